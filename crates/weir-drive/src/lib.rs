@@ -1,0 +1,1 @@
+//! The emulated drive: device model, deadline scheduler and FUSE front end.

@@ -1,0 +1,1 @@
+//! The load engine: reactors, MySQL wire protocol, workloads, histograms.

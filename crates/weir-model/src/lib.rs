@@ -1,0 +1,34 @@
+//! The words of Weir as types: units, drive profiles, plans and results.
+//!
+//! Every other crate speaks in these types, so that none of them needs to know another.
+//! Nothing here does I/O, starts a process or reads a clock.
+
+mod device;
+mod drive;
+mod endpoint;
+mod file_kind;
+mod metric;
+mod plan;
+mod result;
+mod server;
+mod suggest;
+mod units;
+
+pub use device::{DeviceModel, Nanoseconds, Op, OpKind};
+pub use drive::{
+    Atomicity, Compression, DriveProfile, DriveStatistics, FileKindStatistics, FlushTiming,
+    ProfileError, ReadTiming, WriteCache, WriteTiming,
+};
+pub use endpoint::{Address, Endpoint, Secret};
+pub use file_kind::FileKind;
+pub use metric::{Metric, MetricKind, Sample, metrics};
+pub use plan::{
+    Cell, Claim, DataPlan, LoadSettings, Plan, PlannedRun, ServerSettings, WorkloadName,
+};
+pub use result::{
+    Comparison, Finding, IntervalRecord, LatencySummary, Limiter, RunRecord, RunResult, Severity,
+    StudyResult, Utilization, Verdict,
+};
+pub use server::{Flavor, ServerVersion};
+pub use suggest::nearest;
+pub use units::{Bytes, Duration, Scale, UnitError};

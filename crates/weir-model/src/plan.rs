@@ -1,0 +1,172 @@
+//! A resolved study: what will be run, with every default filled in.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Duration, Flavor, Scale};
+
+/// A study with nothing left to decide. It is stored with the result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The study's title.
+    pub title: String,
+    /// The question it answers.
+    pub question: String,
+    /// Seed of the order of runs and of the load's keys.
+    pub seed: u64,
+    /// The server and the settings that all cells share.
+    pub server: ServerSettings,
+    /// The data.
+    pub data: DataPlan,
+    /// The load that all cells share.
+    pub load: LoadSettings,
+    /// Combinations of factor levels, in the order of the study file.
+    pub cells: Vec<Cell>,
+    /// All runs, in the order in which they are made.
+    pub runs: Vec<PlannedRun>,
+    /// Published claims that the study tests.
+    pub claims: Vec<Claim>,
+}
+
+/// The server that a study runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ServerSettings {
+    /// Flavour.
+    pub flavor: Flavor,
+    /// Variables of all cells: name -> value as in an option file, scaled.
+    pub variables: BTreeMap<String, String>,
+}
+
+/// The data that every run starts from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DataPlan {
+    /// Which schema and transactions.
+    pub workload: WorkloadName,
+    /// Number of tables.
+    pub tables: u32,
+    /// Rows of each table, scaled.
+    pub rows: u64,
+    /// By how much rows, buffer pool, redo and drive capacity were shrunk.
+    pub data_scale: Scale,
+    /// By how much drive throughput was shrunk; latency is never scaled.
+    pub drive_scale: Scale,
+}
+
+/// The load of every run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LoadSettings {
+    /// Load before the measurement begins.
+    pub warmup: Duration,
+    /// Length of the measurement.
+    pub measure: Duration,
+}
+
+/// One combination of factor levels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Factor -> level, as written in the study file.
+    pub levels: BTreeMap<String, String>,
+    /// The drive's profile; `None`: the data lie on the host's own storage.
+    pub drive: Option<String>,
+    /// Server variables that this cell sets beyond the shared ones.
+    pub variables: BTreeMap<String, String>,
+    /// Connections.
+    pub threads: u32,
+}
+
+impl Cell {
+    /// The levels as one phrase: `drive intel-p4610, innodb_doublewrite OFF`.
+    pub fn label(&self) -> String {
+        let parts: Vec<_> = self
+            .levels
+            .iter()
+            .map(|(name, level)| format!("{name} {level}"))
+            .collect();
+        if parts.is_empty() {
+            "all".to_owned()
+        } else {
+            parts.join(", ")
+        }
+    }
+}
+
+/// One run to be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedRun {
+    /// Index into [`Plan::cells`].
+    pub cell: usize,
+    /// Repetition, from 1. Runs of one repetition form a block and are compared with each other.
+    pub repetition: u32,
+}
+
+/// A claim that somebody published.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// Who says it, and where.
+    pub source: String,
+    /// What it says, in words.
+    pub says: String,
+    /// The published number.
+    pub value: f64,
+}
+
+/// The workloads that Weir has, by sysbench's names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkloadName {
+    /// One row by primary key.
+    OltpPointSelect,
+    /// Point selects and range queries in a transaction.
+    OltpReadOnly,
+    /// The statements of `OltpReadOnly` and `OltpWriteOnly` in a transaction.
+    OltpReadWrite,
+    /// Updates, a delete and an insert in a transaction.
+    OltpWriteOnly,
+}
+
+impl WorkloadName {
+    /// All workloads.
+    pub const ALL: [Self; 4] = [
+        Self::OltpPointSelect,
+        Self::OltpReadOnly,
+        Self::OltpReadWrite,
+        Self::OltpWriteOnly,
+    ];
+
+    /// sysbench's name for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::OltpPointSelect => "oltp_point_select",
+            Self::OltpReadOnly => "oltp_read_only",
+            Self::OltpReadWrite => "oltp_read_write",
+            Self::OltpWriteOnly => "oltp_write_only",
+        }
+    }
+}
+
+impl fmt::Display for WorkloadName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for WorkloadName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|name| name.as_str() == text)
+            .ok_or_else(|| {
+                let known = Self::ALL.map(Self::as_str);
+                match crate::nearest(text, known) {
+                    Some(name) => format!("no workload `{text}`; did you mean `{name}`?"),
+                    None => format!("no workload `{text}`; there are {}", known.join(", ")),
+                }
+            })
+    }
+}

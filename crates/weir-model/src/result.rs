@@ -1,0 +1,226 @@
+//! What a study found: runs, comparisons and findings.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{DriveProfile, DriveStatistics, Flavor, Plan, Sample, ServerVersion};
+
+/// A whole result: what the store holds and what a report shows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StudyResult {
+    /// The resolved plan.
+    pub plan: Plan,
+    /// When the study began, RFC 3339.
+    pub started_at: String,
+    /// Version of Weir that ran it.
+    pub weir_version: String,
+    /// Flavour of the server.
+    pub flavor: Flavor,
+    /// Version of the server.
+    pub server_version: ServerVersion,
+    /// The host, as label -> text: processor, cores, memory, kernel.
+    pub host: BTreeMap<String, String>,
+    /// Profiles of the drives that were used.
+    pub drives: Vec<DriveProfile>,
+    /// Bytes of the data set as loaded.
+    pub data_bytes: u64,
+    /// Runs that were completed, in the order in which they were made.
+    pub runs: Vec<RunResult>,
+    /// Comparisons of levels, computed from the runs.
+    pub comparisons: Vec<Comparison>,
+    /// Findings of the rules that concern the study as a whole.
+    pub findings: Vec<Finding>,
+}
+
+/// A completed run with all that was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunResult {
+    /// Identity and summary.
+    pub record: RunRecord,
+    /// Throughput and latency, second by second, warm-up included (negative times).
+    pub intervals: Vec<IntervalRecord>,
+    /// Samples of the probes.
+    pub samples: Vec<Sample>,
+    /// The server's variables before the load.
+    pub variables: BTreeMap<String, String>,
+    /// Variables that the load left different: name -> value after.
+    pub variables_changed: BTreeMap<String, String>,
+    /// What the drive counted during the measurement; `None` without a drive.
+    pub drive: Option<DriveStatistics>,
+    /// Latency histogram of the measurement's transactions, HdrHistogram V2, microseconds.
+    #[serde(skip)]
+    pub histogram: Vec<u8>,
+}
+
+/// Identity and summary of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// Index of the cell in the plan.
+    pub cell: usize,
+    /// Repetition, from 1.
+    pub repetition: u32,
+    /// When it began, RFC 3339.
+    pub started_at: String,
+    /// Length of the measurement, seconds.
+    pub measured_s: f64,
+    /// Statements completed per second.
+    pub queries_per_s: f64,
+    /// Transactions completed per second.
+    pub transactions_per_s: f64,
+    /// Latency of transactions.
+    pub latency: LatencySummary,
+    /// Transactions that failed and were tried again (deadlocks, lock timeouts).
+    pub errors: u64,
+    /// How busy each resource was.
+    pub utilization: Utilization,
+    /// What limited the run.
+    pub limiter: Limiter,
+}
+
+/// Throughput and latency of one second.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct IntervalRecord {
+    /// End of the interval, seconds since the measurement began; 0 or less in the warm-up.
+    pub time_s: f64,
+    /// Length of the interval, seconds.
+    pub length_s: f64,
+    /// Transactions completed.
+    pub transactions: u64,
+    /// Statements completed, of any kind.
+    pub queries: u64,
+    /// Statements that returned rows.
+    pub reads: u64,
+    /// Statements that changed rows.
+    pub writes: u64,
+    /// Failed tries.
+    pub errors: u64,
+    /// Median latency of transactions, microseconds; 0 with none.
+    pub latency_us_p50: f64,
+    /// 95th percentile.
+    pub latency_us_p95: f64,
+    /// 99th percentile.
+    pub latency_us_p99: f64,
+    /// Largest.
+    pub latency_us_max: f64,
+}
+
+/// Latency of transactions over a whole measurement, microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct LatencySummary {
+    /// Smallest.
+    pub us_min: f64,
+    /// Mean.
+    pub us_mean: f64,
+    /// Median.
+    pub us_p50: f64,
+    /// 95th percentile.
+    pub us_p95: f64,
+    /// 99th percentile.
+    pub us_p99: f64,
+    /// 99.9th percentile.
+    pub us_p999: f64,
+    /// Largest.
+    pub us_max: f64,
+}
+
+/// How busy each resource was during a measurement: 0 idle, 1 saturated.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Utilization {
+    /// All of the host's cores.
+    pub host_cpu: f64,
+    /// Cores that the server used (may exceed 1).
+    pub server_cores: f64,
+    /// The load engine's reactor threads, the busiest one.
+    pub client_cpu: f64,
+    /// Cores that the drive emulation used.
+    pub drive_cores: f64,
+    /// Read units of the drive.
+    pub drive_read: f64,
+    /// Media of the drive, writing.
+    pub drive_write: f64,
+    /// Share of host time stolen by the hypervisor.
+    pub steal: f64,
+    /// Share of host time idle with I/O pending.
+    pub iowait: f64,
+}
+
+/// The resource that limited a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limiter {
+    /// The host's cores.
+    HostCpu,
+    /// The load engine: the result says nothing about the server.
+    Client,
+    /// The drive's read units.
+    DriveRead,
+    /// The drive's media, writing.
+    DriveWrite,
+    /// Nothing was saturated: the time went into waiting for commits, locks or round trips.
+    Waiting,
+}
+
+/// What a comparison says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The interval excludes 1: the levels differ.
+    Effect,
+    /// The interval contains 1: no difference was shown.
+    Inconclusive,
+    /// A rule forbids the comparison.
+    Invalid,
+}
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Printed beside the verdict.
+    Warning,
+    /// Makes the verdict invalid.
+    Error,
+}
+
+/// A rule's finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The rule: `R4`.
+    pub rule: String,
+    /// How bad.
+    pub severity: Severity,
+    /// What was found and what to do, in one line.
+    pub message: String,
+}
+
+/// Two levels of one factor, all other factors equal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The factor.
+    pub factor: String,
+    /// The level in the denominator.
+    pub baseline: String,
+    /// The level in the numerator.
+    pub level: String,
+    /// Levels of the other factors.
+    pub context: BTreeMap<String, String>,
+    /// What is compared: `queries_per_s`.
+    pub metric: String,
+    /// Cell of the baseline.
+    pub baseline_cell: usize,
+    /// Cell of the level.
+    pub level_cell: usize,
+    /// Geometric mean of level / baseline over paired repetitions.
+    pub ratio: f64,
+    /// Lower end of the 95 % interval; `None` with fewer than two pairs.
+    pub ratio_low: Option<f64>,
+    /// Upper end of the 95 % interval.
+    pub ratio_high: Option<f64>,
+    /// Pairs of repetitions.
+    pub pairs: usize,
+    /// What it says.
+    pub verdict: Verdict,
+    /// Why it is invalid, or what to bear in mind.
+    pub findings: Vec<Finding>,
+}

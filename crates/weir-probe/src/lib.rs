@@ -1,0 +1,1 @@
+//! Samplers of server, host, process and drive metrics: one file per source.

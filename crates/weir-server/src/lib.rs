@@ -1,0 +1,1 @@
+//! Find, initialise, start, stop, snapshot and restore private mysqld and mariadbd.

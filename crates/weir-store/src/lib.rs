@@ -1,0 +1,1 @@
+//! The result store: one SQLite file per study run.

@@ -1,0 +1,3 @@
+//! Weir: the command line.
+
+fn main() {}
