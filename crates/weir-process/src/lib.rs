@@ -1,1 +1,23 @@
-//! What Weir starts on this machine: tied to its parent's life, recorded, ended by id.
+//! What Weir starts on this machine: tied to its parent's life, recorded, and ended by id.
+//!
+//! Three layers of certainty that nothing stays behind. A child dies with its parent
+//! ([`spawn_tied`]: the kernel sends the signal, also after `kill -9`). What a child could not
+//! take with it (a mount, a working directory) stands in the [`Registry`] under the identity of
+//! its owner. [`sweep`] ends what an owner that no longer lives has left, and nothing else.
+
+mod directory;
+mod error;
+mod identity;
+mod mounts;
+mod registry;
+mod spawn;
+mod sweep;
+
+pub use directory::{WorkDirectory, runtime_directory};
+pub use error::ProcessError;
+pub use identity::ProcessIdentity;
+pub use mounts::{is_mounted, unmount};
+pub use registry::{Entry, EntryKind, Registration, Registry};
+pub use rustix::process::Signal;
+pub use spawn::spawn_tied;
+pub use sweep::{Swept, sweep};

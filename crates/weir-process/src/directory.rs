@@ -1,0 +1,94 @@
+//! Directories of Weir's own: one for sockets and records, and working directories.
+
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use crate::{Entry, EntryKind, ProcessError, Registration, Registry};
+
+/// The user's directory for sockets and records, mode 0700, created if need be.
+///
+/// `$XDG_RUNTIME_DIR/weir` (XDG Base Directory Specification), else `/tmp/weir-UID`. Both are
+/// short, because a Unix socket's path has at most 107 bytes (unix(7)).
+pub fn runtime_directory() -> Result<PathBuf, ProcessError> {
+    let uid = rustix::process::getuid().as_raw();
+    let path = match std::env::var_os("XDG_RUNTIME_DIR") {
+        Some(parent) if !parent.is_empty() => PathBuf::from(parent).join("weir"),
+        _ => PathBuf::from(format!("/tmp/weir-{uid}")),
+    };
+    create_private(&path)?;
+    let found = fs::symlink_metadata(&path).map_err(ProcessError::path("look at", &path))?;
+    // Anybody may create a name in /tmp first: a link or a foreign directory is not ours.
+    if !found.is_dir() || found.uid() != uid || found.mode() & 0o077 != 0 {
+        return Err(ProcessError::ForeignDirectory { path });
+    }
+    Ok(path)
+}
+
+fn create_private(path: &Path) -> Result<(), ProcessError> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(ProcessError::path("create", path))
+}
+
+/// A working directory, mode 0700, that is recorded until it is removed (on drop).
+#[derive(Debug)]
+pub struct WorkDirectory {
+    path: PathBuf,
+    _registration: Registration,
+}
+
+impl WorkDirectory {
+    /// Creates `weir-PREFIX-PID-N` inside `parent`; it belongs to the calling process.
+    pub fn create(parent: &Path, prefix: &str) -> Result<Self, ProcessError> {
+        let pid = std::process::id();
+        let free_name = (0..)
+            .map(|number| parent.join(format!("weir-{prefix}-{pid}-{number}")))
+            .find(|path| !path.exists());
+        let path = free_name.expect("invariant: an endless range of names has a free one");
+        // Recorded first: a kill between the two steps leaves a record without a directory,
+        // which a sweep ignores, never a directory without a record.
+        let entry = Entry {
+            directory: Some(path.clone()),
+            ..Entry::new(EntryKind::Directory)
+        };
+        let registration = Registry::open()?.record(&entry)?;
+        create_private(&path)?;
+        Ok(Self {
+            path,
+            _registration: registration,
+        })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for WorkDirectory {
+    fn drop(&mut self) {
+        // What cannot be removed now keeps no record, but a failed removal here means that the
+        // file system is gone or foreign, and then a later attempt would fail as well.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_work_directory_is_private_and_goes_when_dropped() {
+        let parent = tempfile::tempdir().unwrap();
+        let first = WorkDirectory::create(parent.path(), "test").unwrap();
+        let second = WorkDirectory::create(parent.path(), "test").unwrap();
+        assert_ne!(first.path(), second.path());
+        assert_eq!(fs::metadata(first.path()).unwrap().mode() & 0o777, 0o700);
+        let path = first.path().to_owned();
+        drop(first);
+        assert!(!path.exists() && second.path().exists());
+    }
+}

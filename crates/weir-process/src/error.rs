@@ -1,0 +1,58 @@
+//! Errors of this crate.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// What can go wrong while recording or ending processes, mounts and directories.
+#[derive(Debug, Error)]
+pub enum ProcessError {
+    /// A file or directory could not be used.
+    #[error("cannot {action} `{path}` ({source})")]
+    Path {
+        /// What was tried: `create`, `remove`.
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The directory for sockets and records belongs to somebody else.
+    #[error(
+        "cannot use `{path}` for sockets and records (it belongs to another user or others may \
+         enter it); remove it or set XDG_RUNTIME_DIR to a directory of your own"
+    )]
+    ForeignDirectory {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A process could not be signalled.
+    #[error("cannot signal process {pid} ({source})")]
+    Signal {
+        /// Its id.
+        pid: u32,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A mount could not be removed.
+    #[error("cannot unmount `{path}` ({reason}); try `fusermount3 -u -z {path}`")]
+    Unmount {
+        /// The mountpoint.
+        path: PathBuf,
+        /// The system's reason.
+        reason: String,
+    },
+}
+
+impl ProcessError {
+    /// For `map_err`: `action` on `path` failed.
+    pub(crate) fn path(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Path {
+            action,
+            path,
+            source,
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Children that do not outlive their parent.
+
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+
+use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+
+/// Starts `command`; when the calling *thread* ends, however it ends, the child gets `signal`.
+///
+/// The kernel ties the child to the thread that forked it (prctl(2), `PR_SET_PDEATHSIG`), so call
+/// this from a thread that lives as long as the child is wanted. The child also leaves the
+/// terminal's foreground group: Ctrl-C reaches Weir alone, which then stops things in order.
+pub fn spawn_tied(command: &mut Command, signal: Signal) -> io::Result<Child> {
+    let parent = rustix::process::getpid();
+    command.process_group(0);
+    let tie = move || {
+        set_parent_process_death_signal(Some(signal))?;
+        // The parent may have died between fork and prctl; then no signal would ever come.
+        if getppid() == Some(parent) {
+            Ok(())
+        } else {
+            Err(io::Error::other("the parent process has ended"))
+        }
+    };
+    #[allow(unsafe_code)]
+    // SAFETY: the closure makes two system calls and allocates only on the path on which the
+    // child ends anyway; both are allowed between fork and exec.
+    unsafe {
+        command.pre_exec(tie);
+    }
+    command.spawn()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::ProcessIdentity;
+
+    #[test]
+    fn a_tied_child_dies_with_the_thread_that_started_it() {
+        let child = std::thread::spawn(|| {
+            let child = spawn_tied(Command::new("sleep").arg("60"), Signal::KILL).unwrap();
+            let identity = ProcessIdentity::of(child.id()).unwrap();
+            (child, identity)
+        });
+        let (mut child, _identity) = child.join().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while child.try_wait().unwrap().is_none() {
+            assert!(
+                Instant::now() < deadline,
+                "the child outlived its parent thread"
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
