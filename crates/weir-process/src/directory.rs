@@ -44,10 +44,10 @@ impl WorkDirectory {
     /// Creates `weir-PREFIX-PID-N` inside `parent`; it belongs to the calling process.
     pub fn create(parent: &Path, prefix: &str) -> Result<Self, ProcessError> {
         let pid = std::process::id();
-        let free_name = (0..)
+        let free_name = (0..u32::MAX)
             .map(|number| parent.join(format!("weir-{prefix}-{pid}-{number}")))
             .find(|path| !path.exists());
-        let path = free_name.expect("invariant: an endless range of names has a free one");
+        let path = free_name.expect("invariant: 4 billion names hold a free one");
         // Recorded first: a kill between the two steps leaves a record without a directory,
         // which a sweep ignores, never a directory without a record.
         let entry = Entry {

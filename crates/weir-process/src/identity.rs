@@ -12,7 +12,7 @@ use crate::ProcessError;
 pub struct ProcessIdentity {
     /// Process id.
     pub pid: u32,
-    /// Start time in clock ticks since boot: field 22 of `/proc/PID/stat` (proc_pid_stat(5)).
+    /// Start time in clock ticks since boot: field 22 of `/proc/PID/stat` (`proc_pid_stat(5)`).
     pub started_ticks: u64,
 }
 

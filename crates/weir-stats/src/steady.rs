@@ -1,0 +1,88 @@
+//! Steady state: whether a series has stopped moving.
+//!
+//! The rule of the SNIA Solid State Storage Performance Test Specification, on five windows: their
+//! range is at most 20 % of their mean, and the fitted line changes by at most 10 % across them.
+
+/// Windows that the rule looks at.
+const WINDOWS: usize = 5;
+/// Largest (maximum - minimum) / mean of the windows.
+const RANGE_MAX: f64 = 0.20;
+/// Largest change of the fitted line across the windows / mean.
+const SLOPE_MAX: f64 = 0.10;
+
+/// What the rule found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SteadyState {
+    /// (Maximum - minimum) / mean of the window means.
+    pub range: f64,
+    /// Change of the fitted line from the first to the last window / mean.
+    pub slope: f64,
+}
+
+impl SteadyState {
+    /// Whether both are within bounds.
+    pub fn is_steady(&self) -> bool {
+        self.range <= RANGE_MAX && self.slope.abs() <= SLOPE_MAX
+    }
+}
+
+/// Splits `series` into five windows of equal length and applies the rule to their means.
+///
+/// `None` when there is less than one value per window or the mean is not above zero. Values that
+/// do not fill the windows evenly are dropped from the start.
+pub fn steady_state(series: &[f64]) -> Option<SteadyState> {
+    let length = series.len() / WINDOWS;
+    if length == 0 {
+        return None;
+    }
+    let means: Vec<f64> = series[series.len() - length * WINDOWS..]
+        .chunks(length)
+        .map(|window| window.iter().sum::<f64>() / length as f64)
+        .collect();
+    let mean = means.iter().sum::<f64>() / WINDOWS as f64;
+    if mean <= 0.0 {
+        return None;
+    }
+    let highest = means.iter().copied().fold(f64::MIN, f64::max);
+    let lowest = means.iter().copied().fold(f64::MAX, f64::min);
+    // Least squares on x = -2..2, whose squares sum to 10.
+    let gradient: f64 = means
+        .iter()
+        .enumerate()
+        .map(|(x, y)| (x as f64 - 2.0) * y)
+        .sum::<f64>()
+        / 10.0;
+    let slope = gradient * (WINDOWS - 1) as f64 / mean;
+    Some(SteadyState {
+        range: (highest - lowest) / mean,
+        slope,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flat_series_is_steady_and_a_ramp_is_not() {
+        assert!(steady_state(&[100.0; 20]).unwrap().is_steady());
+        let ramp: Vec<f64> = (0..20).map(|x| 100.0 + 2.0 * f64::from(x)).collect();
+        let found = steady_state(&ramp).unwrap();
+        assert!(!found.is_steady());
+        // From 103 to 135 about a mean of 119.
+        assert!((found.slope - 32.0 / 119.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_dip_breaks_the_range() {
+        let series = [100.0, 100.0, 70.0, 100.0, 100.0];
+        let found = steady_state(&series).unwrap();
+        assert!(found.slope.abs() < 1e-9 && !found.is_steady());
+    }
+
+    #[test]
+    fn too_little_says_nothing() {
+        assert_eq!(steady_state(&[1.0; 4]), None);
+        assert_eq!(steady_state(&[0.0; 10]), None);
+    }
+}
