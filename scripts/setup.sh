@@ -1,0 +1,94 @@
+#!/bin/sh
+# Installs what Weir needs and this machine lacks, and says what and why. Quick, quiet and without
+# root when nothing is missing.
+#
+#   scripts/setup.sh           what `make demo` needs
+#   scripts/setup.sh --tests   also what `make test` needs: a browser for the report's tests
+#
+# Packages come from the distribution (Debian, Ubuntu). Rust and Node.js are checked, not installed:
+# how a toolchain is managed is its owner's choice.
+set -eu
+
+scripts=$(dirname "$(readlink -f "$0")")
+root=$(dirname "$scripts")
+# The oldest Node.js that the report's build tools support.
+NODE_MINIMUM=20.19
+
+say() { printf '%s\n' "$*" >&2; }
+die() {
+    say "setup: $*"
+    exit 1
+}
+
+main() {
+    tests=no
+    case ${1:-} in
+    '') ;;
+    --tests) tests=yes ;;
+    *) die "unknown option: $1; use --tests or nothing" ;;
+    esac
+
+    check_toolchains
+    missing=
+    need fuse3 'mounts the emulated drives without root' fusermount3
+    need mariadb-server-core 'MariaDB, one of the two servers to measure; starts no service' mariadbd
+    need gcc 'compiles the bundled SQLite' cc
+    need libc6-dev 'links Rust programs' /usr/include/stdlib.h
+    if [ "$tests" = yes ]; then
+        need chromium "runs the report's tests in a browser" chromium chromium-browser google-chrome
+    fi
+    install_missing
+    "$scripts/install-mysql.sh"
+}
+
+# need PACKAGE WHY PROGRAM...: notes PACKAGE as missing unless one of the programs is there.
+need() {
+    package=$1
+    why=$2
+    shift 2
+    for program in "$@"; do
+        if [ -e "$program" ] || PATH=$PATH:/usr/sbin:/usr/libexec command -v "$program" >/dev/null; then
+            return 0
+        fi
+    done
+    say "missing: $package ($why)"
+    missing="$missing $package"
+}
+
+install_missing() {
+    [ -n "$missing" ] || return 0
+    command -v apt-get >/dev/null ||
+        die "no apt-get (this script is for Debian and Ubuntu); install with your package manager:$missing"
+    as_root=
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || die "neither root nor sudo; as root, run: apt-get install$missing"
+        as_root=sudo
+    fi
+    say "installing:$missing"
+    log=$(mktemp)
+    trap 'rm -f "$log"' EXIT
+    export DEBIAN_FRONTEND=noninteractive
+    # --no-remove: a MySQL of the machine's own must not make way for mariadb-server-core.
+    # shellcheck disable=SC2086 # lists of words
+    if ! { $as_root apt-get -q update && $as_root apt-get -q install -y --no-install-recommends --no-remove $missing; } >"$log" 2>&1; then
+        die "apt-get could not install$missing: $(grep -m 1 '^E' "$log" || tail -n 1 "$log")"
+    fi
+}
+
+check_toolchains() {
+    rust_minimum=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' "$root/Cargo.toml")
+    check_version Rust "$rust_minimum" \
+        "$(cargo --version 2>/dev/null | awk '{ print $2 }')" 'https://rustup.rs'
+    check_version Node.js "$NODE_MINIMUM" \
+        "$(node --version 2>/dev/null | tr -d v)" 'https://nodejs.org'
+    command -v npm >/dev/null || die "npm is missing (it builds the report's page); install it beside Node.js"
+}
+
+# check_version NAME MINIMUM FOUND WHERE
+check_version() {
+    [ -n "$3" ] || die "$1 is missing; install version $2 or later from $4"
+    oldest=$(printf '%s\n%s\n' "$2" "$3" | sort -V | head -n 1)
+    [ "$oldest" = "$2" ] || die "$1 $3 is too old; install version $2 or later from $4"
+}
+
+main "$@"
