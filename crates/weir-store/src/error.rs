@@ -1,0 +1,67 @@
+//! Errors of this crate.
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// A result that cannot be read or written.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// There is no such file.
+    #[error("no result at `{path}`; give the folder that `weir run` named, or its result.sqlite")]
+    Missing {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// There is one already.
+    #[error("`{path}` exists already; give another --out folder, or --resume to go on with it")]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Written by another Weir.
+    #[error(
+        "`{path}` has result schema {version}, this weir reads {}; use the weir that wrote it",
+        crate::SCHEMA_VERSION
+    )]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its schema.
+        version: i64,
+    },
+    /// SQLite says no: not a database, locked, disk full.
+    #[error("cannot {action} result `{path}` ({source})")]
+    Sqlite {
+        /// What was tried.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// SQLite's reason.
+        source: rusqlite::Error,
+    },
+    /// A column holds what this version does not understand.
+    #[error("result `{path}` is damaged in column `{column}` ({reason})")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: &'static str,
+        /// Why it cannot be read.
+        reason: String,
+    },
+}
+
+impl StoreError {
+    pub(crate) fn sqlite(
+        action: &'static str,
+        path: &Path,
+    ) -> impl FnOnce(rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Sqlite {
+            action,
+            path,
+            source,
+        }
+    }
+}

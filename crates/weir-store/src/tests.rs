@@ -1,0 +1,163 @@
+//! A result that is written and read again is the same result.
+
+use std::collections::BTreeMap;
+
+use weir_model::{
+    Cell, DataPlan, DriveStatistics, Duration, Flavor, IntervalRecord, LatencySummary, Limiter,
+    LoadSettings, Plan, PlannedRun, RunRecord, RunResult, Sample, Scale, ServerSettings,
+    StudyResult, Utilization, WorkloadName,
+};
+
+use crate::{Store, StoreError};
+
+fn study() -> StudyResult {
+    StudyResult {
+        plan: Plan {
+            title: "t".into(),
+            question: "q".into(),
+            seed: u64::MAX,
+            server: ServerSettings {
+                flavor: Flavor::Mysql,
+                variables: BTreeMap::new(),
+            },
+            data: DataPlan {
+                workload: WorkloadName::OltpWriteOnly,
+                tables: 1,
+                rows: 10,
+                data_scale: Scale::FULL,
+                drive_scale: "1/25".parse().unwrap(),
+            },
+            load: LoadSettings {
+                warmup: Duration::from_secs(1),
+                measure: Duration::from_secs(2),
+            },
+            cells: vec![Cell {
+                levels: BTreeMap::new(),
+                drive: None,
+                variables: BTreeMap::new(),
+                threads: 4,
+            }],
+            runs: vec![PlannedRun {
+                cell: 0,
+                repetition: 1,
+            }],
+            claims: vec![],
+        },
+        started_at: "2026-01-01T00:00:00Z".into(),
+        weir_version: "0.1.0".into(),
+        flavor: Flavor::Mysql,
+        server_version: "9.7.4".parse().unwrap(),
+        host: BTreeMap::from([("cores".into(), "2".into())]),
+        drives: vec![],
+        data_bytes: 1 << 30,
+        runs: vec![],
+        comparisons: vec![],
+        findings: vec![],
+    }
+}
+
+fn run(repetition: u32) -> RunResult {
+    RunResult {
+        record: RunRecord {
+            cell: 0,
+            repetition,
+            started_at: "2026-01-01T00:00:10Z".into(),
+            measured_s: 2.0,
+            queries_per_s: 1234.5,
+            transactions_per_s: 205.75,
+            latency: LatencySummary {
+                us_p99: 1e4,
+                ..LatencySummary::default()
+            },
+            errors: 1,
+            utilization: Utilization {
+                host_cpu: 0.5,
+                ..Utilization::default()
+            },
+            limiter: Limiter::DriveWrite,
+        },
+        intervals: vec![
+            IntervalRecord {
+                time_s: 0.0,
+                length_s: 1.0,
+                ..IntervalRecord::default()
+            },
+            IntervalRecord {
+                time_s: 1.0,
+                length_s: 1.0,
+                queries: 9,
+                ..IntervalRecord::default()
+            },
+        ],
+        samples: vec![Sample {
+            metric: "host.cpu_user_s".into(),
+            time_s: 0.5,
+            value: 7.25,
+        }],
+        variables: BTreeMap::from([("a".into(), "1".into()), ("b".into(), "2".into())]),
+        variables_changed: BTreeMap::from([("b".into(), "3".into())]),
+        drive: Some(DriveStatistics {
+            uptime_s: 3.0,
+            ..DriveStatistics::default()
+        }),
+        histogram: vec![1, 2, 3],
+    }
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("result.sqlite");
+    let mut store = Store::create(&path, &study()).unwrap();
+    store.append(&run(1)).unwrap();
+    store.append(&run(2)).unwrap();
+    drop(store);
+    let store = Store::open(&path).unwrap();
+    let expected = StudyResult {
+        runs: vec![run(1), run(2)],
+        ..study()
+    };
+    assert_eq!(store.read().unwrap(), expected);
+    assert_eq!(store.completed().unwrap(), [(0, 1), (0, 2)]);
+}
+
+#[test]
+fn a_run_is_stored_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::create(&folder.path().join("r"), &study()).unwrap();
+    store.append(&run(1)).unwrap();
+    assert!(matches!(
+        store.append(&run(1)),
+        Err(StoreError::Sqlite { .. })
+    ));
+    assert_eq!(store.read().unwrap().runs.len(), 1);
+}
+
+#[test]
+fn a_missing_a_foreign_and_a_newer_file_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r");
+    assert!(matches!(
+        Store::open(&path),
+        Err(StoreError::Missing { .. })
+    ));
+    std::fs::write(
+        &path,
+        "not a database, but long enough to look at its header twice",
+    )
+    .unwrap();
+    assert!(matches!(Store::open(&path), Err(StoreError::Sqlite { .. })));
+    assert!(matches!(
+        Store::create(&path, &study()),
+        Err(StoreError::Exists { .. })
+    ));
+    std::fs::remove_file(&path).unwrap();
+    let store = Store::create(&path, &study()).unwrap();
+    store
+        .connection
+        .execute("UPDATE study SET schema_version = 99", [])
+        .unwrap();
+    drop(store);
+    let error = Store::open(&path).unwrap_err().to_string();
+    assert!(error.contains("schema 99"), "{error}");
+}
