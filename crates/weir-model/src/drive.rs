@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{Bytes, FileKind};
+use crate::{Bytes, FileKind, parse_toml};
 
 /// A profile that cannot be used.
 #[derive(Debug, Error)]
@@ -140,9 +140,9 @@ impl Default for Atomicity {
 impl DriveProfile {
     /// Reads the TOML text of the profile called `name` and checks its figures.
     pub fn parse(name: &str, text: &str) -> Result<Self, ProfileError> {
-        let mut profile: Self = toml::from_str(text).map_err(|error| ProfileError::Syntax {
+        let mut profile: Self = parse_toml(text).map_err(|message| ProfileError::Syntax {
             name: name.to_owned(),
-            message: one_line(&error, text),
+            message,
         })?;
         name.clone_into(&mut profile.name);
         profile.check()?;
@@ -194,18 +194,6 @@ impl DriveProfile {
             }
         }
         Ok(())
-    }
-}
-
-/// A TOML error as one line with its place.
-fn one_line(error: &toml::de::Error, text: &str) -> String {
-    let line = error
-        .span()
-        .map(|span| 1 + text[..span.start].matches('\n').count());
-    let message = error.message().lines().collect::<Vec<_>>().join(" ");
-    match line {
-        Some(line) => format!("line {line}: {message}"),
-        None => message,
     }
 }
 

@@ -12,6 +12,7 @@ mod plan;
 mod result;
 mod server;
 mod suggest;
+mod toml_text;
 mod units;
 
 pub use device::{DeviceModel, Nanoseconds, Op, OpKind};
@@ -31,4 +32,5 @@ pub use result::{
 };
 pub use server::{Flavor, ServerVersion};
 pub use suggest::nearest;
+pub use toml_text::parse_toml;
 pub use units::{Bytes, Duration, Scale, UnitError};

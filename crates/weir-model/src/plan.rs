@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,9 @@ pub struct Plan {
 pub struct ServerSettings {
     /// Flavour.
     pub flavor: Flavor,
+    /// The server program, if the study names one; else the newest of the flavour that is found.
+    #[serde(default)]
+    pub binary: Option<PathBuf>,
     /// Variables of all cells: name -> value as in an option file, scaled.
     pub variables: BTreeMap<String, String>,
 }
