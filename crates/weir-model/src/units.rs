@@ -81,7 +81,10 @@ impl Serialize for Bytes {
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        #[serde(untagged)]
+        #[serde(
+            untagged,
+            expecting = "not a size; write a number of bytes, or text such as `8G`"
+        )]
         enum Raw {
             Number(u64),
             Text(String),

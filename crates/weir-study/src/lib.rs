@@ -1,1 +1,18 @@
-//! Study file to plan to runs to result: the experiment itself, and its rules.
+//! Study file to plan to runs to result: the experiment itself, and the rules that judge it.
+//!
+//! [`StudyFile`] is what the user wrote; [`resolve`] turns it into a [`weir_model::Plan`] with
+//! nothing left to decide; [`run`] makes the runs and stores each as it completes; [`evaluate`]
+//! computes comparisons and findings from a stored result. Only [`run`] touches a server.
+
+mod compare;
+mod error;
+mod evaluate;
+mod file;
+mod order;
+mod resolve;
+mod rules;
+
+pub use error::StudyError;
+pub use evaluate::{evaluate, read_result};
+pub use file::StudyFile;
+pub use resolve::{Overrides, resolve};

@@ -1,0 +1,39 @@
+//! From stored runs to comparisons and findings.
+
+use std::path::Path;
+
+use weir_model::{Severity, StudyResult, Verdict};
+use weir_store::Store;
+
+use crate::{StudyError, compare, rules};
+
+/// The file of a result inside its folder.
+pub(crate) const RESULT_FILE: &str = "result.sqlite";
+
+/// Reads the result at `path` (its folder or its file) and judges it.
+pub fn read_result(path: &Path) -> Result<StudyResult, StudyError> {
+    let file = if path.is_dir() {
+        path.join(RESULT_FILE)
+    } else {
+        path.to_owned()
+    };
+    evaluate(Store::open(&file)?.read()?)
+}
+
+/// Fills in comparisons and findings from the runs. An error of a rule makes a verdict invalid.
+pub fn evaluate(mut result: StudyResult) -> Result<StudyResult, StudyError> {
+    result.comparisons = compare::compare_all(&result)?;
+    for index in 0..result.comparisons.len() {
+        let findings = rules::of_comparison(&result, &result.comparisons[index]);
+        let comparison = &mut result.comparisons[index];
+        if findings
+            .iter()
+            .any(|finding| finding.severity == Severity::Error)
+        {
+            comparison.verdict = Verdict::Invalid;
+        }
+        comparison.findings = findings;
+    }
+    result.findings = rules::of_study(&result);
+    Ok(result)
+}

@@ -1,0 +1,77 @@
+//! The rules that judge a comparison; their numbers are those of ARCHITECTURE.md.
+//!
+//! Each rule is a function from the result to at most one finding. An error makes the comparison
+//! invalid; a warning is printed beside it.
+
+mod client;
+mod drive_accuracy;
+mod durability;
+mod errors;
+mod one_factor;
+mod repetitions;
+mod steadiness;
+
+use weir_model::{Comparison, Finding, RunResult, Severity, StudyResult};
+
+/// A rule about two cells.
+type ComparisonRule = fn(&StudyResult, &Comparison) -> Option<Finding>;
+/// A rule about all runs.
+type StudyRule = fn(&StudyResult) -> Option<Finding>;
+
+const COMPARISON_RULES: [ComparisonRule; 5] = [
+    one_factor::check,
+    durability::check,
+    repetitions::check,
+    client::check,
+    errors::check,
+];
+
+const STUDY_RULES: [StudyRule; 3] = [
+    steadiness::check_length,
+    steadiness::check_runs,
+    drive_accuracy::check,
+];
+
+/// What the rules find about `comparison`.
+pub(crate) fn of_comparison(result: &StudyResult, comparison: &Comparison) -> Vec<Finding> {
+    COMPARISON_RULES
+        .iter()
+        .filter_map(|rule| rule(result, comparison))
+        .collect()
+}
+
+/// What the rules find about the study as a whole.
+pub(crate) fn of_study(result: &StudyResult) -> Vec<Finding> {
+    STUDY_RULES.iter().filter_map(|rule| rule(result)).collect()
+}
+
+fn warning(rule: &str, message: String) -> Finding {
+    Finding {
+        rule: rule.to_owned(),
+        severity: Severity::Warning,
+        message,
+    }
+}
+
+fn error(rule: &str, message: String) -> Finding {
+    Finding {
+        rule: rule.to_owned(),
+        severity: Severity::Error,
+        message,
+    }
+}
+
+/// The runs of both cells of a comparison.
+fn runs_of<'a>(
+    result: &'a StudyResult,
+    comparison: &Comparison,
+) -> impl Iterator<Item = &'a RunResult> {
+    let cells = [comparison.baseline_cell, comparison.level_cell];
+    result
+        .runs
+        .iter()
+        .filter(move |run| cells.contains(&run.record.cell))
+}
+
+#[cfg(test)]
+mod tests;

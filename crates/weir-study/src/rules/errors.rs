@@ -1,0 +1,26 @@
+//! R16: failed transactions are few.
+
+use weir_model::{Comparison, Finding, StudyResult};
+
+use super::{error, runs_of};
+
+/// Largest share of tries that may fail (deadlocks, lock timeouts).
+const ERROR_SHARE_MAX: f64 = 0.01;
+
+pub(super) fn check(result: &StudyResult, comparison: &Comparison) -> Option<Finding> {
+    let worst = runs_of(result, comparison)
+        .map(|run| {
+            let done = run.record.transactions_per_s * run.record.measured_s;
+            run.record.errors as f64 / (done + run.record.errors as f64).max(1.0)
+        })
+        .fold(0.0, f64::max);
+    (worst > ERROR_SHARE_MAX).then(|| {
+        let message = format!(
+            "{:.1} % of the transactions failed in a run, {:.0} % is the most that is fair; use \
+             more rows or fewer threads",
+            worst * 100.0,
+            ERROR_SHARE_MAX * 100.0
+        );
+        error("R16", message)
+    })
+}
