@@ -1,1 +1,35 @@
 //! A result as HTML, JSON and Markdown.
+//!
+//! In: a [`weir_model::StudyResult`]. Out: text. Nothing here measures, compares or does I/O. What
+//! is said in words is said here once: the page in `web/` shows the sentences that this crate
+//! wrote, so that terminal, ticket and page never disagree.
+
+mod answers;
+mod cells;
+mod counters;
+mod error;
+mod html;
+mod markdown;
+mod number;
+mod page;
+mod runs;
+mod setup;
+mod traffic;
+mod variables;
+mod words;
+
+#[cfg(test)]
+mod sample;
+
+pub use answers::sentence;
+pub use error::ReportError;
+pub use html::{html, page_json};
+pub use markdown::markdown;
+pub use words::{cell_label, limiter_explanation, limiter_name};
+
+use weir_model::StudyResult;
+
+/// The whole result as indented JSON: everything that was measured, nothing rounded.
+pub fn json(result: &StudyResult) -> Result<String, ReportError> {
+    serde_json::to_string_pretty(result).map_err(ReportError::Serialize)
+}

@@ -1,0 +1,208 @@
+//! Cells: what their repetitions say together.
+//!
+//! Medians over repetitions, so that one disturbed run does not move a cell's row.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use weir_model::{LatencySummary, Limiter, RunRecord, StudyResult, Utilization};
+use weir_stats::median;
+
+use crate::number::Rounded;
+use crate::words::{cell_label, limiter_explanation, limiter_name};
+
+/// A cell with its repetitions summed up.
+#[derive(Debug, Serialize)]
+pub(crate) struct CellSummary<'a> {
+    pub(crate) label: String,
+    levels: &'a BTreeMap<String, String>,
+    drive: Option<&'a str>,
+    threads: u32,
+    variables: &'a BTreeMap<String, String>,
+    /// Completed repetitions; all else is absent with 0.
+    pub(crate) repetitions: usize,
+    pub(crate) queries_per_s_mean: Option<Rounded>,
+    pub(crate) queries_per_s_min: Option<Rounded>,
+    pub(crate) queries_per_s_max: Option<Rounded>,
+    transactions_per_s_mean: Option<Rounded>,
+    pub(crate) limiter: Option<LimiterWords>,
+    pub(crate) utilization: Option<UtilizationMedian>,
+    pub(crate) latency_ms: Option<LatencyMedian>,
+    /// Failed and repeated transactions, all repetitions together.
+    pub(crate) errors: u64,
+}
+
+/// What limited most repetitions of a cell.
+#[derive(Debug, Serialize)]
+pub(crate) struct LimiterWords {
+    kind: Limiter,
+    pub(crate) name: &'static str,
+    pub(crate) explanation: &'static str,
+    /// Repetitions that it limited.
+    pub(crate) repetitions: usize,
+}
+
+/// Medians of [`Utilization`]: shares from 0 to 1, and cores.
+#[derive(Debug, Serialize)]
+pub(crate) struct UtilizationMedian {
+    pub(crate) host_cpu: Option<Rounded>,
+    pub(crate) server_cores: Option<Rounded>,
+    pub(crate) client_cpu: Option<Rounded>,
+    drive_cores: Option<Rounded>,
+    pub(crate) drive_read: Option<Rounded>,
+    pub(crate) drive_write: Option<Rounded>,
+    pub(crate) iowait: Option<Rounded>,
+    steal: Option<Rounded>,
+}
+
+/// Medians of [`LatencySummary`], milliseconds.
+#[derive(Debug, Serialize)]
+pub(crate) struct LatencyMedian {
+    mean: Option<Rounded>,
+    pub(crate) p50: Option<Rounded>,
+    pub(crate) p95: Option<Rounded>,
+    pub(crate) p99: Option<Rounded>,
+    p999: Option<Rounded>,
+    max: Option<Rounded>,
+}
+
+/// One summary per cell of the plan, in the plan's order.
+pub(crate) fn summaries(result: &StudyResult) -> Vec<CellSummary<'_>> {
+    let cells = result.plan.cells.iter().enumerate();
+    cells
+        .map(|(index, cell)| {
+            let records: Vec<_> = result
+                .runs
+                .iter()
+                .map(|run| &run.record)
+                .filter(|record| record.cell == index)
+                .collect();
+            let rates: Vec<_> = records.iter().map(|record| record.queries_per_s).collect();
+            let transactions: Vec<_> = records
+                .iter()
+                .map(|record| record.transactions_per_s)
+                .collect();
+            CellSummary {
+                label: cell_label(cell),
+                levels: &cell.levels,
+                drive: cell.drive.as_deref(),
+                threads: cell.threads,
+                variables: &cell.variables,
+                repetitions: records.len(),
+                queries_per_s_mean: mean(&rates),
+                queries_per_s_min: rates
+                    .iter()
+                    .copied()
+                    .reduce(f64::min)
+                    .and_then(Rounded::fine),
+                queries_per_s_max: rates
+                    .iter()
+                    .copied()
+                    .reduce(f64::max)
+                    .and_then(Rounded::fine),
+                transactions_per_s_mean: mean(&transactions),
+                limiter: limiter(&records),
+                utilization: (!records.is_empty()).then(|| utilization(&records)),
+                latency_ms: (!records.is_empty()).then(|| latency(&records)),
+                errors: records.iter().map(|record| record.errors).sum(),
+            }
+        })
+        .collect()
+}
+
+fn mean(values: &[f64]) -> Option<Rounded> {
+    Rounded::fine(values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The limiter of most repetitions; the first in the order of runs wins a tie.
+fn limiter(records: &[&RunRecord]) -> Option<LimiterWords> {
+    let votes = |kind: Limiter| {
+        records
+            .iter()
+            .filter(|record| record.limiter == kind)
+            .count()
+    };
+    let kind = records
+        .iter()
+        .map(|record| record.limiter)
+        .reduce(|best, kind| {
+            if votes(kind) > votes(best) {
+                kind
+            } else {
+                best
+            }
+        })?;
+    Some(LimiterWords {
+        kind,
+        name: limiter_name(kind),
+        explanation: limiter_explanation(kind),
+        repetitions: votes(kind),
+    })
+}
+
+fn median_of(records: &[&RunRecord], value: impl Fn(&RunRecord) -> f64) -> Option<Rounded> {
+    let values: Vec<_> = records.iter().map(|record| value(record)).collect();
+    Rounded::new(median(&values)?, 4)
+}
+
+fn utilization(records: &[&RunRecord]) -> UtilizationMedian {
+    let of = |field: fn(&Utilization) -> f64| median_of(records, |run| field(&run.utilization));
+    UtilizationMedian {
+        host_cpu: of(|u| u.host_cpu),
+        server_cores: of(|u| u.server_cores),
+        client_cpu: of(|u| u.client_cpu),
+        drive_cores: of(|u| u.drive_cores),
+        drive_read: of(|u| u.drive_read),
+        drive_write: of(|u| u.drive_write),
+        iowait: of(|u| u.iowait),
+        steal: of(|u| u.steal),
+    }
+}
+
+fn latency(records: &[&RunRecord]) -> LatencyMedian {
+    let of =
+        |field: fn(&LatencySummary) -> f64| median_of(records, |run| field(&run.latency) / 1e3);
+    LatencyMedian {
+        mean: of(|l| l.us_mean),
+        p50: of(|l| l.us_p50),
+        p95: of(|l| l.us_p95),
+        p99: of(|l| l.us_p99),
+        p999: of(|l| l.us_p999),
+        max: of(|l| l.us_max),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_cell_takes_the_limiter_of_most_repetitions_and_medians() {
+        let mut result = sample::study(2, 3);
+        let busy = [0.5, 0.9, 0.7];
+        let mine = result.runs.iter_mut().filter(|run| run.record.cell == 1);
+        for (run, host_cpu) in mine.zip(busy) {
+            run.record.utilization.host_cpu = host_cpu;
+            run.record.limiter = if host_cpu > 0.8 {
+                Limiter::HostCpu
+            } else {
+                Limiter::DriveWrite
+            };
+        }
+        let summaries = summaries(&result);
+        let words = summaries[1].limiter.as_ref().unwrap();
+        assert_eq!((words.kind, words.repetitions), (Limiter::DriveWrite, 2));
+        let host_cpu = summaries[1].utilization.as_ref().unwrap().host_cpu;
+        assert_eq!(host_cpu, Rounded::fine(0.7));
+    }
+
+    #[test]
+    fn a_cell_without_a_completed_run_says_so_and_nothing_else() {
+        let mut result = sample::study(2, 3);
+        result.runs.retain(|run| run.record.cell == 0);
+        let summaries = summaries(&result);
+        assert_eq!(summaries[1].repetitions, 0);
+        assert!(summaries[1].limiter.is_none() && summaries[1].queries_per_s_mean.is_none());
+    }
+}

@@ -1,0 +1,173 @@
+//! What server and host counted per second, from the probes' samples.
+//!
+//! Every counter's rate and every gauge's mean over the measurement, as medians over a cell's
+//! repetitions; two ratios that a DBA asks for first stand before them.
+
+use serde::Serialize;
+use weir_model::{Metric, MetricKind, RunResult, StudyResult, metrics};
+use weir_stats::median;
+
+use crate::number::Rounded;
+
+/// One quantity, for every cell.
+#[derive(Debug, Serialize)]
+pub(crate) struct CounterRow {
+    title: &'static str,
+    unit: String,
+    /// By cell, in the plan's order; absent where no sample was taken.
+    by_cell: Vec<Option<Rounded>>,
+}
+
+/// All quantities of which at least one cell has samples.
+pub(crate) fn rows(result: &StudyResult) -> Vec<CounterRow> {
+    let derived = [
+        derived_row(
+            result,
+            "Page reads served by the buffer pool",
+            "%",
+            |rate| {
+                let missed = rate(&metrics::STATUS_POOL_READS)?;
+                Some(100.0 * (1.0 - missed / rate(&metrics::STATUS_POOL_READ_REQUESTS)?))
+            },
+        ),
+        derived_row(
+            result,
+            "Bytes that InnoDB wrote per statement",
+            "KB",
+            |rate| {
+                let written = rate(&metrics::STATUS_DATA_WRITTEN)?;
+                Some(written / rate(&metrics::STATUS_QUESTIONS)? / 1e3)
+            },
+        ),
+    ];
+    let sampled = metrics::ALL.iter().map(|metric| {
+        let factor = if metric.unit == "bytes" { 1e-6 } else { 1.0 };
+        CounterRow {
+            title: metric.title,
+            unit: unit(metric),
+            by_cell: by_cell(result, |run| Some(level(run, metric)? * factor)),
+        }
+    });
+    derived
+        .into_iter()
+        .chain(sampled)
+        .filter(|row| row.by_cell.iter().any(Option::is_some))
+        .collect()
+}
+
+fn derived_row(
+    result: &StudyResult,
+    title: &'static str,
+    unit: &str,
+    value: impl Fn(&dyn Fn(&Metric) -> Option<f64>) -> Option<f64>,
+) -> CounterRow {
+    CounterRow {
+        title,
+        unit: unit.to_owned(),
+        by_cell: by_cell(result, |run| value(&|metric| level(run, metric))),
+    }
+}
+
+fn by_cell(
+    result: &StudyResult,
+    value: impl Fn(&RunResult) -> Option<f64>,
+) -> Vec<Option<Rounded>> {
+    let cells = 0..result.plan.cells.len();
+    cells
+        .map(|cell| {
+            let runs = result.runs.iter().filter(|run| run.record.cell == cell);
+            let values: Vec<_> = runs.filter_map(&value).collect();
+            Rounded::new(median(&values)?, 4)
+        })
+        .collect()
+}
+
+/// The unit in which a metric is shown.
+fn unit(metric: &Metric) -> String {
+    match (metric.kind, metric.unit) {
+        (MetricKind::Counter, "bytes") => "MB/s".to_owned(),
+        (MetricKind::Gauge, "bytes") => "MB".to_owned(),
+        (MetricKind::Counter, "s") if metric.name.contains("cpu") => "cores".to_owned(),
+        (MetricKind::Counter, "1") => "per s".to_owned(),
+        (MetricKind::Counter, unit) => format!("{unit}/s"),
+        (MetricKind::Gauge, unit) => unit.to_owned(),
+    }
+}
+
+/// A counter's rate per second or a gauge's mean during the measurement.
+///
+/// Samples are timed from the beginning of the load, the measurement begins after the warm-up.
+fn level(run: &RunResult, metric: &Metric) -> Option<f64> {
+    let begin_s = warmup_s(run);
+    let end_s = begin_s + run.record.measured_s;
+    // Half a second of grace: probes and load engine tick independently.
+    let within = |time_s: f64| time_s >= begin_s - 0.5 && time_s <= end_s + 0.5;
+    let samples: Vec<_> = run
+        .samples
+        .iter()
+        .filter(|sample| sample.metric == metric.name && within(sample.time_s))
+        .collect();
+    match metric.kind {
+        MetricKind::Counter => {
+            let (first, last) = (samples.first()?, samples.last()?);
+            let rate = (last.value - first.value) / (last.time_s - first.time_s);
+            rate.is_finite().then_some(rate)
+        }
+        MetricKind::Gauge => {
+            let total: f64 = samples.iter().map(|sample| sample.value).sum();
+            (!samples.is_empty()).then(|| total / samples.len() as f64)
+        }
+    }
+}
+
+/// Length of the warm-up as it was, seconds: intervals of the warm-up have negative times.
+fn warmup_s(run: &RunResult) -> f64 {
+    run.intervals
+        .iter()
+        .map(|interval| interval.length_s - interval.time_s)
+        .fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+    use weir_model::Sample;
+
+    #[test]
+    fn a_counter_is_a_rate_over_the_measurement_without_the_warm_up() {
+        let mut result = sample::study(1, 1);
+        let run = &mut result.runs[0];
+        let warmup = warmup_s(run);
+        assert!(warmup > 0.0, "the sample study has a warm-up");
+        // 1,000 a second in the warm-up, then 50.
+        run.samples = (0..=20)
+            .map(|second| {
+                let time_s = warmup - 10.0 + f64::from(second);
+                let (warm, measured) = (second.min(10), (second - 10).max(0));
+                Sample {
+                    metric: metrics::STATUS_QUESTIONS.name.to_owned(),
+                    time_s,
+                    value: f64::from(warm * 1000 + measured * 50),
+                }
+            })
+            .collect();
+        let rate = level(run, &metrics::STATUS_QUESTIONS).unwrap();
+        assert!((rate - 50.0).abs() < 1e-9, "{rate}");
+        let rows = rows(&result);
+        assert_eq!(rows.len(), 1, "only what was sampled: {rows:?}");
+        assert_eq!(rows[0].unit, "per s");
+    }
+
+    #[test]
+    fn one_sample_gives_no_rate() {
+        let mut result = sample::study(1, 1);
+        let warmup = warmup_s(&result.runs[0]);
+        result.runs[0].samples = vec![Sample {
+            metric: metrics::STATUS_QUESTIONS.name.to_owned(),
+            time_s: warmup + 1.0,
+            value: 5.0,
+        }];
+        assert_eq!(level(&result.runs[0], &metrics::STATUS_QUESTIONS), None);
+    }
+}

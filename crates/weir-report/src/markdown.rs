@@ -1,0 +1,166 @@
+//! What one pastes into a ticket: answers, cells, what limited them, findings and set-up.
+
+use std::fmt::Write as _;
+
+use weir_model::StudyResult;
+
+use crate::cells::CellSummary;
+use crate::number::{Rounded, grouped, percent};
+use crate::page::Page;
+
+/// The result as Markdown.
+pub fn markdown(result: &StudyResult) -> String {
+    let page = Page::new(result);
+    let mut out = format!(
+        "# {}\n\n{}\n\n",
+        text(&result.plan.title),
+        text(&result.plan.question)
+    );
+    for answer in &page.answers {
+        push_line(&mut out, &format!("- {}", text(&answer.sentence)));
+    }
+    if page.answers.is_empty() {
+        push_line(&mut out, "No comparison could be made.");
+    }
+    push_cells(&mut out, &page.cells);
+    if !page.findings.is_empty() {
+        push_line(&mut out, "\n## Findings of the rules\n");
+    }
+    for finding in &page.findings {
+        let line = format!(
+            "- {} ({}): {}",
+            finding.rule,
+            finding.severity_name,
+            text(finding.message)
+        );
+        push_line(&mut out, &line);
+    }
+    push_claims(&mut out, &page);
+    push_line(&mut out, "\n## Set-up\n");
+    for fact in &page.setup.facts {
+        push_line(&mut out, &format!("- {}: {}", fact.label, text(&fact.text)));
+    }
+    out
+}
+
+fn push_cells(out: &mut String, cells: &[CellSummary<'_>]) {
+    out.push_str(
+        "\n## Throughput, latency and what limited it\n\n\
+         | | queries/s | lowest to highest | p99, ms | limited by | host CPU | drive read | drive write |\n\
+         |---|--:|--:|--:|---|--:|--:|--:|\n",
+    );
+    for cell in cells {
+        push_line(out, &row(cell));
+    }
+    out.push_str(
+        "\nQueries per second: mean of the repetitions; all else: median of the repetitions.\n",
+    );
+}
+
+fn row(cell: &CellSummary<'_>) -> String {
+    let number = |value: Option<Rounded>| value.map_or("-".to_owned(), |v| grouped(v.get()));
+    let share = |value: Option<Rounded>| value.map_or("-".to_owned(), |v| percent(v.get()));
+    let range = match (cell.queries_per_s_min, cell.queries_per_s_max) {
+        (Some(low), Some(high)) => format!("{} to {}", grouped(low.get()), grouped(high.get())),
+        _ => "-".to_owned(),
+    };
+    let limiter = cell.limiter.as_ref().map_or("-".to_owned(), |limiter| {
+        if limiter.repetitions == cell.repetitions {
+            limiter.name.to_owned()
+        } else {
+            format!(
+                "{} ({} of {} runs)",
+                limiter.name, limiter.repetitions, cell.repetitions
+            )
+        }
+    });
+    let used = cell.utilization.as_ref();
+    format!(
+        "| {} | {} | {range} | {} | {limiter} | {} | {} | {} |",
+        text(&cell.label),
+        number(cell.queries_per_s_mean),
+        number(cell.latency_ms.as_ref().and_then(|latency| latency.p99)),
+        share(used.and_then(|used| used.host_cpu)),
+        share(used.and_then(|used| used.drive_read)),
+        share(used.and_then(|used| used.drive_write)),
+    )
+}
+
+fn push_claims(out: &mut String, page: &Page<'_>) {
+    if page.claims.is_empty() {
+        return;
+    }
+    push_line(out, "\n## Published claims\n");
+    for claim in &page.claims {
+        let measured: Vec<_> = claim
+            .answers
+            .iter()
+            .map(|index| &page.answers[*index])
+            .map(|answer| match answer.interval_text.as_str() {
+                _ if answer.is_invalid() => "invalid".to_owned(),
+                "" => format!("{} ({})", answer.ratio_text, answer.verdict_name),
+                ends => format!("{} ({ends}, {})", answer.ratio_text, answer.verdict_name),
+            })
+            .collect();
+        let measured = if measured.is_empty() {
+            "not measured here".to_owned()
+        } else {
+            format!("measured here {}", measured.join("; "))
+        };
+        let line = format!(
+            "- {}: {} = {}; {measured}",
+            text(claim.source),
+            text(claim.says),
+            claim.value
+        );
+        push_line(out, &line);
+    }
+}
+
+fn push_line(out: &mut String, line: &str) {
+    // Writing to a String cannot fail.
+    let _ = writeln!(out, "{line}");
+}
+
+/// Text of others on one line, with the characters that Markdown and HTML would interpret escaped.
+/// Backticks stay: Weir's own messages quote names with them.
+fn text(raw: &str) -> String {
+    let mut out = String::with_capacity(raw.len());
+    for character in raw.chars() {
+        match character {
+            '\n' | '\r' => out.push(' '),
+            '<' => out.push_str("&lt;"),
+            '|' | '*' | '[' | '\\' => out.extend(['\\', character]),
+            _ => out.push(character),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_ticket_holds_answers_cells_findings_claims_and_set_up() {
+        let result = sample::study(4, 3);
+        let markdown = markdown(&result);
+        for comparison in &result.comparisons {
+            let line = format!("- {}", crate::sentence(comparison));
+            assert!(markdown.contains(&line), "{line}\n{markdown}");
+        }
+        let rows = markdown
+            .lines()
+            .filter(|line| line.starts_with("| ") && line.contains("innodb_doublewrite"));
+        assert_eq!(rows.count(), 4);
+        assert!(markdown.contains("(warning)") && markdown.contains("MySQL 9.7.0"));
+        let claims = markdown.split("## Published claims").nth(1).unwrap();
+        assert!(claims.contains("measured here"), "{claims}");
+    }
+
+    #[test]
+    fn text_of_others_stays_text() {
+        assert_eq!(text("a|b <b>\nc*"), "a\\|b &lt;b> c\\*");
+    }
+}

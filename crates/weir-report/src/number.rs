@@ -1,0 +1,152 @@
+//! Numbers as a reader needs them: no more digits than are known.
+
+use serde::{Serialize, Serializer};
+
+/// A number for the page, rounded to a few significant digits; written without `.0`.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub(crate) struct Rounded(f64);
+
+impl Rounded {
+    /// `value` to `digits` significant digits; `None` if it is not finite.
+    pub(crate) fn new(value: f64, digits: i32) -> Option<Self> {
+        value.is_finite().then(|| Self(significant(value, digits)))
+    }
+
+    /// Five digits: finer than any figure can show.
+    pub(crate) fn fine(value: f64) -> Option<Self> {
+        Self::new(value, 5)
+    }
+
+    /// The number, for text.
+    pub(crate) fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl Serialize for Rounded {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // Integers below 2^53 are exact in a double, in Rust as in JavaScript.
+        if self.0.fract() == 0.0 && self.0.abs() < 9e15 {
+            serializer.serialize_i64(self.0 as i64)
+        } else {
+            serializer.serialize_f64(self.0)
+        }
+    }
+}
+
+/// `value` rounded to `digits` significant digits.
+///
+/// By way of text, because only the decimal form has the short representation that JSON then keeps.
+fn significant(value: f64, digits: i32) -> f64 {
+    if value == 0.0 {
+        return 0.0;
+    }
+    let decimals = digits - 1 - value.abs().log10().floor() as i32;
+    if decimals >= 0 {
+        format!("{value:.0$}", decimals as usize)
+            .parse()
+            .unwrap_or(value)
+    } else {
+        let step = 10f64.powi(-decimals);
+        (value / step).round() * step
+    }
+}
+
+/// Decimals that an interval from `low` to `high` allows: one digit of its half-width, at least
+/// two decimals and at most four.
+///
+/// An end that would round to 1 although it is not 1 gets more decimals, because whether the
+/// interval contains 1 is what the verdict turns on.
+pub(crate) fn interval_decimals(low: f64, high: f64) -> usize {
+    let half_width = (high - low).abs() / 2.0;
+    let wanted = if half_width > 0.0 {
+        (-half_width.log10().floor()).max(0.0) as usize
+    } else {
+        2
+    };
+    let mut decimals = wanted.clamp(2, 4);
+    let looks_like_one = |value: f64, decimals: usize| {
+        (value - 1.0).abs() > 1e-9 && format!("{value:.decimals$}") == format!("{:.decimals$}", 1.0)
+    };
+    while decimals < 4 && (looks_like_one(low, decimals) || looks_like_one(high, decimals)) {
+        decimals += 1;
+    }
+    decimals
+}
+
+/// A number with thousands separated by commas and as many decimals as its size deserves.
+pub(crate) fn grouped(value: f64) -> String {
+    let decimals = match value.abs() {
+        size if size >= 100.0 || size == 0.0 => 0,
+        size if size >= 10.0 => 1,
+        _ => 2,
+    };
+    let text = format!("{value:.decimals$}");
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", text.as_str()),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let mut out = String::from(sign);
+    for (position, digit) in whole.chars().enumerate() {
+        if position > 0 && (whole.len() - position).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    if !fraction.is_empty() {
+        out.push('.');
+        out.push_str(fraction);
+    }
+    out
+}
+
+/// A share from 0 to 1 as per cent: `97 %`; a decimal below 10 %.
+pub(crate) fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    if value == 0.0 || value.abs() >= 9.95 {
+        format!("{value:.0} %")
+    } else {
+        format!("{value:.1} %")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(value: f64, digits: i32) -> String {
+        serde_json::to_string(&Rounded::new(value, digits)).unwrap()
+    }
+
+    #[test]
+    fn rounded_numbers_are_short_in_json() {
+        assert_eq!(written(4482.391_22, 5), "4482.4");
+        assert_eq!(written(123_456.7, 4), "123500");
+        assert_eq!(written(0.000_123_456, 3), "0.000123");
+        assert_eq!(written(12.0, 5), "12");
+        assert_eq!(written(-2.55, 2), "-2.5");
+        assert_eq!(written(0.0, 3), "0");
+        assert_eq!(written(f64::NAN, 3), "null");
+    }
+
+    #[test]
+    fn decimals_follow_the_width_of_the_interval() {
+        assert_eq!(interval_decimals(1.24, 1.39), 2);
+        assert_eq!(interval_decimals(1.240, 1.244), 3);
+        assert_eq!(interval_decimals(0.5, 3.0), 2);
+        assert_eq!(interval_decimals(1.001, 1.3), 3);
+        assert_eq!(interval_decimals(1.0, 1.0), 2);
+    }
+
+    #[test]
+    fn numbers_are_grouped_and_shares_are_per_cent() {
+        assert_eq!(grouped(1_234_567.4), "1,234,567");
+        assert_eq!(grouped(-4482.0), "-4,482");
+        assert_eq!(grouped(12.345), "12.3");
+        assert_eq!(grouped(0.126), "0.13");
+        assert_eq!(percent(0.974), "97 %");
+        assert_eq!(percent(0.0312), "3.1 %");
+        assert_eq!(percent(0.0), "0 %");
+    }
+}

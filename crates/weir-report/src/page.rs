@@ -1,0 +1,181 @@
+//! What the page is given: the words of this crate and the numbers that its figures draw.
+//!
+//! `web/src/page.ts` describes the same JSON; `web/fixtures/result.json` is an example that both
+//! sides test, so that they can't drift apart.
+
+use serde::Serialize;
+use weir_model::{Severity, StudyResult};
+
+use crate::answers::Answer;
+use crate::cells::{self, CellSummary};
+use crate::counters::{self, CounterRow};
+use crate::runs::{self, RunView};
+use crate::setup::{self, Setup};
+use crate::traffic::{self, CellTraffic};
+use crate::variables::{self, Variables};
+use crate::words::{flavor_name, severity_name};
+
+/// The page's whole content.
+#[derive(Debug, Serialize)]
+pub(crate) struct Page<'a> {
+    title: &'a str,
+    question: &'a str,
+    /// `MySQL 9.7.0`.
+    server: String,
+    started_at: &'a str,
+    seed: u64,
+    pub(crate) answers: Vec<Answer<'a>>,
+    pub(crate) findings: Vec<FindingView<'a>>,
+    pub(crate) cells: Vec<CellSummary<'a>>,
+    /// Length of the steps of all series, seconds.
+    step_s: f64,
+    runs: Vec<RunView<'a>>,
+    traffic: Vec<CellTraffic>,
+    counters: Vec<CounterRow>,
+    pub(crate) claims: Vec<ClaimView<'a>>,
+    pub(crate) setup: Setup<'a>,
+    variables: Variables<'a>,
+}
+
+/// A rule's finding, said once, with all that it concerns.
+#[derive(Debug, Serialize)]
+pub(crate) struct FindingView<'a> {
+    pub(crate) rule: &'a str,
+    severity: Severity,
+    pub(crate) severity_name: &'static str,
+    pub(crate) message: &'a str,
+    /// The comparisons that it concerns; empty: the whole study.
+    concerns: Vec<String>,
+}
+
+/// A published claim beside what was measured here.
+#[derive(Debug, Serialize)]
+pub(crate) struct ClaimView<'a> {
+    pub(crate) source: &'a str,
+    pub(crate) says: &'a str,
+    pub(crate) value: f64,
+    /// Indices of the answers about the factor and level that the claim names.
+    pub(crate) answers: Vec<usize>,
+}
+
+impl<'a> Page<'a> {
+    pub(crate) fn new(result: &'a StudyResult) -> Self {
+        let step_s = runs::step_s(&result.runs);
+        Self {
+            title: &result.plan.title,
+            question: &result.plan.question,
+            server: format!("{} {}", flavor_name(result.flavor), result.server_version),
+            started_at: &result.started_at,
+            seed: result.plan.seed,
+            answers: result.comparisons.iter().map(Answer::new).collect(),
+            findings: findings(result),
+            cells: cells::summaries(result),
+            step_s,
+            runs: runs::views(&result.runs, step_s),
+            traffic: traffic::of(result),
+            counters: counters::rows(result),
+            claims: claims(result),
+            setup: setup::of(result),
+            variables: variables::of(result),
+        }
+    }
+}
+
+/// Findings of the study and of its comparisons, errors first; equal ones are said once.
+fn findings(result: &StudyResult) -> Vec<FindingView<'_>> {
+    let of_study = result.findings.iter().map(|finding| (finding, None));
+    let of_comparisons = result.comparisons.iter().flat_map(|comparison| {
+        let findings = comparison.findings.iter();
+        findings.map(move |finding| (finding, Some(comparison)))
+    });
+    let mut views: Vec<FindingView<'_>> = Vec::new();
+    for (finding, comparison) in of_study.chain(of_comparisons) {
+        let concern = comparison.map(|comparison| {
+            let answer = Answer::new(comparison);
+            match answer.context.as_str() {
+                "" => answer.what,
+                context => format!("{} ({context})", answer.what),
+            }
+        });
+        let known = views
+            .iter_mut()
+            .find(|view| view.rule == finding.rule && view.message == finding.message);
+        match known {
+            // What concerns the whole study names no comparison.
+            Some(view) if !view.concerns.is_empty() => view.concerns.extend(concern),
+            Some(_) => {}
+            None => views.push(FindingView {
+                rule: &finding.rule,
+                severity: finding.severity,
+                severity_name: severity_name(finding.severity),
+                message: &finding.message,
+                concerns: concern.into_iter().collect(),
+            }),
+        }
+    }
+    views.sort_by_key(|view| std::cmp::Reverse(view.severity));
+    views
+}
+
+/// Claims with the comparisons whose factor and level they name. Whether the claim's conditions were
+/// the same is for the reader to judge, so the page sets the numbers side by side and says no more.
+fn claims(result: &StudyResult) -> Vec<ClaimView<'_>> {
+    let about =
+        |says: &str, factor: &str, level: &str| says.contains(factor) && says.contains(level);
+    let view = |claim: &'_ weir_model::Claim| -> Vec<usize> {
+        let comparisons = result.comparisons.iter().enumerate();
+        comparisons
+            .filter(|(_, comparison)| about(&claim.says, &comparison.factor, &comparison.level))
+            .map(|(index, _)| index)
+            .collect()
+    };
+    let claims = result.plan.claims.iter();
+    claims
+        .map(|claim| ClaimView {
+            source: &claim.source,
+            says: &claim.says,
+            value: claim.value,
+            answers: view(claim),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+    use weir_model::Finding;
+
+    #[test]
+    fn a_finding_of_many_comparisons_is_said_once_and_errors_come_first() {
+        let mut result = sample::study(4, 3);
+        let finding = |rule: &str, severity| Finding {
+            rule: rule.to_owned(),
+            severity,
+            message: "same".to_owned(),
+        };
+        result.findings = vec![finding("R6", Severity::Warning)];
+        for comparison in &mut result.comparisons {
+            comparison.findings = vec![finding("R4", Severity::Error)];
+        }
+        let views = findings(&result);
+        assert_eq!(views.len(), 2);
+        assert_eq!(views[0].rule, "R4");
+        assert_eq!(views[0].concerns.len(), result.comparisons.len());
+        assert!(views[1].concerns.is_empty());
+    }
+
+    #[test]
+    fn a_claim_finds_the_comparisons_that_it_speaks_of() {
+        let mut result = sample::study(4, 3);
+        result.plan.claims[0].says = "innodb_doublewrite OFF / ON in qps".to_owned();
+        let views = claims(&result);
+        let found = &views[0].answers;
+        assert!(!found.is_empty());
+        for index in found {
+            assert_eq!(result.comparisons[*index].factor, "innodb_doublewrite");
+        }
+        result.plan.claims[0].says = "nothing that was measured".to_owned();
+        assert!(claims(&result)[0].answers.is_empty());
+    }
+}

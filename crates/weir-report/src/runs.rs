@@ -1,0 +1,171 @@
+//! Runs as the page draws them: two columns on a grid of time that all runs share.
+//!
+//! A second of a run is 11 fields in the result; the page draws throughput and p99. Long studies are
+//! drawn in coarser steps, so that the file stays small whatever the number of runs.
+
+use serde::Serialize;
+use weir_model::{IntervalRecord, RunResult};
+
+use crate::number::Rounded;
+
+/// Points of all runs together: about 0.7 MB of JSON.
+const POINTS_MAX: f64 = 60_000.0;
+/// Steps that a reader can think in, seconds.
+const STEPS_S: [f64; 10] = [1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0];
+
+/// A run's identity, rate, and course.
+#[derive(Debug, Serialize)]
+pub(crate) struct RunView<'a> {
+    cell: usize,
+    repetition: u32,
+    started_at: &'a str,
+    measured_s: Option<Rounded>,
+    queries_per_s: Option<Rounded>,
+    transactions_per_s: Option<Rounded>,
+    latency_ms_p99: Option<Rounded>,
+    errors: u64,
+    series: Series,
+}
+
+/// Bin `i` of the columns covers `(first_bin + i) * step_s` up to a step later, where 0 is the
+/// beginning of the measurement. `None` where nothing was recorded.
+#[derive(Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Series {
+    first_bin: i64,
+    queries_per_s: Vec<Option<Rounded>>,
+    /// The worst second of a bin.
+    latency_ms_p99: Vec<Option<Rounded>>,
+}
+
+/// The finest step with which all runs together stay within the points that a page holds.
+pub(crate) fn step_s(runs: &[RunResult]) -> f64 {
+    let seconds: f64 = runs
+        .iter()
+        .flat_map(|run| &run.intervals)
+        .map(|interval| interval.length_s)
+        .sum();
+    let fits = |step: &&f64| seconds / **step <= POINTS_MAX;
+    STEPS_S.iter().find(fits).copied().unwrap_or(3600.0)
+}
+
+/// All runs, in the order in which they were made.
+pub(crate) fn views(runs: &[RunResult], step_s: f64) -> Vec<RunView<'_>> {
+    let view = |run: &RunResult| series(&run.intervals, step_s);
+    runs.iter()
+        .map(|run| RunView {
+            cell: run.record.cell,
+            repetition: run.record.repetition,
+            started_at: &run.record.started_at,
+            measured_s: Rounded::fine(run.record.measured_s),
+            queries_per_s: Rounded::fine(run.record.queries_per_s),
+            transactions_per_s: Rounded::fine(run.record.transactions_per_s),
+            latency_ms_p99: Rounded::new(run.record.latency.us_p99 / 1e3, 4),
+            errors: run.record.errors,
+            series: view(run),
+        })
+        .collect()
+}
+
+/// What a bin has gathered.
+#[derive(Debug, Clone, Copy, Default)]
+struct Bin {
+    queries: u64,
+    seconds: f64,
+    transactions: u64,
+    latency_us_p99: f64,
+}
+
+fn series(intervals: &[IntervalRecord], step_s: f64) -> Series {
+    // The middle of an interval decides, so that a late tick falls into its own second.
+    let bin_of = |interval: &IntervalRecord| {
+        ((interval.time_s - interval.length_s / 2.0) / step_s).floor() as i64
+    };
+    let Some(first_bin) = intervals.iter().map(bin_of).min() else {
+        return Series::default();
+    };
+    let mut bins: Vec<Bin> = Vec::new();
+    for interval in intervals {
+        let index = (bin_of(interval) - first_bin) as usize;
+        if index >= bins.len() {
+            bins.resize(index + 1, Bin::default());
+        }
+        let bin = &mut bins[index];
+        bin.queries += interval.queries;
+        bin.seconds += interval.length_s;
+        bin.transactions += interval.transactions;
+        bin.latency_us_p99 = bin.latency_us_p99.max(interval.latency_us_p99);
+    }
+    Series {
+        first_bin,
+        queries_per_s: bins
+            .iter()
+            .map(|bin| Rounded::new(bin.queries as f64 / bin.seconds, 4))
+            .collect(),
+        latency_ms_p99: bins
+            .iter()
+            .map(|bin| {
+                (bin.transactions > 0)
+                    .then(|| Rounded::new(bin.latency_us_p99 / 1e3, 4))
+                    .flatten()
+            })
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(time_s: f64, queries: u64, latency_us_p99: f64) -> IntervalRecord {
+        IntervalRecord {
+            time_s,
+            length_s: 1.0,
+            queries,
+            transactions: queries / 6,
+            latency_us_p99,
+            ..IntervalRecord::default()
+        }
+    }
+
+    #[test]
+    fn seconds_fall_into_their_bins_and_a_gap_stays_a_gap() {
+        let seconds = [
+            interval(0.0, 600, 9_000.0),
+            interval(1.01, 660, 8_000.0),
+            interval(3.02, 0, 0.0),
+        ];
+        let series = series(&seconds, 1.0);
+        assert_eq!(series.first_bin, -1);
+        assert_eq!(
+            serde_json::to_string(&series.queries_per_s).unwrap(),
+            "[600,660,null,0]"
+        );
+        assert_eq!(
+            serde_json::to_string(&series.latency_ms_p99).unwrap(),
+            "[9,8,null,null]"
+        );
+    }
+
+    #[test]
+    fn coarse_bins_average_throughput_and_keep_the_worst_latency() {
+        let seconds = [interval(1.0, 100, 1_000.0), interval(2.0, 300, 5_000.0)];
+        let series = series(&seconds, 2.0);
+        assert_eq!(
+            serde_json::to_string(&series).unwrap(),
+            r#"{"first_bin":0,"queries_per_s":[200],"latency_ms_p99":[5]}"#
+        );
+    }
+
+    #[test]
+    fn many_long_runs_are_drawn_in_coarser_steps() {
+        let mut result = crate::sample::study(4, 3);
+        assert!((step_s(&result.runs) - 1.0).abs() < 1e-9);
+        result.runs[0].intervals = vec![interval(1.0, 1, 1.0); 200_000];
+        assert!((step_s(&result.runs) - 5.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_run_without_seconds_has_an_empty_series() {
+        assert_eq!(series(&[], 1.0), Series::default());
+    }
+}

@@ -1,0 +1,312 @@
+//! The set-up in words: server, data, load, scales, drives and host.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use weir_model::{Bytes, Compression, DriveProfile, StudyResult, WriteCache};
+
+use crate::number::grouped;
+use crate::words::{count, data_scale_words, drive_scale_words, flavor_name};
+
+/// All that a reader needs to run the same study.
+#[derive(Debug, Serialize)]
+pub(crate) struct Setup<'a> {
+    pub(crate) facts: Vec<Fact>,
+    /// Variables that the study sets in all cells.
+    variables: &'a BTreeMap<String, String>,
+    drives: Vec<DriveFacts<'a>>,
+    host: &'a BTreeMap<String, String>,
+}
+
+/// A line of the set-up.
+#[derive(Debug, Serialize)]
+pub(crate) struct Fact {
+    pub(crate) label: &'static str,
+    pub(crate) text: String,
+}
+
+/// A drive's profile, figure by figure.
+#[derive(Debug, Serialize)]
+struct DriveFacts<'a> {
+    name: &'a str,
+    title: &'a str,
+    figures: Vec<Figure<'a>>,
+    /// Sources of the profile that belong to none of the figures.
+    other_sources: BTreeMap<&'a str, &'a str>,
+}
+
+/// A figure of a data sheet with its source.
+#[derive(Debug, Serialize)]
+struct Figure<'a> {
+    label: &'static str,
+    text: String,
+    source: Option<&'a str>,
+}
+
+/// The set-up of `result`.
+pub(crate) fn of(result: &StudyResult) -> Setup<'_> {
+    Setup {
+        facts: facts(result),
+        variables: &result.plan.server.variables,
+        drives: result.drives.iter().map(drive_facts).collect(),
+        host: &result.host,
+    }
+}
+
+fn facts(result: &StudyResult) -> Vec<Fact> {
+    let plan = &result.plan;
+    let repetitions = plan.runs.iter().map(|run| run.repetition).max();
+    let fact = |label, text| Fact { label, text };
+    vec![
+        fact(
+            "Server",
+            format!("{} {}", flavor_name(result.flavor), result.server_version),
+        ),
+        fact("Data", data_words(result)),
+        fact("Scale of the data", data_scale_words(plan.data.data_scale)),
+        fact(
+            "Scale of the drives",
+            drive_scale_words(plan.data.drive_scale),
+        ),
+        fact("Load", load_words(result)),
+        fact(
+            "Runs",
+            format!(
+                "{} completed of {} planned: {} x {}, in an order drawn from seed {}",
+                result.runs.len(),
+                plan.runs.len(),
+                count(plan.cells.len(), "combination"),
+                count(repetitions.unwrap_or(0) as usize, "repetition"),
+                plan.seed,
+            ),
+        ),
+        fact("Started", result.started_at.clone()),
+        fact("Measured by", format!("Weir {}", result.weir_version)),
+    ]
+}
+
+fn data_words(result: &StudyResult) -> String {
+    let data = &result.plan.data;
+    let size = format!(
+        "{} in {} of {} rows each",
+        bytes_words(result.data_bytes),
+        count(data.tables as usize, "table"),
+        grouped(data.rows as f64),
+    );
+    match pool_bytes(result).as_slice() {
+        [] => size,
+        [pool] => format!(
+            "{size}: {} times the buffer pool of {}",
+            grouped(result.data_bytes as f64 / *pool as f64),
+            bytes_words(*pool),
+        ),
+        [smallest, .., largest] => format!(
+            "{size}: {} to {} times the buffer pool, which is {} to {}",
+            grouped(result.data_bytes as f64 / *largest as f64),
+            grouped(result.data_bytes as f64 / *smallest as f64),
+            bytes_words(*smallest),
+            bytes_words(*largest),
+        ),
+    }
+}
+
+/// Sizes of the buffer pool that the runs had, ascending: from the server, else from the study.
+fn pool_bytes(result: &StudyResult) -> Vec<u64> {
+    const NAME: &str = "innodb_buffer_pool_size";
+    let of_server = result.runs.iter().filter_map(|run| run.variables.get(NAME));
+    let of_cells = result.plan.cells.iter().filter_map(|cell| {
+        let shared = &result.plan.server.variables;
+        cell.variables.get(NAME).or_else(|| shared.get(NAME))
+    });
+    let read = |texts: Vec<&String>| {
+        let sizes = texts.into_iter().filter_map(|text| text.parse().ok());
+        let mut sizes: Vec<u64> = sizes.map(|Bytes(bytes)| bytes).filter(|b| *b > 0).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    };
+    let measured = read(of_server.collect());
+    if measured.is_empty() {
+        read(of_cells.collect())
+    } else {
+        measured
+    }
+}
+
+fn load_words(result: &StudyResult) -> String {
+    let plan = &result.plan;
+    let mut connections: Vec<_> = plan.cells.iter().map(|cell| cell.threads).collect();
+    connections.sort_unstable();
+    connections.dedup();
+    let connections = connections
+        .iter()
+        .map(u32::to_string)
+        .collect::<Vec<_>>()
+        .join(", ");
+    format!(
+        "{} on {connections} connections; {} of warm-up, then {} measured",
+        plan.data.workload,
+        seconds_words(plan.load.warmup.as_secs_f64()),
+        seconds_words(plan.load.measure.as_secs_f64()),
+    )
+}
+
+fn seconds_words(seconds: f64) -> String {
+    let decimals = usize::from(seconds.fract() != 0.0);
+    format!("{seconds:.decimals$} s")
+}
+
+/// A size with binary units: `1.5 GiB`.
+pub(crate) fn bytes_words(bytes: u64) -> String {
+    let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let unit = units.iter().find(|(_, shift)| bytes >> shift > 0);
+    let Some((name, shift)) = unit else {
+        return format!("{bytes} bytes");
+    };
+    let size = bytes as f64 / (1_u64 << shift) as f64;
+    if size.fract() == 0.0 {
+        format!("{size:.0} {name}")
+    } else {
+        format!("{} {name}", grouped(size))
+    }
+}
+
+fn drive_facts(drive: &DriveProfile) -> DriveFacts<'_> {
+    let figures = figures(drive);
+    let keys: Vec<_> = figures.iter().map(|(key, ..)| *key).collect();
+    let is_other = |key: &str| !keys.contains(&key);
+    DriveFacts {
+        name: &drive.name,
+        title: &drive.title,
+        other_sources: drive
+            .sources
+            .iter()
+            .filter(|(key, _)| is_other(key))
+            .map(|(key, source)| (key.as_str(), source.as_str()))
+            .collect(),
+        figures: figures
+            .into_iter()
+            .map(|(key, label, text)| Figure {
+                label,
+                text,
+                source: drive.sources.get(key).map(String::as_str),
+            })
+            .collect(),
+    }
+}
+
+/// Every figure of a profile: key in its file, label, value with unit.
+fn figures(drive: &DriveProfile) -> Vec<(&'static str, &'static str, String)> {
+    let microseconds = |value: f64| format!("{} us", short(value));
+    let rate = |value: f64| format!("{} per s", grouped(value));
+    let bandwidth = |value: f64| format!("{} MB/s", grouped(value));
+    let cache = match drive.write.cache {
+        WriteCache::PowerProtected => "survives a power cut",
+        WriteCache::Volatile => "lost in a power cut unless flushed",
+    };
+    let compression = match drive.compression {
+        Compression::None => "none",
+        Compression::Zlib4k => "zlib, each 4 KiB on its own",
+    };
+    vec![
+        ("capacity", "Capacity", bytes_words(drive.capacity.0)),
+        (
+            "read.latency_us",
+            "Read latency, 4 KiB, queue depth 1",
+            microseconds(drive.read.latency_us),
+        ),
+        (
+            "read.iops_max",
+            "Random 4 KiB reads",
+            rate(drive.read.iops_max),
+        ),
+        (
+            "read.bandwidth_mb_per_s",
+            "Sequential reads",
+            bandwidth(drive.read.bandwidth_mb_per_s),
+        ),
+        (
+            "write.latency_us",
+            "Write latency, 4 KiB, queue depth 1",
+            microseconds(drive.write.latency_us),
+        ),
+        ("write.iops_max", "Writes", rate(drive.write.iops_max)),
+        (
+            "write.bandwidth_mb_per_s",
+            "Sequential writes",
+            bandwidth(drive.write.bandwidth_mb_per_s),
+        ),
+        (
+            "write.buffer",
+            "Write buffer",
+            bytes_words(drive.write.buffer.0),
+        ),
+        (
+            "write.amplification_random",
+            "Media bytes per byte of random writes, full drive",
+            short(drive.write.amplification_random),
+        ),
+        ("write.cache", "Write buffer's content", cache.to_owned()),
+        (
+            "flush.latency_us",
+            "Flush latency, idle",
+            microseconds(drive.flush.latency_us),
+        ),
+        ("compression", "Compression", compression.to_owned()),
+        (
+            "atomicity.unit",
+            "Largest write that is never torn",
+            bytes_words(drive.atomicity.unit.0),
+        ),
+    ]
+}
+
+/// The shortest form of a figure from a data sheet: `90`, `1.5`.
+fn short(value: f64) -> String {
+    value.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    fn text(result: &StudyResult, label: &str) -> String {
+        let setup = of(result);
+        let fact = setup.facts.iter().find(|fact| fact.label == label);
+        fact.unwrap().text.clone()
+    }
+
+    #[test]
+    fn data_are_set_against_the_pool_that_the_server_had() {
+        let mut result = sample::study(2, 1);
+        result.data_bytes = 1 << 30;
+        for (run, pool) in result.runs.iter_mut().zip([128 << 20, 256 << 20]) {
+            run.variables
+                .insert("innodb_buffer_pool_size".to_owned(), pool.to_string());
+        }
+        let words = text(&result, "Data");
+        assert!(
+            words.ends_with("4.00 to 8.00 times the buffer pool, which is 128 MiB to 256 MiB"),
+            "{words}"
+        );
+    }
+
+    #[test]
+    fn sources_stand_beside_their_figures() {
+        let result = sample::study(1, 1);
+        let setup = of(&result);
+        let sourced = setup.drives[0]
+            .figures
+            .iter()
+            .filter(|f| f.source.is_some());
+        assert!(sourced.count() >= 1);
+    }
+
+    #[test]
+    fn sizes_are_binary_and_short() {
+        assert_eq!(bytes_words(128 << 20), "128 MiB");
+        assert_eq!(bytes_words(3 << 29), "1.50 GiB");
+        assert_eq!(bytes_words(512), "512 bytes");
+    }
+}

@@ -1,0 +1,192 @@
+//! The words for a DBA: one place for every name that the model has only as an identifier.
+
+use std::collections::BTreeMap;
+
+use weir_model::{Cell, FileKind, Flavor, Limiter, Scale, Severity, Verdict};
+
+use crate::number::grouped;
+
+/// The levels of a cell as a short phrase: `intel-p4610, innodb_doublewrite OFF, 32 threads`.
+pub fn cell_label(cell: &Cell) -> String {
+    if cell.levels.is_empty() {
+        return "all runs".to_owned();
+    }
+    levels_phrase(&cell.levels)
+}
+
+/// Factor levels as a phrase; a drive needs no `drive` before its name.
+pub(crate) fn levels_phrase(levels: &BTreeMap<String, String>) -> String {
+    let drive = levels.get("drive").cloned();
+    let others = levels
+        .iter()
+        .filter(|(name, _)| name.as_str() != "drive")
+        .map(|(name, level)| match name.as_str() {
+            "threads" => format!("{level} connections"),
+            _ => format!("{name} {level}"),
+        });
+    drive
+        .into_iter()
+        .chain(others)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// What limited a run, in a few words.
+pub fn limiter_name(limiter: Limiter) -> &'static str {
+    match limiter {
+        Limiter::HostCpu => "CPU of the host",
+        Limiter::Client => "load engine",
+        Limiter::DriveRead => "drive, reading",
+        Limiter::DriveWrite => "drive, writing",
+        Limiter::Waiting => "waiting",
+    }
+}
+
+/// What it means that a run was limited so, and what a reader may conclude from it.
+pub fn limiter_explanation(limiter: Limiter) -> &'static str {
+    match limiter {
+        Limiter::HostCpu => {
+            "all cores of the host were saturated, so a faster drive would not show here"
+        }
+        Limiter::Client => {
+            "the load engine was saturated, so the run says nothing about the server's limit"
+        }
+        Limiter::DriveRead => "the drive served as many reads as it can",
+        Limiter::DriveWrite => "the drive's media wrote as much as it can",
+        Limiter::Waiting => {
+            "nothing was saturated: time went into commits, locks or round trips, which more \
+             connections or lower latency would shorten"
+        }
+    }
+}
+
+/// A metric's name as it stands after `1.31x the`.
+pub(crate) fn metric_name(metric: &str) -> String {
+    match metric {
+        "queries_per_s" => "queries per second".to_owned(),
+        "transactions_per_s" => "transactions per second".to_owned(),
+        "latency_us_mean" => "mean latency".to_owned(),
+        "latency_us_p50" => "median latency".to_owned(),
+        "latency_us_p95" => "p95 latency".to_owned(),
+        "latency_us_p99" => "p99 latency".to_owned(),
+        "latency_us_p999" => "p99.9 latency".to_owned(),
+        other => other.replace("_per_s", " per second").replace('_', " "),
+    }
+}
+
+/// What a kind of file is called.
+pub(crate) fn file_kind_name(kind: FileKind) -> &'static str {
+    match kind {
+        FileKind::Redo => "redo log",
+        FileKind::Doublewrite => "doublewrite",
+        FileKind::Data => "data",
+        FileKind::Undo => "undo",
+        FileKind::Binlog => "binary log",
+        FileKind::Temporary => "temporary",
+        FileKind::Other => "other",
+    }
+}
+
+pub(crate) fn flavor_name(flavor: Flavor) -> &'static str {
+    match flavor {
+        Flavor::Mysql => "MySQL",
+        Flavor::Mariadb => "MariaDB",
+    }
+}
+
+pub(crate) fn severity_name(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+    }
+}
+
+pub(crate) fn verdict_name(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Effect => "difference",
+        Verdict::Inconclusive => "inconclusive",
+        Verdict::Invalid => "invalid",
+    }
+}
+
+/// What a scale of the data means: `at full size`, or `500 times smaller than the original: ...`.
+pub(crate) fn data_scale_words(scale: Scale) -> String {
+    if is_full(scale) {
+        "at full size".to_owned()
+    } else {
+        format!(
+            "{} times smaller than the original: rows, buffer pool, redo log and drive capacity \
+             together",
+            times(scale)
+        )
+    }
+}
+
+/// The same for a drive's throughput.
+pub(crate) fn drive_scale_words(scale: Scale) -> String {
+    if is_full(scale) {
+        "at the speed of the data sheet".to_owned()
+    } else {
+        format!(
+            "operations and bytes per second {} times below the data sheet, latency as in the \
+             data sheet, so that this host can saturate the drive",
+            times(scale)
+        )
+    }
+}
+
+fn is_full(scale: Scale) -> bool {
+    (scale.factor() - 1.0).abs() < 1e-9
+}
+
+fn times(scale: Scale) -> String {
+    let below = 1.0 / scale.factor();
+    if (below - below.round()).abs() < 1e-6 {
+        grouped(below.round())
+            .trim_end_matches(".00")
+            .trim_end_matches(".0")
+            .to_owned()
+    } else {
+        grouped(below)
+    }
+}
+
+/// `1 repetition`, `3 repetitions`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drive_stands_first_and_without_its_word() {
+        let levels = [
+            ("innodb_doublewrite", "OFF"),
+            ("drive", "intel-p4610"),
+            ("threads", "32"),
+        ]
+        .map(|(name, level)| (name.to_owned(), level.to_owned()));
+        assert_eq!(
+            levels_phrase(&BTreeMap::from(levels)),
+            "intel-p4610, innodb_doublewrite OFF, 32 connections"
+        );
+    }
+
+    #[test]
+    fn scales_are_said_in_words() {
+        assert_eq!(data_scale_words(Scale::FULL), "at full size");
+        let small = data_scale_words("1/500".parse().unwrap());
+        assert!(small.starts_with("500 times smaller"), "{small}");
+        let drive = drive_scale_words("1/8".parse().unwrap());
+        assert!(drive.contains("8 times below"), "{drive}");
+    }
+
+    #[test]
+    fn unknown_metrics_are_still_words() {
+        assert_eq!(metric_name("queries_per_s"), "queries per second");
+        assert_eq!(metric_name("rows_read_per_s"), "rows read per second");
+    }
+}
