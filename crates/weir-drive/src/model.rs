@@ -1,0 +1,78 @@
+//! The device in time: what a profile says, as completion times.
+//!
+//! Pure: no clock, no I/O, no randomness. The FUSE front end asks it in real time, the tests (and
+//! a predictor) in virtual time. A `scale` below 1 shrinks all that is a rate or an amount (IOPS,
+//! bandwidth, write buffer) and leaves latencies alone, so that a host too small for the drive can
+//! still be limited by it.
+
+mod amplification;
+mod reads;
+mod throughput;
+mod writes;
+
+#[cfg(test)]
+mod tests;
+
+use weir_model::{DeviceModel, DriveProfile, Nanoseconds, Op, OpKind, Scale, WriteCache};
+
+use self::reads::Reads;
+use self::writes::Writes;
+
+/// A drive of a given profile and scale, idle at time 0.
+#[derive(Debug)]
+pub struct Model {
+    reads: Reads,
+    writes: Writes,
+    flush_ns: Nanoseconds,
+    cache: WriteCache,
+}
+
+/// What a model has been busy with since it was made.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ModelUsage {
+    /// Seconds of the whole device's read capacity that were used.
+    pub read_busy_s: f64,
+    /// Seconds of the media's time that the accepted writes take.
+    pub write_busy_s: f64,
+    /// Bytes that the media wrote, after compression and garbage collection.
+    pub media_written_bytes: u64,
+}
+
+impl Model {
+    /// A drive with `profile`'s figures, its throughput and write buffer shrunk by `scale`.
+    pub fn new(profile: &DriveProfile, scale: Scale) -> Self {
+        Self {
+            reads: Reads::new(&profile.read, scale),
+            writes: Writes::new(&profile.write, scale),
+            flush_ns: (profile.flush.latency_us * 1e3) as Nanoseconds,
+            cache: profile.write.cache,
+        }
+    }
+
+    /// What the model has been busy with up to `now`.
+    pub fn usage(&self, now: Nanoseconds) -> ModelUsage {
+        // What waits in the buffer has been accepted but not yet written.
+        let backlog_ns = self.writes.drained_at().saturating_sub(now) as f64;
+        ModelUsage {
+            read_busy_s: self.reads.busy_ns() / 1e9,
+            write_busy_s: (self.writes.busy_ns() - backlog_ns).max(0.0) / 1e9,
+            media_written_bytes: self.writes.media_written_bytes() as u64,
+        }
+    }
+}
+
+impl DeviceModel for Model {
+    fn submit(&mut self, op: &Op, now: Nanoseconds) -> Nanoseconds {
+        match op.kind {
+            OpKind::Read => self.reads.submit(op.bytes, now),
+            OpKind::Write => self.writes.submit(op, now),
+            OpKind::Flush => match self.cache {
+                WriteCache::PowerProtected => now + self.flush_ns,
+                WriteCache::Volatile => now.max(self.writes.drained_at()) + self.flush_ns,
+            },
+            // A deallocation is a change of the mapping: acknowledged like a small write, and
+            // nothing reaches the media.
+            OpKind::Discard => now + self.writes.latency_ns(),
+        }
+    }
+}

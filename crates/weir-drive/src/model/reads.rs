@@ -1,0 +1,75 @@
+//! Reads: parallel units for the latency, a virtual clock for the throughput.
+//!
+//! The units give queueing its shape: with `n` of them, `n` reads proceed together and the next
+//! waits for the first that ends. Their number is Little's law on the data sheet, latency x IOPS,
+//! rounded up; the virtual clock takes off what the rounding added, so that the saturated
+//! throughput is the data sheet's at any scale, while a single read takes the full-size latency.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use weir_model::{Nanoseconds, ReadTiming, Scale};
+
+use super::throughput::ThroughputCap;
+
+/// Bytes of the read that a data sheet's latency and IOPS are for.
+const SHEET_BYTES: u64 = 4096;
+
+/// The read side of a device.
+#[derive(Debug)]
+pub(super) struct Reads {
+    latency_ns: f64,
+    /// Beyond the first 4 KiB, for one read: at the full interface, as latency does not scale.
+    extra_ns_per_byte: f64,
+    /// Of the scaled device's whole throughput: what one more operation or byte takes.
+    cost_ns_per_read: f64,
+    cost_ns_per_byte: f64,
+    /// When each unit is free.
+    units: BinaryHeap<Reverse<Nanoseconds>>,
+    operations: ThroughputCap,
+    interface: ThroughputCap,
+    busy_ns: f64,
+}
+
+impl Reads {
+    pub(super) fn new(timing: &ReadTiming, scale: Scale) -> Self {
+        let latency_ns = timing.latency_us * 1e3;
+        let cost_ns_per_read = 1e9 / (timing.iops_max * scale.factor());
+        // The allowance keeps 50.000000001 units from becoming 51.
+        let units = (latency_ns / cost_ns_per_read - 1e-6).ceil().max(1.0) as usize;
+        let extra_ns_per_byte = 1e3 / timing.bandwidth_mb_per_s;
+        Self {
+            latency_ns,
+            extra_ns_per_byte,
+            cost_ns_per_read,
+            cost_ns_per_byte: extra_ns_per_byte / scale.factor(),
+            units: std::iter::repeat_n(Reverse(0), units).collect(),
+            operations: ThroughputCap::new(latency_ns),
+            interface: ThroughputCap::new(latency_ns),
+            busy_ns: 0.0,
+        }
+    }
+
+    /// Accepts a read; returns when it is done.
+    pub(super) fn submit(&mut self, bytes: u64, now: Nanoseconds) -> Nanoseconds {
+        let extra_bytes = bytes.saturating_sub(SHEET_BYTES) as f64;
+        let on_interface = bytes as f64 * self.cost_ns_per_byte;
+        // A long read holds the units for longer than a short one; the clock of operations keeps
+        // account of it, and the interface's clock keeps the bandwidth exact.
+        let on_units = self.cost_ns_per_read + extra_bytes * self.cost_ns_per_byte;
+        let by_operations = self.operations.admit(now, on_units);
+        let by_interface = self.interface.admit(now, on_interface);
+        let Reverse(unit_free) = self.units.pop().unwrap_or(Reverse(0));
+        let start = now.max(unit_free).max(by_operations).max(by_interface);
+        let service = self.latency_ns + extra_bytes * self.extra_ns_per_byte;
+        let done = start + service as Nanoseconds;
+        self.units.push(Reverse(done));
+        self.busy_ns += on_units.max(on_interface);
+        done
+    }
+
+    /// Nanoseconds of the whole device's read capacity that were used.
+    pub(super) fn busy_ns(&self) -> f64 {
+        self.busy_ns
+    }
+}

@@ -1,0 +1,138 @@
+//! Writes: acknowledged by a buffer that drains to the media.
+//!
+//! As long as the buffer has room, a write takes the data sheet's latency. The buffer drains in
+//! order; each write occupies the media for its stored bytes times the garbage collection's
+//! amplification, and never for less than its own bytes at the drive's bandwidth: the interface
+//! and the compression engine see all of them. A full buffer makes the next write wait.
+
+use std::collections::{HashMap, VecDeque};
+
+use weir_model::{Nanoseconds, Op, Scale, WriteTiming};
+
+use super::amplification::Amplification;
+use super::throughput::ThroughputCap;
+
+/// Bytes of the write that a data sheet's latency is for.
+const SHEET_BYTES: u64 = 4096;
+/// A write of this size or more fills flash blocks by itself, like a sequential one.
+const LARGE_BYTES: u64 = 128 * 1024;
+/// Files whose last write is remembered; past it, the memory starts afresh.
+const FILES_REMEMBERED: usize = 65_536;
+
+/// The write side of a device.
+#[derive(Debug)]
+pub(super) struct Writes {
+    latency_ns: f64,
+    /// Beyond the first 4 KiB, for one write: at the full interface, as latency does not scale.
+    extra_ns_per_byte: f64,
+    cost_ns_per_write: f64,
+    media_ns_per_byte: f64,
+    operations: ThroughputCap,
+    amplification: Amplification,
+    buffer_bytes_max: u64,
+    /// Writes in the buffer: when each is on the media, and its bytes.
+    buffer: VecDeque<(Nanoseconds, u64)>,
+    buffer_bytes: u64,
+    /// When the write before was let into the buffer: writes enter in order.
+    admitted_at: Nanoseconds,
+    /// When all that was accepted is on the media.
+    drained_at: f64,
+    /// File -> end of its last write.
+    last_end: HashMap<u64, u64>,
+    media_written_bytes: f64,
+    busy_ns: f64,
+}
+
+impl Writes {
+    pub(super) fn new(timing: &WriteTiming, scale: Scale) -> Self {
+        let latency_ns = timing.latency_us * 1e3;
+        let extra_ns_per_byte = 1e3 / timing.bandwidth_mb_per_s;
+        Self {
+            latency_ns,
+            extra_ns_per_byte,
+            cost_ns_per_write: 1e9 / (timing.iops_max * scale.factor()),
+            media_ns_per_byte: extra_ns_per_byte / scale.factor(),
+            operations: ThroughputCap::new(latency_ns),
+            amplification: Amplification::from_factor(timing.amplification_random),
+            buffer_bytes_max: scale.apply(timing.buffer.0),
+            buffer: VecDeque::new(),
+            buffer_bytes: 0,
+            admitted_at: 0,
+            drained_at: 0.0,
+            last_end: HashMap::new(),
+            media_written_bytes: 0.0,
+            busy_ns: 0.0,
+        }
+    }
+
+    /// Accepts a write; returns when it is acknowledged.
+    pub(super) fn submit(&mut self, op: &Op, now: Nanoseconds) -> Nanoseconds {
+        let by_operations = self.operations.admit(now, self.cost_ns_per_write);
+        let admitted = self.wait_for_room(op.bytes, by_operations.max(self.admitted_at));
+        self.admitted_at = admitted;
+        self.fill(op, admitted);
+        let extra_bytes = op.bytes.saturating_sub(SHEET_BYTES) as f64;
+        admitted + (self.latency_ns + extra_bytes * self.extra_ns_per_byte) as Nanoseconds
+    }
+
+    /// When the buffer has room for `bytes`, from `now` on. A write larger than the whole buffer
+    /// waits until it is empty.
+    fn wait_for_room(&mut self, bytes: u64, now: Nanoseconds) -> Nanoseconds {
+        let mut time = now;
+        while let Some(&(on_media, drained)) = self.buffer.front() {
+            let room = self.buffer_bytes + bytes <= self.buffer_bytes_max;
+            if room && on_media > time {
+                break;
+            }
+            time = time.max(on_media);
+            self.buffer_bytes -= drained;
+            self.buffer.pop_front();
+        }
+        time
+    }
+
+    /// Puts the write into the buffer and its work onto the media.
+    fn fill(&mut self, op: &Op, admitted: Nanoseconds) {
+        let stored = op.compressed_fraction.clamp(f64::MIN_POSITIVE, 1.0);
+        let factor = if self.is_sequential(op) {
+            1.0
+        } else {
+            self.amplification.factor(stored)
+        };
+        let media_bytes = op.bytes as f64 * stored * factor;
+        let drain_ns = media_bytes.max(op.bytes as f64) * self.media_ns_per_byte;
+        self.drained_at = self.drained_at.max(admitted as f64) + drain_ns;
+        self.buffer.push_back((self.drained_at as Nanoseconds, op.bytes));
+        self.buffer_bytes += op.bytes;
+        self.media_written_bytes += media_bytes;
+        self.busy_ns += drain_ns;
+    }
+
+    fn is_sequential(&mut self, op: &Op) -> bool {
+        if self.last_end.len() >= FILES_REMEMBERED {
+            self.last_end.clear();
+        }
+        let previous_end = self.last_end.insert(op.file, op.offset + op.bytes);
+        previous_end == Some(op.offset) || op.bytes >= LARGE_BYTES
+    }
+
+    /// When all that was accepted is on the media.
+    pub(super) fn drained_at(&self) -> Nanoseconds {
+        self.drained_at as Nanoseconds
+    }
+
+    /// Latency of a write that finds room, nanoseconds.
+    pub(super) fn latency_ns(&self) -> Nanoseconds {
+        self.latency_ns as Nanoseconds
+    }
+
+    /// Bytes that the media wrote, after compression and garbage collection.
+    pub(super) fn media_written_bytes(&self) -> f64 {
+        self.media_written_bytes
+    }
+
+    /// Nanoseconds for which the media was, or will be, busy with what was accepted.
+    pub(super) fn busy_ns(&self) -> f64 {
+        self.busy_ns
+    }
+}

@@ -1,0 +1,157 @@
+//! Finding drive profiles: a path, or a name in a folder of them.
+//!
+//! A folder beside the user's work comes before the copies in the binary, so that a profile can be
+//! edited without building anything.
+
+use std::path::{Path, PathBuf};
+
+use weir_model::{DriveProfile, nearest};
+
+use crate::DriveError;
+
+/// The variable that names the folder of profiles.
+const FOLDER_VARIABLE: &str = "WEIR_DRIVES";
+
+/// The profiles that every binary carries: name and text.
+const EMBEDDED: [(&str, &str); 3] = [
+    ("intel-p4610", include_str!("../../../drives/intel-p4610.toml")),
+    ("null", include_str!("../../../drives/null.toml")),
+    (
+        "scaleflux-csd2000",
+        include_str!("../../../drives/scaleflux-csd2000.toml"),
+    ),
+];
+
+/// Loads the profile called `name_or_path`.
+///
+/// A name is looked for in `search_folder` if given, else in `$WEIR_DRIVES`, else in `./drives`
+/// and in `drives` beside the executable or above it; at last among the embedded ones. Anything
+/// with a slash or the ending `.toml` is a path.
+pub fn load(name_or_path: &str, search_folder: Option<&Path>) -> Result<DriveProfile, DriveError> {
+    let is_path = name_or_path.contains('/') || has_toml_ending(Path::new(name_or_path));
+    if is_path {
+        return read(Path::new(name_or_path));
+    }
+    let folders = folders(search_folder);
+    let candidates = folders.iter().map(|folder| file_in(folder, name_or_path));
+    if let Some(file) = candidates.into_iter().find(|file| file.is_file()) {
+        return read(&file);
+    }
+    embedded(name_or_path).ok_or_else(|| unknown(name_or_path, search_folder))
+}
+
+/// All profiles that [`load`] finds by name, in the order of their names.
+///
+/// A file that is not a valid profile is an error, so that a typo does not hide a drive.
+pub fn list(search_folder: Option<&Path>) -> Result<Vec<DriveProfile>, DriveError> {
+    names(search_folder)
+        .iter()
+        .map(|name| load(name, search_folder))
+        .collect()
+}
+
+/// The embedded profile called `name`.
+pub(crate) fn embedded(name: &str) -> Option<DriveProfile> {
+    let (name, text) = EMBEDDED.into_iter().find(|(known, _)| *known == name)?;
+    Some(DriveProfile::parse(name, text).expect("invariant: embedded profiles are valid"))
+}
+
+fn read(file: &Path) -> Result<DriveProfile, DriveError> {
+    let text = std::fs::read_to_string(file).map_err(DriveError::path("read", file))?;
+    let name = file.file_stem().unwrap_or(file.as_os_str());
+    Ok(DriveProfile::parse(&name.to_string_lossy(), &text)?)
+}
+
+fn folders(search_folder: Option<&Path>) -> Vec<PathBuf> {
+    if let Some(folder) = search_folder {
+        return vec![folder.to_owned()];
+    }
+    if let Some(folder) = std::env::var_os(FOLDER_VARIABLE) {
+        return vec![folder.into()];
+    }
+    let executable = std::env::current_exe().unwrap_or_default();
+    let above = executable.ancestors().skip(1);
+    std::iter::once(PathBuf::from("drives"))
+        .chain(above.map(|folder| folder.join("drives")))
+        .filter(|folder| folder.is_dir())
+        .collect()
+}
+
+fn names(search_folder: Option<&Path>) -> Vec<String> {
+    let mut names: Vec<String> = EMBEDDED.iter().map(|(name, _)| (*name).to_owned()).collect();
+    for folder in folders(search_folder) {
+        let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let profiles = files
+            .map(|file| file.path())
+            .filter(|path| has_toml_ending(path));
+        names.extend(profiles.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())));
+    }
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn unknown(name: &str, search_folder: Option<&Path>) -> DriveError {
+    let names = names(search_folder);
+    let advice = match nearest(name, names.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are {}", names.join(", ")),
+    };
+    let folder = match folders(search_folder).first() {
+        Some(folder) => format!("`{}`", folder.display()),
+        None => "the built-in profiles".to_owned(),
+    };
+    DriveError::UnknownProfile {
+        name: name.to_owned(),
+        folder,
+        advice,
+    }
+}
+
+fn file_in(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.toml"))
+}
+
+fn has_toml_ending(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "toml")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_embedded_profile_is_valid_and_names_its_sources() {
+        for (name, _) in EMBEDDED {
+            let profile = embedded(name).unwrap();
+            assert!(!profile.sources.is_empty(), "{name} has no sources");
+        }
+    }
+
+    #[test]
+    fn a_file_in_the_folder_comes_before_the_embedded_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = EMBEDDED[1].1.replace("No drive at all", "Mine");
+        std::fs::write(folder.path().join("null.toml"), &text).unwrap();
+        std::fs::write(folder.path().join("mine.toml"), &text).unwrap();
+        let found = load("null", Some(folder.path())).unwrap();
+        assert!(found.title.starts_with("Mine"));
+        let names: Vec<_> = list(Some(folder.path())).unwrap();
+        let names: Vec<_> = names.iter().map(|profile| profile.name.as_str()).collect();
+        assert_eq!(names, ["intel-p4610", "mine", "null", "scaleflux-csd2000"]);
+        let path = folder.path().join("mine.toml");
+        assert_eq!(load(path.to_str().unwrap(), None).unwrap().name, "mine");
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_nearest_and_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = load("intel-p4160", Some(folder.path())).unwrap_err().to_string();
+        assert!(error.contains("did you mean `intel-p4610`?"), "{error}");
+        assert!(error.contains(folder.path().to_str().unwrap()), "{error}");
+        let error = load("zzz", Some(folder.path())).unwrap_err().to_string();
+        assert!(error.contains("there are intel-p4610, null"), "{error}");
+        let error = load("./absent.toml", None).unwrap_err().to_string();
+        assert!(error.contains("./absent.toml"), "{error}");
+    }
+}
