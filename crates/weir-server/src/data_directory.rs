@@ -1,0 +1,182 @@
+//! What a data directory of Weir's own is: a note in it names the server that made it and holds the
+//! account's password.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rand::distr::{Alphanumeric, SampleString};
+use rustix::process::{Flock, FlockOffsetType, FlockType, fcntl_getlk};
+use serde::{Deserialize, Serialize};
+use weir_model::{Flavor, Secret, ServerVersion};
+
+use crate::{ServerBinary, ServerError};
+
+/// The schema that every data directory has, for the workload's tables.
+pub const DATABASE: &str = "sbtest";
+
+/// The account that every data directory has.
+pub(crate) const USER: &str = "weir";
+
+/// The note's name. It lies among the data, not beside them, so that a copy of the directory is
+/// complete. Servers ignore files that they do not know.
+const NOTE: &str = "weir-data.json";
+
+/// Who made a data directory, and how to log in.
+#[derive(Debug, Clone)]
+pub(crate) struct DataNote {
+    /// Flavour of the server that made it.
+    pub(crate) flavor: Flavor,
+    /// Version of the server that made it.
+    pub(crate) version: ServerVersion,
+    /// Password of [`USER`].
+    pub(crate) password: Secret,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RawNote {
+    flavor: Flavor,
+    version: ServerVersion,
+    password: String,
+}
+
+impl DataNote {
+    /// A note for `server` with a new password.
+    pub(crate) fn generate(server: &ServerBinary) -> Self {
+        // 24 letters and digits: 142 bits, and no character that SQL would have to quote.
+        let password = Alphanumeric.sample_string(&mut rand::rng(), 24);
+        Self {
+            flavor: server.flavor,
+            version: server.version,
+            password: Secret::new(password),
+        }
+    }
+
+    /// Writes the note into `data_dir`, readable by its owner only.
+    pub(crate) fn write(&self, data_dir: &Path) -> Result<(), ServerError> {
+        let path = data_dir.join(NOTE);
+        let raw = RawNote {
+            flavor: self.flavor,
+            version: self.version,
+            password: self.password.reveal().to_owned(),
+        };
+        let text = serde_json::to_string(&raw).expect("invariant: a note is plain data");
+        write_private(&path, &text)
+    }
+
+    /// Reads the note of `data_dir` and checks that `server` may run on the data.
+    pub(crate) fn read_for(server: &ServerBinary, data_dir: &Path) -> Result<Self, ServerError> {
+        let foreign = |why: String| ServerError::ForeignData {
+            path: data_dir.to_owned(),
+            why,
+        };
+        let text = fs::read_to_string(data_dir.join(NOTE))
+            .map_err(|error| foreign(format!("no note of weir's in it: {error}")))?;
+        let raw: RawNote = serde_json::from_str(&text)
+            .map_err(|error| foreign(format!("its note is damaged: {error}")))?;
+        let series = |version: ServerVersion| (version.major, version.minor);
+        // A newer series would rewrite the system tables, an older one would refuse them.
+        if raw.flavor != server.flavor || series(raw.version) != series(server.version) {
+            return Err(foreign(format!(
+                "made by {} {}, the server is {} {}",
+                raw.flavor, raw.version, server.flavor, server.version
+            )));
+        }
+        Ok(Self {
+            flavor: raw.flavor,
+            version: raw.version,
+            password: Secret::new(raw.password),
+        })
+    }
+}
+
+/// Writes a file that only its owner may read.
+pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), ServerError> {
+    OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(ServerError::path("write", path))
+}
+
+/// Fails if a live server holds the data.
+///
+/// `InnoDB` locks its system tablespace (fcntl(2)) and, when another holds the lock, tries again
+/// for 100 s before it gives up; asking the kernel takes no time and names the holder.
+pub(crate) fn check_not_in_use(data_dir: &Path) -> Result<(), ServerError> {
+    let path = data_dir.join("ibdata1");
+    let Ok(file) = OpenOptions::new().read(true).write(true).open(&path) else {
+        return Ok(()); // No such file, or not ours: the server itself will say what is wrong.
+    };
+    let wanted = Flock {
+        start: 0,
+        length: 0,
+        pid: None,
+        typ: FlockType::WriteLock,
+        offset_type: FlockOffsetType::Set,
+    };
+    let holder = fcntl_getlk(&file, &wanted).ok().flatten();
+    match holder.and_then(|lock| lock.pid) {
+        Some(pid) => Err(ServerError::InUse {
+            path: data_dir.to_owned(),
+            pid: pid.as_raw_nonzero().get().cast_unsigned(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Whether `path` is absent or an empty directory.
+pub(crate) fn is_free(path: &Path) -> bool {
+    match fs::read_dir(path) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(_) => !path.exists(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    fn server(flavor: Flavor, version: &str) -> ServerBinary {
+        ServerBinary {
+            path: "/x/mysqld".into(),
+            flavor,
+            version: version.parse().unwrap(),
+        }
+    }
+
+    #[test]
+    fn a_note_is_private_and_read_back_by_the_same_series_only() {
+        let directory = tempfile::tempdir().unwrap();
+        let maker = server(Flavor::Mysql, "9.7.4");
+        let note = DataNote::generate(&maker);
+        note.write(directory.path()).unwrap();
+        let mode = fs::metadata(directory.path().join(NOTE)).unwrap().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert!(!format!("{note:?}").contains(note.password.reveal()));
+
+        let patched = server(Flavor::Mysql, "9.7.5");
+        let read = DataNote::read_for(&patched, directory.path()).unwrap();
+        assert_eq!(read.password, note.password);
+        for other in [
+            server(Flavor::Mysql, "8.4.0"),
+            server(Flavor::Mariadb, "10.11.19"),
+        ] {
+            let error = DataNote::read_for(&other, directory.path()).unwrap_err();
+            assert!(error.to_string().contains("made by mysql 9.7.4"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_directory_without_a_note_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let error = DataNote::read_for(&server(Flavor::Mysql, "9.7.4"), directory.path());
+        assert!(matches!(error, Err(ServerError::ForeignData { .. })));
+    }
+}

@@ -1,0 +1,191 @@
+//! Errors of this crate: each one line, with the remedy.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+use weir_model::{Bytes, Flavor};
+use weir_process::ProcessError;
+
+/// What can go wrong with a server, its data or a snapshot.
+#[derive(Debug, Error)]
+pub enum ServerError {
+    /// No binary of the flavour.
+    #[error(
+        "no {flavor} server found (looked in PATH, the usual places and `{prefix}`); run \
+         scripts/setup.sh to install one, or name one's path"
+    )]
+    NotFound {
+        /// The flavour that was asked for.
+        flavor: Flavor,
+        /// Where `scripts/install-mysql.sh` unpacks servers.
+        prefix: PathBuf,
+    },
+    /// A path that is not a server.
+    #[error("cannot use `{path}` as a server ({why}); name a mysqld or mariadbd")]
+    NotAServer {
+        /// The path.
+        path: PathBuf,
+        /// What it did.
+        why: String,
+    },
+    /// A file or directory could not be used.
+    #[error("cannot {action} `{path}` ({source})")]
+    Path {
+        /// What was tried: `create`, `read`.
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// Something is there already.
+    #[error("cannot {action} `{path}` (it is not empty); name an empty or new directory")]
+    NotEmpty {
+        /// What was to be put there.
+        action: &'static str,
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The server could not make its system tables.
+    #[error("cannot initialise `{path}`: {words}")]
+    Initialise {
+        /// The data directory.
+        path: PathBuf,
+        /// The server's own words.
+        words: String,
+    },
+    /// A data directory that Weir did not make.
+    #[error(
+        "cannot use the data directory `{path}` ({why}); initialise a new one or restore a snapshot"
+    )]
+    ForeignData {
+        /// The data directory.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Another server runs on the same data.
+    #[error("the data directory `{path}` is in use by process {pid}; stop that server first")]
+    InUse {
+        /// The data directory.
+        path: PathBuf,
+        /// Who holds it.
+        pid: u32,
+    },
+    /// The server ended before it answered.
+    #[error("the {flavor} server did not start: {words}")]
+    Start {
+        /// Its flavour.
+        flavor: Flavor,
+        /// The server's own words.
+        words: String,
+    },
+    /// The server did not answer in time.
+    #[error(
+        "the {flavor} server did not answer within {seconds} s ({words}); allow more time if it \
+         recovers a large redo log"
+    )]
+    StartTimeout {
+        /// Its flavour.
+        flavor: Flavor,
+        /// How long was waited.
+        seconds: u64,
+        /// The last that it wrote to its log.
+        words: String,
+    },
+    /// The caller no longer wanted the server.
+    #[error("the start of the server was interrupted")]
+    Interrupted,
+    /// The server did not shut down in time and was killed.
+    #[error(
+        "the server (process {pid}) did not stop within {seconds} s and was killed; its data \
+         directory needs crash recovery"
+    )]
+    StopTimeout {
+        /// Its process id.
+        pid: u32,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// A statement or a connection failed.
+    #[error("cannot {action}: {source}")]
+    Query {
+        /// What was tried.
+        action: &'static str,
+        /// What the server or the connection said.
+        source: Box<mysql::Error>,
+    },
+    /// A variable that the server does not have.
+    #[error("the server has no variable `{name}`{}", did_you_mean(.suggestion.as_deref()))]
+    UnknownVariable {
+        /// What was asked for.
+        name: String,
+        /// The nearest that it has.
+        suggestion: Option<String>,
+    },
+    /// A value that this flavour or version does not take.
+    #[error("`{name}` = `{value}` ({why})")]
+    Value {
+        /// The variable.
+        name: String,
+        /// Its value.
+        value: String,
+        /// Why not, and what would do.
+        why: String,
+    },
+    /// The file system is too small.
+    #[error(
+        "not enough space in `{path}`: {needed} needed, {available} free; free some or choose \
+         another directory"
+    )]
+    Space {
+        /// Where.
+        path: PathBuf,
+        /// Bytes that would be written.
+        needed: Bytes,
+        /// Bytes that a user may still write.
+        available: Bytes,
+    },
+    /// No such snapshot.
+    #[error("no snapshot `{name}`{}", did_you_mean(.suggestion.as_deref()))]
+    NoSnapshot {
+        /// What was asked for.
+        name: String,
+        /// The nearest that there is.
+        suggestion: Option<String>,
+    },
+    /// A snapshot that is being read or written.
+    #[error("the snapshots in `{path}` are in use by another weir; try again when it is done")]
+    SnapshotsBusy {
+        /// The cache directory.
+        path: PathBuf,
+    },
+    /// A record or a directory of Weir's own.
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+}
+
+impl ServerError {
+    /// For `map_err`: `action` on `path` failed.
+    pub(crate) fn path(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Path {
+            action,
+            path,
+            source,
+        }
+    }
+
+    /// For `map_err`: `action` failed on a connection.
+    pub(crate) fn query(action: &'static str) -> impl FnOnce(mysql::Error) -> Self {
+        move |source| Self::Query {
+            action,
+            source: Box::new(source),
+        }
+    }
+}
+
+fn did_you_mean(suggestion: Option<&str>) -> String {
+    suggestion.map_or_else(String::new, |name| format!("; did you mean `{name}`"))
+}

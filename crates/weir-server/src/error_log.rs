@@ -1,0 +1,98 @@
+//! What a server says in its error log when it fails, in one line.
+//!
+//! MySQL 8 and later: `TIME THREAD [ERROR] [MY-000067] [Server] unknown variable 'x=1'.`; MariaDB
+//! and MySQL 5.7: `TIME THREAD [ERROR] mariadbd: unknown variable 'x=1'`.
+
+use std::fs;
+use std::path::Path;
+
+/// Consequences that every failed start logs after its cause.
+const CONSEQUENCES: [&str; 8] = [
+    "Aborting",
+    "Data Dictionary initialization failed",
+    "Failed to initialize DD Storage Engine",
+    "Plugin initialization aborted",
+    "init function returned error",
+    "registration as a STORAGE ENGINE failed",
+    "Unknown/unsupported storage engine",
+    "The designated data directory",
+];
+
+/// The cause of a failure, from the log at `path`; what the server wrote last if it names none.
+pub(crate) fn cause(path: &Path) -> String {
+    match fs::read(path) {
+        Ok(bytes) => cause_in(&String::from_utf8_lossy(&bytes)),
+        Err(error) => format!("its error log `{}` is unreadable: {error}", path.display()),
+    }
+}
+
+fn cause_in(log: &str) -> String {
+    let mut errors: Vec<String> = Vec::new();
+    for text in log.lines().filter_map(error_text) {
+        let is_consequence = CONSEQUENCES.iter().any(|words| text.contains(words));
+        if !is_consequence && !errors.contains(&text) {
+            errors.push(text);
+        }
+    }
+    // The first is the cause; the second often says what to do about it.
+    errors.truncate(2);
+    if errors.is_empty() {
+        return last_line(log);
+    }
+    errors.join("; ")
+}
+
+/// The text of a line of level ERROR, without time, codes and final period.
+fn error_text(line: &str) -> Option<String> {
+    let (_, mut text) = line.split_once("[ERROR]")?;
+    text = text.trim_start();
+    while let Some((code, rest)) = text
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once("] "))
+    {
+        if code.contains(char::is_whitespace) {
+            break;
+        }
+        text = rest.trim_start();
+    }
+    Some(text.trim_end().trim_end_matches('.').to_owned())
+}
+
+fn last_line(log: &str) -> String {
+    let last = log.lines().rev().find(|line| !line.trim().is_empty());
+    last.map_or_else(
+        || "it wrote nothing to its error log".to_owned(),
+        |line| format!("its log ends with: {}", line.trim()),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cause_in;
+
+    #[test]
+    fn the_cause_stands_before_its_consequences() {
+        let mysql = "\
+2026-11-20T11:46:01.1Z 0 [System] [MY-010116] [Server] mysqld (mysqld 9.7.4-2) starting
+2026-11-20T11:46:02.2Z 0 [ERROR] [MY-000067] [Server] unknown variable 'inodb_x=1'.
+2026-11-20T11:46:02.3Z 0 [ERROR] [MY-010119] [Server] Aborting
+";
+        assert_eq!(cause_in(mysql), "unknown variable 'inodb_x=1'");
+        let mariadb = "\
+2026-11-20 11:46:01 0 [ERROR] InnoDB: Unable to lock ./ibdata1 error: 11
+2026-11-20 11:46:01 0 [ERROR] InnoDB: Unable to lock ./ibdata1 error: 11
+2026-11-20 11:46:01 0 [ERROR] Plugin 'InnoDB' init function returned error.
+2026-11-20 11:46:01 0 [ERROR] Aborting
+";
+        assert_eq!(
+            cause_in(mariadb),
+            "InnoDB: Unable to lock ./ibdata1 error: 11"
+        );
+    }
+
+    #[test]
+    fn a_log_without_errors_gives_its_last_line() {
+        assert_eq!(cause_in("a\nb\n\n"), "its log ends with: b");
+        assert_eq!(cause_in(""), "it wrote nothing to its error log");
+    }
+}

@@ -1,0 +1,191 @@
+//! Which servers this machine has: every mysqld and mariadbd in the usual places, asked for its
+//! version.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use weir_model::{Flavor, ServerVersion};
+
+use crate::ServerError;
+use crate::run::run_within;
+
+/// Names under which servers are installed.
+const NAMES: [&str; 2] = ["mysqld", "mariadbd"];
+
+/// Where distributions and vendors put servers, beside what PATH names. `sbin` is not in every
+/// user's PATH.
+const PLACES: [&str; 8] = [
+    "/usr/sbin",
+    "/usr/libexec",
+    "/usr/local/sbin",
+    "/usr/local/bin",
+    "/usr/local/mysql/bin",
+    "/usr/local/mariadb/bin",
+    "/opt/mysql/bin",
+    "/opt/homebrew/bin",
+];
+
+/// A server that could be started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerBinary {
+    /// Where it is; links are resolved.
+    pub path: PathBuf,
+    /// Its branch of the family.
+    pub flavor: Flavor,
+    /// Its version.
+    pub version: ServerVersion,
+}
+
+impl ServerBinary {
+    /// Asks the program at `path` what it is.
+    pub fn at(path: &Path) -> Result<Self, ServerError> {
+        let not_a_server = |why: String| ServerError::NotAServer {
+            path: path.to_owned(),
+            why,
+        };
+        let path = path
+            .canonicalize()
+            .map_err(|error| not_a_server(error.to_string()))?;
+        let mut command = Command::new(&path);
+        command.args(["--no-defaults", "--version"]);
+        command.stderr(Stdio::null());
+        let printed = run_within(&mut command, Duration::from_secs(10))
+            .map_err(|error| not_a_server(error.to_string()))?
+            .output;
+        let (flavor, version) = parse_version(&printed)
+            .ok_or_else(|| not_a_server("`--version` does not print a server's version".into()))?;
+        Ok(Self {
+            path,
+            flavor,
+            version,
+        })
+    }
+}
+
+/// Reads `mysqld  Ver 9.7.4-2 for Linux on x86_64` and
+/// `mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu`.
+fn parse_version(printed: &str) -> Option<(Flavor, ServerVersion)> {
+    // The path before "Ver" may hold any word, so the flavour is looked for after it.
+    let (_, after) = printed.split_once(" Ver ")?;
+    let version = after.trim_start().parse().ok()?;
+    let flavor = if after.contains("MariaDB") {
+        Flavor::Mariadb
+    } else {
+        Flavor::Mysql
+    };
+    Some((flavor, version))
+}
+
+/// All servers of this machine, newest first within a flavour, each once.
+///
+/// `extra` is a path that the user gave: it must be a server. All other places are optional.
+pub fn find(extra: Option<&Path>) -> Result<Vec<ServerBinary>, ServerError> {
+    let mut found = Vec::new();
+    if let Some(path) = extra {
+        found.push(ServerBinary::at(path)?);
+    }
+    let mut seen: BTreeSet<PathBuf> = found.iter().map(|server| server.path.clone()).collect();
+    for path in candidates() {
+        let Ok(canonical) = path.canonicalize() else {
+            continue;
+        };
+        if seen.insert(canonical) {
+            // A program that only has the name (a wrapper that fails, another architecture) is
+            // no server of this machine.
+            found.extend(ServerBinary::at(&path));
+        }
+    }
+    found.sort_by(|a, b| (a.flavor, b.version).cmp(&(b.flavor, a.version)));
+    Ok(found)
+}
+
+fn candidates() -> Vec<PathBuf> {
+    let mut directories: Vec<PathBuf> = env::var_os("PATH")
+        .map(|path| env::split_paths(&path).collect())
+        .unwrap_or_default();
+    directories.extend(PLACES.iter().map(PathBuf::from));
+    if let Some(prefix) = servers_directory() {
+        let unpacked = fs::read_dir(prefix).into_iter().flatten().flatten();
+        directories.extend(unpacked.map(|entry| entry.path().join("bin")));
+    }
+    directories
+        .iter()
+        .flat_map(|directory| NAMES.map(|name| directory.join(name)))
+        .filter(|path| path.is_file())
+        .collect()
+}
+
+/// Where `scripts/install-mysql.sh` unpacks servers: `$WEIR_SERVERS`, else the user's data
+/// directory (XDG Base Directory Specification).
+fn servers_directory() -> Option<PathBuf> {
+    let set = |name| env::var_os(name).filter(|value| !value.is_empty());
+    set("WEIR_SERVERS").map(PathBuf::from).or_else(|| {
+        let data = set("XDG_DATA_HOME")
+            .map(PathBuf::from)
+            .or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".local/share")))?;
+        Some(data.join("weir/servers"))
+    })
+}
+
+/// The newest server of `flavor`.
+pub fn choose(servers: &[ServerBinary], flavor: Flavor) -> Result<&ServerBinary, ServerError> {
+    servers
+        .iter()
+        .filter(|server| server.flavor == flavor)
+        .max_by_key(|server| server.version)
+        .ok_or_else(|| ServerError::NotFound {
+            flavor,
+            prefix: servers_directory().unwrap_or_default(),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flavour_and_version_are_read_from_what_servers_print() {
+        let mysql = "/x/MariaDB/bin/mysqld  Ver 9.7.4-2 for Linux on x86_64 ((Debian))";
+        let mariadb = "mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64";
+        let (flavor, version) = parse_version(mysql).unwrap();
+        assert_eq!(
+            (flavor, version.to_string().as_str()),
+            (Flavor::Mysql, "9.7.4")
+        );
+        let (flavor, version) = parse_version(mariadb).unwrap();
+        assert_eq!(
+            (flavor, version.to_string().as_str()),
+            (Flavor::Mariadb, "10.11.19")
+        );
+        assert_eq!(parse_version("ls (GNU coreutils) 9.1"), None);
+    }
+
+    #[test]
+    fn the_newest_of_a_flavour_is_chosen() {
+        let server = |flavor, version: &str| ServerBinary {
+            path: PathBuf::from(version),
+            flavor,
+            version: version.parse().unwrap(),
+        };
+        let servers = [
+            server(Flavor::Mysql, "8.4.10"),
+            server(Flavor::Mysql, "9.7.4"),
+        ];
+        let chosen = choose(&servers, Flavor::Mysql).unwrap();
+        assert_eq!(chosen.path, Path::new("9.7.4"));
+        let error = choose(&servers, Flavor::Mariadb).unwrap_err().to_string();
+        assert!(error.contains("scripts/setup.sh"), "{error}");
+    }
+
+    #[test]
+    fn a_path_that_is_no_server_is_named() {
+        for path in ["/bin/true", "/nonexistent/mysqld"] {
+            let error = find(Some(Path::new(path))).unwrap_err().to_string();
+            assert!(error.contains(path) && !error.contains('\n'), "{error}");
+        }
+    }
+}

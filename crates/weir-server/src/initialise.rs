@@ -1,0 +1,210 @@
+//! A new data directory: system tables, one account with a generated password, one schema.
+//!
+//! MySQL makes its system tables itself (`--initialize-insecure`, which runs the init file at its
+//! end). MariaDB wants the SQL files that its package ships, fed to `mariadbd --bootstrap`: that is
+//! what mariadb-install-db does, but that script needs a program of the client package.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use weir_model::Flavor;
+use weir_process::{Signal, WorkDirectory, runtime_directory, spawn_tied};
+
+use crate::data_directory::{DATABASE, DataNote, USER, is_free, write_private};
+use crate::option_file::OptionFile;
+use crate::run::run_within;
+use crate::{ServerBinary, ServerError, error_log, translate};
+
+/// A slow disk takes a minute for the 200 MB that MySQL writes; more means that it hangs.
+const LIMIT: Duration = Duration::from_mins(5);
+
+/// Redo written at initialisation is thrown away: the server resizes it at its next start.
+const REDO_BYTES: &str = "16777216";
+
+/// Makes `data_dir` (absent or empty) a data directory of `server`.
+///
+/// `variables` are those that shape the files, such as `innodb_page_size`. On failure nothing
+/// stays in `data_dir`. The password is generated and never leaves 0700 directories.
+pub fn initialise(
+    server: &ServerBinary,
+    data_dir: &Path,
+    variables: &BTreeMap<String, String>,
+) -> Result<(), ServerError> {
+    if !is_free(data_dir) {
+        return Err(ServerError::NotEmpty {
+            action: "initialise",
+            path: data_dir.to_owned(),
+        });
+    }
+    let existed = data_dir.exists();
+    fs::create_dir_all(data_dir).map_err(ServerError::path("create", data_dir))?;
+    let data_dir = &data_dir
+        .canonicalize()
+        .map_err(ServerError::path("find", data_dir))?;
+    let made = make(server, data_dir, variables);
+    if made.is_err() {
+        clear(data_dir, existed);
+    }
+    made
+}
+
+fn make(
+    server: &ServerBinary,
+    data_dir: &Path,
+    variables: &BTreeMap<String, String>,
+) -> Result<(), ServerError> {
+    let work = WorkDirectory::create(&runtime_directory()?, "initialise")?;
+    let log = work.path().join("error.log");
+    let options = work.path().join("my.cnf");
+    let note = DataNote::generate(server);
+    let init_file = work.path().join("accounts.sql");
+    write_private(&init_file, &accounts(&note))?;
+    let text = option_text(server, data_dir, &log, variables)?;
+    write_private(&options, &text)?;
+
+    let mut command = Command::new(&server.path);
+    command.arg(format!("--defaults-file={}", options.display()));
+    command.current_dir(work.path());
+    let stderr = File::options()
+        .append(true)
+        .create(true)
+        .open(&log)
+        .map_err(ServerError::path("create", &log))?;
+    command.stderr(stderr);
+    let outcome = match server.flavor {
+        Flavor::Mysql => {
+            command.arg("--initialize-insecure");
+            command.arg(format!("--init-file={}", init_file.display()));
+            run_within(&mut command, LIMIT).map(|finished| finished.success)
+        }
+        Flavor::Mariadb => {
+            let sql = mariadb_sql(server, &note)?;
+            feed(command.arg("--bootstrap"), &sql)
+        }
+    };
+    let failed = |words: String| ServerError::Initialise {
+        path: data_dir.to_owned(),
+        words,
+    };
+    match outcome {
+        Ok(true) => note.write(data_dir),
+        Ok(false) => Err(failed(error_log::cause(&log))),
+        Err(error) => Err(failed(error.to_string())),
+    }
+}
+
+fn option_text(
+    server: &ServerBinary,
+    data_dir: &Path,
+    log: &Path,
+    variables: &BTreeMap<String, String>,
+) -> Result<String, ServerError> {
+    let mut file = OptionFile::new();
+    file.set_path("datadir", data_dir)?;
+    file.set_path("log_error", log)?;
+    if rustix::process::geteuid().is_root() {
+        file.set("user", "root")?;
+    }
+    // What is written now is made durable by the clean shutdown at the end.
+    file.set("innodb_flush_log_at_trx_commit", "0")?;
+    file.flag("skip-log-bin");
+    let mut shaping = BTreeMap::new();
+    shaping.insert("innodb_redo_log_capacity".to_owned(), REDO_BYTES.to_owned());
+    shaping.extend(variables.clone());
+    file.set_all(&translate(server.flavor, server.version, &shaping)?)?;
+    Ok(file.text().to_owned())
+}
+
+/// The statements that make the account and the schema, one per line as servers read them.
+fn accounts(note: &DataNote) -> String {
+    let password = note.password.reveal();
+    // Nobody logs in as root: the account stays for the server's own views and routines.
+    format!(
+        "CREATE USER '{USER}'@'localhost' IDENTIFIED BY '{password}';\n\
+         GRANT ALL PRIVILEGES ON *.* TO '{USER}'@'localhost' WITH GRANT OPTION;\n\
+         ALTER USER 'root'@'localhost' ACCOUNT LOCK;\n\
+         CREATE DATABASE {DATABASE};\n"
+    )
+}
+
+/// The system tables' SQL, in the order in which mariadb-install-db feeds it, then the account.
+fn mariadb_sql(server: &ServerBinary, note: &DataNote) -> Result<Vec<u8>, ServerError> {
+    const FILES: [&str; 6] = [
+        "mysql_system_tables.sql",
+        "mysql_performance_tables.sql",
+        "mysql_system_tables_data.sql",
+        "fill_help_tables.sql",
+        "maria_add_gis_sp_bootstrap.sql",
+        "mysql_sys_schema.sql",
+    ];
+    let share = share_directory(&server.path, FILES[0])?;
+    let mut sql = b"create database if not exists mysql;\nuse mysql;\n\
+                    SET @auth_root_socket=NULL;\n"
+        .to_vec();
+    for name in FILES {
+        let path = share.join(name);
+        match fs::read(&path) {
+            Ok(bytes) => sql.extend(bytes),
+            // Versions differ in the later files: 10.4 and 10.5 have no sys schema.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(ServerError::path("read", &path)(error)),
+        }
+        sql.push(b'\n');
+    }
+    // Bootstrap runs without grant tables until they are loaded.
+    sql.extend(b"FLUSH PRIVILEGES;\n");
+    sql.extend(accounts(note).into_bytes());
+    Ok(sql)
+}
+
+/// Where the package of the server at `path` keeps its SQL files.
+fn share_directory(path: &Path, file: &str) -> Result<PathBuf, ServerError> {
+    let above = path.parent().and_then(Path::parent);
+    let prefix = above.unwrap_or(Path::new("/usr"));
+    ["share/mysql", "share/mariadb", "share", "scripts"]
+        .iter()
+        .map(|place| prefix.join(place))
+        .find(|directory| directory.join(file).is_file())
+        .ok_or_else(|| ServerError::NotAServer {
+            path: path.to_owned(),
+            why: format!(
+                "`{file}` is not in `{}`, so its system tables cannot be made",
+                prefix.join("share").display()
+            ),
+        })
+}
+
+/// Runs `command` with `input` on its standard input; whether it succeeded.
+fn feed(command: &mut Command, input: &[u8]) -> io::Result<bool> {
+    command.stdin(Stdio::piped()).stdout(Stdio::null());
+    let mut child = spawn_tied(command, Signal::KILL)?;
+    let mut pipe = child
+        .stdin
+        .take()
+        .expect("invariant: stdin was asked to be a pipe");
+    let written = pipe.write_all(input);
+    drop(pipe);
+    let success = child.wait()?.success();
+    // A server that fails closes the pipe first; its log says more than "broken pipe".
+    Ok(success && written.is_ok())
+}
+
+/// Removes what a failed initialisation left; the directory itself only if it was made for it.
+fn clear(data_dir: &Path, existed: bool) {
+    if !existed {
+        let _ = fs::remove_dir_all(data_dir);
+        return;
+    }
+    for entry in fs::read_dir(data_dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let _ = if path.is_dir() {
+            fs::remove_dir_all(&path)
+        } else {
+            fs::remove_file(&path)
+        };
+    }
+}

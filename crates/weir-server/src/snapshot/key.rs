@@ -1,0 +1,129 @@
+//! What a snapshot is kept under: everything that made it.
+
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use weir_model::{Flavor, ServerVersion};
+
+use crate::ServerError;
+
+/// The key's file inside a snapshot; written last, so that its presence says "whole".
+const FILE: &str = "snapshot.json";
+
+/// Everything that made a data directory. Equal keys mean equal data.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SnapshotKey {
+    /// Flavour of the server that wrote the data.
+    pub flavor: Flavor,
+    /// Version of the server that wrote the data.
+    pub version: ServerVersion,
+    /// Name of the workload; of a script, with whatever tells its contents.
+    pub workload: String,
+    /// Tables.
+    pub tables: u32,
+    /// Rows of each table.
+    pub rows: u64,
+    /// Seed of the rows.
+    pub seed: u64,
+    /// `innodb_page_size`, bytes.
+    pub page_bytes: u32,
+    /// Number of the way in which the data are made: raise it when the loader changes.
+    pub format: u32,
+}
+
+impl SnapshotKey {
+    /// A directory's name that a reader understands and that is this key's alone.
+    pub fn name(&self) -> String {
+        let text = serde_json::to_string(self).expect("invariant: a key is plain data");
+        let workload: String = self
+            .workload
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+            .take(40)
+            .collect();
+        format!(
+            "{}-{}-{workload}-{}x{}-{:016x}",
+            self.flavor,
+            self.version,
+            self.tables,
+            self.rows,
+            fnv1a(text.as_bytes())
+        )
+    }
+}
+
+/// FNV-1a (Fowler, Noll, Vo), 64 bits: the same on every machine and in every version of Rust,
+/// which the standard library's hashers do not promise.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// Writes `key` into the snapshot in `directory`.
+pub(super) fn write(key: &SnapshotKey, directory: &Path) -> Result<(), ServerError> {
+    let path = directory.join(FILE);
+    let text = serde_json::to_string(key).expect("invariant: a key is plain data");
+    fs::write(&path, text).map_err(ServerError::path("write", &path))
+}
+
+/// The key of the snapshot in `directory`; `None` if it is not a whole snapshot.
+pub(super) fn read(directory: &Path) -> Option<SnapshotKey> {
+    let text = fs::read_to_string(directory.join(FILE)).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(crate) fn example() -> SnapshotKey {
+        SnapshotKey {
+            flavor: Flavor::Mysql,
+            version: "9.7.4".parse().unwrap(),
+            workload: "oltp/../write only".to_owned(),
+            tables: 4,
+            rows: 1000,
+            seed: 1,
+            page_bytes: 16384,
+            format: 1,
+        }
+    }
+
+    #[test]
+    fn a_name_is_readable_stays_in_its_directory_and_differs_by_every_field() {
+        let key = example();
+        assert!(
+            key.name()
+                .starts_with("mysql-9.7.4-oltp____write_only-4x1000-")
+        );
+        let others = [
+            SnapshotKey {
+                seed: 2,
+                ..key.clone()
+            },
+            SnapshotKey {
+                page_bytes: 4096,
+                ..key.clone()
+            },
+            SnapshotKey {
+                format: 2,
+                ..key.clone()
+            },
+            SnapshotKey {
+                workload: "oltp/../write_only".into(),
+                ..key.clone()
+            },
+        ];
+        for other in others {
+            assert_ne!(other.name(), key.name());
+        }
+    }
+
+    #[test]
+    fn the_hash_is_the_published_one() {
+        // Test vector of the authors: http://www.isthe.com/chongo/tech/comp/fnv/
+        assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+}

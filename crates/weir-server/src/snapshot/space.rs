@@ -1,0 +1,57 @@
+//! Space: what a directory occupies, and whether as much is free elsewhere.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use rustix::fs::statvfs;
+use weir_model::Bytes;
+
+use crate::ServerError;
+
+/// Bytes that the files of `directory` occupy: holes of sparse files do not count.
+pub(super) fn occupied(directory: &Path) -> Result<Bytes, ServerError> {
+    let mut total = 0;
+    let entries = fs::read_dir(directory).map_err(ServerError::path("read", directory))?;
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let found = fs::symlink_metadata(&path).map_err(ServerError::path("read", &path))?;
+        total += if found.is_dir() {
+            occupied(&path)?.0
+        } else {
+            // st_blocks counts 512 bytes whatever the block size (stat(3type)).
+            found.blocks() * 512
+        };
+    }
+    Ok(Bytes(total))
+}
+
+/// Fails if `directory`'s file system has less than `needed` left for this user.
+pub fn check_space(directory: &Path, needed: Bytes) -> Result<(), ServerError> {
+    let found = statvfs(directory)
+        .map_err(|errno| ServerError::path("look at", directory)(errno.into()))?;
+    let available = Bytes(found.f_bavail.saturating_mul(found.f_frsize));
+    if available >= needed {
+        return Ok(());
+    }
+    Err(ServerError::Space {
+        path: directory.to_owned(),
+        needed,
+        available,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_that_no_disk_has_is_refused_in_one_line() {
+        let directory = tempfile::tempdir().unwrap();
+        check_space(directory.path(), Bytes(1)).unwrap();
+        let error = check_space(directory.path(), Bytes(1 << 62)).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("4194304T needed"), "{text}");
+        assert_eq!(text.lines().count(), 1);
+    }
+}

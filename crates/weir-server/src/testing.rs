@@ -1,0 +1,101 @@
+//! Real servers for tests: started in a second, gone when dropped.
+//!
+//! The initialised data directory of each server version is made once per machine and kept as a
+//! snapshot in the user's cache directory.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Mutex;
+
+use tempfile::TempDir;
+use weir_model::Flavor;
+
+use crate::{
+    PrivateServer, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions,
+    cache_directory, choose, find, initialise,
+};
+
+/// Starts a small server of `flavor` on empty data.
+///
+/// The directory holds `data` and `run`; drop the server first (a tuple does it in this order).
+///
+/// # Panics
+/// When the machine has no such server (`scripts/setup.sh` installs it) or it does not start.
+pub fn start(flavor: Flavor) -> (PrivateServer, TempDir) {
+    start_with(flavor, &[])
+}
+
+/// As [`start`], with variables of the caller's.
+///
+/// # Panics
+/// As [`start`].
+pub fn start_with(flavor: Flavor, variables: &[(&str, &str)]) -> (PrivateServer, TempDir) {
+    let directory = tempfile::tempdir().expect("invariant: tests may write temporary files");
+    let binary = binary(flavor);
+    data_directory(&binary, &directory.path().join("data"));
+    let mut options = options(directory.path());
+    options.variables.extend(
+        variables
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned())),
+    );
+    let server = PrivateServer::start(&binary, &options).unwrap_or_else(|error| panic!("{error}"));
+    (server, directory)
+}
+
+/// The newest server of `flavor` on this machine.
+///
+/// # Panics
+/// When there is none.
+pub fn binary(flavor: Flavor) -> ServerBinary {
+    let servers = find(None).unwrap_or_else(|error| panic!("{error}"));
+    choose(&servers, flavor)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .clone()
+}
+
+/// Options of a server that starts fast and needs little memory, in `directory`.
+pub fn options(directory: &Path) -> StartOptions {
+    let mut options = StartOptions::new(directory.join("data"), directory.join("run"));
+    options.variables = small();
+    options
+}
+
+fn small() -> BTreeMap<String, String> {
+    [
+        ("innodb_buffer_pool_size", "33554432"),
+        ("innodb_redo_log_capacity", "16777216"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .into()
+}
+
+/// Makes `target` a data directory of `binary`, from the cache if it holds one.
+///
+/// # Panics
+/// When it cannot be made.
+pub fn data_directory(binary: &ServerBinary, target: &Path) {
+    // One at a time within a process, so that the first test makes what the others copy.
+    static MAKING: Mutex<()> = Mutex::new(());
+    let _making = MAKING.lock();
+    restore_or_initialise(binary, target).unwrap_or_else(|error| panic!("{error}"));
+}
+
+fn restore_or_initialise(binary: &ServerBinary, target: &Path) -> Result<(), ServerError> {
+    let cache = Snapshots::open(&cache_directory())?;
+    let key = SnapshotKey {
+        flavor: binary.flavor,
+        version: binary.version,
+        workload: "empty-for-tests".to_owned(),
+        tables: 0,
+        rows: 0,
+        seed: 0,
+        page_bytes: 16384,
+        format: 1,
+    };
+    if cache.find(&key).is_none() {
+        initialise(binary, target, &BTreeMap::new())?;
+        return cache.store(&key, target);
+    }
+    cache.restore(&key, target)
+}

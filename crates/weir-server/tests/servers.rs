@@ -1,0 +1,232 @@
+//! Real servers of both flavours: started, asked, broken, stopped and killed.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use mysql::prelude::Queryable;
+use mysql::{Conn, OptsBuilder};
+use weir_model::{Address, Flavor};
+use weir_process::ProcessIdentity;
+use weir_server::{
+    PrivateServer, ServerError, check_variables, find, initialise, known_variables, testing,
+};
+
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// One test per flavour, so that a failure names it and both run at once.
+macro_rules! on_both_flavors {
+    ($($name:ident)*) => {
+        mod mysql_server { $(#[test] fn $name() { super::$name(weir_model::Flavor::Mysql); })* }
+        mod mariadb_server { $(#[test] fn $name() { super::$name(weir_model::Flavor::Mariadb); })* }
+    };
+}
+
+on_both_flavors! {
+    a_server_is_initialised_started_asked_and_stopped
+    an_unknown_variable_is_told_in_the_servers_own_words
+    data_in_use_name_their_holder
+    a_killed_server_is_noticed_and_leaves_nothing
+    a_long_run_directory_gets_a_short_socket
+    an_unwanted_start_is_interrupted
+    a_failed_initialisation_leaves_nothing
+    known_variables_are_read_without_a_start
+}
+
+fn connect(server: &PrivateServer) -> Conn {
+    let endpoint = server.endpoint();
+    let Address::Socket(socket) = endpoint.address else {
+        panic!("a private server listens on a socket");
+    };
+    let options = OptsBuilder::new()
+        .socket(socket.to_str())
+        .user(Some(endpoint.user))
+        .pass(Some(endpoint.password.reveal()))
+        .db_name(Some(endpoint.database));
+    Conn::new(options).unwrap()
+}
+
+fn a_server_is_initialised_started_asked_and_stopped(flavor: Flavor) {
+    let binary = testing::binary(flavor);
+    let directory = tempfile::tempdir().unwrap();
+    let options = testing::options(directory.path());
+    initialise(&binary, &options.data_dir, &Default::default()).unwrap();
+    let server = PrivateServer::start(&binary, &options).unwrap();
+    let pid = server.pid();
+
+    let mut connection = connect(&server);
+    connection
+        .query_drop("CREATE TABLE t (a INT) ENGINE = InnoDB")
+        .unwrap();
+    connection.query_drop("INSERT INTO t VALUES (7)").unwrap();
+    assert_eq!(connection.query_first("SELECT a FROM t").unwrap(), Some(7));
+    drop(connection);
+
+    let variables = server.variables().unwrap();
+    assert_eq!(variables["innodb_buffer_pool_size"], "33554432");
+    assert_eq!(variables["skip_networking"], "ON");
+    check_variables(&variables, &["innodb_doublewrite", "skip-name-resolve"]).unwrap();
+    assert!(server.status().unwrap()["Uptime"].parse::<u64>().is_ok());
+    assert_private(&options.run_dir);
+    server.stop(PATIENCE).unwrap();
+    assert_eq!(ProcessIdentity::of(pid), None);
+    assert!(!options.run_dir.join("mysql.sock").exists());
+
+    // The data survive a clean stop.
+    let server = PrivateServer::start(&binary, &options).unwrap();
+    let kept: Option<i32> = connect(&server).query_first("SELECT a FROM t").unwrap();
+    assert_eq!(kept, Some(7));
+    server.stop(PATIENCE).unwrap();
+}
+
+/// Nobody else can enter, and no file holds the password but in directories like this one.
+fn assert_private(run_dir: &Path) {
+    assert_eq!(fs::metadata(run_dir).unwrap().mode() & 0o777, 0o700);
+    let socket = fs::metadata(run_dir.join("mysql.sock")).unwrap();
+    assert!(socket.file_type().is_socket());
+    let options = fs::metadata(run_dir.join("my.cnf")).unwrap();
+    assert_eq!(options.mode() & 0o777, 0o600);
+}
+
+fn an_unknown_variable_is_told_in_the_servers_own_words(flavor: Flavor) {
+    let binary = testing::binary(flavor);
+    let directory = tempfile::tempdir().unwrap();
+    let mut options = testing::options(directory.path());
+    testing::data_directory(&binary, &options.data_dir);
+    options.variables.insert("inodb_x".into(), "1".into());
+    let error = PrivateServer::start(&binary, &options)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("unknown variable 'inodb_x=1'"), "{error}");
+    assert_eq!(error.lines().count(), 1);
+}
+
+fn data_in_use_name_their_holder(flavor: Flavor) {
+    let (server, directory) = testing::start(flavor);
+    let mut options = testing::options(directory.path());
+    options.run_dir = directory.path().join("second");
+    let error = PrivateServer::start(server.binary(), &options).unwrap_err();
+    assert!(
+        matches!(error, ServerError::InUse { pid, .. } if pid == server.pid()),
+        "{error}"
+    );
+}
+
+fn a_killed_server_is_noticed_and_leaves_nothing(flavor: Flavor) {
+    let (mut server, directory) = testing::start(flavor);
+    assert_eq!(server.has_exited(), None);
+    let identity = ProcessIdentity::of(server.pid()).unwrap();
+    identity.signal(weir_process::Signal::KILL).unwrap();
+    let deadline = Instant::now() + PATIENCE;
+    let words = loop {
+        if let Some(words) = server.has_exited() {
+            break words;
+        }
+        assert!(Instant::now() < deadline);
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    assert!(words.contains("ended by signal 9"), "{words}");
+    assert!(server.status().is_err());
+    drop(server);
+    assert!(!directory.path().join("run/mysql.sock").exists());
+
+    // Crash recovery, then an abrupt end of our own.
+    let binary = testing::binary(flavor);
+    let server = PrivateServer::start(&binary, &testing::options(directory.path())).unwrap();
+    let identity = ProcessIdentity::of(server.pid()).unwrap();
+    server.kill();
+    assert!(!identity.is_alive());
+}
+
+fn a_long_run_directory_gets_a_short_socket(flavor: Flavor) {
+    let binary = testing::binary(flavor);
+    let directory = tempfile::tempdir().unwrap();
+    let mut options = testing::options(directory.path());
+    testing::data_directory(&binary, &options.data_dir);
+    options.run_dir = directory.path().join("r".repeat(120));
+    let server = PrivateServer::start(&binary, &options).unwrap();
+    connect(&server).ping().unwrap();
+    let Address::Socket(socket) = server.endpoint().address else {
+        panic!("a private server listens on a socket");
+    };
+    let parent = socket.parent().unwrap().to_owned();
+    assert_eq!(
+        fs::metadata(&parent).unwrap().permissions().mode() & 0o777,
+        0o700
+    );
+    server.stop(PATIENCE).unwrap();
+    assert!(!parent.exists());
+}
+
+fn an_unwanted_start_is_interrupted(flavor: Flavor) {
+    let binary = testing::binary(flavor);
+    let directory = tempfile::tempdir().unwrap();
+    let options = testing::options(directory.path());
+    testing::data_directory(&binary, &options.data_dir);
+    let started = PrivateServer::start_watched(&binary, &options, &mut |_| ControlFlow::Break(()));
+    assert!(matches!(started, Err(ServerError::Interrupted)));
+    // The server is gone: its data can be used at once.
+    PrivateServer::start(&binary, &options)
+        .unwrap()
+        .stop(PATIENCE)
+        .unwrap();
+}
+
+fn a_failed_initialisation_leaves_nothing(flavor: Flavor) {
+    let binary = testing::binary(flavor);
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let wrong = [("innodb_page_size".to_owned(), "4711".to_owned())].into();
+    let error = initialise(&binary, &data, &wrong).unwrap_err().to_string();
+    assert!(error.contains("page"), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+    assert!(!data.exists());
+
+    fs::create_dir(&data).unwrap();
+    fs::write(data.join("mine"), "keep").unwrap();
+    let error = initialise(&binary, &data, &Default::default()).unwrap_err();
+    assert!(matches!(error, ServerError::NotEmpty { .. }), "{error}");
+    assert_eq!(fs::read(data.join("mine")).unwrap(), b"keep");
+}
+
+fn known_variables_are_read_without_a_start(flavor: Flavor) {
+    let known = known_variables(&testing::binary(flavor)).unwrap();
+    let capacity = match flavor {
+        Flavor::Mysql => "innodb_redo_log_capacity",
+        Flavor::Mariadb => "innodb_log_file_size",
+    };
+    check_variables(&known, &[capacity, "innodb-flush-log-at-trx-commit"]).unwrap();
+    let error = check_variables(&known, &["inodb_doublewrite"])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.ends_with("did you mean `innodb_doublewrite`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn data_of_another_flavour_are_refused_before_the_start() {
+    let mysql = testing::binary(Flavor::Mysql);
+    let mariadb = testing::binary(Flavor::Mariadb);
+    let directory = tempfile::tempdir().unwrap();
+    let options = testing::options(directory.path());
+    testing::data_directory(&mysql, &options.data_dir);
+    let error = PrivateServer::start(&mariadb, &options).unwrap_err();
+    assert!(matches!(error, ServerError::ForeignData { .. }), "{error}");
+}
+
+#[test]
+fn both_flavours_are_found_once_each() {
+    let servers = find(None).unwrap();
+    for flavor in [Flavor::Mysql, Flavor::Mariadb] {
+        assert!(servers.iter().any(|server| server.flavor == flavor));
+    }
+    let mut paths: Vec<_> = servers.iter().map(|server| &server.path).collect();
+    paths.dedup();
+    assert_eq!(paths.len(), servers.len(), "{servers:?}");
+    let again = find(Some(&servers[0].path)).unwrap();
+    assert_eq!(again.len(), servers.len());
+}

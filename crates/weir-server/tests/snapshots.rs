@@ -1,0 +1,126 @@
+//! Snapshots of real data directories.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use mysql::prelude::Queryable;
+use mysql::{Conn, OptsBuilder};
+use weir_model::{Address, Bytes, Flavor};
+use weir_server::{
+    PrivateServer, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions, check_space,
+    testing,
+};
+
+fn key(binary: &ServerBinary) -> SnapshotKey {
+    SnapshotKey {
+        flavor: binary.flavor,
+        version: binary.version,
+        workload: "one table".to_owned(),
+        tables: 1,
+        rows: 1,
+        seed: 7,
+        page_bytes: 16384,
+        format: 1,
+    }
+}
+
+fn connect(server: &PrivateServer) -> Conn {
+    let endpoint = server.endpoint();
+    let Address::Socket(socket) = endpoint.address else {
+        panic!("a private server listens on a socket");
+    };
+    let options = OptsBuilder::new()
+        .socket(socket.to_str())
+        .user(Some(endpoint.user))
+        .pass(Some(endpoint.password.reveal()))
+        .db_name(Some(endpoint.database));
+    Conn::new(options).unwrap()
+}
+
+fn a_server_runs_on_restored_data(flavor: Flavor) {
+    let (server, directory) = testing::start(flavor);
+    let binary = server.binary().clone();
+    let mut connection = connect(&server);
+    connection
+        .query_drop("CREATE TABLE t (a INT) ENGINE = InnoDB")
+        .unwrap();
+    connection.query_drop("INSERT INTO t VALUES (42)").unwrap();
+    drop(connection);
+    server.stop(Duration::from_mins(1)).unwrap();
+
+    let cache = Snapshots::open(&directory.path().join("cache")).unwrap();
+    cache
+        .store(&key(&binary), &directory.path().join("data"))
+        .unwrap();
+    // What happens to the original, and to a first copy, does not reach the second.
+    for copy in ["first", "second"] {
+        let data = directory.path().join(copy);
+        cache.restore(&key(&binary), &data).unwrap();
+        let run = directory.path().join(format!("run-{copy}"));
+        let options = StartOptions {
+            variables: testing::options(Path::new("/")).variables,
+            ..StartOptions::new(data, run)
+        };
+        let server = PrivateServer::start(&binary, &options).unwrap();
+        let mut connection = connect(&server);
+        let value: Option<i32> = connection.query_first("SELECT a FROM t").unwrap();
+        assert_eq!(value, Some(42), "{copy}");
+        connection.query_drop("UPDATE t SET a = 0").unwrap();
+        drop(connection);
+        server.stop(Duration::from_mins(1)).unwrap();
+    }
+}
+
+#[test]
+fn mysql_runs_on_restored_data() {
+    a_server_runs_on_restored_data(Flavor::Mysql);
+}
+
+#[test]
+fn mariadb_runs_on_restored_data() {
+    a_server_runs_on_restored_data(Flavor::Mariadb);
+}
+
+/// A file system of one megabyte, unmounted on drop.
+struct TinyDisk(tempfile::TempDir);
+
+impl TinyDisk {
+    fn mount() -> Option<Self> {
+        let directory = tempfile::tempdir().unwrap();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=1m", "weir-test"])
+            .arg(directory.path())
+            .output()
+            .is_ok_and(|output| output.status.success());
+        mounted.then(|| Self(directory))
+    }
+}
+
+impl Drop for TinyDisk {
+    fn drop(&mut self) {
+        let status = Command::new("umount").arg(self.0.path()).status();
+        assert!(status.is_ok_and(|status| status.success()));
+    }
+}
+
+#[test]
+fn a_restore_to_a_disk_that_is_too_small_says_so_and_leaves_nothing() {
+    let error = check_space(Path::new("/"), Bytes(1 << 60)).unwrap_err();
+    assert!(matches!(error, ServerError::Space { .. }));
+
+    let Some(disk) = TinyDisk::mount() else {
+        eprintln!("SKIPPED: only root may mount a small file system");
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    std::fs::write(data.join("ibdata1"), vec![1; 3 << 20]).unwrap();
+    let binary = testing::binary(Flavor::Mariadb);
+    let cache = Snapshots::open(&directory.path().join("cache")).unwrap();
+    cache.store(&key(&binary), &data).unwrap();
+    let error = cache.restore(&key(&binary), disk.0.path()).unwrap_err();
+    assert!(error.to_string().contains("3M needed, 1M free"), "{error}");
+    assert_eq!(std::fs::read_dir(disk.0.path()).unwrap().count(), 0);
+}
