@@ -1,5 +1,8 @@
 //! Real servers of both flavours: started, asked, broken, stopped and killed.
 
+// The lint's exception for tests does not reach their helper functions.
+#![allow(clippy::unwrap_used)]
+
 use std::fs;
 use std::ops::ControlFlow;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};

@@ -1,5 +1,8 @@
 //! Snapshots of real data directories.
 
+// The lint's exception for tests does not reach their helper functions.
+#![allow(clippy::unwrap_used)]
+
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
