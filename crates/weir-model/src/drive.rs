@@ -224,6 +224,31 @@ pub struct DriveStatistics {
     pub late_share: f64,
 }
 
+impl DriveStatistics {
+    /// What was counted between `before` and this, both of the same mount.
+    ///
+    /// Levels (queue depth, space, compressed fraction) and the lateness quantiles, which have no
+    /// difference, stay as they are here.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        let mut by_kind = self.by_kind.clone();
+        for (kind, counted) in &mut by_kind {
+            let earlier = before.by_kind.get(kind).copied().unwrap_or_default();
+            *counted = counted.since(&earlier);
+        }
+        Self {
+            uptime_s: self.uptime_s - before.uptime_s,
+            by_kind,
+            read_busy_s: self.read_busy_s - before.read_busy_s,
+            write_busy_s: self.write_busy_s - before.write_busy_s,
+            media_written_bytes: self
+                .media_written_bytes
+                .saturating_sub(before.media_written_bytes),
+            ..self.clone()
+        }
+    }
+}
+
 /// Traffic of one kind of file.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct FileKindStatistics {
@@ -243,6 +268,21 @@ pub struct FileKindStatistics {
     pub flushes: u64,
     /// Sum of the flushes' modelled latencies, seconds.
     pub flush_latency_s: f64,
+}
+
+impl FileKindStatistics {
+    fn since(&self, before: &Self) -> Self {
+        Self {
+            reads: self.reads.saturating_sub(before.reads),
+            read_bytes: self.read_bytes.saturating_sub(before.read_bytes),
+            read_latency_s: self.read_latency_s - before.read_latency_s,
+            writes: self.writes.saturating_sub(before.writes),
+            write_bytes: self.write_bytes.saturating_sub(before.write_bytes),
+            write_latency_s: self.write_latency_s - before.write_latency_s,
+            flushes: self.flushes.saturating_sub(before.flushes),
+            flush_latency_s: self.flush_latency_s - before.flush_latency_s,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -284,6 +324,34 @@ mod tests {
             "{error}"
         );
         assert_eq!(error.lines().count(), 1);
+    }
+
+    #[test]
+    fn a_difference_is_of_counters_and_leaves_levels() {
+        let data = |reads| FileKindStatistics {
+            reads,
+            ..FileKindStatistics::default()
+        };
+        let redo = FileKindStatistics {
+            writes: 7,
+            ..FileKindStatistics::default()
+        };
+        let before = DriveStatistics {
+            by_kind: [(FileKind::Data, data(10))].into(),
+            queue_depth: 3,
+            media_written_bytes: 100,
+            ..DriveStatistics::default()
+        };
+        let after = DriveStatistics {
+            by_kind: [(FileKind::Data, data(15)), (FileKind::Redo, redo)].into(),
+            queue_depth: 1,
+            media_written_bytes: 250,
+            ..DriveStatistics::default()
+        };
+        let between = after.since(&before);
+        assert_eq!(between.by_kind[&FileKind::Data].reads, 5);
+        assert_eq!(between.by_kind[&FileKind::Redo].writes, 7);
+        assert_eq!((between.queue_depth, between.media_written_bytes), (1, 150));
     }
 
     #[test]
