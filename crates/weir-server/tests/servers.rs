@@ -3,6 +3,7 @@
 // The lint's exception for tests does not reach their helper functions.
 #![allow(clippy::unwrap_used)]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
@@ -55,7 +56,7 @@ fn a_server_is_initialised_started_asked_and_stopped(flavor: Flavor) {
     let binary = testing::binary(flavor);
     let directory = tempfile::tempdir().unwrap();
     let options = testing::options(directory.path());
-    initialise(&binary, &options.data_dir, &Default::default()).unwrap();
+    initialise(&binary, &options.data_dir, &BTreeMap::default()).unwrap();
     let server = PrivateServer::start(&binary, &options).unwrap();
     let pid = server.pid();
 
@@ -189,7 +190,7 @@ fn a_failed_initialisation_leaves_nothing(flavor: Flavor) {
 
     fs::create_dir(&data).unwrap();
     fs::write(data.join("mine"), "keep").unwrap();
-    let error = initialise(&binary, &data, &Default::default()).unwrap_err();
+    let error = initialise(&binary, &data, &BTreeMap::default()).unwrap_err();
     assert!(matches!(error, ServerError::NotEmpty { .. }), "{error}");
     assert_eq!(fs::read(data.join("mine")).unwrap(), b"keep");
 }
