@@ -1,0 +1,39 @@
+# Weir's tasks. Each target does all the set-up that it needs: a fresh Debian or Ubuntu with Rust
+# and Node.js is enough.
+
+WEIR := target/release/weir
+WEB := web/dist/report.html
+
+.PHONY: demo test check web setup setup-tests clean
+
+# The main job on real input: builds, runs the first study on real servers, names its report.
+demo: setup $(WEB)
+	cargo build --release --package weir
+	$(WEIR) run studies/first-look.toml
+
+# What CI runs: format, lints, all unit and end-to-end tests on real servers and a real browser.
+test: setup-tests check
+	cargo test --workspace --quiet
+	cd web && npm test && npm run test:browser
+
+check: $(WEB)
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- --deny warnings
+	cd web && npm run check
+
+# The page of the report, built once and embedded in the binary.
+web: $(WEB)
+
+$(WEB): web/package-lock.json $(wildcard web/*.ts web/*.html web/*.json web/src/* web/src/*/*)
+	cd web && npm ci --no-audit --no-fund --loglevel=error && npm run build --silent
+	touch $@
+
+setup:
+	scripts/setup.sh
+
+setup-tests:
+	scripts/setup.sh --tests
+
+clean:
+	cargo clean
+	rm -rf web/dist web/node_modules
