@@ -68,7 +68,9 @@ pub enum DriveError {
         message: String,
     },
     /// No drive is mounted there, or its process does not answer.
-    #[error("no drive answers at `{mountpoint}` ({why}); `weir drive list` shows profiles, `weir clean` removes a dead mount")]
+    #[error(
+        "no drive answers at `{mountpoint}` ({why}); `weir drive list` shows profiles, `weir clean` removes a dead mount"
+    )]
     NoAnswer {
         /// Where a drive was looked for.
         mountpoint: PathBuf,

@@ -19,7 +19,7 @@ const NO_LATENCY_US: f64 = 1.0;
 
 /// Refuses a profile with a latency that this machine cannot emulate.
 pub fn check_floor(profile: &DriveProfile) -> Result<(), DriveError> {
-    if profile.read.latency_us <= NO_LATENCY_US && profile.write.latency_us <= NO_LATENCY_US {
+    if has_no_latency(profile) {
         return Ok(());
     }
     let checks = [
@@ -37,6 +37,11 @@ pub fn check_floor(profile: &DriveProfile) -> Result<(), DriveError> {
         }
     }
     Ok(())
+}
+
+/// Whether a profile claims no latency of its own: then nothing is emulated, and nothing late.
+pub(crate) fn has_no_latency(profile: &DriveProfile) -> bool {
+    profile.read.latency_us <= NO_LATENCY_US && profile.write.latency_us <= NO_LATENCY_US
 }
 
 #[cfg(test)]

@@ -1,10 +1,28 @@
 //! The emulated drive: device model, deadline scheduler and FUSE front end.
 
+mod calibration;
+mod clock;
+mod compression;
+mod control;
+mod engine;
 mod error;
 mod floor;
+mod fuse;
 mod model;
+mod mount;
+mod options;
+mod process;
 pub mod profiles;
+mod scheduler;
+mod statistics;
+mod stop;
+mod store;
 
+pub use control::{statistics, unmount};
 pub use error::DriveError;
 pub use floor::{READ_FLOOR_US, WRITE_FLOOR_US, check_floor};
 pub use model::{Model, ModelUsage};
+pub use mount::serve;
+pub use options::MountOptions;
+pub use process::DriveProcess;
+pub use stop::Stop;

@@ -14,7 +14,10 @@ const FOLDER_VARIABLE: &str = "WEIR_DRIVES";
 
 /// The profiles that every binary carries: name and text.
 const EMBEDDED: [(&str, &str); 3] = [
-    ("intel-p4610", include_str!("../../../drives/intel-p4610.toml")),
+    (
+        "intel-p4610",
+        include_str!("../../../drives/intel-p4610.toml"),
+    ),
     ("null", include_str!("../../../drives/null.toml")),
     (
         "scaleflux-csd2000",
@@ -78,7 +81,10 @@ fn folders(search_folder: Option<&Path>) -> Vec<PathBuf> {
 }
 
 fn names(search_folder: Option<&Path>) -> Vec<String> {
-    let mut names: Vec<String> = EMBEDDED.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let mut names: Vec<String> = EMBEDDED
+        .iter()
+        .map(|(name, _)| (*name).to_owned())
+        .collect();
     for folder in folders(search_folder) {
         let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
         let profiles = files
@@ -146,7 +152,9 @@ mod tests {
     #[test]
     fn an_unknown_name_is_answered_with_the_nearest_and_the_folder() {
         let folder = tempfile::tempdir().unwrap();
-        let error = load("intel-p4160", Some(folder.path())).unwrap_err().to_string();
+        let error = load("intel-p4160", Some(folder.path()))
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("did you mean `intel-p4610`?"), "{error}");
         assert!(error.contains(folder.path().to_str().unwrap()), "{error}");
         let error = load("zzz", Some(folder.path())).unwrap_err().to_string();

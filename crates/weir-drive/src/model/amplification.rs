@@ -105,9 +105,7 @@ mod tests {
     #[test]
     fn compression_frees_spare_space() {
         // 28 % spare and 2:1: 0.5 x 1.11 instead of 2.48 (drives-and-crashes reference, 2).
-        let amplification = Amplification {
-            alpha: Some(1.28),
-        };
+        let amplification = Amplification { alpha: Some(1.28) };
         let stored = 0.5 * amplification.factor(0.5);
         assert!((stored - 0.56).abs() < 0.01, "{stored}");
     }

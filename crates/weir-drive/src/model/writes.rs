@@ -102,7 +102,8 @@ impl Writes {
         let media_bytes = op.bytes as f64 * stored * factor;
         let drain_ns = media_bytes.max(op.bytes as f64) * self.media_ns_per_byte;
         self.drained_at = self.drained_at.max(admitted as f64) + drain_ns;
-        self.buffer.push_back((self.drained_at as Nanoseconds, op.bytes));
+        self.buffer
+            .push_back((self.drained_at as Nanoseconds, op.bytes));
         self.buffer_bytes += op.bytes;
         self.media_written_bytes += media_bytes;
         self.busy_ns += drain_ns;

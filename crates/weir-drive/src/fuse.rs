@@ -1,0 +1,502 @@
+//! The FUSE front end: the kernel's requests to the store, their replies at the device's time.
+//!
+//! What the flags do was read in the kernel's `fs/fuse/file.c` and `include/uapi/linux/fuse.h`:
+//!
+//! - `FUSE_ASYNC_DIO`: more than one direct read and one direct write of an open file at a time.
+//! - `FOPEN_DIRECT_IO` with `FOPEN_PARALLEL_DIRECT_WRITES`: each read and write of the server
+//!   arrives as one request of its own size and boundaries, also when it did not ask for
+//!   `O_DIRECT`, and writes inside a file do not exclude each other.
+//! - No `FUSE_WRITEBACK_CACHE`, which would rebuild writes from 4 KiB pages.
+//! - No `FUSE_POSIX_LOCKS`: the kernel keeps locks by itself, and they die with their holder.
+//! - `FUSE_DIRECT_IO_ALLOW_MMAP`: shared mappings although all files are `DIRECT_IO`.
+//!
+//! Metadata operations are answered at once: no profile says what they take.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use fuser::{
+    BsdFileFlags, Errno, FileAttr, FileHandle, Filesystem, FopenFlags, Generation, INodeNo,
+    InitFlags, IoctlFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate,
+    ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyIoctl, ReplyLseek, ReplyOpen,
+    ReplyStatfs, ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
+};
+use weir_model::FileKind;
+
+use crate::calibration::CALIBRATION_NAME;
+use crate::engine::{Engine, Extent};
+use crate::scheduler::Reply;
+use crate::store::{BLOCK_BYTES, Caller, Changes, OpenFile, Store, timestamps};
+
+/// How long the kernel may trust names and attributes. All changes pass through the kernel, which
+/// then updates what it has cached (a write's new size before the write returns), so this bounds
+/// only how long it would trust what somebody changed behind the mount.
+const CACHED: Duration = Duration::from_secs(1);
+/// A database page, and the bulk writes of a doublewrite buffer, in one request.
+const WRITE_BYTES_MAX: u32 = 1 << 20;
+/// Asynchronous requests in flight.
+const BACKGROUND_MAX: u16 = 256;
+const NAME_BYTES_MAX: u32 = 255;
+
+/// A mounted drive's file system.
+#[derive(Debug)]
+pub(crate) struct DriveFileSystem {
+    store: Arc<Store>,
+    engine: Arc<Engine>,
+}
+
+type Result<T> = std::result::Result<T, rustix::io::Errno>;
+
+impl DriveFileSystem {
+    pub(crate) fn new(store: Arc<Store>, engine: Arc<Engine>) -> Self {
+        Self { store, engine }
+    }
+
+    fn extent(file: &OpenFile, offset: u64, bytes: u64) -> Extent {
+        Extent {
+            file: file.inode.number(),
+            kind: file.inode.kind(),
+            offset,
+            bytes,
+        }
+    }
+
+    fn flush_of(&self, handle: FileHandle) -> Result<Extent> {
+        Ok(Self::extent(&*self.store.file(handle.0)?, 0, 0))
+    }
+}
+
+impl Filesystem for DriveFileSystem {
+    fn init(&mut self, _request: &Request, config: &mut KernelConfig) -> std::io::Result<()> {
+        for wanted in [
+            InitFlags::FUSE_ASYNC_DIO,
+            InitFlags::FUSE_DIRECT_IO_ALLOW_MMAP,
+            InitFlags::FUSE_PARALLEL_DIROPS,
+        ] {
+            // An older kernel without one of them still works, more slowly.
+            let _ = config.add_capabilities(wanted);
+        }
+        let _ = config.set_max_write(WRITE_BYTES_MAX);
+        let _ = config.set_max_background(BACKGROUND_MAX);
+        Ok(())
+    }
+
+    fn lookup(&self, _request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        entry(reply, self.store.lookup(parent.0, name));
+    }
+
+    fn forget(&self, _request: &Request, inode: INodeNo, lookups: u64) {
+        self.store.forget(inode.0, lookups);
+    }
+
+    fn getattr(&self, _: &Request, inode: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
+        attributes(reply, self.store.attributes(inode.0));
+    }
+
+    fn setattr(
+        &self,
+        _request: &Request,
+        inode: INodeNo,
+        mode: Option<u32>,
+        uid: Option<u32>,
+        gid: Option<u32>,
+        size: Option<u64>,
+        accessed: Option<TimeOrNow>,
+        modified: Option<TimeOrNow>,
+        _changed: Option<SystemTime>,
+        _handle: Option<FileHandle>,
+        _created: Option<SystemTime>,
+        _changed_macos: Option<SystemTime>,
+        _backed_up: Option<SystemTime>,
+        _flags: Option<BsdFileFlags>,
+        reply: ReplyAttr,
+    ) {
+        let changes = Changes {
+            mode,
+            uid,
+            gid,
+            size,
+            times: timestamps(accessed, modified),
+        };
+        attributes(reply, self.store.change(inode.0, &changes));
+    }
+
+    fn readlink(&self, _request: &Request, inode: INodeNo, reply: ReplyData) {
+        match self.store.read_link(inode.0) {
+            Ok(target) => reply.data(&target),
+            Err(error) => reply.error(errno(error)),
+        }
+    }
+
+    fn mknod(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        mode: u32,
+        _umask: u32,
+        device: u32,
+        reply: ReplyEntry,
+    ) {
+        let place = (parent.0, name);
+        let made = self
+            .store
+            .make_node(caller(request), place, mode, u64::from(device));
+        entry(reply, made);
+    }
+
+    fn mkdir(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        mode: u32,
+        _umask: u32,
+        reply: ReplyEntry,
+    ) {
+        let place = (parent.0, name);
+        entry(
+            reply,
+            self.store.make_directory(caller(request), place, mode),
+        );
+    }
+
+    fn unlink(&self, _request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        done(reply, self.store.remove(parent.0, name, false));
+    }
+
+    fn rmdir(&self, _request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        done(reply, self.store.remove(parent.0, name, true));
+    }
+
+    fn symlink(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        target: &Path,
+        reply: ReplyEntry,
+    ) {
+        let place = (parent.0, name);
+        entry(
+            reply,
+            self.store.make_symlink(caller(request), place, target),
+        );
+    }
+
+    fn rename(
+        &self,
+        _request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        new_parent: INodeNo,
+        new_name: &OsStr,
+        flags: RenameFlags,
+        reply: ReplyEmpty,
+    ) {
+        let (from, to) = ((parent.0, name), (new_parent.0, new_name));
+        done(reply, self.store.rename(from, to, flags.bits()));
+    }
+
+    fn link(
+        &self,
+        _request: &Request,
+        inode: INodeNo,
+        parent: INodeNo,
+        name: &OsStr,
+        reply: ReplyEntry,
+    ) {
+        entry(reply, self.store.make_link(inode.0, (parent.0, name)));
+    }
+
+    fn open(&self, _request: &Request, inode: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
+        match self.store.open_file(inode.0, flags.0) {
+            Ok(handle) => reply.opened(FileHandle(handle), open_flags()),
+            Err(error) => reply.error(errno(error)),
+        }
+    }
+
+    fn create(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        mode: u32,
+        _umask: u32,
+        flags: i32,
+        reply: ReplyCreate,
+    ) {
+        let place = (parent.0, name);
+        match self.store.create_file(caller(request), place, mode, flags) {
+            Ok((attributes, handle)) => {
+                if name == CALIBRATION_NAME {
+                    self.engine.begin_calibration(attributes.ino.0);
+                }
+                let handle = FileHandle(handle);
+                reply.created(&CACHED, &attributes, Generation(0), handle, open_flags());
+            }
+            Err(error) => reply.error(errno(error)),
+        }
+    }
+
+    fn read(
+        &self,
+        _request: &Request,
+        _inode: INodeNo,
+        handle: FileHandle,
+        offset: u64,
+        size: u32,
+        _flags: OpenFlags,
+        _lock_owner: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
+        let now = self.engine.clock.now();
+        let mut buffer = self.engine.buffers.take(size as usize);
+        let read = self.store.file(handle.0).and_then(|file| {
+            let bytes = file.read(&mut buffer[..size as usize], offset)?;
+            Ok((file, bytes))
+        });
+        match read {
+            Ok((file, bytes)) => {
+                let extent = Self::extent(&file, offset, bytes as u64);
+                let reply = Reply::Data {
+                    reply,
+                    buffer,
+                    bytes,
+                };
+                self.engine.read(extent, now, reply);
+            }
+            Err(error) => reply.error(errno(error)),
+        }
+    }
+
+    fn write(
+        &self,
+        _request: &Request,
+        _inode: INodeNo,
+        handle: FileHandle,
+        offset: u64,
+        data: &[u8],
+        _write_flags: WriteFlags,
+        flags: OpenFlags,
+        _lock_owner: Option<LockOwner>,
+        reply: ReplyWrite,
+    ) {
+        let now = self.engine.clock.now();
+        let written = self.store.file(handle.0).and_then(|file| {
+            file.write(data, offset, self.engine.stored_share())?;
+            Ok(file)
+        });
+        match written {
+            Ok(file) => {
+                // O_SYNC holds the bit of O_DSYNC (open(2)).
+                let durable = flags.0 & libc::O_DSYNC != 0;
+                let extent = Self::extent(&file, offset, data.len() as u64);
+                let reply = Reply::Written(reply, data.len() as u32);
+                self.engine.write(extent, data, durable, now, reply);
+            }
+            Err(error) => reply.error(errno(error)),
+        }
+    }
+
+    fn flush(
+        &self,
+        _request: &Request,
+        _inode: INodeNo,
+        _handle: FileHandle,
+        _lock_owner: LockOwner,
+        reply: ReplyEmpty,
+    ) {
+        // Sent on each close(2). It is no durability point; ENOSYS stops the kernel from asking.
+        reply.error(Errno::ENOSYS);
+    }
+
+    fn release(
+        &self,
+        _request: &Request,
+        _inode: INodeNo,
+        handle: FileHandle,
+        _flags: OpenFlags,
+        _lock_owner: Option<LockOwner>,
+        _flush: bool,
+        reply: ReplyEmpty,
+    ) {
+        self.store.close_file(handle.0);
+        reply.ok();
+    }
+
+    fn fsync(&self, _: &Request, _: INodeNo, handle: FileHandle, _: bool, reply: ReplyEmpty) {
+        let now = self.engine.clock.now();
+        match self.flush_of(handle) {
+            Ok(extent) => self.engine.flush(extent, now, Reply::Done(reply)),
+            Err(error) => reply.error(errno(error)),
+        }
+    }
+
+    fn opendir(&self, _request: &Request, inode: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
+        match self.store.open_directory(inode.0) {
+            Ok(handle) => reply.opened(FileHandle(handle), FopenFlags::empty()),
+            Err(error) => reply.error(errno(error)),
+        }
+    }
+
+    fn readdir(
+        &self,
+        _request: &Request,
+        _inode: INodeNo,
+        handle: FileHandle,
+        offset: u64,
+        mut reply: ReplyDirectory,
+    ) {
+        let read = self.store.read_directory(handle.0, offset, |next, found| {
+            reply.add(INodeNo(found.inode), next, found.kind, &found.name)
+        });
+        match read {
+            Ok(()) => reply.ok(),
+            Err(error) => reply.error(errno(error)),
+        }
+    }
+
+    fn releasedir(
+        &self,
+        _request: &Request,
+        _inode: INodeNo,
+        handle: FileHandle,
+        _flags: OpenFlags,
+        reply: ReplyEmpty,
+    ) {
+        self.store.close_directory(handle.0);
+        reply.ok();
+    }
+
+    fn fsyncdir(&self, _: &Request, inode: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+        let extent = Extent {
+            file: inode.0,
+            kind: FileKind::Other,
+            offset: 0,
+            bytes: 0,
+        };
+        let now = self.engine.clock.now();
+        self.engine.flush(extent, now, Reply::Done(reply));
+    }
+
+    fn statfs(&self, _request: &Request, _inode: INodeNo, reply: ReplyStatfs) {
+        let space = self.store.space();
+        let blocks = space.capacity_bytes() / BLOCK_BYTES;
+        let used = (space.used_bytes() as f64 * self.engine.stored_share()) as u64 / BLOCK_BYTES;
+        let free = blocks.saturating_sub(used);
+        let (files, block_bytes) = (1 << 32, BLOCK_BYTES as u32);
+        reply.statfs(
+            blocks,
+            free,
+            free,
+            files,
+            files,
+            block_bytes,
+            NAME_BYTES_MAX,
+            block_bytes,
+        );
+    }
+
+    fn getxattr(&self, _: &Request, _: INodeNo, _: &OsStr, _: u32, reply: ReplyXattr) {
+        // ENOSYS stops the kernel from asking for security attributes before each write.
+        reply.error(Errno::ENOSYS);
+    }
+
+    fn ioctl(
+        &self,
+        _request: &Request,
+        _inode: INodeNo,
+        _handle: FileHandle,
+        _flags: IoctlFlags,
+        _command: u32,
+        _in_data: &[u8],
+        _out_size: u32,
+        reply: ReplyIoctl,
+    ) {
+        // A server that gets 0 for Fusion-io's 0x40049502 turns its doublewrite buffer off.
+        reply.error(Errno::ENOTTY);
+    }
+
+    fn fallocate(
+        &self,
+        _request: &Request,
+        _inode: INodeNo,
+        handle: FileHandle,
+        offset: u64,
+        bytes: u64,
+        mode: i32,
+        reply: ReplyEmpty,
+    ) {
+        let now = self.engine.clock.now();
+        let allocated = self.store.file(handle.0).and_then(|file| {
+            file.allocate(mode, offset, bytes, self.engine.stored_share())?;
+            Ok(file)
+        });
+        match allocated {
+            Ok(file) if mode & libc::FALLOC_FL_PUNCH_HOLE != 0 => {
+                let extent = Self::extent(&file, offset, bytes);
+                self.engine.discard(extent, now, Reply::Done(reply));
+            }
+            Ok(_) => reply.ok(),
+            Err(error) => reply.error(errno(error)),
+        }
+    }
+
+    fn lseek(
+        &self,
+        _request: &Request,
+        _inode: INodeNo,
+        handle: FileHandle,
+        offset: i64,
+        whence: i32,
+        reply: ReplyLseek,
+    ) {
+        let found = self.store.file(handle.0).and_then(|file| {
+            let offset = u64::try_from(offset).map_err(|_| rustix::io::Errno::NXIO)?;
+            file.seek(offset, whence)
+        });
+        match found {
+            Ok(position) => reply.offset(position as i64),
+            Err(error) => reply.error(errno(error)),
+        }
+    }
+}
+
+fn open_flags() -> FopenFlags {
+    FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES
+}
+
+fn caller(request: &Request) -> Caller {
+    Caller {
+        uid: request.uid(),
+        gid: request.gid(),
+    }
+}
+
+fn errno(error: rustix::io::Errno) -> Errno {
+    Errno::from_i32(error.raw_os_error())
+}
+
+fn entry(reply: ReplyEntry, found: Result<FileAttr>) {
+    match found {
+        Ok(attributes) => reply.entry(&CACHED, &attributes, Generation(0)),
+        Err(error) => reply.error(errno(error)),
+    }
+}
+
+fn attributes(reply: ReplyAttr, found: Result<FileAttr>) {
+    match found {
+        Ok(attributes) => reply.attr(&CACHED, &attributes),
+        Err(error) => reply.error(errno(error)),
+    }
+}
+
+fn done(reply: ReplyEmpty, result: Result<()>) {
+    match result {
+        Ok(()) => reply.ok(),
+        Err(error) => reply.error(errno(error)),
+    }
+}

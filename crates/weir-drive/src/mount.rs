@@ -1,0 +1,256 @@
+//! Mounting a drive and serving it until somebody wants it to end.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use fuser::{Config, MountOption, Session, SessionACL};
+use rustix::fs::Mode;
+use rustix::process::{Resource, Rlimit};
+use weir_model::DriveProfile;
+use weir_process::{Entry, EntryKind, ProcessIdentity, Registration, Registry};
+
+use crate::calibration;
+use crate::control::Listener;
+use crate::engine::Engine;
+use crate::floor::{check_floor, has_no_latency};
+use crate::fuse::DriveFileSystem;
+use crate::scheduler::priority;
+use crate::stop::Stop;
+use crate::store::Store;
+use crate::{DriveError, MountOptions, profiles};
+
+/// How long the kernel may take to end the session once nothing is mounted any more. A dying
+/// server may still hold files; the end of this process then ends the session for it.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Mounts a drive, calls `ready` with its profile, and returns when it is unmounted again:
+/// because of `stop`, of a control request, or of an unmount from outside.
+///
+/// Call it in a process of its own: it raises the limit of open files and clears the umask.
+pub fn serve(
+    options: &MountOptions,
+    stop: &Stop,
+    ready: impl FnOnce(&DriveProfile),
+) -> Result<(), DriveError> {
+    let profile = profiles::load(&options.profile, None)?;
+    if !options.below_floor {
+        check_floor(&profile)?;
+    }
+    check_fuse()?;
+    prepare_process();
+    let mountpoint = prepare_directories(options)?;
+    let registration = register(options, &mountpoint)?;
+    let served = serve_at(&mountpoint, &profile, options, stop, ready);
+    if options.remove_backing {
+        let _ = std::fs::remove_dir_all(&options.backing);
+    }
+    drop(registration);
+    served
+}
+
+fn serve_at(
+    mountpoint: &Path,
+    profile: &DriveProfile,
+    options: &MountOptions,
+    stop: &Stop,
+    ready: impl FnOnce(&DriveProfile),
+) -> Result<(), DriveError> {
+    let capacity = options.data_scale.apply(profile.capacity.0);
+    let store = Store::open(&options.backing, capacity).map_err(DriveError::path(
+        "open the backing directory",
+        &options.backing,
+    ))?;
+    let store = Arc::new(store);
+    let engine = Engine::start(profile, options.drive_scale)
+        .map_err(DriveError::path("start the threads for", mountpoint))?;
+    let engine = Arc::new(engine);
+    let listener = Listener::bind(mountpoint)?;
+    let files = DriveFileSystem::new(Arc::clone(&store), Arc::clone(&engine));
+    let session = Session::new(files, mountpoint, &configuration(&profile.name))
+        .map_err(DriveError::path("mount on", mountpoint))?;
+    let mounted = Mounted {
+        mountpoint,
+        engine: &engine,
+        ended: start_session(session, stop)
+            .map_err(DriveError::path("start the threads for", mountpoint))?,
+    };
+    if !has_no_latency(profile) {
+        // A store that refuses the file gets no correction, only late replies, which are counted.
+        let way_back = calibration::measure(mountpoint).unwrap_or_default();
+        engine.end_calibration(way_back);
+    }
+    ready(profile);
+    listener.serve(stop, || engine.statistics(store.space()));
+    mounted.unmount()
+}
+
+/// A mount that is undone when it goes out of scope.
+struct Mounted<'a> {
+    mountpoint: &'a Path,
+    engine: &'a Engine,
+    ended: Stop,
+}
+
+impl Mounted<'_> {
+    fn unmount(self) -> Result<(), DriveError> {
+        Ok(weir_process::unmount(self.mountpoint)?)
+    }
+}
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        let _ = weir_process::unmount(self.mountpoint);
+        // Held replies go out now, so that nobody waits for them any longer.
+        self.engine.stop();
+        self.ended.wait_for(PATIENCE);
+    }
+}
+
+/// Runs the session in threads of its own; the returned flag is set when it has ended.
+fn start_session(session: Session<DriveFileSystem>, stop: &Stop) -> std::io::Result<Stop> {
+    let ended = Stop::new();
+    let (stop, of_thread) = (stop.clone(), ended.clone());
+    std::thread::Builder::new()
+        .name("drive-session".to_owned())
+        .spawn(move || {
+            priority::sharpen_reader();
+            // It ends with an error when the mount is torn down under it, which is no failure.
+            let _ = session.run();
+            of_thread.request();
+            stop.request();
+        })?;
+    Ok(ended)
+}
+
+fn configuration(profile: &str) -> Config {
+    let mut configuration = Config::default();
+    configuration.mount_options = vec![
+        MountOption::FSName(profile.to_owned()),
+        // Appears as `fuse.weir` in the mount table, by which leftovers are found.
+        MountOption::Subtype("weir".to_owned()),
+        MountOption::DefaultPermissions,
+        MountOption::NoDev,
+        MountOption::NoSuid,
+    ];
+    // Only root may let others in without a change of /etc/fuse.conf.
+    configuration.acl = if rustix::process::geteuid().is_root() {
+        SessionACL::All
+    } else {
+        SessionACL::Owner
+    };
+    // One reader keeps the operations in their order, and more did not make it faster.
+    configuration.n_threads = Some(1);
+    configuration
+}
+
+/// One line that says what is missing, before anything is created.
+fn check_fuse() -> Result<(), DriveError> {
+    let device = Path::new("/dev/fuse");
+    let opened = OpenOptions::new().read(true).write(true).open(device);
+    if let Err(error) = opened {
+        let remedy = match error.kind() {
+            ErrorKind::PermissionDenied => "let this user read and write /dev/fuse, or run as root",
+            _ => "load the kernel's fuse module, or give the container `--device /dev/fuse`",
+        };
+        return Err(unavailable(format!("/dev/fuse: {error}"), remedy));
+    }
+    if rustix::process::geteuid().is_root() || has_helper() {
+        return Ok(());
+    }
+    let why = "fusermount3 is not installed, and only root can mount without it";
+    Err(unavailable(why.to_owned(), "install the package fuse3"))
+}
+
+fn unavailable(why: String, remedy: &'static str) -> DriveError {
+    DriveError::FuseUnavailable { why, remedy }
+}
+
+fn has_helper() -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join("fusermount3").is_file())
+}
+
+fn prepare_process() {
+    // The kernel has applied the caller's umask already.
+    rustix::process::umask(Mode::empty());
+    // Each file that the kernel knows holds a descriptor.
+    let limit = rustix::process::getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    // Without it the drive works until a server has more files than the old limit.
+    let _ = rustix::process::setrlimit(Resource::Nofile, raised);
+}
+
+fn prepare_directories(options: &MountOptions) -> Result<PathBuf, DriveError> {
+    for path in [&options.backing, &options.mountpoint] {
+        // Looking at a mountpoint whose drive was killed fails, so it must not be tried first.
+        let created = DirBuilder::new().recursive(true).mode(0o700).create(path);
+        if let Err(source) = created {
+            return Err(dead_or_unusable(path, source));
+        }
+    }
+    let mountpoint = resolved(&options.mountpoint)?;
+    let in_use = weir_process::is_mounted(&mountpoint);
+    let listed = std::fs::read_dir(&mountpoint);
+    let mut listed = listed.map_err(|source| dead_or_unusable(&mountpoint, source))?;
+    let advice = if in_use {
+        "; a drive is mounted there, unmount it first"
+    } else if listed.next().is_some() {
+        "; name an empty directory"
+    } else {
+        return Ok(mountpoint);
+    };
+    Err(DriveError::Path {
+        action: "mount on",
+        path: mountpoint,
+        source: ErrorKind::DirectoryNotEmpty.into(),
+        advice,
+    })
+}
+
+fn dead_or_unusable(path: &Path, source: std::io::Error) -> DriveError {
+    let dead = source.kind() == ErrorKind::NotConnected || weir_process::is_mounted(path);
+    DriveError::Path {
+        action: "use",
+        path: path.to_owned(),
+        source,
+        advice: if dead {
+            "; `weir clean` removes what a killed drive left behind"
+        } else {
+            ""
+        },
+    }
+}
+
+/// `mountpoint` as an absolute path without links.
+///
+/// Only what lies above it is resolved: looking at a mountpoint itself fails once its drive is
+/// dead, and a mountpoint is a directory, not a link.
+pub(crate) fn resolved(mountpoint: &Path) -> Result<PathBuf, DriveError> {
+    let absolute = std::path::absolute(mountpoint).map_err(DriveError::path("find", mountpoint))?;
+    match (absolute.parent(), absolute.file_name()) {
+        (Some(parent), Some(name)) => {
+            let parent = parent
+                .canonicalize()
+                .map_err(DriveError::path("find", mountpoint))?;
+            Ok(parent.join(name))
+        }
+        _ => Ok(absolute),
+    }
+}
+
+fn register(options: &MountOptions, mountpoint: &Path) -> Result<Registration, DriveError> {
+    let entry = Entry {
+        process: Some(ProcessIdentity::current()),
+        mountpoint: Some(mountpoint.to_owned()),
+        directory: options.remove_backing.then(|| options.backing.clone()),
+        ..Entry::new(EntryKind::Drive)
+    };
+    Ok(Registry::open()?.record(&entry)?)
+}

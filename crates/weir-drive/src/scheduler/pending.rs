@@ -1,0 +1,123 @@
+//! A reply that waits, and the buffers that hold what was read.
+
+use std::cmp::Ordering;
+use std::sync::{Mutex, PoisonError};
+
+use fuser::{Errno, ReplyData, ReplyEmpty, ReplyWrite};
+use weir_model::Nanoseconds;
+
+/// Buffers that are kept for the next read; more than the kernel's background limit is useless.
+const BUFFERS_MAX: usize = 256;
+/// A larger buffer is given back to the allocator.
+const BUFFER_BYTES_MAX: usize = 128 * 1024;
+
+/// What is sent to the kernel.
+#[derive(Debug)]
+pub(crate) enum Reply {
+    /// The first `bytes` of `buffer`.
+    Data {
+        reply: ReplyData,
+        buffer: Vec<u8>,
+        bytes: usize,
+    },
+    /// So many bytes were written.
+    Written(ReplyWrite, u32),
+    /// Done: a flush, a discard.
+    Done(ReplyEmpty),
+}
+
+impl Reply {
+    pub(crate) fn send(self, buffers: &Buffers) {
+        match self {
+            Self::Data {
+                reply,
+                buffer,
+                bytes,
+            } => {
+                match buffer.get(..bytes) {
+                    Some(data) => reply.data(data),
+                    None => reply.error(Errno::EIO),
+                }
+                buffers.give_back(buffer);
+            }
+            Self::Written(reply, bytes) => reply.written(bytes),
+            Self::Done(reply) => reply.ok(),
+        }
+    }
+}
+
+/// Buffers for reads, used again and again: a read of a page allocates nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers {
+    free: Mutex<Vec<Vec<u8>>>,
+}
+
+impl Buffers {
+    /// A buffer of at least `bytes`, with arbitrary contents.
+    pub(crate) fn take(&self, bytes: usize) -> Vec<u8> {
+        let free = self.free.lock();
+        let mut buffer = free
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop()
+            .unwrap_or_default();
+        if buffer.len() < bytes {
+            buffer.resize(bytes, 0);
+        }
+        buffer
+    }
+
+    /// Keeps `buffer` for the next read.
+    pub(crate) fn give_back(&self, buffer: Vec<u8>) {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        if free.len() < BUFFERS_MAX && buffer.len() <= BUFFER_BYTES_MAX {
+            free.push(buffer);
+        }
+    }
+}
+
+/// A reply in the heap, ordered so that the earliest deadline is the greatest.
+#[derive(Debug)]
+pub(super) struct Pending {
+    due: Nanoseconds,
+    accepted: Nanoseconds,
+    reply: Reply,
+}
+
+impl Pending {
+    pub(super) fn new(due: Nanoseconds, accepted: Nanoseconds, reply: Reply) -> Self {
+        Self {
+            due,
+            accepted,
+            reply,
+        }
+    }
+
+    pub(super) fn due(&self) -> Nanoseconds {
+        self.due
+    }
+
+    /// Deadline, acceptance, reply.
+    pub(super) fn into_parts(self) -> (Nanoseconds, Nanoseconds, Reply) {
+        (self.due, self.accepted, self.reply)
+    }
+}
+
+impl Ord for Pending {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.due.cmp(&self.due)
+    }
+}
+
+impl PartialOrd for Pending {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Pending {
+    fn eq(&self, other: &Self) -> bool {
+        self.due == other.due
+    }
+}
+
+impl Eq for Pending {}

@@ -1,0 +1,112 @@
+//! How late this thread is woken, and how much of the processor it may burn to make up for it.
+
+use weir_model::Nanoseconds;
+
+/// Bounds of the time before a deadline at which the timer thread wants to be awake.
+const LEAD_NS_MIN: f64 = 2_000.0;
+const LEAD_NS_MAX: f64 = 60_000.0;
+/// Gains of the two averages, and deviations that count: RFC 6298, section 2.
+const GAIN_MEAN: f64 = 1.0 / 8.0;
+const GAIN_DEVIATION: f64 = 1.0 / 4.0;
+const DEVIATIONS: f64 = 2.0;
+
+/// A running estimate of (actual - wanted) wake-up time.
+#[derive(Debug)]
+pub(super) struct WakeupError {
+    mean_ns: f64,
+    deviation_ns: f64,
+}
+
+impl Default for WakeupError {
+    /// The usual error on a virtual machine, until the first wake-ups tell.
+    fn default() -> Self {
+        Self {
+            mean_ns: 10_000.0,
+            deviation_ns: 5_000.0,
+        }
+    }
+}
+
+impl WakeupError {
+    pub(super) fn learn(&mut self, error: Nanoseconds) {
+        // One pre-emption of milliseconds must not make the thread spin for the next hundred.
+        let error = (error as f64).min(LEAD_NS_MAX);
+        self.deviation_ns += GAIN_DEVIATION * ((error - self.mean_ns).abs() - self.deviation_ns);
+        self.mean_ns += GAIN_MEAN * (error - self.mean_ns);
+    }
+
+    /// So long before a deadline a sleep should end for the wake-up to be in time.
+    pub(super) fn lead_ns(&self) -> Nanoseconds {
+        let lead = self.mean_ns + DEVIATIONS * self.deviation_ns;
+        lead.clamp(LEAD_NS_MIN, LEAD_NS_MAX) as Nanoseconds
+    }
+
+    /// So long before a deadline a sleep should end for the wake-up to be in time on average.
+    pub(super) fn mean_ns(&self) -> Nanoseconds {
+        self.mean_ns.min(LEAD_NS_MAX) as Nanoseconds
+    }
+}
+
+/// Share of one processor that may be burnt in spins.
+const SPIN_SHARE: f64 = 0.2;
+/// Unused share that is kept for later, nanoseconds.
+const SPIN_NS_SAVED_MAX: f64 = 2_000_000.0;
+
+/// A token bucket of spinning time.
+#[derive(Debug)]
+pub(super) struct SpinBudget {
+    saved_ns: f64,
+    counted_at: Nanoseconds,
+}
+
+impl SpinBudget {
+    pub(super) fn new(now: Nanoseconds) -> Self {
+        Self {
+            saved_ns: SPIN_NS_SAVED_MAX,
+            counted_at: now,
+        }
+    }
+
+    /// Whether a spin of `wanted` is within the share.
+    pub(super) fn allows(&mut self, now: Nanoseconds, wanted: Nanoseconds) -> bool {
+        let earned = SPIN_SHARE * now.saturating_sub(self.counted_at) as f64;
+        self.counted_at = now;
+        self.saved_ns = (self.saved_ns + earned).min(SPIN_NS_SAVED_MAX);
+        self.saved_ns >= wanted as f64
+    }
+
+    pub(super) fn spend(&mut self, spun: Nanoseconds) {
+        self.saved_ns -= spun as f64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lead_follows_the_wakeups() {
+        let mut wakeup = WakeupError::default();
+        for _ in 0..200 {
+            wakeup.learn(4_000);
+        }
+        assert!((4_000..4_500).contains(&wakeup.lead_ns()));
+        wakeup.learn(50_000_000);
+        assert!(wakeup.lead_ns() <= 60_000);
+    }
+
+    #[test]
+    fn the_budget_keeps_spinning_to_its_share() {
+        let mut budget = SpinBudget::new(0);
+        let (mut now, mut spun) = (0, 0.0);
+        while now < 1_000_000_000 {
+            now += 30_000;
+            if budget.allows(now, 20_000) {
+                budget.spend(20_000);
+                spun += 20_000.0;
+            }
+        }
+        let allowed = SPIN_SHARE * 1e9 + SPIN_NS_SAVED_MAX;
+        assert!(spun <= allowed && spun > 0.9 * allowed, "{spun}");
+    }
+}

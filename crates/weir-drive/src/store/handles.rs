@@ -1,0 +1,152 @@
+//! Open files and directories, by the number that the kernel holds for them.
+
+use std::collections::HashMap;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::{FallocateFlags, SeekFrom};
+use rustix::io::{Errno, Result};
+
+use super::inodes::Inode;
+
+/// Numbers for open things.
+#[derive(Debug)]
+pub(crate) struct Handles<T> {
+    table: Mutex<Table<T>>,
+}
+
+#[derive(Debug)]
+struct Table<T> {
+    next: u64,
+    open: HashMap<u64, Arc<T>>,
+}
+
+impl<T> Default for Handles<T> {
+    fn default() -> Self {
+        let table = Table {
+            next: 1,
+            open: HashMap::new(),
+        };
+        Self {
+            table: Mutex::new(table),
+        }
+    }
+}
+
+impl<T> Handles<T> {
+    pub(super) fn insert(&self, opened: T) -> u64 {
+        let mut table = self.lock();
+        let number = table.next;
+        table.next += 1;
+        table.open.insert(number, Arc::new(opened));
+        number
+    }
+
+    pub(super) fn get(&self, number: u64) -> Result<Arc<T>> {
+        let table = self.lock();
+        table.open.get(&number).cloned().ok_or(Errno::BADF)
+    }
+
+    pub(super) fn remove(&self, number: u64) {
+        let removed = self.lock().open.remove(&number);
+        drop(removed);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table<T>> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An open file.
+#[derive(Debug)]
+pub(crate) struct OpenFile {
+    pub(super) descriptor: OwnedFd,
+    pub(crate) inode: Arc<Inode>,
+}
+
+impl OpenFile {
+    /// Fills `buffer` from `offset` on; returns the bytes read, fewer at the end of the file.
+    pub(crate) fn read(&self, buffer: &mut [u8], offset: u64) -> Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            let position = offset + filled as u64;
+            let got = rustix::io::pread(&self.descriptor, &mut buffer[filled..], position)?;
+            if got == 0 {
+                break;
+            }
+            filled += got;
+        }
+        Ok(filled)
+    }
+
+    /// Writes all of `data` at `offset`. `stored_share`: of each byte, what the device stores.
+    pub(crate) fn write(&self, data: &[u8], offset: u64, stored_share: f64) -> Result<()> {
+        let space = self.inode.file_space();
+        let bytes = data.len() as u64;
+        let grows = space.may_grow(offset, bytes);
+        if grows {
+            let growth = space.growth_max(offset, bytes);
+            self.inode.space().check_room(growth, stored_share)?;
+        }
+        let mut written = 0;
+        while written < data.len() {
+            let position = offset + written as u64;
+            written += rustix::io::pwrite(&self.descriptor, &data[written..], position)?;
+        }
+        if grows {
+            self.recount()?;
+        }
+        Ok(())
+    }
+
+    /// fallocate(2): allocation, holes and zeroes.
+    pub(crate) fn allocate(
+        &self,
+        mode: i32,
+        offset: u64,
+        bytes: u64,
+        stored_share: f64,
+    ) -> Result<()> {
+        let mode = FallocateFlags::from_bits(mode as u32).ok_or(Errno::OPNOTSUPP)?;
+        let supported =
+            FallocateFlags::KEEP_SIZE | FallocateFlags::PUNCH_HOLE | FallocateFlags::ZERO_RANGE;
+        if !supported.contains(mode) {
+            return Err(Errno::OPNOTSUPP);
+        }
+        if !mode.contains(FallocateFlags::PUNCH_HOLE) {
+            let growth = self.inode.file_space().growth_max(offset, bytes);
+            self.inode.space().check_room(growth, stored_share)?;
+        }
+        let done = rustix::fs::fallocate(&self.descriptor, mode, offset, bytes);
+        if done == Err(Errno::OPNOTSUPP) && mode.contains(FallocateFlags::ZERO_RANGE) {
+            // A store in memory (tmpfs) has holes but no ZERO_RANGE: a hole reads as zeroes too.
+            self.zero_by_hole(mode, offset, bytes)?;
+        } else {
+            done?;
+        }
+        self.recount()
+    }
+
+    fn zero_by_hole(&self, mode: FallocateFlags, offset: u64, bytes: u64) -> Result<()> {
+        let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        rustix::fs::fallocate(&self.descriptor, punch, offset, bytes)?;
+        // What ZERO_RANGE promises besides zeroes: the range is allocated, the file long enough.
+        let allocate = mode & FallocateFlags::KEEP_SIZE;
+        rustix::fs::fallocate(&self.descriptor, allocate, offset, bytes)
+    }
+
+    /// `SEEK_DATA` and `SEEK_HOLE`; all other positions are the kernel's business.
+    pub(crate) fn seek(&self, offset: u64, whence: i32) -> Result<u64> {
+        let position = match whence {
+            libc::SEEK_DATA => SeekFrom::Data(offset),
+            libc::SEEK_HOLE => SeekFrom::Hole(offset),
+            _ => return Err(Errno::INVAL),
+        };
+        rustix::fs::seek(&self.descriptor, position)
+    }
+
+    fn recount(&self) -> Result<()> {
+        self.inode.recount(&super::stat_of(&self.descriptor)?);
+        Ok(())
+    }
+}

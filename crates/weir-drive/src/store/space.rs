@@ -1,0 +1,135 @@
+//! The drive's capacity: what files occupy, kept without asking the host for every write.
+//!
+//! A write inside a file without holes allocates nothing, and that is nearly all that a server
+//! does; only writes that extend a file or may fill a hole look at the file's blocks afterwards.
+
+use std::collections::HashSet;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use rustix::fs::Stat;
+use rustix::io::{Errno, Result};
+
+/// Unit of allocation.
+pub(crate) const BLOCK_BYTES: u64 = 4096;
+/// Unit of `st_blocks` (stat(2)).
+const STAT_BLOCK_BYTES: u64 = 512;
+
+/// The capacity of a drive and what is used of it.
+#[derive(Debug)]
+pub(crate) struct Space {
+    capacity_bytes: u64,
+    used_bytes: AtomicU64,
+}
+
+impl Space {
+    pub(super) fn new(capacity_bytes: u64, used_bytes: u64) -> Self {
+        Self {
+            capacity_bytes,
+            used_bytes: AtomicU64::new(used_bytes),
+        }
+    }
+
+    /// Bytes that incompressible data can fill.
+    pub(crate) fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    /// Bytes that files occupy, before compression.
+    pub(crate) fn used_bytes(&self) -> u64 {
+        self.used_bytes.load(Ordering::Relaxed)
+    }
+
+    /// `ENOSPC` if `growth` more bytes, of which the device stores the share `stored_share`,
+    /// exceed the capacity.
+    pub(super) fn check_room(&self, growth: u64, stored_share: f64) -> Result<()> {
+        let wanted = (self.used_bytes() + growth) as f64 * stored_share;
+        if growth > 0 && wanted > self.capacity_bytes as f64 {
+            return Err(Errno::NOSPC);
+        }
+        Ok(())
+    }
+
+    fn adjust(&self, before: u64, after: u64) {
+        // Two's complement: adding the wrapped difference subtracts when `after` is smaller.
+        self.used_bytes
+            .fetch_add(after.wrapping_sub(before), Ordering::Relaxed);
+    }
+}
+
+/// What one file occupies.
+#[derive(Debug)]
+pub(super) struct FileSpace {
+    size_bytes: AtomicU64,
+    allocated_bytes: AtomicU64,
+    has_holes: AtomicBool,
+}
+
+impl FileSpace {
+    pub(super) fn new(stat: &Stat) -> Self {
+        let (size, allocated) = extent(stat);
+        Self {
+            size_bytes: AtomicU64::new(size),
+            allocated_bytes: AtomicU64::new(allocated),
+            has_holes: AtomicBool::new(allocated < size),
+        }
+    }
+
+    /// Whether a write of this range may allocate anything.
+    pub(super) fn may_grow(&self, offset: u64, bytes: u64) -> bool {
+        offset + bytes > self.size_bytes.load(Ordering::Relaxed)
+            || self.has_holes.load(Ordering::Relaxed)
+    }
+
+    /// The most that a write of this range can allocate, bytes.
+    pub(super) fn growth_max(&self, offset: u64, bytes: u64) -> u64 {
+        let end = (offset + bytes).next_multiple_of(BLOCK_BYTES);
+        let start = offset / BLOCK_BYTES * BLOCK_BYTES;
+        let size = self.size_bytes.load(Ordering::Relaxed);
+        let from = if self.has_holes.load(Ordering::Relaxed) {
+            start
+        } else {
+            start.max(size.next_multiple_of(BLOCK_BYTES))
+        };
+        end.saturating_sub(from)
+    }
+
+    pub(super) fn recount(&self, stat: &Stat, space: &Space) {
+        let (size, allocated) = extent(stat);
+        self.size_bytes.store(size, Ordering::Relaxed);
+        self.has_holes.store(allocated < size, Ordering::Relaxed);
+        let before = self.allocated_bytes.swap(allocated, Ordering::Relaxed);
+        space.adjust(before, allocated);
+    }
+
+    pub(super) fn release(&self, space: &Space) {
+        let before = self.allocated_bytes.swap(0, Ordering::Relaxed);
+        space.adjust(before, 0);
+    }
+}
+
+fn extent(stat: &Stat) -> (u64, u64) {
+    let size = u64::try_from(stat.st_size).unwrap_or(0);
+    let blocks = u64::try_from(stat.st_blocks).unwrap_or(0);
+    (size, blocks * STAT_BLOCK_BYTES)
+}
+
+/// Bytes that the regular files below `path` occupy; hard links count once.
+pub(super) fn used_below(path: &Path) -> std::io::Result<u64> {
+    let mut seen = HashSet::new();
+    let mut folders = vec![path.to_owned()];
+    let mut used = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            let metadata = entry.metadata()?;
+            if metadata.is_dir() {
+                folders.push(entry.path());
+            } else if metadata.is_file() && seen.insert(metadata.ino()) {
+                used += metadata.blocks() * STAT_BLOCK_BYTES;
+            }
+        }
+    }
+    Ok(used)
+}
