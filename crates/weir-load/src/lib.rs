@@ -1,1 +1,39 @@
-//! The load engine: reactors, MySQL wire protocol, workloads, histograms.
+//! The load engine: drives a MySQL server with many connections from few threads and measures it.
+//!
+//! [`prepare`] makes the tables, [`run`] loads them, [`cleanup`] drops them. A run is a closed
+//! loop: each connection has one request outstanding and sends the next when the reply is there.
+//! Latency is that of a transaction, from its first request to its last reply; what a reactor's
+//! own queue adds is part of it, and `client_cpu_s` says how busy the reactor was. A transaction
+//! that fails with a tolerated error is counted as an error and tried again as a new one.
+//!
+//! Layers, downwards: `engine` (threads and merging) -> `reactor` (epoll) -> `driver` (a MySQL
+//! connection, or none) -> `codec` (packets) and `workload` (statements and keys), all of which
+//! report to `meter`. Nothing here prints; nothing knows about studies or other hosts.
+
+mod cleanup;
+mod codec;
+mod connect;
+mod control;
+mod driver;
+mod engine;
+mod error;
+mod meter;
+mod null_server;
+mod plan;
+mod preflight;
+mod prepare;
+mod reactor;
+mod statistics;
+mod workload;
+
+pub mod sysbench;
+
+pub use cleanup::cleanup;
+pub use engine::run;
+pub use error::LoadError;
+pub use meter::Counts;
+pub use null_server::{NullServer, NullServerBehavior};
+pub use plan::{LoadPlan, PreparePlan, Tolerated};
+pub use prepare::prepare;
+pub use statistics::{Fairness, Interval, LoadOutcome};
+pub use workload::{Distribution, Mix};

@@ -1,0 +1,19 @@
+//! The MySQL client/server protocol 4.1, as much of it as a load generator needs.
+//!
+//! Requests are encoded once and patched in place; replies are walked packet by packet and only
+//! their first bytes are read. Method: "MySQL Internals: Client/Server Protocol" and MariaDB's
+//! "Client/Server Protocol" pages. Authentication is `mysql_common`'s.
+
+mod execute;
+mod greeting;
+mod handshake;
+mod packet;
+mod reply;
+
+pub(crate) use execute::{ExecuteTemplate, ParameterKind, Patch, text_request};
+pub(crate) use handshake::{HandshakeError, Login, PreparedStatement, Session};
+pub(crate) use packet::{HEADER_BYTES, Malformed, put_header, put_length_encoded};
+pub(crate) use reply::{Reply, ReplyParser, ServerError};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,46 @@
+//! The server's first packet.
+//!
+//! Read here rather than by `mysql_common`, whose arithmetic on the length of the nonce overflows
+//! on a malformed packet.
+
+use mysql_common::constants::CapabilityFlags;
+
+use super::packet::Malformed;
+
+/// What the server says of itself before the client says anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Greeting {
+    pub(super) capabilities: CapabilityFlags,
+    pub(super) nonce: Vec<u8>,
+    pub(super) plugin: Vec<u8>,
+}
+
+/// Length of the nonce of every plugin in use.
+const NONCE_BYTES: usize = 20;
+
+impl Greeting {
+    /// Reads the payload of protocol version 10's greeting.
+    pub(super) fn parse(payload: &[u8]) -> Result<Self, Malformed> {
+        let cut_short = Malformed("the greeting is cut short");
+        let (&version, rest) = payload.split_first().ok_or(cut_short)?;
+        if version != 10 {
+            return Err(Malformed("the greeting is not of protocol version 10"));
+        }
+        let end = rest.iter().position(|byte| *byte == 0).ok_or(cut_short)?;
+        let rest = &rest[end + 1..];
+        // Connection id 4, nonce 8, filler 1, capabilities 2, collation 1, status 2,
+        // capabilities 2, nonce length 1, reserved 10.
+        let (fixed, rest) = rest.split_at_checked(31).ok_or(cut_short)?;
+        let capabilities = u32::from_le_bytes([fixed[13], fixed[14], fixed[18], fixed[19]]);
+        let second_length = usize::from(fixed[20]).saturating_sub(8).max(13);
+        let (second, plugin) = rest.split_at_checked(second_length).ok_or(cut_short)?;
+        let mut nonce = fixed[4..12].to_vec();
+        nonce.extend_from_slice(second.strip_suffix(&[0]).unwrap_or(second));
+        nonce.resize(NONCE_BYTES, 0);
+        Ok(Self {
+            capabilities: CapabilityFlags::from_bits_truncate(capabilities),
+            nonce,
+            plugin: plugin.split(|byte| *byte == 0).next().unwrap_or(&[]).to_vec(),
+        })
+    }
+}

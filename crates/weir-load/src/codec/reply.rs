@@ -1,0 +1,225 @@
+//! Replies, read without decoding their rows.
+//!
+//! [`ReplyParser`] is fed whatever `read` returned. A reply that lies whole in those bytes, which
+//! is the rule, is walked in place; a packet that is cut by the end of the read is kept until the
+//! rest of it comes.
+
+use super::packet::{HEADER_BYTES, Malformed, PAYLOAD_BYTES_MAX, length_encoded, payload_length};
+
+/// What a server answers to one statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Reply {
+    /// Done, without rows.
+    Done {
+        /// Rows that it changed.
+        affected_rows: u64,
+    },
+    /// A result set, to its end.
+    Rows {
+        /// Rows in it; read by tests only, which is why reading it costs nothing.
+        #[cfg_attr(not(test), allow(dead_code))]
+        rows: u64,
+    },
+    /// Refused.
+    Refused(ServerError),
+}
+
+/// An error packet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ServerError {
+    /// The server's error code.
+    pub(crate) code: u16,
+    /// The server's words.
+    pub(crate) message: String,
+}
+
+impl ServerError {
+    /// Reads an error packet's payload, its first byte 0xFF included.
+    pub(super) fn parse(payload: &[u8]) -> Result<Self, Malformed> {
+        let [0xFF, low, high, text @ ..] = payload else {
+            return Err(Malformed("an error packet is cut short"));
+        };
+        // Before authentication there is no SQL state.
+        let text = match text {
+            [b'#', _, _, _, _, _, text @ ..] => text,
+            text => text,
+        };
+        Ok(Self {
+            code: u16::from_le_bytes([*low, *high]),
+            message: String::from_utf8_lossy(text).into_owned(),
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// The first packet decides what follows.
+    First,
+    /// So many column definitions are still to come.
+    Columns(u64),
+    /// The end-of-file packet that closes the column definitions of older servers.
+    ColumnsEnd,
+    /// Rows, until the packet that ends them.
+    Rows,
+}
+
+/// Reads replies from a stream of bytes.
+#[derive(Debug)]
+pub(crate) struct ReplyParser {
+    phase: Phase,
+    sequence: u8,
+    rows: u64,
+    /// The last packet was of the largest length: the next one continues it.
+    continued: bool,
+    eof_deprecated: bool,
+    partial: Vec<u8>,
+}
+
+impl ReplyParser {
+    /// A parser at the start of a reply. `eof_deprecated`: `CLIENT_DEPRECATE_EOF` was agreed.
+    pub(crate) fn new(eof_deprecated: bool) -> Self {
+        Self {
+            phase: Phase::First,
+            sequence: 1,
+            rows: 0,
+            continued: false,
+            eof_deprecated,
+            partial: Vec::new(),
+        }
+    }
+
+    /// Takes what was read and returns the reply, if this completes it.
+    ///
+    /// One request is outstanding, so bytes after the reply are an error.
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Option<Reply>, Malformed> {
+        let mut bytes = bytes;
+        if !self.partial.is_empty() {
+            let Some(rest) = self.complete_partial(bytes) else {
+                return Ok(None);
+            };
+            bytes = rest;
+            let packet = std::mem::take(&mut self.partial);
+            let reply = self.packet(&packet);
+            // The buffer is given back, so that its memory is used again.
+            self.partial = packet;
+            self.partial.clear();
+            if let Some(reply) = reply? {
+                return Self::only(reply, bytes);
+            }
+        }
+        while bytes.len() >= HEADER_BYTES {
+            let length = HEADER_BYTES + payload_length(bytes);
+            if bytes.len() < length {
+                break;
+            }
+            let (packet, rest) = bytes.split_at(length);
+            bytes = rest;
+            if let Some(reply) = self.packet(packet)? {
+                return Self::only(reply, bytes);
+            }
+        }
+        self.partial.extend_from_slice(bytes);
+        Ok(None)
+    }
+
+    fn only(reply: Reply, rest: &[u8]) -> Result<Option<Reply>, Malformed> {
+        if rest.is_empty() {
+            Ok(Some(reply))
+        } else {
+            Err(Malformed("bytes follow a reply that nobody asked for"))
+        }
+    }
+
+    /// Moves bytes into `partial` until it holds one packet; what is left of `bytes`, or nothing
+    /// while the packet is still incomplete.
+    fn complete_partial<'a>(&mut self, bytes: &'a [u8]) -> Option<&'a [u8]> {
+        let mut bytes = bytes;
+        loop {
+            let length = if self.partial.len() < HEADER_BYTES {
+                HEADER_BYTES
+            } else {
+                HEADER_BYTES + payload_length(&self.partial)
+            };
+            let missing = length - self.partial.len();
+            if missing == 0 {
+                return Some(bytes);
+            }
+            let taken = missing.min(bytes.len());
+            self.partial.extend_from_slice(&bytes[..taken]);
+            bytes = &bytes[taken..];
+            if taken < missing {
+                return None;
+            }
+        }
+    }
+
+    /// Walks over one whole packet.
+    fn packet(&mut self, packet: &[u8]) -> Result<Option<Reply>, Malformed> {
+        let (header, payload) = packet.split_at(HEADER_BYTES);
+        if header[3] != self.sequence {
+            return Err(Malformed("a packet is out of sequence"));
+        }
+        self.sequence = self.sequence.wrapping_add(1);
+        let continues = self.continued;
+        self.continued = payload.len() == PAYLOAD_BYTES_MAX;
+        if continues {
+            return Ok(None);
+        }
+        let &first = payload.first().ok_or(Malformed("a packet is empty"))?;
+        if first == 0xFF {
+            let error = ServerError::parse(payload)?;
+            return Ok(Some(self.finish(Reply::Refused(error))));
+        }
+        match self.phase {
+            Phase::First => self.first(payload, first),
+            Phase::Columns(left) => {
+                self.phase = match (left, self.eof_deprecated) {
+                    (2.., _) => Phase::Columns(left - 1),
+                    (_, true) => Phase::Rows,
+                    (_, false) => Phase::ColumnsEnd,
+                };
+                Ok(None)
+            }
+            Phase::ColumnsEnd if first == 0xFE => {
+                self.phase = Phase::Rows;
+                Ok(None)
+            }
+            Phase::ColumnsEnd => Err(Malformed("column definitions do not end")),
+            // A row may begin with 0xFE only in a packet of the largest length.
+            Phase::Rows if first == 0xFE && payload.len() < PAYLOAD_BYTES_MAX => {
+                let rows = self.rows;
+                Ok(Some(self.finish(Reply::Rows { rows })))
+            }
+            Phase::Rows => {
+                self.rows += 1;
+                Ok(None)
+            }
+        }
+    }
+
+    fn first(&mut self, payload: &[u8], first: u8) -> Result<Option<Reply>, Malformed> {
+        match first {
+            0x00 => {
+                let (affected_rows, _) = length_encoded(&payload[1..])?;
+                Ok(Some(self.finish(Reply::Done { affected_rows })))
+            }
+            0xFB | 0xFE => Err(Malformed("a reply begins with 0xFB or 0xFE")),
+            _ => {
+                let (columns, taken) = length_encoded(payload)?;
+                if columns > 4096 || taken != payload.len() {
+                    return Err(Malformed("a column count is not one"));
+                }
+                self.phase = Phase::Columns(columns);
+                Ok(None)
+            }
+        }
+    }
+
+    fn finish(&mut self, reply: Reply) -> Reply {
+        self.phase = Phase::First;
+        self.sequence = 1;
+        self.rows = 0;
+        self.continued = false;
+        reply
+    }
+}

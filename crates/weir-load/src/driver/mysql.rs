@@ -1,0 +1,233 @@
+//! A connection that runs transactions, one request at a time.
+//!
+//! The path of a query: one `read`, a walk over the reply, one look at the clock, parameters
+//! patched into a shared template, one `write`. Nothing is allocated on it.
+
+mod requests;
+mod statements;
+
+use std::io::{self, Read as _, Write as _};
+
+use mio::event::Source;
+
+use super::{Cause, Driver, Next, Share, Transport};
+use crate::LoadError;
+use crate::codec::{Reply, ReplyParser, ServerError};
+use crate::meter::{Meter, Phase, QueryKind};
+use crate::workload::Rng;
+
+pub(crate) use requests::Shared;
+pub(crate) use statements::Statements;
+
+/// The server has already undone the whole transaction (`ER_LOCK_DEADLOCK`).
+const DEADLOCK: u16 = 1213;
+
+/// What the outstanding request is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doing {
+    /// This step of the script.
+    Step(usize),
+    /// Undoing a transaction that failed.
+    Rollback,
+}
+
+/// Row and table that the current steps work on.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    /// Counted from 0.
+    table: u32,
+    key: u32,
+}
+
+/// One connection under load.
+#[derive(Debug)]
+pub(crate) struct MysqlDriver {
+    transport: Transport,
+    parser: ReplyParser,
+    rng: Rng,
+    statements: Statements,
+    /// The end of a request that the socket had no room for.
+    unsent: Vec<u8>,
+    doing: Doing,
+    place: Place,
+    started_ns: u64,
+    share: Share,
+}
+
+impl MysqlDriver {
+    /// A driver of a connection on which `statements` were prepared.
+    pub(crate) fn new(
+        transport: Transport,
+        eof_deprecated: bool,
+        statements: Statements,
+        rng: Rng,
+    ) -> Self {
+        Self {
+            transport,
+            parser: ReplyParser::new(eof_deprecated),
+            rng,
+            statements,
+            unsent: Vec::new(),
+            doing: Doing::Step(0),
+            place: Place::default(),
+            started_ns: 0,
+            share: Share::default(),
+        }
+    }
+
+    fn begin(
+        &mut self,
+        is_retry: bool,
+        now_ns: u64,
+        shared: &mut Shared,
+        meter: &Meter<'_>,
+    ) -> Result<Next, LoadError> {
+        if !meter.may_begin(is_retry) {
+            // So that the server doesn't log an aborted connection; it is leaving either way.
+            let _ = self.transport.write(shared.quit());
+            return Ok(Next::Finished);
+        }
+        self.started_ns = now_ns;
+        self.doing = Doing::Step(0);
+        self.send(shared)
+    }
+
+    /// Sends the request of what is to be done.
+    fn send(&mut self, shared: &mut Shared) -> Result<Next, LoadError> {
+        let Shared { requests, link, .. } = shared;
+        let request = match self.doing {
+            Doing::Rollback => requests.rollback(),
+            Doing::Step(index) => {
+                requests.step(index, &mut self.statements, &mut self.place, &mut self.rng)
+            }
+        };
+        let sent = match self.transport.write(request) {
+            Ok(sent) => sent,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
+            Err(error) => return Err(link.lost(&error)),
+        };
+        if sent == request.len() {
+            return Ok(Next::Readable);
+        }
+        self.unsent.extend_from_slice(&request[sent..]);
+        Ok(Next::Writable)
+    }
+
+    fn send_rest(&mut self, shared: &Shared) -> Result<Next, LoadError> {
+        while !self.unsent.is_empty() {
+            match self.transport.write(&self.unsent) {
+                Ok(sent) => drop(self.unsent.drain(..sent)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    return Ok(Next::Writable);
+                }
+                Err(error) => return Err(shared.link.lost(&error)),
+            }
+        }
+        Ok(Next::Readable)
+    }
+
+    fn receive(&mut self, shared: &mut Shared, meter: &mut Meter<'_>) -> Result<Next, LoadError> {
+        loop {
+            let read = match self.transport.read(&mut shared.buffer) {
+                Ok(0) => return Err(shared.link.lost(&io::ErrorKind::UnexpectedEof.into())),
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    return Ok(Next::Readable);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(shared.link.lost(&error)),
+            };
+            let reply = self
+                .parser
+                .feed(&shared.buffer[..read])
+                .map_err(|malformed| shared.link.malformed(malformed))?;
+            if let Some(reply) = reply {
+                return self.replied(reply, shared, meter);
+            }
+            if read < shared.buffer.len() {
+                // epoll(7): a short read from a stream has emptied it.
+                return Ok(Next::Readable);
+            }
+        }
+    }
+
+    fn replied(
+        &mut self,
+        reply: Reply,
+        shared: &mut Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<Next, LoadError> {
+        let now_ns = meter.now();
+        match reply {
+            Reply::Rows { .. } => meter.query(QueryKind::Read),
+            Reply::Done { affected_rows: 0 } => meter.query(QueryKind::Other),
+            Reply::Done { .. } => meter.query(QueryKind::Write),
+            Reply::Refused(error) => return self.refused(error, now_ns, shared, meter),
+        }
+        let Doing::Step(index) = self.doing else {
+            return self.begin(true, now_ns, shared, meter);
+        };
+        if index + 1 < shared.requests.steps() {
+            self.doing = Doing::Step(index + 1);
+            return self.send(shared);
+        }
+        let latency_ns = now_ns - self.started_ns;
+        meter.transaction(latency_ns);
+        if meter.phase() == Phase::Measure {
+            self.share.transactions += 1;
+            self.share.busy_ns += latency_ns;
+        }
+        self.begin(false, now_ns, shared, meter)
+    }
+
+    /// The failed try is over: what comes next is a new transaction with its own latency.
+    fn refused(
+        &mut self,
+        error: ServerError,
+        now_ns: u64,
+        shared: &mut Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<Next, LoadError> {
+        let Doing::Step(index) = self.doing else {
+            return Err(shared.link.refused("ROLLBACK".to_owned(), error));
+        };
+        if !shared.tolerated.contains(error.code) {
+            let sql = shared.requests.sql(index, self.place.table);
+            return Err(shared.link.refused(sql, error));
+        }
+        meter.failed_try();
+        if shared.requests.is_transaction() && error.code != DEADLOCK {
+            self.doing = Doing::Rollback;
+            return self.send(shared);
+        }
+        self.begin(true, now_ns, shared, meter)
+    }
+}
+
+impl Driver for MysqlDriver {
+    type Shared = Shared;
+
+    fn source(&mut self) -> Option<&mut dyn Source> {
+        Some(self.transport.source())
+    }
+
+    fn advance(
+        &mut self,
+        cause: Cause,
+        shared: &mut Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<Next, LoadError> {
+        match cause {
+            Cause::Start => {
+                let now_ns = meter.now();
+                self.begin(false, now_ns, shared, meter)
+            }
+            _ if !self.unsent.is_empty() => self.send_rest(shared),
+            _ => self.receive(shared, meter),
+        }
+    }
+
+    fn share(&self) -> Share {
+        self.share
+    }
+}

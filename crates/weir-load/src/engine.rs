@@ -1,0 +1,224 @@
+//! A run: checks, connections, reactor threads, and the merging of what they count.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{Scope, ScopedJoinHandle};
+use std::time::Instant;
+
+use crate::LoadError;
+use crate::connect::connect_all;
+use crate::driver::{MysqlDriver, Share, Shared};
+use crate::meter::{Lane, Meter, Tally, Timeline};
+use crate::plan::LoadPlan;
+use crate::preflight;
+use crate::reactor::{Reactor, use_batch_scheduling};
+use crate::statistics::{Interval, LoadOutcome, Merger, fairness};
+use crate::workload::{Keys, Script};
+
+/// Empty tallies that wait for each reactor at the start: one to swap in, one for a late return.
+const SPARES: usize = 2;
+
+/// What one reactor thread leaves behind.
+struct ReactorReport {
+    shares: Vec<Share>,
+    unfinished: usize,
+    cpu_ns: u64,
+    batch_scheduling: bool,
+}
+
+/// The coordinator's end of the exchange with one reactor.
+struct Exchange {
+    full: Receiver<Box<Tally>>,
+    empty: Sender<Box<Tally>>,
+}
+
+/// Loads the server as planned. Blocks until the measurement is over, at most about 3 s longer,
+/// or until `stop` is set; `on_interval` is called as each interval ends, warm-up included.
+///
+/// # Errors
+///
+/// A server that refuses, dies or does not speak the protocol, tables or limits that are too small
+/// for the plan. The intervals before the error have been delivered.
+pub fn run(
+    plan: &LoadPlan,
+    stop: &AtomicBool,
+    on_interval: &mut dyn FnMut(&Interval),
+) -> Result<LoadOutcome, LoadError> {
+    plan.check()?;
+    let script = Script::new(plan.workload, &plan.mix)?;
+    let keys = Keys::new(plan.distribution, plan.rows)?;
+    preflight::check(plan, &script)?;
+    let drivers = connect_all(plan, &script, stop)?;
+    drive(plan, drivers, &script, &keys, stop, on_interval)
+}
+
+fn drive(
+    plan: &LoadPlan,
+    drivers: Vec<MysqlDriver>,
+    script: &Script,
+    keys: &Keys,
+    stop: &AtomicBool,
+    on_interval: &mut dyn FnMut(&Interval),
+) -> Result<LoadOutcome, LoadError> {
+    let budget = plan.max_events.map(AtomicU64::new);
+    let abort = AtomicBool::new(false);
+    let timeline = plan.timeline();
+    let origin = Instant::now();
+    let mut merger = Merger::new(timeline);
+    let reports = std::thread::scope(|scope| {
+        let mut exchanges = Vec::new();
+        let mut threads = Vec::new();
+        for part in deal(drivers, plan.reactors as usize) {
+            let (lane, exchange) = exchange();
+            exchanges.push(exchange);
+            let shared = Shared::new(
+                script.clone(),
+                keys.clone(),
+                plan.tables,
+                &plan.endpoint.address,
+                plan.tolerated.clone(),
+            );
+            let job = ReactorJob {
+                timeline,
+                origin,
+                lane,
+                budget: budget.as_ref(),
+                stop,
+                abort: &abort,
+            };
+            threads.push(job.spawn(scope, part, shared)?);
+        }
+        merge(&exchanges, &mut merger, on_interval);
+        threads.into_iter().map(join).collect::<Result<Vec<_>, _>>()
+    })?;
+    let mut outcome = merger.finish();
+    outcome.client_cpu_s = reports.iter().map(|r| r.cpu_ns as f64 / 1e9).collect();
+    outcome.batch_scheduling = reports.iter().all(|report| report.batch_scheduling);
+    outcome.unfinished = reports.iter().map(|report| report.unfinished as u64).sum();
+    outcome.stopped_early = stop.load(Ordering::Relaxed);
+    outcome.fairness = fairness(reports.iter().flat_map(|report| &report.shares));
+    Ok(outcome)
+}
+
+/// Spreads connections over reactors like cards; a reactor without any is left out.
+fn deal<D>(drivers: Vec<D>, reactors: usize) -> Vec<Vec<D>> {
+    let mut parts: Vec<Vec<D>> = Vec::new();
+    parts.resize_with(reactors.min(drivers.len()), Vec::new);
+    let count = parts.len();
+    for (index, driver) in drivers.into_iter().enumerate() {
+        parts[index % count].push(driver);
+    }
+    parts
+}
+
+fn exchange() -> (Lane, Exchange) {
+    let (full_sender, full) = channel();
+    let (empty, empty_receiver) = channel();
+    for _ in 0..SPARES {
+        empty
+            .send(Box::new(Tally::new()))
+            .expect("invariant: the receiver of this channel is a local variable");
+    }
+    let lane = Lane {
+        full: full_sender,
+        empty: empty_receiver,
+    };
+    (lane, Exchange { full, empty })
+}
+
+/// What a reactor thread needs besides its connections.
+struct ReactorJob<'scope> {
+    timeline: Timeline,
+    origin: Instant,
+    lane: Lane,
+    budget: Option<&'scope AtomicU64>,
+    stop: &'scope AtomicBool,
+    abort: &'scope AtomicBool,
+}
+
+type ReactorThread<'scope> = ScopedJoinHandle<'scope, Result<ReactorReport, LoadError>>;
+
+impl<'scope> ReactorJob<'scope> {
+    fn spawn<'env>(
+        self,
+        scope: &'scope Scope<'scope, 'env>,
+        drivers: Vec<MysqlDriver>,
+        mut shared: Shared,
+    ) -> Result<ReactorThread<'scope>, LoadError> {
+        let abort = self.abort;
+        std::thread::Builder::new()
+            .name("weir-reactor".to_owned())
+            .spawn_scoped(scope, move || {
+                let report = self.run(drivers, &mut shared);
+                if report.is_err() {
+                    abort.store(true, Ordering::Relaxed);
+                }
+                report
+            })
+            .map_err(|error| {
+                // The threads that were started must not run on for the whole plan.
+                abort.store(true, Ordering::Relaxed);
+                LoadError::Host {
+                    what: "start a reactor thread",
+                    why: error.to_string().to_lowercase(),
+                }
+            })
+    }
+
+    fn run(
+        self,
+        drivers: Vec<MysqlDriver>,
+        shared: &mut Shared,
+    ) -> Result<ReactorReport, LoadError> {
+        let batch_scheduling = use_batch_scheduling();
+        let mut meter = Meter::new(self.timeline, self.origin, self.lane, self.budget);
+        let outcome = Reactor::new(drivers, self.stop, self.abort)?.run(shared, &mut meter)?;
+        Ok(ReactorReport {
+            shares: outcome.shares,
+            unfinished: outcome.unfinished,
+            cpu_ns: meter.finish(),
+            batch_scheduling,
+        })
+    }
+}
+
+/// Merges the reactors' tallies, interval by interval, until all reactors have ended.
+fn merge(exchanges: &[Exchange], merger: &mut Merger, on_interval: &mut dyn FnMut(&Interval)) {
+    loop {
+        let mut any = false;
+        for exchange in exchanges {
+            // A reactor sends a tally at the end of every interval, also when it was idle.
+            let Ok(mut tally) = exchange.full.recv() else {
+                continue;
+            };
+            any = true;
+            merger.add(&tally);
+            tally.clear();
+            // A reactor that has ended needs none.
+            let _ = exchange.empty.send(tally);
+        }
+        if !any {
+            return;
+        }
+        if let Some(interval) = merger.end_interval() {
+            on_interval(&interval);
+        }
+    }
+}
+
+fn join(thread: ReactorThread<'_>) -> Result<ReactorReport, LoadError> {
+    thread
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::deal;
+
+    #[test]
+    fn connections_are_dealt_evenly() {
+        assert_eq!(deal(vec![1, 2, 3, 4, 5], 2), [vec![1, 3, 5], vec![2, 4]]);
+        assert_eq!(deal(vec![1], 4), [vec![1]]);
+    }
+}

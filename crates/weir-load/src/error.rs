@@ -1,0 +1,85 @@
+//! What can go wrong with a load, in the user's words.
+
+use thiserror::Error;
+
+/// Why a load could not be prepared, run or finished.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    /// Nobody answered, or the login failed.
+    #[error("connect to {address}: {why}; check the address, the account and that the server runs")]
+    Connect {
+        /// Socket or host and port.
+        address: String,
+        /// What happened.
+        why: String,
+    },
+    /// The server went away in the middle.
+    #[error("connection to {address} was lost ({why}); look into the server's error log")]
+    ConnectionLost {
+        /// Socket or host and port.
+        address: String,
+        /// What happened.
+        why: String,
+    },
+    /// The server refused a statement, for a reason that trying again does not change.
+    #[error("`{statement}` failed on {address}: error {code}: {message}")]
+    Statement {
+        /// Socket or host and port.
+        address: String,
+        /// The statement's text.
+        statement: String,
+        /// The server's error code.
+        code: u16,
+        /// The server's words.
+        message: String,
+    },
+    /// What came was not the MySQL protocol.
+    #[error("reply from {address} is malformed ({why}); is this a MySQL server?")]
+    Protocol {
+        /// Socket or host and port.
+        address: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A limit of the server or of this process is too low for the load.
+    #[error("{variable} = {value} is too low ({why} {needed}); set {variable} to {needed} or more")]
+    Limit {
+        /// The server's variable or the process's limit.
+        variable: &'static str,
+        /// What it is.
+        value: u64,
+        /// What the load needs.
+        needed: u64,
+        /// Why it needs that.
+        why: String,
+    },
+    /// The tables are not what the load needs.
+    #[error("table {table}: {why}; run `prepare` with the same number of tables and rows")]
+    Table {
+        /// Schema and table.
+        table: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A setting that no load can have.
+    #[error("{setting} = {value} ({why})")]
+    Setting {
+        /// The field of the plan.
+        setting: &'static str,
+        /// What it holds.
+        value: String,
+        /// What it must be.
+        why: &'static str,
+    },
+    /// This host refused something that the load engine needs.
+    #[error("{what}: {why}")]
+    Host {
+        /// What was tried.
+        what: &'static str,
+        /// The system's words.
+        why: String,
+    },
+    /// Stopped by the caller before it was done.
+    #[error("{0} was interrupted; what it began is incomplete")]
+    Interrupted(&'static str),
+}

@@ -1,0 +1,266 @@
+//! What a reactor counts, second by second, without allocation or locks on the way.
+//!
+//! Each reactor owns one [`Tally`]. When an interval ends, the full tally goes to the coordinator
+//! and an empty one takes its place; the coordinator merges, clears and returns it. Intervals end
+//! at fixed times on one clock that all reactors share, and a transaction belongs to the interval
+//! in which its reply was read.
+
+mod timeline;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::Instant;
+
+use hdrhistogram::Histogram;
+use rustix::time::{ClockId, clock_gettime};
+
+pub(crate) use timeline::{Phase, Timeline};
+
+/// Longest latency that is told from longer ones: an hour.
+const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
+
+/// An empty histogram of nanoseconds with three significant digits.
+pub(crate) fn new_histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, LATENCY_NS_MAX, 3)
+        .expect("invariant: the bounds of the histogram are constants that it accepts")
+}
+
+/// Numbers of things.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Transactions completed.
+    pub transactions: u64,
+    /// Statements completed; the sum of the three kinds.
+    pub queries: u64,
+    /// Statements that returned rows.
+    pub reads: u64,
+    /// Statements that changed rows.
+    pub writes: u64,
+    /// Other statements: begin, commit, rollback, and those that found nothing to change.
+    pub others: u64,
+    /// Tries that failed with a tolerated error.
+    pub errors: u64,
+}
+
+impl Counts {
+    /// Adds another interval's or reactor's counts.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.transactions += other.transactions;
+        self.queries += other.queries;
+        self.reads += other.reads;
+        self.writes += other.writes;
+        self.others += other.others;
+        self.errors += other.errors;
+    }
+}
+
+/// What a statement turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum QueryKind {
+    /// It returned rows.
+    Read,
+    /// It changed rows.
+    Write,
+    /// Neither.
+    Other,
+}
+
+/// One reactor's numbers of one interval.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    pub(crate) phase: Phase,
+    /// Nanoseconds since the run began.
+    pub(crate) from_ns: u64,
+    pub(crate) to_ns: u64,
+    pub(crate) counts: Counts,
+    /// Latency of transactions, nanoseconds.
+    pub(crate) latency: Histogram<u64>,
+    /// Exact sum of the same.
+    pub(crate) latency_ns_sum: u64,
+}
+
+impl Tally {
+    pub(crate) fn new() -> Self {
+        Self {
+            phase: Phase::Warmup,
+            from_ns: 0,
+            to_ns: 0,
+            counts: Counts::default(),
+            latency: new_histogram(),
+            latency_ns_sum: 0,
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.counts = Counts::default();
+        self.latency.reset();
+        self.latency_ns_sum = 0;
+    }
+}
+
+/// A reactor's end of the exchange of tallies.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    pub(crate) full: Sender<Box<Tally>>,
+    pub(crate) empty: Receiver<Box<Tally>>,
+}
+
+/// A reactor's clock and counters.
+#[derive(Debug)]
+pub(crate) struct Meter<'a> {
+    timeline: Timeline,
+    origin: Instant,
+    now_ns: u64,
+    boundary_ns: u64,
+    phase: Phase,
+    tally: Box<Tally>,
+    lane: Lane,
+    /// Transactions that may still be begun, shared by all reactors.
+    budget: Option<&'a AtomicU64>,
+    cpu_start_ns: u64,
+    cpu_ns: u64,
+}
+
+impl<'a> Meter<'a> {
+    /// A meter of the calling thread. `origin` is the instant at which the run began.
+    pub(crate) fn new(
+        timeline: Timeline,
+        origin: Instant,
+        lane: Lane,
+        budget: Option<&'a AtomicU64>,
+    ) -> Self {
+        Self {
+            timeline,
+            origin,
+            now_ns: 0,
+            boundary_ns: timeline.boundary_after(0),
+            phase: timeline.phase_at(0),
+            tally: Box::new(Tally::new()),
+            lane,
+            budget,
+            cpu_start_ns: thread_cpu_ns(),
+            cpu_ns: 0,
+        }
+    }
+
+    /// Reads the clock: nanoseconds since the run began. Ends intervals whose time has come.
+    pub(crate) fn now(&mut self) -> u64 {
+        self.now_ns = self.origin.elapsed().as_nanos() as u64;
+        while self.now_ns >= self.boundary_ns {
+            self.end_interval(self.boundary_ns);
+        }
+        self.now_ns
+    }
+
+    /// The clock as it was last read.
+    pub(crate) fn last_now(&self) -> u64 {
+        self.now_ns
+    }
+
+    /// When the current interval ends; `u64::MAX` after the measurement.
+    pub(crate) fn boundary_ns(&self) -> u64 {
+        self.boundary_ns
+    }
+
+    /// Which part of the run this is.
+    pub(crate) fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Whether another transaction may begin; one that is tried again has its permission already.
+    pub(crate) fn may_begin(&self, is_retry: bool) -> bool {
+        if self.phase == Phase::Drain {
+            return false;
+        }
+        match self.budget {
+            Some(budget) if !is_retry => budget
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                    left.checked_sub(1)
+                })
+                .is_ok(),
+            _ => true,
+        }
+    }
+
+    /// Counts a completed statement.
+    pub(crate) fn query(&mut self, kind: QueryKind) {
+        let counts = &mut self.tally.counts;
+        counts.queries += 1;
+        match kind {
+            QueryKind::Read => counts.reads += 1,
+            QueryKind::Write => counts.writes += 1,
+            QueryKind::Other => counts.others += 1,
+        }
+    }
+
+    /// Counts a completed transaction.
+    pub(crate) fn transaction(&mut self, latency_ns: u64) {
+        self.tally.counts.transactions += 1;
+        self.tally.latency.saturating_record(latency_ns);
+        self.tally.latency_ns_sum += latency_ns;
+    }
+
+    /// Counts a try that failed with a tolerated error.
+    pub(crate) fn failed_try(&mut self) {
+        self.tally.counts.errors += 1;
+    }
+
+    /// Ends the measurement now, if it has not ended.
+    pub(crate) fn cut(&mut self) {
+        if self.phase != Phase::Drain {
+            self.now();
+        }
+        if self.phase != Phase::Drain {
+            self.timeline.measure_ns = self.timeline.measure_ns.min(self.now_ns);
+            self.timeline.end_ns = self.now_ns;
+            self.end_interval(self.now_ns);
+        }
+    }
+
+    /// Ends the run; the thread's CPU time within the measurement, nanoseconds.
+    pub(crate) fn finish(mut self) -> u64 {
+        self.cut();
+        self.end_interval(self.now_ns);
+        self.cpu_ns
+    }
+
+    fn end_interval(&mut self, at_ns: u64) {
+        self.tally.phase = self.phase;
+        self.tally.to_ns = at_ns;
+        // The coordinator is rarely late; when it is, a new tally is made rather than waited for.
+        let mut next = self
+            .lane
+            .empty
+            .try_recv()
+            .unwrap_or_else(|_| Box::new(Tally::new()));
+        next.from_ns = at_ns;
+        let full = std::mem::replace(&mut self.tally, next);
+        // Without a coordinator nobody wants the numbers any more.
+        let _ = self.lane.full.send(full);
+        self.boundary_ns = self.timeline.boundary_after(at_ns);
+        self.enter(self.timeline.phase_at(at_ns));
+    }
+
+    fn enter(&mut self, phase: Phase) {
+        if phase == self.phase {
+            return;
+        }
+        match (self.phase, phase) {
+            (Phase::Warmup, Phase::Measure) => self.cpu_start_ns = thread_cpu_ns(),
+            (Phase::Measure, Phase::Drain) => {
+                self.cpu_ns = thread_cpu_ns().saturating_sub(self.cpu_start_ns);
+            }
+            _ => {}
+        }
+        self.phase = phase;
+    }
+}
+
+/// CPU time of the calling thread, nanoseconds.
+fn thread_cpu_ns() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+//! Counting against a coordinator that is looked at directly.
+
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use super::*;
+
+fn meter<'a>(
+    timeline: Timeline,
+    budget: Option<&'a AtomicU64>,
+) -> (Meter<'a>, Receiver<Box<Tally>>, Sender<Box<Tally>>) {
+    let (full, tallies) = channel();
+    let (spares, empty) = channel();
+    let meter = Meter::new(timeline, Instant::now(), Lane { full, empty }, budget);
+    (meter, tallies, spares)
+}
+
+const LONG: Timeline = Timeline {
+    measure_ns: 0,
+    end_ns: u64::MAX,
+    interval_ns: 3_600_000_000_000,
+};
+
+#[test]
+fn a_cut_measurement_delivers_what_was_counted_and_then_the_drain() {
+    let (mut meter, tallies, _spares) = meter(LONG, None);
+    meter.query(QueryKind::Read);
+    meter.query(QueryKind::Write);
+    meter.transaction(1_500);
+    meter.cut();
+    assert!(!meter.may_begin(false));
+    meter.query(QueryKind::Other);
+    meter.finish();
+    let measured = tallies.recv().unwrap();
+    assert_eq!(measured.phase, Phase::Measure);
+    assert_eq!((measured.counts.reads, measured.counts.writes), (1, 1));
+    assert_eq!(measured.latency.max(), 1_500);
+    assert_eq!(measured.latency_ns_sum, 1_500);
+    let drained = tallies.recv().unwrap();
+    assert_eq!(drained.phase, Phase::Drain);
+    assert_eq!(drained.counts.others, 1);
+    assert_eq!(drained.from_ns, measured.to_ns);
+    assert!(tallies.recv().is_err(), "nothing else was delivered");
+}
+
+#[test]
+fn a_late_look_at_the_clock_delivers_every_interval_in_between() {
+    let timeline = Timeline {
+        measure_ns: 1_000_000,
+        end_ns: 3_000_000,
+        interval_ns: 1_000_000,
+    };
+    let (mut meter, tallies, _spares) = meter(timeline, None);
+    std::thread::sleep(Duration::from_millis(4));
+    meter.now();
+    let phases: Vec<_> = tallies.try_iter().map(|tally| (tally.phase, tally.to_ns)).collect();
+    let expected = [
+        (Phase::Warmup, 1_000_000),
+        (Phase::Measure, 2_000_000),
+        (Phase::Measure, 3_000_000),
+    ];
+    assert_eq!(phases, expected);
+    assert_eq!(meter.phase(), Phase::Drain);
+}
+
+#[test]
+fn a_returned_tally_is_used_again() {
+    let (mut meter, tallies, spares) = meter(LONG, None);
+    let mut spare = Box::new(Tally::new());
+    spare.clear();
+    let address: *const Tally = &raw const *spare;
+    spares.send(spare).unwrap();
+    meter.cut();
+    meter.finish();
+    tallies.recv().unwrap();
+    assert!(std::ptr::eq(&raw const *tallies.recv().unwrap(), address));
+}
+
+#[test]
+fn the_budget_is_spent_once_per_transaction_and_not_by_retries() {
+    let budget = AtomicU64::new(2);
+    let (meter, _tallies, _spares) = meter(LONG, Some(&budget));
+    assert!(meter.may_begin(false));
+    assert!(meter.may_begin(true));
+    assert!(meter.may_begin(false));
+    assert!(!meter.may_begin(false));
+    assert!(meter.may_begin(true));
+}

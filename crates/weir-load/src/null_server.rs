@@ -1,0 +1,7 @@
+//! placeholder
+/// x
+#[derive(Debug)]
+pub struct NullServer;
+/// x
+#[derive(Debug)]
+pub struct NullServerBehavior;

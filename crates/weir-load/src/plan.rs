@@ -1,0 +1,165 @@
+//! What a load is asked to be.
+
+use std::time::Duration;
+
+use weir_model::{Endpoint, WorkloadName};
+
+use crate::LoadError;
+use crate::meter::Timeline;
+use crate::workload::{Distribution, Mix};
+
+/// Server errors that are counted and tried again instead of ending the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tolerated {
+    /// These codes.
+    Codes(Vec<u16>),
+    /// Every code.
+    All,
+}
+
+impl Tolerated {
+    /// Whether it contains `code`.
+    pub fn contains(&self, code: u16) -> bool {
+        match self {
+            Self::Codes(codes) => codes.contains(&code),
+            Self::All => true,
+        }
+    }
+}
+
+impl Default for Tolerated {
+    /// Deadlock, lock timeout, and a record that changed since it was read: sysbench's default.
+    fn default() -> Self {
+        Self::Codes(vec![1213, 1205, 1020])
+    }
+}
+
+/// A load on tables that [`prepare`](crate::prepare) has made.
+#[derive(Debug, Clone)]
+pub struct LoadPlan {
+    /// The server.
+    pub endpoint: Endpoint,
+    /// Which transactions.
+    pub workload: WorkloadName,
+    /// Number of tables.
+    pub tables: u32,
+    /// Rows of each table.
+    pub rows: u64,
+    /// Connections; each has one request outstanding.
+    pub connections: u32,
+    /// Threads that drive them.
+    pub reactors: u32,
+    /// Load before the measurement.
+    pub warmup: Duration,
+    /// Length of the measurement; `None` lasts until `max_events` or a stop.
+    pub measure: Option<Duration>,
+    /// Length of an interval.
+    pub interval: Duration,
+    /// Transactions after which the load ends, warm-up included.
+    pub max_events: Option<u64>,
+    /// Seed of keys and values.
+    pub seed: u64,
+    /// Which rows are asked for.
+    pub distribution: Distribution,
+    /// How many statements of each kind a transaction has.
+    pub mix: Mix,
+    /// Errors that don't end the run.
+    pub tolerated: Tolerated,
+}
+
+impl LoadPlan {
+    /// A plan with sysbench's defaults: one connection, one table of 10,000 rows, ten seconds.
+    pub fn new(endpoint: Endpoint, workload: WorkloadName) -> Self {
+        Self {
+            endpoint,
+            workload,
+            tables: 1,
+            rows: 10_000,
+            connections: 1,
+            reactors: 1,
+            warmup: Duration::ZERO,
+            measure: Some(Duration::from_secs(10)),
+            interval: Duration::from_secs(1),
+            max_events: None,
+            seed: 1,
+            distribution: Distribution::default(),
+            mix: Mix::default(),
+            tolerated: Tolerated::default(),
+        }
+    }
+
+    /// Refuses what cannot be run.
+    pub(crate) fn check(&self) -> Result<(), LoadError> {
+        for (setting, value) in [
+            ("tables", self.tables),
+            ("connections", self.connections),
+            ("reactors", self.reactors),
+        ] {
+            if value == 0 {
+                return Err(LoadError::Setting {
+                    setting,
+                    value: value.to_string(),
+                    why: "must be at least 1",
+                });
+            }
+        }
+        if self.interval.is_zero() {
+            return Err(LoadError::Setting {
+                setting: "interval",
+                value: "0s".to_owned(),
+                why: "must be above 0",
+            });
+        }
+        Ok(())
+    }
+
+    /// The run in time.
+    pub(crate) fn timeline(&self) -> Timeline {
+        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let measure_ns = nanoseconds(self.warmup);
+        Timeline {
+            measure_ns,
+            end_ns: self
+                .measure
+                .map_or(u64::MAX, |time| measure_ns.saturating_add(nanoseconds(time))),
+            interval_ns: nanoseconds(self.interval),
+        }
+    }
+}
+
+/// Tables to be made.
+#[derive(Debug, Clone)]
+pub struct PreparePlan {
+    /// The server; its schema is made if it is missing.
+    pub endpoint: Endpoint,
+    /// Number of tables.
+    pub tables: u32,
+    /// Rows of each table.
+    pub rows: u64,
+    /// Connections that load in parallel, each one table at a time.
+    pub threads: u32,
+    /// Seed of the values.
+    pub seed: u64,
+    /// Distribution of column `k`.
+    pub distribution: Distribution,
+    /// Make the index on `k`.
+    pub secondary_index: bool,
+    /// Storage engine.
+    pub engine: String,
+}
+
+impl PreparePlan {
+    /// A plan with sysbench's defaults: one table of 10,000 rows.
+    pub fn new(endpoint: Endpoint) -> Self {
+        Self {
+            endpoint,
+            tables: 1,
+            rows: 10_000,
+            threads: 1,
+            seed: 1,
+            distribution: Distribution::default(),
+            secondary_index: true,
+            engine: "innodb".to_owned(),
+        }
+    }
+}

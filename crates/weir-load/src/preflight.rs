@@ -1,0 +1,136 @@
+//! What can be known before the load begins: tables, the server's limits, this process's limits.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::LoadError;
+use crate::control::Control;
+use crate::driver::Statements;
+use crate::plan::LoadPlan;
+use crate::workload::{Script, table_name};
+
+/// Files that a process has open besides its connections, generously.
+const OTHER_FILES: u64 = 64;
+/// The server's word that a table does not exist (`ER_NO_SUCH_TABLE`).
+const NO_SUCH_TABLE: u16 = 1146;
+
+/// Refuses a plan that is bound to fail.
+pub(crate) fn check(plan: &LoadPlan, script: &Script) -> Result<(), LoadError> {
+    raise_file_limit(u64::from(plan.connections) + OTHER_FILES)?;
+    let mut control = Control::connect(&plan.endpoint, true)?;
+    check_connections(plan, &mut control)?;
+    check_statements(plan, script, &mut control)?;
+    for number in 1..=plan.tables {
+        check_table(plan, number, &mut control)?;
+    }
+    Ok(())
+}
+
+fn check_connections(plan: &LoadPlan, control: &mut Control<'_>) -> Result<(), LoadError> {
+    let used = status(control, "Threads_connected")?;
+    // The control connection is among those and will be gone.
+    let needed = u64::from(plan.connections) + used.saturating_sub(1);
+    check_limit(
+        control,
+        "max_connections",
+        needed,
+        format!(
+            "{} connections beside the server's {} others need",
+            plan.connections,
+            used.saturating_sub(1)
+        ),
+    )
+}
+
+fn check_statements(
+    plan: &LoadPlan,
+    script: &Script,
+    control: &mut Control<'_>,
+) -> Result<(), LoadError> {
+    let used = status(control, "Prepared_stmt_count")?;
+    let each = Statements::count(script, plan.tables);
+    let needed = u64::from(plan.connections) * each + used;
+    check_limit(
+        control,
+        "max_prepared_stmt_count",
+        needed,
+        format!(
+            "{} connections with {each} prepared statements each need",
+            plan.connections
+        ),
+    )
+}
+
+fn check_limit(
+    control: &mut Control<'_>,
+    variable: &'static str,
+    needed: u64,
+    why: String,
+) -> Result<(), LoadError> {
+    let sql = format!("SELECT @@GLOBAL.{variable}");
+    let value = control.first::<u64>(&sql)?.unwrap_or(u64::MAX);
+    if value < needed {
+        return Err(LoadError::Limit {
+            variable,
+            value,
+            needed,
+            why,
+        });
+    }
+    Ok(())
+}
+
+/// A status counter; 0 if the server does not have it.
+fn status(control: &mut Control<'_>, name: &str) -> Result<u64, LoadError> {
+    let sql = format!("SHOW GLOBAL STATUS LIKE '{name}'");
+    let row = control.first::<(String, u64)>(&sql)?;
+    Ok(row.map_or(0, |(_, value)| value))
+}
+
+/// The highest key is a table's number of rows unless rows were deleted by hand; counting them
+/// would read the whole table into the buffer pool and change what is measured.
+fn check_table(plan: &LoadPlan, number: u32, control: &mut Control<'_>) -> Result<(), LoadError> {
+    let name = table_name(number);
+    let table = || format!("{}.{name}", plan.endpoint.database);
+    let highest = match control.first::<Option<u64>>(&format!("SELECT MAX(id) FROM {name}")) {
+        Ok(row) => row.flatten().unwrap_or(0),
+        Err(LoadError::Statement {
+            code: NO_SUCH_TABLE,
+            ..
+        }) => {
+            return Err(LoadError::Table {
+                table: table(),
+                why: format!("does not exist, but {} tables are asked for", plan.tables),
+            });
+        }
+        Err(error) => return Err(error),
+    };
+    if highest < plan.rows {
+        return Err(LoadError::Table {
+            table: table(),
+            why: format!("has rows up to id {highest}, but {} are asked for", plan.rows),
+        });
+    }
+    Ok(())
+}
+
+/// Makes room for `needed` open files, as far as this process may.
+fn raise_file_limit(needed: u64) -> Result<(), LoadError> {
+    let limit = getrlimit(Resource::Nofile);
+    let Some(current) = limit.current.filter(|current| *current < needed) else {
+        return Ok(());
+    };
+    let raised = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    let maximum = limit.maximum.unwrap_or(u64::MAX);
+    if maximum < needed || setrlimit(Resource::Nofile, raised).is_err() {
+        return Err(LoadError::Limit {
+            variable: "ulimit -n",
+            value: maximum.max(current),
+            needed,
+            why: "the connections and other open files need".to_owned(),
+        });
+    }
+    Ok(())
+}

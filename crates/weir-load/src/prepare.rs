@@ -1,0 +1,201 @@
+//! Makes and fills the tables.
+//!
+//! Rows go in by multi-row inserts in the order of the primary key, one table per connection at a
+//! time, so that pages fill up and the result does not depend on the number of threads. The
+//! secondary index is built after the rows, sorted, instead of row by row.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::LoadError;
+use crate::control::Control;
+use crate::plan::PreparePlan;
+use crate::workload::{Keys, RowText, create_index, create_table, seeded, table_name};
+
+/// Bytes of the longest row in an insert: two integers, `c`, `pad` and punctuation.
+const ROW_BYTES_MAX: u64 = 10 + 10 + 119 + 59 + 8;
+/// Statements longer than this load no faster.
+const STATEMENT_BYTES_MAX: u64 = 1 << 20;
+/// How often progress is reported and a stop is looked for.
+const PACE: Duration = Duration::from_millis(100);
+
+/// What the loading threads share.
+struct Job<'a> {
+    plan: &'a PreparePlan,
+    keys: Keys,
+    stop: &'a AtomicBool,
+    abort: AtomicBool,
+    next_table: AtomicU32,
+    rows_done: AtomicU64,
+    workers: AtomicU32,
+    /// Connections whose statement must be ended for a stop.
+    connections: Mutex<Vec<u32>>,
+}
+
+/// Makes the schema if it is missing, the tables, their rows and their indexes, and counts the
+/// rows. `on_progress` is called with the rows that were loaded and those to be loaded.
+///
+/// # Errors
+///
+/// A table that exists already, a server that refuses or dies, or `stop`: what was made so far is
+/// left for [`cleanup`](crate::cleanup).
+pub fn prepare(
+    plan: &PreparePlan,
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(u64, u64),
+) -> Result<(), LoadError> {
+    check(plan)?;
+    let rows_total = plan.rows * u64::from(plan.tables);
+    let threads = plan.threads.min(plan.tables);
+    let job = Job {
+        plan,
+        keys: Keys::new(plan.distribution, plan.rows)?,
+        stop,
+        abort: AtomicBool::new(false),
+        next_table: AtomicU32::new(1),
+        rows_done: AtomicU64::new(0),
+        workers: AtomicU32::new(threads),
+        connections: Mutex::new(Vec::new()),
+    };
+    let mut control = Control::connect(&plan.endpoint, false)?;
+    control.run(&format!(
+        "CREATE DATABASE IF NOT EXISTS `{}`",
+        plan.endpoint.database
+    ))?;
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| job.work())).collect();
+        while job.workers.load(Ordering::Acquire) > 0 {
+            std::thread::sleep(PACE);
+            on_progress(job.rows_done.load(Ordering::Relaxed), rows_total);
+            if job.is_stopped() {
+                job.kill_statements(&mut control);
+            }
+        }
+        workers.into_iter().try_for_each(|worker| {
+            worker
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    })
+}
+
+fn check(plan: &PreparePlan) -> Result<(), LoadError> {
+    if plan.tables == 0 || plan.threads == 0 {
+        return Err(LoadError::Setting {
+            setting: if plan.tables == 0 { "tables" } else { "threads" },
+            value: "0".to_owned(),
+            why: "must be at least 1",
+        });
+    }
+    // Both become part of a statement.
+    let is_plain = |text: &str| {
+        !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    if !is_plain(&plan.engine) {
+        return Err(LoadError::Setting {
+            setting: "storage engine",
+            value: format!("`{}`", plan.engine),
+            why: "must be letters, digits and underscores",
+        });
+    }
+    if plan.endpoint.database.is_empty() || plan.endpoint.database.contains('`') {
+        return Err(LoadError::Setting {
+            setting: "schema",
+            value: format!("`{}`", plan.endpoint.database),
+            why: "must not be empty or contain a backquote",
+        });
+    }
+    Ok(())
+}
+
+impl Job<'_> {
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.abort.load(Ordering::Relaxed)
+    }
+
+    fn work(&self) -> Result<(), LoadError> {
+        let result = self.load_tables();
+        if result.is_err() {
+            self.abort.store(true, Ordering::Relaxed);
+        }
+        self.workers.fetch_sub(1, Ordering::Release);
+        match result {
+            // Whatever the server said to a statement that a stop has ended.
+            Err(_) if self.stop.load(Ordering::Relaxed) => {
+                Err(LoadError::Interrupted("loading the tables"))
+            }
+            result => result,
+        }
+    }
+
+    fn load_tables(&self) -> Result<(), LoadError> {
+        let mut control = Control::connect(&self.plan.endpoint, true)?;
+        self.connections
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(control.id());
+        loop {
+            let number = self.next_table.fetch_add(1, Ordering::Relaxed);
+            if number > self.plan.tables {
+                return Ok(());
+            }
+            self.load_table(&mut control, number)?;
+        }
+    }
+
+    fn load_table(&self, control: &mut Control<'_>, number: u32) -> Result<(), LoadError> {
+        self.step(control, &create_table(number, &self.plan.engine))?;
+        let packet = control
+            .first::<u64>("SELECT @@max_allowed_packet")?
+            .unwrap_or(STATEMENT_BYTES_MAX);
+        // Half of what is allowed leaves room for whatever surrounds the rows.
+        let batch = ((packet / 2).min(STATEMENT_BYTES_MAX) / ROW_BYTES_MAX).max(1);
+        let mut rng = seeded(self.plan.seed, u64::from(number) << 32);
+        let mut text = RowText::new(number, &self.keys);
+        let mut first = 1;
+        while first <= self.plan.rows {
+            let last = (first + batch - 1).min(self.plan.rows);
+            self.step(control, text.rows(&mut rng, first..=last))?;
+            self.rows_done.fetch_add(last - first + 1, Ordering::Relaxed);
+            first = last + 1;
+        }
+        if self.plan.secondary_index {
+            self.step(control, &create_index(number))?;
+        }
+        self.verify(control, number)
+    }
+
+    fn step(&self, control: &mut Control<'_>, sql: &str) -> Result<(), LoadError> {
+        if self.is_stopped() {
+            return Err(LoadError::Interrupted("loading the tables"));
+        }
+        control.run(sql)
+    }
+
+    fn verify(&self, control: &mut Control<'_>, number: u32) -> Result<(), LoadError> {
+        let name = table_name(number);
+        let rows = control
+            .first::<u64>(&format!("SELECT COUNT(*) FROM {name}"))?
+            .unwrap_or(0);
+        if rows == self.plan.rows {
+            return Ok(());
+        }
+        Err(LoadError::Table {
+            table: format!("{}.{name}", self.plan.endpoint.database),
+            why: format!("has {rows} rows after {} were loaded", self.plan.rows),
+        })
+    }
+
+    /// Ends what the loading connections are doing: building an index may take minutes.
+    fn kill_statements(&self, control: &mut Control<'_>) {
+        let connections = self
+            .connections
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        for id in connections.iter() {
+            // The connection may have gone already, which is just as well.
+            let _ = control.run(&format!("KILL QUERY {id}"));
+        }
+    }
+}

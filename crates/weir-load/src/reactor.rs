@@ -1,0 +1,199 @@
+//! One thread, one epoll, many drivers.
+//!
+//! Events are edge-triggered; a driver is called once per event and does not block. Timers are
+//! kept in a heap for the drivers that wait for a time.
+
+mod schedule;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use mio::event::Event;
+use mio::{Events, Interest, Poll, Token};
+
+use crate::LoadError;
+use crate::driver::{Cause, Driver, Next, Share};
+use crate::meter::{Meter, Phase};
+
+pub(crate) use schedule::use_batch_scheduling;
+
+/// How long transactions may take to complete after the measurement.
+const DRAIN_NS_MAX: u64 = 3_000_000_000;
+/// How long a wish to stop may go unnoticed.
+const PATIENCE_NS: u64 = 100_000_000;
+/// Events taken from the kernel at once.
+const EVENTS_MAX: usize = 1024;
+
+/// A thread's drivers and what they wait for.
+#[derive(Debug)]
+pub(crate) struct Reactor<'a, D> {
+    poll: Poll,
+    slots: Vec<Slot<D>>,
+    timers: BinaryHeap<Reverse<(u64, usize)>>,
+    active: usize,
+    stop: &'a AtomicBool,
+    abort: &'a AtomicBool,
+}
+
+#[derive(Debug)]
+struct Slot<D> {
+    driver: D,
+    waits_for: Next,
+}
+
+/// What the drivers of a reactor did.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// Each driver's part.
+    pub(crate) shares: Vec<Share>,
+    /// Drivers whose last transaction did not complete in time.
+    pub(crate) unfinished: usize,
+}
+
+impl<'a, D: Driver> Reactor<'a, D> {
+    /// A reactor over `drivers`. `stop`: the caller wants the measurement to end; `abort`:
+    /// another reactor has failed.
+    pub(crate) fn new(
+        drivers: Vec<D>,
+        stop: &'a AtomicBool,
+        abort: &'a AtomicBool,
+    ) -> Result<Self, LoadError> {
+        let poll = Poll::new().map_err(|error| host("make an epoll instance", &error))?;
+        let mut slots: Vec<_> = drivers
+            .into_iter()
+            .map(|driver| Slot {
+                driver,
+                waits_for: Next::Readable,
+            })
+            .collect();
+        for (index, slot) in slots.iter_mut().enumerate() {
+            if let Some(source) = slot.driver.source() {
+                poll.registry()
+                    .register(source, Token(index), Interest::READABLE)
+                    .map_err(|error| host("register a connection with epoll", &error))?;
+            }
+        }
+        Ok(Self {
+            poll,
+            active: slots.len(),
+            slots,
+            timers: BinaryHeap::new(),
+            stop,
+            abort,
+        })
+    }
+
+    /// Runs the drivers until all have finished or the time to do so is over.
+    pub(crate) fn run(
+        mut self,
+        shared: &mut D::Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<Outcome, LoadError> {
+        for index in 0..self.slots.len() {
+            self.advance(index, Cause::Start, shared, meter)?;
+        }
+        let mut events = Events::with_capacity(EVENTS_MAX);
+        let mut drain_until_ns = u64::MAX;
+        while self.active > 0 && meter.last_now() < drain_until_ns {
+            self.wait(&mut events, meter)?;
+            let before_ns = meter.last_now();
+            for event in &events {
+                self.advance(index_of(event), Cause::Ready, shared, meter)?;
+            }
+            if meter.last_now() == before_ns {
+                // No driver had a reason to read the clock.
+                meter.now();
+            }
+            self.fire_timers(shared, meter)?;
+            if self.stop.load(Ordering::Relaxed) || self.abort.load(Ordering::Relaxed) {
+                meter.cut();
+            }
+            if meter.phase() == Phase::Drain && drain_until_ns == u64::MAX {
+                drain_until_ns = meter.last_now() + DRAIN_NS_MAX;
+            }
+        }
+        Ok(Outcome {
+            shares: self.slots.iter().map(|slot| slot.driver.share()).collect(),
+            unfinished: self.active,
+        })
+    }
+
+    fn wait(&mut self, events: &mut Events, meter: &Meter<'_>) -> Result<(), LoadError> {
+        let now_ns = meter.last_now();
+        let timer_ns = self.timers.peek().map_or(u64::MAX, |Reverse((at, _))| *at);
+        let until_ns = timer_ns.min(meter.boundary_ns());
+        let wait_ns = until_ns.saturating_sub(now_ns).min(PATIENCE_NS);
+        match self.poll.poll(events, Some(Duration::from_nanos(wait_ns))) {
+            Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
+                Err(host("wait for events", &error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn fire_timers(
+        &mut self,
+        shared: &mut D::Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<(), LoadError> {
+        while let Some(Reverse((at_ns, index))) = self.timers.peek().copied() {
+            if at_ns > meter.last_now() {
+                break;
+            }
+            self.timers.pop();
+            self.advance(index, Cause::Time, shared, meter)?;
+        }
+        Ok(())
+    }
+
+    fn advance(
+        &mut self,
+        index: usize,
+        cause: Cause,
+        shared: &mut D::Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<(), LoadError> {
+        let Some(slot) = self.slots.get_mut(index) else {
+            return Ok(());
+        };
+        if slot.waits_for == Next::Finished {
+            return Ok(());
+        }
+        let next = slot.driver.advance(cause, shared, meter)?;
+        match next {
+            Next::Time(at_ns) => self.timers.push(Reverse((at_ns, index))),
+            Next::Finished => self.active -= 1,
+            Next::Readable | Next::Writable if next != slot.waits_for => {
+                let interest = match next {
+                    Next::Writable => Interest::WRITABLE,
+                    _ => Interest::READABLE,
+                };
+                if let Some(source) = slot.driver.source() {
+                    self.poll
+                        .registry()
+                        .reregister(source, Token(index), interest)
+                        .map_err(|error| host("register a connection with epoll", &error))?;
+                }
+            }
+            _ => {}
+        }
+        slot.waits_for = next;
+        Ok(())
+    }
+}
+
+fn index_of(event: &Event) -> usize {
+    event.token().0
+}
+
+fn host(what: &'static str, error: &std::io::Error) -> LoadError {
+    LoadError::Host {
+        what,
+        why: error.to_string().to_lowercase(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,262 @@
+//! From tallies to what a run reports.
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer, V2Serializer};
+use weir_model::{IntervalRecord, LatencySummary};
+
+use crate::driver::Share;
+use crate::meter::{Counts, Phase, Tally, Timeline, new_histogram};
+
+/// One interval of a run, all reactors together.
+#[derive(Debug, Clone)]
+pub struct Interval {
+    /// Throughput and latency.
+    pub record: IntervalRecord,
+    latency_ns: Histogram<u64>,
+}
+
+impl Interval {
+    /// A percentile (0 to 100) of the transactions' latency, microseconds; 0 with none.
+    pub fn latency_us(&self, percentile: f64) -> f64 {
+        quantile_us(&self.latency_ns, percentile / 100.0)
+    }
+}
+
+/// What a run measured.
+#[derive(Debug, Clone)]
+pub struct LoadOutcome {
+    /// What was completed within the measurement.
+    pub counts: Counts,
+    /// What was completed from first to last, warm-up and the end's stragglers included.
+    pub counts_whole_run: Counts,
+    /// Length of the measurement, seconds.
+    pub measured_s: f64,
+    /// Latency of transactions.
+    pub latency: LatencySummary,
+    /// Sum of the transactions' latencies, seconds.
+    pub latency_s_sum: f64,
+    /// The latencies: HdrHistogram V2, microseconds, three significant digits.
+    pub histogram: Vec<u8>,
+    /// CPU time of each reactor thread within the measurement, seconds.
+    pub client_cpu_s: Vec<f64>,
+    /// Whether the kernel let all reactors run under `SCHED_BATCH`.
+    pub batch_scheduling: bool,
+    /// Connections whose last transaction did not complete within 3 s of the end.
+    pub unfinished: u64,
+    /// The caller stopped it.
+    pub stopped_early: bool,
+    /// How evenly the connections were served.
+    pub fairness: Fairness,
+    latency_ns: Histogram<u64>,
+}
+
+impl LoadOutcome {
+    /// A percentile (0 to 100) of the transactions' latency, microseconds; 0 with none.
+    pub fn latency_us(&self, percentile: f64) -> f64 {
+        quantile_us(&self.latency_ns, percentile / 100.0)
+    }
+
+    /// Share of the measurement for which the busiest reactor used its core, 0 to 1.
+    pub fn client_utilization(&self) -> f64 {
+        if self.measured_s > 0.0 {
+            self.client_cpu_s.iter().copied().fold(0.0, f64::max) / self.measured_s
+        } else {
+            0.0
+        }
+    }
+
+    /// Latencies and how often each occurred, microseconds, ascending.
+    pub(crate) fn latencies_us(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
+        self.latency_ns.iter_recorded().map(|value| {
+            (
+                value.value_iterated_to() as f64 / 1e3,
+                value.count_since_last_iteration(),
+            )
+        })
+    }
+}
+
+/// How evenly connections were served within the measurement.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Fairness {
+    /// Transactions per connection, mean.
+    pub transactions_mean: f64,
+    /// The same, standard deviation.
+    pub transactions_deviation: f64,
+    /// Time within transactions per connection, mean, seconds.
+    pub busy_s_mean: f64,
+    /// The same, standard deviation.
+    pub busy_s_deviation: f64,
+}
+
+/// Fairness over all connections.
+pub(crate) fn fairness<'a>(shares: impl Iterator<Item = &'a Share> + Clone) -> Fairness {
+    let transactions = shares.clone().map(|share| share.transactions as f64);
+    let busy_s = shares.map(|share| share.busy_ns as f64 / 1e9);
+    let (transactions_mean, transactions_deviation) = mean_and_deviation(transactions);
+    let (busy_s_mean, busy_s_deviation) = mean_and_deviation(busy_s);
+    Fairness {
+        transactions_mean,
+        transactions_deviation,
+        busy_s_mean,
+        busy_s_deviation,
+    }
+}
+
+/// Mean and population standard deviation.
+fn mean_and_deviation(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let count = values.clone().count().max(1) as f64;
+    let mean = values.clone().sum::<f64>() / count;
+    let variance = values.map(|value| (value - mean).powi(2)).sum::<f64>() / count;
+    (mean, variance.sqrt())
+}
+
+/// Merges tallies into intervals and a whole.
+#[derive(Debug)]
+pub(crate) struct Merger {
+    timeline: Timeline,
+    interval: Option<IntervalSum>,
+    latency_ns: Histogram<u64>,
+    latency_ns_sum: u64,
+    counts: Counts,
+    counts_whole_run: Counts,
+    measured_ns: u64,
+}
+
+#[derive(Debug)]
+struct IntervalSum {
+    phase: Phase,
+    from_ns: u64,
+    to_ns: u64,
+    counts: Counts,
+    latency_ns: Histogram<u64>,
+}
+
+impl Merger {
+    pub(crate) fn new(timeline: Timeline) -> Self {
+        Self {
+            timeline,
+            interval: None,
+            latency_ns: new_histogram(),
+            latency_ns_sum: 0,
+            counts: Counts::default(),
+            counts_whole_run: Counts::default(),
+            measured_ns: 0,
+        }
+    }
+
+    /// Adds one reactor's tally of the interval that is being merged.
+    pub(crate) fn add(&mut self, tally: &Tally) {
+        self.counts_whole_run.add(&tally.counts);
+        if tally.phase == Phase::Drain {
+            return;
+        }
+        if tally.phase == Phase::Measure {
+            self.counts.add(&tally.counts);
+            add_histogram(&mut self.latency_ns, &tally.latency);
+            self.latency_ns_sum += tally.latency_ns_sum;
+            let measured_ns = tally.to_ns.saturating_sub(self.timeline.measure_ns);
+            self.measured_ns = self.measured_ns.max(measured_ns);
+        }
+        let interval = self.interval.get_or_insert_with(|| IntervalSum {
+            phase: tally.phase,
+            from_ns: tally.from_ns,
+            to_ns: tally.to_ns,
+            counts: Counts::default(),
+            latency_ns: new_histogram(),
+        });
+        interval.to_ns = interval.to_ns.max(tally.to_ns);
+        interval.counts.add(&tally.counts);
+        add_histogram(&mut interval.latency_ns, &tally.latency);
+    }
+
+    /// The interval that was merged, if there was one.
+    pub(crate) fn end_interval(&mut self) -> Option<Interval> {
+        let sum = self.interval.take()?;
+        let from_ns = self.timeline.measure_ns as f64;
+        let time_s = (sum.to_ns as f64 - from_ns) / 1e9;
+        let latency_us = |quantile| quantile_us(&sum.latency_ns, quantile);
+        let record = IntervalRecord {
+            // A warm-up that was cut short ends before the measurement would have begun.
+            time_s: if sum.phase == Phase::Warmup { time_s.min(0.0) } else { time_s },
+            length_s: (sum.to_ns - sum.from_ns) as f64 / 1e9,
+            transactions: sum.counts.transactions,
+            queries: sum.counts.queries,
+            reads: sum.counts.reads,
+            writes: sum.counts.writes,
+            errors: sum.counts.errors,
+            latency_us_p50: latency_us(0.5),
+            latency_us_p95: latency_us(0.95),
+            latency_us_p99: latency_us(0.99),
+            latency_us_max: latency_us(1.0),
+        };
+        Some(Interval {
+            record,
+            latency_ns: sum.latency_ns,
+        })
+    }
+
+    /// The whole measurement. What only the reactors know is left empty.
+    pub(crate) fn finish(self) -> LoadOutcome {
+        LoadOutcome {
+            counts: self.counts,
+            counts_whole_run: self.counts_whole_run,
+            measured_s: self.measured_ns as f64 / 1e9,
+            latency: summary(&self.latency_ns, self.latency_ns_sum),
+            latency_s_sum: self.latency_ns_sum as f64 / 1e9,
+            histogram: serialize_us(&self.latency_ns),
+            client_cpu_s: Vec::new(),
+            batch_scheduling: false,
+            unfinished: 0,
+            stopped_early: false,
+            fairness: Fairness::default(),
+            latency_ns: self.latency_ns,
+        }
+    }
+}
+
+fn add_histogram(sum: &mut Histogram<u64>, part: &Histogram<u64>) {
+    sum.add(part)
+        .expect("invariant: all histograms of a run have the same bounds");
+}
+
+/// A quantile in microseconds; 0 without values.
+fn quantile_us(latency_ns: &Histogram<u64>, quantile: f64) -> f64 {
+    if latency_ns.is_empty() {
+        return 0.0;
+    }
+    // The value stands for the top of its bucket, which may lie above all that was recorded.
+    latency_ns.value_at_quantile(quantile).min(latency_ns.max()) as f64 / 1e3
+}
+
+fn summary(latency_ns: &Histogram<u64>, latency_ns_sum: u64) -> LatencySummary {
+    if latency_ns.is_empty() {
+        return LatencySummary::default();
+    }
+    LatencySummary {
+        us_min: latency_ns.min() as f64 / 1e3,
+        us_mean: latency_ns_sum as f64 / latency_ns.len() as f64 / 1e3,
+        us_p50: quantile_us(latency_ns, 0.5),
+        us_p95: quantile_us(latency_ns, 0.95),
+        us_p99: quantile_us(latency_ns, 0.99),
+        us_p999: quantile_us(latency_ns, 0.999),
+        us_max: quantile_us(latency_ns, 1.0),
+    }
+}
+
+/// The histogram in microseconds, as `HdrHistogram` V2.
+fn serialize_us(latency_ns: &Histogram<u64>) -> Vec<u8> {
+    let mut latency_us = new_histogram();
+    for value in latency_ns.iter_recorded() {
+        let us = (value.value_iterated_to() + 500) / 1_000;
+        latency_us.saturating_record_n(us, value.count_at_value());
+    }
+    let mut bytes = Vec::new();
+    V2Serializer::new()
+        .serialize(&latency_us, &mut bytes)
+        .expect("invariant: a histogram of three digits serialises into memory");
+    bytes
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! Which rows are asked for.
+//!
+//! Each distribution maps random numbers to keys `1..=rows`. Formulas: `special`, `gaussian` and
+//! `pareto` as sysbench's documentation describes them (Gray et al. 1994, "Quickly generating
+//! billion-record synthetic databases", for the self-similar one that it calls Pareto);
+//! `zipfian` by rejection-inversion (Hormann and Derflinger 1996).
+
+mod zipf;
+
+use zipf::Zipf;
+
+use super::Rng;
+use crate::LoadError;
+
+/// How keys are distributed over a table's rows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Distribution {
+    /// All rows alike.
+    Uniform,
+    /// The mean of so many uniform numbers: a bell over the middle of the table.
+    Gaussian {
+        /// Numbers that are averaged.
+        iterations: u32,
+    },
+    /// sysbench 1.0's default: most keys fall evenly into a hot middle, the others on a bell.
+    Special {
+        /// Numbers that are averaged for the bell.
+        iterations: u32,
+        /// Share of the rows that are hot, percent.
+        hot_rows_percent: u32,
+        /// Share of the keys that fall on hot rows, percent.
+        hot_keys_percent: u32,
+    },
+    /// Self-similar: a share `1 - h` of the keys falls on a share `h` of the rows, again and again.
+    Pareto {
+        /// The share, in (0, 1).
+        h: f64,
+    },
+    /// The n-th row is asked for in proportion to n to the power of minus `exponent`.
+    Zipfian {
+        /// The exponent, above 0.
+        exponent: f64,
+    },
+}
+
+impl Default for Distribution {
+    /// sysbench 1.0's.
+    fn default() -> Self {
+        Self::Special {
+            iterations: 12,
+            hot_rows_percent: 1,
+            hot_keys_percent: 75,
+        }
+    }
+}
+
+/// A distribution over a table of known size.
+#[derive(Debug, Clone)]
+pub(crate) struct Keys {
+    rows: u64,
+    shape: Shape,
+}
+
+#[derive(Debug, Clone)]
+enum Shape {
+    Uniform,
+    Gaussian { iterations: u32 },
+    Special { iterations: u32, hot_rows: u64, hot_keys_percent: u64 },
+    Pareto { power: f64 },
+    Zipfian(Zipf),
+}
+
+impl Keys {
+    /// Keys over `rows` rows.
+    pub(crate) fn new(distribution: Distribution, rows: u64) -> Result<Self, LoadError> {
+        if rows == 0 || rows > i32::MAX as u64 {
+            return Err(LoadError::Setting {
+                setting: "rows",
+                value: rows.to_string(),
+                why: "must be 1 to 2147483647, the range of an INTEGER key",
+            });
+        }
+        let shape = match distribution {
+            Distribution::Uniform => Shape::Uniform,
+            Distribution::Gaussian { iterations } => Shape::Gaussian {
+                iterations: at_least_one(iterations)?,
+            },
+            Distribution::Special {
+                iterations,
+                hot_rows_percent,
+                hot_keys_percent,
+            } => Shape::Special {
+                iterations: at_least_one(iterations)?,
+                hot_rows: (rows * percent("hot rows", hot_rows_percent)?).div_ceil(100).max(1),
+                hot_keys_percent: percent("hot keys", hot_keys_percent)?,
+            },
+            Distribution::Pareto { h } if h > 0.0 && h < 1.0 => Shape::Pareto {
+                power: h.ln() / (1.0 - h).ln(),
+            },
+            Distribution::Pareto { h } => {
+                return Err(setting("pareto h", h, "must be between 0 and 1"));
+            }
+            Distribution::Zipfian { exponent } if exponent > 0.0 && exponent.is_finite() => {
+                Shape::Zipfian(Zipf::new(rows, exponent))
+            }
+            Distribution::Zipfian { exponent } => {
+                return Err(setting("zipfian exponent", exponent, "must be above 0"));
+            }
+        };
+        Ok(Self { rows, shape })
+    }
+
+    /// The next key, `1..=rows`.
+    pub(crate) fn next(&self, rng: &mut Rng) -> u32 {
+        let rows = self.rows as f64;
+        let key = match &self.shape {
+            Shape::Uniform => rng.below(self.rows),
+            Shape::Gaussian { iterations } => (bell(rng, *iterations) * rows) as u64,
+            Shape::Special {
+                iterations,
+                hot_rows,
+                hot_keys_percent,
+            } => {
+                if rng.below(100) < *hot_keys_percent {
+                    (self.rows - hot_rows) / 2 + rng.below(*hot_rows)
+                } else {
+                    (bell(rng, *iterations) * rows) as u64
+                }
+            }
+            Shape::Pareto { power } => (rng.unit().powf(*power) * rows) as u64,
+            Shape::Zipfian(zipf) => zipf.next(rng) - 1,
+        };
+        // Rounding may reach the end of the range.
+        1 + key.min(self.rows - 1) as u32
+    }
+}
+
+/// The mean of `iterations` uniform numbers, in [0, 1).
+fn bell(rng: &mut Rng, iterations: u32) -> f64 {
+    let sum: f64 = (0..iterations).map(|_| rng.unit()).sum();
+    sum / f64::from(iterations)
+}
+
+fn at_least_one(iterations: u32) -> Result<u32, LoadError> {
+    if iterations == 0 {
+        return Err(setting("iterations", 0.0, "must be at least 1"));
+    }
+    Ok(iterations)
+}
+
+fn percent(name: &'static str, value: u32) -> Result<u64, LoadError> {
+    if value > 100 {
+        return Err(setting(name, f64::from(value), "must be 0 to 100 percent"));
+    }
+    Ok(u64::from(value))
+}
+
+fn setting(setting: &'static str, value: f64, why: &'static str) -> LoadError {
+    LoadError::Setting {
+        setting,
+        value: value.to_string(),
+        why,
+    }
+}
+
+#[cfg(test)]
+mod tests;
