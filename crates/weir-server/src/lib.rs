@@ -24,5 +24,7 @@ pub use error::ServerError;
 pub use find::{ServerBinary, choose, find};
 pub use initialise::initialise;
 pub use private_server::{PrivateServer, StartOptions};
-pub use snapshot::{SnapshotInfo, SnapshotKey, Snapshots, cache_directory, check_space};
+pub use snapshot::{
+    SnapshotInfo, SnapshotKey, Snapshots, cache_directory, check_space, space_available,
+};
 pub use variables::{check_variables, known_variables, translate};

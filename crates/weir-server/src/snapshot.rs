@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use weir_model::{Bytes, nearest};
 
 pub use key::SnapshotKey;
-pub use space::check_space;
+pub use space::{check_space, space_available};
 
 use crate::ServerError;
 use crate::data_directory::is_free;

@@ -1,6 +1,7 @@
 //! Errors of this crate.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
@@ -27,18 +28,15 @@ pub enum StudyError {
         /// Why not, and what to write.
         why: String,
     },
-    /// Not enough space for a data directory.
-    #[error(
-        "not enough space for the data: {needed} needed in `{path}`, {available} available; free \
-         some, give another place with --work DIR, or lower data.rows"
-    )]
-    Space {
-        /// The directory.
-        path: PathBuf,
-        /// Needed.
-        needed: weir_model::Bytes,
-        /// Available.
-        available: weir_model::Bytes,
+    /// The load failed in a run.
+    #[error("{run}: {source}{server}")]
+    Load {
+        /// Which run.
+        run: String,
+        /// The load engine's reason.
+        source: weir_load::LoadError,
+        /// What the server's error log said, after "; ", or nothing.
+        server: String,
     },
     /// A file or directory could not be used.
     #[error("cannot {action} `{path}` ({source})")]
@@ -48,7 +46,7 @@ pub enum StudyError {
         /// On what.
         path: PathBuf,
         /// The system's reason.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// `--resume` on a result of another study.
     #[error(
@@ -59,6 +57,15 @@ pub enum StudyError {
         /// The result.
         path: PathBuf,
     },
+    /// Ctrl-C while the data were being loaded.
+    #[error("stopped before the first run; nothing was measured")]
+    StoppedBeforeFirstRun,
+    /// The server.
+    #[error(transparent)]
+    Server(#[from] weir_server::ServerError),
+    /// The drive.
+    #[error(transparent)]
+    Drive(#[from] weir_drive::DriveError),
     /// The store.
     #[error(transparent)]
     Store(#[from] weir_store::StoreError),
@@ -68,4 +75,16 @@ pub enum StudyError {
     /// Statistics.
     #[error(transparent)]
     Stats(#[from] weir_stats::StatsError),
+}
+
+impl StudyError {
+    /// For `map_err`: `action` on `path` failed.
+    pub(crate) fn path(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Path {
+            action,
+            path,
+            source,
+        }
+    }
 }

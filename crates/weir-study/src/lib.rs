@@ -7,12 +7,17 @@
 mod compare;
 mod error;
 mod evaluate;
+mod event;
 mod file;
 mod order;
 mod resolve;
 mod rules;
+mod runner;
+mod server_defaults;
 
 pub use error::StudyError;
 pub use evaluate::{evaluate, read_result};
+pub use event::Event;
 pub use file::StudyFile;
 pub use resolve::{Overrides, resolve};
+pub use runner::{RunOptions, RunOutcome, run};

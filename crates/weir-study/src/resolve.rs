@@ -10,7 +10,7 @@ use weir_model::{
 };
 
 use crate::file::{OneOrMore, StudyFile};
-use crate::{StudyError, order};
+use crate::{StudyError, order, server_defaults};
 
 /// Sizes that shrink with the data, so that their ratios to the data stay.
 const SCALED_VARIABLES: [&str; 3] = [
@@ -41,6 +41,9 @@ pub fn resolve(
     let wanted = overrides.server.as_deref().unwrap_or(&file.server.flavor);
     let (flavor, binary) = resolver.server(wanted, flavor_of)?;
     let cells = resolver.cells(scale.data)?;
+    let mut variables = resolver.shared_variables(scale.data)?;
+    let threads_max = cells.iter().map(|cell| cell.threads).max().unwrap_or(1);
+    server_defaults::add(&mut variables, flavor, threads_max, file.data.tables);
     let seed = file.repeat.seed.unwrap_or(overrides.seed);
     Ok(Plan {
         title: file.study.title.clone(),
@@ -49,7 +52,7 @@ pub fn resolve(
         server: ServerSettings {
             flavor,
             binary,
-            variables: resolver.shared_variables(scale.data)?,
+            variables,
         },
         data: DataPlan {
             workload: resolver.workload()?,

@@ -26,11 +26,16 @@ pub(super) fn occupied(directory: &Path) -> Result<Bytes, ServerError> {
     Ok(Bytes(total))
 }
 
-/// Fails if `directory`'s file system has less than `needed` left for this user.
-pub fn check_space(directory: &Path, needed: Bytes) -> Result<(), ServerError> {
+/// Bytes that this user may still write to `directory`'s file system.
+pub fn space_available(directory: &Path) -> Result<Bytes, ServerError> {
     let found = statvfs(directory)
         .map_err(|errno| ServerError::path("look at", directory)(errno.into()))?;
-    let available = Bytes(found.f_bavail.saturating_mul(found.f_frsize));
+    Ok(Bytes(found.f_bavail.saturating_mul(found.f_frsize)))
+}
+
+/// Fails if `directory`'s file system has less than `needed` left for this user.
+pub fn check_space(directory: &Path, needed: Bytes) -> Result<(), ServerError> {
+    let available = space_available(directory)?;
     if available >= needed {
         return Ok(());
     }

@@ -1,0 +1,180 @@
+//! The data set: loaded once, kept as a snapshot, restored before each run.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use weir_load::PreparePlan;
+use weir_model::Bytes;
+use weir_process::WorkDirectory;
+use weir_server::{PrivateServer, SnapshotKey, Snapshots, StartOptions};
+
+use super::bench::Bench;
+use super::place;
+use crate::{Event, StudyError};
+
+/// Seed of the rows. Fixed: studies with the same workload and size share their snapshot.
+const DATA_SEED: u64 = 1;
+
+/// Bytes of a row on disk with its share of the secondary index, for the space needed to load;
+/// published data sets have 220 to 230 in freshly loaded tables.
+const ROW_BYTES: u64 = 256;
+
+/// Memory for loading: pages that stay in the pool are written once.
+const LOADING_POOL: &str = "1G";
+
+/// Connections that load in parallel, at most one a table.
+const LOADING_THREADS: u32 = 4;
+
+/// Raised when the loader makes other rows than before, so that old snapshots are not used.
+const DATA_FORMAT: u32 = 1;
+
+/// The variable that shapes the files, and its default in both flavours.
+const PAGE_SIZE: (&str, Bytes) = ("innodb_page_size", Bytes(16_384));
+
+/// A data set that is ready to be restored.
+#[derive(Debug)]
+pub(super) struct PreparedData {
+    pub(super) snapshots: Snapshots,
+    pub(super) key: SnapshotKey,
+    pub(super) size: Bytes,
+}
+
+/// Finds or makes the plan's data set; `None` if it was stopped.
+pub(super) fn prepare(
+    bench: &Bench<'_>,
+    stop: &AtomicBool,
+    on_event: &mut dyn FnMut(&Event<'_>),
+) -> Result<Option<PreparedData>, StudyError> {
+    let snapshots = Snapshots::open(&weir_server::cache_directory())?;
+    let key = key(bench);
+    let from_cache = snapshots.find(&key).is_some();
+    if !from_cache && load(bench, &snapshots, &key, stop, on_event)?.is_none() {
+        return Ok(None);
+    }
+    let name = key.name();
+    let stored = snapshots
+        .list()?
+        .into_iter()
+        .find(|snapshot| snapshot.name == name);
+    let size = stored.map_or(Bytes(0), |snapshot| snapshot.size);
+    on_event(&Event::DataReady { size, from_cache });
+    Ok(Some(PreparedData {
+        snapshots,
+        key,
+        size,
+    }))
+}
+
+/// Loads the data on a server of its own, off the drives, and keeps them; `None` if stopped.
+fn load(
+    bench: &Bench<'_>,
+    snapshots: &Snapshots,
+    key: &SnapshotKey,
+    stop: &AtomicBool,
+    on_event: &mut dyn FnMut(&Event<'_>),
+) -> Result<Option<()>, StudyError> {
+    let data = &bench.plan.data;
+    let rows = u64::from(data.tables) * data.rows;
+    let place = place::choose(bench.options.work.as_deref(), Bytes(rows * ROW_BYTES))?;
+    let home = WorkDirectory::create(&place, "load")?;
+    let data_dir = home.path().join("data");
+    let shaping = [(PAGE_SIZE.0.to_owned(), page_size(bench).0.to_string())].into();
+    weir_server::initialise(&bench.server, &data_dir, &shaping)?;
+    let mut options = StartOptions::new(&data_dir, home.path().join("server"));
+    options.variables = loading_variables(bench);
+    let started = PrivateServer::start_watched(&bench.server, &options, &mut watching(stop));
+    let Some(server) = unless_stopped(started)? else {
+        return Ok(None);
+    };
+    let plan = PreparePlan {
+        tables: data.tables,
+        rows: data.rows,
+        threads: LOADING_THREADS,
+        seed: DATA_SEED,
+        ..PreparePlan::new(server.endpoint())
+    };
+    let loaded = weir_load::prepare(&plan, stop, &mut |rows_done, rows_total| {
+        on_event(&Event::Loading {
+            rows_done,
+            rows_total,
+        });
+    });
+    if stop.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    loaded.map_err(|source| StudyError::Load {
+        run: "loading the data".to_owned(),
+        source,
+        server: String::new(),
+    })?;
+    server.stop(Duration::from_mins(5))?;
+    snapshots.store(key, &data_dir)?;
+    Ok(Some(()))
+}
+
+/// Ends the wait for a server when `stop` is set.
+pub(super) fn watching(stop: &AtomicBool) -> impl FnMut(Duration) -> ControlFlow<()> {
+    move |_| {
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}
+
+/// A started server, or `None` if the wait for it was ended on purpose.
+pub(super) fn unless_stopped(
+    started: Result<PrivateServer, weir_server::ServerError>,
+) -> Result<Option<PrivateServer>, StudyError> {
+    match started {
+        Ok(server) => Ok(Some(server)),
+        Err(weir_server::ServerError::Interrupted) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn key(bench: &Bench<'_>) -> SnapshotKey {
+    let data = &bench.plan.data;
+    SnapshotKey {
+        flavor: bench.server.flavor,
+        version: bench.server.version,
+        workload: data.workload.to_string(),
+        tables: data.tables,
+        rows: data.rows,
+        seed: DATA_SEED,
+        page_bytes: page_size(bench).0 as u32,
+        format: DATA_FORMAT,
+    }
+}
+
+/// The page size of the study's tables; what is no size is left for the server to refuse.
+fn page_size(bench: &Bench<'_>) -> Bytes {
+    let (name, default) = PAGE_SIZE;
+    let chosen = bench.plan.server.variables.get(name);
+    chosen.and_then(|size| size.parse().ok()).unwrap_or(default)
+}
+
+/// The study's variables with what makes loading fast; a clean stop makes the data whole again.
+fn loading_variables(bench: &Bench<'_>) -> BTreeMap<String, String> {
+    let mut variables = bench.plan.server.variables.clone();
+    let fast = [
+        ("innodb_buffer_pool_size", LOADING_POOL),
+        ("innodb_flush_log_at_trx_commit", "0"),
+        ("innodb_doublewrite", "OFF"),
+    ];
+    variables.extend(fast.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    variables
+}
+
+/// The place of a run on these data.
+pub(super) fn home(bench: &Bench<'_>, data: &PreparedData) -> Result<WorkDirectory, StudyError> {
+    let work: Option<&Path> = bench.options.work.as_deref();
+    Ok(WorkDirectory::create(
+        &place::choose(work, data.size)?,
+        "run",
+    )?)
+}
