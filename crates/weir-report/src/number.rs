@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn rounded_numbers_are_short_in_json() {
-        assert_eq!(written(4482.391_22, 5), "4482.4");
+        assert_eq!(written(4_482.391_22, 5), "4482.4");
         assert_eq!(written(123_456.7, 4), "123500");
         assert_eq!(written(0.000_123_456, 3), "0.000123");
         assert_eq!(written(12.0, 5), "12");

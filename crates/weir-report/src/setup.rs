@@ -97,16 +97,27 @@ fn data_words(result: &StudyResult) -> String {
         [] => size,
         [pool] => format!(
             "{size}: {} times the buffer pool of {}",
-            grouped(result.data_bytes as f64 / *pool as f64),
+            times(result.data_bytes, *pool),
             bytes_words(*pool),
         ),
         [smallest, .., largest] => format!(
             "{size}: {} to {} times the buffer pool, which is {} to {}",
-            grouped(result.data_bytes as f64 / *largest as f64),
-            grouped(result.data_bytes as f64 / *smallest as f64),
+            times(result.data_bytes, *largest),
+            times(result.data_bytes, *smallest),
             bytes_words(*smallest),
             bytes_words(*largest),
         ),
+    }
+}
+
+/// How many times `pool` goes into `data`: `8`, `8.5`, `42`.
+fn times(data: u64, pool: u64) -> String {
+    let ratio = data as f64 / pool as f64;
+    if ratio >= 9.95 {
+        grouped(ratio.round())
+    } else {
+        let text = format!("{ratio:.1}");
+        text.trim_end_matches(".0").to_owned()
     }
 }
 
@@ -197,7 +208,7 @@ fn drive_facts(drive: &DriveProfile) -> DriveFacts<'_> {
 
 /// Every figure of a profile: key in its file, label, value with unit.
 fn figures(drive: &DriveProfile) -> Vec<(&'static str, &'static str, String)> {
-    let microseconds = |value: f64| format!("{} us", short(value));
+    let microseconds = |value: f64| format!("{} \u{b5}s", short(value));
     let rate = |value: f64| format!("{} per s", grouped(value));
     let bandwidth = |value: f64| format!("{} MB/s", grouped(value));
     let cache = match drive.write.cache {
@@ -287,7 +298,7 @@ mod tests {
         }
         let words = text(&result, "Data");
         assert!(
-            words.ends_with("4.00 to 8.00 times the buffer pool, which is 128 MiB to 256 MiB"),
+            words.ends_with("4 to 8 times the buffer pool, which is 128 MiB to 256 MiB"),
             "{words}"
         );
     }

@@ -1,0 +1,207 @@
+// The report in a real browser, from a file, without a network.
+
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { launch } from "./chromium.ts";
+import { fixture, writeReport } from "./report-file.ts";
+
+let browser: Browser;
+let folder: string;
+let complaints: string[];
+
+beforeAll(async () => {
+  browser = await launch();
+  folder = mkdtempSync(join(tmpdir(), "weir-web-"));
+});
+
+afterAll(async () => {
+  await browser.close();
+  rmSync(folder, { recursive: true });
+});
+
+afterEach(() => {
+  expect(complaints).toEqual([]);
+});
+
+/** Opens a report; everything that the page complains about, or asks the network for, is kept. */
+async function open(result: unknown = fixture(), options: BrowserContextOptions = {}): Promise<Page> {
+  const file = join(folder, "report.html");
+  writeReport(file, result);
+  const context = await browser.newContext({ offline: true, viewport: { width: 1100, height: 900 }, ...options });
+  const page = await context.newPage();
+  complaints = [];
+  page.on("console", (message) => complaints.push(`${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
+  page.on("request", (request) => {
+    if (!/^(file|blob|data):/.test(request.url())) {
+      complaints.push(`request: ${request.url()}`);
+    }
+  });
+  await page.goto(pathToFileURL(file).href);
+  await page.locator(".plot canvas").first().waitFor();
+  return page;
+}
+
+/**
+ * Whether any pixel of the first chart has the colour of `property`.
+ *
+ * Reads a copy: reading the chart's own canvas makes Chromium warn, and the page is to be silent.
+ */
+function drawn(page: Page, property: string): Promise<boolean> {
+  return page.locator(".plot canvas").first().evaluate((element, name) => {
+    const chart = element as HTMLCanvasElement;
+    const copy = document.createElement("canvas");
+    copy.width = chart.width;
+    copy.height = chart.height + 1;
+    const context = copy.getContext("2d", { willReadFrequently: true });
+    if (context === null) {
+      throw new Error("no canvas");
+    }
+    context.drawImage(chart, 0, 0);
+    context.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+    context.fillRect(0, chart.height, 1, 1);
+    const [red, green, blue] = context.getImageData(0, chart.height, 1, 1).data;
+    const { data } = context.getImageData(0, 0, chart.width, chart.height);
+    for (let at = 0; at < data.length; at += 4) {
+      if (data[at] === red && data[at + 1] === green && data[at + 2] === blue && data[at + 3] === 255) {
+        return true;
+      }
+    }
+    return false;
+  }, property);
+}
+
+describe("a report", () => {
+  it("answers in a reader's order, with the sentences that weir-report wrote", async () => {
+    const page = await open();
+    expect(await page.title()).toContain("Doublewrite on two drives");
+    expect(await page.locator("h2").allTextContents()).toEqual([
+      "What is the answer?",
+      "How sure is it, and why?",
+      "What limited each combination?",
+      "Was it steady?",
+      "What did the drive do?",
+      "What has been published?",
+      "How was it measured?",
+    ]);
+    const answers = await page.locator(".answers p").allTextContents();
+    const sentences = (fixture()["answers"] as { sentence: string }[]).map((answer) => answer.sentence);
+    const plain = (text: string): string => text.replaceAll("\u00a0", " ").replaceAll("`", "");
+    expect(answers.map(plain)).toEqual(sentences.map(plain));
+    await page.context().close();
+  });
+
+  it("shows values under the pointer and to the keyboard", async () => {
+    const page = await open();
+    const tooltip = page.locator(".tooltip");
+    await page.locator("circle.dot").first().hover();
+    expect(await tooltip.textContent()).toMatch(/queries\/s.*repetition/);
+    await page.mouse.move(2, 2);
+    expect(await tooltip.isVisible()).toBe(false);
+    await page.locator("g.comparison").first().focus();
+    expect(await tooltip.textContent()).toContain("1.30x");
+    await page.keyboard.press("Escape");
+    expect(await tooltip.isVisible()).toBe(false);
+
+    const panel = page.locator(".panel").first();
+    const before = await panel.locator(".reading").first().textContent();
+    await panel.locator(".u-over").first().hover({ position: { x: 60, y: 40 } });
+    expect(await panel.locator(".when").textContent()).toMatch(/^at -?\d+ s$/);
+    expect(await panel.locator(".reading").first().textContent()).not.toBe(before);
+    const other = page.locator(".panel").nth(1).locator(".when");
+    expect(await other.textContent()).toBe(await panel.locator(".when").textContent());
+    await page.context().close();
+  });
+
+  it("hides what a legend's entry names, and shows it again", async () => {
+    const page = await open();
+    const line = page.locator(".panel").first().getByRole("button", { name: "repetition 1" });
+    expect(await drawn(page, "--c0")).toBe(true);
+    await line.click();
+    expect(await line.getAttribute("aria-pressed")).toBe("false");
+    await expect.poll(() => drawn(page, "--c0")).toBe(false);
+    await line.click();
+    await expect.poll(() => drawn(page, "--c0")).toBe(true);
+
+    const dots = page.locator("circle.dot.c1");
+    expect(await dots.count()).toBe(4);
+    await page.locator(".legend").getByRole("button", { name: "repetition 2" }).click();
+    expect(await dots.count()).toBe(0);
+
+    const bars = page.locator("rect.bar.k0");
+    expect(await bars.count()).toBe(8);
+    await page.locator(".legend").getByRole("button", { name: "data", exact: true }).click();
+    expect(await bars.count()).toBe(0);
+    await page.context().close();
+  });
+
+  it("saves the numbers of a figure as CSV", async () => {
+    const page = await open();
+    await page.locator("details.data summary").nth(2).click();
+    const download = page.waitForEvent("download");
+    await page.locator("details.data .download").nth(2).click();
+    const file = await download;
+    expect(file.suggestedFilename()).toMatch(/throughput-and-latency-over-time\.csv$/);
+    const lines = readFileSync(await file.path(), "utf8").trimEnd().split("\r\n");
+    expect(lines[0]).toBe(
+      "Combination,Repetition,Time since the measurement began [s],Throughput [queries/s],p99 latency [ms]",
+    );
+    expect(lines).toHaveLength(1 + 12 * 60);
+    await page.context().close();
+  });
+
+  it.each(["light", "dark"] as const)("follows the reader's choice of %s", async (colorScheme) => {
+    const page = await open(fixture(), { colorScheme });
+    const brightness = await page.evaluate(() => {
+      const [red = 0] = getComputedStyle(document.body).backgroundColor.match(/\d+/g)?.map(Number) ?? [];
+      return red;
+    });
+    expect(brightness > 128).toBe(colorScheme === "light");
+    expect(await drawn(page, "--c0")).toBe(true);
+    await page.emulateMedia({ colorScheme: colorScheme === "light" ? "dark" : "light" });
+    await expect.poll(() => drawn(page, "--c0")).toBe(true);
+    await page.context().close();
+  });
+
+  it("fits a phone without scrolling sideways, folds opened", async () => {
+    const page = await open(fixture(), { viewport: { width: 390, height: 844 } });
+    await page.evaluate(() => document.querySelectorAll("details").forEach((fold) => (fold.open = true)));
+    const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+    expect(content).toBeLessThanOrEqual(window ?? 0);
+    await page.context().close();
+  });
+
+  it("keeps text with HTML in it text", async () => {
+    const hostile = '<img src=x onerror="document.title=\'broken\'"></script><script>document.title="broken"</script>';
+    const result = fixture();
+    const answers = result["answers"] as Record<string, unknown>[];
+    const cells = result["cells"] as Record<string, unknown>[];
+    result["title"] = hostile;
+    result["question"] = hostile;
+    answers.forEach((answer) => Object.assign(answer, { sentence: hostile, what: hostile, context: hostile }));
+    cells.forEach((cell) => Object.assign(cell, { label: hostile }));
+    const page = await open(result);
+    expect(await page.locator("h1").textContent()).toBe(hostile);
+    expect(await page.locator("img").count()).toBe(0);
+    expect(await page.title()).not.toBe("broken");
+    expect(await page.locator("script").count()).toBe(2);
+    await page.context().close();
+  });
+});
+
+describe("a file that holds no usable result", () => {
+  it("says what is wrong and what to do", async () => {
+    const file = join(folder, "broken.html");
+    writeReport(file, { title: "of another version" });
+    const page = await browser.newPage();
+    await page.goto(pathToFileURL(file).href);
+    const text = await page.locator(".failure").textContent();
+    expect(text).toContain("could not be read");
+    expect(text).toContain("weir report");
+    await page.close();
+  });
+});

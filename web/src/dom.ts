@@ -1,0 +1,56 @@
+// Elements from code. Text of a study only ever becomes a text node or an attribute's value: nothing
+// in this page parses it as HTML.
+
+type Child = Node | string | null;
+type Attributes = Record<string, string | number | boolean>;
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill<E extends Element>(element: E, attributes: Attributes, children: readonly Child[]): E {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== false) {
+      element.setAttribute(name, value === true ? "" : String(value));
+    }
+  }
+  element.append(...children.filter((child) => child !== null));
+  return element;
+}
+
+/** An HTML element. */
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+/** An SVG element. */
+export function s<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): SVGElementTagNameMap[K] {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/** A paragraph in which names between backticks are set as code and units stay with their number. */
+export function prose(text: string, ...before: Child[]): HTMLParagraphElement {
+  const parts = text.replaceAll(/(\d) (?=%|repetition|s\b)/g, "$1\u00a0").split("`");
+  // An odd number of backticks quotes nothing: the text stays as it is.
+  const quoted = parts.length % 2 === 1;
+  const children = quoted ? parts.map((part, index) => (index % 2 === 1 ? h("code", {}, part) : part)) : [text];
+  return h("p", {}, ...before, ...children);
+}
+
+/** Calls `draw` with the element's width in pixels: at once when it is shown, and on each change. */
+export function onWidth(element: HTMLElement, draw: (width: number) => void): void {
+  let drawn = 0;
+  new ResizeObserver(() => {
+    const width = Math.floor(element.clientWidth);
+    if (width > 0 && width !== drawn) {
+      drawn = width;
+      draw(width);
+    }
+  }).observe(element);
+}

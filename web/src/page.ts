@@ -1,0 +1,182 @@
+// The JSON that weir-report writes into the page (crates/weir-report/src/page.rs), key by key.
+//
+// The types come from the schema, and the schema is strict: a key too many or too few fails the test
+// on `fixtures/result.json`, which a Rust test keeps up to date.
+
+import * as v from "valibot";
+
+const number = v.nullable(v.number());
+const texts = v.record(v.string(), v.string());
+
+const finding = v.strictObject({
+  rule: v.string(),
+  severity: v.picklist(["warning", "error"]),
+  message: v.string(),
+});
+
+const answer = v.strictObject({
+  factor: v.string(),
+  level: v.string(),
+  baseline: v.string(),
+  what: v.string(),
+  context: v.string(),
+  metric: v.string(),
+  ratio: number,
+  ratio_low: number,
+  ratio_high: number,
+  ratio_text: v.string(),
+  interval_text: v.string(),
+  pairs: v.number(),
+  verdict: v.picklist(["effect", "inconclusive", "invalid"]),
+  verdict_name: v.string(),
+  sentence: v.string(),
+  findings: v.array(finding),
+});
+
+const findingView = v.strictObject({
+  ...finding.entries,
+  severity_name: v.string(),
+  concerns: v.array(v.string()),
+});
+
+const cell = v.strictObject({
+  label: v.string(),
+  levels: texts,
+  drive: v.nullable(v.string()),
+  threads: v.number(),
+  variables: texts,
+  repetitions: v.number(),
+  queries_per_s_mean: number,
+  queries_per_s_min: number,
+  queries_per_s_max: number,
+  transactions_per_s_mean: number,
+  limiter: v.nullable(
+    v.strictObject({
+      kind: v.picklist(["host_cpu", "client", "drive_read", "drive_write", "waiting"]),
+      name: v.string(),
+      explanation: v.string(),
+      repetitions: v.number(),
+    }),
+  ),
+  utilization: v.nullable(
+    v.strictObject({
+      host_cpu: number,
+      server_cores: number,
+      client_cpu: number,
+      drive_cores: number,
+      drive_read: number,
+      drive_write: number,
+      iowait: number,
+      steal: number,
+    }),
+  ),
+  latency_ms: v.nullable(
+    v.strictObject({ mean: number, p50: number, p95: number, p99: number, p999: number, max: number }),
+  ),
+  errors: v.number(),
+});
+
+const run = v.strictObject({
+  cell: v.number(),
+  repetition: v.number(),
+  started_at: v.string(),
+  measured_s: number,
+  queries_per_s: number,
+  transactions_per_s: number,
+  latency_ms_p99: number,
+  errors: v.number(),
+  series: v.strictObject({
+    first_bin: v.number(),
+    queries_per_s: v.array(number),
+    latency_ms_p99: v.array(number),
+  }),
+});
+
+const traffic = v.strictObject({
+  cell: v.number(),
+  kinds: v.array(
+    v.strictObject({
+      name: v.string(),
+      reads_per_s: number,
+      read_mb_per_s: number,
+      writes_per_s: number,
+      write_mb_per_s: number,
+      flushes_per_s: number,
+      read_latency_us_mean: number,
+      write_latency_us_mean: number,
+      flush_latency_us_mean: number,
+    }),
+  ),
+  media_bytes_per_host_byte: number,
+  compressed_fraction: number,
+  lateness_us_p50: number,
+  lateness_us_p99: number,
+  late_share: number,
+});
+
+const counter = v.strictObject({ title: v.string(), unit: v.string(), by_cell: v.array(number) });
+
+const claim = v.strictObject({
+  source: v.string(),
+  says: v.string(),
+  value: v.number(),
+  answers: v.array(v.number()),
+});
+
+const setup = v.strictObject({
+  facts: v.array(v.strictObject({ label: v.string(), text: v.string() })),
+  variables: texts,
+  drives: v.array(
+    v.strictObject({
+      name: v.string(),
+      title: v.string(),
+      figures: v.array(
+        v.strictObject({ label: v.string(), text: v.string(), source: v.nullable(v.string()) }),
+      ),
+      other_sources: texts,
+    }),
+  ),
+  host: texts,
+});
+
+const variables = v.strictObject({
+  shared: texts,
+  differing: v.array(v.strictObject({ name: v.string(), by_cell: v.array(v.string()) })),
+  changed: v.array(
+    v.strictObject({ name: v.string(), before: v.string(), after: v.string(), runs: v.number() }),
+  ),
+});
+
+const page = v.strictObject({
+  title: v.string(),
+  question: v.string(),
+  server: v.string(),
+  started_at: v.string(),
+  seed: v.number(),
+  answers: v.array(answer),
+  findings: v.array(findingView),
+  cells: v.array(cell),
+  step_s: v.number(),
+  runs: v.array(run),
+  traffic: v.array(traffic),
+  counters: v.array(counter),
+  claims: v.array(claim),
+  setup,
+  variables,
+});
+
+export type Answer = v.InferOutput<typeof answer>;
+export type CellSummary = v.InferOutput<typeof cell>;
+export type RunView = v.InferOutput<typeof run>;
+export type CellTraffic = v.InferOutput<typeof traffic>;
+export type Page = v.InferOutput<typeof page>;
+
+/** Reads the page's JSON; throws with the place of the first thing that does not fit. */
+export function parsePage(text: string): Page {
+  const result = v.safeParse(page, JSON.parse(text));
+  if (result.success) {
+    return result.output;
+  }
+  const issue = result.issues[0];
+  throw new Error(`result in the page: \`${v.getDotPath(issue) ?? ""}\`: ${issue.message}`);
+}

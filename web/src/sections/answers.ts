@@ -1,0 +1,93 @@
+// The answer: a sentence per comparison, and the two figures that show it.
+
+import { h, prose, s } from "../dom";
+import { figure } from "../figure";
+import { forest } from "../forest";
+import type { Answer, Page } from "../page";
+import { runsOf } from "../series";
+import { show, type Column } from "../table";
+import { throughput } from "../throughput";
+import { section } from "./section";
+
+/** More than these are folded away: the first ones are the study's main comparisons. */
+const SHOWN = 8;
+
+export function answers(page: Page): HTMLElement {
+  const items = page.answers.map(item);
+  const rest = items.slice(SHOWN);
+  return section(
+    "answer",
+    "What is the answer?",
+    items.length === 0
+      ? h("p", {}, "No two combinations could be compared: too few runs were completed.")
+      : h("ul", { class: "answers" }, ...items.slice(0, SHOWN)),
+    rest.length === 0
+      ? null
+      : h("details", {}, h("summary", {}, `${rest.length} more comparisons`), h("ul", { class: "answers" }, ...rest)),
+    page.answers.length === 0 ? null : comparisonFigure(page),
+    throughputFigure(page),
+  );
+}
+
+function item(answer: Answer): HTMLElement {
+  const ratio = answer.verdict === "invalid" ? "invalid" : answer.ratio_text;
+  return h(
+    "li",
+    { class: answer.verdict },
+    h("span", { class: "ratio", "aria-hidden": "true" }, mark(answer), ratio),
+    prose(answer.sentence),
+  );
+}
+
+/** The mark of the forest plot, so that list and figure explain each other. */
+function mark(answer: Answer): SVGElement {
+  const shape =
+    answer.verdict === "invalid"
+      ? s("path", { d: "M2,2l10,10m0,-10l-10,10", class: "cross" })
+      : s("circle", { cx: 7, cy: 7, r: 5, class: "point" });
+  return s("svg", { width: 14, height: 14, viewBox: "0 0 14 14", class: `comparison ${answer.verdict}` }, shape);
+}
+
+function comparisonFigure(page: Page): HTMLElement {
+  const of = (value: (answer: Answer) => string | number | null) => page.answers.map(value);
+  const quotable = (value: (answer: Answer) => number | null) =>
+    of((answer) => (answer.verdict === "invalid" ? null : value(answer)));
+  const columns: Column[] = [
+    { title: "Comparison", values: of((answer) => answer.what) },
+    { title: "Where", values: of((answer) => answer.context) },
+    { title: "Ratio of", values: of((answer) => answer.metric) },
+    { title: "Ratio", values: quotable((answer) => answer.ratio) },
+    { title: "Lower end", unit: "95 % interval", values: quotable((answer) => answer.ratio_low) },
+    { title: "Upper end", unit: "95 % interval", values: quotable((answer) => answer.ratio_high) },
+    { title: "Repetitions", values: of((answer) => answer.pairs), show: show.integers },
+    { title: "Verdict", values: of((answer) => answer.verdict_name) },
+  ];
+  return figure(page.title, {
+    title: "Comparisons",
+    note:
+      "Ratio of the two levels with its 95 % interval. Full circle: the interval excludes 1, the levels differ. " +
+      "Hollow circle: no difference was shown. Cross: a rule forbids the comparison.",
+    body: forest(page.answers),
+    columns,
+  });
+}
+
+function throughputFigure(page: Page): HTMLElement {
+  const runs = page.cells.flatMap((cell, index) => runsOf(page, index).map((run) => ({ cell, run })));
+  const columns: Column[] = [
+    { title: "Combination", values: runs.map(({ cell }) => cell.label) },
+    { title: "Repetition", values: runs.map(({ run }) => run.repetition), show: show.integers },
+    { title: "Throughput", unit: "queries/s", values: runs.map(({ run }) => run.queries_per_s) },
+    { title: "Throughput", unit: "transactions/s", values: runs.map(({ run }) => run.transactions_per_s) },
+    { title: "p99 latency", unit: "ms", values: runs.map(({ run }) => run.latency_ms_p99) },
+    { title: "Retried", unit: "transactions", values: runs.map(({ run }) => run.errors), show: show.integers },
+    { title: "Measured", unit: "s", values: runs.map(({ run }) => run.measured_s) },
+    { title: "Started", values: runs.map(({ run }) => run.started_at) },
+  ];
+  return figure(page.title, {
+    title: "Throughput of every repetition",
+    note: "Each dot is one run. The bar is the mean of a combination, rounded to what its repetitions allow.",
+    body: throughput(page),
+    columns,
+  });
+}

@@ -1,0 +1,92 @@
+// What the drive did: traffic by kind of file, and how far the emulation can be trusted.
+
+import { h } from "../dom";
+import { figure } from "../figure";
+import { aligned, percents } from "../format";
+import type { CellTraffic, Page } from "../page";
+import { show, table, type Column } from "../table";
+import { trafficBars } from "../traffic";
+import { section } from "./section";
+
+/** From this share of late operations on, the page says that the drive was slower than its profile. */
+const LATE_SHARE_NOTED = 0.05;
+
+export function drive(page: Page): HTMLElement | null {
+  if (page.traffic.length === 0) {
+    return null;
+  }
+  return section(
+    "drive",
+    "What did the drive do?",
+    figure(page.title, {
+      title: "Bytes by kind of file",
+      note: "What the server wrote to and read from the emulated drive during the measurement, mean of the repetitions. Click a kind to hide it.",
+      body: trafficBars(page),
+      columns: trafficColumns(page),
+    }),
+    emulation(page),
+  );
+}
+
+function trafficColumns(page: Page): Column[] {
+  const rows = page.traffic.flatMap((cell) =>
+    cell.kinds.map((kind) => ({ label: page.cells[cell.cell]?.label ?? "", kind })),
+  );
+  const column = (title: string, unit: string, key: keyof (typeof rows)[number]["kind"]): Column => ({
+    title,
+    unit,
+    values: rows.map(({ kind }) => kind[key]),
+    show: show.each,
+  });
+  return [
+    { title: "Combination", values: rows.map(({ label }) => label) },
+    { title: "Files", values: rows.map(({ kind }) => kind.name) },
+    column("Reads", "per s", "reads_per_s"),
+    column("Reads", "MB/s", "read_mb_per_s"),
+    column("Read latency", "mean, \u00b5s", "read_latency_us_mean"),
+    column("Writes", "per s", "writes_per_s"),
+    column("Writes", "MB/s", "write_mb_per_s"),
+    column("Write latency", "mean, \u00b5s", "write_latency_us_mean"),
+    column("Flushes", "per s", "flushes_per_s"),
+    column("Flush latency", "mean, \u00b5s", "flush_latency_us_mean"),
+  ];
+}
+
+function emulation(page: Page): HTMLElement {
+  const column = (title: string, unit: string, key: keyof CellTraffic, format = aligned): Column => ({
+    title,
+    unit,
+    values: page.traffic.map((cell) => cell[key] as number | null),
+    show: format,
+  });
+  const columns: Column[] = [
+    { title: "Combination", values: page.traffic.map((cell) => page.cells[cell.cell]?.label ?? "") },
+    column("Stored", "per byte written", "compressed_fraction"),
+    column("Media", "per byte written", "media_bytes_per_host_byte"),
+    column("Lateness p50", "\u00b5s", "lateness_us_p50"),
+    column("Lateness p99", "\u00b5s", "lateness_us_p99"),
+    column("Late operations", "%", "late_share", percents),
+  ];
+  const late = page.traffic.filter((cell) => (cell.late_share ?? 0) >= LATE_SHARE_NOTED);
+  const warning = late.map((cell) => `${page.cells[cell.cell]?.label ?? ""} (${percents([cell.late_share])[0] ?? ""} %)`);
+  return h(
+    "div",
+    { class: "block" },
+    h("h3", {}, "How true was the emulated drive?"),
+    table(columns, "How true the emulated drive was"),
+    h(
+      "p",
+      { class: "note" },
+      "Stored: after the drive's compression. Media: after compression and garbage collection. Lateness: how much later " +
+        "than the profile says an operation completed, worst repetition. Late: more than 10 \u00b5s and 5 % later.",
+    ),
+    late.length === 0
+      ? null
+      : h(
+          "p",
+          { class: "caution" },
+          `The emulation could not keep up in ${warning.join(", ")}: these combinations ran on a drive somewhat slower than its ` +
+            "data sheet. Their throughput may be understated; scale the drives down further or use a host with more cores.",
+        ),
+  );
+}

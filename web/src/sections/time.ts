@@ -1,0 +1,76 @@
+// Throughput and latency over time.
+
+import { figure } from "../figure";
+import { number } from "../format";
+import type { Page, RunView } from "../page";
+import { runsOf } from "../series";
+import { show, type Column } from "../table";
+import { timelines } from "../timeline";
+import { section } from "./section";
+
+export function time(page: Page): HTMLElement | null {
+  if (page.runs.length === 0) {
+    return null;
+  }
+  const step =
+    page.step_s === 1
+      ? "Each point is one second."
+      : `Each point is ${number(page.step_s)} s: mean throughput, and the p99 of the worst second.`;
+  return section(
+    "time",
+    "Was it steady?",
+    figure(page.title, {
+      title: "Throughput and latency over time",
+      note: `${step} All panels have the same scales. Drag to zoom, double-click to go back; click a repetition to hide it.`,
+      body: timelines(page),
+      columns: summary(page),
+      download: () => everySecond(page),
+    }),
+  );
+}
+
+/** Values of the measurement, without the warm-up. */
+function measured(run: RunView): number[] {
+  const values = run.series.queries_per_s.slice(Math.max(0, -run.series.first_bin));
+  return values.filter((value) => value !== null);
+}
+
+/** How steady each run was: lowest and highest point of its measurement. */
+export function summary(page: Page): Column[] {
+  const runs = page.cells.flatMap((cell, index) => runsOf(page, index).map((run) => ({ cell, run })));
+  const over = (reduce: (values: number[]) => number) =>
+    runs.map(({ run }) => {
+      const values = measured(run);
+      return values.length === 0 ? null : reduce(values);
+    });
+  return [
+    { title: "Combination", values: runs.map(({ cell }) => cell.label) },
+    { title: "Repetition", values: runs.map(({ run }) => run.repetition), show: show.integers },
+    { title: "Mean", unit: "queries/s", values: runs.map(({ run }) => run.queries_per_s) },
+    { title: "Lowest point", unit: "queries/s", values: over((values) => Math.min(...values)) },
+    { title: "Highest point", unit: "queries/s", values: over((values) => Math.max(...values)) },
+    { title: "p99 latency", unit: "ms", values: runs.map(({ run }) => run.latency_ms_p99) },
+  ];
+}
+
+/** Every point of every run, warm-up included, for the download. */
+export function everySecond(page: Page): Column[] {
+  const points = page.runs.flatMap((run) =>
+    run.series.queries_per_s.map((queries, index) => ({ run, queries, index })),
+  );
+  return [
+    { title: "Combination", values: points.map(({ run }) => page.cells[run.cell]?.label ?? "") },
+    { title: "Repetition", values: points.map(({ run }) => run.repetition) },
+    {
+      title: "Time since the measurement began",
+      unit: "s",
+      values: points.map(({ run, index }) => (run.series.first_bin + index + 1) * page.step_s),
+    },
+    { title: "Throughput", unit: "queries/s", values: points.map(({ queries }) => queries) },
+    {
+      title: "p99 latency",
+      unit: "ms",
+      values: points.map(({ run, index }) => run.series.latency_ms_p99[index] ?? null),
+    },
+  ];
+}

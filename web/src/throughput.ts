@@ -1,0 +1,100 @@
+// Throughput per cell: every repetition as a dot, their mean as a line.
+
+import { max, ticks } from "d3-array";
+import { scaleLinear } from "d3-scale";
+import { repetitionClass, repetitionsOf } from "./colors";
+import { h, onWidth, s } from "./dom";
+import { meanWithin, number, tick as tickText } from "./format";
+import type { Page } from "./page";
+import { runsOf } from "./series";
+import { explain } from "./tooltip";
+
+const TOP = 8;
+const AXIS = 44;
+
+/** The figure of all cells; its legend hides and shows repetitions. */
+export function throughput(page: Page): HTMLElement {
+  const hidden = new Set<number>();
+  const chart = h("div", { class: "chart" });
+  let width = 0;
+  const redraw = (): void => chart.replaceChildren(draw(page, width, hidden));
+  onWidth(chart, (measured) => {
+    width = measured;
+    redraw();
+  });
+  const legend = h("div", { class: "legend", role: "group", "aria-label": "Repetitions" });
+  for (const repetition of repetitionsOf(page)) {
+    const button = h(
+      "button",
+      { type: "button", "aria-pressed": "true" },
+      h("span", { class: `swatch dot ${repetitionClass(repetition)}` }),
+      `repetition ${repetition}`,
+    );
+    button.addEventListener("click", () => {
+      const shown = hidden.delete(repetition) || !hidden.add(repetition);
+      button.setAttribute("aria-pressed", String(shown));
+      redraw();
+    });
+    legend.append(button);
+  }
+  legend.append(h("span", { class: "key" }, h("span", { class: "swatch mean" }), "mean of all"));
+  return h("div", {}, legend, chart);
+}
+
+/** Repetitions lie side by side, so that equal ones do not hide each other; pixels off the middle. */
+function lane(position: number, repetitions: number): number {
+  return repetitions < 2 ? 0 : (position / (repetitions - 1) - 0.5) * Math.min(18, 5 * (repetitions - 1));
+}
+
+function draw(page: Page, width: number, hidden: ReadonlySet<number>): SVGElement {
+  const narrow = width < 600;
+  const row = narrow ? 52 : 36;
+  const left = narrow ? 8 : Math.min(320, width * 0.38);
+  const right = narrow ? width - 16 : width - 84;
+  const bottom = TOP + page.cells.length * row;
+  const top = max(page.cells, (cell) => cell.queries_per_s_max ?? 0) ?? 0;
+  const x = scaleLinear([0, top > 0 ? top : 1], [left, right]);
+  const svg = s("svg", {
+    width,
+    height: bottom + AXIS,
+    role: "group",
+    "aria-label": "Queries per second of every repetition",
+  });
+  for (const tick of ticks(0, top, narrow ? 3 : 6)) {
+    svg.append(
+      s("line", { x1: x(tick), x2: x(tick), y1: TOP, y2: bottom, class: tick === 0 ? "zero" : "grid" }),
+      s("text", { x: x(tick), y: bottom + 18, class: "tick", "text-anchor": tick === 0 && narrow ? "start" : "middle" }, tickText(tick)),
+    );
+  }
+  svg.append(s("text", { x: right, y: bottom + 36, class: "axis", "text-anchor": "end" }, "queries per second"));
+  page.cells.forEach((cell, index) => {
+    const y = TOP + index * row;
+    const middle = narrow ? y + 36 : y + row / 2;
+    const mean = meanWithin(cell.queries_per_s_mean, cell.queries_per_s_min, cell.queries_per_s_max);
+    svg.append(
+      s("text", { x: 0, y: narrow ? y + 18 : middle + 4, class: "label" }, cell.label),
+      s("text", { x: narrow ? width - 4 : width, y: narrow ? y + 18 : middle + 4, class: "value", "text-anchor": "end" }, mean),
+      s("line", { x1: left, x2: right, y1: middle, y2: middle, class: "guide" }),
+    );
+    if (cell.queries_per_s_mean !== null) {
+      const at = x(cell.queries_per_s_mean);
+      svg.append(s("line", { x1: at, x2: at, y1: middle - 13, y2: middle + 13, class: "mean" }));
+    }
+    const runs = runsOf(page, index);
+    for (const [position, run] of runs.entries()) {
+      if (run.queries_per_s !== null && !hidden.has(run.repetition)) {
+        const dot = s("circle", {
+          cx: x(run.queries_per_s),
+          cy: middle + lane(position, runs.length),
+          r: 4,
+          class: `dot ${repetitionClass(run.repetition)}`,
+          tabindex: 0,
+          role: "img",
+        });
+        explain(dot, [`${number(run.queries_per_s)} queries/s`, `repetition ${run.repetition}`, cell.label]);
+        svg.append(dot);
+      }
+    }
+  });
+  return svg;
+}
