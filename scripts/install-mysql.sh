@@ -50,9 +50,9 @@ main() {
         exit 0
     fi
     # What an interrupted run left; the lock is ours, so nobody is using it.
-    rm -rf "$SERVERS"/.unpack.* "$SERVERS"/.old.*
-    work=$(mktemp -d "${TMPDIR:-/tmp}/weir-mysql.XXXXXX")
-    trap 'rm -rf "$work" "$SERVERS"/.unpack.*' EXIT
+    clear_work
+    work=$(mktemp -d "$SERVERS/.download.XXXXXX")
+    trap clear_work EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
 
@@ -65,6 +65,11 @@ main() {
     unpack
     publish
     say "installed $("$target/bin/mysqld" --version | sed 's/^.*[[:space:]]Ver /MySQL /')"
+}
+
+# Removes everything unfinished.
+clear_work() {
+    rm -rf "$SERVERS"/.download.* "$SERVERS"/.unpack.* "$SERVERS"/.old.*
 }
 
 # Whether a complete installation by this recipe is there.
