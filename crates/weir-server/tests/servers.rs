@@ -33,6 +33,7 @@ on_both_flavors! {
     an_unknown_variable_is_told_in_the_servers_own_words
     data_in_use_name_their_holder
     a_killed_server_is_noticed_and_leaves_nothing
+    a_server_dies_with_its_owner
     a_long_run_directory_gets_a_short_socket
     an_unwanted_start_is_interrupted
     a_failed_initialisation_leaves_nothing
@@ -142,6 +143,18 @@ fn a_killed_server_is_noticed_and_leaves_nothing(flavor: Flavor) {
     let identity = ProcessIdentity::of(server.pid()).unwrap();
     server.kill();
     assert!(!identity.is_alive());
+}
+
+/// The kernel ties a server to the thread that started it; `kill -9` of the whole of Weir is the
+/// end of that thread as well. `MySQL`'s launcher is a script that becomes the server: the tie holds.
+fn a_server_dies_with_its_owner(flavor: Flavor) {
+    let owner = std::thread::spawn(move || testing::start(flavor));
+    let (mut server, _directory) = owner.join().unwrap();
+    let deadline = Instant::now() + PATIENCE;
+    while server.has_exited().is_none() {
+        assert!(Instant::now() < deadline, "the server outlived its owner");
+        std::thread::sleep(Duration::from_millis(2));
+    }
 }
 
 fn a_long_run_directory_gets_a_short_socket(flavor: Flavor) {

@@ -1,0 +1,70 @@
+//! Why a sample could not be taken.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use thiserror::Error;
+
+/// Why a sample is missing.
+#[derive(Debug, Error)]
+pub enum ProbeError {
+    /// A file of /proc could not be read: usually the process has ended.
+    #[error("cannot read `{path}` ({source})")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A file of /proc does not look as the manual says.
+    #[error("cannot understand `{path}` (no {what} in it)")]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What was looked for.
+        what: &'static str,
+    },
+    /// The server did not answer.
+    #[error("cannot read the server's status: {source}")]
+    Status {
+        /// What the connection said.
+        source: Box<mysql::Error>,
+    },
+    /// The drive has no statistics: it was unmounted, or does not answer.
+    #[error("the drive gives no statistics (unmounted?)")]
+    Drive,
+    /// The reading took so long that nobody can say when it was true.
+    #[error("the reading took {took:?}, longer than the {interval:?} between samples")]
+    Late {
+        /// How long it took.
+        took: Duration,
+        /// The time between samples.
+        interval: Duration,
+    },
+}
+
+impl ProbeError {
+    /// For `map_err`: `path` could not be read.
+    pub(crate) fn read(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Read {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    /// For `ok_or_else`: `path` has no `what`.
+    pub(crate) fn format(path: &Path, what: &'static str) -> impl FnOnce() -> Self {
+        move || Self::Format {
+            path: path.to_owned(),
+            what,
+        }
+    }
+
+    /// For `map_err`: the connection failed.
+    pub(crate) fn status(source: mysql::Error) -> Self {
+        Self::Status {
+            source: Box::new(source),
+        }
+    }
+}
