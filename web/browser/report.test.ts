@@ -42,6 +42,8 @@ async function open(result: unknown = fixture(), options: BrowserContextOptions 
     }
   });
   await page.goto(pathToFileURL(file).href);
+  // Panels are drawn when they come near.
+  await page.locator(".plot").first().scrollIntoViewIfNeeded();
   await page.locator(".plot canvas").first().waitFor();
   return page;
 }
@@ -141,10 +143,9 @@ describe("a report", () => {
 
   it("saves the numbers of a figure as CSV", async () => {
     const page = await open();
-    await page.locator("details.data summary").nth(2).click();
-    const download = page.waitForEvent("download");
-    await page.locator("details.data .download").nth(2).click();
-    const file = await download;
+    const fold = page.locator("details.data").nth(2);
+    await fold.locator("summary").click();
+    const [file] = await Promise.all([page.waitForEvent("download"), fold.locator(".download").click()]);
     expect(file.suggestedFilename()).toMatch(/throughput-and-latency-over-time\.csv$/);
     const lines = readFileSync(await file.path(), "utf8").trimEnd().split("\r\n");
     expect(lines[0]).toBe(
@@ -170,8 +171,26 @@ describe("a report", () => {
   it("fits a phone without scrolling sideways, folds opened", async () => {
     const page = await open(fixture(), { viewport: { width: 390, height: 844 } });
     await page.evaluate(() => document.querySelectorAll("details").forEach((fold) => (fold.open = true)));
+    await page.locator("details:last-of-type table").first().waitFor();
     const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
     expect(content).toBeLessThanOrEqual(window ?? 0);
+    await page.context().close();
+  });
+
+  it("draws a hundred runs only as they come near, and prints panels that were not scrolled to", async () => {
+    const result = fixture();
+    const cells = result["cells"] as object[];
+    const runs = result["runs"] as { cell: number }[];
+    const copies = Array.from({ length: 9 }, (_, copy) => copy);
+    result["cells"] = copies.flatMap(() => cells);
+    result["runs"] = copies.flatMap((copy) => runs.map((run) => ({ ...run, cell: run.cell + copy * cells.length })));
+    const page = await open(result);
+    const panels = page.locator(".panel");
+    expect(await panels.count()).toBe(36);
+    const canvases = page.locator(".plot canvas");
+    expect(await canvases.count()).toBeLessThan(36);
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    expect(await canvases.count()).toBe(72);
     await page.context().close();
   });
 

@@ -43,6 +43,42 @@ export function prose(text: string, ...before: Child[]): HTMLParagraphElement {
   return h("p", {}, ...before, ...children);
 }
 
+/** A fold whose content is made when it is first opened: most readers open few of them. */
+export function fold(attributes: Attributes, title: string, content: () => readonly Child[]): HTMLElement {
+  const details = h("details", attributes, h("summary", {}, title));
+  const build = (): void => details.append(...content().filter((child) => child !== null));
+  if (details.open) {
+    build();
+  } else {
+    details.addEventListener("toggle", build, { once: true });
+  }
+  return details;
+}
+
+/** Calls `draw` once, when `element` comes near the visible part of the page or is to be printed. */
+export function whenNear(element: HTMLElement, draw: () => void): void {
+  const once = (): void => {
+    observer.disconnect();
+    removeEventListener("beforeprint", once);
+    draw();
+  };
+  const observer = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && once(), {
+    rootMargin: "600px",
+  });
+  observer.observe(element);
+  addEventListener("beforeprint", once);
+}
+
+/** Width of the longest text in pixels, at the size of the figures' labels. */
+export function labelWidth(texts: readonly string[]): number {
+  const context = document.createElement("canvas").getContext("2d");
+  if (context === null) {
+    return 0;
+  }
+  context.font = `13px ${getComputedStyle(document.body).fontFamily}`;
+  return Math.ceil(Math.max(0, ...texts.map((text) => context.measureText(text).width)));
+}
+
 /** Calls `draw` with the element's width in pixels: at once when it is shown, and on each change. */
 export function onWidth(element: HTMLElement, draw: (width: number) => void): void {
   let drawn = 0;

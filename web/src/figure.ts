@@ -1,6 +1,6 @@
 // A figure: its title, what it shows, and its numbers as a table and as a download.
 
-import { h } from "./dom";
+import { fold, h } from "./dom";
 import { fileName } from "./format";
 import { csv, table, type Column } from "./table";
 
@@ -22,13 +22,10 @@ export function figure(study: string, content: Figure): HTMLElement {
     {},
     h("figcaption", {}, h("h3", {}, content.title), h("p", {}, content.note)),
     content.body,
-    h(
-      "details",
-      { class: "data" },
-      h("summary", {}, "Data of this figure"),
+    fold({ class: "data" }, "Data of this figure", () => [
       table(content.columns, `Data: ${content.title}`),
       downloadButton(study, content.title, content.download ?? (() => content.columns)),
-    ),
+    ]),
   );
 }
 

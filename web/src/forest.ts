@@ -5,7 +5,7 @@
 // page's policy forbids, and can neither be focused by keyboard nor lay its labels out for a phone.
 
 import { scaleLog } from "d3-scale";
-import { h, onWidth, s } from "./dom";
+import { h, labelWidth, onWidth, s } from "./dom";
 import type { Answer } from "./page";
 import { ratioDomain, ratioTicks } from "./scales";
 import { explain } from "./tooltip";
@@ -22,9 +22,11 @@ export function forest(answers: readonly Answer[]): HTMLElement {
 }
 
 function draw(answers: readonly Answer[], width: number): SVGElement {
-  const narrow = width < 600;
+  const labels = labelWidth(answers.flatMap((answer) => [answer.what, answer.context])) + 28;
+  // Labels stand beside the marks where there is room, else above them.
+  const narrow = width < 600 || labels > width * 0.45;
   const row = narrow ? 62 : ROW;
-  const left = narrow ? 8 : Math.min(300, width * 0.36);
+  const left = narrow ? 8 : labels;
   const right = narrow ? width - 8 : width - 150;
   const bottom = TOP + answers.length * row;
   const domain = ratioDomain(

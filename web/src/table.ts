@@ -16,6 +16,9 @@ export interface Column {
   strong?: (value: Value) => boolean;
 }
 
+/** Texts up to this length stay on one line. */
+const SHORT = 18;
+
 const isNumeric = (column: Column): boolean =>
   column.values.every((value) => value === null || typeof value === "number") &&
   column.values.some((value) => value !== null);
@@ -38,7 +41,10 @@ export const show = {
 /** A table in a box that scrolls sideways on its own, so that the page never does. */
 export function table(columns: readonly Column[], label: string): HTMLElement {
   const shown = columns.map(texts);
-  const kind = columns.map((column) => (isNumeric(column) ? "number" : "text"));
+  const kind = columns.map((column) => {
+    const short = column.values.every((value) => String(value ?? "").length <= SHORT);
+    return isNumeric(column) ? "number" : short ? "text short" : "text";
+  });
   const head = columns.map((column, index) =>
     h(
       "th",

@@ -3,7 +3,7 @@
 import { max, ticks } from "d3-array";
 import { scaleLinear } from "d3-scale";
 import { repetitionClass, repetitionsOf } from "./colors";
-import { h, onWidth, s } from "./dom";
+import { h, labelWidth, onWidth, s } from "./dom";
 import { meanWithin, number, tick as tickText } from "./format";
 import type { Page } from "./page";
 import { runsOf } from "./series";
@@ -47,9 +47,10 @@ function lane(position: number, repetitions: number): number {
 }
 
 function draw(page: Page, width: number, hidden: ReadonlySet<number>): SVGElement {
-  const narrow = width < 600;
+  const labels = labelWidth(page.cells.map((cell) => cell.label)) + 28;
+  const narrow = width < 600 || labels > width * 0.45;
   const row = narrow ? 52 : 36;
-  const left = narrow ? 8 : Math.min(320, width * 0.38);
+  const left = narrow ? 8 : labels;
   const right = narrow ? width - 16 : width - 84;
   const bottom = TOP + page.cells.length * row;
   const top = max(page.cells, (cell) => cell.queries_per_s_max ?? 0) ?? 0;

@@ -4,7 +4,7 @@
 
 import uPlot from "uplot";
 import { property, repetitionClass } from "./colors";
-import { h, onWidth } from "./dom";
+import { h, onWidth, whenNear } from "./dom";
 import { number, tick } from "./format";
 import type { Page, RunView } from "./page";
 import { binRange, largest, onBins, runsOf, times } from "./series";
@@ -45,16 +45,16 @@ function panel(label: string, runs: readonly RunView[], step_s: number, scale: S
   const charts: uPlot[] = [];
   const boxes = METRICS.map((metric) => {
     const box = h("div", { class: "plot", role: "img", "aria-label": `${label}: ${metric.title} over time` });
+    box.style.height = `${metric.height}px`;
     let chart: uPlot | undefined;
-    onWidth(box, (width) => {
-      if (chart === undefined) {
-        chart = new uPlot(options(metric, runs, scale, width, legend), data(runs, metric.key, step_s, scale), box);
-        charts.push(chart);
-        legend.apply(chart);
-      } else {
-        chart.setSize({ width, height: metric.height });
-      }
-    });
+    const draw = (width: number): void => {
+      chart = new uPlot(options(metric, runs, scale, width, legend), data(runs, metric.key, step_s, scale), box);
+      charts.push(chart);
+      legend.apply(chart);
+    };
+    // A study of a hundred runs has dozens of panels, of which a screen shows two.
+    whenNear(box, () => draw(box.clientWidth));
+    onWidth(box, (width) => chart?.setSize({ width, height: metric.height }));
     return h("div", {}, h("p", { class: "axis-title" }, metric.title), box);
   });
   legend.onToggle = () => charts.forEach((chart) => legend.apply(chart));

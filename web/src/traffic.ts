@@ -3,7 +3,7 @@
 import { max, sum, ticks } from "d3-array";
 import { scaleLinear } from "d3-scale";
 import { kindClass, kindOrder } from "./colors";
-import { h, onWidth, s } from "./dom";
+import { h, labelWidth, onWidth, s } from "./dom";
 import { number, tick as tickText } from "./format";
 import type { CellTraffic, Page } from "./page";
 import { explain } from "./tooltip";
@@ -48,9 +48,10 @@ export function trafficBars(page: Page): HTMLElement {
 }
 
 function draw(page: Page, names: readonly string[], width: number, hidden: ReadonlySet<string>): SVGElement {
-  const narrow = width < 600;
+  const labels = labelWidth(page.traffic.map((cell) => page.cells[cell.cell]?.label ?? "")) + 64;
+  const narrow = width < 600 || labels > width * 0.5;
   const row = narrow ? 68 : 46;
-  const left = narrow ? 40 : Math.min(360, width * 0.42);
+  const left = narrow ? 40 : labels;
   const right = width - 56;
   const bottom = TOP + page.traffic.length * row;
   const shown = (cell: CellTraffic): Kind[] =>

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use weir_model::{Comparison, Finding, Severity, Verdict};
 
-use crate::number::{Rounded, interval_decimals};
+use crate::number::{Rounded, interval_decimals, interval_end};
 use crate::words::{count, levels_phrase, metric_name, verdict_name};
 
 /// A comparison as the page shows it.
@@ -75,7 +75,10 @@ impl Numbers {
         let decimals = ends.map_or(2, |(low, high)| interval_decimals(low, high));
         Self {
             ratio: format!("{:.decimals$}", comparison.ratio),
-            interval: ends.map(|(low, high)| format!("{low:.decimals$} to {high:.decimals$}")),
+            interval: ends.map(|(low, high)| {
+                let end = |value| interval_end(value, decimals);
+                format!("{} to {}", end(low), end(high))
+            }),
         }
     }
 }
@@ -186,7 +189,10 @@ mod tests {
     #[test]
     fn an_interval_that_just_excludes_one_never_reads_as_one() {
         let text = sentence(&comparison(Verdict::Effect, 1.05, Some((1.002, 1.1))));
-        assert!(text.contains("1.002 to 1.100"), "{text}");
+        assert!(
+            text.contains("1.05x") && text.contains("1.002 to 1.10,"),
+            "{text}"
+        );
     }
 
     #[test]

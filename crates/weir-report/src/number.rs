@@ -54,9 +54,6 @@ fn significant(value: f64, digits: i32) -> f64 {
 
 /// Decimals that an interval from `low` to `high` allows: one digit of its half-width, at least
 /// two decimals and at most four.
-///
-/// An end that would round to 1 although it is not 1 gets more decimals, because whether the
-/// interval contains 1 is what the verdict turns on.
 pub(crate) fn interval_decimals(low: f64, high: f64) -> usize {
     let half_width = (high - low).abs() / 2.0;
     let wanted = if half_width > 0.0 {
@@ -64,14 +61,19 @@ pub(crate) fn interval_decimals(low: f64, high: f64) -> usize {
     } else {
         2
     };
-    let mut decimals = wanted.clamp(2, 4);
-    let looks_like_one = |value: f64, decimals: usize| {
-        (value - 1.0).abs() > 1e-9 && format!("{value:.decimals$}") == format!("{:.decimals$}", 1.0)
-    };
-    while decimals < 4 && (looks_like_one(low, decimals) || looks_like_one(high, decimals)) {
-        decimals += 1;
+    wanted.clamp(2, 4)
+}
+
+/// An end of an interval with `decimals`; up to six if it would otherwise read as 1 although it is
+/// not, because whether the interval contains 1 is what the verdict turns on.
+pub(crate) fn interval_end(value: f64, decimals: usize) -> String {
+    let is_one = (value - 1.0).abs() < 1e-6;
+    let text = format!("{value:.decimals$}");
+    if !is_one && decimals < 6 && text == format!("{:.decimals$}", 1.0) {
+        interval_end(value, decimals + 1)
+    } else {
+        text
     }
-    decimals
 }
 
 /// A number with thousands separated by commas and as many decimals as its size deserves.
@@ -135,7 +137,9 @@ mod tests {
         assert_eq!(interval_decimals(1.24, 1.39), 2);
         assert_eq!(interval_decimals(1.240, 1.244), 3);
         assert_eq!(interval_decimals(0.5, 3.0), 2);
-        assert_eq!(interval_decimals(1.001, 1.3), 3);
+        assert_eq!(interval_end(1.3, 2), "1.30");
+        assert_eq!(interval_end(0.9996, 2), "0.9996");
+        assert_eq!(interval_end(1.0, 2), "1.00");
         assert_eq!(interval_decimals(1.0, 1.0), 2);
     }
 

@@ -1,6 +1,6 @@
 // The set-up: all that is needed to run the study again, and to doubt it.
 
-import { h } from "../dom";
+import { fold, h } from "../dom";
 import { downloadButton } from "../figure";
 import { count } from "../format";
 import type { Page } from "../page";
@@ -29,18 +29,15 @@ export function setup(page: Page): HTMLElement {
 
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-function fold(page: Page, title: string, columns: readonly Column[], note: string, open = false): HTMLElement | null {
+function folded(page: Page, title: string, columns: readonly Column[], note: string, open = false): HTMLElement | null {
   if ((columns[0]?.values.length ?? 0) === 0) {
     return null;
   }
-  return h(
-    "details",
-    { class: "fold", open },
-    h("summary", {}, title),
+  return fold({ class: "fold", open }, title, () => [
     h("p", { class: "note" }, note),
     table(columns, title),
     downloadButton(page.title, title, () => columns),
-  );
+  ]);
 }
 
 /** Variables that the study sets: in all combinations, and in each. */
@@ -50,7 +47,7 @@ function studyVariables(page: Page): HTMLElement | null {
     Object.entries(cell.variables).map(([name, value]) => ({ where: cell.label, name, value })),
   );
   const rows = [...common, ...own];
-  return fold(
+  return folded(
     page,
     "Variables that the study sets",
     [
@@ -68,7 +65,7 @@ function drives(page: Page): HTMLElement | null {
     ...drive.figures.map(({ label, text, source }) => ({ drive: drive.title, label, text, source: source as string | null })),
     ...Object.entries(drive.other_sources).map(([key, source]) => ({ drive: drive.title, label: key, text: null, source })),
   ]);
-  return fold(
+  return folded(
     page,
     "Drive profiles",
     [
@@ -82,7 +79,7 @@ function drives(page: Page): HTMLElement | null {
 }
 
 function counters(page: Page): HTMLElement | null {
-  return fold(
+  return folded(
     page,
     "What server, host and drive counted",
     [
@@ -100,7 +97,7 @@ function counters(page: Page): HTMLElement | null {
 
 function changed(page: Page): HTMLElement | null {
   const rows = page.variables.changed;
-  return fold(
+  return folded(
     page,
     `Variables that changed during a run (${rows.length})`,
     [
@@ -115,7 +112,7 @@ function changed(page: Page): HTMLElement | null {
 
 function differing(page: Page): HTMLElement | null {
   const rows = page.variables.differing;
-  return fold(
+  return folded(
     page,
     `Variables that differ between runs (${rows.length})`,
     [
@@ -131,7 +128,7 @@ function differing(page: Page): HTMLElement | null {
 
 function shared(page: Page): HTMLElement | null {
   const rows = Object.entries(page.variables.shared);
-  return fold(
+  return folded(
     page,
     `Variables that are the same in all runs (${rows.length})`,
     [
