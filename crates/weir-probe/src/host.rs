@@ -90,15 +90,14 @@ cpu1 63068 89 10189 160405 1774 0 282 72 0 0
     #[test]
     fn cpu_times_are_summed_by_where_they_went() {
         let readings = parse_cpu(STAT, 100.0).unwrap();
-        let value = |metric| {
-            let found = readings.iter().find(|(found, _)| *found == metric);
-            found.unwrap().1
-        };
-        assert_eq!(value(metrics::HOST_CPU_USER), 1226.31);
-        assert_eq!(value(metrics::HOST_CPU_SYSTEM), 195.56);
-        assert_eq!(value(metrics::HOST_CPU_IDLE), 3270.59);
-        assert_eq!(value(metrics::HOST_CPU_IOWAIT), 24.97);
-        assert_eq!(value(metrics::HOST_CPU_STEAL), 1.28);
+        let expected = [
+            (metrics::HOST_CPU_USER, 1226.31),
+            (metrics::HOST_CPU_SYSTEM, 195.56),
+            (metrics::HOST_CPU_IDLE, 3270.59),
+            (metrics::HOST_CPU_IOWAIT, 24.97),
+            (metrics::HOST_CPU_STEAL, 1.28),
+        ];
+        assert_eq!(readings, expected);
     }
 
     #[test]

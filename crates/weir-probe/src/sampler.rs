@@ -197,19 +197,25 @@ mod tests {
 
     #[test]
     fn ticks_are_multiples_of_the_interval_before_and_after_the_origin() {
-        let base = Instant::now() + Duration::from_secs(100);
         let ms = Duration::from_millis;
+        let start = Instant::now();
         let clock = Clock {
-            origin: base,
+            origin: start + ms(10_000),
             interval: ms(1000),
         };
-        assert_eq!(clock.next_tick(base), base + ms(1000));
-        assert_eq!(clock.next_tick(base + ms(1999)), base + ms(2000));
-        assert_eq!(clock.next_tick(base - ms(1)), base);
-        assert_eq!(clock.next_tick(base - ms(1000)), base);
-        assert_eq!(clock.next_tick(base - ms(1001)), base - ms(1000));
-        assert_eq!(clock.seconds(base - ms(500)), -0.5);
-        assert_eq!(clock.seconds(base + ms(500)), 0.5);
+        // now -> next tick, milliseconds since the start.
+        let cases = [
+            (8_999, 9_000),
+            (9_000, 10_000),
+            (9_999, 10_000),
+            (10_000, 11_000),
+            (11_999, 12_000),
+        ];
+        for (now, tick) in cases {
+            assert_eq!(clock.next_tick(start + ms(now)), start + ms(tick), "{now}");
+        }
+        assert!((clock.seconds(start + ms(9_500)) + 0.5).abs() < 1e-9);
+        assert!((clock.seconds(start + ms(10_500)) - 0.5).abs() < 1e-9);
     }
 
     #[test]
@@ -226,12 +232,12 @@ mod tests {
             Ok(vec![(metrics::HOST_CPU_USER, 1.0)])
         });
         let probes: Vec<Box<dyn Probe>> = vec![Box::new(stalling), Box::new(steady)];
-        let sampler = Sampler::start(probes, Duration::from_millis(50), Instant::now());
+        let running = Sampler::start(probes, Duration::from_millis(50), Instant::now());
         for _ in 0..5 {
             counted.recv_timeout(Duration::from_mins(1)).unwrap();
         }
         drop(release);
-        let (samples, gaps) = sampler.finish();
+        let (samples, gaps) = running.finish();
         let steady = samples
             .iter()
             .filter(|sample| sample.metric == metrics::HOST_CPU_USER.name);
@@ -261,7 +267,7 @@ mod tests {
                 (metrics::DRIVE_READ_BUSY, f64::NAN),
             ])
         });
-        let sampler = Sampler::start(
+        let running = Sampler::start(
             vec![Box::new(probe)],
             Duration::from_millis(50),
             Instant::now(),
@@ -269,7 +275,7 @@ mod tests {
         for _ in 0..5 {
             counted.recv_timeout(Duration::from_mins(1)).unwrap();
         }
-        let (samples, gaps) = sampler.finish();
+        let (samples, gaps) = running.finish();
         assert!(
             gaps.iter()
                 .any(|gap| matches!(gap.error, ProbeError::Drive))

@@ -62,7 +62,7 @@ fn rows_and_statements_are_counted(flavor: Flavor, absent: &[Metric]) {
     assert!(grown(metrics::STATUS_REDO_WRITTEN) > 0.0);
     assert!(grown(metrics::STATUS_POOL_READ_REQUESTS) > 0.0);
     // The three statements and the probe's own one.
-    assert_eq!(grown(metrics::STATUS_QUESTIONS), 4.0);
+    assert_eq!(grown(metrics::STATUS_QUESTIONS) as u64, 4);
 }
 
 #[test]
@@ -84,12 +84,12 @@ fn a_server_that_ends_leaves_gaps_and_the_rest_goes_on(flavor: Flavor) {
         Box::new(StatusProbe::new(server.endpoint())),
     ];
     let origin = Instant::now();
-    let sampler = Sampler::start(probes, Duration::from_millis(50), origin);
+    let running = Sampler::start(probes, Duration::from_millis(50), origin);
     std::thread::sleep(Duration::from_millis(500));
     server.kill();
     let killed_s = origin.elapsed().as_secs_f64();
     std::thread::sleep(Duration::from_millis(500));
-    let (samples, gaps) = sampler.finish();
+    let (samples, gaps) = running.finish();
 
     let last_time = |metric: Metric| {
         let times = samples.iter().filter(|sample| sample.metric == metric.name);
