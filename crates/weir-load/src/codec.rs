@@ -11,7 +11,7 @@ mod packet;
 mod reply;
 
 pub(crate) use execute::{ExecuteTemplate, ParameterKind, Patch, text_request};
-pub(crate) use handshake::{HandshakeError, Login, PreparedStatement, Session};
+pub(crate) use handshake::{HandshakeError, Login, Session};
 pub(crate) use packet::{HEADER_BYTES, Malformed, put_header, put_length_encoded};
 pub(crate) use reply::{Reply, ReplyParser, ServerError};
 

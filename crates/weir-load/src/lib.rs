@@ -32,7 +32,7 @@ pub use cleanup::cleanup;
 pub use engine::run;
 pub use error::LoadError;
 pub use meter::Counts;
-pub use null_server::{NullServer, NullServerBehavior};
+pub use null_server::{Fault, NullServer, NullServerBehavior};
 pub use plan::{LoadPlan, PreparePlan, Tolerated};
 pub use prepare::prepare;
 pub use statistics::{Fairness, Interval, LoadOutcome};

@@ -68,10 +68,8 @@ impl LoadOutcome {
     /// Latencies and how often each occurred, microseconds, ascending.
     pub(crate) fn latencies_us(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
         self.latency_ns.iter_recorded().map(|value| {
-            (
-                value.value_iterated_to() as f64 / 1e3,
-                value.count_since_last_iteration(),
-            )
+            let ns = self.latency_ns.median_equivalent(value.value_iterated_to());
+            (ns as f64 / 1e3, value.count_at_value())
         })
     }
 }
@@ -248,7 +246,8 @@ fn summary(latency_ns: &Histogram<u64>, latency_ns_sum: u64) -> LatencySummary {
 fn serialize_us(latency_ns: &Histogram<u64>) -> Vec<u8> {
     let mut latency_us = new_histogram();
     for value in latency_ns.iter_recorded() {
-        let us = (value.value_iterated_to() + 500) / 1_000;
+        let ns = latency_ns.median_equivalent(value.value_iterated_to());
+        let us = (ns + 500) / 1_000;
         latency_us.saturating_record_n(us, value.count_at_value());
     }
     let mut bytes = Vec::new();

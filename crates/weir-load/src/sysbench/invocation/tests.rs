@@ -1,0 +1,90 @@
+//! Command lines as users of sysbench write them.
+
+use super::*;
+
+fn understand(line: &str) -> Result<Invocation, UsageError> {
+    parse(&line.split_whitespace().collect::<Vec<_>>(), None)
+}
+
+#[test]
+fn a_usual_command_line() {
+    let invocation = understand(
+        "oltp_read_write --tables=4 --table-size=1M --threads=64 --time=300 --warmup-time=30 \
+         --report-interval=10 --rand-type=pareto --mysql-socket=/x/s --mysql-user=root \
+         --skip_trx --percentile=99 run",
+    )
+    .unwrap();
+    assert_eq!(invocation.command, Command::Run);
+    let plan = &invocation.plan;
+    assert_eq!(plan.workload, WorkloadName::OltpReadWrite);
+    assert_eq!((plan.tables, plan.rows, plan.connections), (4, 1 << 20, 64));
+    assert_eq!(plan.measure, Some(Duration::from_secs(300)));
+    assert_eq!(plan.warmup, Duration::from_secs(30));
+    assert_eq!(plan.interval, Duration::from_secs(10));
+    assert_eq!(plan.distribution, Distribution::Pareto { h: 0.2 });
+    assert!(plan.mix.skip_transactions);
+    assert_eq!(plan.endpoint.address, Address::Socket("/x/s".into()));
+    assert_eq!(invocation.percentile, 99);
+}
+
+#[test]
+fn dashes_and_underscores_are_the_same_and_options_may_follow_the_command() {
+    let invocation = understand("oltp_point_select run --table_size=5 --mysql_host=db1").unwrap();
+    assert_eq!(invocation.plan.rows, 5);
+    let address = Address::Tcp("db1".to_owned(), 3306);
+    assert_eq!(invocation.plan.endpoint.address, address);
+}
+
+#[test]
+fn no_limits_at_all_are_no_limits() {
+    let plan = understand("oltp_read_only --time=0 --events=7 run").unwrap().plan;
+    assert_eq!((plan.measure, plan.max_events), (None, Some(7)));
+}
+
+#[test]
+fn the_option_beats_the_environment() {
+    let password = |line: &[&str]| {
+        let invocation = parse(line, Some("from-environment")).unwrap();
+        invocation.plan.endpoint.password.reveal().to_owned()
+    };
+    assert_eq!(password(&["oltp_read_only", "run"]), "from-environment");
+    let option = ["oltp_read_only", "--mysql-password=option", "run"];
+    assert_eq!(password(&option), "option");
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let message = |line: &str| understand(line).unwrap_err().to_string();
+    let cases = [
+        ("oltp_read_only --thraeds=4 run", "invalid option: --thraeds; did you mean --threads?"),
+        ("oltp_read_only --zzzz run", "invalid option: --zzzz"),
+        (
+            "oltp_read_only --rate=100 run",
+            "option --rate is sysbench's but not supported here (the load is a closed loop); \
+             leave it out",
+        ),
+        (
+            "oltp_read_only --threads=0 run",
+            "invalid value for option --threads: `0` (must be a whole number in range)",
+        ),
+        (
+            "oltp_read_only --db-ps-mode=disable run",
+            "invalid value for option --db-ps-mode: `disable` (only the default is supported)",
+        ),
+        (
+            "oltp_read_onyl run",
+            "no workload `oltp_read_onyl`; did you mean `oltp_read_only`?",
+        ),
+        (
+            "oltp_read_only rnu",
+            "no command `rnu`; write prepare, run, cleanup or help",
+        ),
+        (
+            "oltp_read_only",
+            "no command; write WORKLOAD [--options] prepare|run|cleanup|help",
+        ),
+    ];
+    for (line, expected) in cases {
+        assert_eq!(message(line), expected);
+    }
+}

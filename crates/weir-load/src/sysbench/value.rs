@@ -1,0 +1,145 @@
+//! Option values as sysbench reads them.
+
+use thiserror::Error;
+
+/// A command line that cannot be understood. Exit status 1, as sysbench has it.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum UsageError {
+    /// No such option.
+    #[error("invalid option: --{name}{}", hint(.nearest.as_deref()))]
+    UnknownOption {
+        /// As written.
+        name: String,
+        /// What may have been meant.
+        nearest: Option<String>,
+    },
+    /// sysbench has it, this engine does not.
+    #[error("option --{name} is sysbench's but not supported here ({why}); leave it out")]
+    UnsupportedOption {
+        /// The option.
+        name: String,
+        /// Why not.
+        why: &'static str,
+    },
+    /// The value does not fit the option.
+    #[error("invalid value for option --{name}: `{value}` ({expected})")]
+    Value {
+        /// The option.
+        name: String,
+        /// As written.
+        value: String,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// No workload of this name.
+    #[error("{0}")]
+    Workload(String),
+    /// No command of this name.
+    #[error("no command `{0}`; write prepare, run, cleanup or help")]
+    Command(String),
+    /// More words than a workload and a command.
+    #[error("unexpected argument `{0}`; write WORKLOAD [--options] prepare|run|cleanup|help")]
+    Argument(String),
+    /// Words are missing.
+    #[error("no {0}; write WORKLOAD [--options] prepare|run|cleanup|help")]
+    Missing(&'static str),
+}
+
+fn hint(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |name| format!("; did you mean --{name}?"))
+}
+
+/// An option's value, for messages and conversion.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Value<'a> {
+    pub(super) name: &'a str,
+    /// `None`: the option stood without `=`.
+    pub(super) text: Option<&'a str>,
+}
+
+impl Value<'_> {
+    pub(super) fn wrong(&self, expected: &'static str) -> UsageError {
+        UsageError::Value {
+            name: self.name.to_owned(),
+            value: self.text.unwrap_or_default().to_owned(),
+            expected,
+        }
+    }
+
+    /// Any text.
+    pub(super) fn text(&self) -> Result<String, UsageError> {
+        self.text
+            .map(str::to_owned)
+            .ok_or_else(|| self.wrong("needs a value"))
+    }
+
+    /// A whole number, with K, M, G or T for powers of 1,024 as in sysbench.
+    pub(super) fn number(&self, min: u64, max: u64) -> Result<u64, UsageError> {
+        let expected = "must be a whole number in range";
+        let text = self.text.unwrap_or_default();
+        let (digits, shift) = match text.char_indices().last() {
+            Some((end, 'K' | 'k')) => (&text[..end], 10),
+            Some((end, 'M' | 'm')) => (&text[..end], 20),
+            Some((end, 'G' | 'g')) => (&text[..end], 30),
+            Some((end, 'T' | 't')) => (&text[..end], 40),
+            _ => (text, 0),
+        };
+        digits
+            .parse::<u64>()
+            .ok()
+            .and_then(|number| number.checked_mul(1 << shift))
+            .filter(|number| (min..=max).contains(number))
+            .ok_or_else(|| self.wrong(expected))
+    }
+
+    /// A number that fits 32 bits.
+    pub(super) fn small(&self, min: u32) -> Result<u32, UsageError> {
+        self.number(u64::from(min), u64::from(u32::MAX))
+            .map(|number| number as u32)
+    }
+
+    /// A fraction.
+    pub(super) fn real(&self) -> Result<f64, UsageError> {
+        let number = self.text.unwrap_or_default().parse::<f64>();
+        number
+            .ok()
+            .filter(|number| number.is_finite())
+            .ok_or_else(|| self.wrong("must be a number"))
+    }
+
+    /// A switch; bare means on.
+    pub(super) fn switch(&self) -> Result<bool, UsageError> {
+        match self.text {
+            None | Some("on" | "true" | "1") => Ok(true),
+            Some("off" | "false" | "0") => Ok(false),
+            Some(_) => Err(self.wrong("must be on or off")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Value;
+
+    fn value(text: Option<&str>) -> Value<'_> {
+        Value { name: "x", text }
+    }
+
+    #[test]
+    fn sizes_take_suffixes() {
+        for (text, number) in [("10", 10), ("2K", 2048), ("1m", 1 << 20), ("1G", 1 << 30)] {
+            assert_eq!(value(Some(text)).number(0, u64::MAX), Ok(number));
+        }
+        for text in ["", "K", "-1", "1.5", "1X", "99999999999T"] {
+            assert!(value(Some(text)).number(0, u64::MAX).is_err(), "{text}");
+        }
+        assert!(value(None).number(0, 1).is_err());
+    }
+
+    #[test]
+    fn switches_are_on_when_bare() {
+        assert_eq!(value(None).switch(), Ok(true));
+        assert_eq!(value(Some("off")).switch(), Ok(false));
+        assert!(value(Some("yes")).switch().is_err());
+    }
+}
