@@ -27,7 +27,7 @@ function draw(answers: readonly Answer[], width: number): SVGElement {
   const narrow = width < 600 || labels > width * 0.45;
   const row = narrow ? 62 : ROW;
   const left = narrow ? 8 : labels;
-  const right = narrow ? width - 8 : width - 150;
+  const right = narrow ? width - 68 : width - 150;
   const bottom = TOP + answers.length * row;
   const domain = ratioDomain(
     answers.flatMap((answer) => [answer.ratio_low, answer.ratio, answer.ratio_high].filter((x) => x !== null)),
@@ -73,11 +73,8 @@ function comparison(answer: Answer, place: Place): SVGElement {
   const group = s("g", { class: `comparison ${answer.verdict}`, tabindex: 0, role: "img" });
   const hit = s("rect", { x: 0, y, width, height: row, class: "hit" });
   group.append(hit, label(answer, place));
-  if (narrow) {
-    group.append(s("text", { x: width - 4, y: y + 15, class: "value", "text-anchor": "end" }, answer.verdict === "invalid" ? "invalid" : answer.ratio_text));
-  } else {
-    group.append(s("text", { x: width, y: middle + 4, class: "value", "text-anchor": "end" }, value));
-  }
+  const short = answer.verdict === "invalid" ? "invalid" : answer.ratio_text;
+  group.append(s("text", { x: width, y: middle + 4, class: "value", "text-anchor": "end" }, narrow ? short : value));
   const { ratio, ratio_low, ratio_high } = answer;
   const marks = s("g", { class: "marks" });
   if (ratio_low !== null && ratio_high !== null) {

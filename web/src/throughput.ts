@@ -51,7 +51,7 @@ function draw(page: Page, width: number, hidden: ReadonlySet<number>): SVGElemen
   const narrow = width < 600 || labels > width * 0.45;
   const row = narrow ? 52 : 36;
   const left = narrow ? 8 : labels;
-  const right = narrow ? width - 16 : width - 84;
+  const right = narrow ? width - 60 : width - 84;
   const bottom = TOP + page.cells.length * row;
   const top = max(page.cells, (cell) => cell.queries_per_s_max ?? 0) ?? 0;
   const x = scaleLinear([0, top > 0 ? top : 1], [left, right]);
@@ -74,7 +74,7 @@ function draw(page: Page, width: number, hidden: ReadonlySet<number>): SVGElemen
     const mean = meanWithin(cell.queries_per_s_mean, cell.queries_per_s_min, cell.queries_per_s_max);
     svg.append(
       s("text", { x: 0, y: narrow ? y + 18 : middle + 4, class: "label" }, cell.label),
-      s("text", { x: narrow ? width - 4 : width, y: narrow ? y + 18 : middle + 4, class: "value", "text-anchor": "end" }, mean),
+      s("text", { x: width, y: middle + 4, class: "value", "text-anchor": "end" }, mean),
       s("line", { x1: left, x2: right, y1: middle, y2: middle, class: "guide" }),
     );
     if (cell.queries_per_s_mean !== null) {
