@@ -22,7 +22,7 @@ pub use control::{statistics, unmount};
 pub use error::DriveError;
 pub use floor::{READ_FLOOR_US, WRITE_FLOOR_US, check_floor};
 pub use model::{Model, ModelUsage};
-pub use mount::serve;
+pub use mount::{check_fuse, serve};
 pub use options::MountOptions;
 pub use process::DriveProcess;
 pub use stop::Stop;

@@ -1,13 +1,17 @@
 //! Mounting a drive and serving it until somebody wants it to end.
 
-use std::fs::{DirBuilder, OpenOptions};
+mod session;
+
+pub use self::session::check_fuse;
+
+use std::fs::DirBuilder;
 use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fuser::{Config, MountOption, Session, SessionACL};
+use fuser::Session;
 use rustix::fs::Mode;
 use rustix::process::{Resource, Rlimit};
 use weir_model::DriveProfile;
@@ -40,7 +44,7 @@ pub fn serve(
     if !options.below_floor {
         check_floor(&profile)?;
     }
-    check_fuse()?;
+    session::check_fuse()?;
     prepare_process();
     let mountpoint = prepare_directories(options)?;
     let registration = register(options, &mountpoint)?;
@@ -70,8 +74,8 @@ fn serve_at(
     let engine = Arc::new(engine);
     let listener = Listener::bind(mountpoint)?;
     let files = DriveFileSystem::new(Arc::clone(&store), Arc::clone(&engine));
-    let session = Session::new(files, mountpoint, &configuration(&profile.name))
-        .map_err(DriveError::path("mount on", mountpoint))?;
+    let session = session::mount(files, &profile.name, mountpoint)
+        .map_err(|error| session::explain(error, mountpoint))?;
     let mounted = Mounted {
         mountpoint,
         engine: &engine,
@@ -126,54 +130,6 @@ fn start_session(session: Session<DriveFileSystem>, stop: &Stop) -> std::io::Res
     Ok(ended)
 }
 
-fn configuration(profile: &str) -> Config {
-    let mut configuration = Config::default();
-    configuration.mount_options = vec![
-        MountOption::FSName(profile.to_owned()),
-        // Appears as `fuse.weir` in the mount table, by which leftovers are found.
-        MountOption::Subtype("weir".to_owned()),
-        MountOption::DefaultPermissions,
-        MountOption::NoDev,
-        MountOption::NoSuid,
-    ];
-    // Only root may let others in without a change of /etc/fuse.conf.
-    configuration.acl = if rustix::process::geteuid().is_root() {
-        SessionACL::All
-    } else {
-        SessionACL::Owner
-    };
-    // One reader keeps the operations in their order, and more did not make it faster.
-    configuration.n_threads = Some(1);
-    configuration
-}
-
-/// One line that says what is missing, before anything is created.
-fn check_fuse() -> Result<(), DriveError> {
-    let device = Path::new("/dev/fuse");
-    let opened = OpenOptions::new().read(true).write(true).open(device);
-    if let Err(error) = opened {
-        let remedy = match error.kind() {
-            ErrorKind::PermissionDenied => "let this user read and write /dev/fuse, or run as root",
-            _ => "load the kernel's fuse module, or give the container `--device /dev/fuse`",
-        };
-        return Err(unavailable(format!("/dev/fuse: {error}"), remedy));
-    }
-    if rustix::process::geteuid().is_root() || has_helper() {
-        return Ok(());
-    }
-    let why = "fusermount3 is not installed, and only root can mount without it";
-    Err(unavailable(why.to_owned(), "install the package fuse3"))
-}
-
-fn unavailable(why: String, remedy: &'static str) -> DriveError {
-    DriveError::FuseUnavailable { why, remedy }
-}
-
-fn has_helper() -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join("fusermount3").is_file())
-}
-
 fn prepare_process() {
     // The kernel has applied the caller's umask already.
     rustix::process::umask(Mode::empty());
@@ -189,7 +145,6 @@ fn prepare_process() {
 
 fn prepare_directories(options: &MountOptions) -> Result<PathBuf, DriveError> {
     for path in [&options.backing, &options.mountpoint] {
-        // Looking at a mountpoint whose drive was killed fails, so it must not be tried first.
         let created = DirBuilder::new().recursive(true).mode(0o700).create(path);
         if let Err(source) = created {
             return Err(dead_or_unusable(path, source));
@@ -215,7 +170,9 @@ fn prepare_directories(options: &MountOptions) -> Result<PathBuf, DriveError> {
 }
 
 fn dead_or_unusable(path: &Path, source: std::io::Error) -> DriveError {
-    let dead = source.kind() == ErrorKind::NotConnected || weir_process::is_mounted(path);
+    // mkdir(2) of a mountpoint whose drive was killed says "exists", as it cannot look at it.
+    let dead = source.kind() == ErrorKind::NotConnected
+        || resolved(path).is_ok_and(|path| weir_process::is_mounted(&path));
     DriveError::Path {
         action: "use",
         path: path.to_owned(),
