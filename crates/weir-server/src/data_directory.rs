@@ -1,9 +1,9 @@
 //! What a data directory of Weir's own is: a note in it names the server that made it and holds the
 //! account's password.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use rand::distr::{Alphanumeric, SampleString};
@@ -101,6 +101,16 @@ pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), ServerError> 
         .open(path)
         .and_then(|mut file| file.write_all(text.as_bytes()))
         .map_err(ServerError::path("write", path))
+}
+
+/// Makes a directory, and those above it, that only its owner may enter; one that is there stays as
+/// it is.
+pub(crate) fn create_private_directory(path: &Path) -> Result<(), ServerError> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(ServerError::path("create", path))
 }
 
 /// Fails if a live server holds the data.

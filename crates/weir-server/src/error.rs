@@ -73,6 +73,12 @@ pub enum ServerError {
         /// Who holds it.
         pid: u32,
     },
+    /// Another server listens where this one would.
+    #[error("the socket `{path}` is in use by another server; choose another run directory")]
+    SocketInUse {
+        /// The socket.
+        path: PathBuf,
+    },
     /// The server ended before it answered.
     #[error("the {flavor} server did not start: {words}")]
     Start {

@@ -53,7 +53,7 @@ impl ServerBinary {
         let mut command = Command::new(&path);
         command.args(["--no-defaults", "--version"]);
         command.stderr(Stdio::null());
-        let printed = run_within(&mut command, Duration::from_secs(10))
+        let printed = run_within(&mut command, Vec::new(), Duration::from_secs(10))
             .map_err(|error| not_a_server(error.to_string()))?
             .output;
         let (flavor, version) = parse_version(&printed)

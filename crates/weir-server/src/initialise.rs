@@ -6,15 +6,17 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use weir_model::Flavor;
-use weir_process::{Signal, WorkDirectory, runtime_directory, spawn_tied};
+use weir_process::{WorkDirectory, runtime_directory};
 
-use crate::data_directory::{DATABASE, DataNote, USER, is_free, write_private};
+use crate::data_directory::{
+    DATABASE, DataNote, USER, create_private_directory, is_free, write_private,
+};
 use crate::option_file::OptionFile;
 use crate::run::run_within;
 use crate::{ServerBinary, ServerError, error_log, translate};
@@ -41,7 +43,7 @@ pub fn initialise(
         });
     }
     let existed = data_dir.exists();
-    fs::create_dir_all(data_dir).map_err(ServerError::path("create", data_dir))?;
+    create_private_directory(data_dir)?;
     let data_dir = &data_dir
         .canonicalize()
         .map_err(ServerError::path("find", data_dir))?;
@@ -75,24 +77,24 @@ fn make(
         .open(&log)
         .map_err(ServerError::path("create", &log))?;
     command.stderr(stderr);
-    let outcome = match server.flavor {
+    let input = match server.flavor {
         Flavor::Mysql => {
             command.arg("--initialize-insecure");
             command.arg(format!("--init-file={}", init_file.display()));
-            run_within(&mut command, LIMIT).map(|finished| finished.success)
+            Vec::new()
         }
         Flavor::Mariadb => {
-            let sql = mariadb_sql(server, &note)?;
-            feed(command.arg("--bootstrap"), &sql)
+            command.arg("--bootstrap");
+            mariadb_sql(server, &note)?
         }
     };
     let failed = |words: String| ServerError::Initialise {
         path: data_dir.to_owned(),
         words,
     };
-    match outcome {
-        Ok(true) => note.write(data_dir),
-        Ok(false) => Err(failed(error_log::cause(&log))),
+    match run_within(&mut command, input, LIMIT) {
+        Ok(finished) if finished.success => note.write(data_dir),
+        Ok(_) => Err(failed(error_log::cause(&log))),
         Err(error) => Err(failed(error.to_string())),
     }
 }
@@ -176,21 +178,6 @@ fn share_directory(path: &Path, file: &str) -> Result<PathBuf, ServerError> {
                 prefix.join("share").display()
             ),
         })
-}
-
-/// Runs `command` with `input` on its standard input; whether it succeeded.
-fn feed(command: &mut Command, input: &[u8]) -> io::Result<bool> {
-    command.stdin(Stdio::piped()).stdout(Stdio::null());
-    let mut child = spawn_tied(command, Signal::KILL)?;
-    let mut pipe = child
-        .stdin
-        .take()
-        .expect("invariant: stdin was asked to be a pipe");
-    let written = pipe.write_all(input);
-    drop(pipe);
-    let success = child.wait()?.success();
-    // A server that fails closes the pipe first; its log says more than "broken pipe".
-    Ok(success && written.is_ok())
 }
 
 /// Removes what a failed initialisation left; the directory itself only if it was made for it.

@@ -1,9 +1,10 @@
 //! A private server: one process on one data directory, answering on a socket of its own.
 
+mod settings;
+
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::ops::ControlFlow;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
@@ -11,44 +12,18 @@ use std::time::{Duration, Instant};
 
 use mysql::prelude::Queryable;
 use mysql::{Conn, OptsBuilder};
-use weir_model::{Address, Endpoint, Flavor, Secret};
+use weir_model::{Address, Endpoint, Secret};
 use weir_process::{
-    Entry, EntryKind, ProcessIdentity, Registration, Registry, Signal, WorkDirectory,
-    runtime_directory, spawn_tied,
+    Entry, EntryKind, ProcessIdentity, Registration, Registry, Signal, WorkDirectory, spawn_tied,
 };
 
-use crate::data_directory::{DATABASE, DataNote, USER, check_not_in_use, write_private};
-use crate::option_file::OptionFile;
+use crate::data_directory::{
+    DATABASE, DataNote, USER, check_not_in_use, create_private_directory, write_private,
+};
 use crate::{ServerBinary, ServerError, error_log, translate};
 
-/// The longest path of a Unix socket, without the final zero byte (unix(7)).
-const SOCKET_PATH_BYTES_MAX: usize = 107;
-
-/// How a server is started.
-#[derive(Debug, Clone)]
-pub struct StartOptions {
-    /// The data: made by [`crate::initialise`] or restored from a snapshot.
-    pub data_dir: PathBuf,
-    /// A directory for the option file, the error log, the process id and, if its path is short
-    /// enough, the socket. Made if need be, with mode 0700.
-    pub run_dir: PathBuf,
-    /// Variables, in any flavour's names that [`translate`] knows.
-    pub variables: BTreeMap<String, String>,
-    /// How long the server may take to answer: crash recovery of a large redo log takes minutes.
-    pub timeout: Duration,
-}
-
-impl StartOptions {
-    /// The server's defaults, and two minutes to answer.
-    pub fn new(data_dir: impl Into<PathBuf>, run_dir: impl Into<PathBuf>) -> Self {
-        Self {
-            data_dir: data_dir.into(),
-            run_dir: run_dir.into(),
-            variables: BTreeMap::new(),
-            timeout: Duration::from_mins(2),
-        }
-    }
-}
+pub use settings::StartOptions;
+use settings::{canonical, option_text, socket_path};
 
 /// A server that answers. Dropping it kills the process; [`PrivateServer::stop`] ends it cleanly.
 #[derive(Debug)]
@@ -89,7 +64,8 @@ impl PrivateServer {
         let note = DataNote::read_for(binary, &options.data_dir)?;
         check_not_in_use(&options.data_dir)?;
         let data_dir = canonical(&options.data_dir)?;
-        let run_dir = private_directory(&options.run_dir)?;
+        create_private_directory(&options.run_dir)?;
+        let run_dir = canonical(&options.run_dir)?;
         let (socket, socket_dir) = socket_path(&run_dir)?;
         let error_log = run_dir.join("error.log");
         let option_path = run_dir.join("my.cnf");
@@ -292,55 +268,6 @@ impl Drop for KillOnError {
             let _ = child.wait();
         }
     }
-}
-
-fn canonical(path: &Path) -> Result<PathBuf, ServerError> {
-    path.canonicalize().map_err(ServerError::path("find", path))
-}
-
-fn private_directory(path: &Path) -> Result<PathBuf, ServerError> {
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)
-        .map_err(ServerError::path("create", path))?;
-    canonical(path)
-}
-
-/// A socket in `run_dir`, or in a short directory of its own if that path would be too long.
-fn socket_path(run_dir: &Path) -> Result<(PathBuf, Option<WorkDirectory>), ServerError> {
-    let socket = run_dir.join("mysql.sock");
-    if socket.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
-        return Ok((socket, None));
-    }
-    let short = WorkDirectory::create(&runtime_directory()?, "socket")?;
-    Ok((short.path().join("mysql.sock"), Some(short)))
-}
-
-fn option_text(
-    binary: &ServerBinary,
-    data_dir: &Path,
-    run_dir: &Path,
-    socket: &Path,
-    variables: &BTreeMap<String, String>,
-) -> Result<String, ServerError> {
-    let mut file = OptionFile::new();
-    file.set_path("datadir", data_dir)?;
-    file.set_path("socket", socket)?;
-    file.set_path("pid_file", &run_dir.join("mysqld.pid"))?;
-    file.set_path("log_error", &run_dir.join("error.log"))?;
-    file.flag("skip-networking");
-    file.flag("skip-name-resolve");
-    if binary.flavor == Flavor::Mysql {
-        // The X plugin would listen on a port; `loose` because a build may come without it.
-        file.set("loose_mysqlx", "OFF")?;
-    }
-    if rustix::process::geteuid().is_root() {
-        // A server refuses to run as root unless it is told to.
-        file.set("user", "root")?;
-    }
-    file.set_all(variables)?;
-    Ok(file.text().to_owned())
 }
 
 fn last_words(status: ExitStatus, log: &Path) -> String {

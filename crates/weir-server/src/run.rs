@@ -1,6 +1,6 @@
 //! Short-lived helper processes: run to the end, with a deadline, output kept.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,17 +16,26 @@ pub(crate) struct Finished {
     pub(crate) output: String,
 }
 
-/// Runs `command` to its end; it is killed at `limit`, which is an error.
-///
-/// Standard error goes where `command` says, by default to nowhere.
-pub(crate) fn run_within(command: &mut Command, limit: Duration) -> io::Result<Finished> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped());
+/// Runs `command` to its end with `input` on its standard input; it is killed at `limit`, which is
+/// an error. Standard error goes where `command` says.
+pub(crate) fn run_within(
+    command: &mut Command,
+    input: Vec<u8>,
+    limit: Duration,
+) -> io::Result<Finished> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = spawn_tied(command, Signal::KILL)?;
+    let mut stdin = child
+        .stdin
+        .take()
+        .expect("invariant: stdin was asked to be a pipe");
     let mut pipe = child
         .stdout
         .take()
         .expect("invariant: stdout was asked to be a pipe");
-    // Read beside the wait: a pipe holds 64 KiB, and a full one would stop the process.
+    // Beside the wait: a pipe holds 64 KiB, and a full one would stop the process. One that ends
+    // early closes its input; its own words then say more than "broken pipe".
+    thread::spawn(move || stdin.write_all(&input));
     let reader = thread::spawn(move || {
         let mut bytes = Vec::new();
         pipe.read_to_end(&mut bytes).map(|_| bytes)
@@ -63,16 +72,25 @@ mod tests {
     fn output_larger_than_a_pipe_is_kept_whole() {
         let mut command = Command::new("head");
         command.args(["-c", "300000", "/dev/zero"]);
-        let finished = run_within(&mut command, Duration::from_mins(1)).unwrap();
+        let finished = run_within(&mut command, Vec::new(), Duration::from_mins(1)).unwrap();
         assert!(finished.success);
         assert_eq!(finished.output.len(), 300_000);
+    }
+
+    #[test]
+    fn input_larger_than_a_pipe_arrives_whole() {
+        let mut command = Command::new("wc");
+        command.arg("-c");
+        let input = vec![b'x'; 300_000];
+        let finished = run_within(&mut command, input, Duration::from_mins(1)).unwrap();
+        assert_eq!(finished.output.trim(), "300000");
     }
 
     #[test]
     fn a_process_that_hangs_is_ended() {
         let mut command = Command::new("sleep");
         command.arg("600");
-        let error = run_within(&mut command, Duration::from_millis(50)).unwrap_err();
+        let error = run_within(&mut command, Vec::new(), Duration::from_millis(50)).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 }

@@ -18,7 +18,7 @@ pub use key::SnapshotKey;
 pub use space::{check_space, space_available};
 
 use crate::ServerError;
-use crate::data_directory::is_free;
+use crate::data_directory::{create_private_directory, is_free};
 
 /// Directories of unfinished or half-removed snapshots start with this.
 const ASIDE: &str = ".aside-";
@@ -41,7 +41,8 @@ pub struct SnapshotInfo {
 }
 
 /// Where snapshots are kept by default: `$XDG_CACHE_HOME/weir/snapshots`, else
-/// `~/.cache/weir/snapshots` (XDG Base Directory Specification), else below `/tmp`.
+/// `~/.cache/weir/snapshots` (XDG Base Directory Specification), else below the directory for
+/// temporary files.
 pub fn cache_directory() -> PathBuf {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let cache = set("XDG_CACHE_HOME")
@@ -55,7 +56,7 @@ impl Snapshots {
     /// The cache in `directory`, made if need be. Removes what an interrupted writer left, unless
     /// another process uses the cache now.
     pub fn open(directory: &Path) -> Result<Self, ServerError> {
-        fs::create_dir_all(directory).map_err(ServerError::path("create", directory))?;
+        create_private_directory(directory)?;
         let cache = Self {
             directory: directory.to_owned(),
         };
@@ -82,7 +83,7 @@ impl Snapshots {
         let _lock = self.lock_shared()?;
         let aside = Aside(self.aside());
         let data = aside.0.join("data");
-        fs::create_dir_all(&data).map_err(ServerError::path("create", &data))?;
+        create_private_directory(&data)?;
         copy::copy_tree(data_dir, &data)?;
         key::write(key, &aside.0)?;
         let target = self.directory.join(key.name());
@@ -109,7 +110,7 @@ impl Snapshots {
                 path: target.to_owned(),
             });
         }
-        fs::create_dir_all(target).map_err(ServerError::path("create", target))?;
+        create_private_directory(target)?;
         copy::copy_tree(&data, target)
     }
 

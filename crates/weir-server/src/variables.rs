@@ -152,7 +152,7 @@ pub fn known_variables(server: &ServerBinary) -> Result<BTreeMap<String, String>
         command.arg("--user=root");
     }
     command.stderr(Stdio::null());
-    let printed = run_within(&mut command, Duration::from_secs(30))
+    let printed = run_within(&mut command, Vec::new(), Duration::from_secs(30))
         .map_err(|error| not_a_server(error.to_string()))?
         .output;
     let known = parse_help(&printed);

@@ -32,6 +32,7 @@ on_both_flavors! {
     a_server_is_initialised_started_asked_and_stopped
     an_unknown_variable_is_told_in_the_servers_own_words
     data_in_use_name_their_holder
+    a_socket_in_use_is_not_taken_over
     a_killed_server_is_noticed_and_leaves_nothing
     a_server_dies_with_its_owner
     a_long_run_directory_gets_a_short_socket
@@ -117,6 +118,16 @@ fn data_in_use_name_their_holder(flavor: Flavor) {
         matches!(error, ServerError::InUse { pid, .. } if pid == server.pid()),
         "{error}"
     );
+}
+
+fn a_socket_in_use_is_not_taken_over(flavor: Flavor) {
+    let (server, directory) = testing::start(flavor);
+    let mut options = testing::options(directory.path());
+    options.data_dir = directory.path().join("other");
+    testing::data_directory(server.binary(), &options.data_dir);
+    let error = PrivateServer::start(server.binary(), &options).unwrap_err();
+    assert!(matches!(error, ServerError::SocketInUse { .. }), "{error}");
+    connect(&server).ping().unwrap();
 }
 
 fn a_killed_server_is_noticed_and_leaves_nothing(flavor: Flavor) {

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -116,8 +116,13 @@ fn can_reflink(job: &Job) -> bool {
 fn copy_file(job: &Job, reflink: &AtomicBool) -> io::Result<()> {
     let from = File::open(&job.from)?;
     let found = from.metadata()?;
-    let to = File::create(&job.to)?;
-    to.set_permissions(fs::Permissions::from_mode(found.mode() & 0o7777))?;
+    // Nobody else may look into the copy before it has the mode of the original.
+    let to = File::options()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&job.to)?;
+    to.set_permissions(found.permissions())?;
     let cloned = reflink.load(Ordering::Relaxed) && ioctl_ficlone(&to, &from).is_ok();
     if !cloned {
         to.set_len(found.len())?;
@@ -210,6 +215,8 @@ fn empty(directory: &Path) {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
     use super::*;
 
     #[test]
