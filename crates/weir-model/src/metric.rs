@@ -30,7 +30,7 @@ pub struct Metric {
 pub struct Sample {
     /// The metric's name.
     pub metric: String,
-    /// Seconds since the run's load began; negative before.
+    /// Seconds since the measurement began, as in [`crate::IntervalRecord`]; negative in the warm-up.
     pub time_s: f64,
     /// The value, in the metric's unit.
     pub value: f64,

@@ -94,14 +94,10 @@ fn unit(metric: &Metric) -> String {
     }
 }
 
-/// A counter's rate per second or a gauge's mean during the measurement.
-///
-/// Samples are timed from the beginning of the load, the measurement begins after the warm-up.
+/// A counter's rate per second or a gauge's mean during the measurement, which begins at time 0.
 fn level(run: &RunResult, metric: &Metric) -> Option<f64> {
-    let begin_s = warmup_s(run);
-    let end_s = begin_s + run.record.measured_s;
     // Half a second of grace: probes and load engine tick independently.
-    let within = |time_s: f64| time_s >= begin_s - 0.5 && time_s <= end_s + 0.5;
+    let within = |time_s: f64| time_s >= -0.5 && time_s <= run.record.measured_s + 0.5;
     let samples: Vec<_> = run
         .samples
         .iter()
@@ -120,14 +116,6 @@ fn level(run: &RunResult, metric: &Metric) -> Option<f64> {
     }
 }
 
-/// Length of the warm-up as it was, seconds: intervals of the warm-up have negative times.
-fn warmup_s(run: &RunResult) -> f64 {
-    run.intervals
-        .iter()
-        .map(|interval| interval.length_s - interval.time_s)
-        .fold(0.0, f64::max)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,16 +126,13 @@ mod tests {
     fn a_counter_is_a_rate_over_the_measurement_without_the_warm_up() {
         let mut result = sample::study(1, 1);
         let run = &mut result.runs[0];
-        let warmup = warmup_s(run);
-        assert!(warmup > 0.0, "the sample study has a warm-up");
         // 1,000 a second in the warm-up, then 50.
         run.samples = (0..=20)
             .map(|second| {
-                let time_s = warmup - 10.0 + f64::from(second);
                 let (warm, measured) = (second.min(10), (second - 10).max(0));
                 Sample {
                     metric: metrics::STATUS_QUESTIONS.name.to_owned(),
-                    time_s,
+                    time_s: f64::from(second - 10),
                     value: f64::from(warm * 1000 + measured * 50),
                 }
             })
@@ -162,10 +147,9 @@ mod tests {
     #[test]
     fn one_sample_gives_no_rate() {
         let mut result = sample::study(1, 1);
-        let warmup = warmup_s(&result.runs[0]);
         result.runs[0].samples = vec![Sample {
             metric: metrics::STATUS_QUESTIONS.name.to_owned(),
-            time_s: warmup + 1.0,
+            time_s: 1.0,
             value: 5.0,
         }];
         assert_eq!(level(&result.runs[0], &metrics::STATUS_QUESTIONS), None);

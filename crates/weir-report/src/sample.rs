@@ -253,7 +253,7 @@ fn samples(rate: f64, measure_s: u32) -> Vec<Sample> {
                 };
                 Sample {
                     metric: metric.name.to_owned(),
-                    time_s: f64::from(second),
+                    time_s: f64::from(second) - f64::from(WARMUP_S),
                     value,
                 }
             })

@@ -7,8 +7,8 @@ import type { CellSummary, Page } from "../page";
 import { show, table, type Column } from "../table";
 import { section } from "./section";
 
-/** From this share on a resource stands out in the table. */
-const SATURATED = 0.9;
+/** From this share on a resource stands out: the share from which weir-study calls it saturated. */
+const SATURATED = 0.85;
 
 type Used = NonNullable<CellSummary["utilization"]>;
 type Latency = NonNullable<CellSummary["latency_ms"]>;
