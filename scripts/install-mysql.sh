@@ -39,7 +39,7 @@ main() {
     fi
     for tool in apt-get dpkg-deb flock; do
         command -v "$tool" >/dev/null ||
-            die "$tool is missing (this script is for Debian and Ubuntu); install MySQL 8.4 or later yourself and pass its path as --server-bin"
+            die "$tool is missing (this script is for Debian and Ubuntu); install MySQL 8.4 or later yourself and put its mysqld into PATH"
     done
 
     mkdir -p "$SERVERS"
@@ -58,7 +58,7 @@ main() {
 
     prepare_apt
     # Sets $package, $version: from the machine's archive.
-    find_package || die "the package archive has no MySQL server for $(dpkg --print-architecture); install MySQL 8.4 or later yourself and pass its path as --server-bin"
+    find_package || die "the package archive has no MySQL server for $(dpkg --print-architecture); install MySQL 8.4 or later yourself and put its mysqld into PATH"
     target=$SERVERS/mysql-${version%%.*}
     say "installing MySQL $version into $target (Oracle's server, so that Weir can measure it beside MariaDB; the system is not changed)"
     download
@@ -119,7 +119,7 @@ find_package() {
     case " $distribution " in
     *' ubuntu '*) find_in_own_archive ;;
     *' debian '*) find_in_unstable ;;
-    *) die "this distribution is neither Debian nor Ubuntu; install MySQL 8.4 or later yourself and pass its path as --server-bin" ;;
+    *) die "this distribution is neither Debian nor Ubuntu; install MySQL 8.4 or later yourself and put its mysqld into PATH" ;;
     esac
 }
 
