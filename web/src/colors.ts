@@ -1,7 +1,7 @@
 // Colour means the same everywhere: repetitions in one order, kinds of file in another.
 //
 // Both come from the palette of Okabe and Ito (2008), which people with any colour vision tell
-// apart; style.css holds the values for light and dark.
+// apart; style/page.css holds the values for light and dark.
 
 import type { Page } from "./page";
 
@@ -27,7 +27,7 @@ export function repetitionsOf(page: Page): number[] {
   return [...new Set(page.runs.map((run) => run.repetition))].sort((a, b) => a - b);
 }
 
-/** The value of a custom property of style.css, for canvases, which know no classes. */
+/** The value of a custom property of the style sheet, for canvases, which know no classes. */
 export function property(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }

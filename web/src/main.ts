@@ -2,7 +2,11 @@
 // the order of a reader's questions.
 
 import "uplot/dist/uPlot.min.css";
-import "./style.css";
+import "./style/page.css";
+import "./style/answers.css";
+import "./style/figures.css";
+import "./style/tables.css";
+import "./style/narrow-and-print.css";
 import { h } from "./dom";
 import { parsePage } from "./page";
 import { answers } from "./sections/answers";
