@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-/// Consequences that every failed start logs after its cause.
+/// Consequences of any failure. They are passed over wherever they stand.
 const CONSEQUENCES: [&str; 8] = [
     "Aborting",
     "Data Dictionary initialization failed",
@@ -26,20 +26,12 @@ pub(crate) fn cause(path: &Path) -> String {
     }
 }
 
+/// The first error is the cause; later ones follow from it, and some of them mislead.
 fn cause_in(log: &str) -> String {
-    let mut errors: Vec<String> = Vec::new();
-    for text in log.lines().filter_map(error_text) {
-        let is_consequence = CONSEQUENCES.iter().any(|words| text.contains(words));
-        if !is_consequence && !errors.contains(&text) {
-            errors.push(text);
-        }
-    }
-    // The first is the cause; the second often says what to do about it.
-    errors.truncate(2);
-    if errors.is_empty() {
-        return last_line(log);
-    }
-    errors.join("; ")
+    log.lines()
+        .filter_map(error_text)
+        .find(|text| !CONSEQUENCES.iter().any(|words| text.contains(words)))
+        .unwrap_or_else(|| last_line(log))
 }
 
 /// The text of a line of level ERROR, without time, codes and final period.

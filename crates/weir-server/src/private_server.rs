@@ -5,6 +5,7 @@ mod settings;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::ops::ControlFlow;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
@@ -271,9 +272,11 @@ impl Drop for KillOnError {
 }
 
 fn last_words(status: ExitStatus, log: &Path) -> String {
-    use std::os::unix::process::ExitStatusExt;
+    let cause = error_log::cause(log);
     match status.signal() {
-        Some(signal) => format!("it was ended by signal {signal}; {}", error_log::cause(log)),
-        None => error_log::cause(log),
+        // The server ends itself with other signals: this one came from outside.
+        Some(9) => format!("it was ended by signal 9 (out of memory, or somebody's kill); {cause}"),
+        Some(signal) => format!("it was ended by signal {signal}; {cause}"),
+        None => cause,
     }
 }
