@@ -141,10 +141,10 @@ impl Filesystem for DriveFileSystem {
         reply: ReplyEntry,
     ) {
         let place = (parent.0, name);
-        let made = self
+        let node = self
             .store
             .make_node(caller(request), place, mode, u64::from(device));
-        entry(reply, made);
+        entry(reply, node);
     }
 
     fn mkdir(
@@ -459,7 +459,7 @@ impl Filesystem for DriveFileSystem {
             file.seek(offset, whence)
         });
         match found {
-            Ok(position) => reply.offset(position as i64),
+            Ok(position) => reply.offset(position.cast_signed()),
             Err(error) => reply.error(errno(error)),
         }
     }

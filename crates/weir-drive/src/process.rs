@@ -6,7 +6,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use weir_model::DriveStatistics;
@@ -22,8 +22,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub struct DriveProcess {
     child: Child,
     mountpoint: PathBuf,
-    /// Kept open: a process that writes to a closed pipe dies of it.
-    _stderr: ChildStderr,
+    /// Kept open: a process that writes to a closed pipe may die of it.
+    _output: (BufReader<ChildStdout>, ChildStderr),
     ended: bool,
 }
 
@@ -46,8 +46,8 @@ impl DriveProcess {
             .map_err(DriveError::path("start", weir_executable))?;
         let stdout = child.stdout.take().expect("invariant: stdout is piped");
         let mut stderr = child.stderr.take().expect("invariant: stderr is piped");
-        let mut ready = String::new();
-        let read = BufReader::new(stdout).read_line(&mut ready);
+        let mut stdout = BufReader::new(stdout);
+        let read = stdout.read_line(&mut String::new());
         if !matches!(read, Ok(bytes) if bytes > 0) {
             // It ended without a word on stdout, so its stderr ends too and holds the reason.
             let mut said = String::new();
@@ -62,7 +62,7 @@ impl DriveProcess {
         Ok(Self {
             child,
             mountpoint: mount::resolved(&options.mountpoint)?,
-            _stderr: stderr,
+            _output: (stdout, stderr),
             ended: false,
         })
     }

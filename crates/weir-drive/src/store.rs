@@ -120,18 +120,9 @@ impl Store {
             inode.recount(&stat_of(&file)?);
         }
         if let Some(times) = &changes.times {
-            self.set_times(&inode, times)?;
+            inode.set_times(times)?;
         }
         Ok(attributes::of(inode.number, &stat_of(&inode.descriptor)?))
-    }
-
-    fn set_times(&self, inode: &Inode, times: &Timestamps) -> Result<()> {
-        let stat = stat_of(&inode.descriptor)?;
-        if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink {
-            // The magic link in /proc would be followed to the link's target.
-            return rustix::fs::utimensat(&inode.descriptor, "", times, AtFlags::EMPTY_PATH);
-        }
-        rustix::fs::utimensat(CWD, inode.proc_path(), times, AtFlags::empty())
     }
 
     pub(crate) fn read_link(&self, inode: u64) -> Result<Vec<u8>> {
@@ -330,6 +321,15 @@ impl Inode {
     /// What the file is for.
     pub(crate) fn kind(&self) -> FileKind {
         FileKind::ALL[usize::from(self.kind.load(Ordering::Relaxed))]
+    }
+
+    fn set_times(&self, times: &Timestamps) -> Result<()> {
+        let stat = stat_of(&self.descriptor)?;
+        if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink {
+            // The magic link in /proc would be followed to the link's target.
+            return rustix::fs::utimensat(&self.descriptor, "", times, AtFlags::EMPTY_PATH);
+        }
+        rustix::fs::utimensat(CWD, self.proc_path(), times, AtFlags::empty())
     }
 
     fn set_kind(&self, kind: FileKind) {

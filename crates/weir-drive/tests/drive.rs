@@ -1,5 +1,7 @@
 //! The drive as a device and as a process: time, capacity, counters, life and death.
 
+#![allow(clippy::unwrap_used)] // The helpers of a test fail as the test does.
+
 mod support;
 
 use std::fs;
@@ -140,7 +142,7 @@ fn compressible_data_are_seen_as_such() {
     let patience = Instant::now() + Duration::from_secs(20);
     // The estimate comes from samples, a few milliseconds apart.
     loop {
-        file.write_all_at(&[b'a'; 65_536], 0).unwrap();
+        file.write_all_at(&vec![b'a'; 65_536], 0).unwrap();
         let fraction = drive.process.statistics().unwrap().compressed_fraction;
         if fraction < 0.5 {
             break;
@@ -224,7 +226,7 @@ fn a_dropped_drive_leaves_no_mount_no_process_and_no_backing_that_is_not_wanted(
 fn a_killed_drive_is_removed_by_its_owner_and_its_data_open_again() {
     let drive = Drive::null();
     fs::write(drive.path("a"), "kept").unwrap();
-    let pid = rustix::process::Pid::from_raw(drive.process.pid() as i32).unwrap();
+    let pid = rustix::process::Pid::from_raw(drive.process.pid().cast_signed()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     let patience = Instant::now() + Duration::from_secs(10);
     while fs::read(drive.path("a")).is_ok() {

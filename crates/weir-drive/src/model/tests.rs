@@ -206,7 +206,7 @@ fn a_volatile_cache_drains_before_a_flush_returns() {
         model.submit(&write, 1000);
         model.submit(&flush, 1000) - 1000
     };
-    let drain_ns = (8 << 20) as f64 / 3.0;
+    let drain_ns = f64::from(8 << 20) / 3.0;
     assert!((flush_time(weir_model::WriteCache::Volatile) as f64) > drain_ns);
     assert!((flush_time(weir_model::WriteCache::PowerProtected) as f64) < drain_ns / 10.0);
 }

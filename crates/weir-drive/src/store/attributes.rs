@@ -75,7 +75,7 @@ fn timespec(time: Option<TimeOrNow>) -> Timespec {
 fn specific(time: SystemTime) -> Timespec {
     match time.duration_since(UNIX_EPOCH) {
         Ok(after) => Timespec {
-            tv_sec: after.as_secs() as i64,
+            tv_sec: after.as_secs().cast_signed(),
             tv_nsec: i64::from(after.subsec_nanos()),
         },
         // Before 1970: whole seconds downwards, nanoseconds upwards.
@@ -84,7 +84,7 @@ fn specific(time: SystemTime) -> Timespec {
             let nanoseconds = i64::from(before.subsec_nanos());
             let borrow = i64::from(nanoseconds > 0);
             Timespec {
-                tv_sec: -(before.as_secs() as i64) - borrow,
+                tv_sec: -before.as_secs().cast_signed() - borrow,
                 tv_nsec: borrow * 1_000_000_000 - nanoseconds,
             }
         }

@@ -1,5 +1,6 @@
 //! A drive on a temporary directory, for the tests of this folder.
 #![allow(dead_code)] // Each test file uses its own part.
+#![allow(clippy::unwrap_used)] // A test's tools fail as a test does.
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::AsFd;
