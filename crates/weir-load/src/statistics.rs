@@ -1,5 +1,7 @@
 //! From tallies to what a run reports.
 
+use std::fmt;
+
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
 use weir_model::{IntervalRecord, LatencySummary};
@@ -7,18 +9,28 @@ use weir_model::{IntervalRecord, LatencySummary};
 use crate::driver::Share;
 use crate::meter::{Counts, Phase, Tally, Timeline, new_histogram};
 
+/// Latencies in nanoseconds; printed as how many they are, not as tens of thousands of counters.
+#[derive(Clone)]
+struct Latencies(Histogram<u64>);
+
+impl fmt::Debug for Latencies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Latencies({})", self.0.len())
+    }
+}
+
 /// One interval of a run, all reactors together.
 #[derive(Debug, Clone)]
 pub struct Interval {
     /// Throughput and latency.
     pub record: IntervalRecord,
-    latency_ns: Histogram<u64>,
+    latency_ns: Latencies,
 }
 
 impl Interval {
     /// A percentile (0 to 100) of the transactions' latency, microseconds; 0 with none.
     pub fn latency_us(&self, percentile: f64) -> f64 {
-        quantile_us(&self.latency_ns, percentile / 100.0)
+        quantile_us(&self.latency_ns.0, percentile / 100.0)
     }
 }
 
@@ -47,13 +59,13 @@ pub struct LoadOutcome {
     pub stopped_early: bool,
     /// How evenly the connections were served.
     pub fairness: Fairness,
-    latency_ns: Histogram<u64>,
+    latency_ns: Latencies,
 }
 
 impl LoadOutcome {
     /// A percentile (0 to 100) of the transactions' latency, microseconds; 0 with none.
     pub fn latency_us(&self, percentile: f64) -> f64 {
-        quantile_us(&self.latency_ns, percentile / 100.0)
+        quantile_us(&self.latency_ns.0, percentile / 100.0)
     }
 
     /// Share of the measurement for which the busiest reactor used its core, 0 to 1.
@@ -67,8 +79,9 @@ impl LoadOutcome {
 
     /// Latencies and how often each occurred, microseconds, ascending.
     pub(crate) fn latencies_us(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
-        self.latency_ns.iter_recorded().map(|value| {
-            let ns = self.latency_ns.median_equivalent(value.value_iterated_to());
+        let latency_ns = &self.latency_ns.0;
+        latency_ns.iter_recorded().map(|value| {
+            let ns = latency_ns.median_equivalent(value.value_iterated_to());
             (ns as f64 / 1e3, value.count_at_value())
         })
     }
@@ -190,7 +203,7 @@ impl Merger {
         };
         Some(Interval {
             record,
-            latency_ns: sum.latency_ns,
+            latency_ns: Latencies(sum.latency_ns),
         })
     }
 
@@ -208,7 +221,7 @@ impl Merger {
             unfinished: 0,
             stopped_early: false,
             fairness: Fairness::default(),
-            latency_ns: self.latency_ns,
+            latency_ns: Latencies(self.latency_ns),
         }
     }
 }

@@ -6,6 +6,10 @@
 
 use super::packet::{HEADER_BYTES, Malformed, PAYLOAD_BYTES_MAX, length_encoded, payload_length};
 
+/// Longest packet that a reply may begin with: an error's message has 512 bytes, what a server
+/// says of its session with an OK is no longer than this either.
+const FIRST_PAYLOAD_MAX: usize = 0xFFFF;
+
 /// What a server answers to one statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reply {
@@ -94,7 +98,7 @@ impl ReplyParser {
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Option<Reply>, Malformed> {
         let mut bytes = bytes;
         if !self.partial.is_empty() {
-            let Some(rest) = self.complete_partial(bytes) else {
+            let Some(rest) = self.complete_partial(bytes)? else {
                 return Ok(None);
             };
             bytes = rest;
@@ -108,7 +112,8 @@ impl ReplyParser {
             }
         }
         while bytes.len() >= HEADER_BYTES {
-            let length = HEADER_BYTES + payload_length(bytes);
+            // Before the payload is there: bytes out of step may announce one that never comes.
+            let length = self.check_header(bytes)?;
             if bytes.len() < length {
                 break;
             }
@@ -130,35 +135,44 @@ impl ReplyParser {
         }
     }
 
+    /// Checks a packet's header; the length of the packet.
+    fn check_header(&self, header: &[u8]) -> Result<usize, Malformed> {
+        if header[3] != self.sequence {
+            return Err(Malformed("a packet is out of sequence"));
+        }
+        let length = payload_length(header);
+        if self.phase == Phase::First && length > FIRST_PAYLOAD_MAX {
+            return Err(Malformed("a reply begins with too long a packet"));
+        }
+        Ok(HEADER_BYTES + length)
+    }
+
     /// Moves bytes into `partial` until it holds one packet; what is left of `bytes`, or nothing
     /// while the packet is still incomplete.
-    fn complete_partial<'a>(&mut self, bytes: &'a [u8]) -> Option<&'a [u8]> {
+    fn complete_partial<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<&'a [u8]>, Malformed> {
         let mut bytes = bytes;
         loop {
             let length = if self.partial.len() < HEADER_BYTES {
                 HEADER_BYTES
             } else {
-                HEADER_BYTES + payload_length(&self.partial)
+                self.check_header(&self.partial)?
             };
             let missing = length - self.partial.len();
             if missing == 0 {
-                return Some(bytes);
+                return Ok(Some(bytes));
             }
             let taken = missing.min(bytes.len());
             self.partial.extend_from_slice(&bytes[..taken]);
             bytes = &bytes[taken..];
             if taken < missing {
-                return None;
+                return Ok(None);
             }
         }
     }
 
     /// Walks over one whole packet.
     fn packet(&mut self, packet: &[u8]) -> Result<Option<Reply>, Malformed> {
-        let (header, payload) = packet.split_at(HEADER_BYTES);
-        if header[3] != self.sequence {
-            return Err(Malformed("a packet is out of sequence"));
-        }
+        let payload = &packet[HEADER_BYTES..];
         self.sequence = self.sequence.wrapping_add(1);
         let continues = self.continued;
         self.continued = payload.len() == PAYLOAD_BYTES_MAX;

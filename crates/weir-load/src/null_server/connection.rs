@@ -3,6 +3,7 @@
 use std::io::{self, Read as _, Write as _};
 
 use mio::net::UnixStream;
+use mysql_common::constants::CapabilityFlags;
 
 use super::packets::{self, ReplyKind};
 use crate::codec::HEADER_BYTES;
@@ -105,6 +106,10 @@ impl Connection {
         let (header, payload) = packet.split_at(HEADER_BYTES);
         if !self.is_logged_in {
             self.is_logged_in = true;
+            // The client's capabilities come first in its answer.
+            let capabilities = payload.first_chunk().map_or(0, |b| u32::from_le_bytes(*b));
+            let deprecates_eof = CapabilityFlags::CLIENT_DEPRECATE_EOF.bits();
+            self.eof_packets |= capabilities & deprecates_eof == 0;
             return self.send(&packets::ok(header[3].wrapping_add(1), 0));
         }
         let Some((&command, body)) = payload.split_first() else {

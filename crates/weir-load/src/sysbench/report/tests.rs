@@ -1,1 +1,122 @@
-//! x
+//! Reports against sysbench 1.0.20's own, digit by digit where both count the same.
+
+use super::*;
+use crate::meter::{Phase, Tally, Timeline};
+use crate::statistics::{Fairness, Merger};
+
+fn invocation(line: &str) -> Invocation {
+    super::super::parse(&line.split_whitespace().collect::<Vec<_>>(), None).unwrap()
+}
+
+/// Three transactions of `oltp_read_write` within 10 ms.
+fn merger() -> Merger {
+    let mut merger = Merger::new(Timeline {
+        measure_ns: 0,
+        end_ns: 10_000_000,
+        interval_ns: 1_000_000_000,
+    });
+    let mut tally = Tally::new();
+    tally.phase = Phase::Measure;
+    tally.to_ns = 10_000_000;
+    tally.counts.transactions = 3;
+    tally.counts.queries = 60;
+    tally.counts.reads = 42;
+    tally.counts.writes = 12;
+    tally.counts.others = 6;
+    for latency_ns in [3_400_000, 3_650_000, 3_750_000] {
+        tally.latency.record(latency_ns).unwrap();
+        tally.latency_ns_sum += latency_ns;
+    }
+    merger.add(&tally);
+    merger
+}
+
+#[test]
+fn the_final_report_has_sysbenchs_lines_and_columns() {
+    let mut outcome = merger().finish();
+    outcome.fairness = Fairness {
+        transactions_mean: 3.0,
+        transactions_deviation: 0.0,
+        busy_s_mean: 0.0108,
+        busy_s_deviation: 0.0,
+    };
+    let expected = "\
+SQL statistics:
+    queries performed:
+        read:                            42
+        write:                           12
+        other:                           6
+        total:                           60
+    transactions:                        3      (300.00 per sec.)
+    queries:                             60     (6000.00 per sec.)
+    ignored errors:                      0      (0.00 per sec.)
+    reconnects:                          0      (0.00 per sec.)
+
+General statistics:
+    total time:                          0.0100s
+    total number of events:              3
+
+Latency (ms):
+         min:                                    3.40
+         avg:                                    3.60
+         max:                                    3.75
+         95th percentile:                        3.75
+         sum:                                   10.80
+
+Threads fairness:
+    events (avg/stddev):           3.0000/0.00
+    execution time (avg/stddev):   0.0108/0.00
+
+";
+    let report = final_report(&invocation("oltp_read_write run"), &outcome);
+    assert_eq!(report, expected);
+}
+
+#[test]
+fn an_interval_is_one_line() {
+    let interval = merger().end_interval().unwrap();
+    let line = interval_line(&invocation("oltp_read_write --threads=8 run"), &interval);
+    assert_eq!(
+        line,
+        "[ 0s ] thds: 8 tps: 300.00 qps: 6000.00 (r/w/o: 4200.00/1200.00/600.00) \
+         lat (ms,95%): 3.75 err/s: 0.00 reconn/s: 0.00"
+    );
+}
+
+#[test]
+fn the_header_names_what_was_asked_for() {
+    let text = header(
+        &invocation("oltp_read_write --report-interval=5 --rand-seed=7 run"),
+        "0.1.0",
+    );
+    assert_eq!(
+        text,
+        "sysbench 1.0.20 (weir 0.1.0, native workloads)\n\n\
+         Running the test with following options:\n\
+         Number of threads: 1\n\
+         Report intermediate results every 5 second(s)\n\
+         Initializing random number generator from seed (7).\n\n\n\
+         Initializing worker threads...\n\nThreads started!\n\n"
+    );
+}
+
+#[test]
+fn a_histogram_holds_every_transaction() {
+    let outcome = merger().finish();
+    let report = final_report(&invocation("oltp_read_write --histogram run"), &outcome);
+    let (histogram, rest) = report.split_once(" \nSQL statistics").unwrap();
+    assert!(!rest.is_empty());
+    let counted: u64 = histogram
+        .lines()
+        .skip(2)
+        .map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap())
+        .sum();
+    assert_eq!(counted, 3);
+}
+
+#[test]
+fn without_a_percentile_none_is_shown() {
+    let outcome = merger().finish();
+    let report = final_report(&invocation("oltp_read_write --percentile=0 run"), &outcome);
+    assert!(report.contains("percentile stats:               disabled"));
+}

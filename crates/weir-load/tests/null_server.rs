@@ -1,0 +1,263 @@
+//! The engine against a server whose every delay and fault is known.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use weir_load::{
+    Fault, Interval, LoadError, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, run,
+};
+use weir_model::{Endpoint, Secret, WorkloadName};
+
+struct Bench {
+    server: NullServer,
+    _directory: TempDir,
+}
+
+impl Bench {
+    fn new(behavior: NullServerBehavior) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let socket: PathBuf = directory.path().join("s");
+        let server = NullServer::start(&socket, behavior).unwrap();
+        Self {
+            server,
+            _directory: directory,
+        }
+    }
+
+    fn plan(&self, workload: WorkloadName, measure_ms: u64) -> LoadPlan {
+        let endpoint = Endpoint {
+            address: self.server.address(),
+            user: "weir".to_owned(),
+            password: Secret::new("secret"),
+            database: "sbtest".to_owned(),
+        };
+        LoadPlan {
+            connections: 4,
+            tables: 2,
+            measure: Some(Duration::from_millis(measure_ms)),
+            interval: Duration::from_millis(100),
+            ..LoadPlan::new(endpoint, workload)
+        }
+    }
+}
+
+fn go(plan: &LoadPlan) -> Result<(LoadOutcome, Vec<Interval>), LoadError> {
+    let stop = AtomicBool::new(false);
+    let mut intervals = Vec::new();
+    let outcome = run(plan, &stop, &mut |interval| intervals.push(interval.clone()))?;
+    Ok((outcome, intervals))
+}
+
+#[test]
+fn intervals_add_up_to_the_whole() {
+    let bench = Bench::new(NullServerBehavior::default());
+    for reactors in [1, 2] {
+        let plan = LoadPlan {
+            warmup: Duration::from_millis(250),
+            reactors,
+            ..bench.plan(WorkloadName::OltpReadWrite, 500)
+        };
+        let (outcome, intervals) = go(&plan).unwrap();
+        let (warmup, measured) = intervals.split_at(3);
+        assert!(warmup.iter().all(|interval| interval.record.time_s <= 0.0));
+        assert_eq!(measured.len(), 5);
+        assert!((measured[4].record.time_s - 0.5).abs() < 1e-9);
+        assert!((outcome.measured_s - 0.5).abs() < 1e-9);
+        let sum = |field: fn(&Interval) -> u64| measured.iter().map(field).sum::<u64>();
+        let counts = outcome.counts;
+        assert_eq!(sum(|i| i.record.transactions), counts.transactions);
+        assert_eq!(sum(|i| i.record.queries), counts.queries);
+        assert_eq!(sum(|i| i.record.reads), counts.reads);
+        assert_eq!(sum(|i| i.record.writes), counts.writes);
+        assert_eq!(counts.queries, counts.reads + counts.writes + counts.others);
+        assert!(counts.transactions > 0);
+        assert_eq!(outcome.client_cpu_s.len(), reactors as usize);
+        assert!(outcome.client_utilization() > 0.0);
+        assert_eq!(outcome.unfinished, 0);
+        let mean = outcome.fairness.transactions_mean;
+        assert!((mean * 4.0 - counts.transactions as f64).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn every_statement_is_counted_once_and_as_what_it_is() {
+    let bench = Bench::new(NullServerBehavior::default());
+    let cases = [
+        (WorkloadName::OltpPointSelect, (1, 0, 0)),
+        (WorkloadName::OltpReadOnly, (14, 0, 2)),
+        (WorkloadName::OltpWriteOnly, (0, 4, 2)),
+        (WorkloadName::OltpReadWrite, (14, 4, 2)),
+    ];
+    for (workload, (reads, writes, others)) in cases {
+        let before = bench.server.executed();
+        let plan = LoadPlan {
+            max_events: Some(10),
+            measure: None,
+            ..bench.plan(workload, 0)
+        };
+        let counts = go(&plan).unwrap().0.counts;
+        assert_eq!(counts.transactions, 10, "{workload}");
+        assert_eq!(counts.reads, 10 * reads, "{workload}");
+        assert_eq!(counts.writes, 10 * writes, "{workload}");
+        assert_eq!(counts.others, 10 * others, "{workload}");
+        let executed = bench.server.executed() - before;
+        assert_eq!(executed, counts.queries, "{workload}");
+    }
+}
+
+#[test]
+fn a_known_delay_is_what_is_measured() {
+    let bench = Bench::new(NullServerBehavior {
+        delay: Duration::from_millis(2),
+        ..NullServerBehavior::default()
+    });
+    let (outcome, _) = go(&bench.plan(WorkloadName::OltpPointSelect, 1_000)).unwrap();
+    let latency = outcome.latency;
+    // Never less than the truth; how much more depends on who else uses the machine.
+    assert!(latency.us_min >= 2_000.0, "{latency:?}");
+    assert!(latency.us_p50 < 4_000.0, "{latency:?}");
+    // Closed loop: transactions x latency = connections x time, whatever the machine does.
+    let busy_s = outcome.latency_s_sum / 4.0;
+    assert!((0.85..=1.01).contains(&busy_s), "{busy_s}");
+}
+
+#[test]
+fn the_same_seed_asks_the_same() {
+    // With one connection the order is fixed, so the counts by kind of reply are too.
+    let bench = Bench::new(NullServerBehavior {
+        fault: Some(Fault::RefuseEach(7, 1213)),
+        ..NullServerBehavior::default()
+    });
+    let plan = LoadPlan {
+        connections: 1,
+        max_events: Some(50),
+        measure: None,
+        ..bench.plan(WorkloadName::OltpWriteOnly, 0)
+    };
+    let first = go(&plan).unwrap().0.counts;
+    assert_eq!(first.transactions, 50);
+    assert!(first.errors > 0);
+}
+
+#[test]
+fn tolerated_errors_are_tried_again_as_new_transactions() {
+    for code in [1213, 1205, 1020] {
+        let bench = Bench::new(NullServerBehavior {
+            delay: Duration::from_micros(100),
+            fault: Some(Fault::RefuseEach(50, code)),
+            ..NullServerBehavior::default()
+        });
+        let plan = LoadPlan {
+            max_events: Some(200),
+            measure: None,
+            ..bench.plan(WorkloadName::OltpWriteOnly, 0)
+        };
+        let outcome = go(&plan).unwrap().0;
+        assert_eq!(outcome.counts.transactions, 200, "error {code}");
+        assert!(outcome.counts.errors >= 20, "error {code}");
+        // A sample holds one try: its latency sum cannot exceed the connections' time.
+        assert!(outcome.latency_s_sum <= 4.0 * outcome.measured_s);
+    }
+}
+
+#[test]
+fn other_errors_end_the_run_with_the_servers_words() {
+    let bench = Bench::new(NullServerBehavior {
+        fault: Some(Fault::RefuseEach(100, 1290)),
+        ..NullServerBehavior::default()
+    });
+    let error = go(&bench.plan(WorkloadName::OltpPointSelect, 10_000)).unwrap_err();
+    assert!(
+        matches!(&error, LoadError::Statement { code: 1290, message, .. } if message == "asked to refuse"),
+        "{error}"
+    );
+    assert!(error.to_string().starts_with("`SELECT c FROM sbtest"), "{error}");
+}
+
+#[test]
+fn a_server_that_dies_ends_the_run_with_its_address() {
+    let bench = Bench::new(NullServerBehavior {
+        fault: Some(Fault::CloseAfter(1_000)),
+        ..NullServerBehavior::default()
+    });
+    let began = Instant::now();
+    let plan = LoadPlan {
+        reactors: 2,
+        ..bench.plan(WorkloadName::OltpPointSelect, 60_000)
+    };
+    let error = go(&plan).unwrap_err();
+    assert!(matches!(error, LoadError::ConnectionLost { .. }), "{error}");
+    let address = bench.server.address().to_string();
+    assert!(error.to_string().contains(&address), "{error}");
+    assert!(began.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_server_that_falls_silent_does_not_hold_the_run() {
+    let bench = Bench::new(NullServerBehavior {
+        fault: Some(Fault::HangAfter(100)),
+        ..NullServerBehavior::default()
+    });
+    let began = Instant::now();
+    let (outcome, intervals) = go(&bench.plan(WorkloadName::OltpPointSelect, 500)).unwrap();
+    assert!(began.elapsed() < Duration::from_millis(500) + Duration::from_secs(5));
+    assert_eq!(outcome.unfinished, 4);
+    assert_eq!(outcome.counts.transactions, 100);
+    assert_eq!(intervals.len(), 5, "intervals without a reply are intervals too");
+    assert_eq!(intervals[4].record.transactions, 0);
+}
+
+#[test]
+fn nonsense_instead_of_a_reply_is_called_that() {
+    let bench = Bench::new(NullServerBehavior {
+        fault: Some(Fault::NonsenseAfter(10)),
+        ..NullServerBehavior::default()
+    });
+    let error = go(&bench.plan(WorkloadName::OltpPointSelect, 20_000)).unwrap_err();
+    assert!(matches!(error, LoadError::Protocol { .. }), "{error}");
+}
+
+#[test]
+fn servers_that_end_result_sets_in_the_old_way_are_understood() {
+    let bench = Bench::new(NullServerBehavior {
+        eof_packets: true,
+        ..NullServerBehavior::default()
+    });
+    let plan = LoadPlan {
+        max_events: Some(20),
+        measure: None,
+        ..bench.plan(WorkloadName::OltpReadOnly, 0)
+    };
+    assert_eq!(go(&plan).unwrap().0.counts.reads, 20 * 14);
+}
+
+#[test]
+fn a_stop_ends_the_run_and_keeps_what_was_measured() {
+    let bench = Bench::new(NullServerBehavior::default());
+    let stop = AtomicBool::new(false);
+    let plan = bench.plan(WorkloadName::OltpReadWrite, 600_000);
+    let mut intervals = 0;
+    let outcome = run(&plan, &stop, &mut |_| {
+        intervals += 1;
+        if intervals == 3 {
+            stop.store(true, Ordering::Relaxed);
+        }
+    })
+    .unwrap();
+    assert!(outcome.stopped_early);
+    assert!(outcome.counts.transactions > 0);
+    assert!(outcome.measured_s >= 0.3 && outcome.measured_s < 60.0);
+}
+
+#[test]
+fn nobody_at_the_address_is_said_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let bench = Bench::new(NullServerBehavior::default());
+    let mut plan = bench.plan(WorkloadName::OltpReadWrite, 100);
+    plan.endpoint.address = weir_model::Address::Socket(directory.path().join("nobody"));
+    let error = go(&plan).unwrap_err();
+    assert!(matches!(error, LoadError::Connect { .. }), "{error}");
+    assert!(!error.to_string().contains("secret"));
+}

@@ -1,0 +1,303 @@
+//! The engine on real servers of both flavours.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use mysql::prelude::Queryable as _;
+use mysql::{Conn, OptsBuilder};
+use tempfile::TempDir;
+use weir_load::{
+    Distribution, LoadError, LoadOutcome, LoadPlan, PreparePlan, cleanup, prepare, run,
+};
+use weir_model::{Address, Endpoint, Flavor, Secret, WorkloadName};
+use weir_server::{PrivateServer, testing};
+
+const TABLES: u32 = 2;
+const ROWS: u64 = 3_000;
+
+/// A server with loaded tables. The server goes before its directory.
+struct Bench {
+    server: PrivateServer,
+    _directory: TempDir,
+}
+
+impl Bench {
+    fn empty(flavor: Flavor) -> Self {
+        let (server, directory) = testing::start(flavor);
+        Self {
+            server,
+            _directory: directory,
+        }
+    }
+
+    fn loaded(flavor: Flavor) -> Self {
+        let bench = Self::empty(flavor);
+        let mut progress = Vec::new();
+        prepare(&bench.tables(), &AtomicBool::new(false), &mut |done, total| {
+            progress.push((done, total));
+        })
+        .unwrap();
+        let all = u64::from(TABLES) * ROWS;
+        assert_eq!(progress.last(), Some(&(all, all)));
+        bench
+    }
+
+    fn tables(&self) -> PreparePlan {
+        PreparePlan {
+            tables: TABLES,
+            rows: ROWS,
+            threads: 2,
+            ..PreparePlan::new(self.server.endpoint())
+        }
+    }
+
+    fn plan(&self, workload: WorkloadName) -> LoadPlan {
+        LoadPlan {
+            tables: TABLES,
+            rows: ROWS,
+            connections: 4,
+            measure: Some(Duration::from_secs(1)),
+            distribution: Distribution::Uniform,
+            ..LoadPlan::new(self.server.endpoint(), workload)
+        }
+    }
+
+    fn oracle(&self) -> Conn {
+        oracle(&self.server.endpoint())
+    }
+
+    fn counter(&self, name: &str) -> u64 {
+        status(&self.server.status().unwrap(), name)
+    }
+}
+
+fn oracle(endpoint: &Endpoint) -> Conn {
+    let Address::Socket(socket) = &endpoint.address else {
+        panic!("private servers listen on a socket");
+    };
+    let options = OptsBuilder::new()
+        .socket(socket.to_str())
+        .user(Some(&endpoint.user))
+        .pass(Some(endpoint.password.reveal()))
+        .db_name(Some(&endpoint.database));
+    Conn::new(options).unwrap()
+}
+
+fn status(status: &BTreeMap<String, String>, name: &str) -> u64 {
+    status[name].parse().unwrap()
+}
+
+fn go(plan: &LoadPlan) -> Result<LoadOutcome, LoadError> {
+    run(plan, &AtomicBool::new(false), &mut |_| {})
+}
+
+fn tables_have_sysbenchs_shape(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    let mut oracle = bench.oracle();
+    let rows: u64 = oracle.query_first("SELECT COUNT(*) FROM sbtest2").unwrap().unwrap();
+    assert_eq!(rows, ROWS);
+    let strange: u64 = oracle
+        .query_first(
+            "SELECT COUNT(*) FROM sbtest1 WHERE k NOT BETWEEN 1 AND 3000 \
+             OR c NOT REGEXP '^([0-9]{11}-){9}[0-9]{11}$' \
+             OR pad NOT REGEXP '^([0-9]{11}-){4}[0-9]{11}$'",
+        )
+        .unwrap()
+        .unwrap();
+    assert_eq!(strange, 0);
+    let columns: Vec<(String, String)> = oracle
+        .query("SELECT column_name, column_key FROM information_schema.columns \
+                WHERE table_schema = DATABASE() AND table_name = 'sbtest1' ORDER BY ordinal_position")
+        .unwrap();
+    let columns: Vec<_> = columns.iter().map(|(n, k)| (n.as_str(), k.as_str())).collect();
+    assert_eq!(columns, [("id", "PRI"), ("k", "MUL"), ("c", ""), ("pad", "")]);
+    let error = prepare(&bench.tables(), &AtomicBool::new(false), &mut |_, _| {}).unwrap_err();
+    assert!(matches!(error, LoadError::Statement { code: 1050, .. }), "{error}");
+    cleanup(&bench.server.endpoint(), TABLES).unwrap();
+    let error = go(&bench.plan(WorkloadName::OltpReadOnly)).unwrap_err();
+    assert!(error.to_string().contains("does not exist"), "{error}");
+}
+
+fn writes_leave_as_many_rows_as_there_were(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    let before: Vec<u64> = ["Com_commit", "Com_begin", "Com_insert", "Com_delete"]
+        .map(|name| bench.counter(name))
+        .into();
+    let outcome = go(&bench.plan(WorkloadName::OltpWriteOnly)).unwrap();
+    let counts = outcome.counts_whole_run;
+    assert!(counts.transactions > 10, "{counts:?}");
+    let tries = counts.transactions + counts.errors;
+    let after = |index: usize, name| bench.counter(name) - before[index];
+    assert_eq!(after(0, "Com_commit"), counts.transactions);
+    assert_eq!(after(1, "Com_begin"), tries);
+    let completed_to_tried = counts.transactions..=tries;
+    assert!(completed_to_tried.contains(&after(2, "Com_insert")));
+    assert!(completed_to_tried.contains(&after(3, "Com_delete")));
+    let mut oracle = bench.oracle();
+    for table in ["sbtest1", "sbtest2"] {
+        let (rows, keys): (u64, u64) = oracle
+            .query_first(format!("SELECT COUNT(*), COUNT(DISTINCT id) FROM {table}"))
+            .unwrap()
+            .unwrap();
+        assert_eq!((rows, keys), (ROWS, ROWS), "{table}");
+        let check: (String, String, String, String) =
+            oracle.query_first(format!("CHECK TABLE {table}")).unwrap().unwrap();
+        assert_eq!(check.3, "OK", "{table}");
+    }
+}
+
+fn reads_are_counted_as_the_server_counts_them(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    for (workload, selects) in [
+        (WorkloadName::OltpPointSelect, 1),
+        (WorkloadName::OltpReadOnly, 14),
+    ] {
+        let before = bench.counter("Com_stmt_execute");
+        let outcome = go(&bench.plan(workload)).unwrap();
+        let counts = outcome.counts_whole_run;
+        assert!(counts.transactions > 10, "{workload}: {counts:?}");
+        assert_eq!(counts.errors, 0, "{workload}");
+        assert_eq!(counts.reads, selects * counts.transactions, "{workload}");
+        let executed = bench.counter("Com_stmt_execute") - before;
+        // BEGIN is prepared where the server can, and sent as text where it cannot.
+        let as_text = counts.queries - executed;
+        assert!(
+            as_text == 0 || as_text == counts.transactions && workload != WorkloadName::OltpPointSelect,
+            "{workload}: {counts:?}, {executed} executed"
+        );
+    }
+}
+
+fn everything_at_once_with_hot_rows_goes_on_through_deadlocks(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    let plan = LoadPlan {
+        connections: 16,
+        reactors: 2,
+        // All keys on 30 rows.
+        distribution: Distribution::Special {
+            iterations: 12,
+            hot_rows_percent: 1,
+            hot_keys_percent: 100,
+        },
+        measure: Some(Duration::from_secs(2)),
+        ..bench.plan(WorkloadName::OltpReadWrite)
+    };
+    let outcome = go(&plan).unwrap();
+    let counts = outcome.counts_whole_run;
+    assert!(counts.transactions > 0);
+    assert!(counts.errors > 0, "hot rows without a deadlock: {counts:?}");
+    assert_eq!(outcome.unfinished, 0);
+    let rows: u64 = bench
+        .oracle()
+        .query_first("SELECT COUNT(*) FROM sbtest1")
+        .unwrap()
+        .unwrap();
+    assert_eq!(rows, ROWS);
+}
+
+fn limits_of_the_server_are_known_before_the_run(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    let mut oracle = bench.oracle();
+    oracle.query_drop("SET GLOBAL max_prepared_stmt_count = 20").unwrap();
+    let error = go(&bench.plan(WorkloadName::OltpReadWrite)).unwrap_err();
+    // Begin, commit, and nine statements on two tables, four times.
+    assert!(
+        matches!(
+            error,
+            LoadError::Limit { variable: "max_prepared_stmt_count", value: 20, needed: 80, .. }
+        ),
+        "{error}"
+    );
+    oracle.query_drop("SET GLOBAL max_prepared_stmt_count = 10000").unwrap();
+    oracle.query_drop("SET GLOBAL max_connections = 10").unwrap();
+    let plan = LoadPlan {
+        connections: 64,
+        ..bench.plan(WorkloadName::OltpPointSelect)
+    };
+    let error = go(&plan).unwrap_err();
+    // The oracle's connection counts too.
+    assert!(
+        matches!(error, LoadError::Limit { variable: "max_connections", value: 10, needed: 65.., .. }),
+        "{error}"
+    );
+    let plan = LoadPlan {
+        rows: ROWS + 1,
+        ..bench.plan(WorkloadName::OltpPointSelect)
+    };
+    let error = go(&plan).unwrap_err();
+    assert!(matches!(error, LoadError::Table { .. }), "{error}");
+}
+
+fn a_wrong_password_is_refused_in_the_servers_words(flavor: Flavor) {
+    let bench = Bench::empty(flavor);
+    let mut plan = bench.plan(WorkloadName::OltpPointSelect);
+    plan.endpoint.password = Secret::new("not-the-password");
+    let error = go(&plan).unwrap_err();
+    assert!(matches!(error, LoadError::Connect { .. }), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("Access denied") && !text.contains("not-the-password"), "{text}");
+}
+
+fn a_server_that_is_killed_ends_the_run(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    let plan = LoadPlan {
+        measure: Some(Duration::from_secs(60)),
+        interval: Duration::from_millis(100),
+        ..bench.plan(WorkloadName::OltpWriteOnly)
+    };
+    let Bench { server, _directory } = bench;
+    let is_running = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let load = scope.spawn(|| {
+            run(&plan, &AtomicBool::new(false), &mut |interval| {
+                is_running.fetch_or(interval.record.transactions > 0, Ordering::Relaxed);
+            })
+        });
+        while !is_running.load(Ordering::Relaxed) && !load.is_finished() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        server.kill();
+        let killed = Instant::now();
+        let error = load.join().unwrap().unwrap_err();
+        assert!(matches!(error, LoadError::ConnectionLost { .. }), "{error}");
+        assert!(killed.elapsed() < Duration::from_secs(5));
+    });
+}
+
+fn loading_can_be_interrupted(flavor: Flavor) {
+    let bench = Bench::empty(flavor);
+    let plan = PreparePlan {
+        rows: 10_000_000,
+        ..bench.tables()
+    };
+    let stop = AtomicBool::new(false);
+    let error = prepare(&plan, &stop, &mut |done, _| {
+        stop.fetch_or(done > 0, Ordering::Relaxed);
+    })
+    .unwrap_err();
+    assert!(matches!(error, LoadError::Interrupted(_)), "{error}");
+    cleanup(&plan.endpoint, TABLES).unwrap();
+}
+
+macro_rules! on_both_flavors {
+    ($($test:ident),* $(,)?) => {
+        mod mariadb {
+            $(#[test] fn $test() { super::$test(weir_model::Flavor::Mariadb); })*
+        }
+        mod mysql_server {
+            $(#[test] fn $test() { super::$test(weir_model::Flavor::Mysql); })*
+        }
+    };
+}
+
+on_both_flavors!(
+    tables_have_sysbenchs_shape,
+    writes_leave_as_many_rows_as_there_were,
+    reads_are_counted_as_the_server_counts_them,
+    everything_at_once_with_hot_rows_goes_on_through_deadlocks,
+    limits_of_the_server_are_known_before_the_run,
+    a_wrong_password_is_refused_in_the_servers_words,
+    a_server_that_is_killed_ends_the_run,
+    loading_can_be_interrupted,
+);
