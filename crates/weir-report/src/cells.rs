@@ -8,7 +8,7 @@ use serde::Serialize;
 use weir_model::{LatencySummary, Limiter, RunRecord, StudyResult, Utilization};
 use weir_stats::median;
 
-use crate::number::Rounded;
+use crate::number::{Rounded, grouped, percent};
 use crate::words::{cell_label, limiter_explanation, limiter_name};
 
 /// A cell with its repetitions summed up.
@@ -30,6 +30,53 @@ pub(crate) struct CellSummary<'a> {
     pub(crate) latency_ms: Option<LatencyMedian>,
     /// Failed and repeated transactions, all repetitions together.
     pub(crate) errors: u64,
+}
+
+/// Head of the columns of [`CellSummary::row`].
+pub(crate) const CELL_HEADER: [&str; 8] = [
+    "combination",
+    "queries/s",
+    "lowest to highest",
+    "p99 ms",
+    "limited by",
+    "host CPU",
+    "drive read",
+    "drive write",
+];
+
+impl CellSummary<'_> {
+    /// What a reader of a plain table wants to know of a cell; `-` where nothing was measured.
+    pub(crate) fn row(&self) -> [String; 8] {
+        let none = || "-".to_owned();
+        let number = |value: Option<Rounded>| value.map_or_else(none, |v| grouped(v.get()));
+        let share = |value: Option<Rounded>| value.map_or_else(none, |v| percent(v.get()));
+        let range = self.queries_per_s_min.zip(self.queries_per_s_max);
+        let range =
+            range.map(|(low, high)| format!("{} to {}", grouped(low.get()), grouped(high.get())));
+        let used = self.utilization.as_ref();
+        [
+            self.label.clone(),
+            number(self.queries_per_s_mean),
+            range.unwrap_or_else(none),
+            number(self.latency_ms.as_ref().and_then(|latency| latency.p99)),
+            self.limiter_text().unwrap_or_else(none),
+            share(used.and_then(|used| used.host_cpu)),
+            share(used.and_then(|used| used.drive_read)),
+            share(used.and_then(|used| used.drive_write)),
+        ]
+    }
+
+    fn limiter_text(&self) -> Option<String> {
+        let limiter = self.limiter.as_ref()?;
+        Some(if limiter.repetitions == self.repetitions {
+            limiter.name.to_owned()
+        } else {
+            format!(
+                "{} ({} of {} runs)",
+                limiter.name, limiter.repetitions, self.repetitions
+            )
+        })
+    }
 }
 
 /// What limited most repetitions of a cell.

@@ -1,4 +1,4 @@
-//! A result as HTML, JSON and Markdown.
+//! A result as HTML, JSON, Markdown and text for a terminal.
 //!
 //! In: a [`weir_model::StudyResult`]. Out: text. Nothing here measures, compares or does I/O. What
 //! is said in words is said here once: the page in `web/` shows the sentences that this crate
@@ -14,6 +14,8 @@ mod number;
 mod page;
 mod runs;
 mod setup;
+mod table;
+mod terminal;
 mod traffic;
 mod variables;
 mod words;
@@ -25,7 +27,9 @@ pub use answers::sentence;
 pub use error::ReportError;
 pub use html::{html, page_json};
 pub use markdown::markdown;
-pub use words::{cell_label, limiter_explanation, limiter_name};
+pub use table::table;
+pub use terminal::terminal;
+pub use words::{cell_label, file_kind_name, limiter_explanation, limiter_name};
 
 use weir_model::StudyResult;
 

@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use weir_model::StudyResult;
 
-use crate::cells::CellSummary;
-use crate::number::{Rounded, grouped, percent};
+use crate::cells::{CELL_HEADER, CellSummary};
 use crate::page::Page;
 
 /// The result as Markdown.
@@ -44,46 +43,18 @@ pub fn markdown(result: &StudyResult) -> String {
 }
 
 fn push_cells(out: &mut String, cells: &[CellSummary<'_>]) {
-    out.push_str(
-        "\n## Throughput, latency and what limited it\n\n\
-         | | queries/s | lowest to highest | p99, ms | limited by | host CPU | drive read | drive write |\n\
-         |---|--:|--:|--:|---|--:|--:|--:|\n",
-    );
+    push_line(out, "\n## Throughput, latency and what limited it\n");
+    push_line(out, &format!("| {} |", CELL_HEADER.join(" | ")));
+    push_line(out, "|---|--:|--:|--:|---|--:|--:|--:|");
     for cell in cells {
-        push_line(out, &row(cell));
+        push_line(
+            out,
+            &format!("| {} |", cell.row().map(|part| text(&part)).join(" | ")),
+        );
     }
     out.push_str(
         "\nQueries per second: mean of the repetitions; all else: median of the repetitions.\n",
     );
-}
-
-fn row(cell: &CellSummary<'_>) -> String {
-    let number = |value: Option<Rounded>| value.map_or("-".to_owned(), |v| grouped(v.get()));
-    let share = |value: Option<Rounded>| value.map_or("-".to_owned(), |v| percent(v.get()));
-    let range = match (cell.queries_per_s_min, cell.queries_per_s_max) {
-        (Some(low), Some(high)) => format!("{} to {}", grouped(low.get()), grouped(high.get())),
-        _ => "-".to_owned(),
-    };
-    let limiter = cell.limiter.as_ref().map_or("-".to_owned(), |limiter| {
-        if limiter.repetitions == cell.repetitions {
-            limiter.name.to_owned()
-        } else {
-            format!(
-                "{} ({} of {} runs)",
-                limiter.name, limiter.repetitions, cell.repetitions
-            )
-        }
-    });
-    let used = cell.utilization.as_ref();
-    format!(
-        "| {} | {} | {range} | {} | {limiter} | {} | {} | {} |",
-        text(&cell.label),
-        number(cell.queries_per_s_mean),
-        number(cell.latency_ms.as_ref().and_then(|latency| latency.p99)),
-        share(used.and_then(|used| used.host_cpu)),
-        share(used.and_then(|used| used.drive_read)),
-        share(used.and_then(|used| used.drive_write)),
-    )
 }
 
 fn push_claims(out: &mut String, page: &Page<'_>) {

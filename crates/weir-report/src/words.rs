@@ -75,7 +75,7 @@ pub(crate) fn metric_name(metric: &str) -> String {
 }
 
 /// What a kind of file is called.
-pub(crate) fn file_kind_name(kind: FileKind) -> &'static str {
+pub fn file_kind_name(kind: FileKind) -> &'static str {
     match kind {
         FileKind::Redo => "redo log",
         FileKind::Doublewrite => "doublewrite",

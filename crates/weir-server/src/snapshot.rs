@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use weir_model::{Bytes, nearest};
 
 pub use key::SnapshotKey;
-pub use space::{check_space, space_available};
+pub use space::{check_space, space_available, space_occupied};
 
 use crate::ServerError;
 use crate::data_directory::{create_private_directory, is_free};
@@ -125,7 +125,7 @@ impl Snapshots {
                 continue;
             }
             if let Some(key) = key::read(&entry.path()) {
-                let size = space::occupied(&entry.path())?;
+                let size = space_occupied(&entry.path())?;
                 found.push(SnapshotInfo { name, key, size });
             }
         }

@@ -34,7 +34,7 @@ pub enum StudyError {
         /// Which run.
         run: String,
         /// The load engine's reason.
-        source: weir_load::LoadError,
+        source: Box<weir_load::LoadError>,
         /// What the server's error log said, after "; ", or nothing.
         server: String,
     },
@@ -56,6 +56,12 @@ pub enum StudyError {
     OtherPlan {
         /// The result.
         path: PathBuf,
+    },
+    /// Another process removed the data set that this study was about to use.
+    #[error("the snapshot `{name}` was removed meanwhile; run the study again to make a new one")]
+    SnapshotRemoved {
+        /// Its name in the cache.
+        name: String,
     },
     /// Ctrl-C while the data were being loaded.
     #[error("stopped before the first run; nothing was measured")]

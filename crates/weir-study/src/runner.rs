@@ -65,7 +65,7 @@ pub fn run(
     };
     let mut store = match resumed {
         Some(store) => store,
-        None => create_store(&bench, &options.out, &file, data.size.0)?,
+        None => create_store(&bench, &options.out, &file, data.tables.0)?,
     };
     let completed = store.completed()?;
     let mut stopped = false;

@@ -1,3 +1,53 @@
-//! Weir: the command line.
+//! Weir: the command line. Wiring only: parse, call, print, exit.
+#![allow(
+    clippy::print_stderr,
+    reason = "progress and errors of a program go to standard error"
+)]
 
-fn main() {}
+mod cli;
+mod commands;
+mod interrupt;
+mod output;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::{Cli, Command};
+
+/// How a command ended; the numbers are the contract of `weir --help`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// Done.
+    Done,
+    /// Done, but a rule makes a verdict invalid.
+    Invalid,
+    /// Stopped by Ctrl-C; what was complete is kept.
+    Stopped,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse(); // Wrong usage ends here with exit code 2.
+    match run(cli.command) {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Invalid) => ExitCode::from(3),
+        Ok(Outcome::Stopped) => ExitCode::from(130), // 128 + SIGINT, as shells have it.
+        Err(error) => {
+            eprintln!("weir: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<Outcome> {
+    match command {
+        Command::Run(arguments) => commands::run::execute(&arguments),
+        Command::Plan(arguments) => commands::plan::execute(&arguments),
+        Command::Report(arguments) => commands::report::execute(&arguments),
+        Command::Load(arguments) => commands::load::execute(&arguments),
+        Command::Drive { command } => commands::drive::execute(&command),
+        Command::Doctor(arguments) => commands::doctor::execute(&arguments),
+        Command::Clean(arguments) => commands::clean::execute(&arguments),
+    }
+}

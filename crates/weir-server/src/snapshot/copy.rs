@@ -15,7 +15,7 @@ use std::thread;
 use rustix::fs::{SeekFrom, copy_file_range, ioctl_ficlone, seek};
 use rustix::io::Errno;
 
-use super::space::{check_space, occupied};
+use super::space::{check_space, space_occupied};
 use crate::ServerError;
 
 /// More threads do not make a disk faster, and two hide the latency of one another's fsync.
@@ -73,7 +73,7 @@ fn run(jobs: VecDeque<Job>, from: &Path, to: &Path) -> Result<(), ServerError> {
         None => false,
     });
     if !reflink.load(Ordering::Relaxed) {
-        check_space(to, occupied(from)?)?;
+        check_space(to, space_occupied(from)?)?;
     }
     let queue = Mutex::new(jobs);
     let failure = Mutex::new(None);

@@ -10,14 +10,14 @@ use weir_model::Bytes;
 use crate::ServerError;
 
 /// Bytes that the files of `directory` occupy: holes of sparse files do not count.
-pub(super) fn occupied(directory: &Path) -> Result<Bytes, ServerError> {
+pub fn space_occupied(directory: &Path) -> Result<Bytes, ServerError> {
     let mut total = 0;
     let entries = fs::read_dir(directory).map_err(ServerError::path("read", directory))?;
     for entry in entries.flatten() {
         let path = entry.path();
         let found = fs::symlink_metadata(&path).map_err(ServerError::path("read", &path))?;
         total += if found.is_dir() {
-            occupied(&path)?.0
+            space_occupied(&path)?.0
         } else {
             // st_blocks counts 512 bytes whatever the block size (stat(3type)).
             found.blocks() * 512

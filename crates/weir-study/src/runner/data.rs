@@ -39,7 +39,10 @@ const PAGE_SIZE: (&str, Bytes) = ("innodb_page_size", Bytes(16_384));
 pub(super) struct PreparedData {
     pub(super) snapshots: Snapshots,
     pub(super) key: SnapshotKey,
-    pub(super) size: Bytes,
+    /// What the whole directory occupies, with the server's own tables and redo.
+    pub(super) directory: Bytes,
+    /// What the workload's tables occupy.
+    pub(super) tables: Bytes,
 }
 
 /// Finds or makes the plan's data set; `None` if it was stopped.
@@ -54,17 +57,20 @@ pub(super) fn prepare(
     if !from_cache && load(bench, &snapshots, &key, stop, on_event)?.is_none() {
         return Ok(None);
     }
-    let name = key.name();
-    let stored = snapshots
-        .list()?
-        .into_iter()
-        .find(|snapshot| snapshot.name == name);
-    let size = stored.map_or(Bytes(0), |snapshot| snapshot.size);
-    on_event(&Event::DataReady { size, from_cache });
+    let Some(stored) = snapshots.find(&key) else {
+        return Err(StudyError::SnapshotRemoved { name: key.name() });
+    };
+    let directory = weir_server::space_occupied(&stored)?;
+    let tables = weir_server::space_occupied(&stored.join(weir_server::DATABASE))?;
+    on_event(&Event::DataReady {
+        size: tables,
+        from_cache,
+    });
     Ok(Some(PreparedData {
         snapshots,
         key,
-        size,
+        directory,
+        tables,
     }))
 }
 
@@ -107,7 +113,7 @@ fn load(
     }
     loaded.map_err(|source| StudyError::Load {
         run: "loading the data".to_owned(),
-        source,
+        source: Box::new(source),
         server: String::new(),
     })?;
     server.stop(Duration::from_mins(5))?;
@@ -174,7 +180,7 @@ fn loading_variables(bench: &Bench<'_>) -> BTreeMap<String, String> {
 pub(super) fn home(bench: &Bench<'_>, data: &PreparedData) -> Result<WorkDirectory, StudyError> {
     let work: Option<&Path> = bench.options.work.as_deref();
     Ok(WorkDirectory::create(
-        &place::choose(work, data.size)?,
+        &place::choose(work, data.directory)?,
         "run",
     )?)
 }

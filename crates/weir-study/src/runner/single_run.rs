@@ -167,7 +167,7 @@ impl Stage {
     ) -> Result<Option<Measured>, StudyError> {
         loaded.map_err(|source| StudyError::Load {
             run: format!("run of {}, repetition {}", cell.label(), planned.repetition),
-            source,
+            source: Box::new(source),
             server: match self.server.has_exited() {
                 Some(words) => format!("; the server has ended: {words}"),
                 None => String::new(),

@@ -1,0 +1,169 @@
+//! Every command and option, declared once; the comments are the help.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use weir_model::Scale;
+
+/// Which storage, memory and InnoDB settings make your MySQL faster, safer or cheaper, with
+/// evidence.
+#[derive(Debug, Parser)]
+#[command(name = "weir", version, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but a verdict is \
+                          invalid by a rule, 130 stopped by Ctrl-C (what was complete is kept).";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a study end to end: print the verdicts, write the result and its report
+    Run(RunArguments),
+    /// Show what a study would do: cells, order, time, space; runs nothing
+    Plan(PlanArguments),
+    /// Write the report of a result
+    Report(ReportArguments),
+    /// Load a server, with sysbench's options and report
+    #[command(disable_help_flag = true)]
+    Load(LoadArguments),
+    /// Emulated drives
+    Drive {
+        #[command(subcommand)]
+        command: DriveCommand,
+    },
+    /// What this machine can do: servers, FUSE, memory, limits, and what to install
+    Doctor(JsonArguments),
+    /// End servers and mounts that a killed weir left behind; never touches others
+    Clean(JsonArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JsonArguments {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// The study file
+    pub(crate) study: PathBuf,
+    /// Folder for the result and its report [default: results/STUDY-DATE-TIME]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Go on with the result in --out where it stopped
+    #[arg(long, requires = "out")]
+    pub(crate) resume: bool,
+    /// Run on this server instead of the study's: mysql, mariadb, or the path of a mysqld
+    #[arg(long, value_name = "SERVER")]
+    pub(crate) server: Option<String>,
+    /// Put data directories and mounts here [default: in memory if they fit, else the temporary
+    /// directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) work: Option<PathBuf>,
+    /// Emulate also drives that are faster than this machine can emulate; results say so
+    #[arg(long)]
+    pub(crate) below_floor: bool,
+    /// Print the whole result as JSON instead of the verdicts
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanArguments {
+    /// The study file
+    pub(crate) study: PathBuf,
+    /// Plan for this server instead of the study's: mysql, mariadb, or the path of a mysqld
+    #[arg(long, value_name = "SERVER")]
+    pub(crate) server: Option<String>,
+    /// Print the resolved plan as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    /// The result: the folder that `weir run` named, or its result.sqlite
+    pub(crate) result: PathBuf,
+    /// Kind of report
+    #[arg(long, value_enum, default_value = "html")]
+    pub(crate) format: ReportFormat,
+    /// Write here instead of to standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// One self-contained page with interactive charts
+    Html,
+    /// Everything that was measured
+    Json,
+    /// Text for a ticket or a pull request
+    Md,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LoadArguments {
+    /// WORKLOAD [sysbench options] prepare|run|cleanup|help
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARGUMENTS"
+    )]
+    pub(crate) arguments: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DriveCommand {
+    /// The drives that there are profiles of
+    List(JsonArguments),
+    /// A drive's data sheet, each figure with its source
+    Show {
+        /// Name of a profile in drives/, or the path of a profile file
+        profile: String,
+    },
+    /// Mount an emulated drive and serve it until it is unmounted or interrupted
+    Mount(MountArguments),
+    /// Counters of a mounted drive
+    Stat {
+        /// The mountpoint
+        dir: PathBuf,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Unmount a drive
+    Unmount {
+        /// The mountpoint
+        dir: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MountArguments {
+    /// Name of a profile in drives/, or the path of a profile file
+    pub(crate) profile: String,
+    /// The mountpoint: an empty directory
+    pub(crate) dir: PathBuf,
+    /// Directory that holds the drive's files; use memory-backed storage
+    #[arg(long, value_name = "DIR")]
+    pub(crate) backing: PathBuf,
+    /// Shrink the drive's capacity, as in 1/500
+    #[arg(long, value_name = "SCALE", default_value_t)]
+    pub(crate) data_scale: Scale,
+    /// Shrink the drive's throughput, as in 1/25; latencies stay
+    #[arg(long, value_name = "SCALE", default_value_t)]
+    pub(crate) drive_scale: Scale,
+    /// Emulate it also if it is faster than this machine can emulate
+    #[arg(long)]
+    pub(crate) below_floor: bool,
+    /// Remove the backing directory after the drive is unmounted
+    #[arg(long, hide = true)]
+    pub(crate) remove_backing: bool,
+    /// Started by a program: print a line to standard output when the drive is mounted
+    #[arg(long, hide = true)]
+    pub(crate) foreground: bool,
+}

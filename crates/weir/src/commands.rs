@@ -1,0 +1,10 @@
+//! One file per command.
+
+pub(crate) mod clean;
+pub(crate) mod doctor;
+pub(crate) mod drive;
+pub(crate) mod load;
+pub(crate) mod plan;
+pub(crate) mod report;
+pub(crate) mod run;
+pub(crate) mod study_file;

@@ -1,0 +1,68 @@
+//! `weir plan`.
+
+use weir_model::{Cell, Duration, Plan};
+use weir_report::table;
+use weir_study::Overrides;
+
+use crate::cli::PlanArguments;
+use crate::commands::study_file;
+use crate::{Outcome, output};
+
+/// Start, restore and stop around the load of one run, seconds; measured on two cores.
+const AROUND_A_RUN_S: f64 = 5.0;
+/// Bytes of a row with its share of the index in freshly loaded tables.
+const ROW_BYTES: u64 = 225;
+
+pub(crate) fn execute(arguments: &PlanArguments) -> anyhow::Result<Outcome> {
+    let seed = study_file::clock_seed();
+    let overrides = Overrides {
+        server: arguments.server.clone(),
+        seed,
+    };
+    let plan = study_file::resolve(&arguments.study, &overrides)?;
+    if arguments.json {
+        output::line(serde_json::to_string_pretty(&plan)?)?;
+    } else {
+        print(&plan)?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn print(plan: &Plan) -> anyhow::Result<()> {
+    output::line(format_args!("{}\n{}\n", plan.title, plan.question))?;
+    let rows: Vec<_> = plan.cells.iter().map(cell_row).collect();
+    output::text(table(&["cell", "connections", "drive"], &rows))?;
+    output::line(format_args!("\norder (seed {}):", plan.seed))?;
+    for (index, run) in plan.runs.iter().enumerate() {
+        let label = plan.cells[run.cell].label();
+        output::line(format_args!(
+            "{:>4}  repetition {}  {label}",
+            index + 1,
+            run.repetition
+        ))?;
+    }
+    let rows = u64::from(plan.data.tables) * plan.data.rows;
+    output::line(format_args!(
+        "\ndata:  {} rows, about {}",
+        rows,
+        weir_model::Bytes(rows * ROW_BYTES)
+    ))?;
+    output::line(format_args!(
+        "time:  about {}, and once the loading of the data",
+        time(plan)
+    ))?;
+}
+
+fn cell_row(cell: &Cell) -> Vec<String> {
+    let drive = cell
+        .drive
+        .clone()
+        .unwrap_or_else(|| "the host's own storage".to_owned());
+    vec![cell.label(), cell.threads.to_string(), drive]
+}
+
+fn time(plan: &Plan) -> Duration {
+    let load_s = plan.load.warmup.as_secs_f64() + plan.load.measure.as_secs_f64();
+    let seconds = (load_s + AROUND_A_RUN_S) * plan.runs.len() as f64;
+    Duration::from_secs(seconds.round() as u64)
+}

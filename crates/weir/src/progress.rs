@@ -1,0 +1,136 @@
+//! Progress of a study on standard error: a bar with the time left on a terminal, else one plain
+//! line per step.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use weir_model::Plan;
+use weir_study::Event;
+
+/// Restore, mount, start and stop of one run: what its time is beyond the load.
+const AROUND_A_RUN: Duration = Duration::from_secs(5);
+
+/// Shows the events of one study.
+pub(crate) struct Progress {
+    bar: Option<ProgressBar>,
+    run_length: Duration,
+    loading_announced: bool,
+}
+
+impl Progress {
+    /// For the study of `plan`.
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let run_length = plan.load.warmup.0 + plan.load.measure.0 + AROUND_A_RUN;
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new_spinner();
+            bar.enable_steady_tick(Duration::from_millis(200));
+            bar
+        });
+        Self {
+            bar,
+            run_length,
+            loading_announced: false,
+        }
+    }
+
+    /// Shows one event.
+    pub(crate) fn show(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Loading {
+                rows_done,
+                rows_total,
+            } => self.loading(*rows_done, *rows_total),
+            Event::DataReady { size, from_cache } => self.line(&format!(
+                "data set: {size} {}",
+                if *from_cache {
+                    "kept from an earlier study"
+                } else {
+                    "loaded"
+                }
+            )),
+            Event::RunStarted {
+                position,
+                total,
+                label,
+                repetition,
+            } => {
+                self.run_started(
+                    *position,
+                    *total,
+                    &format!("{label}, repetition {repetition}"),
+                );
+            }
+            Event::Interval(interval) => {
+                if let Some(bar) = &self.bar {
+                    let phase = if interval.time_s > 0.0 {
+                        "measuring"
+                    } else {
+                        "warming up"
+                    };
+                    bar.set_message(format!(
+                        "{phase}: {:.0} queries/s, p99 {:.1} ms",
+                        interval.queries as f64 / interval.length_s,
+                        interval.latency_us_p99 / 1e3
+                    ));
+                }
+            }
+            Event::RunFinished {
+                position,
+                total,
+                label,
+                record,
+            } => self.line(&format!(
+                "run {position} of {total}: {label}, repetition {}: {:.0} queries/s, p99 {:.1} ms, \
+                 limited by {}",
+                record.repetition,
+                record.queries_per_s,
+                record.latency.us_p99 / 1e3,
+                weir_report::limiter_name(record.limiter)
+            )),
+        }
+    }
+
+    fn loading(&mut self, rows_done: u64, rows_total: u64) {
+        if let Some(bar) = &self.bar {
+            bar.set_style(style("loading data {wide_bar} {percent} %, {eta} left"));
+            bar.set_length(rows_total);
+            bar.set_position(rows_done);
+        } else if !self.loading_announced {
+            self.loading_announced = true;
+            self.line(&format!("loading {rows_total} rows, once for all runs"));
+        }
+    }
+
+    fn run_started(&self, position: usize, total: usize, label: &str) {
+        if let Some(bar) = &self.bar {
+            let left = self.run_length * (total + 1 - position) as u32;
+            let minutes = left.as_secs().div_ceil(60);
+            bar.set_style(style("{spinner} {prefix}  {msg}"));
+            bar.set_prefix(format!(
+                "run {position}/{total}, {minutes} min left: {label}"
+            ));
+            bar.set_message("starting");
+        }
+    }
+
+    /// A line that stays, above the bar if there is one.
+    fn line(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| eprintln!("{text}")),
+            None => eprintln!("{text}"),
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("invariant: the templates are constants")
+}

@@ -1,0 +1,140 @@
+//! `weir drive`.
+
+use std::fs;
+use std::process::Child;
+
+use serde_json::Value;
+
+use crate::harness::{Output, Weir, World, signal, wait_until};
+
+fn mounted(world: &World, profile: &str) -> Child {
+    let [dir, backing] = ["drive", "backing"].map(|name| world.path(name));
+    let child = Weir::in_world(world)
+        .args(["drive", "mount", profile, dir.to_str().unwrap()])
+        .args([
+            "--backing",
+            backing.to_str().unwrap(),
+            "--drive-scale",
+            "1/25",
+        ])
+        .spawn();
+    wait_until("the drive is mounted", || !world.mounts().is_empty());
+    wait_until("the drive answers", || stat(world).is_some());
+    child
+}
+
+fn stat(world: &World) -> Option<Value> {
+    let dir = world.path("drive");
+    let stat = ["drive", "stat", dir.to_str().unwrap(), "--json"];
+    let output = Weir::in_world(world).args(stat).output();
+    serde_json::from_str(&output.stdout).ok()
+}
+
+#[test]
+fn a_drive_is_mounted_counted_and_unmounted() {
+    let world = World::new();
+    let child = mounted(&world, "intel-p4610");
+    fs::write(world.path("drive/ibdata1"), [7; 65_536]).unwrap();
+    assert_eq!(fs::read(world.path("drive/ibdata1")).unwrap(), [7; 65_536]);
+    let counted = &stat(&world).unwrap()["by_kind"]["data"];
+    assert_eq!(counted["write_bytes"], 65_536);
+    assert!(counted["reads"].as_u64().unwrap() >= 1);
+    let text = Weir::in_world(&world)
+        .args(["drive", "stat"])
+        .args([world.path("drive")])
+        .succeeds();
+    assert!(
+        text.stdout.contains("emulation: completions late by"),
+        "{}",
+        text.stdout
+    );
+    Weir::in_world(&world)
+        .args(["drive", "unmount"])
+        .args([world.path("drive")])
+        .succeeds();
+    let output = Output::from(child.wait_with_output().unwrap());
+    assert_eq!(output.code, Some(0), "{}", output.stderr);
+    world.assert_nothing_left();
+    assert_eq!(
+        fs::read(world.path("backing/ibdata1")).unwrap(),
+        [7; 65_536]
+    );
+}
+
+#[test]
+fn ctrl_c_unmounts_also_while_a_file_is_open() {
+    let world = World::new();
+    let child = mounted(&world, "scaleflux-csd2000");
+    let open = fs::File::create(world.path("drive/open")).unwrap();
+    signal(child.id(), "INT");
+    let output = Output::from(child.wait_with_output().unwrap());
+    assert_eq!(output.code, Some(0), "{}", output.stderr);
+    world.assert_nothing_left();
+    drop(open);
+}
+
+#[test]
+fn a_killed_drive_is_found_by_clean() {
+    let world = World::new();
+    let mut child = mounted(&world, "intel-p4610");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(world.mounts().len(), 1, "nobody could unmount it");
+    let output = Weir::in_world(&world).args(["clean"]).succeeds();
+    assert!(output.stdout.contains("unmounted"), "{}", output.stdout);
+    world.assert_nothing_left();
+}
+
+#[test]
+fn a_living_drive_is_not_touched_by_clean() {
+    let world = World::new();
+    let child = mounted(&world, "intel-p4610");
+    let output = Weir::in_world(&world).args(["clean"]).succeeds();
+    assert_eq!(output.stdout, "nothing was left behind\n");
+    assert!(stat(&world).is_some());
+    signal(child.id(), "TERM");
+    assert_eq!(
+        Output::from(child.wait_with_output().unwrap()).code,
+        Some(0)
+    );
+}
+
+#[test]
+fn profiles_are_listed_and_shown_with_their_sources() {
+    let list = Weir::new().args(["drive", "list"]).succeeds();
+    for name in ["intel-p4610", "scaleflux-csd2000", "null"] {
+        assert!(list.stdout.contains(name), "{}", list.stdout);
+    }
+    let shown = Weir::new()
+        .args(["drive", "show", "intel-p4610"])
+        .succeeds();
+    assert!(shown.stdout.contains("[sources]") && shown.stdout.contains("iops_max"));
+}
+
+#[test]
+fn what_is_no_drive_is_named() {
+    let world = World::new();
+    let dir = world.path("drive");
+    let mount = |profile: &str| {
+        Weir::in_world(&world)
+            .args([
+                "drive",
+                "mount",
+                profile,
+                dir.to_str().unwrap(),
+                "--backing",
+            ])
+            .args([world.path("backing")])
+            .fails()
+    };
+    assert!(mount("intel-p461").contains("intel-p4610"));
+    let broken = world.write("broken.toml", "title = 1\n");
+    let error = mount(broken.to_str().unwrap());
+    assert!(error.contains("line 1"), "{error}");
+    let error = Weir::in_world(&world)
+        .args(["drive", "stat"])
+        .args([world.path("none")])
+        .fails();
+    assert!(error.contains("none"), "{error}");
+    world.assert_nothing_left();
+}

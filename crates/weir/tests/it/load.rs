@@ -1,0 +1,99 @@
+//! `weir load`: sysbench's command line against real servers.
+
+use weir_model::{Address, Endpoint, Flavor};
+
+use crate::harness::{Output, Weir, World, signal};
+
+/// A call of `weir load` against `endpoint`.
+fn load(endpoint: &Endpoint, arguments: &[&str]) -> Weir {
+    let Address::Socket(socket) = &endpoint.address else {
+        panic!("a private server")
+    };
+    Weir::new()
+        .args(["load", "oltp_write_only", "--tables=2", "--table-size=1000"])
+        .args([format!("--mysql-socket={}", socket.display())])
+        .args([format!("--mysql-user={}", endpoint.user)])
+        .args([format!("--mysql-db={}", endpoint.database)])
+        .args(arguments)
+        .env("WEIR_MYSQL_PASSWORD", endpoint.password.reveal())
+}
+
+#[test]
+fn prepare_run_and_cleanup_on_both_flavours() {
+    for flavor in [Flavor::Mysql, Flavor::Mariadb] {
+        let (server, _directory) = weir_server::testing::start(flavor);
+        let endpoint = server.endpoint();
+        load(&endpoint, &["prepare"]).succeeds();
+        let run = ["--threads=4", "--time=2", "--report-interval=1", "run"];
+        let report = load(&endpoint, &run).succeeds().stdout;
+        for line in [
+            "Number of threads: 4",
+            "thds: 4",
+            "queries performed:",
+            "95th percentile:",
+        ] {
+            assert!(report.contains(line), "{flavor}: no `{line}` in {report}");
+        }
+        let transactions = report
+            .lines()
+            .find(|line| line.contains("transactions:"))
+            .unwrap();
+        let count: u64 = transactions
+            .split_whitespace()
+            .nth(1)
+            .unwrap()
+            .parse()
+            .unwrap();
+        assert!(count > 10, "{transactions}");
+        load(&endpoint, &["cleanup"]).succeeds();
+        let error = load(&endpoint, &["run"]).fails();
+        assert!(error.contains("run `prepare`"), "{error}");
+    }
+}
+
+#[test]
+fn ctrl_c_ends_a_run_with_its_report() {
+    let (server, _directory) = weir_server::testing::start(Flavor::Mariadb);
+    let endpoint = server.endpoint();
+    load(&endpoint, &["prepare"]).succeeds();
+    let child = load(&endpoint, &["--time=60", "run"]).spawn();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    signal(child.id(), "INT");
+    let output = Output::from(child.wait_with_output().unwrap());
+    assert_eq!(output.code, Some(130), "{}{}", output.stdout, output.stderr);
+    assert!(
+        output.stdout.contains("queries performed:"),
+        "{}",
+        output.stdout
+    );
+}
+
+#[test]
+fn wrong_options_and_no_server_are_named() {
+    let world = World::new();
+    let nobody = format!("--mysql-socket={}", world.path("nobody.sock").display());
+    let error = Weir::new()
+        .args(["load", "oltp_read_only", &nobody, "run"])
+        .fails();
+    assert!(error.contains("nobody.sock"), "{error}");
+    let error = Weir::new()
+        .args(["load", "oltp_read_only", "--treads=4", "run"])
+        .fails();
+    assert!(
+        error.contains("invalid option: --treads") && error.contains("threads"),
+        "{error}"
+    );
+    let error = Weir::new().args(["load", "oltp_write", "run"]).fails();
+    assert!(error.contains("oltp_write_only"), "{error}");
+}
+
+#[test]
+fn help_lists_the_options_with_their_defaults() {
+    for arguments in [["load", "help"], ["load", "--help"]] {
+        let help = Weir::new().args(arguments).succeeds().stdout;
+        assert!(
+            help.contains("--table-size") || help.contains("--table_size"),
+            "{help}"
+        );
+    }
+}

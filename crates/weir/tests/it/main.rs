@@ -1,0 +1,13 @@
+//! End-to-end tests of the `weir` program, one module per command, on real servers of both
+//! flavours and real FUSE mounts.
+
+mod clean;
+mod doctor;
+mod drive;
+mod harness;
+mod layers;
+mod load;
+mod plan;
+mod report;
+mod run;
+mod shipped_files;

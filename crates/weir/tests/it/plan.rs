@@ -1,0 +1,44 @@
+//! `weir plan`.
+
+use crate::harness::{Weir, World, small_study};
+
+#[test]
+fn a_plan_shows_cells_order_time_and_space_and_runs_nothing() {
+    let world = World::new();
+    let study = world.write("study.toml", &small_study("mariadb"));
+    let output = Weir::in_world(&world)
+        .args(["plan", study.to_str().unwrap()])
+        .succeeds();
+    for part in [
+        "innodb_doublewrite OFF",
+        "order (seed 1):",
+        "repetition 3",
+        "data:",
+        "time:",
+    ] {
+        assert!(output.stdout.contains(part), "{part}: {}", output.stdout);
+    }
+    assert_eq!(world.records().len(), 0);
+}
+
+#[test]
+fn a_plan_as_json_has_every_default_filled_in() {
+    let world = World::new();
+    let study = world.write("study.toml", &small_study("mysql"));
+    let output = Weir::in_world(&world)
+        .args(["plan", study.to_str().unwrap(), "--json"])
+        .succeeds();
+    let plan: serde_json::Value = serde_json::from_str(&output.stdout).unwrap();
+    assert_eq!(plan["runs"].as_array().unwrap().len(), 6);
+    assert_eq!(
+        plan["server"]["variables"]["innodb_buffer_pool_load_at_startup"],
+        "OFF"
+    );
+    assert_eq!(plan["server"]["variables"]["skip_log_bin"], "1");
+}
+
+#[test]
+fn wrong_usage_exits_with_2() {
+    let output = Weir::new().args(["plan"]).output();
+    assert_eq!(output.code, Some(2));
+}

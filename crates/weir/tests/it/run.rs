@@ -1,0 +1,436 @@
+//! `weir run`: the main job, what stops it, and what is wrong with what it is given.
+
+use std::fs;
+use std::path::Path;
+use std::process::Child;
+
+use serde_json::Value;
+
+use crate::harness::{Output, Weir, World, signal, small_study, wait_until};
+
+const FLAVORS: [&str; 2] = ["mysql", "mariadb"];
+
+/// `weir run` of a study file in the test's home, working below it.
+fn run(world: &World, study: &Path) -> Weir {
+    fs::create_dir_all(world.path("work")).unwrap();
+    Weir::in_world(world)
+        .args([
+            "run",
+            study.to_str().unwrap(),
+            "--out",
+            world.path("out").to_str().unwrap(),
+        ])
+        .args(["--work", world.path("work").to_str().unwrap()])
+}
+
+/// A study with one repetition only: quick, and invalid by rule R4.
+fn quick_study(flavor: &str) -> String {
+    small_study(flavor).replace("runs = 3", "runs = 1")
+}
+
+/// The result as JSON.
+fn result(world: &World) -> Value {
+    let out = world.path("out");
+    let report = ["report", out.to_str().unwrap(), "--format", "json"];
+    serde_json::from_str(&Weir::new().args(report).succeeds().stdout).unwrap()
+}
+
+fn runs(world: &World) -> Vec<Value> {
+    result(world)["runs"].as_array().unwrap().clone()
+}
+
+#[test]
+fn a_study_runs_end_to_end_on_both_flavours() {
+    for flavor in FLAVORS {
+        let world = World::new();
+        let study = world.write("study.toml", &small_study(flavor));
+        let output = run(&world, &study).succeeds();
+        for part in [
+            "innodb_doublewrite OFF",
+            "queries per second",
+            "limited by",
+            "report: ",
+        ] {
+            assert!(output.stdout.contains(part), "{part}: {}", output.stdout);
+        }
+        let result = result(&world);
+        assert_eq!(result["flavor"], flavor);
+        assert_complete(&result);
+        let page = fs::read_to_string(world.path("out/report.html")).unwrap();
+        assert!(page.contains("Does the pipeline work?"));
+        assert_no_password(&world);
+        world.assert_nothing_left();
+    }
+}
+
+/// Six runs of two cells, each with all that a result must hold.
+fn assert_complete(result: &Value) {
+    let runs = result["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 6);
+    for run in runs {
+        assert!(run["record"]["queries_per_s"].as_f64().unwrap() > 10.0);
+        assert!(run["record"]["latency"]["us_p99"].as_f64().unwrap() > 0.0);
+        assert!(
+            run["record"]["utilization"]["server_cores"]
+                .as_f64()
+                .unwrap()
+                > 0.0
+        );
+        let intervals = run["intervals"].as_array().unwrap();
+        assert!(
+            intervals
+                .iter()
+                .any(|interval| interval["time_s"].as_f64().unwrap() <= 0.0)
+        );
+        assert!(
+            intervals
+                .iter()
+                .any(|interval| interval["time_s"].as_f64().unwrap() > 0.0)
+        );
+        assert!(run["drive"]["by_kind"]["data"]["writes"].as_u64().unwrap() > 0);
+        assert!(run["drive"]["by_kind"]["redo"]["flushes"].as_u64().unwrap() > 0);
+        let cell = &result["plan"]["cells"][run["record"]["cell"].as_u64().unwrap() as usize];
+        assert_eq!(
+            run["variables"]["innodb_doublewrite"],
+            cell["variables"]["innodb_doublewrite"]
+        );
+        let metrics: Vec<_> = run["samples"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|sample| &sample["metric"])
+            .collect();
+        for metric in [
+            "host.cpu_user_s",
+            "server.cpu_s",
+            "drive.writes",
+            "status.questions",
+        ] {
+            assert!(
+                metrics.iter().any(|found| **found == *metric),
+                "no samples of {metric}"
+            );
+        }
+    }
+    assert_eq!(result["comparisons"].as_array().unwrap().len(), 1);
+}
+
+/// The generated password is nowhere in what a study leaves.
+fn assert_no_password(world: &World) {
+    let cache = std::env::var("XDG_CACHE_HOME").map_or_else(
+        |_| Path::new(&std::env::var("HOME").unwrap()).join(".cache"),
+        std::path::PathBuf::from,
+    );
+    let snapshots = fs::read_dir(cache.join("weir/snapshots")).unwrap();
+    let notes = snapshots
+        .flatten()
+        .map(|snapshot| snapshot.path().join("data/weir-data.json"));
+    let passwords: Vec<String> = notes
+        .filter_map(|note| fs::read_to_string(note).ok())
+        .map(|note| serde_json::from_str::<Value>(&note).unwrap())
+        .map(|note| note["password"].as_str().unwrap().to_owned())
+        .collect();
+    assert!(!passwords.is_empty());
+    for file in ["result.sqlite", "report.html"] {
+        let bytes = fs::read(world.path("out").join(file)).unwrap();
+        for password in &passwords {
+            let found = bytes
+                .windows(password.len())
+                .any(|part| part == password.as_bytes());
+            assert!(!found, "a password stands in {file}");
+        }
+    }
+}
+
+#[test]
+fn one_repetition_is_invalid_and_exits_with_3() {
+    let world = World::new();
+    let study = world.write("study.toml", &quick_study("mariadb"));
+    let output = run(&world, &study).output();
+    assert_eq!(output.code, Some(3), "{}{}", output.stdout, output.stderr);
+    assert!(output.stdout.contains("R4"), "{}", output.stdout);
+}
+
+#[test]
+fn two_studies_at_once_do_not_disturb_each_other() {
+    let worlds = [World::new(), World::new()];
+    let children: Vec<Child> = worlds
+        .iter()
+        .map(|world| {
+            let study = world.write("study.toml", &quick_study("mysql"));
+            run(world, &study).spawn()
+        })
+        .collect();
+    for (child, world) in children.into_iter().zip(&worlds) {
+        let output = Output::from(child.wait_with_output().unwrap());
+        assert_eq!(output.code, Some(3), "{}{}", output.stdout, output.stderr);
+        world.assert_nothing_left();
+    }
+}
+
+/// Starts a study and waits until its first run is complete and the next one's server is up.
+fn started(world: &World, flavor: &str) -> Child {
+    let long = small_study(flavor).replace("measure = \"2s\"", "measure = \"4s\"");
+    let study = world.write("study.toml", &long);
+    let child = run(world, &study).spawn();
+    let file = world.path("out/result.sqlite");
+    wait_until("the first run is complete", || {
+        file.exists() && !runs(world).is_empty()
+    });
+    wait_until("the next server is up", || {
+        !world.live_pids("server").is_empty()
+    });
+    child
+}
+
+fn resume(world: &World) {
+    let output = run(world, &world.path("study.toml"))
+        .args(["--resume"])
+        .succeeds();
+    assert_eq!(runs(world).len(), 6, "{}", output.stdout);
+    world.assert_nothing_left();
+}
+
+#[test]
+fn ctrl_c_keeps_complete_runs_leaves_nothing_and_the_study_goes_on() {
+    let world = World::new();
+    let child = started(&world, "mysql");
+    signal(child.id(), "INT");
+    let output = Output::from(child.wait_with_output().unwrap());
+    assert_eq!(output.code, Some(130), "{}{}", output.stdout, output.stderr);
+    assert!(output.stderr.contains("--resume"), "{}", output.stderr);
+    world.assert_nothing_left();
+    assert!(!runs(&world).is_empty());
+    resume(&world);
+}
+
+#[test]
+fn kill_9_leaves_no_server_and_no_mount_and_clean_removes_the_rest() {
+    for flavor in FLAVORS {
+        let world = World::new();
+        let mut child = started(&world, flavor);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        wait_until("server, drive and mount are gone", || {
+            world.live_pids("server").is_empty()
+                && world.live_pids("drive").is_empty()
+                && world.mounts().is_empty()
+        });
+        let kept = runs(&world).len();
+        assert!((1..6).contains(&kept), "{kept}");
+        let cleaned = Weir::in_world(&world).args(["clean"]).succeeds();
+        assert!(cleaned.stdout.contains("removed"), "{}", cleaned.stdout);
+        world.assert_nothing_left();
+        let again = Weir::in_world(&world).args(["clean"]).succeeds();
+        assert_eq!(again.stdout, "nothing was left behind\n");
+    }
+}
+
+#[test]
+fn a_killed_drive_process_is_cleaned_up_too() {
+    let world = World::new();
+    let child = started(&world, "mariadb");
+    signal(world.live_pids("drive")[0], "KILL");
+    let output = Output::from(child.wait_with_output().unwrap());
+    assert_eq!(output.code, Some(1), "{}{}", output.stdout, output.stderr);
+    Weir::in_world(&world).args(["clean"]).succeeds();
+    world.assert_nothing_left();
+}
+
+#[test]
+fn a_server_that_dies_is_named_and_complete_runs_are_kept() {
+    for flavor in FLAVORS {
+        let world = World::new();
+        let child = started(&world, flavor);
+        signal(world.live_pids("server")[0], "KILL");
+        let output = Output::from(child.wait_with_output().unwrap());
+        assert_eq!(output.code, Some(1), "{}{}", output.stdout, output.stderr);
+        let errors: Vec<_> = output
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with("weir: "))
+            .collect();
+        let [error] = errors.as_slice() else {
+            panic!("one line expected: {}", output.stderr)
+        };
+        assert!(
+            error.contains("signal 9") && error.contains("are kept"),
+            "{error}"
+        );
+        world.assert_nothing_left();
+    }
+}
+
+/// Runs a study that cannot be run; the error must have all of `expected`.
+fn fails(study: &str, expected: &[&str]) {
+    let world = World::new();
+    let study = world.write("study.toml", study);
+    let error = run(&world, &study).fails();
+    for part in expected {
+        assert!(error.contains(part), "`{part}` expected: {error}");
+    }
+    assert!(!world.path("out/result.sqlite").exists());
+    world.assert_nothing_left();
+}
+
+#[test]
+fn a_typo_is_named_with_its_line() {
+    let study = small_study("mysql").replace("warmup", "warmpu");
+    fails(
+        &study,
+        &["study.toml: line 17", "`warmpu`", "did you mean `warmup`?"],
+    );
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let world = World::new();
+    let error = run(&world, &world.path("nothing.toml")).fails();
+    assert!(
+        error.contains("nothing.toml") && error.contains("cannot read study"),
+        "{error}"
+    );
+}
+
+#[test]
+fn an_unknown_drive_is_named_with_the_nearest() {
+    let study = small_study("mysql").replace("intel-p4610", "intel-p4601");
+    fails(&study, &["intel-p4601", "did you mean", "intel-p4610"]);
+}
+
+#[test]
+fn a_variable_that_the_server_does_not_have_is_named_with_the_nearest() {
+    for flavor in FLAVORS {
+        let study = small_study(flavor).replace("innodb_doublewrite =", "innodb_doublewrit =");
+        fails(
+            &study,
+            &["innodb_doublewrit", "did you mean", "innodb_doublewrite"],
+        );
+    }
+}
+
+#[test]
+fn a_value_that_the_server_refuses_is_told_in_its_own_words() {
+    for flavor in FLAVORS {
+        let study = small_study(flavor).replace("\"O_DIRECT\"", "\"O_DIRECTLY\"");
+        fails(&study, &["did not start", "O_DIRECTLY"]);
+    }
+}
+
+#[test]
+fn no_server_is_named_with_the_remedy() {
+    fails(
+        &small_study("/nowhere/mysqld"),
+        &["/nowhere/mysqld", "mysqld or mariadbd"],
+    );
+}
+
+#[test]
+fn a_result_is_never_overwritten() {
+    let world = World::new();
+    fs::create_dir_all(world.path("out")).unwrap();
+    world.write("out/result.sqlite", "precious");
+    let study = world.write("study.toml", &small_study("mysql"));
+    let error = run(&world, &study).fails();
+    assert!(
+        error.contains("exists already") && error.contains("--resume"),
+        "{error}"
+    );
+    assert_eq!(
+        fs::read_to_string(world.path("out/result.sqlite")).unwrap(),
+        "precious"
+    );
+}
+
+#[test]
+fn a_data_set_larger_than_the_drive_is_refused() {
+    let world = World::new();
+    let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives/intel-p4610.toml");
+    let text = fs::read_to_string(shipped).unwrap();
+    let capacity = text
+        .lines()
+        .find(|line| line.starts_with("capacity"))
+        .unwrap();
+    let small = world.write("small.toml", &text.replace(capacity, "capacity = \"64M\""));
+    let study = small_study("mysql").replace("intel-p4610", small.to_str().unwrap());
+    let study = world.write("study.toml", &study);
+    let error = run(&world, &study).fails();
+    assert!(error.contains("64M"), "{error}");
+    world.assert_nothing_left();
+}
+
+/// Runs the program where mounts are private to it and `prepare` (a shell line) has changed them.
+fn in_private_mounts(world: &World, prepare: &str, study: &str) -> String {
+    let study = world.write("study.toml", study);
+    fs::create_dir_all(world.path("work")).unwrap();
+    let script = format!("{prepare} && exec \"$@\"");
+    let output = std::process::Command::new("unshare")
+        .args([
+            "--mount",
+            "sh",
+            "-c",
+            &script,
+            "sh",
+            env!("CARGO_BIN_EXE_weir"),
+            "run",
+        ])
+        .arg(study)
+        .args(["--out", world.path("out").to_str().unwrap()])
+        .args(["--work", world.path("work").to_str().unwrap()])
+        .env("XDG_RUNTIME_DIR", world.runtime.path())
+        .output()
+        .unwrap();
+    let output = Output::from(output);
+    assert_eq!(output.code, Some(1), "{}{}", output.stdout, output.stderr);
+    let mut errors = output
+        .stderr
+        .lines()
+        .filter(|line| line.starts_with("weir: "));
+    errors
+        .next()
+        .unwrap_or_else(|| panic!("{}", output.stderr))
+        .to_owned()
+}
+
+#[test]
+fn a_machine_without_fuse_is_told_what_to_do() {
+    let world = World::new();
+    let hidden = "mount --bind /dev/null /dev/fuse";
+    let error = in_private_mounts(&world, hidden, &small_study("mysql"));
+    assert!(error.contains("/dev/fuse"), "{error}");
+    world.assert_nothing_left();
+}
+
+#[test]
+fn a_full_disk_is_named_with_what_is_needed() {
+    let world = World::new();
+    let work = world.path("work").display().to_string();
+    let tiny = format!("mount -t tmpfs -o size=16m none {work}");
+    let error = in_private_mounts(&world, &tiny, &small_study("mysql"));
+    assert!(
+        error.contains("not enough space") && error.contains(&work),
+        "{error}"
+    );
+    world.assert_nothing_left();
+}
+
+#[test]
+fn a_machine_without_servers_is_told_how_to_get_one() {
+    let world = World::new();
+    let empty = world.path("empty");
+    fs::create_dir_all(&empty).unwrap();
+    let hide = |folder: &str| {
+        format!("{{ [ ! -d {folder} ] || mount -t tmpfs -o size=1m none {folder}; }}")
+    };
+    // The program's own needs (sh, mount) are in /usr/bin and stay.
+    let hidden = format!(
+        "{} && export WEIR_SERVERS={}",
+        hide("/usr/sbin"),
+        empty.display()
+    );
+    let error = in_private_mounts(&world, &hidden, &small_study("mariadb"));
+    assert!(
+        error.contains("no mariadb server") && error.contains("scripts/setup.sh"),
+        "{error}"
+    );
+}

@@ -1,0 +1,43 @@
+//! Every study and drive that is shipped can be used.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::harness::Weir;
+
+fn files(folder: &str) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(folder);
+    let found: Vec<_> = fs::read_dir(root)
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .collect();
+    assert!(!found.is_empty());
+    found
+}
+
+#[test]
+fn studies_can_be_planned() {
+    for study in files("studies") {
+        let output = Weir::new()
+            .args(["plan", study.to_str().unwrap()])
+            .succeeds();
+        assert!(output.stdout.contains("order (seed"), "{}", output.stdout);
+    }
+}
+
+#[test]
+fn drives_can_be_shown_and_name_their_sources() {
+    for drive in files("drives") {
+        let output = Weir::new()
+            .args(["drive", "show", drive.to_str().unwrap()])
+            .succeeds();
+        assert!(
+            output.stdout.contains("[sources]"),
+            "{}: {}",
+            drive.display(),
+            output.stdout
+        );
+    }
+}
