@@ -20,7 +20,7 @@ const DONE: &str = "ok";
 /// A drive's process that does not answer within this has failed.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often the listener looks whether it should end.
-const POLL: Duration = Duration::from_millis(50);
+const POLL: Duration = Duration::from_millis(100);
 
 /// What the drive that is mounted at `mountpoint` has counted.
 pub fn statistics(mountpoint: &Path) -> Result<DriveStatistics, DriveError> {
@@ -99,9 +99,15 @@ impl Listener {
         Ok(Self { path, socket })
     }
 
-    /// Answers requests until `stop`.
-    pub(crate) fn serve(&self, stop: &Stop, statistics: impl Fn() -> DriveStatistics) {
+    /// Answers requests until `stop`, and calls `tick` several times a second.
+    pub(crate) fn serve(
+        &self,
+        stop: &Stop,
+        statistics: impl Fn() -> DriveStatistics,
+        mut tick: impl FnMut(),
+    ) {
         while !stop.wait_for(Duration::ZERO) {
+            tick();
             match self.socket.accept() {
                 // A client that went away in the middle concerns nobody else.
                 Ok((stream, _)) => drop(answer(stream, stop, &statistics)),

@@ -25,7 +25,7 @@ use fuser::{
 };
 use weir_model::FileKind;
 
-use crate::calibration::CALIBRATION_NAME;
+use crate::calibration;
 use crate::engine::{Engine, Extent};
 use crate::scheduler::Reply;
 use crate::store::{BLOCK_BYTES, Caller, Changes, OpenFile, Store, timestamps};
@@ -231,8 +231,8 @@ impl Filesystem for DriveFileSystem {
         let place = (parent.0, name);
         match self.store.create_file(caller(request), place, mode, flags) {
             Ok((attributes, handle)) => {
-                if name == CALIBRATION_NAME {
-                    self.engine.begin_calibration(attributes.ino.0);
+                if let Some(hold) = calibration::hold_of(name) {
+                    self.engine.begin_calibration(attributes.ino.0, hold);
                 }
                 let handle = FileHandle(handle);
                 reply.created(&CACHED, &attributes, Generation(0), handle, open_flags());

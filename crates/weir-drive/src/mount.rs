@@ -17,7 +17,7 @@ use rustix::process::{Resource, Rlimit};
 use weir_model::DriveProfile;
 use weir_process::{Entry, EntryKind, ProcessIdentity, Registration, Registry};
 
-use crate::calibration;
+use crate::calibration::{self, IdleShare};
 use crate::control::Listener;
 use crate::engine::Engine;
 use crate::floor::{check_floor, has_no_latency};
@@ -88,7 +88,16 @@ fn serve_at(
         engine.end_calibration(way_back);
     }
     ready(profile);
-    listener.serve(stop, || engine.statistics(store.space()));
+    let mut idle = IdleShare::default();
+    listener.serve(
+        stop,
+        || engine.statistics(store.space()),
+        || {
+            if let Some(share) = idle.look() {
+                engine.set_idle_share(share);
+            }
+        },
+    );
     mounted.unmount()
 }
 
