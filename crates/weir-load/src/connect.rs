@@ -138,3 +138,6 @@ fn failed(endpoint: &Endpoint, error: &HandshakeError) -> LoadError {
         },
     }
 }
+
+#[cfg(test)]
+mod tests;

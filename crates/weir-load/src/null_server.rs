@@ -198,7 +198,8 @@ impl Loop {
                 if self.behavior.delay.is_zero() {
                     self.reply(index);
                 } else {
-                    self.due.push_back((Instant::now() + self.behavior.delay, index));
+                    self.due
+                        .push_back((Instant::now() + self.behavior.delay, index));
                 }
             }
         }

@@ -119,9 +119,9 @@ impl LoadPlan {
         let measure_ns = nanoseconds(self.warmup);
         Timeline {
             measure_ns,
-            end_ns: self
-                .measure
-                .map_or(u64::MAX, |time| measure_ns.saturating_add(nanoseconds(time))),
+            end_ns: self.measure.map_or(u64::MAX, |time| {
+                measure_ns.saturating_add(nanoseconds(time))
+            }),
             interval_ns: nanoseconds(self.interval),
         }
     }

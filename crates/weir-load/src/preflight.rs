@@ -107,7 +107,10 @@ fn check_table(plan: &LoadPlan, number: u32, control: &mut Control<'_>) -> Resul
     if highest < plan.rows {
         return Err(LoadError::Table {
             table: table(),
-            why: format!("has rows up to id {highest}, but {} are asked for", plan.rows),
+            why: format!(
+                "has rows up to id {highest}, but {} are asked for",
+                plan.rows
+            ),
         });
     }
     Ok(())

@@ -83,7 +83,11 @@ pub fn prepare(
 fn check(plan: &PreparePlan) -> Result<(), LoadError> {
     if plan.tables == 0 || plan.threads == 0 {
         return Err(LoadError::Setting {
-            setting: if plan.tables == 0 { "tables" } else { "threads" },
+            setting: if plan.tables == 0 {
+                "tables"
+            } else {
+                "threads"
+            },
             value: "0".to_owned(),
             why: "must be at least 1",
         });
@@ -157,7 +161,8 @@ impl Job<'_> {
         while first <= self.plan.rows {
             let last = (first + batch - 1).min(self.plan.rows);
             self.step(control, text.rows(&mut rng, first..=last))?;
-            self.rows_done.fetch_add(last - first + 1, Ordering::Relaxed);
+            self.rows_done
+                .fetch_add(last - first + 1, Ordering::Relaxed);
             first = last + 1;
         }
         if self.plan.secondary_index {

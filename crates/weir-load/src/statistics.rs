@@ -189,7 +189,11 @@ impl Merger {
         let latency_us = |quantile| quantile_us(&sum.latency_ns, quantile);
         let record = IntervalRecord {
             // A warm-up that was cut short ends before the measurement would have begun.
-            time_s: if sum.phase == Phase::Warmup { time_s.min(0.0) } else { time_s },
+            time_s: if sum.phase == Phase::Warmup {
+                time_s.min(0.0)
+            } else {
+                time_s
+            },
             length_s: (sum.to_ns - sum.from_ns) as f64 / 1e9,
             transactions: sum.counts.transactions,
             queries: sum.counts.queries,

@@ -1,5 +1,7 @@
 //! The engine against a server whose every delay and fault is known.
 
+#![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
+
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -46,7 +48,9 @@ impl Bench {
 fn go(plan: &LoadPlan) -> Result<(LoadOutcome, Vec<Interval>), LoadError> {
     let stop = AtomicBool::new(false);
     let mut intervals = Vec::new();
-    let outcome = run(plan, &stop, &mut |interval| intervals.push(interval.clone()))?;
+    let outcome = run(plan, &stop, &mut |interval| {
+        intervals.push(interval.clone())
+    })?;
     Ok((outcome, intervals))
 }
 
@@ -173,7 +177,10 @@ fn other_errors_end_the_run_with_the_servers_words() {
         matches!(&error, LoadError::Statement { code: 1290, message, .. } if message == "asked to refuse"),
         "{error}"
     );
-    assert!(error.to_string().starts_with("`SELECT c FROM sbtest"), "{error}");
+    assert!(
+        error.to_string().starts_with("`SELECT c FROM sbtest"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -205,7 +212,11 @@ fn a_server_that_falls_silent_does_not_hold_the_run() {
     assert!(began.elapsed() < Duration::from_millis(500) + Duration::from_secs(5));
     assert_eq!(outcome.unfinished, 4);
     assert_eq!(outcome.counts.transactions, 100);
-    assert_eq!(intervals.len(), 5, "intervals without a reply are intervals too");
+    assert_eq!(
+        intervals.len(),
+        5,
+        "intervals without a reply are intervals too"
+    );
     assert_eq!(intervals[4].record.transactions, 0);
 }
 

@@ -1,5 +1,7 @@
 //! The engine on real servers of both flavours.
 
+#![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -34,9 +36,13 @@ impl Bench {
     fn loaded(flavor: Flavor) -> Self {
         let bench = Self::empty(flavor);
         let mut progress = Vec::new();
-        prepare(&bench.tables(), &AtomicBool::new(false), &mut |done, total| {
-            progress.push((done, total));
-        })
+        prepare(
+            &bench.tables(),
+            &AtomicBool::new(false),
+            &mut |done, total| {
+                progress.push((done, total));
+            },
+        )
         .unwrap();
         let all = u64::from(TABLES) * ROWS;
         assert_eq!(progress.last(), Some(&(all, all)));
@@ -95,7 +101,10 @@ fn go(plan: &LoadPlan) -> Result<LoadOutcome, LoadError> {
 fn tables_have_sysbenchs_shape(flavor: Flavor) {
     let bench = Bench::loaded(flavor);
     let mut oracle = bench.oracle();
-    let rows: u64 = oracle.query_first("SELECT COUNT(*) FROM sbtest2").unwrap().unwrap();
+    let rows: u64 = oracle
+        .query_first("SELECT COUNT(*) FROM sbtest2")
+        .unwrap()
+        .unwrap();
     assert_eq!(rows, ROWS);
     let strange: u64 = oracle
         .query_first(
@@ -110,10 +119,19 @@ fn tables_have_sysbenchs_shape(flavor: Flavor) {
         .query("SELECT column_name, column_key FROM information_schema.columns \
                 WHERE table_schema = DATABASE() AND table_name = 'sbtest1' ORDER BY ordinal_position")
         .unwrap();
-    let columns: Vec<_> = columns.iter().map(|(n, k)| (n.as_str(), k.as_str())).collect();
-    assert_eq!(columns, [("id", "PRI"), ("k", "MUL"), ("c", ""), ("pad", "")]);
+    let columns: Vec<_> = columns
+        .iter()
+        .map(|(n, k)| (n.as_str(), k.as_str()))
+        .collect();
+    assert_eq!(
+        columns,
+        [("id", "PRI"), ("k", "MUL"), ("c", ""), ("pad", "")]
+    );
     let error = prepare(&bench.tables(), &AtomicBool::new(false), &mut |_, _| {}).unwrap_err();
-    assert!(matches!(error, LoadError::Statement { code: 1050, .. }), "{error}");
+    assert!(
+        matches!(error, LoadError::Statement { code: 1050, .. }),
+        "{error}"
+    );
     cleanup(&bench.server.endpoint(), TABLES).unwrap();
     let error = go(&bench.plan(WorkloadName::OltpReadOnly)).unwrap_err();
     assert!(error.to_string().contains("does not exist"), "{error}");
@@ -141,8 +159,10 @@ fn writes_leave_as_many_rows_as_there_were(flavor: Flavor) {
             .unwrap()
             .unwrap();
         assert_eq!((rows, keys), (ROWS, ROWS), "{table}");
-        let check: (String, String, String, String) =
-            oracle.query_first(format!("CHECK TABLE {table}")).unwrap().unwrap();
+        let check: (String, String, String, String) = oracle
+            .query_first(format!("CHECK TABLE {table}"))
+            .unwrap()
+            .unwrap();
         assert_eq!(check.3, "OK", "{table}");
     }
 }
@@ -163,7 +183,8 @@ fn reads_are_counted_as_the_server_counts_them(flavor: Flavor) {
         // BEGIN is prepared where the server can, and sent as text where it cannot.
         let as_text = counts.queries - executed;
         assert!(
-            as_text == 0 || as_text == counts.transactions && workload != WorkloadName::OltpPointSelect,
+            as_text == 0
+                || as_text == counts.transactions && workload != WorkloadName::OltpPointSelect,
             "{workload}: {counts:?}, {executed} executed"
         );
     }
@@ -199,18 +220,29 @@ fn everything_at_once_with_hot_rows_goes_on_through_deadlocks(flavor: Flavor) {
 fn limits_of_the_server_are_known_before_the_run(flavor: Flavor) {
     let bench = Bench::loaded(flavor);
     let mut oracle = bench.oracle();
-    oracle.query_drop("SET GLOBAL max_prepared_stmt_count = 20").unwrap();
+    oracle
+        .query_drop("SET GLOBAL max_prepared_stmt_count = 20")
+        .unwrap();
     let error = go(&bench.plan(WorkloadName::OltpReadWrite)).unwrap_err();
     // Begin, commit, and nine statements on two tables, four times.
     assert!(
         matches!(
             error,
-            LoadError::Limit { variable: "max_prepared_stmt_count", value: 20, needed: 80, .. }
+            LoadError::Limit {
+                variable: "max_prepared_stmt_count",
+                value: 20,
+                needed: 80,
+                ..
+            }
         ),
         "{error}"
     );
-    oracle.query_drop("SET GLOBAL max_prepared_stmt_count = 10000").unwrap();
-    oracle.query_drop("SET GLOBAL max_connections = 10").unwrap();
+    oracle
+        .query_drop("SET GLOBAL max_prepared_stmt_count = 10000")
+        .unwrap();
+    oracle
+        .query_drop("SET GLOBAL max_connections = 10")
+        .unwrap();
     let plan = LoadPlan {
         connections: 64,
         ..bench.plan(WorkloadName::OltpPointSelect)
@@ -218,7 +250,15 @@ fn limits_of_the_server_are_known_before_the_run(flavor: Flavor) {
     let error = go(&plan).unwrap_err();
     // The oracle's connection counts too.
     assert!(
-        matches!(error, LoadError::Limit { variable: "max_connections", value: 10, needed: 65.., .. }),
+        matches!(
+            error,
+            LoadError::Limit {
+                variable: "max_connections",
+                value: 10,
+                needed: 65..,
+                ..
+            }
+        ),
         "{error}"
     );
     let plan = LoadPlan {
@@ -236,7 +276,10 @@ fn a_wrong_password_is_refused_in_the_servers_words(flavor: Flavor) {
     let error = go(&plan).unwrap_err();
     assert!(matches!(error, LoadError::Connect { .. }), "{error}");
     let text = error.to_string();
-    assert!(text.contains("Access denied") && !text.contains("not-the-password"), "{text}");
+    assert!(
+        text.contains("Access denied") && !text.contains("not-the-password"),
+        "{text}"
+    );
 }
 
 fn a_server_that_is_killed_ends_the_run(flavor: Flavor) {

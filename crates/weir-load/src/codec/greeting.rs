@@ -40,7 +40,11 @@ impl Greeting {
         Ok(Self {
             capabilities: CapabilityFlags::from_bits_truncate(capabilities),
             nonce,
-            plugin: plugin.split(|byte| *byte == 0).next().unwrap_or(&[]).to_vec(),
+            plugin: plugin
+                .split(|byte| *byte == 0)
+                .next()
+                .unwrap_or(&[])
+                .to_vec(),
         })
     }
 }

@@ -6,6 +6,9 @@
 
 use super::packet::{HEADER_BYTES, Malformed, PAYLOAD_BYTES_MAX, length_encoded, payload_length};
 
+/// `#` and five characters.
+const SQL_STATE_BYTES: usize = 6;
+
 /// Longest packet that a reply may begin with: an error's message has 512 bytes, what a server
 /// says of its session with an OK is no longer than this either.
 const FIRST_PAYLOAD_MAX: usize = 0xFFFF;
@@ -44,9 +47,10 @@ impl ServerError {
             return Err(Malformed("an error packet is cut short"));
         };
         // Before authentication there is no SQL state.
-        let text = match text {
-            [b'#', _, _, _, _, _, text @ ..] => text,
-            text => text,
+        let text = if text.first() == Some(&b'#') {
+            text.get(SQL_STATE_BYTES..).unwrap_or_default()
+        } else {
+            text
         };
         Ok(Self {
             code: u16::from_le_bytes([*low, *high]),

@@ -70,7 +70,12 @@ fn a_parser_is_ready_for_the_next_reply_after_each() {
     let mut parser = ReplyParser::new(true);
     for rows in [0, 1, 200] {
         let reply = parser.feed(&result_set(rows, true));
-        assert_eq!(reply, Ok(Some(Reply::Rows { rows: u64::from(rows) })));
+        assert_eq!(
+            reply,
+            Ok(Some(Reply::Rows {
+                rows: u64::from(rows)
+            }))
+        );
     }
 }
 
@@ -159,7 +164,7 @@ const LOGIN: Login<'_> = Login {
 };
 
 fn greeting(plugin: &str) -> Vec<u8> {
-    let mut payload = b"\x0A9.7.4\0\x01\0\0\012345678\0".to_vec();
+    let mut payload = b"\x0A9.7.4\0\x01\0\0\x0012345678\0".to_vec();
     payload.extend_from_slice(&[0xFF, 0xFF, 45, 2, 0, 0xFF, 0xFF, 21]);
     payload.extend_from_slice(&[0; 10]);
     payload.extend_from_slice(b"123456789012\0");
@@ -183,7 +188,7 @@ fn a_greeting_gives_nonce_and_plugin() {
 fn fast_and_full_authentication_and_a_switch_of_plugin_succeed() {
     let fast = [packet(2, &[1, 3]), packet(3, &[0, 0, 0, 2, 0, 0, 0])].concat();
     let full = [packet(2, &[1, 4]), packet(4, &[0, 0, 0, 2, 0, 0, 0])].concat();
-    let mut request = b"\xFEmysql_native_password\012345678123456789012\0".to_vec();
+    let mut request = b"\xFEmysql_native_password\x0012345678123456789012\0".to_vec();
     let switch = [packet(2, &request), packet(4, &[0, 0, 0, 2, 0, 0, 0])].concat();
     request.clear();
     for rest in [fast, full, switch] {
@@ -197,7 +202,10 @@ fn a_server_that_asks_for_the_password_in_clear_is_refused() {
     let switch = packet(2, b"\xFEmysql_clear_password\0");
     let bytes = [greeting("caching_sha2_password"), switch].concat();
     let error = Session::login(Scripted(&bytes), LOGIN).unwrap_err();
-    assert!(error.to_string().contains("mysql_clear_password"), "{error}");
+    assert!(
+        error.to_string().contains("mysql_clear_password"),
+        "{error}"
+    );
 }
 
 proptest! {

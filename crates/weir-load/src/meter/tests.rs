@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use super::*;
 
-fn meter<'a>(
+fn meter(
     timeline: Timeline,
-    budget: Option<&'a AtomicU64>,
-) -> (Meter<'a>, Receiver<Box<Tally>>, Sender<Box<Tally>>) {
+    budget: Option<&AtomicU64>,
+) -> (Meter<'_>, Receiver<Box<Tally>>, Sender<Box<Tally>>) {
     let (full, tallies) = channel();
     let (spares, empty) = channel();
     let meter = Meter::new(timeline, Instant::now(), Lane { full, empty }, budget);
@@ -53,7 +53,10 @@ fn a_late_look_at_the_clock_delivers_every_interval_in_between() {
     let (mut meter, tallies, _spares) = meter(timeline, None);
     std::thread::sleep(Duration::from_millis(4));
     meter.now();
-    let phases: Vec<_> = tallies.try_iter().map(|tally| (tally.phase, tally.to_ns)).collect();
+    let phases: Vec<_> = tallies
+        .try_iter()
+        .map(|tally| (tally.phase, tally.to_ns))
+        .collect();
     let expected = [
         (Phase::Warmup, 1_000_000),
         (Phase::Measure, 2_000_000),

@@ -33,8 +33,10 @@ impl Timeline {
             self.measure_ns - whole * self.interval_ns
         } else if now_ns < self.end_ns {
             let whole = (now_ns - self.measure_ns) / self.interval_ns + 1;
-            self.end_ns
-                .min(self.measure_ns.saturating_add(whole.saturating_mul(self.interval_ns)))
+            self.end_ns.min(
+                self.measure_ns
+                    .saturating_add(whole.saturating_mul(self.interval_ns)),
+            )
         } else {
             u64::MAX
         }
@@ -54,6 +56,7 @@ impl Timeline {
 
 #[cfg(test)]
 mod tests {
+    use super::Phase::{Drain, Measure, Warmup};
     use super::*;
 
     #[test]
@@ -69,7 +72,6 @@ mod tests {
             now = timeline.boundary_after(now);
             boundaries.push((now, timeline.phase_at(now)));
         }
-        use Phase::{Drain, Measure, Warmup};
         let expected = [
             (5, Warmup),
             (15, Warmup),

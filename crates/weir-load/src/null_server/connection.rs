@@ -93,9 +93,7 @@ impl Connection {
     fn next_packet(&mut self) -> Option<Vec<u8>> {
         let header = self.received.get(..HEADER_BYTES)?;
         let length = HEADER_BYTES
-            + (usize::from(header[0])
-                | usize::from(header[1]) << 8
-                | usize::from(header[2]) << 16);
+            + (usize::from(header[0]) | usize::from(header[1]) << 8 | usize::from(header[2]) << 16);
         if self.received.len() < length {
             return None;
         }
@@ -124,7 +122,7 @@ impl Connection {
             }
             COM_STMT_PREPARE => {
                 self.statements.push(ReplyKind::of(body));
-                let parameters = body.iter().filter(|byte| **byte == b'?').count() as u16;
+                let parameters = body.split(|byte| *byte == b'?').count() as u16 - 1;
                 let id = self.statements.len() as u32;
                 self.send(&packets::prepared(id, parameters, self.eof_packets))
             }

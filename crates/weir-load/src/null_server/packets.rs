@@ -124,7 +124,7 @@ pub(super) fn text_reply(sql: &[u8], eof_packets: bool) -> Vec<u8> {
         row.extend_from_slice(ANY_VALUE);
     }
     // No status counter exists: a client's limits are then compared with what it needs itself.
-    let rows = if is_status { 0 } else { 1 };
+    let rows = usize::from(!is_status);
     result_set(columns, &row, rows, eof_packets)
 }
 

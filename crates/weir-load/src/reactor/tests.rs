@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::channel;
 use std::time::Instant;
 
+use super::Phase::{Drain, Measure, Warmup};
 use super::*;
 use crate::driver::NullDriver;
 use crate::meter::{Counts, Lane, Tally, Timeline};
@@ -16,7 +17,7 @@ fn run(
     timeline: Timeline,
     budget: Option<&AtomicU64>,
     stop: &AtomicBool,
-) -> (Outcome, Vec<Box<Tally>>) {
+) -> (Outcome, Vec<Tally>) {
     let (full, tallies) = channel();
     let (_spares, empty) = channel();
     let abort = AtomicBool::new(false);
@@ -25,7 +26,7 @@ fn run(
     let reactor = Reactor::new(drivers, stop, &abort).unwrap();
     let outcome = reactor.run(&mut (), &mut meter).unwrap();
     meter.finish();
-    (outcome, tallies.try_iter().collect())
+    (outcome, tallies.try_iter().map(|tally| *tally).collect())
 }
 
 #[test]
@@ -39,7 +40,6 @@ fn every_transaction_is_in_exactly_one_interval() {
     let (outcome, tallies) = run(8, 2 * MS, timeline, None, &stop);
     assert_eq!(outcome.unfinished, 0);
     let phases: Vec<_> = tallies.iter().map(|tally| tally.phase).collect();
-    use Phase::{Drain, Measure, Warmup};
     assert_eq!(phases, [Warmup, Measure, Measure, Measure, Drain]);
     for pair in tallies.windows(2) {
         assert_eq!(pair[0].to_ns, pair[1].from_ns);

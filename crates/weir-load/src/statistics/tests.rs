@@ -11,6 +11,10 @@ const TIMELINE: Timeline = Timeline {
     interval_ns: SECOND,
 };
 
+fn is(value: f64, expected: f64) -> bool {
+    (value - expected).abs() < 1e-9
+}
+
 fn tally(phase: Phase, from_ns: u64, latencies_us: &[u64]) -> Tally {
     let mut tally = Tally::new();
     tally.phase = phase;
@@ -35,7 +39,10 @@ fn reactors_add_up_and_the_warmup_stays_out_of_the_summary() {
     merger.add(&tally(Phase::Measure, SECOND, &[100, 200]));
     merger.add(&tally(Phase::Measure, SECOND, &[300]));
     let measured = merger.end_interval().unwrap();
-    assert_eq!((measured.record.time_s, measured.record.length_s), (1.0, 1.0));
+    assert_eq!(
+        (measured.record.time_s, measured.record.length_s),
+        (1.0, 1.0)
+    );
     assert!((measured.latency_us(50.0) - 200.0).abs() < 1.0);
     merger.add(&tally(Phase::Drain, 2 * SECOND, &[5_000]));
     assert!(merger.end_interval().is_none());
@@ -53,7 +60,9 @@ fn the_exported_histogram_is_in_microseconds() {
     let mut merger = Merger::new(TIMELINE);
     merger.add(&tally(Phase::Measure, SECOND, &[100, 100, 2_000]));
     let bytes = merger.finish().histogram;
-    let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
+    let histogram: Histogram<u64> = Deserializer::new()
+        .deserialize(&mut bytes.as_slice())
+        .unwrap();
     assert_eq!(histogram.len(), 3);
     assert_eq!(histogram.value_at_quantile(0.5), 100);
     assert!(histogram.equivalent(histogram.max(), 2_000));
@@ -63,17 +72,20 @@ fn the_exported_histogram_is_in_microseconds() {
 fn nothing_measured_is_zero_not_nonsense() {
     let outcome = Merger::new(TIMELINE).finish();
     assert_eq!(outcome.latency, LatencySummary::default());
-    assert_eq!(outcome.latency_us(99.0), 0.0);
-    assert_eq!(outcome.client_utilization(), 0.0);
+    assert!(is(outcome.latency_us(99.0), 0.0));
+    assert!(is(outcome.client_utilization(), 0.0));
 }
 
 #[test]
 fn fairness_is_a_mean_and_a_deviation() {
-    let share = |transactions, busy_ns| Share { transactions, busy_ns };
+    let share = |transactions, busy_ns| Share {
+        transactions,
+        busy_ns,
+    };
     let shares = [share(2, SECOND), share(4, 3 * SECOND)];
     let fairness = fairness(shares.iter());
-    assert_eq!(fairness.transactions_mean, 3.0);
-    assert_eq!(fairness.transactions_deviation, 1.0);
-    assert_eq!(fairness.busy_s_mean, 2.0);
-    assert_eq!(fairness.busy_s_deviation, 1.0);
+    assert!(is(fairness.transactions_mean, 3.0));
+    assert!(is(fairness.transactions_deviation, 1.0));
+    assert!(is(fairness.busy_s_mean, 2.0));
+    assert!(is(fairness.busy_s_deviation, 1.0));
 }

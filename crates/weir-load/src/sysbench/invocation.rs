@@ -157,9 +157,7 @@ fn words_of(words: &[&str]) -> Result<(WorkloadName, Command), UsageError> {
     if words == ["help"] {
         return Ok((WorkloadName::OltpReadWrite, Command::Help));
     }
-    let (workload, rest) = words
-        .split_first()
-        .ok_or(UsageError::Missing("workload"))?;
+    let (workload, rest) = words.split_first().ok_or(UsageError::Missing("workload"))?;
     let workload = workload.parse().map_err(UsageError::Workload)?;
     let (command, rest) = rest.split_first().ok_or(UsageError::Missing("command"))?;
     let command = match *command {
@@ -184,7 +182,11 @@ impl Settings {
             password: self.password.clone().unwrap_or_default(),
             database: self.database.clone(),
         };
-        let seed = if self.rand_seed == 0 { seed_from_clock() } else { self.rand_seed };
+        let seed = if self.rand_seed == 0 {
+            seed_from_clock()
+        } else {
+            self.rand_seed
+        };
         let mut plan = LoadPlan::new(endpoint.clone(), workload);
         plan.tables = self.tables;
         plan.rows = self.table_size;

@@ -79,10 +79,16 @@ const UNSUPPORTED: &[(&str, &str)] = &[
     ("config-file", "options are read from the command line only"),
     ("db-debug", "there is no debug log"),
     ("debug", "there is no debug log"),
-    ("forced-shutdown", "a run always ends within 5 s of its time"),
+    (
+        "forced-shutdown",
+        "a run always ends within 5 s of its time",
+    ),
     ("luajit-cmd", "workloads are native"),
     ("mysql-compression", "the protocol is spoken uncompressed"),
-    ("mysql-compression-algorithms", "the protocol is spoken uncompressed"),
+    (
+        "mysql-compression-algorithms",
+        "the protocol is spoken uncompressed",
+    ),
     ("mysql-debug", "there is no debug log"),
     ("mysql-dry-run", "use the null server instead"),
     ("mysql-ssl", "connections are not encrypted"),
@@ -90,13 +96,22 @@ const UNSUPPORTED: &[(&str, &str)] = &[
     ("mysql-ssl-cert", "connections are not encrypted"),
     ("mysql-ssl-cipher", "connections are not encrypted"),
     ("mysql-ssl-key", "connections are not encrypted"),
-    ("create_table_options", "tables are made with the engine's defaults"),
+    (
+        "create_table_options",
+        "tables are made with the engine's defaults",
+    ),
     ("rate", "the load is a closed loop"),
     ("reconnect", "connections last for the whole run"),
     ("report-checkpoints", "use --report-interval"),
     ("secondary", "the primary key is always id"),
-    ("thread-init-timeout", "each step of connecting may take 10 s"),
-    ("thread-stack-size", "connections have no threads of their own"),
+    (
+        "thread-init-timeout",
+        "each step of connecting may take 10 s",
+    ),
+    (
+        "thread-stack-size",
+        "connections have no threads of their own",
+    ),
     ("validate", "it is for file I/O tests"),
     ("pgsql_variant", "only MySQL and MariaDB are spoken to"),
     ("max-requests", "deprecated; use --events"),
@@ -186,7 +201,10 @@ mod tests {
     #[test]
     fn no_option_is_both_supported_and_not() {
         for (name, _) in UNSUPPORTED {
-            assert!(SUPPORTED.iter().all(|option| option.name != *name), "{name}");
+            assert!(
+                SUPPORTED.iter().all(|option| option.name != *name),
+                "{name}"
+            );
         }
     }
 }

@@ -64,9 +64,17 @@ pub(crate) struct Keys {
 #[derive(Debug, Clone)]
 enum Shape {
     Uniform,
-    Gaussian { iterations: u32 },
-    Special { iterations: u32, hot_rows: u64, hot_keys_percent: u64 },
-    Pareto { power: f64 },
+    Gaussian {
+        iterations: u32,
+    },
+    Special {
+        iterations: u32,
+        hot_rows: u64,
+        hot_keys_percent: u64,
+    },
+    Pareto {
+        power: f64,
+    },
     Zipfian(Zipf),
 }
 
@@ -91,7 +99,9 @@ impl Keys {
                 hot_keys_percent,
             } => Shape::Special {
                 iterations: at_least_one(iterations)?,
-                hot_rows: (rows * percent("hot rows", hot_rows_percent)?).div_ceil(100).max(1),
+                hot_rows: (rows * percent("hot rows", hot_rows_percent)?)
+                    .div_ceil(100)
+                    .max(1),
                 hot_keys_percent: percent("hot keys", hot_keys_percent)?,
             },
             Distribution::Pareto { h } if h > 0.0 && h < 1.0 => Shape::Pareto {

@@ -131,9 +131,9 @@ impl Script {
         Statement::ALL
             .into_iter()
             .filter(|candidate| {
-                self.steps
-                    .iter()
-                    .any(|step| matches!(step, Step::Table { statement, .. } if statement == candidate))
+                self.steps.iter().any(
+                    |step| matches!(step, Step::Table { statement, .. } if statement == candidate),
+                )
             })
             .collect()
     }

@@ -78,7 +78,11 @@ mod tests {
         for (position, statement) in Statement::ALL.into_iter().enumerate() {
             assert_eq!(statement.number(), position);
             let sql = statement.sql("sbtest1");
-            assert_eq!(sql.matches('?').count(), statement.parameters().len(), "{sql}");
+            assert_eq!(
+                sql.matches('?').count(),
+                statement.parameters().len(),
+                "{sql}"
+            );
         }
     }
 }

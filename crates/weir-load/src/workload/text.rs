@@ -58,7 +58,10 @@ mod tests {
         }
         // Expected 2,000 with a standard deviation of 42.
         for place in counts.iter().filter(|place| place[0] > 0) {
-            assert!(place.iter().all(|n| (1_750..2_250).contains(n)), "{place:?}");
+            assert!(
+                place.iter().all(|n| (1_750..2_250).contains(n)),
+                "{place:?}"
+            );
         }
     }
 }

@@ -5,12 +5,12 @@
 
 use std::fmt::Display;
 
-use super::statements::Statements;
 use super::Place;
+use super::statements::Statements;
+use crate::LoadError;
 use crate::codec::{ExecuteTemplate, Malformed, Patch, ServerError, text_request};
 use crate::plan::Tolerated;
 use crate::workload::{Keys, Rng, Script, Statement, Step, table_name, write_groups};
-use crate::LoadError;
 
 /// Bytes read at once. A reply of a hundred rows of sysbench's table is 13 KiB.
 const BUFFER_BYTES: usize = 64 << 10;

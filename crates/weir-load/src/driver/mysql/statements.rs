@@ -34,7 +34,10 @@ impl Statements {
         tables: u32,
         mut prepare: impl FnMut(&str, usize) -> Result<Option<u32>, E>,
     ) -> Result<Self, E> {
-        let handle = |id: u32| Handle { id, is_typed: false };
+        let handle = |id: u32| Handle {
+            id,
+            is_typed: false,
+        };
         let mut statements = Self::default();
         if script.is_transaction() {
             statements.begin = prepare("BEGIN", 0)?.map(handle);

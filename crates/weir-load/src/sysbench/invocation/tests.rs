@@ -37,7 +37,9 @@ fn dashes_and_underscores_are_the_same_and_options_may_follow_the_command() {
 
 #[test]
 fn no_limits_at_all_are_no_limits() {
-    let plan = understand("oltp_read_only --time=0 --events=7 run").unwrap().plan;
+    let plan = understand("oltp_read_only --time=0 --events=7 run")
+        .unwrap()
+        .plan;
     assert_eq!((plan.measure, plan.max_events), (None, Some(7)));
 }
 
@@ -56,7 +58,10 @@ fn the_option_beats_the_environment() {
 fn what_is_wrong_is_named() {
     let message = |line: &str| understand(line).unwrap_err().to_string();
     let cases = [
-        ("oltp_read_only --thraeds=4 run", "invalid option: --thraeds; did you mean --threads?"),
+        (
+            "oltp_read_only --thraeds=4 run",
+            "invalid option: --thraeds; did you mean --threads?",
+        ),
         ("oltp_read_only --zzzz run", "invalid option: --zzzz"),
         (
             "oltp_read_only --rate=100 run",

@@ -52,7 +52,11 @@ fn integral(x: f64, exponent: f64) -> f64 {
     let log = x.ln();
     let t = (1.0 - exponent) * log;
     // expm1(t) / t tends to 1 as the exponent tends to 1.
-    if t.abs() < 1e-12 { log } else { t.exp_m1() / t * log }
+    if t.abs() < 1e-12 {
+        log
+    } else {
+        t.exp_m1() / t * log
+    }
 }
 
 /// Inverse of [`integral`].

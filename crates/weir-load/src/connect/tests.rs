@@ -1,0 +1,137 @@
+//! Logins on real servers: every plugin that is spoken, with a cold and a warm cache.
+
+use std::net::TcpListener;
+
+use weir_model::{Flavor, Secret, WorkloadName};
+use weir_server::{PrivateServer, testing};
+
+use super::*;
+use crate::control::Control;
+use crate::workload::Mix;
+
+/// Connects without the checks of a run, which would log in before.
+fn login(endpoint: &Endpoint) -> Result<(), LoadError> {
+    let plan = LoadPlan {
+        mix: Mix::default(),
+        ..LoadPlan::new(endpoint.clone(), WorkloadName::OltpPointSelect)
+    };
+    let script = Script::new(plan.workload, &plan.mix)?;
+    connect(&plan, &script, 0).map(drop)
+}
+
+/// A server that listens on TCP too, with the table that a point select needs.
+fn server(flavor: Flavor) -> (PrivateServer, tempfile::TempDir, u16) {
+    let port = TcpListener::bind("127.0.0.1:0")
+        .and_then(|listener| listener.local_addr())
+        .unwrap()
+        .port();
+    let (server, directory) = testing::start_with(
+        flavor,
+        &[
+            ("skip_networking", "OFF"),
+            ("bind_address", "127.0.0.1"),
+            ("port", &port.to_string()),
+        ],
+    );
+    let endpoint = server.endpoint();
+    let mut control = Control::connect(&endpoint, true).unwrap();
+    control
+        .run("CREATE TABLE sbtest1 (id INTEGER PRIMARY KEY, c CHAR(120))")
+        .unwrap();
+    (server, directory, port)
+}
+
+fn account(server: &PrivateServer, name: &str, identified: &str) {
+    let endpoint = server.endpoint();
+    let mut control = Control::connect(&endpoint, true).unwrap();
+    for host in ["localhost", "127.0.0.1"] {
+        control
+            .run(&format!(
+                "CREATE USER '{name}'@'{host}' IDENTIFIED {identified}"
+            ))
+            .unwrap();
+        control
+            .run(&format!("GRANT ALL ON *.* TO '{name}'@'{host}'"))
+            .unwrap();
+    }
+}
+
+/// On the socket and over TCP.
+fn endpoints(server: &PrivateServer, port: u16, user: &str, password: &str) -> [Endpoint; 2] {
+    let socket = Endpoint {
+        user: user.to_owned(),
+        password: Secret::new(password),
+        ..server.endpoint()
+    };
+    let tcp = Endpoint {
+        address: Address::Tcp("127.0.0.1".to_owned(), port),
+        ..socket.clone()
+    };
+    [socket, tcp]
+}
+
+#[test]
+fn mysql_logs_in_with_cold_and_warm_password_caches() {
+    let (server, _directory, port) = server(Flavor::Mysql);
+    account(
+        &server,
+        "sha2",
+        "WITH caching_sha2_password BY 'secret word'",
+    );
+    account(&server, "empty", "WITH caching_sha2_password BY ''");
+    for endpoint in endpoints(&server, port, "sha2", "secret word") {
+        let root = server.endpoint();
+        let mut control = Control::connect(&root, true).unwrap();
+        // Empties the cache: the next login must hand over the password itself, in the clear on
+        // the socket and encrypted with the server's key over TCP.
+        control.run("FLUSH PRIVILEGES").unwrap();
+        login(&endpoint).unwrap_or_else(|error| panic!("cold cache, {error}"));
+        login(&endpoint).unwrap_or_else(|error| panic!("warm cache, {error}"));
+        let wrong = Endpoint {
+            password: Secret::new("wrong"),
+            ..endpoint
+        };
+        let error = login(&wrong).unwrap_err();
+        assert!(error.to_string().contains("Access denied"), "{error}");
+    }
+    for endpoint in endpoints(&server, port, "empty", "") {
+        login(&endpoint).unwrap();
+    }
+}
+
+#[test]
+fn mariadb_logs_in_with_native_passwords_and_refuses_what_is_not_spoken() {
+    let (server, _directory, port) = server(Flavor::Mariadb);
+    account(
+        &server,
+        "native",
+        "VIA mysql_native_password USING PASSWORD('secret word')",
+    );
+    for endpoint in endpoints(&server, port, "native", "secret word") {
+        login(&endpoint).unwrap();
+    }
+    let root = server.endpoint();
+    let mut control = Control::connect(&root, true).unwrap();
+    if control.run("INSTALL SONAME 'auth_ed25519'").is_ok() {
+        account(
+            &server,
+            "curve",
+            "VIA ed25519 USING PASSWORD('secret word')",
+        );
+        for endpoint in endpoints(&server, port, "curve", "secret word") {
+            let error = login(&endpoint).unwrap_err().to_string();
+            assert!(error.contains("ed25519"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_missing_schema_is_named() {
+    let (server, _directory, _) = server(Flavor::Mariadb);
+    let endpoint = Endpoint {
+        database: "nowhere".to_owned(),
+        ..server.endpoint()
+    };
+    let error = login(&endpoint).unwrap_err().to_string();
+    assert!(error.contains("nowhere"), "{error}");
+}
