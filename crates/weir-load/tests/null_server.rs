@@ -49,7 +49,7 @@ fn go(plan: &LoadPlan) -> Result<(LoadOutcome, Vec<Interval>), LoadError> {
     let stop = AtomicBool::new(false);
     let mut intervals = Vec::new();
     let outcome = run(plan, &stop, &mut |interval| {
-        intervals.push(interval.clone())
+        intervals.push(interval.clone());
     })?;
     Ok((outcome, intervals))
 }

@@ -285,7 +285,7 @@ fn a_wrong_password_is_refused_in_the_servers_words(flavor: Flavor) {
 fn a_server_that_is_killed_ends_the_run(flavor: Flavor) {
     let bench = Bench::loaded(flavor);
     let plan = LoadPlan {
-        measure: Some(Duration::from_secs(60)),
+        measure: Some(Duration::from_mins(1)),
         interval: Duration::from_millis(100),
         ..bench.plan(WorkloadName::OltpWriteOnly)
     };

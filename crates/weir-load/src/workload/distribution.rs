@@ -1,9 +1,12 @@
 //! Which rows are asked for.
 //!
-//! Each distribution maps random numbers to keys `1..=rows`. Formulas: `special`, `gaussian` and
-//! `pareto` as sysbench's documentation describes them (Gray et al. 1994, "Quickly generating
-//! billion-record synthetic databases", for the self-similar one that it calls Pareto);
-//! `zipfian` by rejection-inversion (Hormann and Derflinger 1996).
+//! Each distribution maps random numbers to keys `1..=rows`. `gaussian` and `pareto` follow
+//! sysbench's documentation (for the latter: Gray et al. 1994, "Quickly generating billion-record
+//! synthetic databases", self-similar), `zipfian` is by rejection-inversion (Hormann and
+//! Derflinger 1996). `special` was fitted to what sysbench 1.0.20 prints: 300,000 keys at each of
+//! seven settings agree with it within the 1 % Kolmogorov-Smirnov distance. The window of
+//! `pct` percent of the rows, one row wider, lies in the middle, but only its upper `res` percent
+//! are hit: at the defaults 0.75 %, not 1 %, of the rows get 75 % of the keys.
 
 mod zipf;
 
@@ -22,13 +25,14 @@ pub enum Distribution {
         /// Numbers that are averaged.
         iterations: u32,
     },
-    /// sysbench 1.0's default: most keys fall evenly into a hot middle, the others on a bell.
+    /// sysbench 1.0's default: most keys fall evenly on a hot middle, the others on a bell.
     Special {
         /// Numbers that are averaged for the bell.
         iterations: u32,
-        /// Share of the rows that are hot, percent.
+        /// Width of the window in the middle, percent of the rows.
         hot_rows_percent: u32,
-        /// Share of the keys that fall on hot rows, percent.
+        /// Share of the keys that fall into the window, percent, and share of the window that
+        /// they fall on.
         hot_keys_percent: u32,
     },
     /// Self-similar: a share `1 - h` of the keys falls on a share `h` of the rows, again and again.
@@ -69,13 +73,31 @@ enum Shape {
     },
     Special {
         iterations: u32,
-        hot_rows: u64,
+        hot: HotRows,
         hot_keys_percent: u64,
     },
     Pareto {
         power: f64,
     },
     Zipfian(Zipf),
+}
+
+/// The hot rows of `special`, counted from 0, with fractions.
+#[derive(Debug, Clone, Copy)]
+struct HotRows {
+    start: f64,
+    width: f64,
+}
+
+impl HotRows {
+    fn new(rows: f64, rows_percent: u64, keys_percent: u64) -> Self {
+        let window = rows * rows_percent as f64 / 100.0 + 1.0;
+        let width = window * keys_percent as f64 / 100.0;
+        Self {
+            start: rows / 2.0 + window / 2.0 - width,
+            width,
+        }
+    }
 }
 
 impl Keys {
@@ -99,9 +121,11 @@ impl Keys {
                 hot_keys_percent,
             } => Shape::Special {
                 iterations: at_least_one(iterations)?,
-                hot_rows: (rows * percent("hot rows", hot_rows_percent)?)
-                    .div_ceil(100)
-                    .max(1),
+                hot: HotRows::new(
+                    rows as f64,
+                    percent("hot rows", hot_rows_percent)?,
+                    percent("hot keys", hot_keys_percent)?,
+                ),
                 hot_keys_percent: percent("hot keys", hot_keys_percent)?,
             },
             Distribution::Pareto { h } if h > 0.0 && h < 1.0 => Shape::Pareto {
@@ -128,11 +152,11 @@ impl Keys {
             Shape::Gaussian { iterations } => (bell(rng, *iterations) * rows) as u64,
             Shape::Special {
                 iterations,
-                hot_rows,
+                hot,
                 hot_keys_percent,
             } => {
                 if rng.below(100) < *hot_keys_percent {
-                    (self.rows - hot_rows) / 2 + rng.below(*hot_rows)
+                    (hot.start + rng.unit() * hot.width) as u64
                 } else {
                     (bell(rng, *iterations) * rows) as u64
                 }

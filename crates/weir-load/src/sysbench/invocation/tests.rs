@@ -18,7 +18,7 @@ fn a_usual_command_line() {
     let plan = &invocation.plan;
     assert_eq!(plan.workload, WorkloadName::OltpReadWrite);
     assert_eq!((plan.tables, plan.rows, plan.connections), (4, 1 << 20, 64));
-    assert_eq!(plan.measure, Some(Duration::from_secs(300)));
+    assert_eq!(plan.measure, Some(Duration::from_mins(5)));
     assert_eq!(plan.warmup, Duration::from_secs(30));
     assert_eq!(plan.interval, Duration::from_secs(10));
     assert_eq!(plan.distribution, Distribution::Pareto { h: 0.2 });
