@@ -8,7 +8,7 @@ use crate::workload::table_name;
 
 /// Drops the first `tables` tables; one that does not exist is no error. The schema stays.
 pub fn cleanup(endpoint: &Endpoint, tables: u32) -> Result<(), LoadError> {
-    let mut control = Control::connect(endpoint, true)?;
+    let mut control = Control::connect(endpoint, true, None)?;
     for number in 1..=tables {
         control.run(&format!("DROP TABLE IF EXISTS {}", table_name(number)))?;
     }

@@ -1,18 +1,16 @@
 //! Makes the connections of a run, several at a time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use weir_model::{Address, Endpoint};
+use weir_model::Address;
 
 use crate::LoadError;
 use crate::codec::{HandshakeError, Login, Session};
+use crate::control::no_answer;
 use crate::driver::{Blocking, MysqlDriver, Statements};
 use crate::plan::LoadPlan;
 use crate::workload::{Script, seeded};
 
-/// Longest wait for one step of a connection's set-up.
-pub(crate) const SETUP_TIMEOUT: Duration = Duration::from_secs(10);
 /// Connections that are set up at the same time. More would only queue in the server.
 const PARALLEL_MAX: usize = 8;
 /// The server's word that a statement exists as text only (`ER_UNSUPPORTED_PS`).
@@ -63,8 +61,8 @@ fn connect_chunk(
 
 fn connect(plan: &LoadPlan, script: &Script, number: u32) -> Result<MysqlDriver, LoadError> {
     let endpoint = &plan.endpoint;
-    let failed = |error: HandshakeError| failed(endpoint, &error);
-    let stream = Blocking::connect(&endpoint.address, SETUP_TIMEOUT)
+    let failed = |error: HandshakeError| failed(plan, &error);
+    let stream = Blocking::connect(&endpoint.address, plan.setup_timeout)
         .map_err(|error| failed(error.into()))?;
     let login = Login {
         user: &endpoint.user,
@@ -74,7 +72,7 @@ fn connect(plan: &LoadPlan, script: &Script, number: u32) -> Result<MysqlDriver,
     };
     let mut session = Session::login(stream, login).map_err(failed)?;
     let statements = Statements::prepare(script, plan.tables, |sql, parameters| {
-        prepare(&mut session, endpoint, sql, parameters)
+        prepare(&mut session, plan, sql, parameters)
     })?;
     let (stream, eof_deprecated) = session.into_parts().map_err(failed)?;
     let transport = stream
@@ -86,14 +84,14 @@ fn connect(plan: &LoadPlan, script: &Script, number: u32) -> Result<MysqlDriver,
 
 fn prepare(
     session: &mut Session<Blocking>,
-    endpoint: &Endpoint,
+    plan: &LoadPlan,
     sql: &str,
     parameters: usize,
 ) -> Result<Option<u32>, LoadError> {
     match session.prepare(sql) {
         Ok(statement) if usize::from(statement.parameters) == parameters => Ok(Some(statement.id)),
         Ok(statement) => Err(LoadError::Protocol {
-            address: endpoint.address.to_string(),
+            address: plan.endpoint.address.to_string(),
             why: format!(
                 "`{sql}` was prepared with {} parameters",
                 statement.parameters
@@ -105,17 +103,17 @@ fn prepare(
             Ok(None)
         }
         Err(HandshakeError::Refused(error)) => Err(LoadError::Statement {
-            address: endpoint.address.to_string(),
+            address: plan.endpoint.address.to_string(),
             statement: sql.to_owned(),
             code: error.code,
             message: error.message,
         }),
-        Err(error) => Err(failed(endpoint, &error)),
+        Err(error) => Err(failed(plan, &error)),
     }
 }
 
-fn failed(endpoint: &Endpoint, error: &HandshakeError) -> LoadError {
-    let address = endpoint.address.to_string();
+fn failed(plan: &LoadPlan, error: &HandshakeError) -> LoadError {
+    let address = plan.endpoint.address.to_string();
     match error {
         HandshakeError::Malformed(malformed) => LoadError::Protocol {
             address,
@@ -129,7 +127,7 @@ fn failed(endpoint: &Endpoint, error: &HandshakeError) -> LoadError {
         {
             LoadError::Connect {
                 address,
-                why: format!("no answer within {} s", SETUP_TIMEOUT.as_secs()),
+                why: no_answer(plan.setup_timeout),
             }
         }
         error => LoadError::Connect {

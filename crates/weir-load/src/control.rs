@@ -1,41 +1,53 @@
 //! The control plane: ordinary statements outside the measurement, through the `mysql` crate.
 
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use mysql::mysql_common::proto::codec::error::PacketCodecError;
 use mysql::prelude::Queryable as _;
 use mysql::{Conn, OptsBuilder};
 use weir_model::{Address, Endpoint};
 
 use crate::LoadError;
-use crate::connect::SETUP_TIMEOUT;
 
 /// A connection for control statements.
 pub(crate) struct Control<'a> {
     connection: Conn,
     endpoint: &'a Endpoint,
+    timeout: Option<Duration>,
 }
 
 impl<'a> Control<'a> {
-    /// Connects; `use_database`: to the endpoint's schema, which must exist.
-    pub(crate) fn connect(endpoint: &'a Endpoint, use_database: bool) -> Result<Self, LoadError> {
+    /// Connects; `use_database`: to the endpoint's schema, which must exist; `timeout`: longest
+    /// wait for an answer.
+    pub(crate) fn connect(
+        endpoint: &'a Endpoint,
+        use_database: bool,
+        timeout: Option<Duration>,
+    ) -> Result<Self, LoadError> {
         let options = OptsBuilder::new()
             .user(Some(&endpoint.user))
             .pass(Some(endpoint.password.reveal()))
             .db_name(use_database.then_some(&endpoint.database))
             // Otherwise a TCP connection to this host would be replaced by one to a socket.
-            .prefer_socket(false);
+            .prefer_socket(false)
+            .read_timeout(timeout)
+            .write_timeout(timeout);
         let options = match &endpoint.address {
             Address::Socket(path) => options.socket(Some(path.to_string_lossy())),
             Address::Tcp(host, port) => options
                 .ip_or_hostname(Some(host))
                 .tcp_port(*port)
-                .tcp_connect_timeout(Some(SETUP_TIMEOUT)),
+                .tcp_connect_timeout(Some(timeout.unwrap_or(CONNECT_TIMEOUT))),
         };
         let connection = Conn::new(options).map_err(|error| LoadError::Connect {
             address: endpoint.address.to_string(),
-            why: words(&error),
+            why: words(&error, timeout),
         })?;
         Ok(Self {
             connection,
             endpoint,
+            timeout,
         })
     }
 
@@ -43,7 +55,7 @@ impl<'a> Control<'a> {
     pub(crate) fn run(&mut self, sql: &str) -> Result<(), LoadError> {
         self.connection
             .query_drop(sql)
-            .map_err(|error| failed(self.endpoint, sql, error))
+            .map_err(|error| failed(self.endpoint, self.timeout, sql, error))
     }
 
     /// The first row of a query; an error of the server is returned as its code and words.
@@ -53,7 +65,7 @@ impl<'a> Control<'a> {
     ) -> Result<Option<T>, LoadError> {
         self.connection
             .query_first(sql)
-            .map_err(|error| failed(self.endpoint, sql, error))
+            .map_err(|error| failed(self.endpoint, self.timeout, sql, error))
     }
 
     /// The server's number of this connection.
@@ -62,10 +74,23 @@ impl<'a> Control<'a> {
     }
 }
 
+/// Longest wait for a TCP connection when nothing else was asked for.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What an error says when a server let `timeout` pass.
+pub(crate) fn no_answer(timeout: Duration) -> String {
+    format!("no answer within {} s", timeout.as_secs_f64())
+}
+
 /// Longest part of a statement that an error shows.
 const SHOWN_BYTES: usize = 60;
 
-fn failed(endpoint: &Endpoint, sql: &str, error: mysql::Error) -> LoadError {
+fn failed(
+    endpoint: &Endpoint,
+    timeout: Option<Duration>,
+    sql: &str,
+    error: mysql::Error,
+) -> LoadError {
     let address = endpoint.address.to_string();
     match error {
         mysql::Error::MySqlError(error) => LoadError::Statement {
@@ -76,7 +101,7 @@ fn failed(endpoint: &Endpoint, sql: &str, error: mysql::Error) -> LoadError {
         },
         error => LoadError::ConnectionLost {
             address,
-            why: words(&error),
+            why: words(&error, timeout),
         },
     }
 }
@@ -90,11 +115,19 @@ fn shorten(sql: &str) -> String {
 }
 
 /// A library's error in one line, without its type's name.
-fn words(error: &mysql::Error) -> String {
-    match error {
-        mysql::Error::MySqlError(error) => format!("error {}: {}", error.code, error.message),
-        mysql::Error::IoError(error) => error.to_string().to_lowercase(),
-        mysql::Error::DriverError(error) => error.to_string().to_lowercase(),
-        error => error.to_string().to_lowercase(),
+fn words(error: &mysql::Error, timeout: Option<Duration>) -> String {
+    let io_error = match error {
+        mysql::Error::IoError(error) | mysql::Error::CodecError(PacketCodecError::Io(error)) => {
+            error
+        }
+        mysql::Error::MySqlError(error) => {
+            return format!("error {}: {}", error.code, error.message);
+        }
+        mysql::Error::DriverError(error) => return error.to_string().to_lowercase(),
+        error => return error.to_string().to_lowercase(),
+    };
+    match timeout {
+        Some(timeout) if io_error.kind() == ErrorKind::WouldBlock => no_answer(timeout),
+        _ => io_error.to_string().to_lowercase(),
     }
 }

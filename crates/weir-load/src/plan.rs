@@ -65,6 +65,8 @@ pub struct LoadPlan {
     pub mix: Mix,
     /// Errors that don't end the run.
     pub tolerated: Tolerated,
+    /// Longest wait for each answer before the load begins.
+    pub setup_timeout: Duration,
 }
 
 impl LoadPlan {
@@ -85,6 +87,7 @@ impl LoadPlan {
             distribution: Distribution::default(),
             mix: Mix::default(),
             tolerated: Tolerated::default(),
+            setup_timeout: Duration::from_secs(10),
         }
     }
 

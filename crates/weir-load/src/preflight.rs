@@ -16,7 +16,7 @@ const NO_SUCH_TABLE: u16 = 1146;
 /// Refuses a plan that is bound to fail.
 pub(crate) fn check(plan: &LoadPlan, script: &Script) -> Result<(), LoadError> {
     raise_file_limit(u64::from(plan.connections) + OTHER_FILES)?;
-    let mut control = Control::connect(&plan.endpoint, true)?;
+    let mut control = Control::connect(&plan.endpoint, true, Some(plan.setup_timeout))?;
     check_connections(plan, &mut control)?;
     check_statements(plan, script, &mut control)?;
     for number in 1..=plan.tables {

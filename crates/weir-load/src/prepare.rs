@@ -28,7 +28,6 @@ struct Job<'a> {
     abort: AtomicBool,
     next_table: AtomicU32,
     rows_done: AtomicU64,
-    workers: AtomicU32,
     /// Connections whose statement must be ended for a stop.
     connections: Mutex<Vec<u32>>,
 }
@@ -55,29 +54,37 @@ pub fn prepare(
         abort: AtomicBool::new(false),
         next_table: AtomicU32::new(1),
         rows_done: AtomicU64::new(0),
-        workers: AtomicU32::new(threads),
         connections: Mutex::new(Vec::new()),
     };
-    let mut control = Control::connect(&plan.endpoint, false)?;
+    let mut control = Control::connect(&plan.endpoint, false, None)?;
     control.run(&format!(
         "CREATE DATABASE IF NOT EXISTS `{}`",
         plan.endpoint.database
     ))?;
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| job.work())).collect();
-        while job.workers.load(Ordering::Acquire) > 0 {
+        while workers.iter().any(|worker| !worker.is_finished()) {
             std::thread::sleep(PACE);
             on_progress(job.rows_done.load(Ordering::Relaxed), rows_total);
             if job.is_stopped() {
                 job.kill_statements(&mut control);
             }
         }
-        workers.into_iter().try_for_each(|worker| {
+        on_progress(job.rows_done.load(Ordering::Relaxed), rows_total);
+        let results = workers.into_iter().map(|worker| {
             worker
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
+        });
+        first_cause(results)
     })
+}
+
+/// The error that made the others stop, if there is one.
+fn first_cause(results: impl Iterator<Item = Result<(), LoadError>>) -> Result<(), LoadError> {
+    let mut errors: Vec<_> = results.filter_map(Result::err).collect();
+    errors.sort_by_key(|error| matches!(error, LoadError::Interrupted(_)));
+    errors.into_iter().next().map_or(Ok(()), Err)
 }
 
 fn check(plan: &PreparePlan) -> Result<(), LoadError> {
@@ -123,7 +130,6 @@ impl Job<'_> {
         if result.is_err() {
             self.abort.store(true, Ordering::Relaxed);
         }
-        self.workers.fetch_sub(1, Ordering::Release);
         match result {
             // Whatever the server said to a statement that a stop has ended.
             Err(_) if self.stop.load(Ordering::Relaxed) => {
@@ -134,7 +140,7 @@ impl Job<'_> {
     }
 
     fn load_tables(&self) -> Result<(), LoadError> {
-        let mut control = Control::connect(&self.plan.endpoint, true)?;
+        let mut control = Control::connect(&self.plan.endpoint, true, None)?;
         self.connections
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

@@ -272,3 +272,20 @@ fn nobody_at_the_address_is_said_so() {
     assert!(matches!(error, LoadError::Connect { .. }), "{error}");
     assert!(!error.to_string().contains("secret"));
 }
+
+#[test]
+fn a_server_that_never_answers_is_given_up() {
+    let directory = tempfile::tempdir().unwrap();
+    let socket = directory.path().join("silent");
+    // The kernel completes the connection; nobody accepts it.
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let bench = Bench::new(NullServerBehavior::default());
+    let mut plan = bench.plan(WorkloadName::OltpReadWrite, 100);
+    plan.endpoint.address = weir_model::Address::Socket(socket);
+    plan.setup_timeout = Duration::from_millis(200);
+    let error = go(&plan).unwrap_err();
+    assert!(
+        error.to_string().contains("no answer within 0.2 s"),
+        "{error}"
+    );
+}

@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use weir_model::{Flavor, Secret, WorkloadName};
+use weir_model::{Endpoint, Flavor, Secret, WorkloadName};
 use weir_server::{PrivateServer, testing};
 
 use super::*;
@@ -34,7 +34,7 @@ fn server(flavor: Flavor) -> (PrivateServer, tempfile::TempDir, u16) {
         ],
     );
     let endpoint = server.endpoint();
-    let mut control = Control::connect(&endpoint, true).unwrap();
+    let mut control = Control::connect(&endpoint, true, None).unwrap();
     control
         .run("CREATE TABLE sbtest1 (id INTEGER PRIMARY KEY, c CHAR(120))")
         .unwrap();
@@ -43,7 +43,7 @@ fn server(flavor: Flavor) -> (PrivateServer, tempfile::TempDir, u16) {
 
 fn account(server: &PrivateServer, name: &str, identified: &str) {
     let endpoint = server.endpoint();
-    let mut control = Control::connect(&endpoint, true).unwrap();
+    let mut control = Control::connect(&endpoint, true, None).unwrap();
     for host in ["localhost", "127.0.0.1"] {
         control
             .run(&format!(
@@ -81,7 +81,7 @@ fn mysql_logs_in_with_cold_and_warm_password_caches() {
     account(&server, "empty", "WITH caching_sha2_password BY ''");
     for endpoint in endpoints(&server, port, "sha2", "secret word") {
         let root = server.endpoint();
-        let mut control = Control::connect(&root, true).unwrap();
+        let mut control = Control::connect(&root, true, None).unwrap();
         // Empties the cache: the next login must hand over the password itself, in the clear on
         // the socket and encrypted with the server's key over TCP.
         control.run("FLUSH PRIVILEGES").unwrap();
@@ -111,7 +111,7 @@ fn mariadb_logs_in_with_native_passwords_and_refuses_what_is_not_spoken() {
         login(&endpoint).unwrap();
     }
     let root = server.endpoint();
-    let mut control = Control::connect(&root, true).unwrap();
+    let mut control = Control::connect(&root, true, None).unwrap();
     if control.run("INSTALL SONAME 'auth_ed25519'").is_ok() {
         account(
             &server,
