@@ -1,9 +1,9 @@
 //! The control plane: ordinary statements outside the measurement, through the `mysql` crate.
 
+use std::error::Error as _;
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use mysql::mysql_common::proto::codec::error::PacketCodecError;
 use mysql::prelude::Queryable as _;
 use mysql::{Conn, OptsBuilder};
 use weir_model::{Address, Endpoint};
@@ -117,17 +117,19 @@ fn shorten(sql: &str) -> String {
 /// A library's error in one line, without its type's name.
 fn words(error: &mysql::Error, timeout: Option<Duration>) -> String {
     let io_error = match error {
-        mysql::Error::IoError(error) | mysql::Error::CodecError(PacketCodecError::Io(error)) => {
-            error
-        }
-        mysql::Error::MySqlError(error) => {
-            return format!("error {}: {}", error.code, error.message);
-        }
-        mysql::Error::DriverError(error) => return error.to_string().to_lowercase(),
-        error => return error.to_string().to_lowercase(),
+        mysql::Error::IoError(error) => Some(error),
+        mysql::Error::CodecError(error) => error.source().and_then(|error| error.downcast_ref()),
+        _ => None,
     };
-    match timeout {
-        Some(timeout) if io_error.kind() == ErrorKind::WouldBlock => no_answer(timeout),
-        _ => io_error.to_string().to_lowercase(),
+    match (error, io_error, timeout) {
+        (_, Some(error), Some(timeout)) if error.kind() == ErrorKind::WouldBlock => {
+            no_answer(timeout)
+        }
+        (_, Some(error), _) => error.to_string().to_lowercase(),
+        (mysql::Error::MySqlError(error), ..) => {
+            format!("error {}: {}", error.code, error.message)
+        }
+        (mysql::Error::DriverError(error), ..) => error.to_string().to_lowercase(),
+        (error, ..) => error.to_string().to_lowercase(),
     }
 }
