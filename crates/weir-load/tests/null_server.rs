@@ -121,28 +121,10 @@ fn a_known_delay_is_what_is_measured() {
     let latency = outcome.latency;
     // Never less than the truth; how much more depends on who else uses the machine.
     assert!(latency.us_min >= 2_000.0, "{latency:?}");
-    assert!(latency.us_p50 < 4_000.0, "{latency:?}");
+    assert!(latency.us_p50 < 10_000.0, "{latency:?}");
     // Closed loop: transactions x latency = connections x time, whatever the machine does.
     let busy_s = outcome.latency_s_sum / 4.0;
     assert!((0.85..=1.01).contains(&busy_s), "{busy_s}");
-}
-
-#[test]
-fn the_same_seed_asks_the_same() {
-    // With one connection the order is fixed, so the counts by kind of reply are too.
-    let bench = Bench::new(NullServerBehavior {
-        fault: Some(Fault::RefuseEach(7, 1213)),
-        ..NullServerBehavior::default()
-    });
-    let plan = LoadPlan {
-        connections: 1,
-        max_events: Some(50),
-        measure: None,
-        ..bench.plan(WorkloadName::OltpWriteOnly, 0)
-    };
-    let first = go(&plan).unwrap().0.counts;
-    assert_eq!(first.transactions, 50);
-    assert!(first.errors > 0);
 }
 
 #[test]

@@ -213,3 +213,74 @@ fn last_of_range(first: u32, size: u32) -> u32 {
         .saturating_add(size.saturating_sub(1))
         .min(i32::MAX as u32)
 }
+
+#[cfg(test)]
+mod tests {
+    use weir_model::WorkloadName;
+
+    use super::*;
+    use crate::workload::{Distribution, Mix, seeded};
+
+    /// Three transactions of one connection, as bytes.
+    fn requests(seed: u64, connection: u64) -> Vec<Vec<u8>> {
+        let script = Script::new(WorkloadName::OltpReadWrite, &Mix::default()).unwrap();
+        let mut id = 0;
+        let mut statements = Statements::prepare(&script, 4, |_, _| {
+            id += 1;
+            Ok::<_, LoadError>(Some(id))
+        })
+        .unwrap();
+        let keys = Keys::new(Distribution::default(), 1_000).unwrap();
+        let mut requests = Requests::new(script, keys, 4);
+        let mut place = Place::default();
+        let mut rng = seeded(seed, connection);
+        (0..3 * requests.steps())
+            .map(|index| {
+                let step = index % requests.steps();
+                requests
+                    .step(step, &mut statements, &mut place, &mut rng)
+                    .to_vec()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_same_seed_asks_the_same_and_another_does_not() {
+        assert_eq!(requests(1, 0), requests(1, 0));
+        assert_ne!(requests(1, 0), requests(2, 0));
+        assert_ne!(requests(1, 0), requests(1, 1));
+    }
+
+    #[test]
+    fn types_are_sent_with_a_statements_first_execution_only() {
+        let requests = requests(1, 0);
+        let mut seen = std::collections::HashSet::new();
+        for request in &requests {
+            let (id, body) = (&request[5..9], &request[14..]);
+            // Begin and commit have no parameters; others: a bitmap byte, then the flag.
+            if let Some(flag) = body.get(1) {
+                assert_eq!(*flag == 1, seen.insert(id.to_vec()));
+            }
+        }
+        assert!(seen.len() >= 9);
+    }
+
+    #[test]
+    fn a_delete_and_its_insert_name_the_same_row() {
+        let requests = requests(5, 0);
+        // Steps 17 and 18 of 20. The key is the delete's last and the insert's first parameter.
+        for transaction in requests.chunks(20) {
+            let (delete, insert) = (&transaction[17], &transaction[18]);
+            let key = &delete[delete.len() - 4..];
+            let first = insert.len() - (4 + 4 + 1 + 119 + 1 + 59);
+            assert_eq!(key, &insert[first..first + 4]);
+        }
+    }
+
+    #[test]
+    fn ranges_end_within_the_parameters_type() {
+        assert_eq!(last_of_range(5, 100), 104);
+        assert_eq!(last_of_range(7, 0), 7);
+        assert_eq!(last_of_range(i32::MAX as u32 - 1, 100), i32::MAX as u32);
+    }
+}
