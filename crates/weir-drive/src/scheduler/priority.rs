@@ -1,4 +1,9 @@
 //! Making a thread's wake-ups prompt, as far as the system permits.
+//!
+//! Measured on two cores with a busy loop on each, reads of a drive of 90 us at queue depth 1:
+//! with `SCHED_FIFO` 97 us on average, 130 us at the 99th percentile, 1.4 % of replies late;
+//! without 130 us, 2,572 us and 24 %. So a drive that runs without the privilege to ask for it is
+//! accurate only as long as the host has processor time to spare, which its statistics tell.
 
 use std::num::NonZeroU64;
 
