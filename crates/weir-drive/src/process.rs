@@ -56,7 +56,7 @@ impl DriveProcess {
                 .wait()
                 .map_err(DriveError::path("start", weir_executable))?;
             let reason = said.lines().rfind(|line| !line.trim().is_empty());
-            let reason = reason.map(|line| line.trim_start_matches("error: ").to_owned());
+            let reason = reason.map(|line| line.trim_start_matches("weir: ").to_owned());
             return Err(failed(reason.unwrap_or_else(|| status.to_string())));
         }
         Ok(Self {

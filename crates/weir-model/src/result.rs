@@ -72,6 +72,8 @@ pub struct RunRecord {
     pub latency: LatencySummary,
     /// Transactions that failed and were tried again (deadlocks, lock timeouts).
     pub errors: u64,
+    /// Connections that had no reply within seconds of the end: the server stalled.
+    pub unfinished: u64,
     /// How busy each resource was.
     pub utilization: Utilization,
     /// What limited the run.

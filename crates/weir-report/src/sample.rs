@@ -195,6 +195,7 @@ fn record(planned: PlannedRun, minute: usize, rate: f64, measure_s: u32) -> RunR
             us_max: latency_us * 9.0,
         },
         errors: (rate / 900.0) as u64,
+        unfinished: 0,
         utilization: Utilization {
             host_cpu: rate / 6600.0,
             server_cores: rate / 5600.0,

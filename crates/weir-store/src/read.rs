@@ -54,7 +54,7 @@ impl Store {
 
     fn read_runs(&self) -> Result<Vec<RunResult>, StoreError> {
         let sql = "SELECT id, cell, repetition, started_at, measured_s, queries_per_s, \
-                   transactions_per_s, errors, histogram, limiter, latency, utilization, drive \
+                   transactions_per_s, errors, histogram, limiter, latency, utilization, drive, unfinished \
                    FROM run ORDER BY id";
         let rows = self.collect(sql, [], |row| {
             let texts: [String; 3] = [row.get(9)?, row.get(10)?, row.get(11)?];
@@ -67,6 +67,7 @@ impl Store {
                 queries_per_s: row.get(5)?,
                 transactions_per_s: row.get(6)?,
                 errors: row.get(7)?,
+                unfinished: row.get(13)?,
                 latency: weir_model::LatencySummary::default(),
                 utilization: weir_model::Utilization::default(),
                 limiter: weir_model::Limiter::Waiting,

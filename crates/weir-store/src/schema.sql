@@ -22,6 +22,7 @@ CREATE TABLE run (
     queries_per_s      REAL NOT NULL,
     transactions_per_s REAL NOT NULL,
     errors             INTEGER NOT NULL,
+    unfinished         INTEGER NOT NULL,        -- connections without a reply at the end
     limiter            TEXT NOT NULL,
     latency            TEXT NOT NULL,           -- JSON: summary, microseconds
     utilization        TEXT NOT NULL,           -- JSON: 0 idle to 1 saturated

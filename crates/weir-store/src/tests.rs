@@ -18,6 +18,7 @@ fn study() -> StudyResult {
             seed: u64::MAX,
             server: ServerSettings {
                 flavor: Flavor::Mysql,
+                binary: None,
                 variables: BTreeMap::new(),
             },
             data: DataPlan {
@@ -70,6 +71,7 @@ fn run(repetition: u32) -> RunResult {
                 ..LatencySummary::default()
             },
             errors: 1,
+            unfinished: 2,
             utilization: Utilization {
                 host_cpu: 0.5,
                 ..Utilization::default()

@@ -67,8 +67,8 @@ fn insert_run(transaction: &Transaction<'_>, run: &RunResult) -> rusqlite::Resul
     let record = &run.record;
     transaction.execute(
         "INSERT INTO run (cell, repetition, started_at, measured_s, queries_per_s, \
-         transactions_per_s, errors, limiter, latency, utilization, drive, histogram) \
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+         transactions_per_s, errors, unfinished, limiter, latency, utilization, drive, histogram) \
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         params![
             record.cell,
             record.repetition,
@@ -77,6 +77,7 @@ fn insert_run(transaction: &Transaction<'_>, run: &RunResult) -> rusqlite::Resul
             record.queries_per_s,
             record.transactions_per_s,
             record.errors,
+            record.unfinished,
             encode(&record.limiter),
             encode(&record.latency),
             encode(&record.utilization),

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
+use weir_model::{Bytes, Scale};
 
 /// A study that cannot be read, planned or run.
 #[derive(Debug, Error)]
@@ -56,6 +57,21 @@ pub enum StudyError {
     OtherPlan {
         /// The result.
         path: PathBuf,
+    },
+    /// A drive cannot hold the data.
+    #[error(
+        "drive `{name}` holds {capacity} at data scale {scale}, less than the data ({needed}); \
+         choose a larger drive, a larger scale or fewer rows"
+    )]
+    DriveTooSmall {
+        /// Its profile.
+        name: String,
+        /// Its scaled capacity.
+        capacity: Bytes,
+        /// The scale.
+        scale: Scale,
+        /// The data directory's size.
+        needed: Bytes,
     },
     /// Another process removed the data set that this study was about to use.
     #[error("the snapshot `{name}` was removed meanwhile; run the study again to make a new one")]

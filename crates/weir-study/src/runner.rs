@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use weir_model::{Plan, PlannedRun, StudyResult};
+use weir_model::{Bytes, Plan, PlannedRun, RunResult, StudyResult};
 use weir_process::{Registry, sweep};
 use weir_store::Store;
 
@@ -58,16 +58,13 @@ pub fn run(
     // What a killed study left behind would take memory and space from this one.
     sweep(&Registry::open()?)?;
     let file = options.out.join(RESULT_FILE);
-    let resumed = resumed_store(plan, &file, options.resume)?;
+    let mut store = resumed_store(plan, &file, options.resume)?;
     let bench = Bench::new(plan, options)?;
     let Some(data) = data::prepare(&bench, stop, on_event)? else {
         return Err(StudyError::StoppedBeforeFirstRun);
     };
-    let mut store = match resumed {
-        Some(store) => store,
-        None => create_store(&bench, &options.out, &file, data.tables.0)?,
-    };
-    let completed = store.completed()?;
+    bench.check_capacity(data.directory)?;
+    let completed = store.as_ref().map_or(Ok(Vec::new()), Store::completed)?;
     let mut stopped = false;
     for (index, planned) in plan.runs.iter().enumerate() {
         if completed.contains(&(planned.cell, planned.repetition)) {
@@ -77,11 +74,21 @@ pub fn run(
             index,
             planned: *planned,
         };
-        if !make_run(&bench, &data, position, &mut store, stop, on_event)? {
+        let Some(run) = make_run(&bench, &data, position, stop, on_event)? else {
             stopped = true;
             break;
-        }
+        };
+        // There is no result before there is a run to put into it.
+        let store = match &mut store {
+            Some(store) => store,
+            None => store.insert(create_store(&bench, &options.out, &file, data.tables)?),
+        };
+        store.append(&run)?;
+        position.finished(&bench, &run, on_event);
     }
+    let Some(store) = store else {
+        return Err(StudyError::StoppedBeforeFirstRun);
+    };
     Ok(RunOutcome {
         result: evaluate(store.read()?)?,
         file,
@@ -96,36 +103,35 @@ struct Position {
     planned: PlannedRun,
 }
 
-/// Makes and stores one run; `false` if it was stopped.
+impl Position {
+    fn finished(self, bench: &Bench<'_>, run: &RunResult, on_event: &mut dyn FnMut(&Event<'_>)) {
+        on_event(&Event::RunFinished {
+            position: self.index + 1,
+            total: bench.plan.runs.len(),
+            label: &bench.plan.cells[self.planned.cell].label(),
+            record: &run.record,
+        });
+    }
+}
+
+/// Makes one run; `None` if it was stopped.
 fn make_run(
     bench: &Bench<'_>,
     data: &data::PreparedData,
     position: Position,
-    store: &mut Store,
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(&Event<'_>),
-) -> Result<bool, StudyError> {
+) -> Result<Option<RunResult>, StudyError> {
     if stop.load(Ordering::Relaxed) {
-        return Ok(false);
+        return Ok(None);
     }
-    let total = bench.plan.runs.len();
-    let label = bench.plan.cells[position.planned.cell].label();
     on_event(&Event::RunStarted {
         position: position.index + 1,
-        total,
-        label: &label,
+        total: bench.plan.runs.len(),
+        label: &bench.plan.cells[position.planned.cell].label(),
         repetition: position.planned.repetition,
     });
-    let made = single_run::make(bench, data, position.planned, stop, on_event)?;
-    let Some(run) = made else { return Ok(false) };
-    store.append(&run)?;
-    on_event(&Event::RunFinished {
-        position: position.index + 1,
-        total,
-        label: &label,
-        record: &run.record,
-    });
-    Ok(true)
+    single_run::make(bench, data, position.planned, stop, on_event)
 }
 
 /// The store of an earlier run of the same plan; `None` if there is nothing to resume.
@@ -153,7 +159,7 @@ fn create_store(
     bench: &Bench<'_>,
     out: &Path,
     file: &Path,
-    data_bytes: u64,
+    tables: Bytes,
 ) -> Result<Store, StudyError> {
     fs::create_dir_all(out).map_err(StudyError::path("create", out))?;
     let header = StudyResult {
@@ -164,7 +170,7 @@ fn create_store(
         server_version: bench.server.version,
         host: host::describe(),
         drives: bench.drives.values().cloned().collect(),
-        data_bytes,
+        data_bytes: tables.0,
         runs: Vec::new(),
         comparisons: Vec::new(),
         findings: Vec::new(),

@@ -34,10 +34,21 @@ fn main() -> ExitCode {
         Ok(Outcome::Invalid) => ExitCode::from(3),
         Ok(Outcome::Stopped) => ExitCode::from(130), // 128 + SIGINT, as shells have it.
         Err(error) => {
-            eprintln!("weir: {error:#}");
+            eprintln!("weir: {}", one_line(&error));
             ExitCode::FAILURE
         }
     }
+}
+
+/// The error with its causes; a cause that the error has already told is not told again.
+fn one_line(error: &anyhow::Error) -> String {
+    let mut line = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !line.contains(&cause) {
+            line = format!("{line}: {cause}");
+        }
+    }
+    line
 }
 
 fn run(command: Command) -> anyhow::Result<Outcome> {

@@ -4,9 +4,10 @@
 //! from all other FUSE mounts in the mount table, so that leftovers are found and others are not
 //! touched.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use fuser::{Config, MountOption, Session, SessionACL};
@@ -16,6 +17,9 @@ use crate::DriveError;
 use crate::fuse::DriveFileSystem;
 
 const DEVICE: &str = "/dev/fuse";
+/// What to do where the kernel has FUSE but this process does not see it.
+const GIVE_DEVICE: &str =
+    "load the kernel's fuse module, or give the container `--device /dev/fuse`";
 const TYPE: &str = "fuse.weir";
 const SUBTYPE: &str = "weir";
 /// `S_IFDIR` in octal, which mount(2) wants to know of a FUSE root.
@@ -60,19 +64,32 @@ fn mount_as_root(source: &str, mountpoint: &Path) -> io::Result<OwnedFd> {
 
 /// Whether drives can be mounted here; if not, the error says in one line what is missing.
 pub fn check_fuse() -> Result<(), DriveError> {
-    let opened = OpenOptions::new().read(true).write(true).open(DEVICE);
-    if let Err(error) = opened {
-        let remedy = match error.kind() {
-            ErrorKind::PermissionDenied => "let this user read and write /dev/fuse, or run as root",
-            _ => "load the kernel's fuse module, or give the container `--device /dev/fuse`",
-        };
-        return Err(unavailable(format!("{DEVICE}: {error}"), remedy));
+    match OpenOptions::new().read(true).write(true).open(DEVICE) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            let remedy = "let this user read and write /dev/fuse, or run as root";
+            return Err(unavailable(format!("{DEVICE}: {error}"), remedy));
+        }
+        Err(error) => return Err(unavailable(format!("{DEVICE}: {error}"), GIVE_DEVICE)),
+        Ok(device) if !is_fuse(&device) => {
+            return Err(unavailable(
+                format!("{DEVICE} is another device"),
+                GIVE_DEVICE,
+            ));
+        }
+        Ok(_) => {}
     }
     if rustix::process::geteuid().is_root() || has_helper() {
         return Ok(());
     }
     let why = "fusermount3 is not installed, and only root can mount without it";
     Err(unavailable(why.to_owned(), "install the package fuse3"))
+}
+
+/// Major and minor number as the kernel lists them (Documentation/admin-guide/devices.txt).
+fn is_fuse(device: &File) -> bool {
+    device
+        .metadata()
+        .is_ok_and(|found| found.rdev() == rustix::fs::makedev(10, 229))
 }
 
 /// The reason why a mount failed, with the remedy where one is known.

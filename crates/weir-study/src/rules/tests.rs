@@ -53,6 +53,7 @@ fn run(cell: usize, repetition: u32, queries_per_s: f64) -> RunResult {
             transactions_per_s: queries_per_s / 6.0,
             latency: LatencySummary::default(),
             errors: 0,
+            unfinished: 0,
             utilization: Utilization::default(),
             limiter: Limiter::DriveWrite,
         },
@@ -243,6 +244,8 @@ fn r14_a_busy_client_is_named_and_a_saturated_one_forbids() {
 fn r16_many_failed_transactions_forbid() {
     let failing = |result: &mut StudyResult| result.runs[0].record.errors = 10_000;
     assert_eq!(spoiled(failing), invalid("R16"));
+    let stalled = |result: &mut StudyResult| result.runs[0].record.unfinished = 1;
+    assert_eq!(spoiled(stalled), warned("R16"));
     let few = |result: &mut StudyResult| result.runs[0].record.errors = 10;
     assert_eq!(spoiled(few), (vec![], Verdict::Effect));
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use weir_model::{DriveProfile, Plan};
+use weir_model::{Bytes, DriveProfile, Plan};
 use weir_server::ServerBinary;
 
 use super::RunOptions;
@@ -37,6 +37,24 @@ impl<'a> Bench<'a> {
             server,
             drives,
         })
+    }
+
+    /// Every drive must hold the data; what a run adds to them is the server's to complain about.
+    pub(super) fn check_capacity(&self, needed: Bytes) -> Result<(), StudyError> {
+        let scale = self.plan.data.data_scale;
+        for drive in self.drives.values() {
+            let capacity = Bytes(scale.apply(drive.capacity.0));
+            if capacity < needed {
+                let name = drive.name.clone();
+                return Err(StudyError::DriveTooSmall {
+                    name,
+                    capacity,
+                    scale,
+                    needed,
+                });
+            }
+        }
+        Ok(())
     }
 }
 

@@ -259,6 +259,7 @@ impl Measured {
                 transactions_per_s: outcome.counts.transactions as f64 / measured_s,
                 latency: outcome.latency,
                 errors: outcome.counts.errors,
+                unfinished: outcome.unfinished,
                 limiter: usage::limiter(&utilization),
                 utilization,
             },

@@ -50,7 +50,7 @@ fn print(plan: &Plan) -> anyhow::Result<()> {
     output::line(format_args!(
         "time:  about {}, and once the loading of the data",
         time(plan)
-    ))?;
+    ))
 }
 
 fn cell_row(cell: &Cell) -> Vec<String> {

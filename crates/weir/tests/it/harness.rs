@@ -191,12 +191,12 @@ pub(crate) fn small_study(flavor: &str) -> String {
         [server]
         flavor = "{flavor}"
         [server.config]
-        innodb_buffer_pool_size = "32M"
+        innodb_buffer_pool_size = "8M"
         innodb_flush_method = "O_DIRECT"
         [data]
         workload = "oltp_write_only"
         tables = 2
-        rows = 10_000
+        rows = 40_000
         scale = {{ drive = "1/25" }}
         [load]
         threads = 8

@@ -1,5 +1,6 @@
 //! End-to-end tests of the `weir` program, one module per command, on real servers of both
 //! flavours and real FUSE mounts.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
 mod clean;
 mod doctor;

@@ -355,7 +355,7 @@ fn a_data_set_larger_than_the_drive_is_refused() {
     let study = small_study("mysql").replace("intel-p4610", small.to_str().unwrap());
     let study = world.write("study.toml", &study);
     let error = run(&world, &study).fails();
-    assert!(error.contains("64M"), "{error}");
+    assert!(error.contains("holds 64M"), "{error}");
     world.assert_nothing_left();
 }
 
