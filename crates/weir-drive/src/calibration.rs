@@ -5,11 +5,6 @@
 //! therefore reads and writes files of its own and takes what exceeds the time for which it held
 //! the replies for the way there and back. Replies then leave that much earlier.
 //!
-//! The way is short while processors are awake and several times as long when each wake-up meets a
-//! sleeping one, so both are measured (replies sent at once, and replies held as long as flash
-//! takes), and the share of idle processor time, looked at several times a second, says which of
-//! the two holds: near idle on a development machine at queue depth 1, near awake under load.
-//!
 //! The fastest tenth is taken, not the mean: a busy host makes round trips longer, and a reply that
 //! is a little late is honest, while one that is early is not.
 
@@ -21,31 +16,18 @@ use std::time::Instant;
 
 use weir_model::Nanoseconds;
 
-/// The files, removed as soon as they are open, and how long their replies are held.
-const AWAKE: (&str, Nanoseconds) = (".weir-calibration-awake", 0);
-const IDLE: (&str, Nanoseconds) = (".weir-calibration-idle", 80_000);
-/// Round trips of each size and direction; all together take about 30 ms.
+/// The file, removed as soon as it is open; replies to its reads and writes are not held.
+pub(crate) const FILE: &str = ".weir-calibration";
+/// Round trips of each size and direction; all together take about 5 ms.
 const ROUND_TRIPS: usize = 48;
 const SMALL_BYTES: usize = 4096;
 const LARGE_BYTES: usize = 65_536;
 /// More than this is a busy host, not the way.
 const WAY_NS_MAX: f64 = 30_000.0;
 
-/// If `name` is a file of the calibration: how long its replies are held.
-pub(crate) fn hold_of(name: &std::ffi::OsStr) -> Option<Nanoseconds> {
-    let mut files = [AWAKE, IDLE].into_iter();
-    files.find(|(file, _)| name == *file).map(|(_, hold)| hold)
-}
-
 /// Time under way, to the drive and back.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct WayBack {
-    awake: Ways,
-    idle: Ways,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Ways {
     read: Line,
     write: Line,
 }
@@ -58,27 +40,15 @@ struct Line {
 }
 
 impl WayBack {
-    /// The way of a read, when processors are idle for `idle_share` of their time.
-    pub(crate) fn read_ns(&self, bytes: u64, idle_share: f64) -> Nanoseconds {
-        between(
-            self.awake.read.at(bytes),
-            self.idle.read.at(bytes),
-            idle_share,
-        )
+    /// The way of a read.
+    pub(crate) fn read_ns(&self, bytes: u64) -> Nanoseconds {
+        self.read.at(bytes) as Nanoseconds
     }
 
     /// The way of a write, or with 0 bytes of anything else.
-    pub(crate) fn write_ns(&self, bytes: u64, idle_share: f64) -> Nanoseconds {
-        between(
-            self.awake.write.at(bytes),
-            self.idle.write.at(bytes),
-            idle_share,
-        )
+    pub(crate) fn write_ns(&self, bytes: u64) -> Nanoseconds {
+        self.write.at(bytes) as Nanoseconds
     }
-}
-
-fn between(awake_ns: f64, idle_ns: f64, idle_share: f64) -> Nanoseconds {
-    (awake_ns + (idle_ns - awake_ns).max(0.0) * idle_share) as Nanoseconds
 }
 
 impl Line {
@@ -100,14 +70,7 @@ impl Line {
 
 /// Measures the way to the drive that is mounted at `mountpoint` and back.
 pub(crate) fn measure(mountpoint: &Path) -> io::Result<WayBack> {
-    Ok(WayBack {
-        awake: measure_with(mountpoint, AWAKE)?,
-        idle: measure_with(mountpoint, IDLE)?,
-    })
-}
-
-fn measure_with(mountpoint: &Path, (name, hold): (&str, Nanoseconds)) -> io::Result<Ways> {
-    let path = mountpoint.join(name);
+    let path = mountpoint.join(FILE);
     let file = OpenOptions::new()
         .read(true)
         .write(true)
@@ -117,13 +80,10 @@ fn measure_with(mountpoint: &Path, (name, hold): (&str, Nanoseconds)) -> io::Res
     std::fs::remove_file(&path)?;
     let mut buffer = vec![0x5a; LARGE_BYTES];
     file.write_all_at(&buffer, 0)?;
-    let mut way = |bytes: usize, one: RoundTrip| {
-        let fast = fast_round_trip(&file, &mut buffer[..bytes], one)?;
-        io::Result::Ok((fast - hold as f64).max(0.0))
-    };
+    let mut way = |bytes: usize, one: RoundTrip| fast_round_trip(&file, &mut buffer[..bytes], one);
     let read: RoundTrip = |file, buffer| file.read_exact_at(buffer, 0);
     let write: RoundTrip = |file, buffer| file.write_all_at(buffer, 0);
-    Ok(Ways {
+    Ok(WayBack {
         read: Line::through(way(SMALL_BYTES, read)?, way(LARGE_BYTES, read)?),
         write: Line::through(way(SMALL_BYTES, write)?, way(LARGE_BYTES, write)?),
     })
@@ -142,35 +102,6 @@ fn fast_round_trip(file: &File, buffer: &mut [u8], one: RoundTrip) -> io::Result
     Ok(times[ROUND_TRIPS / 10])
 }
 
-/// Share of the processors' time that was idle between two looks at it.
-#[derive(Debug, Default)]
-pub(crate) struct IdleShare {
-    idle: u64,
-    total: u64,
-}
-
-impl IdleShare {
-    /// The share since the last call, 0 to 1; `None` if the clock has not moved.
-    pub(crate) fn look(&mut self) -> Option<f64> {
-        let (idle, total) = idle_and_total(&std::fs::read_to_string("/proc/stat").ok()?)?;
-        let passed = total.checked_sub(self.total).filter(|ticks| *ticks > 0)?;
-        let share = idle.saturating_sub(self.idle) as f64 / passed as f64;
-        (self.idle, self.total) = (idle, total);
-        Some(share.clamp(0.0, 1.0))
-    }
-}
-
-/// Ticks idle (with and without I/O pending) and ticks in all, of the first line (`proc_stat`(5)).
-fn idle_and_total(stat: &str) -> Option<(u64, u64)> {
-    let fields = stat.lines().next()?.strip_prefix("cpu ")?;
-    let ticks: Vec<u64> = fields
-        .split_ascii_whitespace()
-        .filter_map(|field| field.parse().ok())
-        .collect();
-    // user nice system idle iowait irq softirq steal; guest time is contained in user.
-    Some((ticks.get(3..5)?.iter().sum(), ticks.get(..8)?.iter().sum()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,20 +114,5 @@ mod tests {
         assert!(line.at(0) < 5_000.0 && line.at(1 << 20) <= line.at(65_536));
         let busy = Line::through(900_000.0, 900_000.0);
         assert!(busy.at(4096) <= WAY_NS_MAX);
-    }
-
-    #[test]
-    fn the_idle_share_chooses_between_the_ways() {
-        assert_eq!(between(6_000.0, 26_000.0, 0.0), 6_000);
-        assert_eq!(between(6_000.0, 26_000.0, 0.5), 16_000);
-        assert_eq!(between(6_000.0, 2_000.0, 1.0), 6_000);
-        assert_eq!(WayBack::default().read_ns(16_384, 0.5), 0);
-    }
-
-    #[test]
-    fn idle_time_is_read_from_the_first_line() {
-        let stat = "cpu  10 0 20 300 40 1 2 3 9 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n";
-        assert_eq!(idle_and_total(stat), Some((340, 376)));
-        assert_eq!(idle_and_total("intr 1"), None);
     }
 }

@@ -99,15 +99,9 @@ impl Listener {
         Ok(Self { path, socket })
     }
 
-    /// Answers requests until `stop`, and calls `tick` several times a second.
-    pub(crate) fn serve(
-        &self,
-        stop: &Stop,
-        statistics: impl Fn() -> DriveStatistics,
-        mut tick: impl FnMut(),
-    ) {
+    /// Answers requests until `stop`.
+    pub(crate) fn serve(&self, stop: &Stop, statistics: impl Fn() -> DriveStatistics) {
         while !stop.wait_for(Duration::ZERO) {
-            tick();
             match self.socket.accept() {
                 // A client that went away in the middle concerns nobody else.
                 Ok((stream, _)) => drop(answer(stream, stop, &statistics)),

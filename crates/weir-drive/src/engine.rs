@@ -28,11 +28,8 @@ pub(crate) struct Engine {
     written_bytes: AtomicU64,
     stored_bytes: AtomicU64,
     way_back: OnceLock<WayBack>,
-    /// Bits of an `f64`: the share of processor time that is idle.
-    idle_share: AtomicU64,
-    /// The file of the calibration that is going on (0: none), and how long its replies are held.
+    /// The file of the calibration that is going on; 0: none.
     calibrating: AtomicU64,
-    calibration_hold: AtomicU64,
 }
 
 /// An operation on a part of a file.
@@ -64,9 +61,7 @@ impl Engine {
             written_bytes: AtomicU64::new(0),
             stored_bytes: AtomicU64::new(0),
             way_back: OnceLock::new(),
-            idle_share: AtomicU64::new(0),
             calibrating: AtomicU64::new(0),
-            calibration_hold: AtomicU64::new(0),
         })
     }
 
@@ -85,9 +80,7 @@ impl Engine {
             return;
         };
         let done = self.submit(OpKind::Read, extent, 1.0, now);
-        self.send(reply, now, done, |way, idle| {
-            way.read_ns(extent.bytes, idle)
-        });
+        self.send(reply, now, done, |way| way.read_ns(extent.bytes));
     }
 
     /// Sends `reply` when the device has acknowledged the write of `data`; `durable`: it must
@@ -119,26 +112,23 @@ impl Engine {
             let flushed = self.submit(OpKind::Flush, Extent { bytes: 0, ..extent }, 1.0, now);
             done += flushed - now;
         }
-        self.send(reply, now, done, |way, idle| {
-            way.write_ns(extent.bytes, idle)
-        });
+        self.send(reply, now, done, |way| way.write_ns(extent.bytes));
     }
 
     /// Sends `reply` when all that was written before is durable.
     pub(crate) fn flush(&self, extent: Extent, now: Nanoseconds, reply: Reply) {
         let done = self.submit(OpKind::Flush, extent, 1.0, now);
-        self.send(reply, now, done, |way, idle| way.write_ns(0, idle));
+        self.send(reply, now, done, |way| way.write_ns(0));
     }
 
     /// Sends `reply` when the device has taken back the space.
     pub(crate) fn discard(&self, extent: Extent, now: Nanoseconds, reply: Reply) {
         let done = self.submit(OpKind::Discard, extent, 1.0, now);
-        self.send(reply, now, done, |way, idle| way.write_ns(0, idle));
+        self.send(reply, now, done, |way| way.write_ns(0));
     }
 
-    /// Reads and writes of `file` are from now on held for `hold` and not counted.
-    pub(crate) fn begin_calibration(&self, file: u64, hold: Nanoseconds) {
-        self.calibration_hold.store(hold, Ordering::Relaxed);
+    /// Reads and writes of `file` are from now on neither held nor counted.
+    pub(crate) fn begin_calibration(&self, file: u64) {
         self.calibrating.store(file, Ordering::Relaxed);
     }
 
@@ -146,8 +136,7 @@ impl Engine {
         if self.calibrating.load(Ordering::Relaxed) != extent.file {
             return Some(reply);
         }
-        let hold = self.calibration_hold.load(Ordering::Relaxed);
-        self.scheduler.complete(reply, now, now + hold);
+        self.scheduler.complete(reply, now, now);
         None
     }
 
@@ -157,11 +146,6 @@ impl Engine {
         self.counters.forget_lateness();
         // Set once: a second calibration would be a bug, and the first is as good.
         let _ = self.way_back.set(way_back);
-    }
-
-    /// The share of processor time that is idle, which tells how long the way back is.
-    pub(crate) fn set_idle_share(&self, share: f64) {
-        self.idle_share.store(share.to_bits(), Ordering::Relaxed);
     }
 
     /// What was counted since the mount.
@@ -204,11 +188,9 @@ impl Engine {
         reply: Reply,
         now: Nanoseconds,
         done: Nanoseconds,
-        way_back_ns: impl FnOnce(&WayBack, f64) -> Nanoseconds,
+        way_back_ns: impl FnOnce(&WayBack) -> Nanoseconds,
     ) {
-        let idle = f64::from_bits(self.idle_share.load(Ordering::Relaxed));
-        let way_back = self.way_back.get();
-        let early = way_back.map_or(0, |way_back| way_back_ns(way_back, idle));
+        let early = self.way_back.get().map_or(0, way_back_ns);
         self.scheduler
             .complete(reply, now, done.saturating_sub(early));
     }

@@ -231,8 +231,8 @@ impl Filesystem for DriveFileSystem {
         let place = (parent.0, name);
         match self.store.create_file(caller(request), place, mode, flags) {
             Ok((attributes, handle)) => {
-                if let Some(hold) = calibration::hold_of(name) {
-                    self.engine.begin_calibration(attributes.ino.0, hold);
+                if name == calibration::FILE {
+                    self.engine.begin_calibration(attributes.ino.0);
                 }
                 let handle = FileHandle(handle);
                 reply.created(&CACHED, &attributes, Generation(0), handle, open_flags());

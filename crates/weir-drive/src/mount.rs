@@ -17,7 +17,7 @@ use rustix::process::{Resource, Rlimit};
 use weir_model::DriveProfile;
 use weir_process::{Entry, EntryKind, ProcessIdentity, Registration, Registry};
 
-use crate::calibration::{self, IdleShare};
+use crate::calibration;
 use crate::control::Listener;
 use crate::engine::Engine;
 use crate::floor::{check_floor, has_no_latency};
@@ -73,6 +73,7 @@ fn serve_at(
         .map_err(DriveError::path("start the threads for", mountpoint))?;
     let engine = Arc::new(engine);
     let listener = Listener::bind(mountpoint)?;
+    let _awake = priority::keep_processors_awake();
     let files = DriveFileSystem::new(Arc::clone(&store), Arc::clone(&engine));
     let session = session::mount(files, &profile.name, mountpoint)
         .map_err(|error| session::explain(error, mountpoint))?;
@@ -88,16 +89,7 @@ fn serve_at(
         engine.end_calibration(way_back);
     }
     ready(profile);
-    let mut idle = IdleShare::default();
-    listener.serve(
-        stop,
-        || engine.statistics(store.space()),
-        || {
-            if let Some(share) = idle.look() {
-                engine.set_idle_share(share);
-            }
-        },
-    );
+    listener.serve(stop, || engine.statistics(store.space()));
     mounted.unmount()
 }
 

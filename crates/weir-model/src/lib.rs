@@ -24,7 +24,8 @@ pub use endpoint::{Address, Endpoint, Secret};
 pub use file_kind::FileKind;
 pub use metric::{Metric, MetricKind, Sample, metrics};
 pub use plan::{
-    Cell, Claim, DataPlan, LoadSettings, Plan, PlannedRun, ServerSettings, WorkloadName,
+    Cell, Claim, DataPlan, DistributionName, LoadSettings, Plan, PlannedRun, ServerSettings,
+    WorkloadName,
 };
 pub use result::{
     Comparison, Finding, IntervalRecord, LatencySummary, Limiter, RunRecord, RunResult, Severity,

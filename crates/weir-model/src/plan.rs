@@ -66,6 +66,8 @@ pub struct LoadSettings {
     pub warmup: Duration,
     /// Length of the measurement.
     pub measure: Duration,
+    /// Which rows are asked for.
+    pub distribution: DistributionName,
 }
 
 /// One combination of factor levels.
@@ -116,6 +118,23 @@ pub struct Claim {
     pub says: String,
     /// The published number.
     pub value: f64,
+}
+
+/// How keys fall on rows, by the names of sysbench's `--rand-type`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DistributionName {
+    /// All rows alike.
+    Uniform,
+    /// A bell over the middle of the table.
+    Gaussian,
+    /// A hot window in the middle: the default of sysbench 1.0.
+    #[default]
+    Special,
+    /// Self-similar: a fifth of the rows gets four fifths of the keys, again and again.
+    Pareto,
+    /// By rank, with exponent 0.8.
+    Zipfian,
 }
 
 /// The workloads that Weir has, by sysbench's names.

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use weir_model::{
-    Bytes, Cell, Claim, Comparison, DataPlan, DriveProfile, DriveStatistics, Duration, FileKind,
-    FileKindStatistics, Finding, Flavor, IntervalRecord, LatencySummary, Limiter, LoadSettings,
-    MetricKind, Plan, PlannedRun, RunRecord, RunResult, Sample, ServerSettings, ServerVersion,
-    Severity, StudyResult, Utilization, Verdict, WorkloadName, metrics,
+    Bytes, Cell, Claim, Comparison, DataPlan, DistributionName, DriveProfile, DriveStatistics,
+    Duration, FileKind, FileKindStatistics, Finding, Flavor, IntervalRecord, LatencySummary,
+    Limiter, LoadSettings, MetricKind, Plan, PlannedRun, RunRecord, RunResult, Sample,
+    ServerSettings, ServerVersion, Severity, StudyResult, Utilization, Verdict, WorkloadName,
+    metrics,
 };
 use weir_stats::paired_log_ratio;
 
@@ -111,6 +112,7 @@ fn plan(cells: usize, repetitions: u32, measure_s: u32) -> Plan {
         load: LoadSettings {
             warmup: Duration::from_secs(WARMUP_S.into()),
             measure: Duration::from_secs(measure_s.into()),
+            distribution: DistributionName::Uniform,
         },
         cells: (0..cells).map(cell).collect(),
         runs: (1..=repetitions).flat_map(planned).collect(),

@@ -6,7 +6,7 @@ use serde::Serialize;
 use weir_model::{Bytes, Compression, DriveProfile, StudyResult, WriteCache};
 
 use crate::number::grouped;
-use crate::words::{count, data_scale_words, drive_scale_words, flavor_name};
+use crate::words::{count, data_scale_words, distribution_words, drive_scale_words, flavor_name};
 
 /// All that a reader needs to run the same study.
 #[derive(Debug, Serialize)]
@@ -155,8 +155,9 @@ fn load_words(result: &StudyResult) -> String {
         .collect::<Vec<_>>()
         .join(", ");
     format!(
-        "{} on {connections} connections; {} of warm-up, then {} measured",
+        "{} on {connections} connections, keys {}; {} of warm-up, then {} measured",
         plan.data.workload,
+        distribution_words(plan.load.distribution),
         seconds_words(plan.load.warmup.as_secs_f64()),
         seconds_words(plan.load.measure.as_secs_f64()),
     )

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weir_model::{Cell, FileKind, Flavor, Limiter, Scale, Severity, Verdict};
+use weir_model::{Cell, DistributionName, FileKind, Flavor, Limiter, Scale, Severity, Verdict};
 
 use crate::number::grouped;
 
@@ -57,6 +57,17 @@ pub fn limiter_explanation(limiter: Limiter) -> &'static str {
             "nothing was saturated: time went into commits, locks or round trips, which more \
              connections or lower latency would shorten"
         }
+    }
+}
+
+/// How keys fall on rows, as it stands after `keys`.
+pub(crate) fn distribution_words(distribution: DistributionName) -> &'static str {
+    match distribution {
+        DistributionName::Uniform => "uniform over all rows",
+        DistributionName::Gaussian => "in a bell over the middle of the table (gaussian)",
+        DistributionName::Special => "mostly in a hot window of the table (special)",
+        DistributionName::Pareto => "self-similar (pareto)",
+        DistributionName::Zipfian => "by rank with exponent 0.8 (zipfian)",
     }
 }
 

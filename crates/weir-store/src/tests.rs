@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use weir_model::{
-    Cell, DataPlan, DriveStatistics, Duration, Flavor, IntervalRecord, LatencySummary, Limiter,
-    LoadSettings, Plan, PlannedRun, RunRecord, RunResult, Sample, Scale, ServerSettings,
-    StudyResult, Utilization, WorkloadName,
+    Cell, DataPlan, DistributionName, DriveStatistics, Duration, Flavor, IntervalRecord,
+    LatencySummary, Limiter, LoadSettings, Plan, PlannedRun, RunRecord, RunResult, Sample, Scale,
+    ServerSettings, StudyResult, Utilization, WorkloadName,
 };
 
 use crate::{Store, StoreError};
@@ -31,6 +31,7 @@ fn study() -> StudyResult {
             load: LoadSettings {
                 warmup: Duration::from_secs(1),
                 measure: Duration::from_secs(2),
+                distribution: DistributionName::Uniform,
             },
             cells: vec![Cell {
                 levels: BTreeMap::new(),

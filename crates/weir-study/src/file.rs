@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use weir_model::{Claim, Duration, Scale, parse_toml};
+use weir_model::{Claim, DistributionName, Duration, Scale, parse_toml};
 
 use crate::StudyError;
 
@@ -122,6 +122,8 @@ pub(crate) struct LoadSection {
     pub(crate) threads: OneOrMore,
     pub(crate) warmup: Duration,
     pub(crate) measure: Duration,
+    #[serde(default)]
+    pub(crate) distribution: DistributionName,
 }
 
 /// `threads = 32` or `threads = [2, 32]`.

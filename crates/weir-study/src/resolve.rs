@@ -64,6 +64,7 @@ pub fn resolve(
         load: LoadSettings {
             warmup: file.load.warmup,
             measure: file.load.measure,
+            distribution: file.load.distribution,
         },
         runs: order::interleaved(cells.len(), file.repeat.runs, seed),
         cells,

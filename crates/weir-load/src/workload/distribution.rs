@@ -12,6 +12,8 @@ mod zipf;
 
 use zipf::Zipf;
 
+use weir_model::DistributionName;
+
 use super::Rng;
 use crate::LoadError;
 
@@ -54,6 +56,19 @@ impl Default for Distribution {
             iterations: 12,
             hot_rows_percent: 1,
             hot_keys_percent: 75,
+        }
+    }
+}
+
+impl From<DistributionName> for Distribution {
+    /// With sysbench's default parameters.
+    fn from(name: DistributionName) -> Self {
+        match name {
+            DistributionName::Uniform => Self::Uniform,
+            DistributionName::Gaussian => Self::Gaussian { iterations: 12 },
+            DistributionName::Special => Self::default(),
+            DistributionName::Pareto => Self::Pareto { h: 0.2 },
+            DistributionName::Zipfian => Self::Zipfian { exponent: 0.8 },
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use weir_model::{
-    Cell, DataPlan, DriveProfile, DriveStatistics, Duration, Flavor, IntervalRecord,
-    LatencySummary, Limiter, LoadSettings, Plan, PlannedRun, RunRecord, RunResult, Scale,
-    ServerSettings, Severity, StudyResult, Utilization, Verdict, WorkloadName,
+    Cell, DataPlan, DistributionName, DriveProfile, DriveStatistics, Duration, Flavor,
+    IntervalRecord, LatencySummary, Limiter, LoadSettings, Plan, PlannedRun, RunRecord, RunResult,
+    Scale, ServerSettings, Severity, StudyResult, Utilization, Verdict, WorkloadName,
 };
 
 use crate::evaluate;
@@ -101,6 +101,7 @@ fn fair() -> StudyResult {
             load: LoadSettings {
                 warmup: Duration::from_secs(10),
                 measure: Duration::from_secs(300),
+                distribution: DistributionName::Uniform,
             },
             cells,
             runs: vec![PlannedRun {

@@ -108,6 +108,7 @@ impl Stage {
             tables: bench.plan.data.tables,
             rows: bench.plan.data.rows,
             connections: cell.threads,
+            distribution: bench.plan.load.distribution.into(),
             warmup: bench.plan.load.warmup.0,
             measure: Some(bench.plan.load.measure.0),
             // Cells of one repetition get the same keys: one difference less between them.
