@@ -155,6 +155,7 @@ const page = v.strictObject({
   seed: v.number(),
   answers: v.array(answer),
   findings: v.array(findingView),
+  saturated_share: v.number(),
   cells: v.array(cell),
   step_s: v.number(),
   runs: v.array(run),

@@ -67,15 +67,8 @@ fn no_answer(mountpoint: &Path, why: &dyn ToString) -> DriveError {
 /// Where the drive at the resolved `mountpoint` listens.
 fn socket_path(mountpoint: &Path) -> Result<PathBuf, DriveError> {
     let directory = weir_process::runtime_directory()?;
-    let name = fnv1a(mountpoint.as_os_str().as_bytes());
-    Ok(directory.join(format!("drive-{name:016x}.sock")))
-}
-
-/// FNV-1a, 64 bits: short names for long paths, the same in every version of the program.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    let name = weir_process::short_name(mountpoint.as_os_str().as_bytes());
+    Ok(directory.join(format!("drive-{name}.sock")))
 }
 
 /// The drive's end of the socket.
@@ -143,14 +136,6 @@ fn answer(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_hash_is_fnv_1a() {
-        // Test vectors of the authors (Fowler, Noll, Vo).
-        assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(fnv1a(b"a"), 0xaf63_dc4c_8601_ec8c);
-        assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
-    }
 
     #[test]
     fn nobody_answers_where_no_drive_is() {

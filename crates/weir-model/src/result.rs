@@ -147,6 +147,11 @@ pub struct Utilization {
     pub iowait: f64,
 }
 
+impl Utilization {
+    /// From this share on a resource is saturated: its queue, not its speed, sets the pace.
+    pub const SATURATED: f64 = 0.85;
+}
+
 /// The resource that limited a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

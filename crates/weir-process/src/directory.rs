@@ -4,7 +4,7 @@ use std::fs::{self, DirBuilder};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use crate::{Entry, EntryKind, ProcessError, Registration, Registry};
+use crate::{Entry, EntryKind, PathError, ProcessError, Registration, Registry};
 
 /// The user's directory for sockets and records, mode 0700, created if need be.
 ///
@@ -17,7 +17,7 @@ pub fn runtime_directory() -> Result<PathBuf, ProcessError> {
         _ => PathBuf::from(format!("/tmp/weir-{uid}")),
     };
     create_private(&path)?;
-    let found = fs::symlink_metadata(&path).map_err(ProcessError::path("look at", &path))?;
+    let found = fs::symlink_metadata(&path).map_err(PathError::on("look at", &path))?;
     // Anybody may create a name in /tmp first: a link or a foreign directory is not ours.
     if !found.is_dir() || found.uid() != uid || found.mode() & 0o077 != 0 {
         return Err(ProcessError::ForeignDirectory { path });
@@ -25,12 +25,12 @@ pub fn runtime_directory() -> Result<PathBuf, ProcessError> {
     Ok(path)
 }
 
-fn create_private(path: &Path) -> Result<(), ProcessError> {
+fn create_private(path: &Path) -> Result<(), PathError> {
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(path)
-        .map_err(ProcessError::path("create", path))
+        .map_err(PathError::on("create", path))
 }
 
 /// A working directory, mode 0700, that is recorded until it is removed (on drop).

@@ -1,23 +1,18 @@
 //! Errors of this crate.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use thiserror::Error;
+
+use crate::PathError;
 
 /// What can go wrong while recording or ending processes, mounts and directories.
 #[derive(Debug, Error)]
 pub enum ProcessError {
     /// A file or directory could not be used.
-    #[error("cannot {action} `{path}` ({source})")]
-    Path {
-        /// What was tried: `create`, `remove`.
-        action: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// The system's reason.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Path(#[from] PathError),
     /// The directory for sockets and records belongs to somebody else.
     #[error(
         "cannot use `{path}` for sockets and records (it belongs to another user or others may \
@@ -43,16 +38,4 @@ pub enum ProcessError {
         /// The system's reason.
         reason: String,
     },
-}
-
-impl ProcessError {
-    /// For `map_err`: `action` on `path` failed.
-    pub(crate) fn path(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
-        let path = path.to_owned();
-        move |source| Self::Path {
-            action,
-            path,
-            source,
-        }
-    }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ProcessError, ProcessIdentity, runtime_directory};
+use crate::{PathError, ProcessError, ProcessIdentity, runtime_directory};
 
 /// What an entry stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,7 +68,7 @@ impl Registry {
 
     /// A registry in a directory of the caller's choice.
     pub fn at(directory: &Path) -> Result<Self, ProcessError> {
-        fs::create_dir_all(directory).map_err(ProcessError::path("create", directory))?;
+        fs::create_dir_all(directory).map_err(PathError::on("create", directory))?;
         Ok(Self {
             directory: directory.to_owned(),
         })
@@ -84,15 +84,15 @@ impl Registry {
         let text = serde_json::to_string(entry).expect("invariant: an entry is plain data");
         // Written aside and renamed: a reader never sees half a record.
         let aside = file.with_extension("new");
-        fs::write(&aside, text).map_err(ProcessError::path("write", &aside))?;
-        fs::rename(&aside, &file).map_err(ProcessError::path("write", &file))?;
+        fs::write(&aside, text).map_err(PathError::on("write", &aside))?;
+        fs::rename(&aside, &file).map_err(PathError::on("write", &file))?;
         Ok(Registration { file })
     }
 
     /// All records with their files. A file that is not a record is passed over.
     pub(crate) fn entries(&self) -> Result<Vec<(PathBuf, Entry)>, ProcessError> {
         let listing = fs::read_dir(&self.directory);
-        let listing = listing.map_err(ProcessError::path("read", &self.directory))?;
+        let listing = listing.map_err(PathError::on("read", &self.directory))?;
         Ok(listing
             .filter_map(Result::ok)
             .filter_map(|file| {

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use crate::{Entry, EntryKind, ProcessError, ProcessIdentity, Registry, is_mounted, unmount};
+use crate::{
+    Entry, EntryKind, PathError, ProcessError, ProcessIdentity, Registry, is_mounted, unmount,
+};
 
 /// One thing that a sweep ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +59,7 @@ fn end(entry: &Entry, swept: &mut Vec<Swept>) -> Result<(), ProcessError> {
     if let Some(directory) = &entry.directory
         && directory.exists()
     {
-        fs::remove_dir_all(directory).map_err(ProcessError::path("remove", directory))?;
+        fs::remove_dir_all(directory).map_err(PathError::on("remove", directory))?;
         swept.push(Swept::Directory(directory.clone()));
     }
     Ok(())

@@ -4,7 +4,7 @@
 //! sides test, so that they can't drift apart.
 
 use serde::Serialize;
-use weir_model::{Severity, StudyResult};
+use weir_model::{Severity, StudyResult, Utilization};
 
 use crate::answers::Answer;
 use crate::cells::{self, CellSummary};
@@ -27,6 +27,8 @@ pub(crate) struct Page<'a> {
     pub(crate) answers: Vec<Answer<'a>>,
     pub(crate) findings: Vec<FindingView<'a>>,
     pub(crate) cells: Vec<CellSummary<'a>>,
+    /// The share from which a resource stands out in the table of cells.
+    saturated_share: f64,
     /// Length of the steps of all series, seconds.
     step_s: f64,
     runs: Vec<RunView<'a>>,
@@ -69,6 +71,7 @@ impl<'a> Page<'a> {
             seed: result.plan.seed,
             answers: result.comparisons.iter().map(Answer::new).collect(),
             findings: findings(result),
+            saturated_share: Utilization::SATURATED,
             cells: cells::summaries(result),
             step_s,
             runs: runs::views(&result.runs, step_s),

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use weir_model::{Flavor, Secret, ServerVersion};
 
 use crate::{ServerBinary, ServerError};
+use weir_process::PathError;
 
 /// The schema that every data directory has, for the workload's tables.
 pub const DATABASE: &str = "sbtest";
@@ -54,7 +55,7 @@ impl DataNote {
     }
 
     /// Writes the note into `data_dir`, readable by its owner only.
-    pub(crate) fn write(&self, data_dir: &Path) -> Result<(), ServerError> {
+    pub(crate) fn write(&self, data_dir: &Path) -> Result<(), PathError> {
         let path = data_dir.join(NOTE);
         let raw = RawNote {
             flavor: self.flavor,
@@ -92,7 +93,7 @@ impl DataNote {
 }
 
 /// Writes a file that only its owner may read.
-pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), ServerError> {
+pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), PathError> {
     OpenOptions::new()
         .write(true)
         .create(true)
@@ -100,17 +101,17 @@ pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), ServerError> 
         .mode(0o600)
         .open(path)
         .and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(ServerError::path("write", path))
+        .map_err(PathError::on("write", path))
 }
 
 /// Makes a directory, and those above it, that only its owner may enter; one that is there stays as
 /// it is.
-pub(crate) fn create_private_directory(path: &Path) -> Result<(), ServerError> {
+pub(crate) fn create_private_directory(path: &Path) -> Result<(), PathError> {
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(path)
-        .map_err(ServerError::path("create", path))
+        .map_err(PathError::on("create", path))
 }
 
 /// Fails if a live server holds the data.

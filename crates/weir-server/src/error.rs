@@ -1,11 +1,10 @@
 //! Errors of this crate: each one line, with the remedy.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use thiserror::Error;
 use weir_model::{Bytes, Flavor};
-use weir_process::ProcessError;
+use weir_process::{PathError, ProcessError};
 
 /// What can go wrong with a server, its data or a snapshot.
 #[derive(Debug, Error)]
@@ -30,15 +29,8 @@ pub enum ServerError {
         why: String,
     },
     /// A file or directory could not be used.
-    #[error("cannot {action} `{path}` ({source})")]
-    Path {
-        /// What was tried: `create`, `read`.
-        action: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// The system's reason.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Path(#[from] PathError),
     /// Something is there already.
     #[error("cannot {action} `{path}` (it is not empty); name an empty or new directory")]
     NotEmpty {
@@ -173,16 +165,6 @@ pub enum ServerError {
 }
 
 impl ServerError {
-    /// For `map_err`: `action` on `path` failed.
-    pub(crate) fn path(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
-        let path = path.to_owned();
-        move |source| Self::Path {
-            action,
-            path,
-            source,
-        }
-    }
-
     /// For `map_err`: `action` failed on a connection.
     pub(crate) fn query(action: &'static str) -> impl FnOnce(mysql::Error) -> Self {
         move |source| Self::Query {

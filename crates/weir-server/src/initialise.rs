@@ -20,6 +20,7 @@ use crate::data_directory::{
 use crate::option_file::OptionFile;
 use crate::run::run_within;
 use crate::{ServerBinary, ServerError, error_log, translate};
+use weir_process::PathError;
 
 /// A slow disk takes a minute for the 200 MB that MySQL writes; more means that it hangs.
 const LIMIT: Duration = Duration::from_mins(5);
@@ -46,7 +47,7 @@ pub fn initialise(
     create_private_directory(data_dir)?;
     let data_dir = &data_dir
         .canonicalize()
-        .map_err(ServerError::path("find", data_dir))?;
+        .map_err(PathError::on("find", data_dir))?;
     let made = make(server, data_dir, variables);
     if made.is_err() {
         clear(data_dir, existed);
@@ -75,7 +76,7 @@ fn make(
         .append(true)
         .create(true)
         .open(&log)
-        .map_err(ServerError::path("create", &log))?;
+        .map_err(PathError::on("create", &log))?;
     command.stderr(stderr);
     let input = match server.flavor {
         Flavor::Mysql => {
@@ -93,7 +94,7 @@ fn make(
         words,
     };
     match run_within(&mut command, input, LIMIT) {
-        Ok(finished) if finished.success => note.write(data_dir),
+        Ok(finished) if finished.success => Ok(note.write(data_dir)?),
         Ok(_) => Err(failed(error_log::cause(&log))),
         Err(error) => Err(failed(error.to_string())),
     }
@@ -153,7 +154,7 @@ fn mariadb_sql(server: &ServerBinary, note: &DataNote) -> Result<Vec<u8>, Server
             Ok(bytes) => sql.extend(bytes),
             // Versions differ in the later files: 10.4 and 10.5 have no sys schema.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(ServerError::path("read", &path)(error)),
+            Err(error) => return Err(PathError::on("read", &path)(error).into()),
         }
         sql.push(b'\n');
     }

@@ -22,6 +22,7 @@ use crate::data_directory::{
     DATABASE, DataNote, USER, check_not_in_use, create_private_directory, write_private,
 };
 use crate::{ServerBinary, ServerError, error_log, translate};
+use weir_process::PathError;
 
 pub use settings::StartOptions;
 use settings::{canonical, option_text, socket_path};
@@ -76,7 +77,7 @@ impl PrivateServer {
 
         // A new log for each start, so that its words are this start's. What the server prints
         // before it opens its log goes to the same file.
-        let log = File::create(&error_log).map_err(ServerError::path("create", &error_log))?;
+        let log = File::create(&error_log).map_err(PathError::on("create", &error_log))?;
         let mut command = Command::new(&binary.path);
         command
             .arg(format!("--defaults-file={}", option_path.display()))
@@ -84,8 +85,8 @@ impl PrivateServer {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log);
-        let child = spawn_tied(&mut command, Signal::KILL)
-            .map_err(ServerError::path("start", &binary.path))?;
+        let child =
+            spawn_tied(&mut command, Signal::KILL).map_err(PathError::on("start", &binary.path))?;
         let process = ProcessIdentity::of(child.id());
         let mut child = KillOnError(Some(child));
         let registration = Registry::open()?.record(&Entry {

@@ -19,6 +19,7 @@ pub use space::{check_space, space_available, space_occupied};
 
 use crate::ServerError;
 use crate::data_directory::{create_private_directory, is_free};
+use weir_process::PathError;
 
 /// Directories of unfinished or half-removed snapshots start with this.
 const ASIDE: &str = ".aside-";
@@ -90,7 +91,7 @@ impl Snapshots {
         match fs::rename(&aside.0, &target) {
             Ok(()) => Ok(()),
             Err(_) if self.find(key).is_some() => Ok(()),
-            Err(error) => Err(ServerError::path("create", &target)(error)),
+            Err(error) => Err(PathError::on("create", &target)(error).into()),
         }
     }
 
@@ -117,7 +118,7 @@ impl Snapshots {
     /// All snapshots, by name.
     pub fn list(&self) -> Result<Vec<SnapshotInfo>, ServerError> {
         let entries = fs::read_dir(&self.directory);
-        let entries = entries.map_err(ServerError::path("read", &self.directory))?;
+        let entries = entries.map_err(PathError::on("read", &self.directory))?;
         let mut found = Vec::new();
         for entry in entries.flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -147,13 +148,13 @@ impl Snapshots {
                 });
             }
             Err(TryLockError::Error(error)) => {
-                return Err(ServerError::path("lock", &self.directory)(error));
+                return Err(PathError::on("lock", &self.directory)(error).into());
             }
         }
         // Renamed first: a half-removed snapshot is never seen as one.
         let target = self.directory.join(name);
         let aside = Aside(self.aside());
-        fs::rename(&target, &aside.0).map_err(ServerError::path("remove", &target))
+        Ok(fs::rename(&target, &aside.0).map_err(PathError::on("remove", &target))?)
     }
 
     fn no_snapshot(&self, name: &str) -> ServerError {
@@ -169,7 +170,7 @@ impl Snapshots {
         }
     }
 
-    fn lock_file(&self) -> Result<File, ServerError> {
+    fn lock_file(&self) -> Result<File, PathError> {
         let path = self.directory.join(".lock");
         File::options()
             .read(true)
@@ -177,14 +178,14 @@ impl Snapshots {
             .create(true)
             .truncate(false)
             .open(&path)
-            .map_err(ServerError::path("open", &path))
+            .map_err(PathError::on("open", &path))
     }
 
     /// Waits for a removal to end; readers and writers do not wait for one another.
     fn lock_shared(&self) -> Result<File, ServerError> {
         let lock = self.lock_file()?;
         lock.lock_shared()
-            .map_err(ServerError::path("lock", &self.directory))?;
+            .map_err(PathError::on("lock", &self.directory))?;
         Ok(lock)
     }
 

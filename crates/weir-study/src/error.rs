@@ -1,10 +1,10 @@
 //! Errors of this crate.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use thiserror::Error;
 use weir_model::{Bytes, Scale};
+use weir_process::PathError;
 
 /// A study that cannot be read, planned or run.
 #[derive(Debug, Error)]
@@ -40,15 +40,8 @@ pub enum StudyError {
         server: String,
     },
     /// A file or directory could not be used.
-    #[error("cannot {action} `{path}` ({source})")]
-    Path {
-        /// What was tried.
-        action: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// The system's reason.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Path(#[from] PathError),
     /// `--resume` on a result of another study.
     #[error(
         "`{path}` holds another study or other settings; give a new --out folder, or the study \
@@ -97,16 +90,4 @@ pub enum StudyError {
     /// Statistics.
     #[error(transparent)]
     Stats(#[from] weir_stats::StatsError),
-}
-
-impl StudyError {
-    /// For `map_err`: `action` on `path` failed.
-    pub(crate) fn path(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
-        let path = path.to_owned();
-        move |source| Self::Path {
-            action,
-            path,
-            source,
-        }
-    }
 }

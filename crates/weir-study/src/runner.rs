@@ -21,6 +21,7 @@ use weir_store::Store;
 use self::bench::Bench;
 use crate::evaluate::RESULT_FILE;
 use crate::{Event, StudyError, evaluate};
+use weir_process::PathError;
 
 /// Where and how a study runs.
 #[derive(Debug, Clone)]
@@ -161,7 +162,7 @@ fn create_store(
     file: &Path,
     tables: Bytes,
 ) -> Result<Store, StudyError> {
-    fs::create_dir_all(out).map_err(StudyError::path("create", out))?;
+    fs::create_dir_all(out).map_err(PathError::on("create", out))?;
     let header = StudyResult {
         plan: bench.plan.clone(),
         started_at: jiff::Timestamp::now().to_string(),

@@ -7,9 +7,6 @@ import type { CellSummary, Page } from "../page";
 import { show, table, type Column } from "../table";
 import { section } from "./section";
 
-/** From this share on a resource stands out: the share from which weir-study calls it saturated. */
-const SATURATED = 0.85;
-
 type Used = NonNullable<CellSummary["utilization"]>;
 type Latency = NonNullable<CellSummary["latency_ms"]>;
 
@@ -53,7 +50,7 @@ function limitColumns(page: Page): Column[] {
       return used === null ? null : used * 100;
     }),
     show: (values) => percents(values.map((value) => (value === null ? null : value / 100))),
-    strong: (value) => typeof value === "number" && value >= SATURATED * 100,
+    strong: (value) => typeof value === "number" && value >= page.saturated_share * 100,
   });
   const cores = (title: string, key: keyof Used): Column => ({
     title,

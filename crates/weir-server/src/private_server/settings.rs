@@ -11,6 +11,7 @@ use weir_process::{WorkDirectory, runtime_directory};
 
 use crate::option_file::OptionFile;
 use crate::{ServerBinary, ServerError};
+use weir_process::PathError;
 
 /// The longest path of a Unix socket, without the final zero byte (unix(7)).
 const SOCKET_PATH_BYTES_MAX: usize = 107;
@@ -42,8 +43,8 @@ impl StartOptions {
 }
 
 /// `path` without links and relative parts: the server has another working directory.
-pub(super) fn canonical(path: &Path) -> Result<PathBuf, ServerError> {
-    path.canonicalize().map_err(ServerError::path("find", path))
+pub(super) fn canonical(path: &Path) -> Result<PathBuf, PathError> {
+    path.canonicalize().map_err(PathError::on("find", path))
 }
 
 /// A socket in `run_dir`, or in a short directory of its own if that path would be too long.

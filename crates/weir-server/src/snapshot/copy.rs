@@ -17,6 +17,7 @@ use rustix::io::Errno;
 
 use super::space::{check_space, space_occupied};
 use crate::ServerError;
+use weir_process::PathError;
 
 /// More threads do not make a disk faster, and two hide the latency of one another's fsync.
 const THREADS: usize = 2;
@@ -46,15 +47,15 @@ fn plan(from: &Path, to: &Path) -> Result<VecDeque<Job>, ServerError> {
     let mut jobs = Vec::new();
     let mut directories = vec![(from.to_owned(), to.to_owned())];
     while let Some((from, to)) = directories.pop() {
-        let entries = fs::read_dir(&from).map_err(ServerError::path("read", &from))?;
+        let entries = fs::read_dir(&from).map_err(PathError::on("read", &from))?;
         for entry in entries {
-            let entry = entry.map_err(ServerError::path("read", &from))?;
+            let entry = entry.map_err(PathError::on("read", &from))?;
             let (from, to) = (entry.path(), to.join(entry.file_name()));
-            let found = fs::symlink_metadata(&from).map_err(ServerError::path("read", &from))?;
+            let found = fs::symlink_metadata(&from).map_err(PathError::on("read", &from))?;
             if found.is_dir() {
-                fs::create_dir(&to).map_err(ServerError::path("create", &to))?;
+                fs::create_dir(&to).map_err(PathError::on("create", &to))?;
                 fs::set_permissions(&to, found.permissions())
-                    .map_err(ServerError::path("create", &to))?;
+                    .map_err(PathError::on("create", &to))?;
                 directories.push((from, to));
             } else if found.is_file() {
                 let bytes = found.len();
@@ -85,14 +86,14 @@ fn run(jobs: VecDeque<Job>, from: &Path, to: &Path) -> Result<(), ServerError> {
                         let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
                         queue.clear();
                         let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
-                        failure.get_or_insert(ServerError::path("copy to", &job.to)(error));
+                        failure.get_or_insert(PathError::on("copy to", &job.to)(error));
                     }
                 }
             });
         }
     });
     match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(error) => Err(error),
+        Some(error) => Err(error.into()),
         None => Ok(()),
     }
 }

@@ -8,14 +8,15 @@ use rustix::fs::statvfs;
 use weir_model::Bytes;
 
 use crate::ServerError;
+use weir_process::PathError;
 
 /// Bytes that the files of `directory` occupy: holes of sparse files do not count.
 pub fn space_occupied(directory: &Path) -> Result<Bytes, ServerError> {
     let mut total = 0;
-    let entries = fs::read_dir(directory).map_err(ServerError::path("read", directory))?;
+    let entries = fs::read_dir(directory).map_err(PathError::on("read", directory))?;
     for entry in entries.flatten() {
         let path = entry.path();
-        let found = fs::symlink_metadata(&path).map_err(ServerError::path("read", &path))?;
+        let found = fs::symlink_metadata(&path).map_err(PathError::on("read", &path))?;
         total += if found.is_dir() {
             space_occupied(&path)?.0
         } else {
@@ -28,8 +29,8 @@ pub fn space_occupied(directory: &Path) -> Result<Bytes, ServerError> {
 
 /// Bytes that this user may still write to `directory`'s file system.
 pub fn space_available(directory: &Path) -> Result<Bytes, ServerError> {
-    let found = statvfs(directory)
-        .map_err(|errno| ServerError::path("look at", directory)(errno.into()))?;
+    let found =
+        statvfs(directory).map_err(|errno| PathError::on("look at", directory)(errno.into()))?;
     Ok(Bytes(found.f_bavail.saturating_mul(found.f_frsize)))
 }
 

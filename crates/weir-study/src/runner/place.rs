@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use weir_model::Bytes;
 
 use crate::StudyError;
+use weir_process::PathError;
 
 /// Memory-backed storage of Linux (`shm_overview(7)`): an emulated drive on it has no other
 /// latency than its model's.
@@ -20,7 +21,7 @@ pub(super) fn choose(work: Option<&Path>, data: Bytes) -> Result<PathBuf, StudyE
     let needed = Bytes(data.0 + data.0 / 4 + HEADROOM_BYTES);
     let place = match work {
         Some(work) => {
-            fs::create_dir_all(work).map_err(StudyError::path("create", work))?;
+            fs::create_dir_all(work).map_err(PathError::on("create", work))?;
             work.to_owned()
         }
         None if fits_in_memory(needed) => PathBuf::from(MEMORY),

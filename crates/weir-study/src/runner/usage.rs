@@ -2,9 +2,6 @@
 
 use weir_model::{Limiter, Metric, Sample, Utilization, metrics};
 
-/// From this share on a resource is saturated: its queue, not its speed, sets the pace.
-const SATURATED: f64 = 0.85;
-
 /// Growth of `counter` per second between the samples nearest to `from_s` and `to_s`.
 ///
 /// `None` when there are not two samples to compare.
@@ -56,7 +53,7 @@ pub(super) fn limiter(utilization: &Utilization) -> Limiter {
     ];
     let busiest = candidates.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
     match busiest {
-        Some((share, limiter)) if share >= SATURATED => limiter,
+        Some((share, limiter)) if share >= Utilization::SATURATED => limiter,
         _ => Limiter::Waiting,
     }
 }

@@ -35,7 +35,10 @@ fn a_drive_is_mounted_counted_and_unmounted() {
     let world = World::new();
     let child = mounted(&world, "intel-p4610");
     fs::write(world.path("drive/ibdata1"), vec![7; 65_536]).unwrap();
-    assert_eq!(fs::read(world.path("drive/ibdata1")).unwrap(), vec![7; 65_536]);
+    assert_eq!(
+        fs::read(world.path("drive/ibdata1")).unwrap(),
+        vec![7; 65_536]
+    );
     let counted = &stat(&world).unwrap()["by_kind"]["data"];
     assert_eq!(counted["write_bytes"], 65_536);
     assert!(counted["reads"].as_u64().unwrap() >= 1);
