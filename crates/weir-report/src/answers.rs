@@ -57,6 +57,13 @@ impl<'a> Answer<'a> {
         }
     }
 
+    /// What to bear in mind; errors are part of the sentence.
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = &'a Finding> {
+        self.findings
+            .iter()
+            .filter(|finding| finding.severity == Severity::Warning)
+    }
+
     /// Whether a rule forbids to quote the ratio.
     pub(crate) fn is_invalid(&self) -> bool {
         self.verdict == Verdict::Invalid

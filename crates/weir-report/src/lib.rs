@@ -28,7 +28,7 @@ pub use error::ReportError;
 pub use html::{html, page_json};
 pub use markdown::markdown;
 pub use table::table;
-pub use terminal::terminal;
+pub use terminal::{finding_line, terminal};
 pub use words::{cell_label, file_kind_name, limiter_explanation, limiter_name};
 
 use weir_model::StudyResult;

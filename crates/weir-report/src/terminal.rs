@@ -1,12 +1,13 @@
-//! What `weir run` prints: answers, what limited each cell, and what to bear in mind.
+//! What `weir run` prints: answers with what to bear in mind, and what limited each cell.
 
 use std::fmt::Write as _;
 
-use weir_model::StudyResult;
+use weir_model::{Finding, StudyResult};
 
 use crate::cells::CELL_HEADER;
 use crate::page::Page;
 use crate::table::table;
+use crate::words::severity_name;
 
 /// The result as text for a terminal.
 pub fn terminal(result: &StudyResult) -> String {
@@ -14,20 +15,29 @@ pub fn terminal(result: &StudyResult) -> String {
     let mut out = format!("{}\n\n", result.plan.question);
     for answer in &page.answers {
         push_line(&mut out, &answer.sentence);
+        for warning in answer.warnings() {
+            push_line(&mut out, &format!("    {}", finding_line(warning)));
+        }
     }
     if page.answers.is_empty() {
         push_line(&mut out, "no comparison could be made");
     }
     let rows: Vec<_> = page.cells.iter().map(|cell| cell.row().to_vec()).collect();
     push_line(&mut out, &format!("\n{}", table(&CELL_HEADER, &rows)));
-    for finding in &page.findings {
-        let line = format!(
-            "{} {}: {}",
-            finding.severity_name, finding.rule, finding.message
-        );
-        push_line(&mut out, &line);
+    for finding in &result.findings {
+        push_line(&mut out, &finding_line(finding));
     }
     out
+}
+
+/// `warning R6: ...`.
+pub fn finding_line(finding: &Finding) -> String {
+    let Finding {
+        rule,
+        severity,
+        message,
+    } = finding;
+    format!("{} {rule}: {message}", severity_name(*severity))
 }
 
 fn push_line(out: &mut String, line: &str) {
@@ -37,16 +47,26 @@ fn push_line(out: &mut String, line: &str) {
 
 #[cfg(test)]
 mod tests {
+    use weir_model::Severity;
+
     use super::*;
     use crate::sample;
 
     #[test]
-    fn answers_cells_and_findings_are_told_in_this_order() {
-        let result = sample::study(4, 3);
+    fn warnings_stand_below_their_answer_and_the_study_s_own_at_the_end() {
+        let mut result = sample::study(4, 3);
+        let finding = |rule: &str, severity| Finding {
+            rule: rule.to_owned(),
+            severity,
+            message: format!("about {rule}"),
+        };
+        result.comparisons[0].findings = vec![finding("R3", Severity::Warning)];
+        result.findings = vec![finding("R6", Severity::Warning)];
         let text = terminal(&result);
         let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));
-        let answer = place(&crate::sentence(&result.comparisons[0]));
-        assert!(answer < place("limited by"));
-        assert!(place("limited by") < place("warning R"));
+        let answer = crate::sentence(&result.comparisons[0]);
+        let below = format!("{answer}\n    warning R3: about R3\n");
+        assert!(place(&below) < place("limited by"));
+        assert!(place("limited by") < place("\nwarning R6: about R6\n"));
     }
 }

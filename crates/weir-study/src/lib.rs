@@ -20,4 +20,5 @@ pub use evaluate::{evaluate, read_result};
 pub use event::Event;
 pub use file::StudyFile;
 pub use resolve::{Overrides, resolve};
+pub use rules::findings_of_design;
 pub use runner::{RunOptions, RunOutcome, run};

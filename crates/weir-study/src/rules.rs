@@ -11,12 +11,14 @@ mod one_factor;
 mod repetitions;
 mod steadiness;
 
-use weir_model::{Comparison, Finding, RunResult, Severity, StudyResult};
+use weir_model::{Comparison, Finding, Plan, RunResult, Severity, StudyResult};
 
 /// A rule about two cells.
 type ComparisonRule = fn(&StudyResult, &Comparison) -> Option<Finding>;
 /// A rule about all runs.
 type StudyRule = fn(&StudyResult) -> Option<Finding>;
+/// A rule about the design, before anything runs.
+type DesignRule = fn(&Plan) -> Option<Finding>;
 
 const COMPARISON_RULES: [ComparisonRule; 5] = [
     one_factor::check,
@@ -26,11 +28,14 @@ const COMPARISON_RULES: [ComparisonRule; 5] = [
     errors::check,
 ];
 
-const STUDY_RULES: [StudyRule; 3] = [
-    steadiness::check_length,
-    steadiness::check_runs,
-    drive_accuracy::check,
-];
+const STUDY_RULES: [StudyRule; 2] = [steadiness::check_runs, drive_accuracy::check];
+
+const DESIGN_RULES: [DesignRule; 2] = [repetitions::check_design, steadiness::check_design];
+
+/// What the rules find about `plan` before anything runs.
+pub fn findings_of_design(plan: &Plan) -> Vec<Finding> {
+    DESIGN_RULES.iter().filter_map(|rule| rule(plan)).collect()
+}
 
 /// What the rules find about `comparison`.
 pub(crate) fn of_comparison(result: &StudyResult, comparison: &Comparison) -> Vec<Finding> {
@@ -42,7 +47,11 @@ pub(crate) fn of_comparison(result: &StudyResult, comparison: &Comparison) -> Ve
 
 /// What the rules find about the study as a whole.
 pub(crate) fn of_study(result: &StudyResult) -> Vec<Finding> {
-    STUDY_RULES.iter().filter_map(|rule| rule(result)).collect()
+    let length = steadiness::check_design(&result.plan);
+    length
+        .into_iter()
+        .chain(STUDY_RULES.iter().filter_map(|rule| rule(result)))
+        .collect()
 }
 
 fn warning(rule: &str, message: String) -> Finding {

@@ -35,7 +35,15 @@ function item(answer: Answer): HTMLElement {
     "li",
     { class: answer.verdict },
     h("span", { class: "ratio", "aria-hidden": "true" }, mark(answer), ratio),
-    prose(answer.sentence),
+    h(
+      "div",
+      {},
+      prose(answer.sentence),
+      // Errors are part of the sentence.
+      ...answer.findings
+        .filter((finding) => finding.severity === "warning")
+        .map((finding) => h("p", { class: "beware" }, h("span", { class: "rule" }, finding.rule), ` ${finding.message}`)),
+    ),
   );
 }
 

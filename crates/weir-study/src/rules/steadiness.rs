@@ -3,7 +3,7 @@
 //! On a 90 GB data set the first 100 s missed the steady throughput by -46 to +32 %, with a sign
 //! that changes with the buffer pool (Percona's memory sweep of 2018).
 
-use weir_model::{Finding, RunResult, StudyResult};
+use weir_model::{Finding, Plan, RunResult, StudyResult};
 use weir_stats::steady_state;
 
 use super::warning;
@@ -11,11 +11,11 @@ use super::warning;
 /// Shortest measurement that may claim to be more than a look, seconds.
 const MEASURE_S_MIN: f64 = 300.0;
 
-pub(super) fn check_length(result: &StudyResult) -> Option<Finding> {
-    let measure_s = result.plan.load.measure.as_secs_f64();
+pub(super) fn check_design(plan: &Plan) -> Option<Finding> {
+    let measure_s = plan.load.measure.as_secs_f64();
     (measure_s < MEASURE_S_MIN).then(|| {
         let message = format!(
-            "each run measured {measure_s:.0} s, less than {MEASURE_S_MIN:.0} s: a first look, not \
+            "each run measures {measure_s:.0} s, less than {MEASURE_S_MIN:.0} s: a first look, not \
              a steady state proven; raise load.measure before you decide on it"
         );
         warning("R6", message)

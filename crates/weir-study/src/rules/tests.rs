@@ -212,6 +212,19 @@ fn r3_doublewrite_off_on_a_drive_that_tears_pages_is_unsafe() {
 fn r4_two_pairs_are_too_few_and_a_small_effect_wants_five() {
     let (rules, verdict) = spoiled(|result| result.runs.truncate(4));
     assert_eq!((rules, verdict), invalid("R4"));
+    let design = |repetition| -> Vec<String> {
+        let mut plan = fair().plan;
+        plan.runs = vec![PlannedRun {
+            cell: 0,
+            repetition,
+        }];
+        super::findings_of_design(&plan)
+            .iter()
+            .map(|finding| finding.rule.clone())
+            .collect()
+    };
+    assert_eq!(design(2), ["R4".to_owned()].to_vec());
+    assert_eq!(design(3), Vec::<String>::new());
     let small = |result: &mut StudyResult| {
         for run in &mut result.runs {
             run.record.queries_per_s = if run.record.cell == 0 { 1000.0 } else { 1100.0 }

@@ -1,6 +1,6 @@
 //! `weir plan`.
 
-use weir_model::{Cell, Duration, Plan};
+use weir_model::{Bytes, Cell, Duration, Plan};
 use weir_report::table;
 use weir_study::Overrides;
 
@@ -41,16 +41,30 @@ fn print(plan: &Plan) -> anyhow::Result<()> {
             run.repetition
         ))?;
     }
-    let rows = u64::from(plan.data.tables) * plan.data.rows;
-    output::line(format_args!(
-        "\ndata:  {} rows, about {}",
-        rows,
-        weir_model::Bytes(rows * ROW_BYTES)
-    ))?;
+    output::line(format_args!("\ndata:  {}", data(plan)))?;
     output::line(format_args!(
         "time:  about {}, and once the loading of the data",
         time(plan)
-    ))
+    ))?;
+    for finding in weir_study::findings_of_design(plan) {
+        output::line(weir_report::finding_line(&finding))?;
+    }
+    Ok(())
+}
+
+/// Rows and size, and how the size compares with memory: the ratio decides what a study can show.
+fn data(plan: &Plan) -> String {
+    let rows = u64::from(plan.data.tables) * plan.data.rows;
+    let size = Bytes(rows * ROW_BYTES);
+    let text = format!("{rows} rows, about {size}");
+    let pool = plan.server.variables.get("innodb_buffer_pool_size");
+    match pool.and_then(|pool| pool.parse::<Bytes>().ok()) {
+        Some(pool) if pool.0 > 0 => {
+            let ratio = size.0 as f64 / pool.0 as f64;
+            format!("{text}, {ratio:.1} times the buffer pool of {pool}")
+        }
+        _ => text,
+    }
 }
 
 fn cell_row(cell: &Cell) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::Context;
 use weir_model::{StudyResult, Verdict};
-use weir_study::{Overrides, RunOptions};
+use weir_study::{Overrides, RunOptions, RunOutcome, StudyError};
 
 use crate::cli::RunArguments;
 use crate::commands::{report, study_file};
@@ -47,26 +47,25 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
     let outcome = weir_study::run(&plan, &options, stop, &mut |event| progress.show(event));
     drop(progress);
     let outcome = outcome.map_err(|error| kept(error, &out))?;
-    let page = out.join("report.html");
-    report::write(&page, &weir_report::html(&outcome.result)?)?;
-    if arguments.json {
-        output::line(weir_report::json(&outcome.result)?)?;
-    } else {
-        output::text(weir_report::terminal(&outcome.result))?;
-        output::line(format_args!("\nreport: {}", page.display()))?;
-        output::line(format_args!("result: {}", outcome.file.display()))?;
-    }
+    write_and_print(&outcome, &out, arguments.json)?;
     if outcome.stopped || stop.load(Ordering::SeqCst) {
-        let done = outcome.result.runs.len();
-        eprintln!(
-            "stopped: {done} of {} runs are kept; go on with weir run {} --out {} --resume",
-            plan.runs.len(),
-            arguments.study.display(),
-            out.display()
-        );
+        let (done, all) = (outcome.result.runs.len(), plan.runs.len());
+        eprintln!("stopped: {done} of {all} runs are kept, {}", go_on(&out));
         return Ok(Outcome::Stopped);
     }
     Ok(of_verdicts(&outcome.result))
+}
+
+/// Writes the report beside the result and prints the verdicts, or the result as JSON.
+fn write_and_print(outcome: &RunOutcome, out: &Path, json: bool) -> anyhow::Result<()> {
+    let page = out.join("report.html");
+    report::write(&page, &weir_report::html(&outcome.result)?)?;
+    if json {
+        return output::line(weir_report::json(&outcome.result)?);
+    }
+    output::text(weir_report::terminal(&outcome.result))?;
+    output::line(format_args!("\nreport: {}", page.display()))?;
+    output::line(format_args!("result: {}", outcome.file.display()))
 }
 
 /// `results/STUDY-DATE-TIME`, in the present directory.
@@ -76,14 +75,19 @@ fn default_folder(study: &Path) -> PathBuf {
     Path::new("results").join(format!("{name}-{now}"))
 }
 
-/// Tells that the runs before a failure are not lost.
-fn kept(error: weir_study::StudyError, out: &Path) -> anyhow::Error {
+/// Tells that the runs before a failure are not lost, unless the failure is about them.
+fn kept(error: StudyError, out: &Path) -> anyhow::Error {
     let runs = weir_study::read_result(out).map_or(0, |result| result.runs.len());
-    if runs == 0 {
+    if runs == 0 || matches!(error, StudyError::Store(_) | StudyError::OtherPlan { .. }) {
         return error.into();
     }
-    anyhow::anyhow!(
-        "{error}; {runs} completed runs are kept, go on with --out {} --resume",
+    anyhow::anyhow!("{error}; {runs} complete runs are kept, {}", go_on(out))
+}
+
+/// How a study that stopped goes on.
+fn go_on(out: &Path) -> String {
+    format!(
+        "go on with the same command, --out {} and --resume",
         out.display()
     )
 }
