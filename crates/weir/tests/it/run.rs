@@ -143,6 +143,24 @@ fn assert_no_password(world: &World) {
 }
 
 #[test]
+fn a_study_without_drives_runs_on_the_storage_below_the_work_folder() {
+    let world = World::new();
+    let study = quick_study("mariadb").replace("drive = [\"intel-p4610\"]", "");
+    let study = world.write("study.toml", &study);
+    let output = run(&world, &study).output();
+    assert_eq!(output.code, Some(3), "{}{}", output.stdout, output.stderr);
+    let runs = runs(&world);
+    assert_eq!(runs.len(), 2);
+    assert!(runs.iter().all(|run| run["drive"].is_null()));
+    assert!(
+        output.stdout.contains("storage of unknown atomicity"),
+        "{}",
+        output.stdout
+    );
+    world.assert_nothing_left();
+}
+
+#[test]
 fn one_repetition_is_invalid_and_exits_with_3() {
     let world = World::new();
     let study = world.write("study.toml", &quick_study("mariadb"));
@@ -365,15 +383,9 @@ fn in_private_mounts(world: &World, prepare: &str, study: &str) -> String {
     fs::create_dir_all(world.path("work")).unwrap();
     let script = format!("{prepare} && exec \"$@\"");
     let output = std::process::Command::new("unshare")
-        .args([
-            "--mount",
-            "sh",
-            "-c",
-            &script,
-            "sh",
-            env!("CARGO_BIN_EXE_weir"),
-            "run",
-        ])
+        // Who is not root becomes it in a user namespace, where mounts are private as well.
+        .args(["--map-root-user", "--mount", "sh", "-c", &script, "sh"])
+        .args([env!("CARGO_BIN_EXE_weir"), "run"])
         .arg(study)
         .args(["--out", world.path("out").to_str().unwrap()])
         .args(["--work", world.path("work").to_str().unwrap()])
