@@ -6,6 +6,7 @@
 
 mod compare;
 mod error;
+mod estimate;
 mod evaluate;
 mod event;
 mod file;
@@ -16,6 +17,7 @@ mod runner;
 mod server_defaults;
 
 pub use error::StudyError;
+pub use estimate::{data_size, run_time};
 pub use evaluate::{evaluate, read_result};
 pub use event::Event;
 pub use file::StudyFile;

@@ -8,20 +8,16 @@ use indicatif::{ProgressBar, ProgressStyle};
 use weir_model::Plan;
 use weir_study::Event;
 
-/// Restore, mount, start and stop of one run: what its time is beyond the load.
-const AROUND_A_RUN: Duration = Duration::from_secs(5);
-
 /// Shows the events of one study.
-pub(crate) struct Progress {
+pub(crate) struct Progress<'a> {
     bar: Option<ProgressBar>,
-    run_length: Duration,
+    plan: &'a Plan,
     loading_announced: bool,
 }
 
-impl Progress {
+impl<'a> Progress<'a> {
     /// For the study of `plan`.
-    pub(crate) fn new(plan: &Plan) -> Self {
-        let run_length = plan.load.warmup.0 + plan.load.measure.0 + AROUND_A_RUN;
+    pub(crate) fn new(plan: &'a Plan) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new_spinner();
             bar.enable_steady_tick(Duration::from_millis(200));
@@ -29,7 +25,7 @@ impl Progress {
         });
         Self {
             bar,
-            run_length,
+            plan,
             loading_announced: false,
         }
     }
@@ -104,8 +100,8 @@ impl Progress {
 
     fn run_started(&self, position: usize, total: usize, label: &str) {
         if let Some(bar) = &self.bar {
-            let left = self.run_length * (total + 1 - position) as u32;
-            let minutes = left.as_secs().div_ceil(60);
+            let left = weir_study::run_time(self.plan, total + 1 - position);
+            let minutes = left.0.as_secs().div_ceil(60);
             bar.set_style(style("{spinner} {prefix}  {msg}"));
             bar.set_prefix(format!(
                 "run {position}/{total}, {minutes} min left: {label}"
@@ -123,7 +119,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for Progress<'_> {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

@@ -18,10 +18,6 @@ use crate::{Event, StudyError};
 /// Seed of the rows. Fixed: studies with the same workload and size share their snapshot.
 const DATA_SEED: u64 = 1;
 
-/// Bytes of a row on disk with its share of the secondary index, for the space needed to load;
-/// published data sets have 220 to 230 in freshly loaded tables.
-const ROW_BYTES: u64 = 256;
-
 /// Memory for loading: pages that stay in the pool are written once.
 const LOADING_POOL: &str = "1G";
 
@@ -83,8 +79,8 @@ fn load(
     on_event: &mut dyn FnMut(&Event<'_>),
 ) -> Result<Option<()>, StudyError> {
     let data = &bench.plan.data;
-    let rows = u64::from(data.tables) * data.rows;
-    let place = place::choose(bench.options.work.as_deref(), Bytes(rows * ROW_BYTES))?;
+    let size = crate::data_size(bench.plan);
+    let place = place::choose(bench.options.work.as_deref(), size)?;
     let home = WorkDirectory::create(&place, "load")?;
     let data_dir = home.path().join("data");
     let shaping = [(PAGE_SIZE.0.to_owned(), page_size(bench).0.to_string())].into();

@@ -1,17 +1,12 @@
 //! `weir plan`.
 
-use weir_model::{Bytes, Cell, Duration, Plan};
+use weir_model::{Bytes, Cell, Plan};
 use weir_report::table;
 use weir_study::Overrides;
 
 use crate::cli::PlanArguments;
 use crate::commands::study_file;
 use crate::{Outcome, output};
-
-/// Start, restore and stop around the load of one run, seconds; measured on two cores.
-const AROUND_A_RUN_S: f64 = 5.0;
-/// Bytes of a row with its share of the index in freshly loaded tables.
-const ROW_BYTES: u64 = 225;
 
 pub(crate) fn execute(arguments: &PlanArguments) -> anyhow::Result<Outcome> {
     let seed = study_file::clock_seed();
@@ -41,10 +36,10 @@ fn print(plan: &Plan) -> anyhow::Result<()> {
             run.repetition
         ))?;
     }
+    let time = weir_study::run_time(plan, plan.runs.len());
     output::line(format_args!("\ndata:  {}", data(plan)))?;
     output::line(format_args!(
-        "time:  about {}, and once the loading of the data",
-        time(plan)
+        "time:  about {time}, and once the loading of the data"
     ))?;
     for finding in weir_study::findings_of_design(plan) {
         output::line(weir_report::finding_line(&finding))?;
@@ -55,7 +50,7 @@ fn print(plan: &Plan) -> anyhow::Result<()> {
 /// Rows and size, and how the size compares with memory: the ratio decides what a study can show.
 fn data(plan: &Plan) -> String {
     let rows = u64::from(plan.data.tables) * plan.data.rows;
-    let size = Bytes(rows * ROW_BYTES);
+    let size = weir_study::data_size(plan);
     let text = format!("{rows} rows, about {size}");
     let pool = plan.server.variables.get("innodb_buffer_pool_size");
     match pool.and_then(|pool| pool.parse::<Bytes>().ok()) {
@@ -73,10 +68,4 @@ fn cell_row(cell: &Cell) -> Vec<String> {
         .clone()
         .unwrap_or_else(|| "the host's own storage".to_owned());
     vec![cell.label(), cell.threads.to_string(), drive]
-}
-
-fn time(plan: &Plan) -> Duration {
-    let load_s = plan.load.warmup.as_secs_f64() + plan.load.measure.as_secs_f64();
-    let seconds = (load_s + AROUND_A_RUN_S) * plan.runs.len() as f64;
-    Duration::from_secs(seconds.round() as u64)
 }

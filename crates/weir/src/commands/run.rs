@@ -46,7 +46,13 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
     let mut progress = Progress::new(&plan);
     let outcome = weir_study::run(&plan, &options, stop, &mut |event| progress.show(event));
     drop(progress);
-    let outcome = outcome.map_err(|error| kept(error, &out))?;
+    let outcome = match outcome {
+        Err(error @ StudyError::StoppedBeforeFirstRun) => {
+            eprintln!("{error}");
+            return Ok(Outcome::Stopped);
+        }
+        outcome => outcome.map_err(|error| kept(error, &out))?,
+    };
     write_and_print(&outcome, &out, arguments.json)?;
     if outcome.stopped || stop.load(Ordering::SeqCst) {
         let (done, all) = (outcome.result.runs.len(), plan.runs.len());
