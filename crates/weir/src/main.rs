@@ -10,11 +10,12 @@ mod interrupt;
 mod output;
 mod progress;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, LoadArguments};
 
 /// How a command ended; the numbers are the contract of `weir --help`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,8 +29,7 @@ enum Outcome {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse(); // Wrong usage ends here with exit code 2.
-    match run(cli.command) {
+    match run(command()) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Invalid) => ExitCode::from(3),
         Ok(Outcome::Stopped) => ExitCode::from(130), // 128 + SIGINT, as shells have it.
@@ -38,6 +38,20 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The command line, understood; wrong usage ends here with exit code 2.
+fn command() -> Command {
+    let mut words = std::env::args_os();
+    let program = words.next().map(PathBuf::from).unwrap_or_default();
+    // A link of this name makes Weir a drop-in for scripts that call it.
+    if program.file_name().is_some_and(|name| name == "sysbench") {
+        let arguments = words
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect();
+        return Command::Load(LoadArguments { arguments });
+    }
+    Cli::parse().command
 }
 
 /// The error with its causes; a cause that the error has already told is not told again.

@@ -88,6 +88,18 @@ fn wrong_options_and_no_server_are_named() {
 }
 
 #[test]
+fn a_link_named_sysbench_is_a_drop_in() {
+    let world = World::new();
+    let link = world.path("sysbench");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_weir"), &link).unwrap();
+    let output = std::process::Command::new(&link)
+        .args(["oltp_read_only", "help"])
+        .output();
+    let help = String::from_utf8(output.unwrap().stdout).unwrap();
+    assert_eq!(help, Weir::new().args(["load", "help"]).succeeds().stdout);
+}
+
+#[test]
 fn help_lists_the_options_with_their_defaults() {
     for arguments in [["load", "help"], ["load", "--help"]] {
         let help = Weir::new().args(arguments).succeeds().stdout;
