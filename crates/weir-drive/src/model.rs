@@ -1,20 +1,27 @@
 //! The device in time: what a profile says, as completion times.
 //!
-//! Pure: no clock, no I/O, no randomness. The FUSE front end asks it in real time, the tests (and
+//! Pure: no clock, no I/O, and what is random is seeded. The FUSE front end asks it in real time, the tests (and
 //! a predictor) in virtual time. A `scale` below 1 shrinks all that is a rate or an amount (IOPS,
 //! bandwidth, write buffer) and leaves latencies alone, so that a host too small for the drive can
 //! still be limited by it.
 
 mod amplification;
+mod collection;
+mod flash;
+mod ftl;
+mod random;
 mod reads;
 mod throughput;
 mod writes;
 
 #[cfg(test)]
+mod aging_tests;
+#[cfg(test)]
 mod tests;
 
 use weir_model::{DeviceModel, DriveProfile, Nanoseconds, Op, OpKind, Scale, WriteCache};
 
+use self::collection::Collection;
 use self::reads::Reads;
 use self::writes::Writes;
 
@@ -39,11 +46,19 @@ pub struct ModelUsage {
 }
 
 impl Model {
-    /// A drive with `profile`'s figures, its throughput and write buffer shrunk by `scale`.
+    /// A drive with `profile`'s figures, its throughput, write buffer and capacity shrunk by
+    /// `scale`.
     pub fn new(profile: &DriveProfile, scale: Scale) -> Self {
+        Self::with_capacity(profile, scale, scale.apply(profile.capacity.0))
+    }
+
+    /// The same with a capacity of its own: emulated drives shrink it apart from the throughput.
+    /// A profile with a `flash` section starts as that section says, at no cost in time.
+    pub fn with_capacity(profile: &DriveProfile, scale: Scale, capacity_bytes: u64) -> Self {
+        let collection = Collection::of(profile, capacity_bytes);
         Self {
             reads: Reads::new(&profile.read, scale),
-            writes: Writes::new(&profile.write, scale),
+            writes: Writes::new(&profile.write, scale, collection),
             flush_ns: (profile.flush.latency_us * 1e3) as Nanoseconds,
             cache: profile.write.cache,
         }
@@ -72,7 +87,10 @@ impl DeviceModel for Model {
             },
             // A deallocation is a change of the mapping: acknowledged like a small write, and
             // nothing reaches the media.
-            OpKind::Discard => now + self.writes.latency_ns(),
+            OpKind::Discard => {
+                self.writes.discard(op);
+                now + self.writes.latency_ns()
+            }
         }
     }
 }

@@ -13,7 +13,11 @@ use crate::DriveError;
 const FOLDER_VARIABLE: &str = "WEIR_DRIVES";
 
 /// The profiles that every binary carries: name and text.
-const EMBEDDED: [(&str, &str); 3] = [
+const EMBEDDED: [(&str, &str); 4] = [
+    (
+        "fusionio-iodrive-320-mlc",
+        include_str!("../../../drives/fusionio-iodrive-320-mlc.toml"),
+    ),
     (
         "intel-p4610",
         include_str!("../../../drives/intel-p4610.toml"),
@@ -137,14 +141,18 @@ mod tests {
     #[test]
     fn a_file_in_the_folder_comes_before_the_embedded_one() {
         let folder = tempfile::tempdir().unwrap();
-        let text = EMBEDDED[1].1.replace("No drive at all", "Mine");
+        let null = EMBEDDED.iter().find(|(name, _)| *name == "null").unwrap();
+        let text = null.1.replace("No drive at all", "Mine");
         std::fs::write(folder.path().join("null.toml"), &text).unwrap();
         std::fs::write(folder.path().join("mine.toml"), &text).unwrap();
         let found = load("null", Some(folder.path())).unwrap();
         assert!(found.title.starts_with("Mine"));
-        let names: Vec<_> = list(Some(folder.path())).unwrap();
-        let names: Vec<_> = names.iter().map(|profile| profile.name.as_str()).collect();
-        assert_eq!(names, ["intel-p4610", "mine", "null", "scaleflux-csd2000"]);
+        let found = list(Some(folder.path())).unwrap();
+        let names: Vec<_> = found.iter().map(|profile| profile.name.as_str()).collect();
+        let mut wanted: Vec<_> = EMBEDDED.iter().map(|(name, _)| *name).collect();
+        wanted.push("mine");
+        wanted.sort_unstable();
+        assert_eq!(names, wanted);
         let path = folder.path().join("mine.toml");
         assert_eq!(load(path.to_str().unwrap(), None).unwrap().name, "mine");
     }
@@ -158,7 +166,7 @@ mod tests {
         assert!(error.contains("did you mean `intel-p4610`?"), "{error}");
         assert!(error.contains(folder.path().to_str().unwrap()), "{error}");
         let error = load("zzz", Some(folder.path())).unwrap_err().to_string();
-        assert!(error.contains("there are intel-p4610, null"), "{error}");
+        assert!(error.contains(", intel-p4610, "), "{error}");
         let error = load("./absent.toml", None).unwrap_err().to_string();
         assert!(error.contains("./absent.toml"), "{error}");
     }

@@ -5,19 +5,15 @@
 //! amplification, and never for less than its own bytes at the drive's bandwidth: the interface
 //! and the compression engine see all of them. A full buffer makes the next write wait.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use weir_model::{Nanoseconds, Op, Scale, WriteTiming};
 
-use super::amplification::Amplification;
+use super::collection::Collection;
 use super::throughput::ThroughputCap;
 
 /// Bytes of the write that a data sheet's latency is for.
 const SHEET_BYTES: u64 = 4096;
-/// A write of this size or more fills flash blocks by itself, like a sequential one.
-const LARGE_BYTES: u64 = 128 * 1024;
-/// Files whose last write is remembered; past it, the memory starts afresh.
-const FILES_REMEMBERED: usize = 65_536;
 
 /// The write side of a device.
 #[derive(Debug)]
@@ -28,7 +24,7 @@ pub(super) struct Writes {
     cost_ns_per_write: f64,
     media_ns_per_byte: f64,
     operations: ThroughputCap,
-    amplification: Amplification,
+    collection: Collection,
     buffer_bytes_max: u64,
     /// Writes in the buffer: when each is on the media, and its bytes.
     buffer: VecDeque<(Nanoseconds, u64)>,
@@ -37,14 +33,12 @@ pub(super) struct Writes {
     admitted_at: Nanoseconds,
     /// When all that was accepted is on the media.
     drained_at: f64,
-    /// File -> end of its last write.
-    last_end: HashMap<u64, u64>,
     media_written_bytes: f64,
     busy_ns: f64,
 }
 
 impl Writes {
-    pub(super) fn new(timing: &WriteTiming, scale: Scale) -> Self {
+    pub(super) fn new(timing: &WriteTiming, scale: Scale, collection: Collection) -> Self {
         let latency_ns = timing.latency_us * 1e3;
         let extra_ns_per_byte = 1e3 / timing.bandwidth_mb_per_s;
         Self {
@@ -53,13 +47,12 @@ impl Writes {
             cost_ns_per_write: 1e9 / (timing.iops_max * scale.factor()),
             media_ns_per_byte: extra_ns_per_byte / scale.factor(),
             operations: ThroughputCap::new(latency_ns),
-            amplification: Amplification::from_factor(timing.amplification_random),
+            collection,
             buffer_bytes_max: scale.apply(timing.buffer.0),
             buffer: VecDeque::new(),
             buffer_bytes: 0,
             admitted_at: 0,
             drained_at: 0.0,
-            last_end: HashMap::new(),
             media_written_bytes: 0.0,
             busy_ns: 0.0,
         }
@@ -94,11 +87,7 @@ impl Writes {
     /// Puts the write into the buffer and its work onto the media.
     fn fill(&mut self, op: &Op, admitted: Nanoseconds) {
         let stored = op.compressed_fraction.clamp(f64::MIN_POSITIVE, 1.0);
-        let factor = if self.is_sequential(op) {
-            1.0
-        } else {
-            self.amplification.factor(stored)
-        };
+        let factor = self.collection.write(op, stored);
         let media_bytes = op.bytes as f64 * stored * factor;
         let drain_ns = media_bytes.max(op.bytes as f64) * self.media_ns_per_byte;
         self.drained_at = self.drained_at.max(admitted as f64) + drain_ns;
@@ -109,12 +98,9 @@ impl Writes {
         self.busy_ns += drain_ns;
     }
 
-    fn is_sequential(&mut self, op: &Op) -> bool {
-        if self.last_end.len() >= FILES_REMEMBERED {
-            self.last_end.clear();
-        }
-        let previous_end = self.last_end.insert(op.file, op.offset + op.bytes);
-        previous_end == Some(op.offset) || op.bytes >= LARGE_BYTES
+    /// Takes back the space of a range.
+    pub(super) fn discard(&mut self, op: &Op) {
+        self.collection.discard(op);
     }
 
     /// When all that was accepted is on the media.
