@@ -6,30 +6,49 @@
 //! still be limited by it.
 
 mod amplification;
+mod arms;
 mod collection;
+mod disks;
 mod flash;
 mod ftl;
+mod latency;
 mod random;
 mod reads;
+mod sequential;
+mod throttle;
 mod throughput;
 mod writes;
 
 #[cfg(test)]
 mod aging_tests;
 #[cfg(test)]
+mod closed_loop;
+#[cfg(test)]
+mod data_sheets;
+#[cfg(test)]
+mod service_tests;
+#[cfg(test)]
 mod tests;
 
-use weir_model::{DeviceModel, DriveProfile, Nanoseconds, Op, OpKind, Scale, WriteCache};
+use weir_model::{DeviceModel, Disks, DriveProfile, Nanoseconds, Op, OpKind, Scale, WriteCache};
 
 use self::collection::Collection;
+use self::random::Random;
 use self::reads::Reads;
+use self::throttle::Buckets;
 use self::writes::Writes;
+
+/// The same waits for each drive.
+const SEED: u64 = 0x0a23;
 
 /// A drive of a given profile and scale, idle at time 0.
 #[derive(Debug)]
 pub struct Model {
     reads: Reads,
     writes: Writes,
+    throttle: Option<Buckets>,
+    disks: Option<Disks>,
+    random: Random,
     flush_ns: Nanoseconds,
     cache: WriteCache,
 }
@@ -55,10 +74,16 @@ impl Model {
     /// The same with a capacity of its own: emulated drives shrink it apart from the throughput.
     /// A profile with a `flash` section starts as that section says, at no cost in time.
     pub fn with_capacity(profile: &DriveProfile, scale: Scale, capacity_bytes: u64) -> Self {
-        let collection = Collection::of(profile, capacity_bytes);
+        let collection = Collection::of(profile, scale, capacity_bytes);
         Self {
-            reads: Reads::new(&profile.read, scale),
+            reads: Reads::new(&profile.read, profile.disks.as_ref(), scale),
             writes: Writes::new(&profile.write, scale, collection),
+            throttle: profile
+                .throttle
+                .as_ref()
+                .map(|throttle| Buckets::new(throttle, scale, profile.capacity.0)),
+            disks: profile.disks.clone(),
+            random: Random::seeded(SEED),
             flush_ns: (profile.flush.latency_us * 1e3) as Nanoseconds,
             cache: profile.write.cache,
         }
@@ -76,11 +101,38 @@ impl Model {
     }
 }
 
+impl Model {
+    fn read(&mut self, op: &Op, now: Nanoseconds) -> Nanoseconds {
+        let turn = match &self.disks {
+            Some(disks) if self.writes.drained_at() > now => {
+                self.writes.hold_up(self.reads.cost_ns_per_read(), now);
+                let fill = self.writes.buffer_fill();
+                arms::turn_beside_writes(disks, fill, &mut self.random)
+            }
+            _ => arms::ALONE,
+        };
+        self.reads.submit(op, now, turn)
+    }
+
+    fn throttled(&mut self, op: &Op, now: Nanoseconds) -> Nanoseconds {
+        match &mut self.throttle {
+            Some(buckets) => buckets.admit(op.bytes, now),
+            None => now,
+        }
+    }
+}
+
 impl DeviceModel for Model {
     fn submit(&mut self, op: &Op, now: Nanoseconds) -> Nanoseconds {
         match op.kind {
-            OpKind::Read => self.reads.submit(op.bytes, now),
-            OpKind::Write => self.writes.submit(op, now),
+            OpKind::Read => {
+                let start = self.throttled(op, now);
+                self.read(op, start)
+            }
+            OpKind::Write => {
+                let start = self.throttled(op, now);
+                self.writes.submit(op, start)
+            }
             OpKind::Flush => match self.cache {
                 WriteCache::PowerProtected => now + self.flush_ns,
                 WriteCache::Volatile => now.max(self.writes.drained_at()) + self.flush_ns,

@@ -9,24 +9,33 @@ use weir_model::{DriveProfile, nearest};
 
 use crate::DriveError;
 
+/// Name and text of each profile of the repository's folder.
+macro_rules! embed {
+    ($($name:literal),* $(,)?) => {
+        [$(($name, include_str!(concat!("../../../drives/", $name, ".toml")))),*]
+    };
+}
+
 /// The variable that names the folder of profiles.
 const FOLDER_VARIABLE: &str = "WEIR_DRIVES";
 
 /// The profiles that every binary carries: name and text.
-const EMBEDDED: [(&str, &str); 4] = [
-    (
-        "fusionio-iodrive-320-mlc",
-        include_str!("../../../drives/fusionio-iodrive-320-mlc.toml"),
-    ),
-    (
-        "intel-p4610",
-        include_str!("../../../drives/intel-p4610.toml"),
-    ),
-    ("null", include_str!("../../../drives/null.toml")),
-    (
-        "scaleflux-csd2000",
-        include_str!("../../../drives/scaleflux-csd2000.toml"),
-    ),
+const EMBEDDED: &[(&str, &str)] = &embed![
+    "alibaba-essd-pl1",
+    "aws-gp3",
+    "aws-io2",
+    "consumer-tlc",
+    "fusionio-iodrive-160-slc",
+    "fusionio-iodrive-320-mlc",
+    "intel-optane-p4800x",
+    "intel-p3700-2tb",
+    "intel-p3700-400gb",
+    "intel-p4610",
+    "intel-x25e-32gb",
+    "null",
+    "raid10-8x15k-bbu",
+    "scaleflux-csd2000",
+    "scaleflux-csd3000",
 ];
 
 /// Loads the profile called `name_or_path`.
@@ -59,8 +68,14 @@ pub fn list(search_folder: Option<&Path>) -> Result<Vec<DriveProfile>, DriveErro
 
 /// The embedded profile called `name`.
 pub(crate) fn embedded(name: &str) -> Option<DriveProfile> {
-    let (name, text) = EMBEDDED.into_iter().find(|(known, _)| *known == name)?;
+    let &(name, text) = EMBEDDED.iter().find(|(known, _)| *known == name)?;
     Some(DriveProfile::parse(name, text).expect("invariant: embedded profiles are valid"))
+}
+
+/// The names of the embedded profiles.
+#[cfg(test)]
+pub(crate) fn embedded_names() -> impl Iterator<Item = &'static str> {
+    EMBEDDED.iter().map(|(name, _)| *name)
 }
 
 fn read(file: &Path) -> Result<DriveProfile, DriveError> {
@@ -132,10 +147,17 @@ mod tests {
 
     #[test]
     fn every_embedded_profile_is_valid_and_names_its_sources() {
-        for (name, _) in EMBEDDED {
+        for name in embedded_names() {
             let profile = embedded(name).unwrap();
             assert!(!profile.sources.is_empty(), "{name} has no sources");
         }
+    }
+
+    #[test]
+    fn every_profile_of_the_repository_is_embedded() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../drives");
+        let files = std::fs::read_dir(folder).unwrap().count();
+        assert_eq!(files, EMBEDDED.len());
     }
 
     #[test]
@@ -149,7 +171,7 @@ mod tests {
         assert!(found.title.starts_with("Mine"));
         let found = list(Some(folder.path())).unwrap();
         let names: Vec<_> = found.iter().map(|profile| profile.name.as_str()).collect();
-        let mut wanted: Vec<_> = EMBEDDED.iter().map(|(name, _)| *name).collect();
+        let mut wanted: Vec<_> = embedded_names().collect();
         wanted.push("mine");
         wanted.sort_unstable();
         assert_eq!(names, wanted);

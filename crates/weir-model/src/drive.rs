@@ -99,6 +99,10 @@ pub struct WriteTiming {
     pub latency_us: f64,
     /// Writes per second that the controller can take, whatever their size.
     pub iops_max: f64,
+    /// Random writes per second that the media can take, whatever their size, where something else
+    /// than garbage collection limits them (an early controller). Without it: no such limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iops_max_random: Option<f64>,
     /// Sequential bandwidth of the media, 10^6 bytes per second.
     pub bandwidth_mb_per_s: f64,
     /// Bytes that the write buffer takes before writes wait for the media.
@@ -378,6 +382,17 @@ mod tests {
         assert_eq!(between.by_kind[&FileKind::Data].reads, 5);
         assert_eq!(between.by_kind[&FileKind::Redo].writes, 7);
         assert_eq!((between.queue_depth, between.media_written_bytes), (1, 150));
+    }
+
+    #[test]
+    fn the_repositorys_profiles_are_the_same_after_being_written_and_read() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives");
+        for file in std::fs::read_dir(folder).unwrap() {
+            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+            let profile = DriveProfile::parse("t", &text).unwrap();
+            let written = toml::to_string_pretty(&profile).unwrap();
+            assert_eq!(DriveProfile::parse("t", &written).unwrap(), profile);
+        }
     }
 
     #[test]

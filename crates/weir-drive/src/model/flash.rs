@@ -40,7 +40,7 @@ impl MappedFlash {
         let page_bytes = (capacity_bytes / PAGES).max(PAGE_BYTES_MIN);
         let pages = (capacity_bytes / page_bytes).max(1) as u32;
         let mut ftl = Ftl::new(pages, flash.over_provisioning);
-        let filled = f64::from(pages) * flash.fill / flash.fill_compressed_fraction;
+        let filled = f64::from(pages) * flash.fill;
         ftl.precondition(filled as u32, flash.fill_compressed_fraction);
         Self {
             ftl,

@@ -23,7 +23,6 @@ impl Random {
     }
 
     /// A number that is uniform in [0, 1).
-    #[cfg(test)]
     pub(super) fn unit(&mut self) -> f64 {
         // 53 bits are what a double's mantissa holds.
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64

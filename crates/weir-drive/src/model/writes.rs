@@ -26,13 +26,15 @@ pub(super) struct Writes {
     operations: ThroughputCap,
     collection: Collection,
     buffer_bytes_max: u64,
-    /// Writes in the buffer: when each is on the media, and its bytes.
-    buffer: VecDeque<(Nanoseconds, u64)>,
+    /// Writes in the buffer: when each is on the media, not counting `held_up_ns`, and its bytes.
+    buffer: VecDeque<(f64, u64)>,
     buffer_bytes: u64,
     /// When the write before was let into the buffer: writes enter in order.
     admitted_at: Nanoseconds,
-    /// When all that was accepted is on the media.
+    /// When all that was accepted is on the media, not counting `held_up_ns`.
     drained_at: f64,
+    /// For how long the drain stood still so far because reads went first.
+    held_up_ns: f64,
     media_written_bytes: f64,
     busy_ns: f64,
 }
@@ -53,6 +55,7 @@ impl Writes {
             buffer_bytes: 0,
             admitted_at: 0,
             drained_at: 0.0,
+            held_up_ns: 0.0,
             media_written_bytes: 0.0,
             busy_ns: 0.0,
         }
@@ -73,6 +76,7 @@ impl Writes {
     fn wait_for_room(&mut self, bytes: u64, now: Nanoseconds) -> Nanoseconds {
         let mut time = now;
         while let Some(&(on_media, drained)) = self.buffer.front() {
+            let on_media = (on_media + self.held_up_ns) as Nanoseconds;
             let room = self.buffer_bytes + bytes <= self.buffer_bytes_max;
             if room && on_media > time {
                 break;
@@ -87,12 +91,13 @@ impl Writes {
     /// Puts the write into the buffer and its work onto the media.
     fn fill(&mut self, op: &Op, admitted: Nanoseconds) {
         let stored = op.compressed_fraction.clamp(f64::MIN_POSITIVE, 1.0);
-        let factor = self.collection.write(op, stored);
-        let media_bytes = op.bytes as f64 * stored * factor;
-        let drain_ns = media_bytes.max(op.bytes as f64) * self.media_ns_per_byte;
-        self.drained_at = self.drained_at.max(admitted as f64) + drain_ns;
-        self.buffer
-            .push_back((self.drained_at as Nanoseconds, op.bytes));
+        let cost = self.collection.write(op, stored);
+        let media_bytes = op.bytes as f64 * stored * cost.amplification;
+        let transfer_ns = media_bytes.max(op.bytes as f64) * self.media_ns_per_byte;
+        let drain_ns = transfer_ns.max(cost.least_ns);
+        let idle_from = admitted as f64 - self.held_up_ns;
+        self.drained_at = self.drained_at.max(idle_from) + drain_ns;
+        self.buffer.push_back((self.drained_at, op.bytes));
         self.buffer_bytes += op.bytes;
         self.media_written_bytes += media_bytes;
         self.busy_ns += drain_ns;
@@ -105,7 +110,19 @@ impl Writes {
 
     /// When all that was accepted is on the media.
     pub(super) fn drained_at(&self) -> Nanoseconds {
-        self.drained_at as Nanoseconds
+        (self.drained_at + self.held_up_ns).max(0.0) as Nanoseconds
+    }
+
+    /// The drain stands still for `ns`, if there is anything to drain at `now`.
+    pub(super) fn hold_up(&mut self, ns: f64, now: Nanoseconds) {
+        if self.drained_at() > now {
+            self.held_up_ns += ns;
+        }
+    }
+
+    /// Share of the buffer that waits for the media, 0 to 1.
+    pub(super) fn buffer_fill(&self) -> f64 {
+        (self.buffer_bytes as f64 / self.buffer_bytes_max as f64).min(1.0)
     }
 
     /// Latency of a write that finds room, nanoseconds.

@@ -10,8 +10,8 @@ use super::DriveProfile;
 pub struct Flash {
     /// Spare / user capacity: 0.07 for 7 %.
     pub over_provisioning: f64,
-    /// Share of the flash that holds data when the drive is mounted, aged by random overwrites
-    /// until garbage collection has settled. 0: as new.
+    /// Data on the drive when it is mounted, before compression, as a share of the capacity, aged
+    /// by random overwrites until garbage collection has settled. 0: as new.
     #[serde(default = "one")]
     pub fill: f64,
     /// Stored / written bytes of those data, on a drive that compresses.
@@ -78,6 +78,10 @@ impl DriveProfile {
     /// Key, value, whether it is possible, and what it must be, of the optional sections.
     pub(super) fn media_checks(&self) -> Vec<(&'static str, f64, bool, &'static str)> {
         let mut checks = Vec::new();
+        if let Some(iops) = self.write.iops_max_random {
+            let why = "must be a number above 0";
+            checks.push(("write.iops_max_random", iops, iops > 0.0, why));
+        }
         if let Some(flash) = &self.flash {
             checks.extend(flash.checks(self.write.amplification_random));
         }
@@ -119,8 +123,8 @@ impl Flash {
             (
                 "flash.fill",
                 self.fill,
-                (0.0..=1.0).contains(&self.fill),
-                "must be a share from 0 to 1",
+                self.fill >= 0.0 && self.fill * fraction <= 1.0,
+                "must be at least 0, and at most 1 after compression",
             ),
             (
                 "flash.fill_compressed_fraction",
