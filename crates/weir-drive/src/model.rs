@@ -47,6 +47,8 @@ pub struct Model {
     reads: Reads,
     writes: Writes,
     throttle: Option<Buckets>,
+    /// What reads and writes have taken of the throttle, nanoseconds.
+    throttled_ns: [f64; 2],
     disks: Option<Disks>,
     random: Random,
     flush_ns: Nanoseconds,
@@ -82,6 +84,7 @@ impl Model {
                 .throttle
                 .as_ref()
                 .map(|throttle| Buckets::new(throttle, scale, profile.capacity.0)),
+            throttled_ns: [0.0; 2],
             disks: profile.disks.clone(),
             random: Random::seeded(SEED),
             flush_ns: (profile.flush.latency_us * 1e3) as Nanoseconds,
@@ -93,9 +96,13 @@ impl Model {
     pub fn usage(&self, now: Nanoseconds) -> ModelUsage {
         // What waits in the buffer has been accepted but not yet written.
         let backlog_ns = self.writes.drained_at().saturating_sub(now) as f64;
+        // A throttled volume is busy when its limit is reached, whatever is behind it. What it
+        // spends of its savings makes it no busier than all the time.
+        let [by_reads_ns, by_writes_ns] = self.throttled_ns.map(|ns| ns.min(now as f64));
+        let write_ns = self.writes.busy_ns() - backlog_ns;
         ModelUsage {
-            read_busy_s: self.reads.busy_ns() / 1e9,
-            write_busy_s: (self.writes.busy_ns() - backlog_ns).max(0.0) / 1e9,
+            read_busy_s: self.reads.busy_ns().max(by_reads_ns) / 1e9,
+            write_busy_s: write_ns.max(by_writes_ns) / 1e9,
             media_written_bytes: self.writes.media_written_bytes() as u64,
         }
     }
@@ -115,10 +122,11 @@ impl Model {
     }
 
     fn throttled(&mut self, op: &Op, now: Nanoseconds) -> Nanoseconds {
-        match &mut self.throttle {
-            Some(buckets) => buckets.admit(op.bytes, now),
-            None => now,
-        }
+        let Some(buckets) = &mut self.throttle else {
+            return now;
+        };
+        self.throttled_ns[usize::from(op.kind == OpKind::Write)] += buckets.cost_ns(op.bytes);
+        buckets.admit(op.bytes, now)
     }
 }
 

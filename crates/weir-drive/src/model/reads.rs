@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 
 use weir_model::{Disks, Nanoseconds, Op, ReadTiming, Scale};
 
-use super::arms::Turn;
+use super::arms::{ALONE, Turn};
 use super::latency::ReadLatency;
 use super::sequential::LastEnds;
 use super::throughput::ThroughputCap;
@@ -57,7 +57,8 @@ impl Reads {
 
     /// Accepts a read; returns when it is done.
     pub(super) fn submit(&mut self, op: &Op, now: Nanoseconds, turn: Turn) -> Nanoseconds {
-        if self.latency.is_of_disks() && self.last_ends.continues(op) {
+        // Writes in between move the arms away.
+        if self.latency.is_of_disks() && self.last_ends.continues(op) && turn == ALONE {
             return self.read_on(op.bytes, now);
         }
         let extra_bytes = op.bytes.saturating_sub(SHEET_BYTES) as f64;

@@ -113,6 +113,32 @@ fn an_essd_is_as_fast_as_its_size_allows_for_reads_and_writes_together() {
     }
 }
 
+#[test]
+fn a_volume_at_its_limit_is_busy_although_what_is_behind_it_is_not() {
+    let mut volume = model("aws-gp3");
+    let mut clients = [0; 64];
+    for number in 0..30_000 {
+        let client = &mut clients[number as usize % 64];
+        *client = volume.submit(&op(OpKind::Read, number * 7919 % 1_000_003), *client);
+    }
+    let usage = volume.usage(clients[0]);
+    let elapsed_s = clients[0] as f64 / 1e9;
+    assert!(
+        (usage.read_busy_s / elapsed_s - 1.0).abs() < 0.02,
+        "{usage:?}, {elapsed_s}"
+    );
+    assert!(usage.write_busy_s < 0.01, "{usage:?}");
+}
+
+#[test]
+fn writes_in_between_take_the_arms_away_from_a_scan() {
+    let mut raid = model("raid10-8x15k-bbu");
+    raid.submit(&op(OpKind::Read, 10), 0);
+    raid.submit(&op(OpKind::Write, 5000), 100 * MILLISECOND);
+    let now = 100 * MILLISECOND;
+    assert!(raid.submit(&op(OpKind::Read, 11), now) - now > 2 * MILLISECOND);
+}
+
 /// anandtech 11930: 60 us at 99.999 % and queue depth 1, where flash has milliseconds.
 #[test]
 fn optane_has_shorter_tails_than_flash() {
