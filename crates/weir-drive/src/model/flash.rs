@@ -13,7 +13,7 @@ use weir_model::{Compression, Flash, Op};
 use super::ftl::Ftl;
 
 /// Pages that stand for the whole drive: enough for the collector to agree with theory within 3 %,
-/// few enough to bring a drive into steady state in a tenth of a second.
+/// few enough to bring a drive into steady state in a second without compiler optimisation.
 const PAGES: u64 = 131_072;
 /// The smallest page, which is the unit of mapping of real drives.
 const PAGE_BYTES_MIN: u64 = 4096;
