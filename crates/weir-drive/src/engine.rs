@@ -42,7 +42,11 @@ pub(crate) struct Extent {
 }
 
 impl Engine {
-    pub(crate) fn start(profile: &DriveProfile, scale: Scale) -> std::io::Result<Self> {
+    pub(crate) fn start(
+        profile: &DriveProfile,
+        scale: Scale,
+        capacity_bytes: u64,
+    ) -> std::io::Result<Self> {
         let clock = Clock::start();
         let counters = Arc::new(Counters::new());
         let buffers = Arc::new(Buffers::default());
@@ -54,7 +58,7 @@ impl Engine {
         Ok(Self {
             clock,
             buffers,
-            model: Mutex::new(Model::new(profile, scale)),
+            model: Mutex::new(Model::with_capacity(profile, scale, capacity_bytes)),
             sampler,
             counters,
             scheduler,

@@ -69,7 +69,7 @@ fn serve_at(
         &options.backing,
     ))?;
     let store = Arc::new(store);
-    let engine = Engine::start(profile, options.drive_scale)
+    let engine = Engine::start(profile, options.drive_scale, capacity)
         .map_err(DriveError::path("start the threads for", mountpoint))?;
     let engine = Arc::new(engine);
     let listener = Listener::bind(mountpoint)?;

@@ -9,20 +9,33 @@ use weir_model::{DriveProfile, nearest};
 
 use crate::DriveError;
 
+/// Name and text of each profile of the repository's folder.
+macro_rules! embed {
+    ($($name:literal),* $(,)?) => {
+        [$(($name, include_str!(concat!("../../../drives/", $name, ".toml")))),*]
+    };
+}
+
 /// The variable that names the folder of profiles.
 const FOLDER_VARIABLE: &str = "WEIR_DRIVES";
 
 /// The profiles that every binary carries: name and text.
-const EMBEDDED: [(&str, &str); 3] = [
-    (
-        "intel-p4610",
-        include_str!("../../../drives/intel-p4610.toml"),
-    ),
-    ("null", include_str!("../../../drives/null.toml")),
-    (
-        "scaleflux-csd2000",
-        include_str!("../../../drives/scaleflux-csd2000.toml"),
-    ),
+const EMBEDDED: &[(&str, &str)] = &embed![
+    "alibaba-essd-pl1",
+    "aws-gp3",
+    "aws-io2",
+    "consumer-tlc",
+    "fusionio-iodrive-160-slc",
+    "fusionio-iodrive-320-mlc",
+    "intel-optane-p4800x",
+    "intel-p3700-2tb",
+    "intel-p3700-400gb",
+    "intel-p4610",
+    "intel-x25e-32gb",
+    "null",
+    "raid10-8x15k-bbu",
+    "scaleflux-csd2000",
+    "scaleflux-csd3000",
 ];
 
 /// Loads the profile called `name_or_path`.
@@ -55,8 +68,14 @@ pub fn list(search_folder: Option<&Path>) -> Result<Vec<DriveProfile>, DriveErro
 
 /// The embedded profile called `name`.
 pub(crate) fn embedded(name: &str) -> Option<DriveProfile> {
-    let (name, text) = EMBEDDED.into_iter().find(|(known, _)| *known == name)?;
+    let &(name, text) = EMBEDDED.iter().find(|(known, _)| *known == name)?;
     Some(DriveProfile::parse(name, text).expect("invariant: embedded profiles are valid"))
+}
+
+/// The names of the embedded profiles.
+#[cfg(test)]
+pub(crate) fn embedded_names() -> impl Iterator<Item = &'static str> {
+    EMBEDDED.iter().map(|(name, _)| *name)
 }
 
 fn read(file: &Path) -> Result<DriveProfile, DriveError> {
@@ -128,23 +147,34 @@ mod tests {
 
     #[test]
     fn every_embedded_profile_is_valid_and_names_its_sources() {
-        for (name, _) in EMBEDDED {
+        for name in embedded_names() {
             let profile = embedded(name).unwrap();
             assert!(!profile.sources.is_empty(), "{name} has no sources");
         }
     }
 
     #[test]
+    fn every_profile_of_the_repository_is_embedded() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../drives");
+        let files = std::fs::read_dir(folder).unwrap().count();
+        assert_eq!(files, EMBEDDED.len());
+    }
+
+    #[test]
     fn a_file_in_the_folder_comes_before_the_embedded_one() {
         let folder = tempfile::tempdir().unwrap();
-        let text = EMBEDDED[1].1.replace("No drive at all", "Mine");
+        let null = EMBEDDED.iter().find(|(name, _)| *name == "null").unwrap();
+        let text = null.1.replace("No drive at all", "Mine");
         std::fs::write(folder.path().join("null.toml"), &text).unwrap();
         std::fs::write(folder.path().join("mine.toml"), &text).unwrap();
         let found = load("null", Some(folder.path())).unwrap();
         assert!(found.title.starts_with("Mine"));
-        let names: Vec<_> = list(Some(folder.path())).unwrap();
-        let names: Vec<_> = names.iter().map(|profile| profile.name.as_str()).collect();
-        assert_eq!(names, ["intel-p4610", "mine", "null", "scaleflux-csd2000"]);
+        let found = list(Some(folder.path())).unwrap();
+        let names: Vec<_> = found.iter().map(|profile| profile.name.as_str()).collect();
+        let mut wanted: Vec<_> = embedded_names().collect();
+        wanted.push("mine");
+        wanted.sort_unstable();
+        assert_eq!(names, wanted);
         let path = folder.path().join("mine.toml");
         assert_eq!(load(path.to_str().unwrap(), None).unwrap().name, "mine");
     }
@@ -158,7 +188,7 @@ mod tests {
         assert!(error.contains("did you mean `intel-p4610`?"), "{error}");
         assert!(error.contains(folder.path().to_str().unwrap()), "{error}");
         let error = load("zzz", Some(folder.path())).unwrap_err().to_string();
-        assert!(error.contains("there are intel-p4610, null"), "{error}");
+        assert!(error.contains(", intel-p4610, "), "{error}");
         let error = load("./absent.toml", None).unwrap_err().to_string();
         assert!(error.contains("./absent.toml"), "{error}");
     }

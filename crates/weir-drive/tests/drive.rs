@@ -151,6 +151,35 @@ fn compressible_data_are_seen_as_such() {
     }
 }
 
+/// Media bytes per byte of random page writes over half of a drive of 64 MiB with 7 % spare.
+fn amplification_on_a_drive_filled_to(fill: &str) -> f64 {
+    let flash = format!("[flash]\nover_provisioning = 0.07\nfill = {fill}\n[flush]");
+    let drive = Drive::with_profile(&[
+        ("capacity = \"64T\"", "capacity = \"64M\""),
+        ("amplification_random = 1\n", ""),
+        ("[flush]", &flash),
+    ])
+    .unwrap();
+    let file = drive.create("t.ibd", 0);
+    let pages = (32 << 20) / 16_384;
+    for number in 0..pages {
+        let offset = number * 7919 % pages * 16_384;
+        file.write_all_at(&[1; 16_384], offset).unwrap();
+    }
+    let statistics = drive.process.statistics().unwrap();
+    statistics.media_written_bytes as f64 / (pages * 16_384) as f64
+}
+
+#[test]
+fn a_mounted_drive_is_in_steady_state_or_as_new_as_its_profile_says() {
+    let (aged, new) = (
+        amplification_on_a_drive_filled_to("1"),
+        amplification_on_a_drive_filled_to("0"),
+    );
+    assert!(aged > 4.0, "{aged}");
+    assert!((new - 1.0).abs() < 0.01, "{new}");
+}
+
 #[test]
 fn a_profile_below_the_floor_is_refused_unless_wanted() {
     let below = [("latency_us = 1\n", "latency_us = 5\n")];

@@ -1,10 +1,13 @@
 //! A drive: what its profile says of it, and what an emulated one has counted.
 
+mod media;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use self::media::{Disks, Flash, Throttle, ThrottleRate};
 use crate::{Bytes, FileKind, parse_toml};
 
 /// A profile that cannot be used.
@@ -54,6 +57,16 @@ pub struct DriveProfile {
     /// Inline compression.
     #[serde(default)]
     pub compression: Compression,
+    /// A flash translation layer, from which the amplification of writes follows. Without it,
+    /// random writes have `write.amplification_random`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flash: Option<Flash>,
+    /// Spinning disks behind the write buffer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disks: Option<Disks>,
+    /// What the provider of a cloud volume allows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttle: Option<Throttle>,
     /// What a power cut leaves whole.
     #[serde(default)]
     pub atomicity: Atomicity,
@@ -72,6 +85,10 @@ pub struct ReadTiming {
     pub iops_max: f64,
     /// Sequential bandwidth, 10^6 bytes per second.
     pub bandwidth_mb_per_s: f64,
+    /// Percentiles of the latency at queue depth 1: pairs of percent and microseconds, ascending.
+    /// Their mean stays `latency_us`. Without any, each read takes exactly that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub percentiles_us: Vec<(f64, f64)>,
 }
 
 /// Write timing.
@@ -82,15 +99,24 @@ pub struct WriteTiming {
     pub latency_us: f64,
     /// Writes per second that the controller can take, whatever their size.
     pub iops_max: f64,
+    /// Random writes per second that the media can take, whatever their size, where something else
+    /// than garbage collection limits them (an early controller). Without it: no such limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iops_max_random: Option<f64>,
     /// Sequential bandwidth of the media, 10^6 bytes per second.
     pub bandwidth_mb_per_s: f64,
     /// Bytes that the write buffer takes before writes wait for the media.
     pub buffer: Bytes,
     /// Media bytes per host byte of random writes in steady state at full fill: garbage
-    /// collection. Sequential writes have 1.
+    /// collection. Sequential writes have 1. Left out where `flash` says more.
+    #[serde(default = "no_amplification")]
     pub amplification_random: f64,
     /// What the write buffer is in a power cut.
     pub cache: WriteCache,
+}
+
+fn no_amplification() -> f64 {
+    1.0
 }
 
 /// What a write buffer is in a power cut.
@@ -183,8 +209,12 @@ impl DriveProfile {
                 "must be at least 512 bytes",
             ),
         ];
-        for (key, value, above, why) in checks {
-            if !value.is_finite() || value <= above {
+        let above = |(key, value, above, why): (&'static str, f64, f64, &'static str)| {
+            (key, value, value > above, why)
+        };
+        let checks = checks.into_iter().map(above).chain(self.media_checks());
+        for (key, value, possible, why) in checks {
+            if !value.is_finite() || !possible {
                 return Err(ProfileError::Value {
                     name: self.name.clone(),
                     key,
@@ -352,6 +382,17 @@ mod tests {
         assert_eq!(between.by_kind[&FileKind::Data].reads, 5);
         assert_eq!(between.by_kind[&FileKind::Redo].writes, 7);
         assert_eq!((between.queue_depth, between.media_written_bytes), (1, 150));
+    }
+
+    #[test]
+    fn the_repositorys_profiles_are_the_same_after_being_written_and_read() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives");
+        for file in std::fs::read_dir(folder).unwrap() {
+            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+            let profile = DriveProfile::parse("t", &text).unwrap();
+            let written = toml::to_string_pretty(&profile).unwrap();
+            assert_eq!(DriveProfile::parse("t", &written).unwrap(), profile);
+        }
     }
 
     #[test]

@@ -17,8 +17,8 @@ mod units;
 
 pub use device::{DeviceModel, Nanoseconds, Op, OpKind};
 pub use drive::{
-    Atomicity, Compression, DriveProfile, DriveStatistics, FileKindStatistics, FlushTiming,
-    ProfileError, ReadTiming, WriteCache, WriteTiming,
+    Atomicity, Compression, Disks, DriveProfile, DriveStatistics, FileKindStatistics, Flash,
+    FlushTiming, ProfileError, ReadTiming, Throttle, ThrottleRate, WriteCache, WriteTiming,
 };
 pub use endpoint::{Address, Endpoint, Secret};
 pub use file_kind::FileKind;

@@ -30,7 +30,7 @@ impl Amplification {
     }
 }
 
-fn factor_of_alpha(alpha: f64) -> f64 {
+pub(super) fn factor_of_alpha(alpha: f64) -> f64 {
     alpha / (alpha + lambert_w0(-alpha * (-alpha).exp()))
 }
 

@@ -8,8 +8,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use weir_model::{Nanoseconds, ReadTiming, Scale};
+use weir_model::{Disks, Nanoseconds, Op, ReadTiming, Scale};
 
+use super::arms::{ALONE, Turn};
+use super::latency::ReadLatency;
+use super::sequential::LastEnds;
 use super::throughput::ThroughputCap;
 
 /// Bytes of the read that a data sheet's latency and IOPS are for.
@@ -18,7 +21,8 @@ const SHEET_BYTES: u64 = 4096;
 /// The read side of a device.
 #[derive(Debug)]
 pub(super) struct Reads {
-    latency_ns: f64,
+    latency: ReadLatency,
+    last_ends: LastEnds,
     /// Beyond the first 4 KiB, for one read: at the full interface, as latency does not scale.
     extra_ns_per_byte: f64,
     /// Of the scaled device's whole throughput: what one more operation or byte takes.
@@ -32,14 +36,15 @@ pub(super) struct Reads {
 }
 
 impl Reads {
-    pub(super) fn new(timing: &ReadTiming, scale: Scale) -> Self {
+    pub(super) fn new(timing: &ReadTiming, disks: Option<&Disks>, scale: Scale) -> Self {
         let latency_ns = timing.latency_us * 1e3;
         let cost_ns_per_read = 1e9 / (timing.iops_max * scale.factor());
         // The allowance keeps 50.000000001 units from becoming 51.
         let units = (latency_ns / cost_ns_per_read - 1e-6).ceil().max(1.0) as usize;
         let extra_ns_per_byte = 1e3 / timing.bandwidth_mb_per_s;
         Self {
-            latency_ns,
+            latency: ReadLatency::of(timing, disks),
+            last_ends: LastEnds::default(),
             extra_ns_per_byte,
             cost_ns_per_read,
             cost_ns_per_byte: extra_ns_per_byte / scale.factor(),
@@ -51,21 +56,40 @@ impl Reads {
     }
 
     /// Accepts a read; returns when it is done.
-    pub(super) fn submit(&mut self, bytes: u64, now: Nanoseconds) -> Nanoseconds {
-        let extra_bytes = bytes.saturating_sub(SHEET_BYTES) as f64;
-        let on_interface = bytes as f64 * self.cost_ns_per_byte;
+    pub(super) fn submit(&mut self, op: &Op, now: Nanoseconds, turn: Turn) -> Nanoseconds {
+        // Writes in between move the arms away.
+        if self.latency.is_of_disks() && self.last_ends.continues(op) && turn == ALONE {
+            return self.read_on(op.bytes, now);
+        }
+        let extra_bytes = op.bytes.saturating_sub(SHEET_BYTES) as f64;
+        let on_interface = op.bytes as f64 * self.cost_ns_per_byte;
         // A long read holds the units for longer than a short one; the clock of operations keeps
         // account of it, and the interface's clock keeps the bandwidth exact.
-        let on_units = self.cost_ns_per_read + extra_bytes * self.cost_ns_per_byte;
+        let on_units =
+            self.cost_ns_per_read * turn.cost_factor + extra_bytes * self.cost_ns_per_byte;
         let by_operations = self.operations.admit(now, on_units);
         let by_interface = self.interface.admit(now, on_interface);
         let Reverse(unit_free) = self.units.pop().unwrap_or(Reverse(0));
         let start = now.max(unit_free).max(by_operations).max(by_interface);
-        let service = self.latency_ns + extra_bytes * self.extra_ns_per_byte;
+        let transfer = extra_bytes * self.extra_ns_per_byte;
+        let service = turn.wait_ns + self.latency.draw_ns() + transfer;
         let done = start + service as Nanoseconds;
         self.units.push(Reverse(done));
         self.busy_ns += on_units.max(on_interface);
         done
+    }
+
+    /// The disks' arms are where they have to be: nothing but the transfer.
+    fn read_on(&mut self, bytes: u64, now: Nanoseconds) -> Nanoseconds {
+        let cost_ns = bytes as f64 * self.cost_ns_per_byte;
+        self.busy_ns += cost_ns;
+        let start = self.interface.admit(now, cost_ns);
+        start + (bytes as f64 * self.extra_ns_per_byte) as Nanoseconds
+    }
+
+    /// What a random read takes of the whole device, nanoseconds.
+    pub(super) fn cost_ns_per_read(&self) -> f64 {
+        self.cost_ns_per_read
     }
 
     /// Nanoseconds of the whole device's read capacity that were used.

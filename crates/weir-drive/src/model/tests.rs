@@ -6,76 +6,8 @@ use std::collections::BinaryHeap;
 use weir_model::{DeviceModel, DriveProfile, FileKind, Nanoseconds, Op, OpKind, Scale};
 
 use super::Model;
+use super::closed_loop::{Job, assert_near, random, run};
 use crate::profiles;
-
-/// How a closed loop of clients asks.
-#[derive(Clone, Copy)]
-struct Job {
-    kind: OpKind,
-    bytes: u64,
-    depth: usize,
-    sequential: bool,
-    compressed_fraction: f64,
-}
-
-/// What the loop saw in its second half, after the write buffer has filled.
-struct Seen {
-    per_second: f64,
-    bytes_per_second: f64,
-    latency_us_mean: f64,
-}
-
-fn run(profile: &DriveProfile, scale: Scale, job: Job) -> Seen {
-    const OPERATIONS: u64 = 200_000;
-    let mut model = Model::new(profile, scale);
-    let mut clients: BinaryHeap<Reverse<Nanoseconds>> =
-        std::iter::repeat_n(Reverse(1000), job.depth).collect();
-    let (mut half_time, mut last_done, mut latency_ns) = (0, 0, 0);
-    for number in 0..OPERATIONS {
-        let Reverse(now) = clients.pop().unwrap();
-        let position = if job.sequential {
-            number
-        } else {
-            // A step that is prime to the size visits every page, never the next one.
-            (number * 7919) % OPERATIONS
-        };
-        let op = Op {
-            kind: job.kind,
-            file: 1,
-            file_kind: FileKind::Data,
-            offset: position * job.bytes,
-            bytes: job.bytes,
-            compressed_fraction: job.compressed_fraction,
-        };
-        let done = model.submit(&op, now);
-        assert!(done >= now);
-        if number == OPERATIONS / 2 {
-            half_time = now;
-        }
-        if number >= OPERATIONS / 2 {
-            latency_ns += done - now;
-            last_done = last_done.max(now);
-        }
-        clients.push(Reverse(done));
-    }
-    let measured = (OPERATIONS / 2) as f64;
-    let per_second = measured / ((last_done - half_time) as f64 / 1e9);
-    Seen {
-        per_second,
-        bytes_per_second: per_second * job.bytes as f64,
-        latency_us_mean: latency_ns as f64 / measured / 1e3,
-    }
-}
-
-fn random(kind: OpKind, bytes: u64, depth: usize) -> Job {
-    Job {
-        kind,
-        bytes,
-        depth,
-        sequential: false,
-        compressed_fraction: 1.0,
-    }
-}
 
 fn p4610() -> DriveProfile {
     profiles::embedded("intel-p4610").unwrap()
@@ -87,14 +19,6 @@ fn csd2000() -> DriveProfile {
 
 fn scales() -> [Scale; 2] {
     [Scale::FULL, "1/25".parse().unwrap()]
-}
-
-#[track_caller]
-fn assert_near(what: &str, found: f64, wanted: f64) {
-    assert!(
-        (found / wanted - 1.0).abs() < 0.02,
-        "{what}: found {found}, wanted {wanted}"
-    );
 }
 
 #[test]
@@ -132,10 +56,7 @@ fn saturated_random_writes_fall_to_the_steady_state_of_garbage_collection() {
 #[test]
 fn sequential_writes_give_the_data_sheets_bandwidth() {
     for scale in scales() {
-        let job = Job {
-            sequential: true,
-            ..random(OpKind::Write, 65_536, 32)
-        };
+        let job = random(OpKind::Write, 65_536, 32).sequential();
         let seen = run(&p4610(), scale, job);
         assert_near("bandwidth", seen.bytes_per_second, 3.0e9 * scale.factor());
     }

@@ -5,19 +5,15 @@
 //! amplification, and never for less than its own bytes at the drive's bandwidth: the interface
 //! and the compression engine see all of them. A full buffer makes the next write wait.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use weir_model::{Nanoseconds, Op, Scale, WriteTiming};
 
-use super::amplification::Amplification;
+use super::collection::Collection;
 use super::throughput::ThroughputCap;
 
 /// Bytes of the write that a data sheet's latency is for.
 const SHEET_BYTES: u64 = 4096;
-/// A write of this size or more fills flash blocks by itself, like a sequential one.
-const LARGE_BYTES: u64 = 128 * 1024;
-/// Files whose last write is remembered; past it, the memory starts afresh.
-const FILES_REMEMBERED: usize = 65_536;
 
 /// The write side of a device.
 #[derive(Debug)]
@@ -28,23 +24,23 @@ pub(super) struct Writes {
     cost_ns_per_write: f64,
     media_ns_per_byte: f64,
     operations: ThroughputCap,
-    amplification: Amplification,
+    collection: Collection,
     buffer_bytes_max: u64,
-    /// Writes in the buffer: when each is on the media, and its bytes.
-    buffer: VecDeque<(Nanoseconds, u64)>,
+    /// Writes in the buffer: when each is on the media, not counting `held_up_ns`, and its bytes.
+    buffer: VecDeque<(f64, u64)>,
     buffer_bytes: u64,
     /// When the write before was let into the buffer: writes enter in order.
     admitted_at: Nanoseconds,
-    /// When all that was accepted is on the media.
+    /// When all that was accepted is on the media, not counting `held_up_ns`.
     drained_at: f64,
-    /// File -> end of its last write.
-    last_end: HashMap<u64, u64>,
+    /// For how long the drain stood still so far because reads went first.
+    held_up_ns: f64,
     media_written_bytes: f64,
     busy_ns: f64,
 }
 
 impl Writes {
-    pub(super) fn new(timing: &WriteTiming, scale: Scale) -> Self {
+    pub(super) fn new(timing: &WriteTiming, scale: Scale, collection: Collection) -> Self {
         let latency_ns = timing.latency_us * 1e3;
         let extra_ns_per_byte = 1e3 / timing.bandwidth_mb_per_s;
         Self {
@@ -53,13 +49,13 @@ impl Writes {
             cost_ns_per_write: 1e9 / (timing.iops_max * scale.factor()),
             media_ns_per_byte: extra_ns_per_byte / scale.factor(),
             operations: ThroughputCap::new(latency_ns),
-            amplification: Amplification::from_factor(timing.amplification_random),
+            collection,
             buffer_bytes_max: scale.apply(timing.buffer.0),
             buffer: VecDeque::new(),
             buffer_bytes: 0,
             admitted_at: 0,
             drained_at: 0.0,
-            last_end: HashMap::new(),
+            held_up_ns: 0.0,
             media_written_bytes: 0.0,
             busy_ns: 0.0,
         }
@@ -80,6 +76,7 @@ impl Writes {
     fn wait_for_room(&mut self, bytes: u64, now: Nanoseconds) -> Nanoseconds {
         let mut time = now;
         while let Some(&(on_media, drained)) = self.buffer.front() {
+            let on_media = (on_media + self.held_up_ns) as Nanoseconds;
             let room = self.buffer_bytes + bytes <= self.buffer_bytes_max;
             if room && on_media > time {
                 break;
@@ -94,32 +91,38 @@ impl Writes {
     /// Puts the write into the buffer and its work onto the media.
     fn fill(&mut self, op: &Op, admitted: Nanoseconds) {
         let stored = op.compressed_fraction.clamp(f64::MIN_POSITIVE, 1.0);
-        let factor = if self.is_sequential(op) {
-            1.0
-        } else {
-            self.amplification.factor(stored)
-        };
-        let media_bytes = op.bytes as f64 * stored * factor;
-        let drain_ns = media_bytes.max(op.bytes as f64) * self.media_ns_per_byte;
-        self.drained_at = self.drained_at.max(admitted as f64) + drain_ns;
-        self.buffer
-            .push_back((self.drained_at as Nanoseconds, op.bytes));
+        let cost = self.collection.write(op, stored);
+        let media_bytes = op.bytes as f64 * stored * cost.amplification;
+        let transfer_ns = media_bytes.max(op.bytes as f64) * self.media_ns_per_byte;
+        let drain_ns = transfer_ns.max(cost.least_ns);
+        let idle_from = admitted as f64 - self.held_up_ns;
+        self.drained_at = self.drained_at.max(idle_from) + drain_ns;
+        self.buffer.push_back((self.drained_at, op.bytes));
         self.buffer_bytes += op.bytes;
         self.media_written_bytes += media_bytes;
         self.busy_ns += drain_ns;
     }
 
-    fn is_sequential(&mut self, op: &Op) -> bool {
-        if self.last_end.len() >= FILES_REMEMBERED {
-            self.last_end.clear();
-        }
-        let previous_end = self.last_end.insert(op.file, op.offset + op.bytes);
-        previous_end == Some(op.offset) || op.bytes >= LARGE_BYTES
+    /// Takes back the space of a range.
+    pub(super) fn discard(&mut self, op: &Op) {
+        self.collection.discard(op);
     }
 
     /// When all that was accepted is on the media.
     pub(super) fn drained_at(&self) -> Nanoseconds {
-        self.drained_at as Nanoseconds
+        (self.drained_at + self.held_up_ns).max(0.0) as Nanoseconds
+    }
+
+    /// The drain stands still for `ns`, if there is anything to drain at `now`.
+    pub(super) fn hold_up(&mut self, ns: f64, now: Nanoseconds) {
+        if self.drained_at() > now {
+            self.held_up_ns += ns;
+        }
+    }
+
+    /// Share of the buffer that waits for the media, 0 to 1.
+    pub(super) fn buffer_fill(&self) -> f64 {
+        (self.buffer_bytes as f64 / self.buffer_bytes_max as f64).min(1.0)
     }
 
     /// Latency of a write that finds room, nanoseconds.

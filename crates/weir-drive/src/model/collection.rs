@@ -1,0 +1,77 @@
+//! What the media adds to a write: garbage collection of flash, the arms of disks.
+
+use weir_model::{DriveProfile, Op, Scale};
+
+use super::amplification::Amplification;
+use super::disks::random_write_ns;
+use super::flash::MappedFlash;
+use super::sequential::LastEnds;
+
+/// A write of this size or more fills flash blocks by itself, like a sequential one.
+const LARGE_BYTES: u64 = 128 * 1024;
+
+/// What a write costs the media.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct MediaCost {
+    /// Media bytes per stored byte.
+    pub(super) amplification: f64,
+    /// Time that it takes whatever its size.
+    pub(super) least_ns: f64,
+}
+
+/// The media that the write buffer drains to.
+#[derive(Debug)]
+pub(super) struct Collection {
+    media: Media,
+    /// What a random write takes at least, whatever its size.
+    random_least_ns: f64,
+    last_ends: LastEnds,
+}
+
+#[derive(Debug)]
+enum Media {
+    /// One factor for all random writes: flash that is always full and in steady state, or media
+    /// that collect no garbage.
+    Steady(Amplification),
+    /// Flash whose factor follows from what was written where.
+    Mapped(MappedFlash),
+}
+
+impl Collection {
+    pub(super) fn of(profile: &DriveProfile, scale: Scale, capacity_bytes: u64) -> Self {
+        let media = if let Some(flash) = &profile.flash {
+            Media::Mapped(MappedFlash::new(flash, profile.compression, capacity_bytes))
+        } else {
+            let factor = profile.write.amplification_random;
+            Media::Steady(Amplification::from_factor(factor))
+        };
+        let by_arms_ns = profile.disks.as_ref().map_or(0.0, random_write_ns);
+        let by_controller_ns = profile.write.iops_max_random.map_or(0.0, |iops| 1e9 / iops);
+        Self {
+            media,
+            random_least_ns: by_arms_ns.max(by_controller_ns) / scale.factor(),
+            last_ends: LastEnds::default(),
+        }
+    }
+
+    /// Accounts for a write that stores `fraction` of its bytes.
+    pub(super) fn write(&mut self, op: &Op, fraction: f64) -> MediaCost {
+        let is_random = !self.last_ends.continues(op);
+        let amplification = match &mut self.media {
+            Media::Mapped(flash) => flash.write(op, fraction),
+            Media::Steady(steady) if is_random && op.bytes < LARGE_BYTES => steady.factor(fraction),
+            Media::Steady(_) => 1.0,
+        };
+        MediaCost {
+            amplification,
+            least_ns: if is_random { self.random_least_ns } else { 0.0 },
+        }
+    }
+
+    /// TRIM.
+    pub(super) fn discard(&mut self, op: &Op) {
+        if let Media::Mapped(flash) = &mut self.media {
+            flash.discard(op);
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! What is behind a drive's interface: flash, spinning disks, a provider's limits.
+
+use serde::{Deserialize, Serialize};
+
+use super::DriveProfile;
+
+/// Flash with a translation layer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flash {
+    /// Spare / user capacity: 0.07 for 7 %.
+    pub over_provisioning: f64,
+    /// Data on the drive when it is mounted, before compression, as a share of the capacity, aged
+    /// by random overwrites until garbage collection has settled. 0: as new.
+    #[serde(default = "one")]
+    pub fill: f64,
+    /// Stored / written bytes of those data, on a drive that compresses.
+    #[serde(default = "one")]
+    pub fill_compressed_fraction: f64,
+}
+
+/// Spinning disks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Disks {
+    /// How many.
+    pub count: u32,
+    /// Each write goes to two of them (RAID 1, RAID 10).
+    #[serde(default)]
+    pub mirrored: bool,
+    /// Mean seek, microseconds.
+    pub seek_us: f64,
+    /// One turn, microseconds: 60,000,000 / revolutions per minute.
+    pub rotation_us: f64,
+}
+
+/// Limits of a cloud volume, for reads and writes together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Throttle {
+    /// Operations per second.
+    pub iops: ThrottleRate,
+    /// 10^6 bytes per second.
+    pub mb_per_s: ThrottleRate,
+}
+
+/// A rate that grows with the capacity, `min(base + per_gib x GiB, max)`, and what it saves up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ThrottleRate {
+    /// Per second, at any size.
+    pub base: f64,
+    /// More per second, for each GiB of capacity.
+    #[serde(default)]
+    pub per_gib: f64,
+    /// Never more than this per second; `base` if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<f64>,
+    /// What an idle volume saves up (operations or 10^6 bytes) and spends as fast as its `read` and
+    /// `write` figures allow. Full at the start.
+    #[serde(default)]
+    pub burst_credit: f64,
+}
+
+impl ThrottleRate {
+    /// The rate of a volume of `capacity_bytes`, per second.
+    pub fn per_second(&self, capacity_bytes: u64) -> f64 {
+        let gib = capacity_bytes as f64 / f64::from(1 << 30);
+        (self.base + self.per_gib * gib).min(self.max.unwrap_or(f64::INFINITY))
+    }
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+impl DriveProfile {
+    /// Key, value, whether it is possible, and what it must be, of the optional sections.
+    pub(super) fn media_checks(&self) -> Vec<(&'static str, f64, bool, &'static str)> {
+        let mut checks = Vec::new();
+        if let Some(iops) = self.write.iops_max_random {
+            let why = "must be a number above 0";
+            checks.push(("write.iops_max_random", iops, iops > 0.0, why));
+        }
+        if let Some(flash) = &self.flash {
+            checks.extend(flash.checks(self.write.amplification_random));
+        }
+        if let Some(disks) = &self.disks {
+            checks.extend(disks.checks());
+        }
+        if let Some(throttle) = &self.throttle {
+            checks.extend(
+                throttle
+                    .iops
+                    .checks(["throttle.iops.base", "throttle.iops.per_gib"]),
+            );
+            let keys = ["throttle.mb_per_s.base", "throttle.mb_per_s.per_gib"];
+            checks.extend(throttle.mb_per_s.checks(keys));
+        }
+        let mut before = (0.0, 0.0);
+        for &(percent, latency_us) in &self.read.percentiles_us {
+            let possible = percent > before.0 && percent < 100.0 && latency_us > before.1;
+            let why = "percentiles and their latencies must ascend and stay below 100 %";
+            checks.push(("read.percentiles_us", percent, possible, why));
+            before = (percent, latency_us);
+        }
+        checks
+    }
+}
+
+type Check = (&'static str, f64, bool, &'static str);
+
+impl Flash {
+    fn checks(&self, amplification_random: f64) -> [Check; 4] {
+        let fraction = self.fill_compressed_fraction;
+        [
+            (
+                "flash.over_provisioning",
+                self.over_provisioning,
+                self.over_provisioning >= 0.01,
+                "must be at least 0.01, or garbage collection never ends",
+            ),
+            (
+                "flash.fill",
+                self.fill,
+                self.fill >= 0.0 && self.fill * fraction <= 1.0,
+                "must be at least 0, and at most 1 after compression",
+            ),
+            (
+                "flash.fill_compressed_fraction",
+                fraction,
+                fraction > 0.0 && fraction <= 1.0,
+                "must be a share above 0, up to 1",
+            ),
+            (
+                "write.amplification_random",
+                amplification_random,
+                amplification_random <= 1.0,
+                "must be left out, since it follows from flash.over_provisioning",
+            ),
+        ]
+    }
+}
+
+impl Disks {
+    fn checks(&self) -> [Check; 3] {
+        let even = !self.mirrored || self.count.is_multiple_of(2);
+        [
+            (
+                "disks.count",
+                f64::from(self.count),
+                self.count > 0 && even,
+                "must be above 0, and even if mirrored",
+            ),
+            (
+                "disks.seek_us",
+                self.seek_us,
+                self.seek_us > 0.0,
+                "must be a number above 0",
+            ),
+            (
+                "disks.rotation_us",
+                self.rotation_us,
+                self.rotation_us > 0.0,
+                "must be a number above 0",
+            ),
+        ]
+    }
+}
+
+impl ThrottleRate {
+    fn checks(&self, [base, per_gib]: [&'static str; 2]) -> [Check; 2] {
+        [
+            (base, self.base, self.base > 0.0, "must be a number above 0"),
+            (
+                per_gib,
+                self.per_gib,
+                self.per_gib >= 0.0 && self.burst_credit >= 0.0,
+                "it and the burst credit must not be negative",
+            ),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_grows_with_the_capacity_up_to_its_limit() {
+        let rate = ThrottleRate {
+            base: 1800.0,
+            per_gib: 50.0,
+            max: Some(50_000.0),
+            burst_credit: 0.0,
+        };
+        for (gib, wanted) in [(0, 1800.0), (20, 2800.0), (964, 50_000.0), (5000, 50_000.0)] {
+            assert!((rate.per_second(gib << 30) - wanted).abs() < 1e-9);
+        }
+    }
+
+    fn parse(sections: &str) -> Result<DriveProfile, String> {
+        let text = format!(
+            "title = \"T\"\ncapacity = \"1G\"\nflush = {{ latency_us = 20 }}
+             read = {{ latency_us = 90, iops_max = 20_000, bandwidth_mb_per_s = 500 }}
+             [write]\nlatency_us = 20\niops_max = 20_000\nbandwidth_mb_per_s = 400
+             buffer = \"1M\"\ncache = \"volatile\"\n{sections}"
+        );
+        DriveProfile::parse("t", &text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_section_that_is_left_out_is_not_written_either() {
+        let profile = parse("").unwrap();
+        assert!(profile.flash.is_none() && profile.write.amplification_random <= 1.0);
+        let json = serde_json::to_string(&profile).unwrap();
+        assert!(
+            !json.contains("flash") && !json.contains("percentiles"),
+            "{json}"
+        );
+    }
+
+    #[test]
+    fn impossible_media_are_refused_with_their_key() {
+        let refused = [
+            ("[flash]\nover_provisioning = 0", "flash.over_provisioning"),
+            ("[flash]\nover_provisioning = 0.1\nfill = 2", "flash.fill"),
+            (
+                "amplification_random = 3\n[flash]\nover_provisioning = 0.1",
+                "write.amplification_random",
+            ),
+            (
+                "[disks]\ncount = 3\nmirrored = true\nseek_us = 1\nrotation_us = 1",
+                "disks.count",
+            ),
+            (
+                "[throttle]\niops = { base = 0 }\nmb_per_s = { base = 1 }",
+                "throttle.iops.base",
+            ),
+        ];
+        for (section, key) in refused {
+            let error = parse(section).unwrap_err();
+            assert!(error.contains(key), "{error}");
+        }
+        assert!(parse("[flash]\nover_provisioning = 0.1").is_ok());
+    }
+}
