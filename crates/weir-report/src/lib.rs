@@ -7,6 +7,7 @@
 mod answers;
 mod cells;
 mod counters;
+mod data_sheet;
 mod error;
 mod html;
 mod markdown;

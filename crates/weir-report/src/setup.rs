@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use weir_model::{Bytes, Compression, DriveProfile, StudyResult, WriteCache};
+use weir_model::{Bytes, StudyResult};
 
+use crate::data_sheet::DataSheet;
 use crate::number::grouped;
 use crate::words::{count, data_scale_words, distribution_words, drive_scale_words, flavor_name};
 
@@ -14,7 +15,7 @@ pub(crate) struct Setup<'a> {
     pub(crate) facts: Vec<Fact>,
     /// Variables that the study sets in all cells.
     variables: &'a BTreeMap<String, String>,
-    drives: Vec<DriveFacts<'a>>,
+    drives: Vec<DataSheet<'a>>,
     host: &'a BTreeMap<String, String>,
 }
 
@@ -25,30 +26,12 @@ pub(crate) struct Fact {
     pub(crate) text: String,
 }
 
-/// A drive's profile, figure by figure.
-#[derive(Debug, Serialize)]
-struct DriveFacts<'a> {
-    name: &'a str,
-    title: &'a str,
-    figures: Vec<Figure<'a>>,
-    /// Sources of the profile that belong to none of the figures.
-    other_sources: BTreeMap<&'a str, &'a str>,
-}
-
-/// A figure of a data sheet with its source.
-#[derive(Debug, Serialize)]
-struct Figure<'a> {
-    label: &'static str,
-    text: String,
-    source: Option<&'a str>,
-}
-
 /// The set-up of `result`.
 pub(crate) fn of(result: &StudyResult) -> Setup<'_> {
     Setup {
         facts: facts(result),
         variables: &result.plan.server.variables,
-        drives: result.drives.iter().map(drive_facts).collect(),
+        drives: result.drives.iter().map(DataSheet::new).collect(),
         host: &result.host,
     }
 }
@@ -183,101 +166,6 @@ pub(crate) fn bytes_words(bytes: u64) -> String {
     }
 }
 
-fn drive_facts(drive: &DriveProfile) -> DriveFacts<'_> {
-    let figures = figures(drive);
-    let keys: Vec<_> = figures.iter().map(|(key, ..)| *key).collect();
-    let is_other = |key: &str| !keys.contains(&key);
-    DriveFacts {
-        name: &drive.name,
-        title: &drive.title,
-        other_sources: drive
-            .sources
-            .iter()
-            .filter(|(key, _)| is_other(key))
-            .map(|(key, source)| (key.as_str(), source.as_str()))
-            .collect(),
-        figures: figures
-            .into_iter()
-            .map(|(key, label, text)| Figure {
-                label,
-                text,
-                source: drive.sources.get(key).map(String::as_str),
-            })
-            .collect(),
-    }
-}
-
-/// Every figure of a profile: key in its file, label, value with unit.
-fn figures(drive: &DriveProfile) -> Vec<(&'static str, &'static str, String)> {
-    let microseconds = |value: f64| format!("{} \u{b5}s", short(value));
-    let rate = |value: f64| format!("{} per s", grouped(value));
-    let bandwidth = |value: f64| format!("{} MB/s", grouped(value));
-    let cache = match drive.write.cache {
-        WriteCache::PowerProtected => "survives a power cut",
-        WriteCache::Volatile => "lost in a power cut unless flushed",
-    };
-    let compression = match drive.compression {
-        Compression::None => "none",
-        Compression::Zlib4k => "zlib, each 4 KiB on its own",
-    };
-    vec![
-        ("capacity", "Capacity", bytes_words(drive.capacity.0)),
-        (
-            "read.latency_us",
-            "Read latency, 4 KiB, queue depth 1",
-            microseconds(drive.read.latency_us),
-        ),
-        (
-            "read.iops_max",
-            "Random 4 KiB reads",
-            rate(drive.read.iops_max),
-        ),
-        (
-            "read.bandwidth_mb_per_s",
-            "Sequential reads",
-            bandwidth(drive.read.bandwidth_mb_per_s),
-        ),
-        (
-            "write.latency_us",
-            "Write latency, 4 KiB, queue depth 1",
-            microseconds(drive.write.latency_us),
-        ),
-        ("write.iops_max", "Writes", rate(drive.write.iops_max)),
-        (
-            "write.bandwidth_mb_per_s",
-            "Sequential writes",
-            bandwidth(drive.write.bandwidth_mb_per_s),
-        ),
-        (
-            "write.buffer",
-            "Write buffer",
-            bytes_words(drive.write.buffer.0),
-        ),
-        (
-            "write.amplification_random",
-            "Media bytes per byte of random writes, full drive",
-            short(drive.write.amplification_random),
-        ),
-        ("write.cache", "Write buffer's content", cache.to_owned()),
-        (
-            "flush.latency_us",
-            "Flush latency, idle",
-            microseconds(drive.flush.latency_us),
-        ),
-        ("compression", "Compression", compression.to_owned()),
-        (
-            "atomicity.unit",
-            "Largest write that is never torn",
-            bytes_words(drive.atomicity.unit.0),
-        ),
-    ]
-}
-
-/// The shortest form of a figure from a data sheet: `90`, `1.5`.
-fn short(value: f64) -> String {
-    value.to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -302,17 +190,6 @@ mod tests {
             words.ends_with("4 to 8 times the buffer pool, which is 128 MiB to 256 MiB"),
             "{words}"
         );
-    }
-
-    #[test]
-    fn sources_stand_beside_their_figures() {
-        let result = sample::study(1, 1);
-        let setup = of(&result);
-        let sourced = setup.drives[0]
-            .figures
-            .iter()
-            .filter(|f| f.source.is_some());
-        assert!(sourced.count() >= 1);
     }
 
     #[test]

@@ -1,0 +1,233 @@
+//! A drive's profile as a data sheet: every figure with its label, unit and source.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use weir_model::{Compression, DriveProfile, ThrottleRate, WriteCache};
+
+use crate::number::grouped;
+use crate::setup::bytes_words;
+
+/// A drive's profile, figure by figure.
+#[derive(Debug, Serialize)]
+pub(crate) struct DataSheet<'a> {
+    name: &'a str,
+    title: &'a str,
+    figures: Vec<Figure<'a>>,
+    /// Sources of the profile that belong to none of the figures.
+    other_sources: BTreeMap<&'a str, &'a str>,
+}
+
+/// A figure of a data sheet with its source.
+#[derive(Debug, Serialize)]
+struct Figure<'a> {
+    label: &'static str,
+    text: String,
+    source: Option<&'a str>,
+}
+
+/// Key in the profile's file, label, value with unit.
+type Line = (&'static str, &'static str, String);
+
+impl<'a> DataSheet<'a> {
+    pub(crate) fn new(drive: &'a DriveProfile) -> Self {
+        let lines: Vec<_> = [reads(drive), writes(drive), media(drive), guarantees(drive)]
+            .into_iter()
+            .flatten()
+            .collect();
+        let sources = drive.sources.iter();
+        let other_sources = sources
+            .filter(|(key, _)| !lines.iter().any(|(known, ..)| known == key))
+            .map(|(key, source)| (key.as_str(), source.as_str()))
+            .collect();
+        let figure = |(key, label, text): Line| {
+            let source = drive.sources.get(key).map(String::as_str);
+            Figure {
+                label,
+                text,
+                source,
+            }
+        };
+        Self {
+            name: &drive.name,
+            title: &drive.title,
+            figures: lines.into_iter().map(figure).collect(),
+            other_sources,
+        }
+    }
+}
+
+fn reads(drive: &DriveProfile) -> Vec<Line> {
+    let read = &drive.read;
+    let mut lines = vec![
+        ("capacity", "Capacity", bytes_words(drive.capacity.0)),
+        (
+            "read.latency_us",
+            "Read latency, 4 KiB, queue depth 1",
+            microseconds(read.latency_us),
+        ),
+        ("read.iops_max", "Random 4 KiB reads", rate(read.iops_max)),
+        (
+            "read.bandwidth_mb_per_s",
+            "Sequential reads",
+            bandwidth(read.bandwidth_mb_per_s),
+        ),
+    ];
+    if !read.percentiles_us.is_empty() {
+        let point = |(percentile, us): &(f64, f64)| format!("p{percentile} {}", microseconds(*us));
+        let tail: Vec<_> = read.percentiles_us.iter().map(point).collect();
+        lines.push(("read.percentiles_us", "Read latency, tail", tail.join(", ")));
+    }
+    lines
+}
+
+fn writes(drive: &DriveProfile) -> Vec<Line> {
+    let write = &drive.write;
+    let mut lines = vec![
+        (
+            "write.latency_us",
+            "Write latency, 4 KiB, queue depth 1",
+            microseconds(write.latency_us),
+        ),
+        ("write.iops_max", "Writes", rate(write.iops_max)),
+    ];
+    if let Some(most) = write.iops_max_random {
+        lines.push((
+            "write.iops_max_random",
+            "Random writes, controller's limit",
+            rate(most),
+        ));
+    }
+    lines.push((
+        "write.bandwidth_mb_per_s",
+        "Sequential writes",
+        bandwidth(write.bandwidth_mb_per_s),
+    ));
+    lines.push(("write.buffer", "Write buffer", bytes_words(write.buffer.0)));
+    lines
+}
+
+/// What lies behind the write buffer: flash, disks or a cloud's limits.
+fn media(drive: &DriveProfile) -> Vec<Line> {
+    let mut lines = Vec::new();
+    match &drive.flash {
+        Some(flash) => lines.extend([
+            (
+                "flash.over_provisioning",
+                "Spare flash",
+                percent(flash.over_provisioning),
+            ),
+            ("flash.fill", "Filled before the run", percent(flash.fill)),
+        ]),
+        None => lines.push((
+            "write.amplification_random",
+            "Media bytes per byte of random writes, full drive",
+            drive.write.amplification_random.to_string(),
+        )),
+    }
+    if let Some(disks) = &drive.disks {
+        let mirrored = if disks.mirrored { ", mirrored" } else { "" };
+        lines.extend([
+            ("disks.count", "Disks", format!("{}{mirrored}", disks.count)),
+            ("disks.seek_us", "Mean seek", microseconds(disks.seek_us)),
+            (
+                "disks.rotation_us",
+                "One turn",
+                microseconds(disks.rotation_us),
+            ),
+        ]);
+    }
+    if let Some(throttle) = &drive.throttle {
+        let limit = |limit: &ThrottleRate| limit.per_second(drive.capacity.0);
+        lines.extend([
+            (
+                "throttle.iops",
+                "Volume's limit, operations",
+                rate(limit(&throttle.iops)),
+            ),
+            (
+                "throttle.mb_per_s",
+                "Volume's limit, bytes",
+                bandwidth(limit(&throttle.mb_per_s)),
+            ),
+        ]);
+    }
+    lines
+}
+
+fn guarantees(drive: &DriveProfile) -> Vec<Line> {
+    let cache = match drive.write.cache {
+        WriteCache::PowerProtected => "survives a power cut",
+        WriteCache::Volatile => "lost in a power cut unless flushed",
+    };
+    let compression = match drive.compression {
+        Compression::None => "none",
+        Compression::Zlib4k => "zlib, each 4 KiB on its own",
+    };
+    vec![
+        ("write.cache", "Write buffer's content", cache.to_owned()),
+        (
+            "flush.latency_us",
+            "Flush latency, idle",
+            microseconds(drive.flush.latency_us),
+        ),
+        ("compression", "Compression", compression.to_owned()),
+        (
+            "atomicity.unit",
+            "Largest write that is never torn",
+            bytes_words(drive.atomicity.unit.0),
+        ),
+    ]
+}
+
+fn microseconds(value: f64) -> String {
+    format!("{value} \u{b5}s")
+}
+
+fn rate(value: f64) -> String {
+    format!("{} per s", grouped(value))
+}
+
+fn bandwidth(value: f64) -> String {
+    format!("{} MB/s", grouped(value))
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", (share * 1000.0).round() / 10.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_stand_beside_their_figures_and_the_others_are_kept() {
+        let mut drive = crate::sample::study(1, 1).drives.remove(0);
+        drive.sources = [("flush.latency_us", "seen"), ("firmware", "unknown")]
+            .map(|(key, source)| (key.to_owned(), source.to_owned()))
+            .into();
+        let sheet = DataSheet::new(&drive);
+        let sourced: Vec<_> = sheet
+            .figures
+            .iter()
+            .filter_map(|figure| Some((figure.label, figure.source?)))
+            .collect();
+        assert_eq!(sourced, [("Flush latency, idle", "seen")]);
+        assert_eq!(
+            sheet.other_sources,
+            BTreeMap::from([("firmware", "unknown")])
+        );
+    }
+
+    #[test]
+    fn a_cloud_volume_shows_its_limits_at_its_size() {
+        let text = include_str!("../../../drives/alibaba-essd-pl1.toml");
+        let drive = DriveProfile::parse("essd", text).unwrap();
+        let sheet = DataSheet::new(&drive);
+        let limit = sheet
+            .figures
+            .iter()
+            .find(|figure| figure.label == "Volume's limit, operations");
+        assert_eq!(limit.unwrap().text, "50,000 per s");
+    }
+}
