@@ -12,6 +12,9 @@
 mod bootstrap;
 mod error;
 mod moments;
+mod multiple;
+mod noise;
+mod order;
 mod paired;
 mod series_mean;
 #[cfg(test)]
@@ -23,6 +26,9 @@ mod welch;
 
 pub use bootstrap::{BOOTSTRAP_PAIRS_MIN, bootstrap_log_ratio};
 pub use error::StatsError;
+pub use multiple::{benjamini_hochberg, holm};
+pub use noise::{NoiseFloor, Verdict, noise_floor, verdict};
+pub use order::{OrderEffect, OrderedRun, order_effect};
 pub use paired::{RatioEstimate, paired_log_ratio, paired_p_value};
 pub use series_mean::{MeanEstimate, effective_sample_size};
 pub use steady::{SteadyState, steady_state};
