@@ -32,4 +32,27 @@ pub enum StatsError {
         /// How many the method needs.
         needed: usize,
     },
+    /// A slope needs two different sizes, a curve sizes that rise.
+    #[error("sizes do not rise; give every size once, from the smallest to the largest")]
+    SizesDoNotRise,
+    /// A curve that must rise falls by more than its noise.
+    #[error(
+        "the curve falls from {from} to {to} by more than its noise; measure what else changed"
+    )]
+    Falls {
+        /// Size before the fall.
+        from: f64,
+        /// Size after it.
+        to: f64,
+    },
+    /// A question about what was not measured.
+    #[error("{value} was not measured (the range is {low} to {high}); extend the sweep")]
+    OutsideMeasured {
+        /// What was asked for.
+        value: f64,
+        /// Lowest value measured.
+        low: f64,
+        /// Highest value measured.
+        high: f64,
+    },
 }

@@ -10,7 +10,10 @@
 //! to 97 % of the intervals hold it.
 
 mod bootstrap;
+mod elasticity;
+mod equivalent;
 mod error;
+mod factorial;
 mod moments;
 mod multiple;
 mod noise;
@@ -25,7 +28,10 @@ mod summary;
 mod welch;
 
 pub use bootstrap::{BOOTSTRAP_PAIRS_MIN, bootstrap_log_ratio};
+pub use elasticity::{Elasticity, elasticity, elasticity_between};
+pub use equivalent::{CurvePoint, EquivalentSize, equivalent_size};
 pub use error::StatsError;
+pub use factorial::{FactorialBlock, FactorialEffects, factorial_effects};
 pub use multiple::{benjamini_hochberg, holm};
 pub use noise::{NoiseFloor, Verdict, noise_floor, verdict};
 pub use order::{OrderEffect, OrderedRun, order_effect};
