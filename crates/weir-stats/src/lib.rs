@@ -10,6 +10,7 @@
 //! to 97 % of the intervals hold it.
 
 mod bootstrap;
+mod changes;
 mod elasticity;
 mod equivalent;
 mod error;
@@ -22,12 +23,15 @@ mod paired;
 mod series_mean;
 #[cfg(test)]
 mod simulate;
+mod stalls;
 mod steady;
 mod student;
 mod summary;
+mod usl;
 mod welch;
 
 pub use bootstrap::{BOOTSTRAP_PAIRS_MIN, bootstrap_log_ratio};
+pub use changes::{Change, change_points};
 pub use elasticity::{Elasticity, elasticity, elasticity_between};
 pub use equivalent::{CurvePoint, EquivalentSize, equivalent_size};
 pub use error::StatsError;
@@ -37,6 +41,8 @@ pub use noise::{NoiseFloor, Verdict, noise_floor, verdict};
 pub use order::{OrderEffect, OrderedRun, order_effect};
 pub use paired::{RatioEstimate, paired_log_ratio, paired_p_value};
 pub use series_mean::{MeanEstimate, effective_sample_size};
+pub use stalls::{Stall, Stalls, stalls};
 pub use steady::{SteadyState, steady_state};
 pub use summary::{geometric_mean, median};
+pub use usl::{ScalabilityLaw, scalability_law};
 pub use welch::{WelchRatio, welch_log_ratio, welch_mean_ratio};
