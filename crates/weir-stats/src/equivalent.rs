@@ -3,13 +3,13 @@
 //! Given the curve of a baseline (result against memory) and the result of another drive, the
 //! memory-equivalent is the size at which the baseline would do as well: inverse interpolation,
 //! straight between measured sizes on logarithmic axes. The measured curve is first made rising by
-//! pooling adjacent violators (Ayer, Brunk, Ewing, Reid and Silverman, Annals of Mathematical
-//! Statistics 26, 1955). The interval is Fieller's idea on each segment (Journal of the Royal
+//! pooling adjacent violators. The interval is Fieller's idea on each segment (Journal of the Royal
 //! Statistical Society B 16, 1954): all sizes at which curve and target do not differ at 95 %, with
 //! one deviation pooled over all cells. Nothing is said outside the measured sizes.
 
 use crate::StatsError;
 use crate::moments::{at_least, logs, mean, squares};
+use crate::rising::rising;
 use crate::student::{CONFIDENCE, half_width_factor, p_value};
 
 /// One size of the baseline's curve.
@@ -102,7 +102,7 @@ fn check_rising(
 
 /// Inverse of the rising curve at `goal`; the smallest size where it is flat.
 fn interpolate(cells: &[Cell], goal: f64) -> Result<f64, StatsError> {
-    let heights = pool_violators(cells);
+    let heights = rising(cells.iter().map(|cell| (cell.mean, cell.runs)));
     let (first, last) = (heights[0], heights[heights.len() - 1]);
     if goal < first || goal > last {
         return Err(StatsError::OutsideMeasured {
@@ -117,25 +117,6 @@ fn interpolate(cells: &[Cell], goal: f64) -> Result<f64, StatsError> {
     }
     let share = (goal - heights[above - 1]) / (heights[above] - heights[above - 1]);
     Ok(cells[above - 1].size + share * (cells[above].size - cells[above - 1].size))
-}
-
-/// Means of the cells, neighbours that fall replaced by their weighted mean.
-fn pool_violators(cells: &[Cell]) -> Vec<f64> {
-    // Each pool: mean, weight, number of cells.
-    let mut pools: Vec<(f64, f64, usize)> = Vec::new();
-    for cell in cells {
-        let mut pool = (cell.mean, cell.runs, 1);
-        while let Some(last) = pools.pop_if(|last| last.0 > pool.0) {
-            let weight = last.1 + pool.1;
-            let mean = (last.0 * last.1 + pool.0 * pool.1) / weight;
-            pool = (mean, weight, last.2 + pool.2);
-        }
-        pools.push(pool);
-    }
-    pools
-        .into_iter()
-        .flat_map(|(mean, _, count)| std::iter::repeat_n(mean, count))
-        .collect()
 }
 
 /// Smallest and largest size whose distance from the goal is within `reach` of its own deviation;

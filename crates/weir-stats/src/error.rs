@@ -55,4 +55,20 @@ pub enum StatsError {
         /// Highest value measured.
         high: f64,
     },
+    /// A search over nothing.
+    #[error("cannot search from {low} to {high}; the range must start above 0 and rise")]
+    EmptyRange {
+        /// Smallest value allowed.
+        low: u64,
+        /// Largest value allowed.
+        high: u64,
+    },
+    /// A search that would not end or never measure.
+    #[error("cannot search with tolerance {tolerance} and {repeats} repeats; both must be above 0")]
+    EndlessSearch {
+        /// Relative distance at which to stop.
+        tolerance: f64,
+        /// Runs per place.
+        repeats: usize,
+    },
 }

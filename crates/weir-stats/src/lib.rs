@@ -20,6 +20,8 @@ mod multiple;
 mod noise;
 mod order;
 mod paired;
+mod rising;
+mod search;
 mod series_mean;
 #[cfg(test)]
 mod simulate;
@@ -40,6 +42,7 @@ pub use multiple::{benjamini_hochberg, holm};
 pub use noise::{NoiseFloor, Verdict, noise_floor, verdict};
 pub use order::{OrderEffect, OrderedRun, order_effect};
 pub use paired::{RatioEstimate, paired_log_ratio, paired_p_value};
+pub use search::{Knee, KneeSearch, Peak, PeakSearch, RateFound, RateSearch, SearchRange, Step};
 pub use series_mean::{MeanEstimate, effective_sample_size};
 pub use stalls::{Stall, Stalls, stalls};
 pub use steady::{SteadyState, steady_state};
