@@ -17,8 +17,8 @@
 //! | 20 | 95.0 | 94.7 | 94.1 | 92.4 | 91.9 |
 //!
 //! So it needs eight pairs and is refused below: with six and seven a column reaches the limit of
-//! 93 %, and with five the interval is more than twice as wide as with eight on a skewed sample. Three
-//! pairs cannot do it by any resampling: they have ten distinct resamples, and the percentile
+//! 93 %, and with five the interval is more than twice as wide as with eight on a skewed sample.
+//! Three pairs cannot do it by any resampling: they have ten distinct resamples, and the percentile
 //! bootstrap of even five covers 84 %. With fewer pairs use [`crate::paired_log_ratio`] and live
 //! with its assumption. Nothing here rescues heavy tails on both sides (Student's t, wider, does)
 //! or a dip in one run out of ten (89 % with ten pairs: what did not happen in the sample cannot be

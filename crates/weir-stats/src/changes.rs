@@ -11,8 +11,9 @@
 //!
 //! Seconds resemble their neighbours, which a random order destroys: single seconds would find
 //! changes everywhere. So windows of seconds are tested, and should be several autocorrelation
-//! times long. Flat series of 1,800 s with windows of 30 s show a change in 1 to 3 % of cases up to
-//! an autocorrelation of 0.5 from one second to the next (simulated below).
+//! times long. Of 4,000 flat series of 1,800 s with windows of 30 s, 1.2 % show a change when
+//! seconds are independent, 1.1 % with an autocorrelation of 0.5 from one second to the next, 2.9 %
+//! with 0.8 and 6.4 % with 0.9.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;

@@ -3,7 +3,7 @@
 //! Seconds of one run resemble their neighbours, so n of them know less than n independent values.
 //! Two remedies:
 //! - effective sample size: n over the integrated autocorrelation time, summed over Geyer's initial
-//!   monotone positive sequence ("Practical Markov chain Monte Carlo", Statistical Science 7, 1992);
+//!   monotone positive sequence ("Practical Markov chain Monte Carlo", Statistical Science, 1992);
 //! - non-overlapping batch means with a fixed number of batches and Student's t (Schmeiser, "Batch
 //!   size effects in the analysis of simulation output", Operations Research 30, 1982: 10 to 30
 //!   batches lose little).
@@ -17,9 +17,11 @@ use crate::student::half_width_factor;
 
 /// Batches that a series is cut into.
 const BATCHES: usize = 20;
-/// Batches shorter than this many autocorrelation times are still correlated, and the interval is
-/// too narrow: at 4 it covers 93 % and more (simulated below).
-const BATCH_TIMES_MIN: f64 = 4.0;
+/// Batches shorter than this many autocorrelation times, as estimated, are still correlated and
+/// make the interval too narrow. On autoregressive series that are lengthened until accepted, 4
+/// times cover 92.7 to 94.9 %, 6 times 93.0 to 94.8 %, 8 times 94.1 to 94.9 % (4,000 series each,
+/// correlation of neighbours 0.7 to 0.95).
+const BATCH_TIMES_MIN: f64 = 8.0;
 
 /// A mean with what is needed to compare it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -148,25 +150,26 @@ mod tests {
         assert!((found.interval().1 - 2.0 - 4.302_65 / 3f64.sqrt()).abs() < 1e-4);
     }
 
+    /// Whoever is refused goes on measuring, as the error says.
     fn simulated(correlation: f64, seed: u64) -> f64 {
         let mut noise = Noise::seeded(seed);
-        coverage(1_500, 0.0, || {
-            // Whatever is refused is measured longer, as the error says.
-            let series = noise.autoregressive(1_200, correlation);
-            MeanEstimate::of_series(&series).map_or_else(
-                |_| {
-                    let longer = noise.autoregressive(2_400, correlation);
-                    MeanEstimate::of_series(&longer).unwrap().interval()
-                },
-                |found| found.interval(),
-            )
+        coverage(800, 0.0, || {
+            let mut series = Vec::new();
+            [1_200, 2_400, 4_800, 9_600, 19_200]
+                .into_iter()
+                .find_map(|length| {
+                    noise.extend(&mut series, length, correlation);
+                    MeanEstimate::of_series(&series).ok()
+                })
+                .unwrap()
+                .interval()
         })
     }
 
     #[test]
     fn batch_means_cover_whatever_the_autocorrelation() {
-        for (correlation, seed) in [(0.0, 31), (0.5, 32), (0.8, 33)] {
-            let what = format!("batch means of 1,200 s, AR {correlation}");
+        for (correlation, seed) in [(0.0, 31), (0.5, 32), (0.8, 33), (0.9, 34)] {
+            let what = format!("batch means from 1,200 s, AR {correlation}");
             assert_covers(simulated(correlation, seed), &what);
         }
     }

@@ -27,14 +27,19 @@ impl Noise {
 
     /// A stationary series of `count` values, each correlated with the one before.
     pub(crate) fn autoregressive(&mut self, count: usize, correlation: f64) -> Vec<f64> {
+        let mut series = Vec::new();
+        self.extend(&mut series, count, correlation);
+        series
+    }
+
+    /// Continues such a series up to `count` values.
+    pub(crate) fn extend(&mut self, series: &mut Vec<f64>, count: usize, correlation: f64) {
         let innovation = (1.0 - correlation * correlation).sqrt();
-        let mut value = self.normal();
-        (0..count)
-            .map(|_| {
-                value = correlation * value + innovation * self.normal();
-                value
-            })
-            .collect()
+        let mut value = series.last().copied().unwrap_or_else(|| self.normal());
+        while series.len() < count {
+            value = correlation * value + innovation * self.normal();
+            series.push(value);
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 //! X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1)): sigma is contention, kappa the cost of
 //! coherency (Gunther, "Guerrilla Capacity Planning", 2007). Fitted by nonlinear least squares on
 //! relative errors (Levenberg and Marquardt) with sigma and kappa not below 0; lambda follows from
-//! the other two. Over the measured range the law is within 4 % on published TPROC-C data; fitted to
-//! at most 32 clients it misses 128 by 33 to 46 %, so it answers inside the measured range only.
+//! the other two. Over the measured range the law is within 4 % on published TPROC-C data; fitted
+//! to at most 32 clients it misses 128 by 33 to 46 %, so it answers inside the measured range only.
 
 use crate::StatsError;
 use crate::moments::{at_least, logs, mean};

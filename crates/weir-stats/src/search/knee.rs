@@ -4,9 +4,9 @@
 //! where it stops paying, 0.5 is deep in the cliff), then the bracket is halved on a logarithmic
 //! scale until it is narrow. Noise is met by repeats and by making the curve rise (pooling adjacent
 //! violators) before it is read, so that a share is crossed once. Crossings are defined on the
-//! curve's height and not on its curvature, which noise dominates. Noise may move a bracket after it
-//! was narrowed; the search still ends, since no place closer than the tolerance to its neighbours
-//! is ever asked for.
+//! curve's height and not on its curvature, which noise dominates. Noise may move a bracket after
+//! it was narrowed; the search still ends, since no place closer than the tolerance to its
+//! neighbours is ever asked for.
 
 use super::{Replay, Runs, SearchRange, Step, geometric_middle, step};
 use crate::StatsError;
