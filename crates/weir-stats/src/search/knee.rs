@@ -195,6 +195,31 @@ mod tests {
     }
 
     #[test]
+    fn a_search_resumes_from_its_runs_in_any_order() {
+        let range = SearchRange {
+            low: 5_000,
+            high: 100_000,
+            tolerance: 0.05,
+            repeats: 3,
+        };
+        let mut noise = Noise::seeded(142);
+        let mut search = KneeSearch::new(range, &[0.5, 0.9]).unwrap();
+        let mut runs = Vec::new();
+        while let Step::Measure(size) = search.next_step() {
+            let mut resumed = KneeSearch::new(range, &[0.5, 0.9]).unwrap();
+            for &(size, result) in runs.iter().rev() {
+                resumed.record(size, result).unwrap();
+            }
+            assert_eq!(resumed, search);
+            assert_eq!(resumed.next_step(), Step::Measure(size));
+            let result = throughput(size) * (0.02 * noise.normal()).exp();
+            search.record(size, result).unwrap();
+            runs.push((size, result));
+        }
+        assert!(runs.len() > 3 * GRID as usize);
+    }
+
+    #[test]
     fn a_flat_curve_has_its_knee_at_the_start() {
         let range = SearchRange {
             low: 10,
