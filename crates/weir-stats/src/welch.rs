@@ -76,8 +76,11 @@ fn welch(level: &MeanEstimate, baseline: &MeanEstimate) -> WelchRatio {
             p_value: f64::from(difference == 0.0),
         };
     }
-    let degrees_of_freedom =
-        (a + b).powi(2) / (a * a / level.degrees_of_freedom + b * b / baseline.degrees_of_freedom);
+    // As shares of the variance: its square may be too small for a float.
+    let share = a / (a + b);
+    let degrees_of_freedom = 1.0
+        / (share.powi(2) / level.degrees_of_freedom
+            + (1.0 - share).powi(2) / baseline.degrees_of_freedom);
     let half = half_width_factor(degrees_of_freedom) * error;
     WelchRatio {
         ratio: difference.exp(),
@@ -118,6 +121,18 @@ mod tests {
         assert!((same.p_value - 1.0).abs() < 1e-12);
         let exact = welch_log_ratio(&[3.0; 4], &[2.0; 4]).unwrap();
         assert!(exact.p_value < 1e-12 && (exact.interval.0 - 1.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn tiny_errors_are_errors_all_the_same() {
+        let tiny = |mean| MeanEstimate {
+            mean,
+            standard_error: 1e-100,
+            degrees_of_freedom: 4.0,
+        };
+        let found = welch_mean_ratio(&tiny(3.0), &tiny(3.0)).unwrap();
+        assert!((found.degrees_of_freedom - 8.0).abs() < 1e-9);
+        assert!(welch_mean_ratio(&tiny(3.0), &tiny(0.0)).is_err());
     }
 
     #[test]
