@@ -16,4 +16,59 @@ pub enum StatsError {
         /// The baseline's value.
         denominator: f64,
     },
+    /// A logarithm needs a number above zero.
+    #[error("cannot take the logarithm of {value}; every value must be finite and above 0")]
+    NoLogarithm {
+        /// The value.
+        value: f64,
+    },
+    /// A method that would not hold its confidence with so little.
+    #[error("too few {what}: {count} (the method holds from {needed}); measure more")]
+    TooFew {
+        /// What there is too little of.
+        what: &'static str,
+        /// How many there are.
+        count: usize,
+        /// How many the method needs.
+        needed: usize,
+    },
+    /// A slope needs two different sizes, a curve sizes that rise.
+    #[error("sizes do not rise; give every size once, from the smallest to the largest")]
+    SizesDoNotRise,
+    /// A curve that must rise falls by more than its noise.
+    #[error(
+        "the curve falls from {from} to {to} by more than its noise; measure what else changed"
+    )]
+    Falls {
+        /// Size before the fall.
+        from: f64,
+        /// Size after it.
+        to: f64,
+    },
+    /// A question about what was not measured.
+    #[error("{value} was not measured (the range is {low} to {high}); extend the sweep")]
+    OutsideMeasured {
+        /// What was asked for.
+        value: f64,
+        /// Lowest value measured.
+        low: f64,
+        /// Highest value measured.
+        high: f64,
+    },
+    /// A search over nothing.
+    #[error("cannot search from {low} to {high}; the range must start above 0 and rise")]
+    EmptyRange {
+        /// Smallest value allowed.
+        low: u64,
+        /// Largest value allowed.
+        high: u64,
+    },
+    /// A search that would not end or never measure.
+    #[error("cannot search with tolerance {tolerance} and {repeats} repeats; both must be above 0")]
+    EndlessSearch {
+        /// Relative distance at which to stop.
+        tolerance: f64,
+        /// Runs per place.
+        repeats: usize,
+    },
 }

@@ -2,14 +2,50 @@
 //!
 //! Statistics are taken across runs, never across the seconds of one run: seconds are
 //! autocorrelated, and within-run error is far below run-to-run error (Percona's 2018 sweep:
-//! at most 0.7 % within, 4.9 % between; reference data of the published studies).
+//! at most 0.7 % within, 4.9 % between; reference data of the published studies). What is said
+//! about the seconds of one run ([`MeanEstimate::of_series`]) is corrected for their
+//! autocorrelation and is a second opinion.
+//!
+//! Every 95 % interval is simulated: the tests draw samples with a known truth and demand that 93
+//! to 97 % of the intervals hold it.
 
+mod bootstrap;
+mod changes;
+mod elasticity;
+mod equivalent;
 mod error;
+mod factorial;
+mod moments;
+mod multiple;
+mod noise;
+mod order;
 mod paired;
+mod rising;
+mod search;
+mod series_mean;
+#[cfg(test)]
+mod simulate;
+mod stalls;
 mod steady;
+mod student;
 mod summary;
+mod usl;
+mod welch;
 
+pub use bootstrap::{BOOTSTRAP_PAIRS_MIN, bootstrap_log_ratio};
+pub use changes::{Change, change_points};
+pub use elasticity::{Elasticity, elasticity, elasticity_between};
+pub use equivalent::{CurvePoint, EquivalentSize, equivalent_size};
 pub use error::StatsError;
-pub use paired::{RatioEstimate, paired_log_ratio};
+pub use factorial::{FactorialBlock, FactorialEffects, factorial_effects};
+pub use multiple::{benjamini_hochberg, holm};
+pub use noise::{NoiseFloor, Verdict, noise_floor, verdict};
+pub use order::{OrderEffect, OrderedRun, order_effect};
+pub use paired::{RatioEstimate, paired_log_ratio, paired_p_value};
+pub use search::{Knee, KneeSearch, Peak, PeakSearch, RateFound, RateSearch, SearchRange, Step};
+pub use series_mean::{MeanEstimate, effective_sample_size};
+pub use stalls::{Stall, Stalls, stalls};
 pub use steady::{SteadyState, steady_state};
 pub use summary::{geometric_mean, median};
+pub use usl::{ScalabilityLaw, scalability_law};
+pub use welch::{WELCH_RUNS_MIN, WelchRatio, welch_log_ratio, welch_mean_ratio};
