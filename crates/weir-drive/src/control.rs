@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use weir_model::DriveStatistics;
 
+use crate::DriveError;
+use crate::mountpoint::resolved;
 use crate::stop::Stop;
-use crate::{DriveError, mount};
 
 const STATISTICS: &str = "stat";
 const UNMOUNT: &str = "unmount";
@@ -30,7 +31,7 @@ pub fn statistics(mountpoint: &Path) -> Result<DriveStatistics, DriveError> {
 
 /// Unmounts the drive at `mountpoint` and returns when it is gone.
 pub fn unmount(mountpoint: &Path) -> Result<(), DriveError> {
-    let mountpoint = mount::resolved(mountpoint)?;
+    let mountpoint = resolved(mountpoint)?;
     ask(&mountpoint, UNMOUNT)?;
     // The answer comes first and the unmount follows.
     let patience = std::time::Instant::now() + PATIENCE;
@@ -44,7 +45,7 @@ pub fn unmount(mountpoint: &Path) -> Result<(), DriveError> {
 }
 
 fn ask(mountpoint: &Path, request: &str) -> Result<String, DriveError> {
-    let path = socket_path(&mount::resolved(mountpoint)?)?;
+    let path = socket_path(&resolved(mountpoint)?)?;
     exchange(&path, request).map_err(|error| no_answer(mountpoint, &error))
 }
 

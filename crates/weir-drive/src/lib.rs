@@ -10,6 +10,7 @@ mod floor;
 mod fuse;
 mod model;
 mod mount;
+mod mountpoint;
 mod options;
 mod process;
 pub mod profiles;

@@ -22,6 +22,7 @@ use crate::control::Listener;
 use crate::engine::Engine;
 use crate::floor::{check_floor, has_no_latency};
 use crate::fuse::DriveFileSystem;
+use crate::mountpoint::resolved;
 use crate::scheduler::priority;
 use crate::stop::Stop;
 use crate::store::Store;
@@ -183,23 +184,6 @@ fn dead_or_unusable(path: &Path, source: std::io::Error) -> DriveError {
         } else {
             ""
         },
-    }
-}
-
-/// `mountpoint` as an absolute path without links.
-///
-/// Only what lies above it is resolved: looking at a mountpoint itself fails once its drive is
-/// dead, and a mountpoint is a directory, not a link.
-pub(crate) fn resolved(mountpoint: &Path) -> Result<PathBuf, DriveError> {
-    let absolute = std::path::absolute(mountpoint).map_err(DriveError::path("find", mountpoint))?;
-    match (absolute.parent(), absolute.file_name()) {
-        (Some(parent), Some(name)) => {
-            let parent = parent
-                .canonicalize()
-                .map_err(DriveError::path("find", mountpoint))?;
-            Ok(parent.join(name))
-        }
-        _ => Ok(absolute),
     }
 }
 

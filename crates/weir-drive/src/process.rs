@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use weir_model::DriveStatistics;
 use weir_process::{Signal, spawn_tied};
 
-use crate::{DriveError, MountOptions, control, mount};
+use crate::{DriveError, MountOptions, control, mountpoint};
 
 /// How long a drive's process may take to end after it was asked to.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -61,7 +61,7 @@ impl DriveProcess {
         }
         Ok(Self {
             child,
-            mountpoint: mount::resolved(&options.mountpoint)?,
+            mountpoint: mountpoint::resolved(&options.mountpoint)?,
             _output: (stdout, stderr),
             ended: false,
         })

@@ -8,7 +8,9 @@ mod drive_accuracy;
 mod durability;
 mod errors;
 mod one_factor;
+mod order;
 mod repetitions;
+mod stalls;
 mod steadiness;
 
 use weir_model::{Comparison, Finding, Plan, RunResult, Severity, StudyResult};
@@ -28,7 +30,12 @@ const COMPARISON_RULES: [ComparisonRule; 5] = [
     errors::check,
 ];
 
-const STUDY_RULES: [StudyRule; 2] = [steadiness::check_runs, drive_accuracy::check];
+const STUDY_RULES: [StudyRule; 4] = [
+    steadiness::check_runs,
+    stalls::check,
+    order::check,
+    drive_accuracy::check,
+];
 
 const DESIGN_RULES: [DesignRule; 2] = [repetitions::check_design, steadiness::check_design];
 
@@ -68,6 +75,17 @@ fn error(rule: &str, message: String) -> Finding {
         severity: Severity::Error,
         message,
     }
+}
+
+/// Queries per second of each measured second of a run.
+fn measured_series(run: &RunResult) -> Vec<f64> {
+    let measured = run
+        .intervals
+        .iter()
+        .filter(|interval| interval.time_s > 0.0);
+    measured
+        .map(|interval| interval.queries as f64 / interval.length_s)
+        .collect()
 }
 
 /// The runs of both cells of a comparison.

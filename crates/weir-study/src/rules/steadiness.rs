@@ -6,7 +6,7 @@
 use weir_model::{Finding, Plan, RunResult, StudyResult};
 use weir_stats::steady_state;
 
-use super::warning;
+use super::{measured_series, warning};
 
 /// Shortest measurement that may claim to be more than a look, seconds.
 const MEASURE_S_MIN: f64 = 300.0;
@@ -37,12 +37,5 @@ pub(super) fn check_runs(result: &StudyResult) -> Option<Finding> {
 }
 
 fn is_unsteady(run: &RunResult) -> bool {
-    let measured = run
-        .intervals
-        .iter()
-        .filter(|interval| interval.time_s > 0.0);
-    let series: Vec<f64> = measured
-        .map(|interval| interval.queries as f64 / interval.length_s)
-        .collect();
-    steady_state(&series).is_some_and(|found| !found.is_steady())
+    steady_state(&measured_series(run)).is_some_and(|found| !found.is_steady())
 }

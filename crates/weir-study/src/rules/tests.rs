@@ -228,7 +228,7 @@ fn r4_two_pairs_are_too_few_and_a_small_effect_wants_five() {
     let small = |result: &mut StudyResult| {
         for run in &mut result.runs {
             run.record.queries_per_s = if run.record.cell == 0 { 1000.0 } else { 1100.0 }
-                + f64::from(run.record.repetition);
+                + f64::from(run.record.repetition % 2);
         }
     };
     assert_eq!(spoiled(small), warned("R4"));
@@ -240,10 +240,36 @@ fn r6_short_or_unsteady_runs_are_named() {
     assert_eq!(spoiled(short), warned("R6"));
     let ramp = |result: &mut StudyResult| {
         for (second, interval) in result.runs[0].intervals.iter_mut().enumerate() {
-            interval.queries = 100 * (second as u64 + 1);
+            interval.queries = 700 + 60 * second as u64;
         }
     };
     assert_eq!(spoiled(ramp), warned("R6"));
+}
+
+#[test]
+fn r4_a_trend_over_the_order_of_runs_is_named() {
+    let drifting = |result: &mut StudyResult| {
+        for (position, run) in result.runs.iter_mut().enumerate() {
+            let level = if run.record.cell == 0 { 1000.0 } else { 1500.0 };
+            run.record.queries_per_s = level * 0.98_f64.powf(position as f64);
+        }
+    };
+    let (rules, _) = spoiled(drifting);
+    assert_eq!(rules, [("R4".to_owned(), Severity::Warning)]);
+}
+
+#[test]
+fn r7_stalls_behind_a_mean_are_named() {
+    let stalled = |result: &mut StudyResult| {
+        for run in &mut result.runs {
+            run.intervals[4].queries = 10;
+        }
+    };
+    let (rules, _) = spoiled(stalled);
+    assert!(
+        rules.contains(&("R7".to_owned(), Severity::Warning)),
+        "{rules:?}"
+    );
 }
 
 #[test]
