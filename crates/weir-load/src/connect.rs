@@ -79,7 +79,13 @@ fn connect(plan: &LoadPlan, script: &Script, number: u32) -> Result<MysqlDriver,
         .into_transport()
         .map_err(|error| failed(error.into()))?;
     let rng = seeded(plan.seed, u64::from(number));
-    Ok(MysqlDriver::new(transport, eof_deprecated, statements, rng))
+    Ok(MysqlDriver::new(
+        number,
+        transport,
+        eof_deprecated,
+        statements,
+        rng,
+    ))
 }
 
 fn prepare(

@@ -13,7 +13,7 @@ use crate::plan::LoadPlan;
 use crate::preflight;
 use crate::reactor::{Reactor, use_batch_scheduling};
 use crate::statistics::{Interval, LoadOutcome, Merger, fairness};
-use crate::workload::{Keys, Script};
+use crate::workload::{Rows, Script};
 
 /// Empty tallies that wait for each reactor at the start: one to swap in, one for a late return.
 const SPARES: usize = 2;
@@ -46,17 +46,23 @@ pub fn run(
 ) -> Result<LoadOutcome, LoadError> {
     plan.check()?;
     let script = Script::new(plan.workload, &plan.mix)?;
-    let keys = Keys::new(plan.distribution, plan.rows)?;
+    let rows = Rows::new(
+        &script,
+        plan.distribution,
+        plan.tables,
+        plan.rows,
+        plan.connections,
+    )?;
     preflight::check(plan, &script)?;
     let drivers = connect_all(plan, &script, stop)?;
-    drive(plan, drivers, &script, &keys, stop, on_interval)
+    drive(plan, drivers, &script, &rows, stop, on_interval)
 }
 
 fn drive(
     plan: &LoadPlan,
     drivers: Vec<MysqlDriver>,
     script: &Script,
-    keys: &Keys,
+    rows: &Rows,
     stop: &AtomicBool,
     on_interval: &mut dyn FnMut(&Interval),
 ) -> Result<LoadOutcome, LoadError> {
@@ -73,8 +79,7 @@ fn drive(
             exchanges.push(exchange);
             let shared = Shared::new(
                 script.clone(),
-                keys.clone(),
-                plan.tables,
+                rows.clone(),
                 &plan.endpoint.address,
                 plan.tolerated.clone(),
             );

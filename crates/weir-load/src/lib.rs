@@ -4,7 +4,9 @@
 //! loop: each connection has one request outstanding and sends the next when the reply is there.
 //! Latency is that of a transaction, from its first request to its last reply; what a reactor's
 //! own queue adds is part of it, and `client_cpu_s` says how busy the reactor was. A transaction
-//! that fails with a tolerated error is counted as an error and tried again as a new one.
+//! that fails with a tolerated error is counted as an error and tried again as a new one. In
+//! `bulk_insert` a transaction is a row, as in sysbench, but its latency is that of the statement
+//! that carried it, counted once: sysbench's is the time to append a row to its own buffer.
 //!
 //! Layers, downwards: `engine` (threads and merging) -> `reactor` (epoll) -> `driver` (a MySQL
 //! connection, or none) -> `codec` (packets) and `workload` (statements and keys), all of which
@@ -33,7 +35,7 @@ pub use engine::run;
 pub use error::LoadError;
 pub use meter::Counts;
 pub use null_server::{Fault, NullServer, NullServerBehavior};
-pub use plan::{LoadPlan, PreparePlan, Tolerated};
+pub use plan::{Layout, LoadPlan, PreparePlan, Tolerated};
 pub use prepare::prepare;
 pub use statistics::{Fairness, Interval, LoadOutcome};
 pub use workload::{Distribution, Mix};

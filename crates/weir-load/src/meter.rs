@@ -182,6 +182,25 @@ impl<'a> Meter<'a> {
         }
     }
 
+    /// Permits further transactions beyond the one that [`Self::may_begin`] allowed, `most` at
+    /// most; how many.
+    pub(crate) fn permit_more(&self, most: u64) -> u64 {
+        let Some(budget) = self.budget else {
+            return most;
+        };
+        let before = budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+            Some(left.saturating_sub(most))
+        });
+        before.unwrap_or(0).min(most)
+    }
+
+    /// Gives permissions back that were not used.
+    pub(crate) fn return_permits(&self, unused: u64) {
+        if let Some(budget) = self.budget {
+            budget.fetch_add(unused, Ordering::Relaxed);
+        }
+    }
+
     /// Counts a completed statement.
     pub(crate) fn query(&mut self, kind: QueryKind) {
         let counts = &mut self.tally.counts;
@@ -193,9 +212,9 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// Counts a completed transaction.
-    pub(crate) fn transaction(&mut self, latency_ns: u64) {
-        self.tally.counts.transactions += 1;
+    /// Counts transactions that were completed by one reply and have one latency together.
+    pub(crate) fn transactions(&mut self, count: u64, latency_ns: u64) {
+        self.tally.counts.transactions += count;
         self.tally.latency.saturating_record(latency_ns);
         self.tally.latency_ns_sum += latency_ns;
     }

@@ -89,7 +89,7 @@ impl NullServer {
         Address::Socket(self.socket.clone())
     }
 
-    /// Prepared statements that it has executed so far.
+    /// Statements that it has executed so far: prepared ones, and inserts as text.
     pub fn executed(&self) -> u64 {
         self.executed.load(Ordering::Relaxed)
     }

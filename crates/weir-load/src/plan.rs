@@ -130,6 +130,27 @@ impl LoadPlan {
     }
 }
 
+/// What the tables of a workload look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Layout {
+    /// `id`, `k`, `c` and `pad`, filled.
+    #[default]
+    Filled,
+    /// `id` and `k`, empty: those of `bulk_insert`, one per connection.
+    Bulk,
+}
+
+impl Layout {
+    /// The tables of a workload.
+    pub fn of(workload: WorkloadName) -> Self {
+        if workload == WorkloadName::BulkInsert {
+            Self::Bulk
+        } else {
+            Self::Filled
+        }
+    }
+}
+
 /// Tables to be made.
 #[derive(Debug, Clone)]
 pub struct PreparePlan {
@@ -149,6 +170,8 @@ pub struct PreparePlan {
     pub secondary_index: bool,
     /// Storage engine.
     pub engine: String,
+    /// Their columns; with [`Layout::Bulk`] only the number of tables matters beside it.
+    pub layout: Layout,
 }
 
 impl PreparePlan {
@@ -163,6 +186,7 @@ impl PreparePlan {
             distribution: Distribution::default(),
             secondary_index: true,
             engine: "innodb".to_owned(),
+            layout: Layout::default(),
         }
     }
 }

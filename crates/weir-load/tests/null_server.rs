@@ -93,6 +93,12 @@ fn every_statement_is_counted_once_and_as_what_it_is() {
         (WorkloadName::OltpReadOnly, (14, 0, 2)),
         (WorkloadName::OltpWriteOnly, (0, 4, 2)),
         (WorkloadName::OltpReadWrite, (14, 4, 2)),
+        (WorkloadName::OltpInsert, (0, 1, 0)),
+        (WorkloadName::OltpDelete, (0, 1, 0)),
+        (WorkloadName::OltpUpdateIndex, (0, 1, 0)),
+        (WorkloadName::OltpUpdateNonIndex, (0, 1, 0)),
+        (WorkloadName::SelectRandomPoints, (1, 0, 0)),
+        (WorkloadName::SelectRandomRanges, (1, 0, 0)),
     ];
     for (workload, (reads, writes, others)) in cases {
         let before = bench.server.executed();

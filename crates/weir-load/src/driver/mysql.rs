@@ -14,7 +14,7 @@ use super::{Cause, Driver, Next, Share, Transport};
 use crate::LoadError;
 use crate::codec::{Reply, ReplyParser, ServerError};
 use crate::meter::{Meter, Phase, QueryKind};
-use crate::workload::Rng;
+use crate::workload::{BulkText, Rng};
 
 pub(crate) use requests::Shared;
 pub(crate) use statements::Statements;
@@ -32,11 +32,27 @@ enum Doing {
 }
 
 /// Row and table that the current steps work on.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Place {
+    /// Number of the connection, from 0.
+    connection: u32,
     /// Counted from 0.
     table: u32,
     key: u32,
+    /// Rows of a bulk insert; until it is sent, the most that it may have.
+    rows: u64,
+}
+
+impl Place {
+    /// Where connection `connection` begins: in a bulk insert, before row 1 of its own table.
+    fn new(connection: u32) -> Self {
+        Self {
+            connection,
+            table: connection,
+            key: 1,
+            rows: 0,
+        }
+    }
 }
 
 /// One connection under load.
@@ -55,8 +71,9 @@ pub(crate) struct MysqlDriver {
 }
 
 impl MysqlDriver {
-    /// A driver of a connection on which `statements` were prepared.
+    /// A driver of connection `number`, from 0, on which `statements` were prepared.
     pub(crate) fn new(
+        number: u32,
         transport: Transport,
         eof_deprecated: bool,
         statements: Statements,
@@ -69,7 +86,7 @@ impl MysqlDriver {
             statements,
             unsent: Vec::new(),
             doing: Doing::Step(0),
-            place: Place::default(),
+            place: Place::new(number),
             started_ns: 0,
             share: Share::default(),
         }
@@ -89,7 +106,20 @@ impl MysqlDriver {
         }
         self.started_ns = now_ns;
         self.doing = Doing::Step(0);
+        if shared.requests.is_bulk() && !is_retry {
+            return self.begin_bulk(shared, meter);
+        }
         self.send(shared)
+    }
+
+    /// Sends the rows after those that were sent before, as many as fit and may still be sent.
+    fn begin_bulk(&mut self, shared: &mut Shared, meter: &Meter<'_>) -> Result<Next, LoadError> {
+        self.place.key = self.place.key.wrapping_add(self.place.rows as u32);
+        let permitted = 1 + meter.permit_more(BulkText::ROWS_MAX - 1);
+        self.place.rows = permitted;
+        let next = self.send(shared)?;
+        meter.return_permits(permitted - self.place.rows);
+        Ok(next)
     }
 
     /// Sends the request of what is to be done.
@@ -172,9 +202,10 @@ impl MysqlDriver {
             return self.send(shared);
         }
         let latency_ns = now_ns - self.started_ns;
-        meter.transaction(latency_ns);
+        let transactions = self.place.rows.max(1);
+        meter.transactions(transactions, latency_ns);
         if meter.phase() == Phase::Measure {
-            self.share.transactions += 1;
+            self.share.transactions += transactions;
             self.share.busy_ns += latency_ns;
         }
         self.begin(false, now_ns, shared, meter)

@@ -41,7 +41,7 @@ impl Driver for NullDriver {
         if cause == Cause::Time {
             let latency_ns = now_ns - self.started_ns;
             meter.query(QueryKind::Read);
-            meter.transaction(latency_ns);
+            meter.transactions(1, latency_ns);
             if meter.phase() == Phase::Measure {
                 self.share.transactions += 1;
                 self.share.busy_ns += latency_ns;

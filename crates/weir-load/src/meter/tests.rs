@@ -26,7 +26,7 @@ fn a_cut_measurement_delivers_what_was_counted_and_then_the_drain() {
     let (mut meter, tallies, _spares) = meter(LONG, None);
     meter.query(QueryKind::Read);
     meter.query(QueryKind::Write);
-    meter.transaction(1_500);
+    meter.transactions(1, 1_500);
     meter.cut();
     assert!(!meter.may_begin(false));
     meter.query(QueryKind::Other);
@@ -88,4 +88,24 @@ fn the_budget_is_spent_once_per_transaction_and_not_by_retries() {
     assert!(meter.may_begin(false));
     assert!(!meter.may_begin(false));
     assert!(meter.may_begin(true));
+}
+
+#[test]
+fn permissions_beyond_the_first_come_from_the_budget_and_go_back_to_it() {
+    let budget = AtomicU64::new(100);
+    let (meter, _tallies, _spares) = meter(LONG, Some(&budget));
+    assert!(meter.may_begin(false));
+    assert_eq!(meter.permit_more(60), 60);
+    assert_eq!(meter.permit_more(60), 39);
+    meter.return_permits(10);
+    assert_eq!(meter.permit_more(60), 10);
+    assert!(!meter.may_begin(false));
+}
+
+#[test]
+fn without_a_budget_everything_is_permitted() {
+    let (meter, _tallies, _spares) = meter(LONG, None);
+    assert_eq!(meter.permit_more(60), 60);
+    meter.return_permits(10);
+    assert!(meter.may_begin(false));
 }

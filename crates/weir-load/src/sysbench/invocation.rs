@@ -7,7 +7,7 @@ use weir_model::{Address, Endpoint, Secret, WorkloadName};
 
 use super::options;
 use super::value::{UsageError, Value};
-use crate::plan::{LoadPlan, PreparePlan, Tolerated};
+use crate::plan::{Layout, LoadPlan, PreparePlan, Tolerated};
 use crate::workload::{Distribution, Mix};
 
 /// Environment variable that holds the password when no option does.
@@ -188,7 +188,13 @@ impl Settings {
             self.rand_seed
         };
         let mut plan = LoadPlan::new(endpoint.clone(), workload);
-        plan.tables = self.tables;
+        let layout = Layout::of(workload);
+        // sysbench's bulk_insert gives each thread a table and knows no number of tables.
+        let tables = match layout {
+            Layout::Bulk => self.threads,
+            Layout::Filled => self.tables,
+        };
+        plan.tables = tables;
         plan.rows = self.table_size;
         plan.connections = self.threads;
         plan.reactors = self.reactors;
@@ -201,7 +207,8 @@ impl Settings {
         plan.mix = self.mix;
         plan.tolerated = self.tolerated;
         let mut prepare = PreparePlan::new(endpoint);
-        prepare.tables = self.tables;
+        prepare.tables = tables;
+        prepare.layout = layout;
         prepare.rows = self.table_size;
         prepare.threads = self.threads;
         prepare.seed = seed;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use weir_model::{Secret, nearest};
+use weir_model::{Secret, WorkloadName, nearest};
 
 use super::invocation::Settings;
 use super::value::{UsageError, Value};
@@ -67,6 +67,9 @@ options! {
     "index_updates", "1", "updates of the indexed column per transaction", |s, v| s.mix.index_updates = v.small(0)?;
     "non_index_updates", "1", "updates of another column per transaction", |s, v| s.mix.non_index_updates = v.small(0)?;
     "delete_inserts", "1", "pairs of delete and insert per transaction", |s, v| s.mix.delete_inserts = v.small(0)?;
+    "random_points", "10", "points per statement of select_random_points", |s, v| s.mix.random_points = v.small(1)?;
+    "number_of_ranges", "10", "ranges per statement of select_random_ranges", |s, v| s.mix.random_ranges = v.small(1)?;
+    "delta", "5", "last minus first value of such a range", |s, v| s.mix.random_range_delta = v.small(0)?;
     "skip_trx", "off", "no transactions: each statement commits", |s, v| s.mix.skip_transactions = v.switch()?;
     "auto_inc", "on", "tables with AUTO_INCREMENT keys", |s, v| only_on(s, v)?;
     "create_secondary", "on", "make the index on k", |s, v| s.create_secondary = v.switch()?;
@@ -141,17 +144,21 @@ pub(super) fn apply(settings: &mut Settings, value: Value<'_>) -> Result<(), Usa
 
 /// The help text: all options with their defaults.
 pub fn help() -> String {
-    let mut text = String::from(
-        "usage: WORKLOAD [--name=value ...] prepare|run|cleanup|help\n\n\
-         workloads: oltp_point_select, oltp_read_only, oltp_read_write, oltp_write_only\n\n\
-         options:\n",
-    );
+    let mut text = String::from("usage: WORKLOAD [--name=value ...] prepare|run|cleanup|help\n\n");
+    text.push_str("workloads:\n");
+    for name in WorkloadName::ALL {
+        line(&mut text, format_args!("  {name}"));
+    }
+    text.push_str("\noptions:\n");
     for option in SUPPORTED {
         let name = format!("--{}={}", option.name, option.default);
-        writeln!(text, "  {name:<36} {}", option.help)
-            .expect("invariant: writing into a string cannot fail");
+        line(&mut text, format_args!("  {name:<36} {}", option.help));
     }
     text
+}
+
+fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
+    writeln!(text, "{arguments}").expect("invariant: writing into a string cannot fail");
 }
 
 fn only(_: &mut Settings, value: Value<'_>, wanted: &str) -> Result<(), UsageError> {
