@@ -40,6 +40,8 @@ pub(crate) enum Next {
     /// A point in time, nanoseconds on the meter's clock.
     #[cfg_attr(not(test), allow(dead_code))]
     Time(u64),
+    /// The time at which its next transaction is due, or the end of the measurement.
+    Due(u64),
     /// Nothing: it has finished.
     Finished,
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use crate::LoadError;
 use crate::connect::connect_all;
 use crate::driver::{MysqlDriver, Share, Shared};
-use crate::meter::{Lane, Meter, Tally, Timeline};
+use crate::meter::{Arrivals, Lane, Meter, Tally, Timeline};
 use crate::plan::LoadPlan;
 use crate::preflight;
 use crate::reactor::{Reactor, use_batch_scheduling};
@@ -74,8 +74,8 @@ fn drive(
     let reports = std::thread::scope(|scope| {
         let mut exchanges = Vec::new();
         let mut threads = Vec::new();
-        for part in deal(drivers, plan.reactors as usize) {
-            let (lane, exchange) = exchange();
+        for (index, part) in (0..).zip(deal(drivers, plan.reactors as usize)) {
+            let (lane, exchange) = exchange(plan.rate.is_some());
             exchanges.push(exchange);
             let shared = Shared::new(
                 script.clone(),
@@ -87,6 +87,7 @@ fn drive(
                 timeline,
                 origin,
                 lane,
+                arrivals: plan.arrivals(index, part.len() as u32),
                 budget: budget.as_ref(),
                 stop,
                 abort: &abort,
@@ -116,12 +117,12 @@ fn deal<D>(drivers: Vec<D>, reactors: usize) -> Vec<Vec<D>> {
     parts
 }
 
-fn exchange() -> (Lane, Exchange) {
+fn exchange(is_open: bool) -> (Lane, Exchange) {
     let (full_sender, full) = channel();
     let (empty, empty_receiver) = channel();
     for _ in 0..SPARES {
         empty
-            .send(Box::new(Tally::new()))
+            .send(Box::new(Tally::new(is_open)))
             .expect("invariant: the receiver of this channel is a local variable");
     }
     let lane = Lane {
@@ -136,6 +137,7 @@ struct ReactorJob<'scope> {
     timeline: Timeline,
     origin: Instant,
     lane: Lane,
+    arrivals: Option<Arrivals>,
     budget: Option<&'scope AtomicU64>,
     stop: &'scope AtomicBool,
     abort: &'scope AtomicBool,
@@ -176,7 +178,13 @@ impl<'scope> ReactorJob<'scope> {
         shared: &mut Shared,
     ) -> Result<ReactorReport, LoadError> {
         let batch_scheduling = use_batch_scheduling();
-        let mut meter = Meter::new(self.timeline, self.origin, self.lane, self.budget);
+        let mut meter = Meter::new(
+            self.timeline,
+            self.origin,
+            self.lane,
+            self.budget,
+            self.arrivals,
+        );
         let outcome = Reactor::new(drivers, self.stop, self.abort)?.run(shared, &mut meter)?;
         Ok(ReactorReport {
             shares: outcome.shares,

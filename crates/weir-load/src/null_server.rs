@@ -47,6 +47,8 @@ pub enum Fault {
     HangAfter(u64),
     /// Answers bytes that are no packet.
     NonsenseAfter(u64),
+    /// Answers nothing for so long, then goes on.
+    StallAfter(u64, Duration),
     /// Refuses every so manieth statement with this error code.
     RefuseEach(u64, u16),
 }
@@ -116,6 +118,8 @@ struct Loop {
     due: VecDeque<(Instant, usize)>,
     behavior: NullServerBehavior,
     executed: Arc<AtomicU64>,
+    /// No reply before.
+    stalled_until: Option<Instant>,
 }
 
 impl Loop {
@@ -135,6 +139,7 @@ impl Loop {
             due: VecDeque::new(),
             behavior,
             executed,
+            stalled_until: None,
         })
     }
 
@@ -195,11 +200,14 @@ impl Loop {
                 if self.misbehave(index, executed) {
                     return;
                 }
-                if self.behavior.delay.is_zero() {
+                let now = Instant::now();
+                let due = now + self.behavior.delay;
+                // Times of requests only grow, and so do these.
+                let due = self.stalled_until.map_or(due, |until| until.max(due));
+                if due == now {
                     self.reply(index);
                 } else {
-                    self.due
-                        .push_back((Instant::now() + self.behavior.delay, index));
+                    self.due.push_back((due, index));
                 }
             }
         }
@@ -221,6 +229,10 @@ impl Loop {
         match fault {
             Fault::CloseAfter(count) if executed > count => {
                 self.connections.iter_mut().for_each(|c| *c = None);
+            }
+            Fault::StallAfter(count, length) if executed > count => {
+                self.stalled_until.get_or_insert(Instant::now() + length);
+                return false;
             }
             Fault::HangAfter(count) if executed > count => {}
             Fault::NonsenseAfter(count) if executed > count => {

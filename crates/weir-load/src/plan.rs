@@ -5,8 +5,13 @@ use std::time::Duration;
 use weir_model::{Endpoint, WorkloadName};
 
 use crate::LoadError;
-use crate::meter::Timeline;
-use crate::workload::{Distribution, Mix};
+use crate::meter::{Arrivals, Timeline};
+use crate::workload::{Distribution, Mix, seeded};
+
+/// Beyond what any server or client does.
+const RATE_PER_S_MAX: f64 = 1e8;
+/// First stream of random numbers for schedules: above those of connections and tables.
+const SCHEDULE_STREAM: u64 = 1 << 63;
 
 /// Server errors that are counted and tried again instead of ending the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +39,25 @@ impl Default for Tolerated {
     }
 }
 
+/// When the transactions of an open loop are due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ArrivalKind {
+    /// At random and independently of each other, as those of many users.
+    #[default]
+    Poisson,
+    /// Evenly spaced.
+    Constant,
+}
+
+/// An open loop: transactions are due by a schedule, whether or not those before are done.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rate {
+    /// Transactions per second, above 0.
+    pub per_s: f64,
+    /// When they are due.
+    pub arrivals: ArrivalKind,
+}
+
 /// A load on tables that [`prepare`](crate::prepare) has made.
 #[derive(Debug, Clone)]
 pub struct LoadPlan {
@@ -55,6 +79,8 @@ pub struct LoadPlan {
     pub measure: Option<Duration>,
     /// Length of an interval.
     pub interval: Duration,
+    /// An open loop at this rate; `None` is a closed loop.
+    pub rate: Option<Rate>,
     /// Transactions after which the load ends, warm-up included.
     pub max_events: Option<u64>,
     /// Seed of keys and values.
@@ -82,6 +108,7 @@ impl LoadPlan {
             warmup: Duration::ZERO,
             measure: Some(Duration::from_secs(10)),
             interval: Duration::from_secs(1),
+            rate: None,
             max_events: None,
             seed: 1,
             distribution: Distribution::default(),
@@ -113,7 +140,34 @@ impl LoadPlan {
                 why: "must be above 0",
             });
         }
+        let Some(rate) = self.rate else {
+            return Ok(());
+        };
+        if !(rate.per_s > 0.0 && rate.per_s <= RATE_PER_S_MAX) {
+            return Err(LoadError::Setting {
+                setting: "rate",
+                value: rate.per_s.to_string(),
+                why: "must be above 0 and no more than 100 million per second",
+            });
+        }
+        if self.workload == WorkloadName::BulkInsert {
+            return Err(LoadError::Setting {
+                setting: "rate",
+                value: rate.per_s.to_string(),
+                why: "bulk_insert has no rate: its rows come as fast as statements are full",
+            });
+        }
         Ok(())
+    }
+
+    /// The part of the schedule for reactor `index`, which drives `part` of all connections.
+    pub(crate) fn arrivals(&self, index: u32, part: u32) -> Option<Arrivals> {
+        let rate = self.rate?;
+        let per_s = rate.per_s * f64::from(part) / f64::from(self.connections);
+        // Reactors' constant schedules interleave.
+        let offset_ns = f64::from(index) * 1e9 / rate.per_s;
+        let rng = seeded(self.seed, SCHEDULE_STREAM + u64::from(index));
+        Some(Arrivals::new(rate.arrivals, per_s, offset_ns, rng))
     }
 
     /// The run in time.

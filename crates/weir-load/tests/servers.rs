@@ -10,7 +10,8 @@ use mysql::prelude::Queryable as _;
 use mysql::{Conn, OptsBuilder};
 use tempfile::TempDir;
 use weir_load::{
-    Distribution, Layout, LoadError, LoadOutcome, LoadPlan, PreparePlan, cleanup, prepare, run,
+    ArrivalKind, Distribution, Layout, LoadError, LoadOutcome, LoadPlan, PreparePlan, Rate,
+    cleanup, prepare, run,
 };
 use weir_model::{Address, Endpoint, Flavor, Secret, WorkloadName};
 use weir_server::{PrivateServer, testing};
@@ -334,6 +335,27 @@ fn bulk_inserts_fill_a_table_per_connection(flavor: Flavor) {
     assert!(error.contains("has rows"), "{error}");
 }
 
+fn an_open_loop_keeps_its_schedule_on_a_real_server(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    let plan = LoadPlan {
+        rate: Some(Rate {
+            per_s: 100.0,
+            arrivals: ArrivalKind::Constant,
+        }),
+        ..bench.plan(WorkloadName::OltpReadWrite)
+    };
+    let outcome = go(&plan).unwrap();
+    let open_loop = outcome.open_loop.as_ref().unwrap();
+    assert!((99..=101).contains(&open_loop.due), "{open_loop:?}");
+    let whole = outcome.counts_whole_run.transactions;
+    // Those that were due by the end; deadlocks delay a transaction, they do not lose it.
+    assert!(
+        whole + open_loop.queue_length + 4 >= open_loop.due,
+        "{outcome:?}"
+    );
+    assert!(whole <= open_loop.due + 4, "{outcome:?}");
+}
+
 fn everything_at_once_with_hot_rows_goes_on_through_deadlocks(flavor: Flavor) {
     let bench = Bench::loaded(flavor);
     let plan = LoadPlan {
@@ -485,6 +507,7 @@ on_both_flavors!(
     simple_workloads_send_what_sysbench_sends,
     inserted_and_deleted_rows_are_there_and_gone,
     bulk_inserts_fill_a_table_per_connection,
+    an_open_loop_keeps_its_schedule_on_a_real_server,
     everything_at_once_with_hot_rows_goes_on_through_deadlocks,
     limits_of_the_server_are_known_before_the_run,
     a_wrong_password_is_refused_in_the_servers_words,

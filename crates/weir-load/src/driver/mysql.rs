@@ -13,7 +13,7 @@ use mio::event::Source;
 use super::{Cause, Driver, Next, Share, Transport};
 use crate::LoadError;
 use crate::codec::{Reply, ReplyParser, ServerError};
-use crate::meter::{Meter, Phase, QueryKind};
+use crate::meter::{Course, Meter, Phase, QueryKind};
 use crate::workload::{BulkText, Rng};
 
 pub(crate) use requests::Shared;
@@ -29,6 +29,8 @@ enum Doing {
     Step(usize),
     /// Undoing a transaction that failed.
     Rollback,
+    /// None: the next transaction is not due yet.
+    Waiting,
 }
 
 /// Row and table that the current steps work on.
@@ -66,7 +68,7 @@ pub(crate) struct MysqlDriver {
     unsent: Vec<u8>,
     doing: Doing,
     place: Place,
-    started_ns: u64,
+    course: Course,
     share: Share,
 }
 
@@ -87,29 +89,62 @@ impl MysqlDriver {
             unsent: Vec::new(),
             doing: Doing::Step(0),
             place: Place::new(number),
-            started_ns: 0,
+            course: Course::default(),
             share: Share::default(),
         }
     }
 
+    /// Turns to the next transaction: begins it or waits until it is due.
+    fn next(&mut self, shared: &mut Shared, meter: &mut Meter<'_>) -> Result<Next, LoadError> {
+        let Some(due_ns) = meter.claim() else {
+            return Ok(self.quit(shared));
+        };
+        self.course.due_ns = due_ns;
+        if due_ns > meter.last_now() {
+            self.doing = Doing::Waiting;
+            return Ok(Next::Due(due_ns));
+        }
+        self.begin(true, shared, meter)
+    }
+
     fn begin(
         &mut self,
-        is_retry: bool,
-        now_ns: u64,
+        has_waited: bool,
         shared: &mut Shared,
-        meter: &Meter<'_>,
+        meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
-        if !meter.may_begin(is_retry) {
-            // So that the server doesn't log an aborted connection; it is leaving either way.
-            let _ = self.transport.write(shared.quit());
-            return Ok(Next::Finished);
-        }
-        self.started_ns = now_ns;
+        self.course = meter.begin(self.course.due_ns, has_waited);
         self.doing = Doing::Step(0);
-        if shared.requests.is_bulk() && !is_retry {
+        if shared.requests.is_bulk() {
             return self.begin_bulk(shared, meter);
         }
         self.send(shared)
+    }
+
+    /// Begins the same transaction again after a tolerated error.
+    fn retry(&mut self, shared: &mut Shared, meter: &mut Meter<'_>) -> Result<Next, LoadError> {
+        if !meter.may_begin(true) {
+            meter.give_up();
+            return Ok(self.quit(shared));
+        }
+        self.course = meter.retry(self.course);
+        self.doing = Doing::Step(0);
+        self.send(shared)
+    }
+
+    /// Begins the transaction that has become due.
+    fn due(&mut self, shared: &mut Shared, meter: &mut Meter<'_>) -> Result<Next, LoadError> {
+        meter.now();
+        if !meter.may_begin(true) {
+            return Ok(self.quit(shared));
+        }
+        self.begin(false, shared, meter)
+    }
+
+    fn quit(&mut self, shared: &Shared) -> Next {
+        // So that the server doesn't log an aborted connection; it is leaving either way.
+        let _ = self.transport.write(shared.quit());
+        Next::Finished
     }
 
     /// Sends the rows after those that were sent before, as many as fit and may still be sent.
@@ -127,6 +162,7 @@ impl MysqlDriver {
         let Shared { requests, link, .. } = shared;
         let request = match self.doing {
             Doing::Rollback => requests.rollback(),
+            Doing::Waiting => return Ok(Next::Readable),
             Doing::Step(index) => {
                 requests.step(index, &mut self.statements, &mut self.place, &mut self.rng)
             }
@@ -187,35 +223,33 @@ impl MysqlDriver {
         shared: &mut Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
-        let now_ns = meter.now();
+        meter.now();
         match reply {
             Reply::Rows { .. } => meter.query(QueryKind::Read),
             Reply::Done { affected_rows: 0 } => meter.query(QueryKind::Other),
             Reply::Done { .. } => meter.query(QueryKind::Write),
-            Reply::Refused(error) => return self.refused(error, now_ns, shared, meter),
+            Reply::Refused(error) => return self.refused(error, shared, meter),
         }
         let Doing::Step(index) = self.doing else {
-            return self.begin(true, now_ns, shared, meter);
+            return self.retry(shared, meter);
         };
         if index + 1 < shared.requests.steps() {
             self.doing = Doing::Step(index + 1);
             return self.send(shared);
         }
-        let latency_ns = now_ns - self.started_ns;
         let transactions = self.place.rows.max(1);
-        meter.transactions(transactions, latency_ns);
+        meter.transactions(transactions, self.course);
         if meter.phase() == Phase::Measure {
             self.share.transactions += transactions;
-            self.share.busy_ns += latency_ns;
+            self.share.busy_ns += meter.last_now() - self.course.tried_ns;
         }
-        self.begin(false, now_ns, shared, meter)
+        self.next(shared, meter)
     }
 
-    /// The failed try is over: what comes next is a new transaction with its own latency.
+    /// The failed try is over: in a closed loop, what comes next has its own latency.
     fn refused(
         &mut self,
         error: ServerError,
-        now_ns: u64,
         shared: &mut Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
@@ -231,7 +265,7 @@ impl MysqlDriver {
             self.doing = Doing::Rollback;
             return self.send(shared);
         }
-        self.begin(true, now_ns, shared, meter)
+        self.retry(shared, meter)
     }
 }
 
@@ -250,9 +284,12 @@ impl Driver for MysqlDriver {
     ) -> Result<Next, LoadError> {
         match cause {
             Cause::Start => {
-                let now_ns = meter.now();
-                self.begin(false, now_ns, shared, meter)
+                meter.now();
+                self.next(shared, meter)
             }
+            // Bytes that come now are the server's farewell; the next request will tell.
+            Cause::Ready if self.doing == Doing::Waiting => Ok(Next::Due(self.course.due_ns)),
+            Cause::Time if self.doing == Doing::Waiting => self.due(shared, meter),
             _ if !self.unsent.is_empty() => self.send_rest(shared),
             _ => self.receive(shared, meter),
         }

@@ -7,7 +7,7 @@ use weir_model::{Address, Endpoint, Secret, WorkloadName};
 
 use super::options;
 use super::value::{UsageError, Value};
-use crate::plan::{Layout, LoadPlan, PreparePlan, Tolerated};
+use crate::plan::{ArrivalKind, Layout, LoadPlan, PreparePlan, Rate, Tolerated};
 use crate::workload::{Distribution, Mix};
 
 /// Environment variable that holds the password when no option does.
@@ -62,6 +62,8 @@ pub(super) struct Settings {
     pub(super) reactors: u32,
     pub(super) events: u64,
     pub(super) time_s: u32,
+    pub(super) rate_per_s: f64,
+    pub(super) arrivals: ArrivalKind,
     pub(super) warmup_s: u32,
     pub(super) report_interval_s: u32,
     pub(super) percentile: u32,
@@ -95,6 +97,8 @@ impl Default for Settings {
             reactors: 1,
             events: 0,
             time_s: 10,
+            rate_per_s: 0.0,
+            arrivals: ArrivalKind::Poisson,
             warmup_s: 0,
             report_interval_s: 0,
             percentile: 95,
@@ -202,6 +206,10 @@ impl Settings {
         plan.measure = (self.time_s > 0).then(|| Duration::from_secs(u64::from(self.time_s)));
         plan.interval = Duration::from_secs(u64::from(self.report_interval_s.max(1)));
         plan.max_events = (self.events > 0).then_some(self.events);
+        plan.rate = (self.rate_per_s > 0.0).then_some(Rate {
+            per_s: self.rate_per_s,
+            arrivals: self.arrivals,
+        });
         plan.seed = seed;
         plan.distribution = distribution;
         plan.mix = self.mix;

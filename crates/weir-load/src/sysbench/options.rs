@@ -6,7 +6,7 @@ use weir_model::{Secret, WorkloadName, nearest};
 
 use super::invocation::Settings;
 use super::value::{UsageError, Value};
-use crate::plan::Tolerated;
+use crate::plan::{ArrivalKind, Tolerated};
 
 type Setter = fn(&mut Settings, Value<'_>) -> Result<(), UsageError>;
 
@@ -34,6 +34,8 @@ options! {
     "threads", "1", "connections", |s, v| s.threads = v.small(1)?;
     "events", "0", "limit for the number of transactions, 0 for none", |s, v| s.events = v.number(0, u64::MAX)?;
     "time", "10", "length of the measurement in seconds, 0 for no limit", |s, v| s.time_s = v.small(0)?;
+    "rate", "0", "transactions per second of an open loop, whose latency counts from when they are due; 0 for a closed loop", |s, v| s.rate_per_s = v.rate()?;
+    "rate-arrivals", "poisson", "when transactions are due: poisson or constant (not in sysbench)", |s, v| s.arrivals = arrivals(v)?;
     "warmup-time", "0", "load before the measurement in seconds", |s, v| s.warmup_s = v.small(0)?;
     "report-interval", "0", "print a line every so many seconds, 0 for none", |s, v| s.report_interval_s = v.small(0)?;
     "percentile", "95", "percentile of latency to report, 0 for none", |s, v| s.percentile = v.number(0, 100)? as u32;
@@ -103,7 +105,6 @@ const UNSUPPORTED: &[(&str, &str)] = &[
         "create_table_options",
         "tables are made with the engine's defaults",
     ),
-    ("rate", "the load is a closed loop"),
     ("reconnect", "connections last for the whole run"),
     ("report-checkpoints", "use --report-interval"),
     ("secondary", "the primary key is always id"),
@@ -121,7 +122,7 @@ const UNSUPPORTED: &[(&str, &str)] = &[
     ("max-time", "deprecated; use --time"),
     ("num-threads", "deprecated; use --threads"),
     ("test", "deprecated; write the workload's name first"),
-    ("tx-rate", "the load is a closed loop"),
+    ("tx-rate", "deprecated; use --rate"),
 ];
 
 /// Applies one option. In sysbench `-` and `_` are the same in names.
@@ -173,6 +174,14 @@ fn only_on(_: &mut Settings, value: Value<'_>) -> Result<(), UsageError> {
         return Ok(());
     }
     Err(value.wrong("only on is supported"))
+}
+
+fn arrivals(value: Value<'_>) -> Result<ArrivalKind, UsageError> {
+    match value.text {
+        Some("poisson") => Ok(ArrivalKind::Poisson),
+        Some("constant") => Ok(ArrivalKind::Constant),
+        _ => Err(value.wrong("must be poisson or constant")),
+    }
 }
 
 fn tolerated(value: Value<'_>) -> Result<Tolerated, UsageError> {

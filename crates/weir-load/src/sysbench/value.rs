@@ -107,6 +107,14 @@ impl Value<'_> {
             .ok_or_else(|| self.wrong("must be a number"))
     }
 
+    /// A rate per second; 0 for none.
+    pub(super) fn rate(&self) -> Result<f64, UsageError> {
+        self.real()
+            .ok()
+            .filter(|rate| *rate >= 0.0)
+            .ok_or_else(|| self.wrong("must be a number that is not negative"))
+    }
+
     /// A switch; bare means on.
     pub(super) fn switch(&self) -> Result<bool, UsageError> {
         match self.text {

@@ -44,6 +44,24 @@ fn no_limits_at_all_are_no_limits() {
 }
 
 #[test]
+fn a_rate_opens_the_loop() {
+    let rate = |line: &str| understand(line).unwrap().plan.rate;
+    assert_eq!(rate("oltp_read_only run"), None);
+    assert_eq!(rate("oltp_read_only --rate=0 run"), None);
+    let poisson = Rate {
+        per_s: 200.0,
+        arrivals: ArrivalKind::Poisson,
+    };
+    assert_eq!(rate("oltp_read_only --rate=200 run"), Some(poisson));
+    let constant = Rate {
+        per_s: 0.5,
+        arrivals: ArrivalKind::Constant,
+    };
+    let line = "oltp_read_only --rate=0.5 --rate-arrivals=constant run";
+    assert_eq!(rate(line), Some(constant));
+}
+
+#[test]
 fn the_option_beats_the_environment() {
     let password = |line: &[&str]| {
         let invocation = parse(line, Some("from-environment")).unwrap();
@@ -64,9 +82,17 @@ fn what_is_wrong_is_named() {
         ),
         ("oltp_read_only --zzzz run", "invalid option: --zzzz"),
         (
-            "oltp_read_only --rate=100 run",
-            "option --rate is sysbench's but not supported here (the load is a closed loop); \
+            "oltp_read_only --debug run",
+            "option --debug is sysbench's but not supported here (there is no debug log); \
              leave it out",
+        ),
+        (
+            "oltp_read_only --rate=-1 run",
+            "invalid value for option --rate: `-1` (must be a number that is not negative)",
+        ),
+        (
+            "oltp_read_only --rate-arrivals=even run",
+            "invalid value for option --rate-arrivals: `even` (must be poisson or constant)",
         ),
         (
             "oltp_read_only --threads=0 run",

@@ -1,0 +1,100 @@
+//! What Weir reports beyond sysbench, after the compatible report and only where there is
+//! something to say, so that whatever reads sysbench's report finds nothing new in it.
+
+use std::fmt::{Arguments, Write as _};
+
+use weir_model::LatencySummary;
+
+use super::Invocation;
+use crate::statistics::{LoadOutcome, OpenLoop};
+
+/// The text that follows the final report; may be empty.
+pub fn additions(_invocation: &Invocation, outcome: &LoadOutcome) -> String {
+    let mut text = String::new();
+    if let Some(open_loop) = &outcome.open_loop {
+        schedule(&mut text, open_loop);
+    }
+    text
+}
+
+fn schedule(text: &mut String, open_loop: &OpenLoop) {
+    text.push_str("Open loop (latency above counts from when transactions were due):\n");
+    for (label, count) in [
+        ("due:", open_loop.due),
+        ("waited for a connection:", open_loop.waited),
+        ("queue length at the end:", open_loop.queue_length),
+    ] {
+        line(text, format_args!("    {label:<36} {count}"));
+    }
+    summary(text, "service time (ms):", &open_loop.service);
+    summary(text, "schedule lag (ms):", &open_loop.lag);
+    text.push('\n');
+}
+
+fn summary(text: &mut String, label: &str, times: &LatencySummary) {
+    let values = format!(
+        "avg {:.2}, p95 {:.2}, p99 {:.2}, max {:.2}",
+        times.us_mean / 1e3,
+        times.us_p95 / 1e3,
+        times.us_p99 / 1e3,
+        times.us_max / 1e3
+    );
+    line(text, format_args!("    {label:<36} {values}"));
+}
+
+fn line(text: &mut String, arguments: Arguments<'_>) {
+    writeln!(text, "{arguments}").expect("invariant: writing into a string cannot fail");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::meter::Timeline;
+    use crate::statistics::Merger;
+    use crate::sysbench::parse;
+
+    fn outcome() -> LoadOutcome {
+        let timeline = Timeline {
+            measure_ns: 0,
+            end_ns: 1,
+            interval_ns: 1,
+        };
+        Merger::new(timeline).finish()
+    }
+
+    fn invocation(line: &str) -> Invocation {
+        parse(&line.split_whitespace().collect::<Vec<_>>(), None).unwrap()
+    }
+
+    #[test]
+    fn a_run_that_asked_for_nothing_more_gets_nothing_more() {
+        let text = additions(&invocation("oltp_read_write run"), &outcome());
+        assert_eq!(text, "");
+    }
+
+    #[test]
+    fn an_open_loop_shows_service_time_and_lag_apart() {
+        let mut outcome = outcome();
+        let times = |us_max| LatencySummary {
+            us_max,
+            ..LatencySummary::default()
+        };
+        outcome.open_loop = Some(OpenLoop {
+            due: 200,
+            queue_length: 3,
+            waited: 4,
+            service: times(1_500.0),
+            lag: times(250.0),
+        });
+        let text = additions(&invocation("oltp_read_write --rate=200 run"), &outcome);
+        assert_eq!(
+            text,
+            "Open loop (latency above counts from when transactions were due):\n    \
+             due:                                 200\n    \
+             waited for a connection:             4\n    \
+             queue length at the end:             3\n    \
+             service time (ms):                   avg 0.00, p95 0.00, p99 0.00, max 1.50\n    \
+             schedule lag (ms):                   avg 0.00, p95 0.00, p99 0.00, max 0.25\n\n"
+        );
+    }
+}
