@@ -34,7 +34,7 @@ pub mod sysbench;
 pub use cleanup::cleanup;
 pub use engine::run;
 pub use error::LoadError;
-pub use meter::Counts;
+pub use meter::{Counts, ErrorCount};
 pub use null_server::{Fault, NullServer, NullServerBehavior};
 pub use plan::{ArrivalKind, Layout, LoadPlan, PreparePlan, Rate, Tolerated};
 pub use prepare::prepare;

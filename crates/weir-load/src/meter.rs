@@ -6,6 +6,7 @@
 //! in which its reply was read.
 
 mod arrivals;
+mod errors;
 mod timeline;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +16,11 @@ use std::time::Instant;
 use hdrhistogram::Histogram;
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::codec::ServerError;
+
 pub(crate) use arrivals::Arrivals;
+pub use errors::ErrorCount;
+pub(crate) use errors::Errors;
 pub(crate) use timeline::{Phase, Timeline};
 
 /// Longest latency that is told from longer ones: an hour.
@@ -106,6 +111,7 @@ pub(crate) struct Tally {
     /// Transactions under way at its end.
     pub(crate) concurrency: u64,
     pub(crate) pace: Option<Pace>,
+    pub(crate) errors: Errors,
 }
 
 impl Tally {
@@ -119,6 +125,7 @@ impl Tally {
             latency: new_histogram(),
             latency_ns_sum: 0,
             concurrency: 0,
+            errors: Errors::default(),
             pace: is_open.then(|| Pace {
                 service: new_histogram(),
                 lag: new_histogram(),
@@ -133,6 +140,7 @@ impl Tally {
         self.counts = Counts::default();
         self.latency.reset();
         self.latency_ns_sum = 0;
+        self.errors.clear();
         if let Some(pace) = &mut self.pace {
             pace.service.reset();
             pace.lag.reset();
@@ -316,8 +324,9 @@ impl<'a> Meter<'a> {
     }
 
     /// Counts a try that failed with a tolerated error.
-    pub(crate) fn failed_try(&mut self) {
+    pub(crate) fn failed_try(&mut self, error: ServerError) {
         self.tally.counts.errors += 1;
+        self.tally.errors.count(error, self.now_ns);
     }
 
     /// Ends the measurement now, if it has not ended.

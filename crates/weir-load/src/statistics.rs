@@ -12,7 +12,7 @@ use crate::driver::Share;
 pub use open_loop::OpenLoop;
 use open_loop::PaceSum;
 
-use crate::meter::{Counts, Phase, Tally, Timeline, new_histogram};
+use crate::meter::{Counts, ErrorCount, Errors, Phase, Tally, Timeline, new_histogram};
 
 /// Latencies in nanoseconds; printed as how many they are, not as tens of thousands of counters.
 #[derive(Clone)]
@@ -67,6 +67,8 @@ pub struct LoadOutcome {
     pub counts: Counts,
     /// What was completed from first to last, warm-up and the end's stragglers included.
     pub counts_whole_run: Counts,
+    /// The errors among them by code, the most frequent first.
+    pub errors: Vec<ErrorCount>,
     /// Length of the measurement, seconds.
     pub measured_s: f64,
     /// Latency of transactions.
@@ -160,6 +162,7 @@ pub(crate) struct Merger {
     latency_ns_sum: u64,
     counts: Counts,
     counts_whole_run: Counts,
+    errors: Errors,
     measured_ns: u64,
     pace: Option<PaceSum>,
     /// Transactions that were due before the measurement.
@@ -186,6 +189,7 @@ impl Merger {
             latency_ns_sum: 0,
             counts: Counts::default(),
             counts_whole_run: Counts::default(),
+            errors: Errors::default(),
             measured_ns: 0,
             pace: None,
             due_before: 0,
@@ -200,6 +204,7 @@ impl Merger {
         }
         if tally.phase == Phase::Measure {
             self.counts.add(&tally.counts);
+            self.errors.add(&tally.errors);
             add_histogram(&mut self.latency_ns, &tally.latency);
             self.latency_ns_sum += tally.latency_ns_sum;
             if let Some(pace) = &tally.pace {
@@ -275,6 +280,7 @@ impl Merger {
         LoadOutcome {
             counts: self.counts,
             counts_whole_run: self.counts_whole_run,
+            errors: self.errors.into_sorted(),
             measured_s: self.measured_ns as f64 / 1e9,
             latency: summary(&self.latency_ns, self.latency_ns_sum),
             latency_s_sum: self.latency_ns_sum as f64 / 1e9,

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use weir_load::{
-    Fault, Interval, LoadError, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, run,
+    Fault, Interval, LoadError, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, Tolerated,
+    run,
 };
 use weir_model::{Endpoint, Secret, WorkloadName};
 
@@ -151,6 +152,27 @@ fn tolerated_errors_are_tried_again_as_new_transactions() {
         assert!(outcome.counts.errors >= 20, "error {code}");
         // A sample holds one try: its latency sum cannot exceed the connections' time.
         assert!(outcome.latency_s_sum <= 4.0 * outcome.measured_s);
+    }
+}
+
+#[test]
+fn when_all_errors_are_tolerated_they_are_counted_by_code() {
+    for workload in [WorkloadName::OltpPointSelect, WorkloadName::OltpReadWrite] {
+        let bench = Bench::new(NullServerBehavior {
+            fault: Some(Fault::RefuseEach(30, 1290)),
+            ..NullServerBehavior::default()
+        });
+        let plan = LoadPlan {
+            tolerated: Tolerated::All,
+            ..bench.plan(workload, 300)
+        };
+        let outcome = go(&plan).unwrap().0;
+        let [error] = outcome.errors.as_slice() else {
+            panic!("{:?}", outcome.errors);
+        };
+        assert_eq!((error.code, error.count), (1290, outcome.counts.errors));
+        assert_eq!(error.first_message, "asked to refuse");
+        assert!(error.count > 0 && outcome.counts.transactions > 0);
     }
 }
 

@@ -11,7 +11,7 @@ use mysql::{Conn, OptsBuilder};
 use tempfile::TempDir;
 use weir_load::{
     ArrivalKind, Distribution, Layout, LoadError, LoadOutcome, LoadPlan, PreparePlan, Rate,
-    cleanup, prepare, run,
+    Tolerated, cleanup, prepare, run,
 };
 use weir_model::{Address, Endpoint, Flavor, Secret, WorkloadName};
 use weir_server::{PrivateServer, testing};
@@ -356,6 +356,31 @@ fn an_open_loop_keeps_its_schedule_on_a_real_server(flavor: Flavor) {
     assert!(whole <= open_loop.due + 4, "{outcome:?}");
 }
 
+fn errors_are_told_apart_by_code_when_all_are_tolerated(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    bench
+        .oracle()
+        .query_drop("ALTER TABLE sbtest1 DROP COLUMN pad")
+        .unwrap();
+    let plan = LoadPlan {
+        tolerated: Tolerated::All,
+        ..bench.plan(WorkloadName::OltpInsert)
+    };
+    let outcome = go(&plan).unwrap();
+    let [error] = outcome.errors.as_slice() else {
+        panic!("{:?}", outcome.errors);
+    };
+    // ER_BAD_FIELD_ERROR, on one of the two tables.
+    assert_eq!((error.code, error.count), (1054, outcome.counts.errors));
+    assert!(error.first_message.contains("'pad'"), "{error:?}");
+    assert!(outcome.counts.writes > 0);
+    let error = go(&bench.plan(WorkloadName::OltpInsert)).unwrap_err();
+    assert!(
+        matches!(error, LoadError::Statement { code: 1054, .. }),
+        "{error}"
+    );
+}
+
 fn everything_at_once_with_hot_rows_goes_on_through_deadlocks(flavor: Flavor) {
     let bench = Bench::loaded(flavor);
     let plan = LoadPlan {
@@ -508,6 +533,7 @@ on_both_flavors!(
     inserted_and_deleted_rows_are_there_and_gone,
     bulk_inserts_fill_a_table_per_connection,
     an_open_loop_keeps_its_schedule_on_a_real_server,
+    errors_are_told_apart_by_code_when_all_are_tolerated,
     everything_at_once_with_hot_rows_goes_on_through_deadlocks,
     limits_of_the_server_are_known_before_the_run,
     a_wrong_password_is_refused_in_the_servers_words,

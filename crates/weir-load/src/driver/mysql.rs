@@ -253,15 +253,18 @@ impl MysqlDriver {
         shared: &mut Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
-        let Doing::Step(index) = self.doing else {
-            return Err(shared.link.refused("ROLLBACK".to_owned(), error));
-        };
         if !shared.tolerated.contains(error.code) {
-            let sql = shared.requests.sql(index, self.place.table);
+            let sql = match self.doing {
+                Doing::Step(index) => shared.requests.sql(index, self.place.table),
+                Doing::Rollback | Doing::Waiting => "ROLLBACK".to_owned(),
+            };
             return Err(shared.link.refused(sql, error));
         }
-        meter.failed_try();
-        if shared.requests.is_transaction() && error.code != DEADLOCK {
+        let needs_rollback = shared.requests.is_transaction()
+            && matches!(self.doing, Doing::Step(_))
+            && error.code != DEADLOCK;
+        meter.failed_try(error);
+        if needs_rollback {
             self.doing = Doing::Rollback;
             return self.send(shared);
         }

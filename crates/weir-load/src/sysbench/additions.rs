@@ -9,10 +9,31 @@ use super::Invocation;
 use crate::statistics::{LoadOutcome, OpenLoop};
 
 /// The text that follows the final report; may be empty.
-pub fn additions(_invocation: &Invocation, outcome: &LoadOutcome) -> String {
+pub fn additions(invocation: &Invocation, outcome: &LoadOutcome) -> String {
     let mut text = String::new();
     if let Some(open_loop) = &outcome.open_loop {
         schedule(&mut text, open_loop);
+    }
+    if !invocation.percentiles.is_empty() {
+        text.push_str("Latency percentiles (ms):\n");
+        for percentile in &invocation.percentiles {
+            let label = format!("{percentile}%:");
+            let ms = outcome.latency_us(*percentile) / 1e3;
+            line(&mut text, format_args!("    {label:<36} {ms:.3}"));
+        }
+        text.push('\n');
+    }
+    if !outcome.errors.is_empty() {
+        text.push_str("Ignored errors by code:\n");
+        for error in &outcome.errors {
+            let label = format!("{}:", error.code);
+            let (count, message) = (error.count, &error.first_message);
+            line(
+                &mut text,
+                format_args!("    {label:<36} {count}, first: {message}"),
+            );
+        }
+        text.push('\n');
     }
     text
 }
@@ -49,7 +70,7 @@ fn line(text: &mut String, arguments: Arguments<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::meter::Timeline;
+    use crate::meter::{ErrorCount, Timeline};
     use crate::statistics::Merger;
     use crate::sysbench::parse;
 
@@ -70,6 +91,29 @@ mod tests {
     fn a_run_that_asked_for_nothing_more_gets_nothing_more() {
         let text = additions(&invocation("oltp_read_write run"), &outcome());
         assert_eq!(text, "");
+    }
+
+    #[test]
+    fn percentiles_and_errors_have_a_line_each() {
+        let mut outcome = outcome();
+        outcome.errors = vec![ErrorCount {
+            code: 1213,
+            count: 7,
+            first_message: "Deadlock found".to_owned(),
+            first_ns: 0,
+        }];
+        let text = additions(
+            &invocation("oltp_read_write --percentiles=50,99.9 run"),
+            &outcome,
+        );
+        assert_eq!(
+            text,
+            "Latency percentiles (ms):\n    \
+             50%:                                 0.000\n    \
+             99.9%:                               0.000\n\n\
+             Ignored errors by code:\n    \
+             1213:                                7, first: Deadlock found\n\n"
+        );
     }
 
     #[test]

@@ -49,6 +49,8 @@ pub struct Invocation {
     pub report_interval_s: u32,
     /// Percentile of latency in reports; 0 for none.
     pub percentile: u32,
+    /// Percentiles to report after sysbench's report.
+    pub percentiles: Vec<f64>,
     /// Print a histogram.
     pub histogram: bool,
     /// 0 to 5, see sysbench.
@@ -67,6 +69,7 @@ pub(super) struct Settings {
     pub(super) warmup_s: u32,
     pub(super) report_interval_s: u32,
     pub(super) percentile: u32,
+    pub(super) percentiles: Vec<f64>,
     pub(super) histogram: bool,
     pub(super) verbosity: u32,
     pub(super) rand_type: String,
@@ -102,6 +105,7 @@ impl Default for Settings {
             warmup_s: 0,
             report_interval_s: 0,
             percentile: 95,
+            percentiles: Vec::new(),
             histogram: false,
             verbosity: 3,
             rand_type: "special".to_owned(),
@@ -230,6 +234,7 @@ impl Settings {
             rand_seed: self.rand_seed,
             report_interval_s: self.report_interval_s,
             percentile: self.percentile,
+            percentiles: self.percentiles,
             histogram: self.histogram,
             verbosity: self.verbosity,
         })

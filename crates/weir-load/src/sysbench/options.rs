@@ -39,6 +39,7 @@ options! {
     "warmup-time", "0", "load before the measurement in seconds", |s, v| s.warmup_s = v.small(0)?;
     "report-interval", "0", "print a line every so many seconds, 0 for none", |s, v| s.report_interval_s = v.small(0)?;
     "percentile", "95", "percentile of latency to report, 0 for none", |s, v| s.percentile = v.number(0, 100)? as u32;
+    "percentiles", "", "percentiles of latency after the report, such as 50,95,99.9 (not in sysbench)", |s, v| s.percentiles = percentiles(v)?;
     "histogram", "off", "print a histogram of latencies", |s, v| s.histogram = v.switch()?;
     "verbosity", "3", "0 prints nothing but errors, 5 everything", |s, v| s.verbosity = v.number(0, 5)? as u32;
     "rand-type", "special", "distribution of keys: uniform, gaussian, special, pareto or zipfian", |s, v| s.rand_type = v.text()?;
@@ -182,6 +183,16 @@ fn arrivals(value: Value<'_>) -> Result<ArrivalKind, UsageError> {
         Some("constant") => Ok(ArrivalKind::Constant),
         _ => Err(value.wrong("must be poisson or constant")),
     }
+}
+
+fn percentiles(value: Value<'_>) -> Result<Vec<f64>, UsageError> {
+    let text = value.text()?;
+    text.split(',')
+        .filter(|part| !part.is_empty())
+        .map(|part| part.trim().parse().ok())
+        .map(|percentile| percentile.filter(|p: &f64| *p > 0.0 && *p <= 100.0))
+        .collect::<Option<_>>()
+        .ok_or_else(|| value.wrong("must be numbers above 0 up to 100, separated by commas"))
 }
 
 fn tolerated(value: Value<'_>) -> Result<Tolerated, UsageError> {

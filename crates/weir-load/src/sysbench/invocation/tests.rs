@@ -62,6 +62,21 @@ fn a_rate_opens_the_loop() {
 }
 
 #[test]
+fn several_percentiles_may_be_fractions() {
+    let invocation = understand("oltp_read_only --percentiles=50,99.9,100 run").unwrap();
+    assert_eq!(invocation.percentiles, [50.0, 99.9, 100.0]);
+    assert_eq!(invocation.percentile, 95, "sysbench's own stays");
+}
+
+#[test]
+fn every_error_may_be_ignored() {
+    let plan = understand("oltp_read_only --mysql-ignore-errors=all run")
+        .unwrap()
+        .plan;
+    assert_eq!(plan.tolerated, Tolerated::All);
+}
+
+#[test]
 fn the_option_beats_the_environment() {
     let password = |line: &[&str]| {
         let invocation = parse(line, Some("from-environment")).unwrap();
@@ -89,6 +104,11 @@ fn what_is_wrong_is_named() {
         (
             "oltp_read_only --rate=-1 run",
             "invalid value for option --rate: `-1` (must be a number that is not negative)",
+        ),
+        (
+            "oltp_read_only --percentiles=50,101 run",
+            "invalid value for option --percentiles: `50,101` (must be numbers above 0 up to 100, \
+             separated by commas)",
         ),
         (
             "oltp_read_only --rate-arrivals=even run",
