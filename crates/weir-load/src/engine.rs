@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Scope, ScopedJoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::LoadError;
-use crate::connect::connect_all;
-use crate::driver::{MysqlDriver, Share, Shared};
+use crate::connect::{connect_all, open};
+use crate::driver::{MysqlDriver, Reconnector, Share, Shared, reconnecting};
 use crate::meter::{Arrivals, Lane, Meter, Tally, Timeline};
 use crate::plan::LoadPlan;
 use crate::preflight;
@@ -17,6 +17,10 @@ use crate::workload::{Rows, Script};
 
 /// Empty tallies that wait for each reactor at the start: one to swap in, one for a late return.
 const SPARES: usize = 2;
+
+/// Longest wait for an answer of a server that may just have come back: a run must not be held by
+/// one that never answers.
+const RECONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What one reactor thread leaves behind.
 struct ReactorReport {
@@ -71,17 +75,26 @@ fn drive(
     let timeline = plan.timeline();
     let origin = Instant::now();
     let mut merger = Merger::new(timeline);
+    let plan_of_reconnects = LoadPlan {
+        setup_timeout: plan.setup_timeout.min(RECONNECT_TIMEOUT),
+        ..plan.clone()
+    };
     let reports = std::thread::scope(|scope| {
         let mut exchanges = Vec::new();
         let mut threads = Vec::new();
         for (index, part) in (0..).zip(deal(drivers, plan.reactors as usize)) {
             let (lane, exchange) = exchange(plan.rate.is_some());
             exchanges.push(exchange);
+            let reconnector = plan
+                .reconnect
+                .then(|| spawn_reconnecting(scope, &plan_of_reconnects, script))
+                .transpose()?;
             let shared = Shared::new(
                 script.clone(),
                 rows.clone(),
                 &plan.endpoint.address,
                 plan.tolerated.clone(),
+                reconnector,
             );
             let job = ReactorJob {
                 timeline,
@@ -104,6 +117,23 @@ fn drive(
     outcome.stopped_early = stop.load(Ordering::Relaxed);
     outcome.fairness = fairness(reports.iter().flat_map(|report| &report.shares));
     Ok(outcome)
+}
+
+/// Starts the thread that makes lost connections again, for one reactor.
+fn spawn_reconnecting<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    plan: &'scope LoadPlan,
+    script: &'scope Script,
+) -> Result<Reconnector, LoadError> {
+    let (reconnector, helper) = reconnecting();
+    std::thread::Builder::new()
+        .name("weir-reconnect".to_owned())
+        .spawn_scoped(scope, move || helper.serve(|| open(plan, script).ok()))
+        .map_err(|error| LoadError::Host {
+            what: "start a thread that reconnects",
+            why: error.to_string().to_lowercase(),
+        })?;
+    Ok(reconnector)
 }
 
 /// Spreads connections over reactors like cards; a reactor without any is left out.

@@ -5,7 +5,8 @@
 //! done; at a [`Rate`] it begins the next one that is due. Latency is that of a transaction, to its
 //! last reply from its first request, or from when it was due; what a reactor's own queue adds is
 //! part of it, and `client_cpu_s` says how busy the reactor was. A transaction
-//! that fails with a tolerated error is counted as an error and tried again as a new one. In
+//! that fails with a tolerated error is counted as an error and tried again; in a closed loop that
+//! is a new one. A lost connection ends the run or, when that is asked for, is made again. In
 //! `bulk_insert` a transaction is a row, as in sysbench, but its latency is that of the statement
 //! that carried it, counted once: sysbench's is the time to append a row to its own buffer.
 //!
@@ -38,5 +39,5 @@ pub use meter::{Counts, ErrorCount};
 pub use null_server::{Fault, NullServer, NullServerBehavior};
 pub use plan::{ArrivalKind, Layout, LoadPlan, PreparePlan, Rate, Tolerated};
 pub use prepare::prepare;
-pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop};
+pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage};
 pub use workload::{Distribution, Mix};

@@ -7,6 +7,7 @@
 
 mod arrivals;
 mod errors;
+mod outages;
 mod timeline;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,6 +22,7 @@ use crate::codec::ServerError;
 pub(crate) use arrivals::Arrivals;
 pub use errors::ErrorCount;
 pub(crate) use errors::Errors;
+pub(crate) use outages::{Outage, join as join_outages};
 pub(crate) use timeline::{Phase, Timeline};
 
 /// Longest latency that is told from longer ones: an hour.
@@ -47,6 +49,8 @@ pub struct Counts {
     pub others: u64,
     /// Tries that failed with a tolerated error.
     pub errors: u64,
+    /// Connections that were lost and made again.
+    pub reconnects: u64,
 }
 
 impl Counts {
@@ -58,6 +62,7 @@ impl Counts {
         self.writes += other.writes;
         self.others += other.others;
         self.errors += other.errors;
+        self.reconnects += other.reconnects;
     }
 }
 
@@ -112,6 +117,8 @@ pub(crate) struct Tally {
     pub(crate) concurrency: u64,
     pub(crate) pace: Option<Pace>,
     pub(crate) errors: Errors,
+    /// Those that ended in it.
+    pub(crate) outages: Vec<Outage>,
 }
 
 impl Tally {
@@ -126,6 +133,7 @@ impl Tally {
             latency_ns_sum: 0,
             concurrency: 0,
             errors: Errors::default(),
+            outages: Vec::new(),
             pace: is_open.then(|| Pace {
                 service: new_histogram(),
                 lag: new_histogram(),
@@ -141,6 +149,7 @@ impl Tally {
         self.latency.reset();
         self.latency_ns_sum = 0;
         self.errors.clear();
+        self.outages.clear();
         if let Some(pace) = &mut self.pace {
             pace.service.reset();
             pace.lag.reset();
@@ -172,6 +181,9 @@ pub(crate) struct Meter<'a> {
     arrivals: Option<Arrivals>,
     /// Transactions under way.
     concurrency: u64,
+    /// Connections that are lost, and since when at least one is.
+    lost: u64,
+    lost_since_ns: u64,
     cpu_start_ns: u64,
     cpu_ns: u64,
 }
@@ -196,6 +208,8 @@ impl<'a> Meter<'a> {
             budget,
             arrivals,
             concurrency: 0,
+            lost: 0,
+            lost_since_ns: 0,
             cpu_start_ns: thread_cpu_ns(),
             cpu_ns: 0,
         }
@@ -275,6 +289,30 @@ impl<'a> Meter<'a> {
         }
     }
 
+    /// Counts a connection that was lost.
+    pub(crate) fn lose(&mut self) {
+        if self.lost == 0 {
+            self.lost_since_ns = self.now_ns;
+        }
+        self.lost += 1;
+    }
+
+    /// Counts a connection that is back.
+    pub(crate) fn regain(&mut self) {
+        self.tally.counts.reconnects += 1;
+        self.lost -= 1;
+        if self.lost == 0 {
+            self.end_outage(self.now_ns);
+        }
+    }
+
+    fn end_outage(&mut self, to_ns: u64) {
+        self.tally.outages.push(Outage {
+            from_ns: self.lost_since_ns,
+            to_ns,
+        });
+    }
+
     /// Counts a transaction that was given up.
     pub(crate) fn give_up(&mut self) {
         self.concurrency -= 1;
@@ -351,6 +389,10 @@ impl<'a> Meter<'a> {
     fn end_interval(&mut self, at_ns: u64) {
         self.tally.phase = self.phase;
         self.tally.to_ns = at_ns;
+        if self.lost > 0 && self.phase == Phase::Measure && at_ns >= self.timeline.end_ns {
+            // Some connection was not back at the end of the measurement.
+            self.end_outage(at_ns);
+        }
         self.tally.concurrency = self.concurrency;
         if let (Some(pace), Some(arrivals)) = (&mut self.tally.pace, &mut self.arrivals) {
             (pace.due, pace.queue_length) = arrivals.until(at_ns);

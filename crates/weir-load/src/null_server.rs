@@ -43,6 +43,8 @@ pub struct NullServerBehavior {
 pub enum Fault {
     /// Closes all connections, as a server that dies.
     CloseAfter(u64),
+    /// Closes all connections once, as a server that is started again.
+    CloseOnceAfter(u64),
     /// Answers no more.
     HangAfter(u64),
     /// Answers bytes that are no packet.
@@ -233,6 +235,9 @@ impl Loop {
             Fault::StallAfter(count, length) if executed > count => {
                 self.stalled_until.get_or_insert(Instant::now() + length);
                 return false;
+            }
+            Fault::CloseOnceAfter(count) if executed == count + 1 => {
+                self.connections.iter_mut().for_each(|c| *c = None);
             }
             Fault::HangAfter(count) if executed > count => {}
             Fault::NonsenseAfter(count) if executed > count => {

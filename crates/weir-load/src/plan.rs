@@ -91,6 +91,10 @@ pub struct LoadPlan {
     pub mix: Mix,
     /// Errors that don't end the run.
     pub tolerated: Tolerated,
+    /// Make lost connections again and go on, instead of ending the run. What was under way is
+    /// tried again, without knowing whether the server had done it: in `bulk_insert` that may end
+    /// the run with a duplicate key.
+    pub reconnect: bool,
     /// Longest wait for each answer before the load begins.
     pub setup_timeout: Duration,
 }
@@ -114,6 +118,7 @@ impl LoadPlan {
             distribution: Distribution::default(),
             mix: Mix::default(),
             tolerated: Tolerated::default(),
+            reconnect: false,
             setup_timeout: Duration::from_secs(10),
         }
     }

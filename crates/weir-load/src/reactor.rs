@@ -205,6 +205,17 @@ impl<'a, D: Driver> Reactor<'a, D> {
             Next::Time(at_ns) | Next::Due(at_ns) if next != slot.waits_for => {
                 self.timers.push(Reverse((at_ns, index)));
             }
+            Next::Renewed => {
+                if let Some(source) = slot.driver.source() {
+                    self.poll
+                        .registry()
+                        .register(source, Token(index), Interest::READABLE)
+                        .map_err(|error| host("register a connection with epoll", &error))?;
+                }
+                // As after the first registration; whatever it waited for is forgotten.
+                slot.waits_for = Next::Readable;
+                return self.advance(index, Cause::Renewed, shared, meter);
+            }
             Next::Finished => self.active -= 1,
             Next::Readable | Next::Writable if next != slot.waits_for => {
                 let interest = match next {

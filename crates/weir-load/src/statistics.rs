@@ -12,7 +12,9 @@ use crate::driver::Share;
 pub use open_loop::OpenLoop;
 use open_loop::PaceSum;
 
-use crate::meter::{Counts, ErrorCount, Errors, Phase, Tally, Timeline, new_histogram};
+use crate::meter::{
+    self, Counts, ErrorCount, Errors, Phase, Tally, Timeline, join_outages, new_histogram,
+};
 
 /// Latencies in nanoseconds; printed as how many they are, not as tens of thousands of counters.
 #[derive(Clone)]
@@ -29,6 +31,8 @@ impl fmt::Debug for Latencies {
 pub struct Interval {
     /// Throughput and latency.
     pub record: IntervalRecord,
+    /// Connections that were made again.
+    pub reconnects: u64,
     /// Transactions under way at its end.
     pub concurrency: u64,
     /// Transactions that were due at its end and waited for a connection; 0 in a closed loop.
@@ -87,6 +91,8 @@ pub struct LoadOutcome {
     pub stopped_early: bool,
     /// How evenly the connections were served.
     pub fairness: Fairness,
+    /// Times within the measurement during which connections were lost.
+    pub outages: Vec<Outage>,
     /// How the schedule was kept, if there was one; `latency` then counts from when transactions
     /// were due.
     pub open_loop: Option<OpenLoop>,
@@ -116,6 +122,15 @@ impl LoadOutcome {
             (ns as f64 / 1e3, value.count_at_value())
         })
     }
+}
+
+/// A time from the first connection lost to the last one back, or to the end of the measurement.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Outage {
+    /// Seconds since the measurement began; below 0 within the warm-up.
+    pub from_s: f64,
+    /// Its length, seconds.
+    pub length_s: f64,
 }
 
 /// How evenly connections were served within the measurement.
@@ -163,6 +178,7 @@ pub(crate) struct Merger {
     counts: Counts,
     counts_whole_run: Counts,
     errors: Errors,
+    outages: Vec<meter::Outage>,
     measured_ns: u64,
     pace: Option<PaceSum>,
     /// Transactions that were due before the measurement.
@@ -190,6 +206,7 @@ impl Merger {
             counts: Counts::default(),
             counts_whole_run: Counts::default(),
             errors: Errors::default(),
+            outages: Vec::new(),
             measured_ns: 0,
             pace: None,
             due_before: 0,
@@ -205,6 +222,7 @@ impl Merger {
         if tally.phase == Phase::Measure {
             self.counts.add(&tally.counts);
             self.errors.add(&tally.errors);
+            self.outages.extend(&tally.outages);
             add_histogram(&mut self.latency_ns, &tally.latency);
             self.latency_ns_sum += tally.latency_ns_sum;
             if let Some(pace) = &tally.pace {
@@ -267,6 +285,7 @@ impl Merger {
         };
         Some(Interval {
             record,
+            reconnects: sum.counts.reconnects,
             concurrency: sum.concurrency,
             queue_length,
             pace: sum.pace,
@@ -276,6 +295,14 @@ impl Merger {
 
     /// The whole measurement. What only the reactors know is left empty.
     pub(crate) fn finish(self) -> LoadOutcome {
+        let measure_ns = self.timeline.measure_ns as f64;
+        let outages = join_outages(self.outages)
+            .iter()
+            .map(|outage| Outage {
+                from_s: (outage.from_ns as f64 - measure_ns) / 1e9,
+                length_s: (outage.to_ns - outage.from_ns) as f64 / 1e9,
+            })
+            .collect();
         let open_loop = self.pace.map(|pace| pace.finish(self.due_before));
         LoadOutcome {
             counts: self.counts,
@@ -290,6 +317,7 @@ impl Merger {
             unfinished: 0,
             stopped_early: false,
             fairness: Fairness::default(),
+            outages,
             open_loop,
             latency_ns: Latencies(self.latency_ns),
         }

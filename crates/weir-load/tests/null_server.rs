@@ -212,6 +212,51 @@ fn a_server_that_dies_ends_the_run_with_its_address() {
 }
 
 #[test]
+fn lost_connections_are_made_again_when_that_is_asked_for() {
+    for reactors in [1, 2] {
+        let bench = Bench::new(NullServerBehavior {
+            fault: Some(Fault::CloseOnceAfter(1_000)),
+            delay: Duration::from_micros(200),
+            ..NullServerBehavior::default()
+        });
+        let plan = LoadPlan {
+            reactors,
+            reconnect: true,
+            measure: None,
+            max_events: Some(3_000),
+            ..bench.plan(WorkloadName::OltpPointSelect, 0)
+        };
+        let outcome = go(&plan).unwrap().0;
+        assert_eq!(outcome.counts.transactions, 3_000);
+        assert_eq!(outcome.counts.reconnects, 4);
+        assert_eq!(outcome.counts.errors, 0);
+        assert_eq!(outcome.unfinished, 0);
+        assert!(
+            (1..=4).contains(&outcome.outages.len()),
+            "{:?}",
+            outcome.outages
+        );
+        assert!(outcome.outages[0].length_s > 0.0);
+    }
+}
+
+#[test]
+fn a_server_that_does_not_come_back_does_not_hold_the_run() {
+    let bench = Bench::new(NullServerBehavior {
+        fault: Some(Fault::CloseAfter(100)),
+        ..NullServerBehavior::default()
+    });
+    let began = Instant::now();
+    let plan = LoadPlan {
+        reconnect: true,
+        ..bench.plan(WorkloadName::OltpPointSelect, 500)
+    };
+    let (outcome, _) = go(&plan).unwrap();
+    assert!(began.elapsed() < Duration::from_secs(5));
+    assert_eq!(outcome.counts.transactions, 100);
+}
+
+#[test]
 fn a_server_that_falls_silent_does_not_hold_the_run() {
     let bench = Bench::new(NullServerBehavior {
         fault: Some(Fault::HangAfter(100)),

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use mysql::prelude::Queryable as _;
@@ -499,6 +499,56 @@ fn a_server_that_is_killed_ends_the_run(flavor: Flavor) {
     });
 }
 
+fn a_restart_of_the_server_is_survived_when_asked_for(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    let plan = LoadPlan {
+        measure: Some(Duration::from_mins(1)),
+        interval: Duration::from_millis(100),
+        reconnect: true,
+        ..bench.plan(WorkloadName::OltpReadWrite)
+    };
+    let Bench { server, _directory } = bench;
+    let endpoint = server.endpoint();
+    let stop = AtomicBool::new(false);
+    let done = AtomicU64::new(0);
+    let wait_for_more = || {
+        let before = done.load(Ordering::Relaxed);
+        let began = Instant::now();
+        while done.load(Ordering::Relaxed) <= before + 10 {
+            assert!(began.elapsed() < Duration::from_secs(30), "nothing is done");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    std::thread::scope(|scope| {
+        let load = scope.spawn(|| {
+            run(&plan, &stop, &mut |interval| {
+                done.fetch_add(interval.record.transactions, Ordering::Relaxed);
+            })
+        });
+        wait_for_more();
+        let killed = Instant::now();
+        server.kill();
+        let options = testing::options(_directory.path());
+        let server = PrivateServer::start(&testing::binary(flavor), &options).unwrap();
+        assert_eq!(server.endpoint().address, endpoint.address);
+        let down_s = killed.elapsed().as_secs_f64();
+        wait_for_more();
+        stop.store(true, Ordering::Relaxed);
+        let outcome = load.join().unwrap().unwrap();
+        assert_eq!(outcome.counts.reconnects, 4, "{outcome:?}");
+        let [outage] = outcome.outages.as_slice() else {
+            panic!("{:?}", outcome.outages);
+        };
+        // The server answers a little before its start has been noticed here.
+        assert!(
+            outage.length_s > 0.0 && outage.length_s < down_s + 5.0,
+            "{outage:?}"
+        );
+        assert_eq!(outcome.unfinished, 0);
+        drop(server);
+    });
+}
+
 fn loading_can_be_interrupted(flavor: Flavor) {
     let bench = Bench::empty(flavor);
     let plan = PreparePlan {
@@ -538,5 +588,6 @@ on_both_flavors!(
     limits_of_the_server_are_known_before_the_run,
     a_wrong_password_is_refused_in_the_servers_words,
     a_server_that_is_killed_ends_the_run,
+    a_restart_of_the_server_is_survived_when_asked_for,
     loading_can_be_interrupted,
 );

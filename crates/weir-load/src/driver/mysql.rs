@@ -3,6 +3,7 @@
 //! The path of a query: one `read`, a walk over the reply, one look at the clock, parameters
 //! patched into a shared template, one `write`. Nothing is allocated on it.
 
+mod loss;
 mod requests;
 mod statements;
 
@@ -10,7 +11,7 @@ use std::io::{self, Read as _, Write as _};
 
 use mio::event::Source;
 
-use super::{Cause, Driver, Next, Share, Transport};
+use super::{Cause, Driver, Fresh, Next, Share, Transport};
 use crate::LoadError;
 use crate::codec::{Reply, ReplyParser, ServerError};
 use crate::meter::{Course, Meter, Phase, QueryKind};
@@ -31,6 +32,8 @@ enum Doing {
     Rollback,
     /// None: the next transaction is not due yet.
     Waiting,
+    /// None: the connection is lost.
+    Lost,
 }
 
 /// Row and table that the current steps work on.
@@ -69,18 +72,19 @@ pub(crate) struct MysqlDriver {
     doing: Doing,
     place: Place,
     course: Course,
+    /// When to look for a new connection.
+    look_ns: u64,
     share: Share,
 }
 
 impl MysqlDriver {
     /// A driver of connection `number`, from 0, on which `statements` were prepared.
-    pub(crate) fn new(
-        number: u32,
-        transport: Transport,
-        eof_deprecated: bool,
-        statements: Statements,
-        rng: Rng,
-    ) -> Self {
+    pub(crate) fn new(number: u32, fresh: Fresh, rng: Rng) -> Self {
+        let Fresh {
+            transport,
+            eof_deprecated,
+            statements,
+        } = fresh;
         Self {
             transport,
             parser: ReplyParser::new(eof_deprecated),
@@ -90,6 +94,7 @@ impl MysqlDriver {
             doing: Doing::Step(0),
             place: Place::new(number),
             course: Course::default(),
+            look_ns: 0,
             share: Share::default(),
         }
     }
@@ -118,7 +123,7 @@ impl MysqlDriver {
         if shared.requests.is_bulk() {
             return self.begin_bulk(shared, meter);
         }
-        self.send(shared)
+        self.send(shared, meter)
     }
 
     /// Begins the same transaction again after a tolerated error.
@@ -129,7 +134,7 @@ impl MysqlDriver {
         }
         self.course = meter.retry(self.course);
         self.doing = Doing::Step(0);
-        self.send(shared)
+        self.send(shared, meter)
     }
 
     /// Begins the transaction that has become due.
@@ -148,21 +153,25 @@ impl MysqlDriver {
     }
 
     /// Sends the rows after those that were sent before, as many as fit and may still be sent.
-    fn begin_bulk(&mut self, shared: &mut Shared, meter: &Meter<'_>) -> Result<Next, LoadError> {
+    fn begin_bulk(
+        &mut self,
+        shared: &mut Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<Next, LoadError> {
         self.place.key = self.place.key.wrapping_add(self.place.rows as u32);
         let permitted = 1 + meter.permit_more(BulkText::ROWS_MAX - 1);
         self.place.rows = permitted;
-        let next = self.send(shared)?;
+        let next = self.send(shared, meter)?;
         meter.return_permits(permitted - self.place.rows);
         Ok(next)
     }
 
     /// Sends the request of what is to be done.
-    fn send(&mut self, shared: &mut Shared) -> Result<Next, LoadError> {
+    fn send(&mut self, shared: &mut Shared, meter: &mut Meter<'_>) -> Result<Next, LoadError> {
         let Shared { requests, link, .. } = shared;
         let request = match self.doing {
             Doing::Rollback => requests.rollback(),
-            Doing::Waiting => return Ok(Next::Readable),
+            Doing::Waiting | Doing::Lost => return Ok(Next::Readable),
             Doing::Step(index) => {
                 requests.step(index, &mut self.statements, &mut self.place, &mut self.rng)
             }
@@ -170,7 +179,10 @@ impl MysqlDriver {
         let sent = match self.transport.write(request) {
             Ok(sent) => sent,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
-            Err(error) => return Err(link.lost(&error)),
+            Err(error) => {
+                let why = link.lost(&error);
+                return self.lose(why, shared, meter);
+            }
         };
         if sent == request.len() {
             return Ok(Next::Readable);
@@ -179,14 +191,17 @@ impl MysqlDriver {
         Ok(Next::Writable)
     }
 
-    fn send_rest(&mut self, shared: &Shared) -> Result<Next, LoadError> {
+    fn send_rest(&mut self, shared: &Shared, meter: &mut Meter<'_>) -> Result<Next, LoadError> {
         while !self.unsent.is_empty() {
             match self.transport.write(&self.unsent) {
                 Ok(sent) => drop(self.unsent.drain(..sent)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     return Ok(Next::Writable);
                 }
-                Err(error) => return Err(shared.link.lost(&error)),
+                Err(error) => {
+                    let why = shared.link.lost(&error);
+                    return self.lose(why, shared, meter);
+                }
             }
         }
         Ok(Next::Readable)
@@ -195,13 +210,19 @@ impl MysqlDriver {
     fn receive(&mut self, shared: &mut Shared, meter: &mut Meter<'_>) -> Result<Next, LoadError> {
         loop {
             let read = match self.transport.read(&mut shared.buffer) {
-                Ok(0) => return Err(shared.link.lost(&io::ErrorKind::UnexpectedEof.into())),
+                Ok(0) => {
+                    let why = shared.link.lost(&io::ErrorKind::UnexpectedEof.into());
+                    return self.lose(why, shared, meter);
+                }
                 Ok(read) => read,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     return Ok(Next::Readable);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(shared.link.lost(&error)),
+                Err(error) => {
+                    let why = shared.link.lost(&error);
+                    return self.lose(why, shared, meter);
+                }
             };
             let reply = self
                 .parser
@@ -235,7 +256,7 @@ impl MysqlDriver {
         };
         if index + 1 < shared.requests.steps() {
             self.doing = Doing::Step(index + 1);
-            return self.send(shared);
+            return self.send(shared, meter);
         }
         let transactions = self.place.rows.max(1);
         meter.transactions(transactions, self.course);
@@ -253,10 +274,14 @@ impl MysqlDriver {
         shared: &mut Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
+        if shared.reconnector.is_some() && loss::is_farewell(error.code) {
+            let why = shared.link.lost(&io::ErrorKind::UnexpectedEof.into());
+            return self.lose(why, shared, meter);
+        }
         if !shared.tolerated.contains(error.code) {
             let sql = match self.doing {
                 Doing::Step(index) => shared.requests.sql(index, self.place.table),
-                Doing::Rollback | Doing::Waiting => "ROLLBACK".to_owned(),
+                Doing::Rollback | Doing::Waiting | Doing::Lost => "ROLLBACK".to_owned(),
             };
             return Err(shared.link.refused(sql, error));
         }
@@ -266,7 +291,7 @@ impl MysqlDriver {
         meter.failed_try(error);
         if needs_rollback {
             self.doing = Doing::Rollback;
-            return self.send(shared);
+            return self.send(shared, meter);
         }
         self.retry(shared, meter)
     }
@@ -292,8 +317,11 @@ impl Driver for MysqlDriver {
             }
             // Bytes that come now are the server's farewell; the next request will tell.
             Cause::Ready if self.doing == Doing::Waiting => Ok(Next::Due(self.course.due_ns)),
+            Cause::Ready if self.doing == Doing::Lost => Ok(Next::Due(self.look_ns)),
+            Cause::Time if self.doing == Doing::Lost => Ok(self.regain(shared, meter)),
+            Cause::Renewed => self.retry(shared, meter),
             Cause::Time if self.doing == Doing::Waiting => self.due(shared, meter),
-            _ if !self.unsent.is_empty() => self.send_rest(shared),
+            _ if !self.unsent.is_empty() => self.send_rest(shared, meter),
             _ => self.receive(shared, meter),
         }
     }

@@ -23,6 +23,17 @@ pub fn additions(invocation: &Invocation, outcome: &LoadOutcome) -> String {
         }
         text.push('\n');
     }
+    if !outcome.outages.is_empty() {
+        text.push_str("Lost connections (from the first lost to the last one back):\n");
+        for outage in &outcome.outages {
+            let (from_s, length_s) = (outage.from_s, outage.length_s);
+            line(
+                &mut text,
+                format_args!("    at {from_s:.3} s for {length_s:.3} s"),
+            );
+        }
+        text.push('\n');
+    }
     if !outcome.errors.is_empty() {
         text.push_str("Ignored errors by code:\n");
         for error in &outcome.errors {
@@ -71,7 +82,7 @@ fn line(text: &mut String, arguments: Arguments<'_>) {
 mod tests {
     use super::*;
     use crate::meter::{ErrorCount, Timeline};
-    use crate::statistics::Merger;
+    use crate::statistics::{Merger, Outage};
     use crate::sysbench::parse;
 
     fn outcome() -> LoadOutcome {
@@ -113,6 +124,20 @@ mod tests {
              99.9%:                               0.000\n\n\
              Ignored errors by code:\n    \
              1213:                                7, first: Deadlock found\n\n"
+        );
+    }
+
+    #[test]
+    fn an_outage_is_told_with_its_time_and_length() {
+        let mut outcome = outcome();
+        outcome.outages = vec![Outage {
+            from_s: 3.25,
+            length_s: 1.5,
+        }];
+        let text = additions(&invocation("oltp_read_write run"), &outcome);
+        assert!(
+            text.ends_with(":\n    at 3.250 s for 1.500 s\n\n"),
+            "{text}"
         );
     }
 

@@ -69,6 +69,7 @@ pub(super) struct Settings {
     pub(super) warmup_s: u32,
     pub(super) report_interval_s: u32,
     pub(super) percentile: u32,
+    pub(super) reconnect: bool,
     pub(super) percentiles: Vec<f64>,
     pub(super) histogram: bool,
     pub(super) verbosity: u32,
@@ -105,6 +106,7 @@ impl Default for Settings {
             warmup_s: 0,
             report_interval_s: 0,
             percentile: 95,
+            reconnect: false,
             percentiles: Vec::new(),
             histogram: false,
             verbosity: 3,
@@ -214,6 +216,7 @@ impl Settings {
             per_s: self.rate_per_s,
             arrivals: self.arrivals,
         });
+        plan.reconnect = self.reconnect;
         plan.seed = seed;
         plan.distribution = distribution;
         plan.mix = self.mix;

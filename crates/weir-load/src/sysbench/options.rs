@@ -77,6 +77,7 @@ options! {
     "auto_inc", "on", "tables with AUTO_INCREMENT keys", |s, v| only_on(s, v)?;
     "create_secondary", "on", "make the index on k", |s, v| s.create_secondary = v.switch()?;
     "mysql_storage_engine", "innodb", "storage engine", |s, v| s.engine = v.text()?;
+    "reconnect-on-loss", "off", "survive a restart of the server: make lost connections again (not in sysbench)", |s, v| s.reconnect = v.switch()?;
     "reactors", "1", "threads that drive the connections (not in sysbench)", |s, v| s.reactors = v.small(1)?;
 }
 

@@ -73,7 +73,7 @@ pub fn interval_line(invocation: &Invocation, interval: &Interval) -> String {
             invocation.percentile,
             percentile_ms(invocation.percentile, |p| interval.latency_us(p)),
             per_s(record.errors),
-            0.0,
+            per_s(interval.reconnects),
         ),
     );
     if invocation.plan.rate.is_some() {
@@ -134,7 +134,7 @@ fn statistics(text: &mut String, outcome: &LoadOutcome) {
         ("transactions:", counts.transactions),
         ("queries:", counts.queries),
         ("ignored errors:", counts.errors),
-        ("reconnects:", 0),
+        ("reconnects:", counts.reconnects),
     ] {
         line(
             text,

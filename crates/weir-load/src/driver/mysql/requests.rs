@@ -9,6 +9,7 @@ use super::Place;
 use super::statements::Statements;
 use crate::LoadError;
 use crate::codec::{ExecuteTemplate, Malformed, Patch, ServerError, TextRequest, text_request};
+use crate::driver::Reconnector;
 use crate::plan::Tolerated;
 use crate::workload::{
     BulkText, C_BYTES, PAD_BYTES, Rng, Rows, Script, Statement, Step, put_decimal, table_name,
@@ -27,6 +28,8 @@ pub(crate) struct Shared {
     pub(super) requests: Requests,
     pub(super) link: Link,
     pub(super) tolerated: Tolerated,
+    /// Makes lost connections again, if that is asked for.
+    pub(super) reconnector: Option<Reconnector>,
 }
 
 impl Shared {
@@ -36,6 +39,7 @@ impl Shared {
         rows: Rows,
         address: &impl Display,
         tolerated: Tolerated,
+        reconnector: Option<Reconnector>,
     ) -> Self {
         Self {
             buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
@@ -44,6 +48,7 @@ impl Shared {
                 address: address.to_string(),
             },
             tolerated,
+            reconnector,
         }
     }
 
