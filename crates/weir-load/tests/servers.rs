@@ -507,7 +507,10 @@ fn a_restart_of_the_server_is_survived_when_asked_for(flavor: Flavor) {
         reconnect: true,
         ..bench.plan(WorkloadName::OltpReadWrite)
     };
-    let Bench { server, _directory } = bench;
+    let Bench {
+        server,
+        _directory: directory,
+    } = bench;
     let endpoint = server.endpoint();
     let stop = AtomicBool::new(false);
     let done = AtomicU64::new(0);
@@ -528,7 +531,7 @@ fn a_restart_of_the_server_is_survived_when_asked_for(flavor: Flavor) {
         wait_for_more();
         let killed = Instant::now();
         server.kill();
-        let options = testing::options(_directory.path());
+        let options = testing::options(directory.path());
         let server = PrivateServer::start(&testing::binary(flavor), &options).unwrap();
         assert_eq!(server.endpoint().address, endpoint.address);
         let down_s = killed.elapsed().as_secs_f64();
