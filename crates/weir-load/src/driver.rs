@@ -42,7 +42,6 @@ pub(crate) enum Next {
     /// Room to write.
     Writable,
     /// A point in time, nanoseconds on the meter's clock.
-    #[cfg_attr(not(test), allow(dead_code))]
     Time(u64),
     /// The time at which its next transaction is due, or the end of the measurement.
     Due(u64),

@@ -95,6 +95,7 @@ fn drive(
                 &plan.endpoint.address,
                 plan.tolerated.clone(),
                 reconnector,
+                plan.half_rtt_ns(),
             );
             let job = ReactorJob {
                 timeline,

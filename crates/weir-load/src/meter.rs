@@ -332,7 +332,7 @@ impl<'a> Meter<'a> {
 
     /// Gives permissions back that were not used.
     pub(crate) fn return_permits(&self, unused: u64) {
-        if let Some(budget) = self.budget {
+        if let Some(budget) = self.budget.filter(|_| unused > 0) {
             budget.fetch_add(unused, Ordering::Relaxed);
         }
     }

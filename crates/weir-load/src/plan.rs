@@ -10,6 +10,8 @@ use crate::workload::{Distribution, Mix, seeded};
 
 /// Beyond what any server or client does.
 const RATE_PER_S_MAX: f64 = 1e8;
+/// Transactions must be able to complete within the 3 s after the measurement.
+const RTT_MAX: Duration = Duration::from_secs(1);
 /// First stream of random numbers for schedules: above those of connections and tables.
 const SCHEDULE_STREAM: u64 = 1 << 63;
 
@@ -95,6 +97,9 @@ pub struct LoadPlan {
     /// tried again, without knowing whether the server had done it: in `bulk_insert` that may end
     /// the run with a duplicate key.
     pub reconnect: bool,
+    /// Round-trip time that is added to that of the network: half to each request, half to each
+    /// reply.
+    pub rtt: Duration,
     /// Longest wait for each answer before the load begins.
     pub setup_timeout: Duration,
 }
@@ -119,6 +124,7 @@ impl LoadPlan {
             mix: Mix::default(),
             tolerated: Tolerated::default(),
             reconnect: false,
+            rtt: Duration::ZERO,
             setup_timeout: Duration::from_secs(10),
         }
     }
@@ -143,6 +149,13 @@ impl LoadPlan {
                 setting: "interval",
                 value: "0s".to_owned(),
                 why: "must be above 0",
+            });
+        }
+        if self.rtt > RTT_MAX {
+            return Err(LoadError::Setting {
+                setting: "rtt",
+                value: format!("{}s", self.rtt.as_secs_f64()),
+                why: "must be no more than 1 s",
             });
         }
         let Some(rate) = self.rate else {
@@ -173,6 +186,10 @@ impl LoadPlan {
         let offset_ns = f64::from(index) * 1e9 / rate.per_s;
         let rng = seeded(self.seed, SCHEDULE_STREAM + u64::from(index));
         Some(Arrivals::new(rate.arrivals, per_s, offset_ns, rng))
+    }
+
+    pub(crate) fn half_rtt_ns(&self) -> u64 {
+        u64::try_from(self.rtt.as_nanos() / 2).unwrap_or(u64::MAX)
     }
 
     /// The run in time.

@@ -47,6 +47,8 @@ pub(crate) struct Reactor<'a, D> {
 struct Slot<D> {
     driver: D,
     waits_for: Next,
+    /// What its source is registered for.
+    interest: Interest,
 }
 
 /// What the drivers of a reactor did.
@@ -72,6 +74,7 @@ impl<'a, D: Driver> Reactor<'a, D> {
             .map(|driver| Slot {
                 driver,
                 waits_for: Next::Readable,
+                interest: Interest::READABLE,
             })
             .collect();
         for (index, slot) in slots.iter_mut().enumerate() {
@@ -214,14 +217,20 @@ impl<'a, D: Driver> Reactor<'a, D> {
                 }
                 // As after the first registration; whatever it waited for is forgotten.
                 slot.waits_for = Next::Readable;
+                slot.interest = Interest::READABLE;
                 return self.advance(index, Cause::Renewed, shared, meter);
             }
             Next::Finished => self.active -= 1,
-            Next::Readable | Next::Writable if next != slot.waits_for => {
+            Next::Readable | Next::Writable => {
                 let interest = match next {
                     Next::Writable => Interest::WRITABLE,
                     _ => Interest::READABLE,
                 };
+                if interest == slot.interest {
+                    slot.waits_for = next;
+                    return Ok(());
+                }
+                slot.interest = interest;
                 if let Some(source) = slot.driver.source() {
                     self.poll
                         .registry()

@@ -135,6 +135,47 @@ fn a_known_delay_is_what_is_measured() {
 }
 
 #[test]
+fn a_longer_way_is_in_every_statements_time() {
+    let bench = Bench::new(NullServerBehavior {
+        delay: Duration::from_millis(1),
+        ..NullServerBehavior::default()
+    });
+    // One statement, and six of a transaction: each goes the way of 3 ms and takes 1 ms there.
+    for (workload, statements) in [
+        (WorkloadName::OltpPointSelect, 1.0),
+        (WorkloadName::OltpWriteOnly, 6.0),
+    ] {
+        let plan = LoadPlan {
+            rtt: Duration::from_millis(3),
+            ..bench.plan(workload, 500)
+        };
+        let outcome = go(&plan).unwrap().0;
+        assert_eq!(outcome.unfinished, 0);
+        let latency = outcome.latency;
+        assert!(latency.us_min >= statements * 4_000.0, "{latency:?}");
+        assert!(latency.us_p50 < statements * 12_000.0, "{latency:?}");
+    }
+}
+
+#[test]
+fn lost_connections_and_bulk_inserts_bear_a_longer_way() {
+    let bench = Bench::new(NullServerBehavior {
+        fault: Some(Fault::CloseOnceAfter(100)),
+        ..NullServerBehavior::default()
+    });
+    let plan = LoadPlan {
+        rtt: Duration::from_micros(500),
+        reconnect: true,
+        measure: None,
+        max_events: Some(400),
+        ..bench.plan(WorkloadName::OltpPointSelect, 0)
+    };
+    let outcome = go(&plan).unwrap().0;
+    assert_eq!(outcome.counts.transactions, 400);
+    assert_eq!(outcome.counts.reconnects, 4);
+}
+
+#[test]
 fn tolerated_errors_are_tried_again_as_new_transactions() {
     for code in [1213, 1205, 1020] {
         let bench = Bench::new(NullServerBehavior {

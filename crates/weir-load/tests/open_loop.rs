@@ -184,13 +184,15 @@ fn tolerated_errors_are_part_of_a_scheduled_transactions_time() {
     let bench = Bench::new(Duration::from_millis(1), Some(Fault::RefuseEach(2, 1213)));
     let (outcome, _) = go(&LoadPlan {
         connections: 1,
+        // A refusal takes no time in the server, but it has its way to go.
+        rtt: Duration::from_millis(2),
         ..bench.plan(100.0, ArrivalKind::Constant, 1_000)
     });
     let paced = open_loop(&outcome);
     assert!(outcome.counts.errors >= 40, "{:?}", outcome.counts);
     // Every transaction but the first needs two tries, and is late by the first of them.
     assert!(
-        outcome.latency.us_mean >= paced.service.us_mean + 700.0,
+        outcome.latency.us_mean >= paced.service.us_mean + 1_800.0,
         "{outcome:?}"
     );
 }

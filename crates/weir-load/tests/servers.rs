@@ -381,6 +381,17 @@ fn errors_are_told_apart_by_code_when_all_are_tolerated(flavor: Flavor) {
     );
 }
 
+fn a_longer_way_to_the_server_is_in_every_latency(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    let plan = LoadPlan {
+        rtt: Duration::from_millis(4),
+        ..bench.plan(WorkloadName::OltpPointSelect)
+    };
+    let outcome = go(&plan).unwrap();
+    assert!(outcome.latency.us_min >= 4_000.0, "{:?}", outcome.latency);
+    assert!(outcome.counts.transactions > 0);
+}
+
 fn everything_at_once_with_hot_rows_goes_on_through_deadlocks(flavor: Flavor) {
     let bench = Bench::loaded(flavor);
     let plan = LoadPlan {
@@ -592,5 +603,6 @@ on_both_flavors!(
     a_wrong_password_is_refused_in_the_servers_words,
     a_server_that_is_killed_ends_the_run,
     a_restart_of_the_server_is_survived_when_asked_for,
+    a_longer_way_to_the_server_is_in_every_latency,
     loading_can_be_interrupted,
 );

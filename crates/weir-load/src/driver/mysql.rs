@@ -6,6 +6,7 @@
 mod loss;
 mod requests;
 mod statements;
+mod transit;
 
 use std::io::{self, Read as _, Write as _};
 
@@ -19,6 +20,7 @@ use crate::workload::{BulkText, Rng};
 
 pub(crate) use requests::Shared;
 pub(crate) use statements::Statements;
+use transit::Transit;
 
 /// The server has already undone the whole transaction (`ER_LOCK_DEADLOCK`).
 const DEADLOCK: u16 = 1213;
@@ -74,6 +76,8 @@ pub(crate) struct MysqlDriver {
     course: Course,
     /// When to look for a new connection.
     look_ns: u64,
+    /// What the delay of a slower network holds back.
+    transit: Option<Transit>,
     share: Share,
 }
 
@@ -95,6 +99,7 @@ impl MysqlDriver {
             place: Place::new(number),
             course: Course::default(),
             look_ns: 0,
+            transit: None,
             share: Share::default(),
         }
     }
@@ -159,16 +164,14 @@ impl MysqlDriver {
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         self.place.key = self.place.key.wrapping_add(self.place.rows as u32);
-        let permitted = 1 + meter.permit_more(BulkText::ROWS_MAX - 1);
-        self.place.rows = permitted;
-        let next = self.send(shared, meter)?;
-        meter.return_permits(permitted - self.place.rows);
-        Ok(next)
+        self.place.rows = 1 + meter.permit_more(BulkText::ROWS_MAX - 1);
+        self.send(shared, meter)
     }
 
-    /// Sends the request of what is to be done.
-    fn send(&mut self, shared: &mut Shared, meter: &mut Meter<'_>) -> Result<Next, LoadError> {
+    /// Writes the request of what is to be done.
+    fn transmit(&mut self, shared: &mut Shared, meter: &mut Meter<'_>) -> Result<Next, LoadError> {
         let Shared { requests, link, .. } = shared;
+        let rows_permitted = self.place.rows;
         let request = match self.doing {
             Doing::Rollback => requests.rollback(),
             Doing::Waiting | Doing::Lost => return Ok(Next::Readable),
@@ -176,6 +179,8 @@ impl MysqlDriver {
                 requests.step(index, &mut self.statements, &mut self.place, &mut self.rng)
             }
         };
+        // A bulk insert has as many rows as fit.
+        meter.return_permits(rows_permitted - self.place.rows);
         let sent = match self.transport.write(request) {
             Ok(sent) => sent,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
@@ -229,7 +234,7 @@ impl MysqlDriver {
                 .feed(&shared.buffer[..read])
                 .map_err(|malformed| shared.link.malformed(malformed))?;
             if let Some(reply) = reply {
-                return self.replied(reply, shared, meter);
+                return self.deliver(reply, shared, meter);
             }
             if read < shared.buffer.len() {
                 // epoll(7): a short read from a stream has emptied it.
@@ -244,7 +249,6 @@ impl MysqlDriver {
         shared: &mut Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
-        meter.now();
         match reply {
             Reply::Rows { .. } => meter.query(QueryKind::Read),
             Reply::Done { affected_rows: 0 } => meter.query(QueryKind::Other),
@@ -310,6 +314,15 @@ impl Driver for MysqlDriver {
         shared: &mut Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
+        if let Some(transit) = self.transit.take() {
+            if cause == Cause::Time {
+                return self.arrive(transit, shared, meter);
+            }
+            // Nothing is expected meanwhile; a server that has closed is noticed afterwards.
+            let next = Next::Time(transit.arrival_ns());
+            self.transit = Some(transit);
+            return Ok(next);
+        }
         match cause {
             Cause::Start => {
                 meter.now();

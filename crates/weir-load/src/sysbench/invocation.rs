@@ -70,6 +70,7 @@ pub(super) struct Settings {
     pub(super) report_interval_s: u32,
     pub(super) percentile: u32,
     pub(super) reconnect: bool,
+    pub(super) rtt: Duration,
     pub(super) percentiles: Vec<f64>,
     pub(super) histogram: bool,
     pub(super) verbosity: u32,
@@ -107,6 +108,7 @@ impl Default for Settings {
             report_interval_s: 0,
             percentile: 95,
             reconnect: false,
+            rtt: Duration::ZERO,
             percentiles: Vec::new(),
             histogram: false,
             verbosity: 3,
@@ -217,6 +219,7 @@ impl Settings {
             arrivals: self.arrivals,
         });
         plan.reconnect = self.reconnect;
+        plan.rtt = self.rtt;
         plan.seed = seed;
         plan.distribution = distribution;
         plan.mix = self.mix;

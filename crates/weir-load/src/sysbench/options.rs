@@ -78,6 +78,7 @@ options! {
     "create_secondary", "on", "make the index on k", |s, v| s.create_secondary = v.switch()?;
     "mysql_storage_engine", "innodb", "storage engine", |s, v| s.engine = v.text()?;
     "reconnect-on-loss", "off", "survive a restart of the server: make lost connections again (not in sysbench)", |s, v| s.reconnect = v.switch()?;
+    "rtt", "0ms", "round-trip time added to the network's, such as 500us (not in sysbench)", |s, v| s.rtt = v.duration()?;
     "reactors", "1", "threads that drive the connections (not in sysbench)", |s, v| s.reactors = v.small(1)?;
 }
 

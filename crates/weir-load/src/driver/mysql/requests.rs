@@ -30,6 +30,8 @@ pub(crate) struct Shared {
     pub(super) tolerated: Tolerated,
     /// Makes lost connections again, if that is asked for.
     pub(super) reconnector: Option<Reconnector>,
+    /// By how much each request and each reply is delayed.
+    pub(super) half_rtt_ns: u64,
 }
 
 impl Shared {
@@ -40,6 +42,7 @@ impl Shared {
         address: &impl Display,
         tolerated: Tolerated,
         reconnector: Option<Reconnector>,
+        half_rtt_ns: u64,
     ) -> Self {
         Self {
             buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
@@ -49,6 +52,7 @@ impl Shared {
             },
             tolerated,
             reconnector,
+            half_rtt_ns,
         }
     }
 

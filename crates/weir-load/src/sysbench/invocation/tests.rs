@@ -77,6 +77,15 @@ fn every_error_may_be_ignored() {
 }
 
 #[test]
+fn a_round_trip_time_has_a_unit() {
+    let rtt = |line: &str| understand(line).map(|invocation| invocation.plan.rtt);
+    assert_eq!(rtt("oltp_read_only run"), Ok(Duration::ZERO));
+    let half_ms = Duration::from_micros(500);
+    assert_eq!(rtt("oltp_read_only --rtt=500us run"), Ok(half_ms));
+    assert!(rtt("oltp_read_only --rtt=500 run").is_err());
+}
+
+#[test]
 fn the_option_beats_the_environment() {
     let password = |line: &[&str]| {
         let invocation = parse(line, Some("from-environment")).unwrap();
