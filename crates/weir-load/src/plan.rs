@@ -9,7 +9,7 @@ use crate::meter::{Arrivals, Timeline};
 use crate::workload::{Distribution, Mix, seeded};
 
 /// Beyond what any server or client does.
-const RATE_PER_S_MAX: f64 = 1e8;
+const RATE_PER_S_MAX: f64 = 1e7;
 /// Transactions must be able to complete within the 3 s after the measurement.
 const RTT_MAX: Duration = Duration::from_secs(1);
 /// First stream of random numbers for schedules: above those of connections and tables.
@@ -165,7 +165,7 @@ impl LoadPlan {
             return Err(LoadError::Setting {
                 setting: "rate",
                 value: rate.per_s.to_string(),
-                why: "must be above 0 and no more than 100 million per second",
+                why: "must be above 0 and no more than 10 million per second",
             });
         }
         if self.workload == WorkloadName::BulkInsert {
