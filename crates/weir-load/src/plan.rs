@@ -266,3 +266,60 @@ impl PreparePlan {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use weir_model::{Address, Secret};
+
+    use super::*;
+
+    fn plan(workload: WorkloadName) -> LoadPlan {
+        let endpoint = Endpoint {
+            address: Address::Socket("/nowhere".into()),
+            user: "weir".to_owned(),
+            password: Secret::new(""),
+            database: "sbtest".to_owned(),
+        };
+        LoadPlan::new(endpoint, workload)
+    }
+
+    #[test]
+    fn rates_and_ways_that_no_load_can_have_are_refused() {
+        let with_rate = |workload, per_s| LoadPlan {
+            rate: Some(Rate {
+                per_s,
+                arrivals: ArrivalKind::Poisson,
+            }),
+            ..plan(workload)
+        };
+        for per_s in [0.0, -1.0, f64::NAN, f64::INFINITY, 2e7] {
+            let refused = with_rate(WorkloadName::OltpReadOnly, per_s).check();
+            assert!(refused.is_err(), "{per_s}");
+        }
+        assert!(with_rate(WorkloadName::OltpReadOnly, 0.1).check().is_ok());
+        assert!(with_rate(WorkloadName::BulkInsert, 0.1).check().is_err());
+        let far = LoadPlan {
+            rtt: Duration::from_secs(2),
+            ..plan(WorkloadName::OltpReadOnly)
+        };
+        assert!(far.check().is_err());
+    }
+
+    #[test]
+    fn reactors_share_a_schedule_in_proportion_to_their_connections() {
+        let plan = LoadPlan {
+            connections: 4,
+            rate: Some(Rate {
+                per_s: 1_000.0,
+                arrivals: ArrivalKind::Constant,
+            }),
+            ..plan(WorkloadName::OltpReadOnly)
+        };
+        let due = |index, part| {
+            let mut arrivals = plan.arrivals(index, part).unwrap();
+            arrivals.until(10_000_000_000).0
+        };
+        assert!((7_500..=7_501).contains(&due(0, 3)));
+        assert!((2_499..=2_501).contains(&due(1, 1)));
+    }
+}
