@@ -7,7 +7,7 @@ use weir_model::Address;
 use crate::LoadError;
 use crate::codec::{HandshakeError, Login, Session};
 use crate::control::no_answer;
-use crate::driver::{Blocking, MysqlDriver, Statements};
+use crate::driver::{Blocking, Fresh, MysqlDriver, Statements};
 use crate::plan::LoadPlan;
 use crate::workload::{Script, seeded};
 
@@ -60,6 +60,13 @@ fn connect_chunk(
 }
 
 fn connect(plan: &LoadPlan, script: &Script, number: u32) -> Result<MysqlDriver, LoadError> {
+    let fresh = open(plan, script)?;
+    let rng = seeded(plan.seed, u64::from(number));
+    Ok(MysqlDriver::new(number, fresh, rng))
+}
+
+/// Connects, logs in and prepares.
+pub(crate) fn open(plan: &LoadPlan, script: &Script) -> Result<Fresh, LoadError> {
     let endpoint = &plan.endpoint;
     let failed = |error: HandshakeError| failed(plan, &error);
     let stream = Blocking::connect(&endpoint.address, plan.setup_timeout)
@@ -78,8 +85,11 @@ fn connect(plan: &LoadPlan, script: &Script, number: u32) -> Result<MysqlDriver,
     let transport = stream
         .into_transport()
         .map_err(|error| failed(error.into()))?;
-    let rng = seeded(plan.seed, u64::from(number));
-    Ok(MysqlDriver::new(transport, eof_deprecated, statements, rng))
+    Ok(Fresh {
+        transport,
+        eof_deprecated,
+        statements,
+    })
 }
 
 fn prepare(

@@ -7,6 +7,7 @@
 mod mysql;
 #[cfg(test)]
 mod null;
+mod reconnect;
 mod transport;
 
 use mio::event::Source;
@@ -17,6 +18,7 @@ use crate::meter::Meter;
 pub(crate) use mysql::{MysqlDriver, Shared, Statements};
 #[cfg(test)]
 pub(crate) use null::NullDriver;
+pub(crate) use reconnect::{Fresh, Reconnector, reconnecting};
 pub(crate) use transport::{Blocking, Transport};
 
 /// Why a driver is called.
@@ -28,6 +30,8 @@ pub(crate) enum Cause {
     Ready,
     /// The time that was waited for has come.
     Time,
+    /// The new source is registered.
+    Renewed,
 }
 
 /// What a driver waits for.
@@ -38,8 +42,11 @@ pub(crate) enum Next {
     /// Room to write.
     Writable,
     /// A point in time, nanoseconds on the meter's clock.
-    #[cfg_attr(not(test), allow(dead_code))]
     Time(u64),
+    /// The time at which its next transaction is due, or the end of the measurement.
+    Due(u64),
+    /// The registration of its source, which is a new one.
+    Renewed,
     /// Nothing: it has finished.
     Finished,
 }

@@ -3,20 +3,24 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Scope, ScopedJoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::LoadError;
-use crate::connect::connect_all;
-use crate::driver::{MysqlDriver, Share, Shared};
-use crate::meter::{Lane, Meter, Tally, Timeline};
+use crate::connect::{connect_all, open};
+use crate::driver::{MysqlDriver, Reconnector, Share, Shared, reconnecting};
+use crate::meter::{Arrivals, Lane, Meter, Tally, Timeline};
 use crate::plan::LoadPlan;
 use crate::preflight;
 use crate::reactor::{Reactor, use_batch_scheduling};
 use crate::statistics::{Interval, LoadOutcome, Merger, fairness};
-use crate::workload::{Keys, Script};
+use crate::workload::{Rows, Script};
 
 /// Empty tallies that wait for each reactor at the start: one to swap in, one for a late return.
 const SPARES: usize = 2;
+
+/// Longest wait for an answer of a server that may just have come back: a run must not be held by
+/// one that never answers.
+const RECONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What one reactor thread leaves behind.
 struct ReactorReport {
@@ -46,17 +50,23 @@ pub fn run(
 ) -> Result<LoadOutcome, LoadError> {
     plan.check()?;
     let script = Script::new(plan.workload, &plan.mix)?;
-    let keys = Keys::new(plan.distribution, plan.rows)?;
+    let rows = Rows::new(
+        &script,
+        plan.distribution,
+        plan.tables,
+        plan.rows,
+        plan.connections,
+    )?;
     preflight::check(plan, &script)?;
     let drivers = connect_all(plan, &script, stop)?;
-    drive(plan, drivers, &script, &keys, stop, on_interval)
+    drive(plan, drivers, &script, &rows, stop, on_interval)
 }
 
 fn drive(
     plan: &LoadPlan,
     drivers: Vec<MysqlDriver>,
     script: &Script,
-    keys: &Keys,
+    rows: &Rows,
     stop: &AtomicBool,
     on_interval: &mut dyn FnMut(&Interval),
 ) -> Result<LoadOutcome, LoadError> {
@@ -65,23 +75,33 @@ fn drive(
     let timeline = plan.timeline();
     let origin = Instant::now();
     let mut merger = Merger::new(timeline);
+    let plan_of_reconnects = LoadPlan {
+        setup_timeout: plan.setup_timeout.min(RECONNECT_TIMEOUT),
+        ..plan.clone()
+    };
     let reports = std::thread::scope(|scope| {
         let mut exchanges = Vec::new();
         let mut threads = Vec::new();
-        for part in deal(drivers, plan.reactors as usize) {
-            let (lane, exchange) = exchange();
+        for (index, part) in (0..).zip(deal(drivers, plan.reactors as usize)) {
+            let (lane, exchange) = exchange(plan.rate.is_some());
             exchanges.push(exchange);
+            let reconnector = plan
+                .reconnect
+                .then(|| spawn_reconnecting(scope, &plan_of_reconnects, script))
+                .transpose()?;
             let shared = Shared::new(
                 script.clone(),
-                keys.clone(),
-                plan.tables,
+                rows.clone(),
                 &plan.endpoint.address,
                 plan.tolerated.clone(),
+                reconnector,
+                plan.half_rtt_ns(),
             );
             let job = ReactorJob {
                 timeline,
                 origin,
                 lane,
+                arrivals: plan.arrivals(index, part.len() as u32),
                 budget: budget.as_ref(),
                 stop,
                 abort: &abort,
@@ -100,6 +120,23 @@ fn drive(
     Ok(outcome)
 }
 
+/// Starts the thread that makes lost connections again, for one reactor.
+fn spawn_reconnecting<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    plan: &'scope LoadPlan,
+    script: &'scope Script,
+) -> Result<Reconnector, LoadError> {
+    let (reconnector, helper) = reconnecting();
+    std::thread::Builder::new()
+        .name("weir-reconnect".to_owned())
+        .spawn_scoped(scope, move || helper.serve(|| open(plan, script).ok()))
+        .map_err(|error| LoadError::Host {
+            what: "start a thread that reconnects",
+            why: error.to_string().to_lowercase(),
+        })?;
+    Ok(reconnector)
+}
+
 /// Spreads connections over reactors like cards; a reactor without any is left out.
 fn deal<D>(drivers: Vec<D>, reactors: usize) -> Vec<Vec<D>> {
     let mut parts: Vec<Vec<D>> = Vec::new();
@@ -111,12 +148,12 @@ fn deal<D>(drivers: Vec<D>, reactors: usize) -> Vec<Vec<D>> {
     parts
 }
 
-fn exchange() -> (Lane, Exchange) {
+fn exchange(is_open: bool) -> (Lane, Exchange) {
     let (full_sender, full) = channel();
     let (empty, empty_receiver) = channel();
     for _ in 0..SPARES {
         empty
-            .send(Box::new(Tally::new()))
+            .send(Box::new(Tally::new(is_open)))
             .expect("invariant: the receiver of this channel is a local variable");
     }
     let lane = Lane {
@@ -131,6 +168,7 @@ struct ReactorJob<'scope> {
     timeline: Timeline,
     origin: Instant,
     lane: Lane,
+    arrivals: Option<Arrivals>,
     budget: Option<&'scope AtomicU64>,
     stop: &'scope AtomicBool,
     abort: &'scope AtomicBool,
@@ -171,7 +209,13 @@ impl<'scope> ReactorJob<'scope> {
         shared: &mut Shared,
     ) -> Result<ReactorReport, LoadError> {
         let batch_scheduling = use_batch_scheduling();
-        let mut meter = Meter::new(self.timeline, self.origin, self.lane, self.budget);
+        let mut meter = Meter::new(
+            self.timeline,
+            self.origin,
+            self.lane,
+            self.budget,
+            self.arrivals,
+        );
         let outcome = Reactor::new(drivers, self.stop, self.abort)?.run(shared, &mut meter)?;
         Ok(ReactorReport {
             shares: outcome.shares,

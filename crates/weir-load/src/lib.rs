@@ -1,10 +1,14 @@
 //! The load engine: drives a MySQL server with many connections from few threads and measures it.
 //!
-//! [`prepare`] makes the tables, [`run`] loads them, [`cleanup`] drops them. A run is a closed
-//! loop: each connection has one request outstanding and sends the next when the reply is there.
-//! Latency is that of a transaction, from its first request to its last reply; what a reactor's
-//! own queue adds is part of it, and `client_cpu_s` says how busy the reactor was. A transaction
-//! that fails with a tolerated error is counted as an error and tried again as a new one.
+//! [`prepare`] makes the tables, [`run`] loads them, [`cleanup`] drops them. Each connection has
+//! one request outstanding. In a closed loop it begins the next transaction when the last one is
+//! done; at a [`Rate`] it begins the next one that is due. Latency is that of a transaction, to its
+//! last reply from its first request, or from when it was due; what a reactor's own queue adds is
+//! part of it, and `client_cpu_s` says how busy the reactor was. A transaction
+//! that fails with a tolerated error is counted as an error and tried again; in a closed loop that
+//! is a new one. A lost connection ends the run or, when that is asked for, is made again. In
+//! `bulk_insert` a transaction is a row, as in sysbench, but its latency is that of the statement
+//! that carried it, counted once: sysbench's is the time to append a row to its own buffer.
 //!
 //! Layers, downwards: `engine` (threads and merging) -> `reactor` (epoll) -> `driver` (a MySQL
 //! connection, or none) -> `codec` (packets) and `workload` (statements and keys), all of which
@@ -31,9 +35,9 @@ pub mod sysbench;
 pub use cleanup::cleanup;
 pub use engine::run;
 pub use error::LoadError;
-pub use meter::Counts;
+pub use meter::{Counts, ErrorCount};
 pub use null_server::{Fault, NullServer, NullServerBehavior};
-pub use plan::{LoadPlan, PreparePlan, Tolerated};
+pub use plan::{ArrivalKind, Layout, LoadPlan, PreparePlan, Rate, Tolerated};
 pub use prepare::prepare;
-pub use statistics::{Fairness, Interval, LoadOutcome};
+pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage};
 pub use workload::{Distribution, Mix};

@@ -5,6 +5,9 @@
 //! at fixed times on one clock that all reactors share, and a transaction belongs to the interval
 //! in which its reply was read.
 
+mod arrivals;
+mod errors;
+mod outages;
 mod timeline;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,6 +17,12 @@ use std::time::Instant;
 use hdrhistogram::Histogram;
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::codec::ServerError;
+
+pub(crate) use arrivals::Arrivals;
+pub use errors::ErrorCount;
+pub(crate) use errors::Errors;
+pub(crate) use outages::{Outage, join as join_outages};
 pub(crate) use timeline::{Phase, Timeline};
 
 /// Longest latency that is told from longer ones: an hour.
@@ -40,6 +49,8 @@ pub struct Counts {
     pub others: u64,
     /// Tries that failed with a tolerated error.
     pub errors: u64,
+    /// Connections that were lost and made again.
+    pub reconnects: u64,
 }
 
 impl Counts {
@@ -51,6 +62,7 @@ impl Counts {
         self.writes += other.writes;
         self.others += other.others;
         self.errors += other.errors;
+        self.reconnects += other.reconnects;
     }
 }
 
@@ -65,6 +77,30 @@ pub(crate) enum QueryKind {
     Other,
 }
 
+/// When a transaction was due and was last tried; nanoseconds on the meter's clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Course {
+    /// When its schedule wanted it; in a closed loop, when it was last tried.
+    pub(crate) due_ns: u64,
+    /// When the first request of its last try was sent.
+    pub(crate) tried_ns: u64,
+}
+
+/// What only an open loop has.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    /// Time from the last try to the reply, nanoseconds.
+    pub(crate) service: Histogram<u64>,
+    /// Time from when a transaction was due to when it was begun, nanoseconds.
+    pub(crate) lag: Histogram<u64>,
+    /// Transactions that found no free connection when they were due.
+    pub(crate) waited: u64,
+    /// Transactions that had become due by the end of the interval, since the run began.
+    pub(crate) due: u64,
+    /// Of these, those that waited at the end of the interval.
+    pub(crate) queue_length: u64,
+}
+
 /// One reactor's numbers of one interval.
 #[derive(Debug)]
 pub(crate) struct Tally {
@@ -77,10 +113,17 @@ pub(crate) struct Tally {
     pub(crate) latency: Histogram<u64>,
     /// Exact sum of the same.
     pub(crate) latency_ns_sum: u64,
+    /// Transactions under way at its end.
+    pub(crate) concurrency: u64,
+    pub(crate) pace: Option<Pace>,
+    pub(crate) errors: Errors,
+    /// Those that ended in it.
+    pub(crate) outages: Vec<Outage>,
 }
 
 impl Tally {
-    pub(crate) fn new() -> Self {
+    /// An empty tally; `is_open`: of an open loop.
+    pub(crate) fn new(is_open: bool) -> Self {
         Self {
             phase: Phase::Warmup,
             from_ns: 0,
@@ -88,6 +131,16 @@ impl Tally {
             counts: Counts::default(),
             latency: new_histogram(),
             latency_ns_sum: 0,
+            concurrency: 0,
+            errors: Errors::default(),
+            outages: Vec::new(),
+            pace: is_open.then(|| Pace {
+                service: new_histogram(),
+                lag: new_histogram(),
+                waited: 0,
+                due: 0,
+                queue_length: 0,
+            }),
         }
     }
 
@@ -95,6 +148,13 @@ impl Tally {
         self.counts = Counts::default();
         self.latency.reset();
         self.latency_ns_sum = 0;
+        self.errors.clear();
+        self.outages.clear();
+        if let Some(pace) = &mut self.pace {
+            pace.service.reset();
+            pace.lag.reset();
+            pace.waited = 0;
+        }
     }
 }
 
@@ -117,6 +177,13 @@ pub(crate) struct Meter<'a> {
     lane: Lane,
     /// Transactions that may still be begun, shared by all reactors.
     budget: Option<&'a AtomicU64>,
+    /// The schedule of an open loop.
+    arrivals: Option<Arrivals>,
+    /// Transactions under way.
+    concurrency: u64,
+    /// Connections that are lost, and since when at least one is.
+    lost: u64,
+    lost_since_ns: u64,
     cpu_start_ns: u64,
     cpu_ns: u64,
 }
@@ -128,6 +195,7 @@ impl<'a> Meter<'a> {
         origin: Instant,
         lane: Lane,
         budget: Option<&'a AtomicU64>,
+        arrivals: Option<Arrivals>,
     ) -> Self {
         Self {
             timeline,
@@ -135,9 +203,13 @@ impl<'a> Meter<'a> {
             now_ns: 0,
             boundary_ns: timeline.boundary_after(0),
             phase: timeline.phase_at(0),
-            tally: Box::new(Tally::new()),
+            tally: Box::new(Tally::new(arrivals.is_some())),
             lane,
             budget,
+            arrivals,
+            concurrency: 0,
+            lost: 0,
+            lost_since_ns: 0,
             cpu_start_ns: thread_cpu_ns(),
             cpu_ns: 0,
         }
@@ -182,6 +254,89 @@ impl<'a> Meter<'a> {
         }
     }
 
+    /// The next transaction for a connection that is free: when it is due, which in a closed loop
+    /// is now. Nothing if there are to be no more.
+    pub(crate) fn claim(&mut self) -> Option<u64> {
+        if !self.may_begin(false) {
+            return None;
+        }
+        Some(self.arrivals.as_mut().map_or(self.now_ns, Arrivals::take))
+    }
+
+    /// Counts a transaction that begins, due as told by [`Self::claim`].
+    pub(crate) fn begin(&mut self, due_ns: u64, waited: bool) -> Course {
+        self.concurrency += 1;
+        if let Some(pace) = &mut self.tally.pace {
+            pace.lag
+                .saturating_record(self.now_ns.saturating_sub(due_ns));
+            pace.waited += u64::from(waited);
+        }
+        Course {
+            due_ns,
+            tried_ns: self.now_ns,
+        }
+    }
+
+    /// The course of a transaction that is tried again. In a closed loop that is a new one.
+    pub(crate) fn retry(&self, course: Course) -> Course {
+        Course {
+            due_ns: if self.arrivals.is_some() {
+                course.due_ns
+            } else {
+                self.now_ns
+            },
+            tried_ns: self.now_ns,
+        }
+    }
+
+    /// Counts a connection that was lost.
+    pub(crate) fn lose(&mut self) {
+        if self.lost == 0 {
+            self.lost_since_ns = self.now_ns;
+        }
+        self.lost += 1;
+    }
+
+    /// Counts a connection that is back.
+    pub(crate) fn regain(&mut self) {
+        self.tally.counts.reconnects += 1;
+        self.lost -= 1;
+        if self.lost == 0 {
+            self.end_outage(self.now_ns);
+        }
+    }
+
+    fn end_outage(&mut self, to_ns: u64) {
+        self.tally.outages.push(Outage {
+            from_ns: self.lost_since_ns,
+            to_ns,
+        });
+    }
+
+    /// Counts a transaction that was given up.
+    pub(crate) fn give_up(&mut self) {
+        self.concurrency -= 1;
+    }
+
+    /// Permits further transactions beyond the one that [`Self::may_begin`] allowed, `most` at
+    /// most; how many.
+    pub(crate) fn permit_more(&self, most: u64) -> u64 {
+        let Some(budget) = self.budget else {
+            return most;
+        };
+        let before = budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+            Some(left.saturating_sub(most))
+        });
+        before.unwrap_or(0).min(most)
+    }
+
+    /// Gives permissions back that were not used.
+    pub(crate) fn return_permits(&self, unused: u64) {
+        if let Some(budget) = self.budget.filter(|_| unused > 0) {
+            budget.fetch_add(unused, Ordering::Relaxed);
+        }
+    }
+
     /// Counts a completed statement.
     pub(crate) fn query(&mut self, kind: QueryKind) {
         let counts = &mut self.tally.counts;
@@ -193,16 +348,23 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// Counts a completed transaction.
-    pub(crate) fn transaction(&mut self, latency_ns: u64) {
-        self.tally.counts.transactions += 1;
+    /// Counts transactions that were completed by one reply and have one latency together.
+    pub(crate) fn transactions(&mut self, count: u64, course: Course) {
+        let latency_ns = self.now_ns.saturating_sub(course.due_ns);
+        self.concurrency -= 1;
+        if let Some(pace) = &mut self.tally.pace {
+            pace.service
+                .saturating_record(self.now_ns.saturating_sub(course.tried_ns));
+        }
+        self.tally.counts.transactions += count;
         self.tally.latency.saturating_record(latency_ns);
         self.tally.latency_ns_sum += latency_ns;
     }
 
     /// Counts a try that failed with a tolerated error.
-    pub(crate) fn failed_try(&mut self) {
+    pub(crate) fn failed_try(&mut self, error: ServerError) {
         self.tally.counts.errors += 1;
+        self.tally.errors.count(error, self.now_ns);
     }
 
     /// Ends the measurement now, if it has not ended.
@@ -227,12 +389,20 @@ impl<'a> Meter<'a> {
     fn end_interval(&mut self, at_ns: u64) {
         self.tally.phase = self.phase;
         self.tally.to_ns = at_ns;
+        if self.lost > 0 && self.phase == Phase::Measure && at_ns >= self.timeline.end_ns {
+            // Some connection was not back at the end of the measurement.
+            self.end_outage(at_ns);
+        }
+        self.tally.concurrency = self.concurrency;
+        if let (Some(pace), Some(arrivals)) = (&mut self.tally.pace, &mut self.arrivals) {
+            (pace.due, pace.queue_length) = arrivals.until(at_ns);
+        }
         // The coordinator is rarely late; when it is, a new tally is made rather than waited for.
         let mut next = self
             .lane
             .empty
             .try_recv()
-            .unwrap_or_else(|_| Box::new(Tally::new()));
+            .unwrap_or_else(|_| Box::new(Tally::new(self.arrivals.is_some())));
         next.from_ns = at_ns;
         let full = std::mem::replace(&mut self.tally, next);
         // Without a coordinator nobody wants the numbers any more.

@@ -43,10 +43,14 @@ pub struct NullServerBehavior {
 pub enum Fault {
     /// Closes all connections, as a server that dies.
     CloseAfter(u64),
+    /// Closes all connections once, as a server that is started again.
+    CloseOnceAfter(u64),
     /// Answers no more.
     HangAfter(u64),
     /// Answers bytes that are no packet.
     NonsenseAfter(u64),
+    /// Answers nothing for so long, then goes on.
+    StallAfter(u64, Duration),
     /// Refuses every so manieth statement with this error code.
     RefuseEach(u64, u16),
 }
@@ -89,7 +93,7 @@ impl NullServer {
         Address::Socket(self.socket.clone())
     }
 
-    /// Prepared statements that it has executed so far.
+    /// Statements that it has executed so far: prepared ones, and inserts as text.
     pub fn executed(&self) -> u64 {
         self.executed.load(Ordering::Relaxed)
     }
@@ -116,6 +120,8 @@ struct Loop {
     due: VecDeque<(Instant, usize)>,
     behavior: NullServerBehavior,
     executed: Arc<AtomicU64>,
+    /// No reply before.
+    stalled_until: Option<Instant>,
 }
 
 impl Loop {
@@ -135,6 +141,7 @@ impl Loop {
             due: VecDeque::new(),
             behavior,
             executed,
+            stalled_until: None,
         })
     }
 
@@ -195,11 +202,14 @@ impl Loop {
                 if self.misbehave(index, executed) {
                     return;
                 }
-                if self.behavior.delay.is_zero() {
+                let now = Instant::now();
+                let due = now + self.behavior.delay;
+                // Times of requests only grow, and so do these.
+                let due = self.stalled_until.map_or(due, |until| until.max(due));
+                if due == now {
                     self.reply(index);
                 } else {
-                    self.due
-                        .push_back((Instant::now() + self.behavior.delay, index));
+                    self.due.push_back((due, index));
                 }
             }
         }
@@ -220,6 +230,13 @@ impl Loop {
         let connection = self.connections.get_mut(index).and_then(Option::as_mut);
         match fault {
             Fault::CloseAfter(count) if executed > count => {
+                self.connections.iter_mut().for_each(|c| *c = None);
+            }
+            Fault::StallAfter(count, length) if executed > count => {
+                self.stalled_until.get_or_insert(Instant::now() + length);
+                return false;
+            }
+            Fault::CloseOnceAfter(count) if executed == count + 1 => {
                 self.connections.iter_mut().for_each(|c| *c = None);
             }
             Fault::HangAfter(count) if executed > count => {}

@@ -5,8 +5,15 @@ use std::time::Duration;
 use weir_model::{Endpoint, WorkloadName};
 
 use crate::LoadError;
-use crate::meter::Timeline;
-use crate::workload::{Distribution, Mix};
+use crate::meter::{Arrivals, Timeline};
+use crate::workload::{Distribution, Mix, seeded};
+
+/// Beyond what any server or client does.
+const RATE_PER_S_MAX: f64 = 1e7;
+/// Transactions must be able to complete within the 3 s after the measurement.
+const RTT_MAX: Duration = Duration::from_secs(1);
+/// First stream of random numbers for schedules: above those of connections and tables.
+const SCHEDULE_STREAM: u64 = 1 << 63;
 
 /// Server errors that are counted and tried again instead of ending the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +41,25 @@ impl Default for Tolerated {
     }
 }
 
+/// When the transactions of an open loop are due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ArrivalKind {
+    /// At random and independently of each other, as those of many users.
+    #[default]
+    Poisson,
+    /// Evenly spaced.
+    Constant,
+}
+
+/// An open loop: transactions are due by a schedule, whether or not those before are done.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rate {
+    /// Transactions per second, above 0.
+    pub per_s: f64,
+    /// When they are due.
+    pub arrivals: ArrivalKind,
+}
+
 /// A load on tables that [`prepare`](crate::prepare) has made.
 #[derive(Debug, Clone)]
 pub struct LoadPlan {
@@ -55,6 +81,8 @@ pub struct LoadPlan {
     pub measure: Option<Duration>,
     /// Length of an interval.
     pub interval: Duration,
+    /// An open loop at this rate; `None` is a closed loop.
+    pub rate: Option<Rate>,
     /// Transactions after which the load ends, warm-up included.
     pub max_events: Option<u64>,
     /// Seed of keys and values.
@@ -65,6 +93,13 @@ pub struct LoadPlan {
     pub mix: Mix,
     /// Errors that don't end the run.
     pub tolerated: Tolerated,
+    /// Make lost connections again and go on, instead of ending the run. What was under way is
+    /// tried again, without knowing whether the server had done it: in `bulk_insert` that may end
+    /// the run with a duplicate key.
+    pub reconnect: bool,
+    /// Round-trip time that is added to that of the network: half to each request, half to each
+    /// reply.
+    pub rtt: Duration,
     /// Longest wait for each answer before the load begins.
     pub setup_timeout: Duration,
 }
@@ -82,11 +117,14 @@ impl LoadPlan {
             warmup: Duration::ZERO,
             measure: Some(Duration::from_secs(10)),
             interval: Duration::from_secs(1),
+            rate: None,
             max_events: None,
             seed: 1,
             distribution: Distribution::default(),
             mix: Mix::default(),
             tolerated: Tolerated::default(),
+            reconnect: false,
+            rtt: Duration::ZERO,
             setup_timeout: Duration::from_secs(10),
         }
     }
@@ -113,7 +151,45 @@ impl LoadPlan {
                 why: "must be above 0",
             });
         }
+        if self.rtt > RTT_MAX {
+            return Err(LoadError::Setting {
+                setting: "rtt",
+                value: format!("{}s", self.rtt.as_secs_f64()),
+                why: "must be no more than 1 s",
+            });
+        }
+        let Some(rate) = self.rate else {
+            return Ok(());
+        };
+        if !(rate.per_s > 0.0 && rate.per_s <= RATE_PER_S_MAX) {
+            return Err(LoadError::Setting {
+                setting: "rate",
+                value: rate.per_s.to_string(),
+                why: "must be above 0 and no more than 10 million per second",
+            });
+        }
+        if self.workload == WorkloadName::BulkInsert {
+            return Err(LoadError::Setting {
+                setting: "rate",
+                value: rate.per_s.to_string(),
+                why: "bulk_insert has no rate: its rows come as fast as statements are full",
+            });
+        }
         Ok(())
+    }
+
+    /// The part of the schedule for reactor `index`, which drives `part` of all connections.
+    pub(crate) fn arrivals(&self, index: u32, part: u32) -> Option<Arrivals> {
+        let rate = self.rate?;
+        let per_s = rate.per_s * f64::from(part) / f64::from(self.connections);
+        // Reactors' constant schedules interleave.
+        let offset_ns = f64::from(index) * 1e9 / rate.per_s;
+        let rng = seeded(self.seed, SCHEDULE_STREAM + u64::from(index));
+        Some(Arrivals::new(rate.arrivals, per_s, offset_ns, rng))
+    }
+
+    pub(crate) fn half_rtt_ns(&self) -> u64 {
+        u64::try_from(self.rtt.as_nanos() / 2).unwrap_or(u64::MAX)
     }
 
     /// The run in time.
@@ -126,6 +202,27 @@ impl LoadPlan {
                 measure_ns.saturating_add(nanoseconds(time))
             }),
             interval_ns: nanoseconds(self.interval),
+        }
+    }
+}
+
+/// What the tables of a workload look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Layout {
+    /// `id`, `k`, `c` and `pad`, filled.
+    #[default]
+    Filled,
+    /// `id` and `k`, empty: those of `bulk_insert`, one per connection.
+    Bulk,
+}
+
+impl Layout {
+    /// The tables of a workload.
+    pub fn of(workload: WorkloadName) -> Self {
+        if workload == WorkloadName::BulkInsert {
+            Self::Bulk
+        } else {
+            Self::Filled
         }
     }
 }
@@ -149,6 +246,8 @@ pub struct PreparePlan {
     pub secondary_index: bool,
     /// Storage engine.
     pub engine: String,
+    /// Their columns; with [`Layout::Bulk`] only the number of tables matters beside it.
+    pub layout: Layout,
 }
 
 impl PreparePlan {
@@ -163,6 +262,64 @@ impl PreparePlan {
             distribution: Distribution::default(),
             secondary_index: true,
             engine: "innodb".to_owned(),
+            layout: Layout::default(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_model::{Address, Secret};
+
+    use super::*;
+
+    fn plan(workload: WorkloadName) -> LoadPlan {
+        let endpoint = Endpoint {
+            address: Address::Socket("/nowhere".into()),
+            user: "weir".to_owned(),
+            password: Secret::new(""),
+            database: "sbtest".to_owned(),
+        };
+        LoadPlan::new(endpoint, workload)
+    }
+
+    #[test]
+    fn rates_and_ways_that_no_load_can_have_are_refused() {
+        let with_rate = |workload, per_s| LoadPlan {
+            rate: Some(Rate {
+                per_s,
+                arrivals: ArrivalKind::Poisson,
+            }),
+            ..plan(workload)
+        };
+        for per_s in [0.0, -1.0, f64::NAN, f64::INFINITY, 2e7] {
+            let refused = with_rate(WorkloadName::OltpReadOnly, per_s).check();
+            assert!(refused.is_err(), "{per_s}");
+        }
+        assert!(with_rate(WorkloadName::OltpReadOnly, 0.1).check().is_ok());
+        assert!(with_rate(WorkloadName::BulkInsert, 0.1).check().is_err());
+        let far = LoadPlan {
+            rtt: Duration::from_secs(2),
+            ..plan(WorkloadName::OltpReadOnly)
+        };
+        assert!(far.check().is_err());
+    }
+
+    #[test]
+    fn reactors_share_a_schedule_in_proportion_to_their_connections() {
+        let plan = LoadPlan {
+            connections: 4,
+            rate: Some(Rate {
+                per_s: 1_000.0,
+                arrivals: ArrivalKind::Constant,
+            }),
+            ..plan(WorkloadName::OltpReadOnly)
+        };
+        let due = |index, part| {
+            let mut arrivals = plan.arrivals(index, part).unwrap();
+            arrivals.until(10_000_000_000).0
+        };
+        assert!((7_500..=7_501).contains(&due(0, 3)));
+        assert!((2_499..=2_501).contains(&due(1, 1)));
     }
 }

@@ -19,6 +19,12 @@ pub(crate) fn check(plan: &LoadPlan, script: &Script) -> Result<(), LoadError> {
     let mut control = Control::connect(&plan.endpoint, true, Some(plan.setup_timeout))?;
     check_connections(plan, &mut control)?;
     check_statements(plan, script, &mut control)?;
+    if script.is_bulk() {
+        for number in 1..=plan.connections {
+            check_bulk_table(plan, number, &mut control)?;
+        }
+        return Ok(());
+    }
     for number in 1..=plan.tables {
         check_table(plan, number, &mut control)?;
     }
@@ -114,6 +120,40 @@ fn check_table(plan: &LoadPlan, number: u32, control: &mut Control<'_>) -> Resul
         });
     }
     Ok(())
+}
+
+/// Rows are numbered from 1 whenever a run begins, so those of another run would be in the way.
+fn check_bulk_table(
+    plan: &LoadPlan,
+    number: u32,
+    control: &mut Control<'_>,
+) -> Result<(), LoadError> {
+    let name = table_name(number);
+    let refused = |why: String| LoadError::Table {
+        table: format!("{}.{name}", plan.endpoint.database),
+        why,
+    };
+    let columns = control.first::<u64>(&format!(
+        "SELECT COUNT(*) FROM information_schema.columns \
+         WHERE table_schema = DATABASE() AND table_name = '{name}'"
+    ))?;
+    match columns.unwrap_or(0) {
+        2 => {}
+        0 => {
+            return Err(refused(format!(
+                "does not exist, but {} connections need a table each",
+                plan.connections
+            )));
+        }
+        _ => return Err(refused("is not a table of bulk_insert".to_owned())),
+    }
+    let highest = control.first::<Option<u64>>(&format!("SELECT MAX(id) FROM {name}"))?;
+    match highest.flatten() {
+        None => Ok(()),
+        Some(_) => Err(refused(
+            "has rows, but bulk_insert fills empty tables".to_owned(),
+        )),
+    }
 }
 
 /// Makes room for `needed` open files, as far as this process may.

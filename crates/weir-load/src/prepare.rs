@@ -10,8 +10,10 @@ use std::time::Duration;
 
 use crate::LoadError;
 use crate::control::Control;
-use crate::plan::PreparePlan;
-use crate::workload::{Keys, RowText, create_index, create_table, seeded, table_name};
+use crate::plan::{Layout, PreparePlan};
+use crate::workload::{
+    Keys, RowText, create_bulk_table, create_index, create_table, seeded, table_name,
+};
 
 /// Bytes of the longest row in an insert: two integers, `c`, `pad` and punctuation.
 const ROW_BYTES_MAX: u64 = 10 + 10 + 119 + 59 + 8;
@@ -61,6 +63,9 @@ pub fn prepare(
         "CREATE DATABASE IF NOT EXISTS `{}`",
         plan.endpoint.database
     ))?;
+    if plan.layout == Layout::Bulk {
+        return make_bulk_tables(plan);
+    }
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| job.work())).collect();
         while workers.iter().any(|worker| !worker.is_finished()) {
@@ -78,6 +83,15 @@ pub fn prepare(
         });
         first_cause(results)
     })
+}
+
+/// Empty tables need no threads.
+fn make_bulk_tables(plan: &PreparePlan) -> Result<(), LoadError> {
+    let mut control = Control::connect(&plan.endpoint, true, None)?;
+    for number in 1..=plan.tables {
+        control.run(&create_bulk_table(number))?;
+    }
+    Ok(())
 }
 
 /// The error that made the others stop, if there is one.

@@ -1,9 +1,10 @@
 //! One thread, one epoll, many drivers.
 //!
 //! Events are edge-triggered; a driver is called once per event and does not block. Timers are
-//! kept in a heap for the drivers that wait for a time.
+//! kept in a heap for the drivers that wait for a time, and one timer of the kernel for the first.
 
 mod schedule;
+mod timer;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,11 +19,14 @@ use crate::driver::{Cause, Driver, Next, Share};
 use crate::meter::{Meter, Phase};
 
 pub(crate) use schedule::use_batch_scheduling;
+use timer::Timer;
 
 /// How long transactions may take to complete after the measurement.
 const DRAIN_NS_MAX: u64 = 3_000_000_000;
 /// How long a wish to stop may go unnoticed.
 const PATIENCE_NS: u64 = 100_000_000;
+/// The timer's events belong to no driver.
+const TIMER: Token = Token(usize::MAX);
 /// Events taken from the kernel at once.
 const EVENTS_MAX: usize = 1024;
 
@@ -32,6 +36,8 @@ pub(crate) struct Reactor<'a, D> {
     poll: Poll,
     slots: Vec<Slot<D>>,
     timers: BinaryHeap<Reverse<(u64, usize)>>,
+    /// Made when a driver first waits for a time.
+    timer: Option<Timer>,
     active: usize,
     stop: &'a AtomicBool,
     abort: &'a AtomicBool,
@@ -41,6 +47,8 @@ pub(crate) struct Reactor<'a, D> {
 struct Slot<D> {
     driver: D,
     waits_for: Next,
+    /// What its source is registered for.
+    interest: Interest,
 }
 
 /// What the drivers of a reactor did.
@@ -66,6 +74,7 @@ impl<'a, D: Driver> Reactor<'a, D> {
             .map(|driver| Slot {
                 driver,
                 waits_for: Next::Readable,
+                interest: Interest::READABLE,
             })
             .collect();
         for (index, slot) in slots.iter_mut().enumerate() {
@@ -80,6 +89,7 @@ impl<'a, D: Driver> Reactor<'a, D> {
             active: slots.len(),
             slots,
             timers: BinaryHeap::new(),
+            timer: None,
             stop,
             abort,
         })
@@ -112,6 +122,7 @@ impl<'a, D: Driver> Reactor<'a, D> {
             }
             if meter.phase() == Phase::Drain && drain_until_ns == u64::MAX {
                 drain_until_ns = meter.last_now() + DRAIN_NS_MAX;
+                self.release(shared, meter)?;
             }
         }
         Ok(Outcome {
@@ -120,16 +131,42 @@ impl<'a, D: Driver> Reactor<'a, D> {
         })
     }
 
+    /// Tells the drivers whose next transaction is not due yet that there will be none.
+    fn release(&mut self, shared: &mut D::Shared, meter: &mut Meter<'_>) -> Result<(), LoadError> {
+        for index in 0..self.slots.len() {
+            if matches!(self.slots[index].waits_for, Next::Due(_)) {
+                self.advance(index, Cause::Time, shared, meter)?;
+            }
+        }
+        Ok(())
+    }
+
     fn wait(&mut self, events: &mut Events, meter: &Meter<'_>) -> Result<(), LoadError> {
         let now_ns = meter.last_now();
-        let timer_ns = self.timers.peek().map_or(u64::MAX, |Reverse((at, _))| *at);
-        let until_ns = timer_ns.min(meter.boundary_ns());
-        let wait_ns = until_ns.saturating_sub(now_ns).min(PATIENCE_NS);
+        let mut wait_ns = meter.boundary_ns().saturating_sub(now_ns).min(PATIENCE_NS);
+        if let Some(Reverse((at_ns, _))) = self.timers.peek().copied() {
+            if at_ns <= now_ns {
+                wait_ns = 0;
+            } else {
+                self.set_timer(at_ns, now_ns)
+                    .map_err(|error| host("set a timer", &error))?;
+            }
+        }
         match self.poll.poll(events, Some(Duration::from_nanos(wait_ns))) {
             Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
                 Err(host("wait for events", &error))
             }
             _ => Ok(()),
+        }
+    }
+
+    fn set_timer(&mut self, at_ns: u64, now_ns: u64) -> std::io::Result<()> {
+        if self.timer.is_none() {
+            self.timer = Some(Timer::new(self.poll.registry(), TIMER, now_ns)?);
+        }
+        match &mut self.timer {
+            Some(timer) => timer.set(at_ns),
+            None => Ok(()),
         }
     }
 
@@ -143,6 +180,11 @@ impl<'a, D: Driver> Reactor<'a, D> {
                 break;
             }
             self.timers.pop();
+            let waits_for = self.slots.get(index).map(|slot| slot.waits_for);
+            if !matches!(waits_for, Some(Next::Time(at) | Next::Due(at)) if at == at_ns) {
+                // What it waited for has come in another way.
+                continue;
+            }
             self.advance(index, Cause::Time, shared, meter)?;
         }
         Ok(())
@@ -163,13 +205,32 @@ impl<'a, D: Driver> Reactor<'a, D> {
         }
         let next = slot.driver.advance(cause, shared, meter)?;
         match next {
-            Next::Time(at_ns) => self.timers.push(Reverse((at_ns, index))),
+            Next::Time(at_ns) | Next::Due(at_ns) if next != slot.waits_for => {
+                self.timers.push(Reverse((at_ns, index)));
+            }
+            Next::Renewed => {
+                if let Some(source) = slot.driver.source() {
+                    self.poll
+                        .registry()
+                        .register(source, Token(index), Interest::READABLE)
+                        .map_err(|error| host("register a connection with epoll", &error))?;
+                }
+                // As after the first registration; whatever it waited for is forgotten.
+                slot.waits_for = Next::Readable;
+                slot.interest = Interest::READABLE;
+                return self.advance(index, Cause::Renewed, shared, meter);
+            }
             Next::Finished => self.active -= 1,
-            Next::Readable | Next::Writable if next != slot.waits_for => {
+            Next::Readable | Next::Writable => {
                 let interest = match next {
                     Next::Writable => Interest::WRITABLE,
                     _ => Interest::READABLE,
                 };
+                if interest == slot.interest {
+                    slot.waits_for = next;
+                    return Ok(());
+                }
+                slot.interest = interest;
                 if let Some(source) = slot.driver.source() {
                     self.poll
                         .registry()

@@ -6,8 +6,15 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
 use weir_model::{IntervalRecord, LatencySummary};
 
+mod open_loop;
+
 use crate::driver::Share;
-use crate::meter::{Counts, Phase, Tally, Timeline, new_histogram};
+pub use open_loop::OpenLoop;
+use open_loop::PaceSum;
+
+use crate::meter::{
+    self, Counts, ErrorCount, Errors, Phase, Tally, Timeline, join_outages, new_histogram,
+};
 
 /// Latencies in nanoseconds; printed as how many they are, not as tens of thousands of counters.
 #[derive(Clone)]
@@ -24,13 +31,36 @@ impl fmt::Debug for Latencies {
 pub struct Interval {
     /// Throughput and latency.
     pub record: IntervalRecord,
+    /// Connections that were made again.
+    pub reconnects: u64,
+    /// Transactions under way at its end.
+    pub concurrency: u64,
+    /// Transactions that were due at its end and waited for a connection; 0 in a closed loop.
+    pub queue_length: u64,
     latency_ns: Latencies,
+    pace: Option<PaceSum>,
 }
 
 impl Interval {
     /// A percentile (0 to 100) of the transactions' latency, microseconds; 0 with none.
     pub fn latency_us(&self, percentile: f64) -> f64 {
         quantile_us(&self.latency_ns.0, percentile / 100.0)
+    }
+
+    /// A percentile of the time from a transaction's first request to its last reply,
+    /// microseconds.
+    pub fn service_us(&self, percentile: f64) -> f64 {
+        match &self.pace {
+            Some(pace) => quantile_us(&pace.service_ns.0, percentile / 100.0),
+            None => self.latency_us(percentile),
+        }
+    }
+
+    /// A percentile of the time from when a transaction was due to its first request,
+    /// microseconds; 0 in a closed loop.
+    pub fn lag_us(&self, percentile: f64) -> f64 {
+        let lag = |pace: &PaceSum| quantile_us(&pace.lag_ns.0, percentile / 100.0);
+        self.pace.as_ref().map_or(0.0, lag)
     }
 }
 
@@ -41,6 +71,8 @@ pub struct LoadOutcome {
     pub counts: Counts,
     /// What was completed from first to last, warm-up and the end's stragglers included.
     pub counts_whole_run: Counts,
+    /// The errors among them by code, the most frequent first.
+    pub errors: Vec<ErrorCount>,
     /// Length of the measurement, seconds.
     pub measured_s: f64,
     /// Latency of transactions.
@@ -59,6 +91,11 @@ pub struct LoadOutcome {
     pub stopped_early: bool,
     /// How evenly the connections were served.
     pub fairness: Fairness,
+    /// Times within the measurement during which connections were lost.
+    pub outages: Vec<Outage>,
+    /// How the schedule was kept, if there was one; `latency` then counts from when transactions
+    /// were due.
+    pub open_loop: Option<OpenLoop>,
     latency_ns: Latencies,
 }
 
@@ -85,6 +122,15 @@ impl LoadOutcome {
             (ns as f64 / 1e3, value.count_at_value())
         })
     }
+}
+
+/// A time from the first connection lost to the last one back, or to the end of the measurement.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Outage {
+    /// Seconds since the measurement began; below 0 within the warm-up.
+    pub from_s: f64,
+    /// Its length, seconds.
+    pub length_s: f64,
 }
 
 /// How evenly connections were served within the measurement.
@@ -131,7 +177,12 @@ pub(crate) struct Merger {
     latency_ns_sum: u64,
     counts: Counts,
     counts_whole_run: Counts,
+    errors: Errors,
+    outages: Vec<meter::Outage>,
     measured_ns: u64,
+    pace: Option<PaceSum>,
+    /// Transactions that were due before the measurement.
+    due_before: u64,
 }
 
 #[derive(Debug)]
@@ -141,6 +192,8 @@ struct IntervalSum {
     to_ns: u64,
     counts: Counts,
     latency_ns: Histogram<u64>,
+    concurrency: u64,
+    pace: Option<PaceSum>,
 }
 
 impl Merger {
@@ -152,7 +205,11 @@ impl Merger {
             latency_ns_sum: 0,
             counts: Counts::default(),
             counts_whole_run: Counts::default(),
+            errors: Errors::default(),
+            outages: Vec::new(),
             measured_ns: 0,
+            pace: None,
+            due_before: 0,
         }
     }
 
@@ -164,8 +221,13 @@ impl Merger {
         }
         if tally.phase == Phase::Measure {
             self.counts.add(&tally.counts);
+            self.errors.add(&tally.errors);
+            self.outages.extend(&tally.outages);
             add_histogram(&mut self.latency_ns, &tally.latency);
             self.latency_ns_sum += tally.latency_ns_sum;
+            if let Some(pace) = &tally.pace {
+                self.pace.get_or_insert_with(PaceSum::new).add(pace);
+            }
             let measured_ns = tally.to_ns.saturating_sub(self.timeline.measure_ns);
             self.measured_ns = self.measured_ns.max(measured_ns);
         }
@@ -175,7 +237,13 @@ impl Merger {
             to_ns: tally.to_ns,
             counts: Counts::default(),
             latency_ns: new_histogram(),
+            concurrency: 0,
+            pace: None,
         });
+        interval.concurrency += tally.concurrency;
+        if let Some(pace) = &tally.pace {
+            interval.pace.get_or_insert_with(PaceSum::new).add(pace);
+        }
         interval.to_ns = interval.to_ns.max(tally.to_ns);
         interval.counts.add(&tally.counts);
         add_histogram(&mut interval.latency_ns, &tally.latency);
@@ -184,6 +252,16 @@ impl Merger {
     /// The interval that was merged, if there was one.
     pub(crate) fn end_interval(&mut self) -> Option<Interval> {
         let sum = self.interval.take()?;
+        let (due, queue_length) = sum
+            .pace
+            .as_ref()
+            .map_or((0, 0), |pace| (pace.due, pace.queue_length));
+        if sum.phase == Phase::Warmup {
+            self.due_before = due;
+        } else if let Some(pace) = &mut self.pace {
+            // Positions in the schedule, not sums over intervals.
+            (pace.due, pace.queue_length) = (due, queue_length);
+        }
         let from_ns = self.timeline.measure_ns as f64;
         let time_s = (sum.to_ns as f64 - from_ns) / 1e9;
         let latency_us = |quantile| quantile_us(&sum.latency_ns, quantile);
@@ -207,15 +285,29 @@ impl Merger {
         };
         Some(Interval {
             record,
+            reconnects: sum.counts.reconnects,
+            concurrency: sum.concurrency,
+            queue_length,
+            pace: sum.pace,
             latency_ns: Latencies(sum.latency_ns),
         })
     }
 
     /// The whole measurement. What only the reactors know is left empty.
     pub(crate) fn finish(self) -> LoadOutcome {
+        let measure_ns = self.timeline.measure_ns as f64;
+        let outages = join_outages(self.outages)
+            .iter()
+            .map(|outage| Outage {
+                from_s: (outage.from_ns as f64 - measure_ns) / 1e9,
+                length_s: (outage.to_ns - outage.from_ns) as f64 / 1e9,
+            })
+            .collect();
+        let open_loop = self.pace.map(|pace| pace.finish(self.due_before));
         LoadOutcome {
             counts: self.counts,
             counts_whole_run: self.counts_whole_run,
+            errors: self.errors.into_sorted(),
             measured_s: self.measured_ns as f64 / 1e9,
             latency: summary(&self.latency_ns, self.latency_ns_sum),
             latency_s_sum: self.latency_ns_sum as f64 / 1e9,
@@ -225,6 +317,8 @@ impl Merger {
             unfinished: 0,
             stopped_early: false,
             fairness: Fairness::default(),
+            outages,
+            open_loop,
             latency_ns: Latencies(self.latency_ns),
         }
     }

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use weir_load::{
-    Fault, Interval, LoadError, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, run,
+    Fault, Interval, LoadError, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, Tolerated,
+    run,
 };
 use weir_model::{Endpoint, Secret, WorkloadName};
 
@@ -93,6 +94,12 @@ fn every_statement_is_counted_once_and_as_what_it_is() {
         (WorkloadName::OltpReadOnly, (14, 0, 2)),
         (WorkloadName::OltpWriteOnly, (0, 4, 2)),
         (WorkloadName::OltpReadWrite, (14, 4, 2)),
+        (WorkloadName::OltpInsert, (0, 1, 0)),
+        (WorkloadName::OltpDelete, (0, 1, 0)),
+        (WorkloadName::OltpUpdateIndex, (0, 1, 0)),
+        (WorkloadName::OltpUpdateNonIndex, (0, 1, 0)),
+        (WorkloadName::SelectRandomPoints, (1, 0, 0)),
+        (WorkloadName::SelectRandomRanges, (1, 0, 0)),
     ];
     for (workload, (reads, writes, others)) in cases {
         let before = bench.server.executed();
@@ -128,6 +135,47 @@ fn a_known_delay_is_what_is_measured() {
 }
 
 #[test]
+fn a_longer_way_is_in_every_statements_time() {
+    let bench = Bench::new(NullServerBehavior {
+        delay: Duration::from_millis(1),
+        ..NullServerBehavior::default()
+    });
+    // One statement, and six of a transaction: each goes the way of 3 ms and takes 1 ms there.
+    for (workload, statements) in [
+        (WorkloadName::OltpPointSelect, 1.0),
+        (WorkloadName::OltpWriteOnly, 6.0),
+    ] {
+        let plan = LoadPlan {
+            rtt: Duration::from_millis(3),
+            ..bench.plan(workload, 500)
+        };
+        let outcome = go(&plan).unwrap().0;
+        assert_eq!(outcome.unfinished, 0);
+        let latency = outcome.latency;
+        assert!(latency.us_min >= statements * 4_000.0, "{latency:?}");
+        assert!(latency.us_p50 < statements * 12_000.0, "{latency:?}");
+    }
+}
+
+#[test]
+fn lost_connections_and_bulk_inserts_bear_a_longer_way() {
+    let bench = Bench::new(NullServerBehavior {
+        fault: Some(Fault::CloseOnceAfter(100)),
+        ..NullServerBehavior::default()
+    });
+    let plan = LoadPlan {
+        rtt: Duration::from_micros(500),
+        reconnect: true,
+        measure: None,
+        max_events: Some(400),
+        ..bench.plan(WorkloadName::OltpPointSelect, 0)
+    };
+    let outcome = go(&plan).unwrap().0;
+    assert_eq!(outcome.counts.transactions, 400);
+    assert_eq!(outcome.counts.reconnects, 4);
+}
+
+#[test]
 fn tolerated_errors_are_tried_again_as_new_transactions() {
     for code in [1213, 1205, 1020] {
         let bench = Bench::new(NullServerBehavior {
@@ -145,6 +193,27 @@ fn tolerated_errors_are_tried_again_as_new_transactions() {
         assert!(outcome.counts.errors >= 20, "error {code}");
         // A sample holds one try: its latency sum cannot exceed the connections' time.
         assert!(outcome.latency_s_sum <= 4.0 * outcome.measured_s);
+    }
+}
+
+#[test]
+fn when_all_errors_are_tolerated_they_are_counted_by_code() {
+    for workload in [WorkloadName::OltpPointSelect, WorkloadName::OltpReadWrite] {
+        let bench = Bench::new(NullServerBehavior {
+            fault: Some(Fault::RefuseEach(30, 1290)),
+            ..NullServerBehavior::default()
+        });
+        let plan = LoadPlan {
+            tolerated: Tolerated::All,
+            ..bench.plan(workload, 300)
+        };
+        let outcome = go(&plan).unwrap().0;
+        let [error] = outcome.errors.as_slice() else {
+            panic!("{:?}", outcome.errors);
+        };
+        assert_eq!((error.code, error.count), (1290, outcome.counts.errors));
+        assert_eq!(error.first_message, "asked to refuse");
+        assert!(error.count > 0 && outcome.counts.transactions > 0);
     }
 }
 
@@ -181,6 +250,51 @@ fn a_server_that_dies_ends_the_run_with_its_address() {
     let address = bench.server.address().to_string();
     assert!(error.to_string().contains(&address), "{error}");
     assert!(began.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn lost_connections_are_made_again_when_that_is_asked_for() {
+    for reactors in [1, 2] {
+        let bench = Bench::new(NullServerBehavior {
+            fault: Some(Fault::CloseOnceAfter(1_000)),
+            delay: Duration::from_micros(200),
+            ..NullServerBehavior::default()
+        });
+        let plan = LoadPlan {
+            reactors,
+            reconnect: true,
+            measure: None,
+            max_events: Some(3_000),
+            ..bench.plan(WorkloadName::OltpPointSelect, 0)
+        };
+        let outcome = go(&plan).unwrap().0;
+        assert_eq!(outcome.counts.transactions, 3_000);
+        assert_eq!(outcome.counts.reconnects, 4);
+        assert_eq!(outcome.counts.errors, 0);
+        assert_eq!(outcome.unfinished, 0);
+        assert!(
+            (1..=4).contains(&outcome.outages.len()),
+            "{:?}",
+            outcome.outages
+        );
+        assert!(outcome.outages[0].length_s > 0.0);
+    }
+}
+
+#[test]
+fn a_server_that_does_not_come_back_does_not_hold_the_run() {
+    let bench = Bench::new(NullServerBehavior {
+        fault: Some(Fault::CloseAfter(100)),
+        ..NullServerBehavior::default()
+    });
+    let began = Instant::now();
+    let plan = LoadPlan {
+        reconnect: true,
+        ..bench.plan(WorkloadName::OltpPointSelect, 500)
+    };
+    let (outcome, _) = go(&plan).unwrap();
+    assert!(began.elapsed() < Duration::from_secs(5));
+    assert_eq!(outcome.counts.transactions, 100);
 }
 
 #[test]

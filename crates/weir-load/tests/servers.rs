@@ -2,15 +2,16 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use mysql::prelude::Queryable as _;
 use mysql::{Conn, OptsBuilder};
 use tempfile::TempDir;
 use weir_load::{
-    Distribution, LoadError, LoadOutcome, LoadPlan, PreparePlan, cleanup, prepare, run,
+    ArrivalKind, Distribution, Layout, LoadError, LoadOutcome, LoadPlan, PreparePlan, Rate,
+    Tolerated, cleanup, prepare, run,
 };
 use weir_model::{Address, Endpoint, Flavor, Secret, WorkloadName};
 use weir_server::{PrivateServer, testing};
@@ -190,6 +191,207 @@ fn reads_are_counted_as_the_server_counts_them(flavor: Flavor) {
     }
 }
 
+/// Statements that the server logged, without their values: digits become one `9`.
+fn logged(oracle: &mut Conn) -> BTreeSet<String> {
+    let log: Vec<(String, String)> = oracle
+        .query("SELECT command_type, CONVERT(argument USING utf8mb4) FROM mysql.general_log")
+        .unwrap();
+    log.into_iter()
+        .filter(|(kind, sql)| {
+            ["Execute", "Query"].contains(&kind.as_str()) && sql.contains("sbtest")
+        })
+        .map(|(_, sql)| {
+            let mut shape = String::new();
+            for c in sql.chars() {
+                let c = if c.is_ascii_digit() { '9' } else { c };
+                if c != '9' || !shape.ends_with('9') {
+                    shape.push(c);
+                }
+            }
+            shape
+        })
+        .collect()
+}
+
+/// What a server logged of sysbench 1.0.20's run of these workloads, in the same form, with line
+/// breaks taken out.
+fn simple_workloads_send_what_sysbench_sends(flavor: Flavor) {
+    let groups = |count| vec!["9"; count].join("-");
+    let bench = Bench::loaded(flavor);
+    let mut oracle = bench.oracle();
+    let points = ["9"; 10].join(", ");
+    let ranges = ["k BETWEEN 9 AND 9"; 10].join(" OR ");
+    let (c, pad) = (groups(10), groups(5));
+    let cases = [
+        (
+            WorkloadName::OltpInsert,
+            format!("INSERT INTO sbtest9 (id, k, c, pad) VALUES (9, 9, '{c}', '{pad}')"),
+        ),
+        (
+            WorkloadName::OltpUpdateIndex,
+            "UPDATE sbtest9 SET k=k+9 WHERE id=9".to_owned(),
+        ),
+        (
+            WorkloadName::OltpUpdateNonIndex,
+            format!("UPDATE sbtest9 SET c='{c}' WHERE id=9"),
+        ),
+        (
+            WorkloadName::SelectRandomPoints,
+            format!("SELECT id, k, c, pad FROM sbtest9 WHERE k IN ({points})"),
+        ),
+        (
+            WorkloadName::SelectRandomRanges,
+            format!("SELECT count(k) FROM sbtest9 WHERE {ranges}"),
+        ),
+        (
+            WorkloadName::OltpDelete,
+            "DELETE FROM sbtest9 WHERE id=9".to_owned(),
+        ),
+    ];
+    oracle
+        .query_drop("SET GLOBAL log_output = 'TABLE'")
+        .unwrap();
+    for (workload, expected) in cases {
+        oracle
+            .query_drop("TRUNCATE TABLE mysql.general_log")
+            .unwrap();
+        let plan = LoadPlan {
+            max_events: Some(100),
+            ..bench.plan(workload)
+        };
+        oracle.query_drop("SET GLOBAL general_log = ON").unwrap();
+        let outcome = go(&plan).unwrap();
+        oracle.query_drop("SET GLOBAL general_log = OFF").unwrap();
+        assert_eq!(outcome.counts.transactions, 100, "{workload}");
+        assert_eq!(outcome.counts.queries, 100, "{workload}");
+        let mut shapes = logged(&mut oracle);
+        // The checks before the run.
+        shapes.retain(|shape| !shape.starts_with("SELECT MAX"));
+        assert_eq!(shapes, BTreeSet::from([expected]), "{workload}");
+    }
+}
+
+fn inserted_and_deleted_rows_are_there_and_gone(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    let mut oracle = bench.oracle();
+    let mut rows = || -> u64 {
+        oracle
+            .query_first("SELECT (SELECT COUNT(*) FROM sbtest1) + (SELECT COUNT(*) FROM sbtest2)")
+            .unwrap()
+            .unwrap()
+    };
+    let before = rows();
+    let inserted = go(&bench.plan(WorkloadName::OltpInsert))
+        .unwrap()
+        .counts_whole_run;
+    assert!(inserted.transactions > 0);
+    assert_eq!(rows(), before + inserted.transactions);
+    let deleted = go(&bench.plan(WorkloadName::OltpDelete))
+        .unwrap()
+        .counts_whole_run;
+    // A row that has gone already makes the delete an `other`, as in sysbench.
+    assert_eq!(deleted.writes + deleted.others, deleted.transactions);
+    assert!(deleted.writes > 0 && deleted.others > 0, "{deleted:?}");
+    assert_eq!(rows(), before + inserted.transactions - deleted.writes);
+}
+
+fn bulk_inserts_fill_a_table_per_connection(flavor: Flavor) {
+    let bench = Bench::empty(flavor);
+    let plan = LoadPlan {
+        connections: 2,
+        measure: None,
+        max_events: Some(120_000),
+        ..bench.plan(WorkloadName::BulkInsert)
+    };
+    let error = go(&plan).unwrap_err().to_string();
+    assert!(
+        error.contains("does not exist, but 2 connections"),
+        "{error}"
+    );
+    let tables = PreparePlan {
+        layout: Layout::Bulk,
+        ..bench.tables()
+    };
+    prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    let outcome = go(&plan).unwrap();
+    assert_eq!(outcome.counts.transactions, 120_000);
+    // As under sysbench: 39,033 rows fit the first statement of a table.
+    assert!((4..=5).contains(&outcome.counts.writes), "{outcome:?}");
+    let mut oracle = bench.oracle();
+    let mut total = 0;
+    for table in ["sbtest1", "sbtest2"] {
+        let (rows, last, odd): (u64, u64, u64) = oracle
+            .query_first(format!(
+                "SELECT COUNT(*), MAX(id), SUM(k <> id) FROM {table}"
+            ))
+            .unwrap()
+            .unwrap();
+        assert_eq!((rows, odd), (last, 0), "{table}");
+        assert!(rows >= 39_033, "{table}: {rows}");
+        total += rows;
+    }
+    assert_eq!(total, 120_000);
+    let error = go(&plan).unwrap_err().to_string();
+    assert!(error.contains("has rows"), "{error}");
+}
+
+fn an_open_loop_keeps_its_schedule_on_a_real_server(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    let plan = LoadPlan {
+        rate: Some(Rate {
+            per_s: 100.0,
+            arrivals: ArrivalKind::Constant,
+        }),
+        ..bench.plan(WorkloadName::OltpReadWrite)
+    };
+    let outcome = go(&plan).unwrap();
+    let open_loop = outcome.open_loop.as_ref().unwrap();
+    assert!((99..=101).contains(&open_loop.due), "{open_loop:?}");
+    let whole = outcome.counts_whole_run.transactions;
+    // Those that were due by the end; deadlocks delay a transaction, they do not lose it.
+    assert!(
+        whole + open_loop.queue_length + 4 >= open_loop.due,
+        "{outcome:?}"
+    );
+    assert!(whole <= open_loop.due + 4, "{outcome:?}");
+}
+
+fn errors_are_told_apart_by_code_when_all_are_tolerated(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    bench
+        .oracle()
+        .query_drop("ALTER TABLE sbtest1 DROP COLUMN pad")
+        .unwrap();
+    let plan = LoadPlan {
+        tolerated: Tolerated::All,
+        ..bench.plan(WorkloadName::OltpInsert)
+    };
+    let outcome = go(&plan).unwrap();
+    let [error] = outcome.errors.as_slice() else {
+        panic!("{:?}", outcome.errors);
+    };
+    // ER_BAD_FIELD_ERROR, on one of the two tables.
+    assert_eq!((error.code, error.count), (1054, outcome.counts.errors));
+    assert!(error.first_message.contains("'pad'"), "{error:?}");
+    assert!(outcome.counts.writes > 0);
+    let error = go(&bench.plan(WorkloadName::OltpInsert)).unwrap_err();
+    assert!(
+        matches!(error, LoadError::Statement { code: 1054, .. }),
+        "{error}"
+    );
+}
+
+fn a_longer_way_to_the_server_is_in_every_latency(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    let plan = LoadPlan {
+        rtt: Duration::from_millis(4),
+        ..bench.plan(WorkloadName::OltpPointSelect)
+    };
+    let outcome = go(&plan).unwrap();
+    assert!(outcome.latency.us_min >= 4_000.0, "{:?}", outcome.latency);
+    assert!(outcome.counts.transactions > 0);
+}
+
 fn everything_at_once_with_hot_rows_goes_on_through_deadlocks(flavor: Flavor) {
     let bench = Bench::loaded(flavor);
     let plan = LoadPlan {
@@ -308,6 +510,59 @@ fn a_server_that_is_killed_ends_the_run(flavor: Flavor) {
     });
 }
 
+fn a_restart_of_the_server_is_survived_when_asked_for(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    let plan = LoadPlan {
+        measure: Some(Duration::from_mins(1)),
+        interval: Duration::from_millis(100),
+        reconnect: true,
+        ..bench.plan(WorkloadName::OltpReadWrite)
+    };
+    let Bench {
+        server,
+        _directory: directory,
+    } = bench;
+    let endpoint = server.endpoint();
+    let stop = AtomicBool::new(false);
+    let done = AtomicU64::new(0);
+    let wait_for_more = || {
+        let before = done.load(Ordering::Relaxed);
+        let began = Instant::now();
+        while done.load(Ordering::Relaxed) <= before + 10 {
+            assert!(began.elapsed() < Duration::from_secs(30), "nothing is done");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    std::thread::scope(|scope| {
+        let load = scope.spawn(|| {
+            run(&plan, &stop, &mut |interval| {
+                done.fetch_add(interval.record.transactions, Ordering::Relaxed);
+            })
+        });
+        wait_for_more();
+        let killed = Instant::now();
+        server.kill();
+        let options = testing::options(directory.path());
+        let server = PrivateServer::start(&testing::binary(flavor), &options).unwrap();
+        assert_eq!(server.endpoint().address, endpoint.address);
+        let down_s = killed.elapsed().as_secs_f64();
+        wait_for_more();
+        stop.store(true, Ordering::Relaxed);
+        let outcome = load.join().unwrap().unwrap();
+        assert_eq!(outcome.counts.reconnects, 4, "{outcome:?}");
+        let [outage] = outcome.outages.as_slice() else {
+            panic!("{:?}", outcome.outages);
+        };
+        // The server answers a little before its start has been noticed here.
+        assert!(
+            outage.length_s > 0.0 && outage.length_s < down_s + 5.0,
+            "{outage:?}"
+        );
+        assert_eq!(outcome.unfinished, 0);
+        drop(server);
+    });
+}
+
 fn loading_can_be_interrupted(flavor: Flavor) {
     let bench = Bench::empty(flavor);
     let plan = PreparePlan {
@@ -338,9 +593,16 @@ on_both_flavors!(
     tables_have_sysbenchs_shape,
     writes_leave_as_many_rows_as_there_were,
     reads_are_counted_as_the_server_counts_them,
+    simple_workloads_send_what_sysbench_sends,
+    inserted_and_deleted_rows_are_there_and_gone,
+    bulk_inserts_fill_a_table_per_connection,
+    an_open_loop_keeps_its_schedule_on_a_real_server,
+    errors_are_told_apart_by_code_when_all_are_tolerated,
     everything_at_once_with_hot_rows_goes_on_through_deadlocks,
     limits_of_the_server_are_known_before_the_run,
     a_wrong_password_is_refused_in_the_servers_words,
     a_server_that_is_killed_ends_the_run,
+    a_restart_of_the_server_is_survived_when_asked_for,
+    a_longer_way_to_the_server_is_in_every_latency,
     loading_can_be_interrupted,
 );

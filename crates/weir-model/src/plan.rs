@@ -149,15 +149,36 @@ pub enum WorkloadName {
     OltpReadWrite,
     /// Updates, a delete and an insert in a transaction.
     OltpWriteOnly,
+    /// A row at the end of a table.
+    OltpInsert,
+    /// A delete by primary key; rows that are gone stay gone.
+    OltpDelete,
+    /// An update of the indexed column by primary key.
+    OltpUpdateIndex,
+    /// An update of a column without index by primary key.
+    OltpUpdateNonIndex,
+    /// Rows at several points of the secondary index.
+    SelectRandomPoints,
+    /// A count over several ranges of the secondary index.
+    SelectRandomRanges,
+    /// Long multi-row inserts, each connection into a table of its own; a transaction is a row.
+    BulkInsert,
 }
 
 impl WorkloadName {
     /// All workloads.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 11] = [
         Self::OltpPointSelect,
         Self::OltpReadOnly,
         Self::OltpReadWrite,
         Self::OltpWriteOnly,
+        Self::OltpInsert,
+        Self::OltpDelete,
+        Self::OltpUpdateIndex,
+        Self::OltpUpdateNonIndex,
+        Self::SelectRandomPoints,
+        Self::SelectRandomRanges,
+        Self::BulkInsert,
     ];
 
     /// sysbench's name for it.
@@ -167,6 +188,13 @@ impl WorkloadName {
             Self::OltpReadOnly => "oltp_read_only",
             Self::OltpReadWrite => "oltp_read_write",
             Self::OltpWriteOnly => "oltp_write_only",
+            Self::OltpInsert => "oltp_insert",
+            Self::OltpDelete => "oltp_delete",
+            Self::OltpUpdateIndex => "oltp_update_index",
+            Self::OltpUpdateNonIndex => "oltp_update_non_index",
+            Self::SelectRandomPoints => "select_random_points",
+            Self::SelectRandomRanges => "select_random_ranges",
+            Self::BulkInsert => "bulk_insert",
         }
     }
 }

@@ -96,7 +96,7 @@ impl<'de> Deserialize<'de> for Bytes {
     }
 }
 
-/// A length of time that is written as `300s`, `5m`, `1h` or `250ms`.
+/// A length of time that is written as `300s`, `5m`, `1h`, `250ms` or `500us`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Duration(pub std::time::Duration);
 
@@ -118,8 +118,14 @@ impl FromStr for Duration {
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let error = || UnitError::Duration(text.to_owned());
         let text = text.trim();
-        // `ms` stands before `s`, which is its ending.
-        let units = [("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+        // `us` and `ms` stand before `s`, which is their ending.
+        let units = [
+            ("us", 1e-6),
+            ("ms", 1e-3),
+            ("s", 1.0),
+            ("m", 60.0),
+            ("h", 3600.0),
+        ];
         let (number, factor) = units
             .iter()
             .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)))

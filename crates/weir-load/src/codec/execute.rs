@@ -128,6 +128,29 @@ impl<'a> Patch<'a> {
     }
 }
 
+/// A `COM_QUERY` packet whose text is written anew each time, in memory that is kept.
+#[derive(Debug, Default)]
+pub(crate) struct TextRequest {
+    bytes: Vec<u8>,
+}
+
+impl TextRequest {
+    /// Begins a packet; its text is to be appended to what this returns.
+    pub(crate) fn begin(&mut self) -> &mut Vec<u8> {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(&[0; HEADER_BYTES]);
+        self.bytes.push(COM_QUERY);
+        &mut self.bytes
+    }
+
+    /// The packet. The text is far shorter than a packet can be.
+    pub(crate) fn finish(&mut self) -> &[u8] {
+        let payload = self.bytes.len() - HEADER_BYTES;
+        put_header(&mut self.bytes, payload, 0);
+        &self.bytes
+    }
+}
+
 /// A `COM_QUERY` packet.
 pub(crate) fn text_request(sql: &str) -> Vec<u8> {
     let mut bytes = vec![0; HEADER_BYTES];

@@ -4,13 +4,13 @@ use mio::event::Source;
 
 use super::{Cause, Driver, Next, Share};
 use crate::LoadError;
-use crate::meter::{Meter, Phase, QueryKind};
+use crate::meter::{Course, Meter, Phase, QueryKind};
 
 /// Completes one transaction of one read every `delay_ns`.
 #[derive(Debug)]
 pub(crate) struct NullDriver {
     delay_ns: u64,
-    started_ns: u64,
+    course: Course,
     share: Share,
 }
 
@@ -18,7 +18,7 @@ impl NullDriver {
     pub(crate) fn new(delay_ns: u64) -> Self {
         Self {
             delay_ns,
-            started_ns: 0,
+            course: Course::default(),
             share: Share::default(),
         }
     }
@@ -39,20 +39,18 @@ impl Driver for NullDriver {
     ) -> Result<Next, LoadError> {
         let now_ns = meter.now();
         if cause == Cause::Time {
-            let latency_ns = now_ns - self.started_ns;
             meter.query(QueryKind::Read);
-            meter.transaction(latency_ns);
+            meter.transactions(1, self.course);
             if meter.phase() == Phase::Measure {
                 self.share.transactions += 1;
-                self.share.busy_ns += latency_ns;
+                self.share.busy_ns += now_ns - self.course.tried_ns;
             }
         }
-        self.started_ns = now_ns;
-        Ok(if meter.may_begin(false) {
-            Next::Time(now_ns + self.delay_ns)
-        } else {
-            Next::Finished
-        })
+        let Some(due_ns) = meter.claim() else {
+            return Ok(Next::Finished);
+        };
+        self.course = meter.begin(due_ns, false);
+        Ok(Next::Time(now_ns + self.delay_ns))
     }
 
     fn share(&self) -> Share {

@@ -4,6 +4,8 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use super::*;
+use crate::plan::ArrivalKind;
+use crate::workload::seeded;
 
 fn meter(
     timeline: Timeline,
@@ -11,7 +13,7 @@ fn meter(
 ) -> (Meter<'_>, Receiver<Box<Tally>>, Sender<Box<Tally>>) {
     let (full, tallies) = channel();
     let (spares, empty) = channel();
-    let meter = Meter::new(timeline, Instant::now(), Lane { full, empty }, budget);
+    let meter = Meter::new(timeline, Instant::now(), Lane { full, empty }, budget, None);
     (meter, tallies, spares)
 }
 
@@ -26,7 +28,11 @@ fn a_cut_measurement_delivers_what_was_counted_and_then_the_drain() {
     let (mut meter, tallies, _spares) = meter(LONG, None);
     meter.query(QueryKind::Read);
     meter.query(QueryKind::Write);
-    meter.transaction(1_500);
+    let due_ns = meter.claim().unwrap();
+    let course = meter.begin(due_ns, false);
+    std::thread::sleep(Duration::from_millis(1));
+    let latency_ns = meter.now() - due_ns;
+    meter.transactions(1, course);
     meter.cut();
     assert!(!meter.may_begin(false));
     meter.query(QueryKind::Other);
@@ -34,8 +40,9 @@ fn a_cut_measurement_delivers_what_was_counted_and_then_the_drain() {
     let measured = tallies.recv().unwrap();
     assert_eq!(measured.phase, Phase::Measure);
     assert_eq!((measured.counts.reads, measured.counts.writes), (1, 1));
-    assert_eq!(measured.latency.max(), 1_500);
-    assert_eq!(measured.latency_ns_sum, 1_500);
+    assert!(latency_ns >= 1_000_000);
+    assert_eq!(measured.latency.len(), 1);
+    assert_eq!(measured.latency_ns_sum, latency_ns);
     let drained = tallies.recv().unwrap();
     assert_eq!(drained.phase, Phase::Drain);
     assert_eq!(drained.counts.others, 1);
@@ -69,7 +76,7 @@ fn a_late_look_at_the_clock_delivers_every_interval_in_between() {
 #[test]
 fn a_returned_tally_is_used_again() {
     let (mut meter, tallies, spares) = meter(LONG, None);
-    let mut spare = Box::new(Tally::new());
+    let mut spare = Box::new(Tally::new(false));
     spare.clear();
     let address: *const Tally = &raw const *spare;
     spares.send(spare).unwrap();
@@ -88,4 +95,53 @@ fn the_budget_is_spent_once_per_transaction_and_not_by_retries() {
     assert!(meter.may_begin(false));
     assert!(!meter.may_begin(false));
     assert!(meter.may_begin(true));
+}
+
+#[test]
+fn permissions_beyond_the_first_come_from_the_budget_and_go_back_to_it() {
+    let budget = AtomicU64::new(100);
+    let (meter, _tallies, _spares) = meter(LONG, Some(&budget));
+    assert!(meter.may_begin(false));
+    assert_eq!(meter.permit_more(60), 60);
+    assert_eq!(meter.permit_more(60), 39);
+    meter.return_permits(10);
+    assert_eq!(meter.permit_more(60), 10);
+    assert!(!meter.may_begin(false));
+}
+
+#[test]
+fn without_a_budget_everything_is_permitted() {
+    let (meter, _tallies, _spares) = meter(LONG, None);
+    assert_eq!(meter.permit_more(60), 60);
+    meter.return_permits(10);
+    assert!(meter.may_begin(false));
+}
+
+#[test]
+fn an_open_loop_counts_from_when_a_transaction_was_due() {
+    let (full, tallies) = channel();
+    let (_spares, empty) = channel();
+    let arrivals = Arrivals::new(ArrivalKind::Constant, 1_000.0, 0.0, seeded(1, 1));
+    let lane = Lane { full, empty };
+    let mut meter = Meter::new(LONG, Instant::now(), lane, None, Some(arrivals));
+    std::thread::sleep(Duration::from_millis(20));
+    let begun_ns = meter.now();
+    let due_ns = meter.claim().unwrap();
+    assert_eq!(due_ns, 0, "the first is due at once");
+    let course = meter.begin(due_ns, true);
+    assert_eq!(
+        meter.retry(course).due_ns,
+        0,
+        "a retry is the same transaction"
+    );
+    meter.transactions(1, course);
+    meter.cut();
+    let tally = tallies.recv().unwrap();
+    assert_eq!(tally.latency_ns_sum, begun_ns);
+    let pace = tally.pace.as_ref().unwrap();
+    assert_eq!((pace.service.max(), pace.waited), (0, 1));
+    assert!(pace.lag.max() >= 20_000_000);
+    // One a millisecond; the first was taken.
+    assert_eq!(pace.due, tally.to_ns / 1_000_000 + 1);
+    assert_eq!(pace.queue_length, pace.due - 1);
 }

@@ -116,6 +116,10 @@ impl Connection {
         match command {
             COM_QUIT => Progress::Closed,
             COM_STMT_CLOSE => Progress::Waiting,
+            COM_QUERY if body.starts_with(b"INSERT") => {
+                self.outstanding = ReplyKind::Changed;
+                Progress::Execute
+            }
             COM_QUERY => {
                 let reply = packets::text_reply(body, self.eof_packets);
                 self.send(&reply)

@@ -9,6 +9,7 @@ const ANY_VALUE: &[u8] = b"67108864";
 /// What every column of every row holds.
 const COLUMN: &[u8] = &[b'0'; 119];
 const RANGE_ROWS: usize = 100;
+const POINT_ROWS: usize = 10;
 
 /// What a statement is answered with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +27,9 @@ impl ReplyKind {
     pub(super) fn of(sql: &[u8]) -> Self {
         let contains = |word: &[u8]| sql.windows(word.len()).any(|window| window == word);
         match sql.first() {
-            Some(b'S') if contains(b"BETWEEN") && !contains(b"SUM") => Self::Rows(RANGE_ROWS),
+            Some(b'S') if contains(b" IN (") => Self::Rows(POINT_ROWS),
+            Some(b'S') if contains(b"SUM") || contains(b"count") => Self::Rows(1),
+            Some(b'S') if contains(b"BETWEEN") => Self::Rows(RANGE_ROWS),
             Some(b'S') => Self::Rows(1),
             Some(b'U' | b'D' | b'I') => Self::Changed,
             _ => Self::Other,

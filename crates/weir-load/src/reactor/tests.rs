@@ -21,7 +21,7 @@ fn run(
     let (full, tallies) = channel();
     let (_spares, empty) = channel();
     let abort = AtomicBool::new(false);
-    let mut meter = Meter::new(timeline, Instant::now(), Lane { full, empty }, budget);
+    let mut meter = Meter::new(timeline, Instant::now(), Lane { full, empty }, budget, None);
     let drivers = (0..drivers).map(|_| NullDriver::new(delay_ns)).collect();
     let reactor = Reactor::new(drivers, stop, &abort).unwrap();
     let outcome = reactor.run(&mut (), &mut meter).unwrap();

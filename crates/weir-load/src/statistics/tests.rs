@@ -16,7 +16,7 @@ fn is(value: f64, expected: f64) -> bool {
 }
 
 fn tally(phase: Phase, from_ns: u64, latencies_us: &[u64]) -> Tally {
-    let mut tally = Tally::new();
+    let mut tally = Tally::new(false);
     tally.phase = phase;
     tally.from_ns = from_ns;
     tally.to_ns = from_ns + SECOND;

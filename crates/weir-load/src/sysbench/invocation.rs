@@ -7,7 +7,7 @@ use weir_model::{Address, Endpoint, Secret, WorkloadName};
 
 use super::options;
 use super::value::{UsageError, Value};
-use crate::plan::{LoadPlan, PreparePlan, Tolerated};
+use crate::plan::{ArrivalKind, Layout, LoadPlan, PreparePlan, Rate, Tolerated};
 use crate::workload::{Distribution, Mix};
 
 /// Environment variable that holds the password when no option does.
@@ -49,6 +49,8 @@ pub struct Invocation {
     pub report_interval_s: u32,
     /// Percentile of latency in reports; 0 for none.
     pub percentile: u32,
+    /// Percentiles to report after sysbench's report.
+    pub percentiles: Vec<f64>,
     /// Print a histogram.
     pub histogram: bool,
     /// 0 to 5, see sysbench.
@@ -62,9 +64,14 @@ pub(super) struct Settings {
     pub(super) reactors: u32,
     pub(super) events: u64,
     pub(super) time_s: u32,
+    pub(super) rate_per_s: f64,
+    pub(super) arrivals: ArrivalKind,
     pub(super) warmup_s: u32,
     pub(super) report_interval_s: u32,
     pub(super) percentile: u32,
+    pub(super) reconnect: bool,
+    pub(super) rtt: Duration,
+    pub(super) percentiles: Vec<f64>,
     pub(super) histogram: bool,
     pub(super) verbosity: u32,
     pub(super) rand_type: String,
@@ -95,9 +102,14 @@ impl Default for Settings {
             reactors: 1,
             events: 0,
             time_s: 10,
+            rate_per_s: 0.0,
+            arrivals: ArrivalKind::Poisson,
             warmup_s: 0,
             report_interval_s: 0,
             percentile: 95,
+            reconnect: false,
+            rtt: Duration::ZERO,
+            percentiles: Vec::new(),
             histogram: false,
             verbosity: 3,
             rand_type: "special".to_owned(),
@@ -188,7 +200,13 @@ impl Settings {
             self.rand_seed
         };
         let mut plan = LoadPlan::new(endpoint.clone(), workload);
-        plan.tables = self.tables;
+        let layout = Layout::of(workload);
+        // sysbench's bulk_insert gives each thread a table and knows no number of tables.
+        let tables = match layout {
+            Layout::Bulk => self.threads,
+            Layout::Filled => self.tables,
+        };
+        plan.tables = tables;
         plan.rows = self.table_size;
         plan.connections = self.threads;
         plan.reactors = self.reactors;
@@ -196,12 +214,19 @@ impl Settings {
         plan.measure = (self.time_s > 0).then(|| Duration::from_secs(u64::from(self.time_s)));
         plan.interval = Duration::from_secs(u64::from(self.report_interval_s.max(1)));
         plan.max_events = (self.events > 0).then_some(self.events);
+        plan.rate = (self.rate_per_s > 0.0).then_some(Rate {
+            per_s: self.rate_per_s,
+            arrivals: self.arrivals,
+        });
+        plan.reconnect = self.reconnect;
+        plan.rtt = self.rtt;
         plan.seed = seed;
         plan.distribution = distribution;
         plan.mix = self.mix;
         plan.tolerated = self.tolerated;
         let mut prepare = PreparePlan::new(endpoint);
-        prepare.tables = self.tables;
+        prepare.tables = tables;
+        prepare.layout = layout;
         prepare.rows = self.table_size;
         prepare.threads = self.threads;
         prepare.seed = seed;
@@ -215,6 +240,7 @@ impl Settings {
             rand_seed: self.rand_seed,
             report_interval_s: self.report_interval_s,
             percentile: self.percentile,
+            percentiles: self.percentiles,
             histogram: self.histogram,
             verbosity: self.verbosity,
         })

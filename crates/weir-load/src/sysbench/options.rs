@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use weir_model::{Secret, nearest};
+use weir_model::{Secret, WorkloadName, nearest};
 
 use super::invocation::Settings;
 use super::value::{UsageError, Value};
-use crate::plan::Tolerated;
+use crate::plan::{ArrivalKind, Tolerated};
 
 type Setter = fn(&mut Settings, Value<'_>) -> Result<(), UsageError>;
 
@@ -34,9 +34,12 @@ options! {
     "threads", "1", "connections", |s, v| s.threads = v.small(1)?;
     "events", "0", "limit for the number of transactions, 0 for none", |s, v| s.events = v.number(0, u64::MAX)?;
     "time", "10", "length of the measurement in seconds, 0 for no limit", |s, v| s.time_s = v.small(0)?;
+    "rate", "0", "transactions per second of an open loop, whose latency counts from when they are due; 0 for a closed loop", |s, v| s.rate_per_s = v.rate()?;
+    "rate-arrivals", "poisson", "when transactions are due: poisson or constant (not in sysbench)", |s, v| s.arrivals = arrivals(v)?;
     "warmup-time", "0", "load before the measurement in seconds", |s, v| s.warmup_s = v.small(0)?;
     "report-interval", "0", "print a line every so many seconds, 0 for none", |s, v| s.report_interval_s = v.small(0)?;
     "percentile", "95", "percentile of latency to report, 0 for none", |s, v| s.percentile = v.number(0, 100)? as u32;
+    "percentiles", "", "percentiles of latency after the report, such as 50,95,99.9 (not in sysbench)", |s, v| s.percentiles = percentiles(v)?;
     "histogram", "off", "print a histogram of latencies", |s, v| s.histogram = v.switch()?;
     "verbosity", "3", "0 prints nothing but errors, 5 everything", |s, v| s.verbosity = v.number(0, 5)? as u32;
     "rand-type", "special", "distribution of keys: uniform, gaussian, special, pareto or zipfian", |s, v| s.rand_type = v.text()?;
@@ -67,10 +70,15 @@ options! {
     "index_updates", "1", "updates of the indexed column per transaction", |s, v| s.mix.index_updates = v.small(0)?;
     "non_index_updates", "1", "updates of another column per transaction", |s, v| s.mix.non_index_updates = v.small(0)?;
     "delete_inserts", "1", "pairs of delete and insert per transaction", |s, v| s.mix.delete_inserts = v.small(0)?;
+    "random_points", "10", "points per statement of select_random_points", |s, v| s.mix.random_points = v.small(1)?;
+    "number_of_ranges", "10", "ranges per statement of select_random_ranges", |s, v| s.mix.random_ranges = v.small(1)?;
+    "delta", "5", "last minus first value of such a range", |s, v| s.mix.random_range_delta = v.small(0)?;
     "skip_trx", "off", "no transactions: each statement commits", |s, v| s.mix.skip_transactions = v.switch()?;
     "auto_inc", "on", "tables with AUTO_INCREMENT keys", |s, v| only_on(s, v)?;
     "create_secondary", "on", "make the index on k", |s, v| s.create_secondary = v.switch()?;
     "mysql_storage_engine", "innodb", "storage engine", |s, v| s.engine = v.text()?;
+    "reconnect-on-loss", "off", "survive a restart of the server: make lost connections again (not in sysbench)", |s, v| s.reconnect = v.switch()?;
+    "rtt", "0ms", "round-trip time added to the network's, such as 500us (not in sysbench)", |s, v| s.rtt = v.duration()?;
     "reactors", "1", "threads that drive the connections (not in sysbench)", |s, v| s.reactors = v.small(1)?;
 }
 
@@ -100,7 +108,6 @@ const UNSUPPORTED: &[(&str, &str)] = &[
         "create_table_options",
         "tables are made with the engine's defaults",
     ),
-    ("rate", "the load is a closed loop"),
     ("reconnect", "connections last for the whole run"),
     ("report-checkpoints", "use --report-interval"),
     ("secondary", "the primary key is always id"),
@@ -118,7 +125,7 @@ const UNSUPPORTED: &[(&str, &str)] = &[
     ("max-time", "deprecated; use --time"),
     ("num-threads", "deprecated; use --threads"),
     ("test", "deprecated; write the workload's name first"),
-    ("tx-rate", "the load is a closed loop"),
+    ("tx-rate", "deprecated; use --rate"),
 ];
 
 /// Applies one option. In sysbench `-` and `_` are the same in names.
@@ -141,17 +148,21 @@ pub(super) fn apply(settings: &mut Settings, value: Value<'_>) -> Result<(), Usa
 
 /// The help text: all options with their defaults.
 pub fn help() -> String {
-    let mut text = String::from(
-        "usage: WORKLOAD [--name=value ...] prepare|run|cleanup|help\n\n\
-         workloads: oltp_point_select, oltp_read_only, oltp_read_write, oltp_write_only\n\n\
-         options:\n",
-    );
+    let mut text = String::from("usage: WORKLOAD [--name=value ...] prepare|run|cleanup|help\n\n");
+    text.push_str("workloads:\n");
+    for name in WorkloadName::ALL {
+        line(&mut text, format_args!("  {name}"));
+    }
+    text.push_str("\noptions:\n");
     for option in SUPPORTED {
         let name = format!("--{}={}", option.name, option.default);
-        writeln!(text, "  {name:<36} {}", option.help)
-            .expect("invariant: writing into a string cannot fail");
+        line(&mut text, format_args!("  {name:<36} {}", option.help));
     }
     text
+}
+
+fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
+    writeln!(text, "{arguments}").expect("invariant: writing into a string cannot fail");
 }
 
 fn only(_: &mut Settings, value: Value<'_>, wanted: &str) -> Result<(), UsageError> {
@@ -166,6 +177,24 @@ fn only_on(_: &mut Settings, value: Value<'_>) -> Result<(), UsageError> {
         return Ok(());
     }
     Err(value.wrong("only on is supported"))
+}
+
+fn arrivals(value: Value<'_>) -> Result<ArrivalKind, UsageError> {
+    match value.text {
+        Some("poisson") => Ok(ArrivalKind::Poisson),
+        Some("constant") => Ok(ArrivalKind::Constant),
+        _ => Err(value.wrong("must be poisson or constant")),
+    }
+}
+
+fn percentiles(value: Value<'_>) -> Result<Vec<f64>, UsageError> {
+    let text = value.text()?;
+    text.split(',')
+        .filter(|part| !part.is_empty())
+        .map(|part| part.trim().parse().ok())
+        .map(|percentile| percentile.filter(|p: &f64| *p > 0.0 && *p <= 100.0))
+        .collect::<Option<_>>()
+        .ok_or_else(|| value.wrong("must be numbers above 0 up to 100, separated by commas"))
 }
 
 fn tolerated(value: Value<'_>) -> Result<Tolerated, UsageError> {

@@ -20,6 +20,12 @@ pub fn header(invocation: &Invocation, version: &str) -> String {
         let warmup_s = invocation.plan.warmup.as_secs();
         line(&mut text, format_args!("Warmup time: {warmup_s}s"));
     }
+    if let Some(rate) = &invocation.plan.rate {
+        line(
+            &mut text,
+            format_args!("Target transaction rate: {}/sec", rate.per_s),
+        );
+    }
     if invocation.report_interval_s > 0 {
         let interval_s = invocation.report_interval_s;
         line(
@@ -40,7 +46,7 @@ pub fn header(invocation: &Invocation, version: &str) -> String {
     text
 }
 
-/// One line per interval.
+/// One line per interval, and a second one in an open loop; each with its end.
 pub fn interval_line(invocation: &Invocation, interval: &Interval) -> String {
     let record = &interval.record;
     let per_s = |count: u64| {
@@ -51,21 +57,35 @@ pub fn interval_line(invocation: &Invocation, interval: &Interval) -> String {
         }
     };
     let others = record.queries - record.reads - record.writes;
-    format!(
-        "[ {:.0}s ] thds: {} tps: {:4.2} qps: {:4.2} (r/w/o: {:4.2}/{:4.2}/{:4.2}) \
+    let mut text = String::new();
+    line(
+        &mut text,
+        format_args!(
+            "[ {:.0}s ] thds: {} tps: {:4.2} qps: {:4.2} (r/w/o: {:4.2}/{:4.2}/{:4.2}) \
          lat (ms,{}%): {:4.2} err/s: {:4.2} reconn/s: {:4.2}",
-        record.time_s,
-        invocation.plan.connections,
-        per_s(record.transactions),
-        per_s(record.queries),
-        per_s(record.reads),
-        per_s(record.writes),
-        per_s(others),
-        invocation.percentile,
-        percentile_ms(invocation.percentile, |p| interval.latency_us(p)),
-        per_s(record.errors),
-        0.0,
-    )
+            record.time_s,
+            invocation.plan.connections,
+            per_s(record.transactions),
+            per_s(record.queries),
+            per_s(record.reads),
+            per_s(record.writes),
+            per_s(others),
+            invocation.percentile,
+            percentile_ms(invocation.percentile, |p| interval.latency_us(p)),
+            per_s(record.errors),
+            per_s(interval.reconnects),
+        ),
+    );
+    if invocation.plan.rate.is_some() {
+        line(
+            &mut text,
+            format_args!(
+                "[ {:.0}s ] queue length: {}, concurrency: {}",
+                record.time_s, interval.queue_length, interval.concurrency
+            ),
+        );
+    }
+    text
 }
 
 /// The report at the end.
@@ -114,7 +134,7 @@ fn statistics(text: &mut String, outcome: &LoadOutcome) {
         ("transactions:", counts.transactions),
         ("queries:", counts.queries),
         ("ignored errors:", counts.errors),
-        ("reconnects:", 0),
+        ("reconnects:", counts.reconnects),
     ] {
         line(
             text,

@@ -1,5 +1,7 @@
 //! Option values as sysbench reads them.
 
+use std::time::Duration;
+
 use thiserror::Error;
 
 /// A command line that cannot be understood. Exit status 1, as sysbench has it.
@@ -105,6 +107,23 @@ impl Value<'_> {
             .ok()
             .filter(|number| number.is_finite())
             .ok_or_else(|| self.wrong("must be a number"))
+    }
+
+    /// A rate per second; 0 for none.
+    pub(super) fn rate(&self) -> Result<f64, UsageError> {
+        self.real()
+            .ok()
+            .filter(|rate| *rate >= 0.0)
+            .ok_or_else(|| self.wrong("must be a number that is not negative"))
+    }
+
+    /// A length of time with its unit.
+    pub(super) fn duration(&self) -> Result<Duration, UsageError> {
+        self.text
+            .unwrap_or_default()
+            .parse::<weir_model::Duration>()
+            .map(|duration| duration.0)
+            .map_err(|_| self.wrong("must be a number with us, ms or s"))
     }
 
     /// A switch; bare means on.

@@ -22,6 +22,18 @@ pub(crate) fn create_table(number: u32, engine: &str) -> String {
     )
 }
 
+/// Makes table `number` of `bulk_insert`, unless it exists: sysbench's is made without a choice
+/// of engine.
+pub(crate) fn create_bulk_table(number: u32) -> String {
+    format!(
+        "CREATE TABLE IF NOT EXISTS {} (\
+         id INTEGER NOT NULL, \
+         k INTEGER DEFAULT '0' NOT NULL, \
+         PRIMARY KEY (id))",
+        table_name(number)
+    )
+}
+
 /// Makes the secondary index of table `number`.
 pub(crate) fn create_index(number: u32) -> String {
     format!("CREATE INDEX k_{number} ON {}(k)", table_name(number))

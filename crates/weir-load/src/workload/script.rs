@@ -30,6 +30,12 @@ pub struct Mix {
     pub delete_inserts: u32,
     /// Each statement on its own instead of all in one transaction.
     pub skip_transactions: bool,
+    /// Points of `select_random_points`.
+    pub random_points: u32,
+    /// Ranges of `select_random_ranges`.
+    pub random_ranges: u32,
+    /// By how much the end of such a range lies above its beginning.
+    pub random_range_delta: u32,
 }
 
 impl Default for Mix {
@@ -46,6 +52,9 @@ impl Default for Mix {
             non_index_updates: 1,
             delete_inserts: 1,
             skip_transactions: false,
+            random_points: 10,
+            random_ranges: 10,
+            random_range_delta: 5,
         }
     }
 }
@@ -66,64 +75,38 @@ pub(crate) enum Step {
         /// Chooses a row; otherwise it is the same row as in the step before.
         new_key: bool,
     },
+    /// A row with the next key of a table, as text: `oltp_insert` prepares nothing in sysbench.
+    Append,
+    /// A statement full of rows for the connection's own table.
+    Bulk,
 }
+
+/// Most parameters of a prepared statement: the protocol counts them in 16 bits.
+const PARAMETERS_MAX: u32 = 65_535;
 
 /// A transaction's steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Script {
     /// The steps, in order; never empty.
     pub(crate) steps: Vec<Step>,
-    /// Rows of a range.
-    pub(crate) range_size: u32,
+    /// The sizes of its statements.
+    pub(crate) mix: Mix,
 }
 
 impl Script {
     /// The script of a workload.
     pub(crate) fn new(workload: WorkloadName, mix: &Mix) -> Result<Self, LoadError> {
-        let mut steps = Vec::new();
-        let reads = matches!(
+        let mut steps = statements(workload, mix);
+        check(&steps, mix)?;
+        let is_grouped = matches!(
             workload,
-            WorkloadName::OltpReadOnly | WorkloadName::OltpReadWrite
+            WorkloadName::OltpReadOnly | WorkloadName::OltpReadWrite | WorkloadName::OltpWriteOnly
         );
-        let writes = matches!(
-            workload,
-            WorkloadName::OltpWriteOnly | WorkloadName::OltpReadWrite
-        );
-        if workload == WorkloadName::OltpPointSelect {
-            add(&mut steps, Statement::PointSelect, 1);
-        }
-        if reads {
-            add(&mut steps, Statement::PointSelect, mix.point_selects);
-            if mix.range_selects {
-                add(&mut steps, Statement::SimpleRange, mix.simple_ranges);
-                add(&mut steps, Statement::SumRange, mix.sum_ranges);
-                add(&mut steps, Statement::OrderRange, mix.order_ranges);
-                add(&mut steps, Statement::DistinctRange, mix.distinct_ranges);
-            }
-        }
-        if writes {
-            add(&mut steps, Statement::UpdateIndex, mix.index_updates);
-            add(&mut steps, Statement::UpdateNonIndex, mix.non_index_updates);
-            for pair in 0..mix.delete_inserts {
-                steps.push(step(Statement::Delete, pair == 0, true));
-                steps.push(step(Statement::Insert, false, false));
-            }
-        }
-        if steps.is_empty() {
-            return Err(LoadError::Setting {
-                setting: "statements per transaction",
-                value: "0".to_owned(),
-                why: "a transaction needs at least one statement",
-            });
-        }
-        if (reads || writes) && !mix.skip_transactions {
+        if is_grouped && !mix.skip_transactions {
             steps.insert(0, Step::Begin);
             steps.push(Step::Commit);
         }
-        Ok(Self {
-            steps,
-            range_size: mix.range_size,
-        })
+        Ok(Self { steps, mix: *mix })
     }
 
     /// The statements that it uses, each once, in their order.
@@ -141,6 +124,86 @@ impl Script {
     /// Whether it runs in an explicit transaction.
     pub(crate) fn is_transaction(&self) -> bool {
         self.steps.first() == Some(&Step::Begin)
+    }
+
+    /// Whether its connections fill tables of their own.
+    pub(crate) fn is_bulk(&self) -> bool {
+        self.steps.first() == Some(&Step::Bulk)
+    }
+
+    /// Whether each connection asks for its own part of the one table.
+    pub(crate) fn is_partitioned(&self) -> bool {
+        let uses = |wanted| matches!(self.steps.first(), Some(Step::Table { statement, .. }) if *statement == wanted);
+        uses(Statement::RandomPoints) || uses(Statement::RandomRanges)
+    }
+
+    /// Tables on which a connection prepares statements, of `tables` that there are.
+    pub(crate) fn tables(&self, tables: u32) -> u32 {
+        if self.is_partitioned() { 1 } else { tables }
+    }
+}
+
+/// The statements of one transaction, without what opens and closes it.
+fn statements(workload: WorkloadName, mix: &Mix) -> Vec<Step> {
+    let mut steps = Vec::new();
+    match workload {
+        WorkloadName::OltpPointSelect => add(&mut steps, Statement::PointSelect, 1),
+        WorkloadName::OltpReadOnly => add_reads(&mut steps, mix),
+        WorkloadName::OltpWriteOnly => add_writes(&mut steps, mix),
+        WorkloadName::OltpReadWrite => {
+            add_reads(&mut steps, mix);
+            add_writes(&mut steps, mix);
+        }
+        WorkloadName::OltpInsert => steps.push(Step::Append),
+        WorkloadName::OltpDelete => add(&mut steps, Statement::Delete, 1),
+        WorkloadName::OltpUpdateIndex => add(&mut steps, Statement::UpdateIndex, 1),
+        WorkloadName::OltpUpdateNonIndex => add(&mut steps, Statement::UpdateNonIndex, 1),
+        WorkloadName::SelectRandomPoints => add(&mut steps, Statement::RandomPoints, 1),
+        WorkloadName::SelectRandomRanges => add(&mut steps, Statement::RandomRanges, 1),
+        WorkloadName::BulkInsert => steps.push(Step::Bulk),
+    }
+    steps
+}
+
+fn check(steps: &[Step], mix: &Mix) -> Result<(), LoadError> {
+    if steps.is_empty() {
+        return Err(LoadError::Setting {
+            setting: "statements per transaction",
+            value: "0".to_owned(),
+            why: "a transaction needs at least one statement",
+        });
+    }
+    for (setting, value, max) in [
+        ("random points", mix.random_points, PARAMETERS_MAX),
+        ("random ranges", mix.random_ranges, PARAMETERS_MAX / 2),
+    ] {
+        if value == 0 || value > max {
+            return Err(LoadError::Setting {
+                setting,
+                value: value.to_string(),
+                why: "must be at least 1 and make no more than 65535 parameters",
+            });
+        }
+    }
+    Ok(())
+}
+
+fn add_reads(steps: &mut Vec<Step>, mix: &Mix) {
+    add(steps, Statement::PointSelect, mix.point_selects);
+    if mix.range_selects {
+        add(steps, Statement::SimpleRange, mix.simple_ranges);
+        add(steps, Statement::SumRange, mix.sum_ranges);
+        add(steps, Statement::OrderRange, mix.order_ranges);
+        add(steps, Statement::DistinctRange, mix.distinct_ranges);
+    }
+}
+
+fn add_writes(steps: &mut Vec<Step>, mix: &Mix) {
+    add(steps, Statement::UpdateIndex, mix.index_updates);
+    add(steps, Statement::UpdateNonIndex, mix.non_index_updates);
+    for pair in 0..mix.delete_inserts {
+        steps.push(step(Statement::Delete, pair == 0, true));
+        steps.push(step(Statement::Insert, false, false));
     }
 }
 
@@ -168,6 +231,17 @@ mod tests {
     #[test]
     fn transactions_have_as_many_statements_as_in_sysbench() {
         let mix = Mix::default();
+        for workload in [
+            WorkloadName::OltpInsert,
+            WorkloadName::OltpDelete,
+            WorkloadName::OltpUpdateIndex,
+            WorkloadName::OltpUpdateNonIndex,
+            WorkloadName::SelectRandomPoints,
+            WorkloadName::SelectRandomRanges,
+            WorkloadName::BulkInsert,
+        ] {
+            assert_eq!(length(workload, &mix), 1, "{workload}");
+        }
         assert_eq!(length(WorkloadName::OltpReadWrite, &mix), 20);
         assert_eq!(length(WorkloadName::OltpReadOnly, &mix), 16);
         assert_eq!(length(WorkloadName::OltpWriteOnly, &mix), 6);
@@ -201,5 +275,13 @@ mod tests {
             ..Mix::default()
         };
         assert!(Script::new(WorkloadName::OltpWriteOnly, &mix).is_err());
+        for (random_points, random_ranges) in [(0, 10), (65_536, 10), (10, 0), (10, 32_768)] {
+            let mix = Mix {
+                random_points,
+                random_ranges,
+                ..Mix::default()
+            };
+            assert!(Script::new(WorkloadName::SelectRandomPoints, &mix).is_err());
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The statements, with their parameters.
 
-use super::{C_BYTES, PAD_BYTES};
+use super::{C_BYTES, Mix, PAD_BYTES};
 use crate::codec::ParameterKind;
 
 /// A statement that is prepared once per table.
@@ -15,11 +15,13 @@ pub(crate) enum Statement {
     UpdateNonIndex,
     Delete,
     Insert,
+    RandomPoints,
+    RandomRanges,
 }
 
 impl Statement {
     /// All of them, in the order of a transaction; the position is its number.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::PointSelect,
         Self::SimpleRange,
         Self::SumRange,
@@ -29,6 +31,8 @@ impl Statement {
         Self::UpdateNonIndex,
         Self::Delete,
         Self::Insert,
+        Self::RandomPoints,
+        Self::RandomRanges,
     ];
 
     /// Its number in [`Self::ALL`].
@@ -37,7 +41,7 @@ impl Statement {
     }
 
     /// Its text for a table.
-    pub(crate) fn sql(self, table: &str) -> String {
+    pub(crate) fn sql(self, table: &str, mix: &Mix) -> String {
         match self {
             Self::PointSelect => format!("SELECT c FROM {table} WHERE id=?"),
             Self::SimpleRange => format!("SELECT c FROM {table} WHERE id BETWEEN ? AND ?"),
@@ -52,37 +56,67 @@ impl Statement {
             Self::UpdateNonIndex => format!("UPDATE {table} SET c=? WHERE id=?"),
             Self::Delete => format!("DELETE FROM {table} WHERE id=?"),
             Self::Insert => format!("INSERT INTO {table} (id, k, c, pad) VALUES (?, ?, ?, ?)"),
+            Self::RandomPoints => {
+                let points = vec!["?"; mix.random_points as usize].join(", ");
+                format!("SELECT id, k, c, pad FROM {table} WHERE k IN ({points})")
+            }
+            Self::RandomRanges => {
+                let ranges = vec!["k BETWEEN ? AND ?"; mix.random_ranges as usize].join(" OR ");
+                format!("SELECT count(k) FROM {table} WHERE {ranges}")
+            }
         }
     }
 
     /// Its parameters.
-    pub(crate) const fn parameters(self) -> &'static [ParameterKind] {
+    pub(crate) fn parameters(self, mix: &Mix) -> Vec<ParameterKind> {
         use ParameterKind::{Integer, Text};
         match self {
-            Self::PointSelect | Self::UpdateIndex | Self::Delete => &[Integer],
+            Self::PointSelect | Self::UpdateIndex | Self::Delete => vec![Integer],
             Self::SimpleRange | Self::SumRange | Self::OrderRange | Self::DistinctRange => {
-                &[Integer, Integer]
+                vec![Integer, Integer]
             }
-            Self::UpdateNonIndex => &[Text(C_BYTES), Integer],
-            Self::Insert => &[Integer, Integer, Text(C_BYTES), Text(PAD_BYTES)],
+            Self::UpdateNonIndex => vec![Text(C_BYTES), Integer],
+            Self::Insert => vec![Integer, Integer, Text(C_BYTES), Text(PAD_BYTES)],
+            Self::RandomPoints => vec![Integer; mix.random_points as usize],
+            Self::RandomRanges => vec![Integer; 2 * mix.random_ranges as usize],
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Statement;
+    use super::{Mix, Statement};
 
     #[test]
     fn numbers_are_positions_and_every_question_mark_has_a_parameter() {
         for (position, statement) in Statement::ALL.into_iter().enumerate() {
             assert_eq!(statement.number(), position);
-            let sql = statement.sql("sbtest1");
+            let mix = Mix::default();
+            let sql = statement.sql("sbtest1", &mix);
             assert_eq!(
                 sql.matches('?').count(),
-                statement.parameters().len(),
+                statement.parameters(&mix).len(),
                 "{sql}"
             );
         }
+    }
+
+    #[test]
+    fn lists_are_as_long_as_asked_for() {
+        let mix = Mix {
+            random_points: 3,
+            random_ranges: 2,
+            ..Mix::default()
+        };
+        let sql = Statement::RandomPoints.sql("sbtest1", &mix);
+        assert_eq!(
+            sql,
+            "SELECT id, k, c, pad FROM sbtest1 WHERE k IN (?, ?, ?)"
+        );
+        let sql = Statement::RandomRanges.sql("sbtest1", &mix);
+        assert!(
+            sql.ends_with("WHERE k BETWEEN ? AND ? OR k BETWEEN ? AND ?"),
+            "{sql}"
+        );
     }
 }

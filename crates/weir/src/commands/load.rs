@@ -57,6 +57,10 @@ fn run(invocation: &Invocation, stop: &AtomicBool) -> anyhow::Result<()> {
         }
     })?;
     output::text(sysbench::final_report(invocation, &outcome))?;
+    output::text(sysbench::additions(invocation, &outcome))?;
+    if let Some(note) = outcome.schedule_note() {
+        eprintln!("note: {note}");
+    }
     if !outcome.batch_scheduling {
         eprintln!("note: SCHED_BATCH was refused, so the load engine may slow the server down");
     }

@@ -6,11 +6,15 @@ use crate::harness::{Output, Weir, World, signal};
 
 /// A call of `weir load` against `endpoint`.
 fn load(endpoint: &Endpoint, arguments: &[&str]) -> Weir {
+    load_of("oltp_write_only", endpoint, arguments)
+}
+
+fn load_of(workload: &str, endpoint: &Endpoint, arguments: &[&str]) -> Weir {
     let Address::Socket(socket) = &endpoint.address else {
         panic!("a private server")
     };
     Weir::new()
-        .args(["load", "oltp_write_only", "--tables=2", "--table-size=1000"])
+        .args(["load", workload, "--tables=2", "--table-size=1000"])
         .args([format!("--mysql-socket={}", socket.display())])
         .args([format!("--mysql-user={}", endpoint.user)])
         .args([format!("--mysql-db={}", endpoint.database)])
@@ -49,6 +53,59 @@ fn prepare_run_and_cleanup_on_both_flavours() {
         let error = load(&endpoint, &["run"]).fails();
         assert!(error.contains("run `prepare`"), "{error}");
     }
+}
+
+#[test]
+fn an_open_loop_reports_its_queue_and_what_weir_adds() {
+    let (server, _directory) = weir_server::testing::start(Flavor::Mysql);
+    let endpoint = server.endpoint();
+    load(&endpoint, &["prepare"]).succeeds();
+    let run = [
+        "--threads=4",
+        "--time=2",
+        "--report-interval=1",
+        "--rate=50",
+        "--rate-arrivals=constant",
+        "--rtt=500us",
+        "--reconnect-on-loss=on",
+        "--mysql-ignore-errors=all",
+        "--percentiles=50,99.9",
+        "run",
+    ];
+    let report = load(&endpoint, &run).succeeds().stdout;
+    let lines: Vec<_> = report.lines().collect();
+    for start in [
+        "Target transaction rate: 50/sec",
+        "[ 1s ] thds: 4",
+        "[ 1s ] queue length: ",
+        "[ 2s ] thds: 4",
+        "    due:",
+        "    99.9%:",
+    ] {
+        assert!(
+            lines.iter().any(|line| line.starts_with(start)),
+            "no `{start}` in {report}"
+        );
+    }
+}
+
+#[test]
+fn bulk_insert_makes_fills_and_drops_a_table_per_thread() {
+    let (server, _directory) = weir_server::testing::start(Flavor::Mariadb);
+    let endpoint = server.endpoint();
+    let bulk = |arguments: &[&str]| load_of("bulk_insert", &endpoint, arguments);
+    bulk(&["--threads=3", "prepare"]).succeeds();
+    let run = ["--threads=3", "--events=1000", "--time=0", "run"];
+    let report = bulk(&run).succeeds().stdout;
+    assert!(
+        report.contains("total number of events:              1000"),
+        "{report}"
+    );
+    let error = bulk(&run).fails();
+    assert!(error.contains("has rows"), "{error}");
+    bulk(&["--threads=3", "cleanup"]).succeeds();
+    let error = bulk(&run).fails();
+    assert!(error.contains("does not exist"), "{error}");
 }
 
 #[test]

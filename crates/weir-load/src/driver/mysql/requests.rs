@@ -8,9 +8,13 @@ use std::fmt::Display;
 use super::Place;
 use super::statements::Statements;
 use crate::LoadError;
-use crate::codec::{ExecuteTemplate, Malformed, Patch, ServerError, text_request};
+use crate::codec::{ExecuteTemplate, Malformed, Patch, ServerError, TextRequest, text_request};
+use crate::driver::Reconnector;
 use crate::plan::Tolerated;
-use crate::workload::{Keys, Rng, Script, Statement, Step, table_name, write_groups};
+use crate::workload::{
+    BulkText, C_BYTES, PAD_BYTES, Rng, Rows, Script, Statement, Step, put_decimal, table_name,
+    write_groups,
+};
 
 /// Bytes read at once. A reply of a hundred rows of sysbench's table is 13 KiB.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -24,24 +28,31 @@ pub(crate) struct Shared {
     pub(super) requests: Requests,
     pub(super) link: Link,
     pub(super) tolerated: Tolerated,
+    /// Makes lost connections again, if that is asked for.
+    pub(super) reconnector: Option<Reconnector>,
+    /// By how much each request and each reply is delayed.
+    pub(super) half_rtt_ns: u64,
 }
 
 impl Shared {
-    /// Buffers and templates for `script` on `tables` tables at `address`.
+    /// Buffers and templates for `script` on `rows` at `address`.
     pub(crate) fn new(
         script: Script,
-        keys: Keys,
-        tables: u32,
+        rows: Rows,
         address: &impl Display,
         tolerated: Tolerated,
+        reconnector: Option<Reconnector>,
+        half_rtt_ns: u64,
     ) -> Self {
         Self {
             buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
-            requests: Requests::new(script, keys, tables),
+            requests: Requests::new(script, rows),
             link: Link {
                 address: address.to_string(),
             },
             tolerated,
+            reconnector,
+            half_rtt_ns,
         }
     }
 
@@ -90,25 +101,25 @@ impl Link {
 #[derive(Debug)]
 pub(super) struct Requests {
     script: Script,
-    keys: Keys,
-    tables: u32,
+    rows: Rows,
     templates: Vec<ExecuteTemplate>,
     bare: ExecuteTemplate,
     begin: Vec<u8>,
     commit: Vec<u8>,
     rollback: Vec<u8>,
+    text: TextRequest,
 }
 
 impl Requests {
-    fn new(script: Script, keys: Keys, tables: u32) -> Self {
+    fn new(script: Script, rows: Rows) -> Self {
         Self {
-            script,
-            keys,
-            tables,
             templates: Statement::ALL
                 .iter()
-                .map(|statement| ExecuteTemplate::new(statement.parameters()))
+                .map(|statement| ExecuteTemplate::new(&statement.parameters(&script.mix)))
                 .collect(),
+            script,
+            rows,
+            text: TextRequest::default(),
             bare: ExecuteTemplate::new(&[]),
             begin: text_request("BEGIN"),
             commit: text_request("COMMIT"),
@@ -118,6 +129,10 @@ impl Requests {
 
     pub(super) fn steps(&self) -> usize {
         self.script.steps.len()
+    }
+
+    pub(super) fn is_bulk(&self) -> bool {
+        self.script.is_bulk()
     }
 
     pub(super) fn is_transaction(&self) -> bool {
@@ -133,7 +148,10 @@ impl Requests {
         match self.script.steps[step] {
             Step::Begin => "BEGIN".to_owned(),
             Step::Commit => "COMMIT".to_owned(),
-            Step::Table { statement, .. } => statement.sql(&table_name(table + 1)),
+            Step::Table { statement, .. } => {
+                statement.sql(&table_name(table + 1), &self.script.mix)
+            }
+            Step::Append | Step::Bulk => format!("INSERT INTO {}", table_name(table + 1)),
         }
     }
 
@@ -154,12 +172,22 @@ impl Requests {
                 new_key,
             } => {
                 if new_table {
-                    place.table = rng.below(u64::from(self.tables)) as u32;
+                    place.table = rng.below(u64::from(self.rows.tables)) as u32;
                 }
                 if new_key {
-                    place.key = self.keys.next(rng);
+                    place.key = self.rows.key_of(place.connection, rng);
                 }
                 return self.on_table(statement, statements, *place, rng);
+            }
+            Step::Append => {
+                place.table = rng.below(u64::from(self.rows.tables)) as u32;
+                let k = self.rows.keys.next(rng);
+                return append(&mut self.text, place.table + 1, k, rng);
+            }
+            Step::Bulk => {
+                let out = self.text.begin();
+                place.rows = BulkText::new(out, place.table + 1).fill(place.key, place.rows);
+                return self.text.finish();
             }
         };
         match prepared {
@@ -188,13 +216,30 @@ impl Requests {
             | Statement::OrderRange
             | Statement::DistinctRange => {
                 patch.integer(0, place.key);
-                patch.integer(1, last_of_range(place.key, self.script.range_size));
+                patch.integer(1, last_of_range(place.key, self.script.mix.range_size));
             }
             Statement::UpdateNonIndex => {
                 write_groups(rng, patch.text(0));
                 patch.integer(1, place.key);
             }
-            Statement::Insert => insert(&mut patch, place.key, self.keys.next(rng), rng),
+            Statement::Insert => insert(&mut patch, place.key, self.rows.keys.next(rng), rng),
+            Statement::RandomPoints => {
+                patch.integer(0, place.key);
+                for index in 1..self.script.mix.random_points as usize {
+                    patch.integer(index, self.rows.key_of(place.connection, rng));
+                }
+            }
+            Statement::RandomRanges => {
+                let delta = self.script.mix.random_range_delta;
+                let mut first = place.key;
+                for index in 0..self.script.mix.random_ranges as usize {
+                    if index > 0 {
+                        first = self.rows.key_of(place.connection, rng);
+                    }
+                    patch.integer(2 * index, first);
+                    patch.integer(2 * index + 1, last_of_range(first, delta.saturating_add(1)));
+                }
+            }
         }
         patch.finish()
     }
@@ -207,6 +252,24 @@ fn insert(patch: &mut Patch<'_>, id: u32, k: u32, rng: &mut Rng) {
     write_groups(rng, patch.text(3));
 }
 
+/// The row of `oltp_insert`: key 0 is replaced by the table's next one.
+fn append<'a>(text: &'a mut TextRequest, table: u32, k: u32, rng: &mut Rng) -> &'a [u8] {
+    let out = text.begin();
+    out.extend_from_slice(b"INSERT INTO sbtest");
+    put_decimal(out, table);
+    out.extend_from_slice(b" (id, k, c, pad) VALUES (0, ");
+    put_decimal(out, k);
+    for length in [C_BYTES, PAD_BYTES] {
+        out.extend_from_slice(b", '");
+        let start = out.len();
+        out.resize(start + length, 0);
+        write_groups(rng, &mut out[start..]);
+        out.push(b'\'');
+    }
+    out.push(b')');
+    text.finish()
+}
+
 /// The last key of a range; the parameter is a signed `INTEGER`.
 fn last_of_range(first: u32, size: u32) -> u32 {
     first
@@ -215,72 +278,4 @@ fn last_of_range(first: u32, size: u32) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use weir_model::WorkloadName;
-
-    use super::*;
-    use crate::workload::{Distribution, Mix, seeded};
-
-    /// Three transactions of one connection, as bytes.
-    fn requests(seed: u64, connection: u64) -> Vec<Vec<u8>> {
-        let script = Script::new(WorkloadName::OltpReadWrite, &Mix::default()).unwrap();
-        let mut id = 0;
-        let mut statements = Statements::prepare(&script, 4, |_, _| {
-            id += 1;
-            Ok::<_, LoadError>(Some(id))
-        })
-        .unwrap();
-        let keys = Keys::new(Distribution::default(), 1_000).unwrap();
-        let mut requests = Requests::new(script, keys, 4);
-        let mut place = Place::default();
-        let mut rng = seeded(seed, connection);
-        (0..3 * requests.steps())
-            .map(|index| {
-                let step = index % requests.steps();
-                requests
-                    .step(step, &mut statements, &mut place, &mut rng)
-                    .to_vec()
-            })
-            .collect()
-    }
-
-    #[test]
-    fn the_same_seed_asks_the_same_and_another_does_not() {
-        assert_eq!(requests(1, 0), requests(1, 0));
-        assert_ne!(requests(1, 0), requests(2, 0));
-        assert_ne!(requests(1, 0), requests(1, 1));
-    }
-
-    #[test]
-    fn types_are_sent_with_a_statements_first_execution_only() {
-        let requests = requests(1, 0);
-        let mut seen = std::collections::HashSet::new();
-        for request in &requests {
-            let (id, body) = (&request[5..9], &request[14..]);
-            // Begin and commit have no parameters; others: a bitmap byte, then the flag.
-            if let Some(flag) = body.get(1) {
-                assert_eq!(*flag == 1, seen.insert(id.to_vec()));
-            }
-        }
-        assert!(seen.len() >= 9);
-    }
-
-    #[test]
-    fn a_delete_and_its_insert_name_the_same_row() {
-        let requests = requests(5, 0);
-        // Steps 17 and 18 of 20. The key is the delete's last and the insert's first parameter.
-        for transaction in requests.chunks(20) {
-            let (delete, insert) = (&transaction[17], &transaction[18]);
-            let key = &delete[delete.len() - 4..];
-            let first = insert.len() - (4 + 4 + 1 + 119 + 1 + 59);
-            assert_eq!(key, &insert[first..first + 4]);
-        }
-    }
-
-    #[test]
-    fn ranges_end_within_the_parameters_type() {
-        assert_eq!(last_of_range(5, 100), 104);
-        assert_eq!(last_of_range(7, 0), 7);
-        assert_eq!(last_of_range(i32::MAX as u32 - 1, 100), i32::MAX as u32);
-    }
-}
+mod tests;

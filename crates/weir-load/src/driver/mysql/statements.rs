@@ -43,11 +43,13 @@ impl Statements {
             statements.begin = prepare("BEGIN", 0)?.map(handle);
             statements.commit = prepare("COMMIT", 0)?.map(handle);
         }
+        let tables = script.tables(tables);
         let mut handles = vec![Handle::default(); tables as usize * KINDS];
         for statement in script.statements() {
+            let parameters = statement.parameters(&script.mix).len();
             for table in 0..tables {
-                let sql = statement.sql(&table_name(table + 1));
-                if let Some(id) = prepare(&sql, statement.parameters().len())? {
+                let sql = statement.sql(&table_name(table + 1), &script.mix);
+                if let Some(id) = prepare(&sql, parameters)? {
                     handles[table as usize * KINDS + statement.number()] = handle(id);
                 }
             }
@@ -59,7 +61,7 @@ impl Statements {
     /// Statements that a connection prepares for `script`.
     pub(crate) fn count(script: &Script, tables: u32) -> u64 {
         let shared = if script.is_transaction() { 2 } else { 0 };
-        shared + script.statements().len() as u64 * u64::from(tables)
+        shared + script.statements().len() as u64 * u64::from(script.tables(tables))
     }
 
     /// The handle of a statement on a table, counted from 0.

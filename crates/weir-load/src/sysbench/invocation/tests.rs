@@ -44,6 +44,48 @@ fn no_limits_at_all_are_no_limits() {
 }
 
 #[test]
+fn a_rate_opens_the_loop() {
+    let rate = |line: &str| understand(line).unwrap().plan.rate;
+    assert_eq!(rate("oltp_read_only run"), None);
+    assert_eq!(rate("oltp_read_only --rate=0 run"), None);
+    let poisson = Rate {
+        per_s: 200.0,
+        arrivals: ArrivalKind::Poisson,
+    };
+    assert_eq!(rate("oltp_read_only --rate=200 run"), Some(poisson));
+    let constant = Rate {
+        per_s: 0.5,
+        arrivals: ArrivalKind::Constant,
+    };
+    let line = "oltp_read_only --rate=0.5 --rate-arrivals=constant run";
+    assert_eq!(rate(line), Some(constant));
+}
+
+#[test]
+fn several_percentiles_may_be_fractions() {
+    let invocation = understand("oltp_read_only --percentiles=50,99.9,100 run").unwrap();
+    assert_eq!(invocation.percentiles, [50.0, 99.9, 100.0]);
+    assert_eq!(invocation.percentile, 95, "sysbench's own stays");
+}
+
+#[test]
+fn every_error_may_be_ignored() {
+    let plan = understand("oltp_read_only --mysql-ignore-errors=all run")
+        .unwrap()
+        .plan;
+    assert_eq!(plan.tolerated, Tolerated::All);
+}
+
+#[test]
+fn a_round_trip_time_has_a_unit() {
+    let rtt = |line: &str| understand(line).map(|invocation| invocation.plan.rtt);
+    assert_eq!(rtt("oltp_read_only run"), Ok(Duration::ZERO));
+    let half_ms = Duration::from_micros(500);
+    assert_eq!(rtt("oltp_read_only --rtt=500us run"), Ok(half_ms));
+    assert!(rtt("oltp_read_only --rtt=500 run").is_err());
+}
+
+#[test]
 fn the_option_beats_the_environment() {
     let password = |line: &[&str]| {
         let invocation = parse(line, Some("from-environment")).unwrap();
@@ -64,9 +106,22 @@ fn what_is_wrong_is_named() {
         ),
         ("oltp_read_only --zzzz run", "invalid option: --zzzz"),
         (
-            "oltp_read_only --rate=100 run",
-            "option --rate is sysbench's but not supported here (the load is a closed loop); \
+            "oltp_read_only --debug run",
+            "option --debug is sysbench's but not supported here (there is no debug log); \
              leave it out",
+        ),
+        (
+            "oltp_read_only --rate=-1 run",
+            "invalid value for option --rate: `-1` (must be a number that is not negative)",
+        ),
+        (
+            "oltp_read_only --percentiles=50,101 run",
+            "invalid value for option --percentiles: `50,101` (must be numbers above 0 up to 100, \
+             separated by commas)",
+        ),
+        (
+            "oltp_read_only --rate-arrivals=even run",
+            "invalid value for option --rate-arrivals: `even` (must be poisson or constant)",
         ),
         (
             "oltp_read_only --threads=0 run",

@@ -15,7 +15,7 @@ fn merger() -> Merger {
         end_ns: 10_000_000,
         interval_ns: 1_000_000_000,
     });
-    let mut tally = Tally::new();
+    let mut tally = Tally::new(false);
     tally.phase = Phase::Measure;
     tally.to_ns = 10_000_000;
     tally.counts.transactions = 3;
@@ -79,7 +79,23 @@ fn an_interval_is_one_line() {
     assert_eq!(
         line,
         "[ 0s ] thds: 8 tps: 300.00 qps: 6000.00 (r/w/o: 4200.00/1200.00/600.00) \
-         lat (ms,95%): 3.75 err/s: 0.00 reconn/s: 0.00"
+         lat (ms,95%): 3.75 err/s: 0.00 reconn/s: 0.00\n"
+    );
+}
+
+#[test]
+fn an_open_loop_has_a_second_line_and_its_rate_in_the_header() {
+    let invocation = invocation("oltp_read_write --rate=200 run");
+    let interval = merger().end_interval().unwrap();
+    let lines = interval_line(&invocation, &interval);
+    assert!(
+        lines.ends_with("\n[ 0s ] queue length: 0, concurrency: 0\n"),
+        "{lines}"
+    );
+    let text = header(&invocation, "0.1.0");
+    assert!(
+        text.contains("Number of threads: 1\nTarget transaction rate: 200/sec\nInit"),
+        "{text}"
     );
 }
 

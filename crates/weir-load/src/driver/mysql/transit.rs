@@ -1,0 +1,74 @@
+//! A longer way to the server: half of the round-trip time for each request, half for each reply.
+//!
+//! Delaying here instead of in the kernel's network needs no privilege, works on a Unix socket, and
+//! lets a study ask what a faster or slower network would change.
+
+use super::{MysqlDriver, Shared};
+use crate::LoadError;
+use crate::codec::Reply;
+use crate::driver::Next;
+use crate::meter::Meter;
+
+/// What is on its way.
+#[derive(Debug)]
+pub(super) enum Transit {
+    /// The request, until this time.
+    Request(u64),
+    /// A reply, until this time.
+    Reply(u64, Reply),
+}
+
+impl Transit {
+    /// When it arrives, nanoseconds on the meter's clock.
+    pub(super) fn arrival_ns(&self) -> u64 {
+        match self {
+            Self::Request(at_ns) | Self::Reply(at_ns, _) => *at_ns,
+        }
+    }
+}
+
+impl MysqlDriver {
+    /// Sends the request of what is to be done, on the way that it has to go.
+    pub(super) fn send(
+        &mut self,
+        shared: &mut Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<Next, LoadError> {
+        if shared.half_rtt_ns == 0 {
+            return self.transmit(shared, meter);
+        }
+        let at_ns = meter.last_now() + shared.half_rtt_ns;
+        self.transit = Some(Transit::Request(at_ns));
+        Ok(Next::Time(at_ns))
+    }
+
+    /// Takes a reply that the socket has delivered, on the way that it still has to go.
+    pub(super) fn deliver(
+        &mut self,
+        reply: Reply,
+        shared: &mut Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<Next, LoadError> {
+        let now_ns = meter.now();
+        if shared.half_rtt_ns == 0 {
+            return self.replied(reply, shared, meter);
+        }
+        let at_ns = now_ns + shared.half_rtt_ns;
+        self.transit = Some(Transit::Reply(at_ns, reply));
+        Ok(Next::Time(at_ns))
+    }
+
+    /// What was on its way has arrived.
+    pub(super) fn arrive(
+        &mut self,
+        transit: Transit,
+        shared: &mut Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<Next, LoadError> {
+        meter.now();
+        match transit {
+            Transit::Request(_) => self.transmit(shared, meter),
+            Transit::Reply(_, reply) => self.replied(reply, shared, meter),
+        }
+    }
+}
