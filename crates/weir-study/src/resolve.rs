@@ -137,8 +137,14 @@ impl Resolver<'_> {
 
     fn workload(&self) -> Result<WorkloadName, StudyError> {
         let text = &self.file.data.workload;
-        WorkloadName::from_str(text)
-            .map_err(|why| self.error("data.workload", format!("`{text}`"), why))
+        let error = |why: String| self.error("data.workload", format!("`{text}`"), why);
+        match WorkloadName::from_str(text).map_err(error)? {
+            // It fills tables of its own until the time is over: no run starts from equal data.
+            WorkloadName::BulkInsert => Err(error(
+                "a study restores loaded tables; use `weir load bulk_insert`".to_owned(),
+            )),
+            workload => Ok(workload),
+        }
     }
 
     fn shared_variables(&self, scale: Scale) -> Result<BTreeMap<String, String>, StudyError> {
@@ -334,6 +340,11 @@ mod tests {
                 "oltp_write_only",
                 "oltp_writeonly",
                 "did you mean `oltp_write_only`?",
+            ),
+            (
+                "oltp_write_only",
+                "bulk_insert",
+                "use `weir load bulk_insert`",
             ),
             (
                 "rows = 1_000_000",
