@@ -15,6 +15,7 @@ mod resolve;
 mod rules;
 mod runner;
 mod server_defaults;
+mod setting;
 
 pub use error::StudyError;
 pub use estimate::{data_size, run_time};

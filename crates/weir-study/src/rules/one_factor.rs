@@ -8,34 +8,7 @@ use std::collections::BTreeSet;
 use weir_model::{Comparison, Finding, RunResult, StudyResult};
 
 use super::error;
-
-/// Variables that differ between two starts of one server with one configuration.
-const OF_THE_INSTANCE: [&str; 24] = [
-    "basedir",
-    "character_sets_dir",
-    "datadir",
-    "error_log",
-    "general_log_file",
-    "hostname",
-    "innodb_data_home_dir",
-    "innodb_log_group_home_dir",
-    "innodb_undo_directory",
-    "lc_messages_dir",
-    "log_bin_basename",
-    "log_bin_index",
-    "log_error",
-    "pid_file",
-    "plugin_dir",
-    "pseudo_thread_id",
-    "relay_log_basename",
-    "relay_log_index",
-    "server_uuid",
-    "server_uid",
-    "slow_query_log_file",
-    "socket",
-    "tmpdir",
-    "timestamp",
-];
+use crate::setting::is_setting;
 
 /// Variables that the server derives from the size of the buffer pool.
 const DERIVED_FROM_THE_POOL: [&str; 6] = [
@@ -54,7 +27,7 @@ pub(super) fn check(result: &StudyResult, comparison: &Comparison) -> Option<Fin
     let cell = &result.plan.cells[comparison.level_cell];
     let undeclared: Vec<_> = differing(baseline, level)
         .into_iter()
-        .filter(|name| *name != comparison.factor && !OF_THE_INSTANCE.contains(name))
+        .filter(|name| *name != comparison.factor && is_setting(name))
         .filter(|name| {
             let pool_varies = cell.variables.contains_key("innodb_buffer_pool_size");
             !(pool_varies && DERIVED_FROM_THE_POOL.contains(name))

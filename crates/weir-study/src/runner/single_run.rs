@@ -9,25 +9,17 @@ use weir_drive::{DriveProcess, MountOptions};
 use weir_load::{LoadOutcome, LoadPlan};
 use weir_model::{Cell, DriveStatistics, IntervalRecord, PlannedRun, RunRecord, RunResult, Sample};
 use weir_probe::{DriveProbe, HostProbe, Probe, ProcessProbe, Sampler, StatusProbe};
-use weir_process::WorkDirectory;
+use weir_process::{PathError, WorkDirectory};
 use weir_server::{PrivateServer, StartOptions};
 
 use super::bench::Bench;
 use super::data::{self, PreparedData};
 use super::usage;
+use crate::setting::{is_setting, without_directory};
 use crate::{Event, StudyError};
 
 /// How often the probes look.
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
-
-/// Variables whose value changes by itself.
-const RESTLESS_VARIABLES: [&str; 5] = [
-    "gtid_executed",
-    "gtid_binlog_pos",
-    "gtid_current_pos",
-    "pseudo_thread_id",
-    "timestamp",
-];
 
 /// Makes one run; `None` if it was stopped. Whatever it started is gone when this returns.
 pub(super) fn make(
@@ -42,12 +34,12 @@ pub(super) fn make(
     let Some(mut stage) = Stage::set(bench, data, cell, stop)? else {
         return Ok(None);
     };
-    let variables = stage.server.variables()?;
+    let variables = stage.variables()?;
     let loaded = stage.load(bench, planned, stop, on_event);
     let Some(measured) = stage.explain(loaded, cell, planned)? else {
         return Ok(None);
     };
-    let variables_changed = changed(&variables, &stage.server.variables()?);
+    let variables_changed = changed(&variables, &stage.variables()?);
     Ok(Some(measured.into_result(
         planned,
         started_at,
@@ -61,7 +53,7 @@ pub(super) fn make(
 struct Stage {
     server: PrivateServer,
     drive: Option<DriveProcess>,
-    _home: WorkDirectory,
+    home: WorkDirectory,
 }
 
 impl Stage {
@@ -91,8 +83,17 @@ impl Stage {
         Ok(server.map(|server| Self {
             server,
             drive,
-            _home: home,
+            home,
         }))
+    }
+
+    /// The server's variables, free of this run's own paths.
+    fn variables(&self) -> Result<BTreeMap<String, String>, StudyError> {
+        let directory = self.home.path();
+        let directory = directory
+            .canonicalize()
+            .map_err(PathError::on("find", directory))?;
+        Ok(without_directory(self.server.variables()?, &directory))
     }
 
     /// Loads the server and measures; `None` if it was stopped.
@@ -279,9 +280,8 @@ fn changed(
     before: &BTreeMap<String, String>,
     after: &BTreeMap<String, String>,
 ) -> BTreeMap<String, String> {
-    let moved = |(name, value): &(&String, &String)| {
-        before.get(*name) != Some(*value) && !RESTLESS_VARIABLES.contains(&name.as_str())
-    };
+    let moved =
+        |(name, value): &(&String, &String)| before.get(*name) != Some(*value) && is_setting(name);
     after
         .iter()
         .filter(moved)

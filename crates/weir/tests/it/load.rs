@@ -110,19 +110,21 @@ fn bulk_insert_makes_fills_and_drops_a_table_per_thread() {
 
 #[test]
 fn ctrl_c_ends_a_run_with_its_report() {
-    let (server, _directory) = weir_server::testing::start(Flavor::Mariadb);
-    let endpoint = server.endpoint();
-    load(&endpoint, &["prepare"]).succeeds();
-    let child = load(&endpoint, &["--time=60", "run"]).spawn();
-    std::thread::sleep(std::time::Duration::from_secs(2));
-    signal(child.id(), "INT");
-    let output = Output::from(child.wait_with_output().unwrap());
-    assert_eq!(output.code, Some(130), "{}{}", output.stdout, output.stderr);
-    assert!(
-        output.stdout.contains("queries performed:"),
-        "{}",
-        output.stdout
-    );
+    for flavor in [Flavor::Mysql, Flavor::Mariadb] {
+        let (server, _directory) = weir_server::testing::start(flavor);
+        let endpoint = server.endpoint();
+        load(&endpoint, &["prepare"]).succeeds();
+        let child = load(&endpoint, &["--time=60", "run"]).spawn();
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        signal(child.id(), "INT");
+        let output = Output::from(child.wait_with_output().unwrap());
+        assert_eq!(output.code, Some(130), "{}{}", output.stdout, output.stderr);
+        assert!(
+            output.stdout.contains("queries performed:"),
+            "{}",
+            output.stdout
+        );
+    }
 }
 
 #[test]

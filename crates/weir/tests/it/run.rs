@@ -144,45 +144,51 @@ fn assert_no_password(world: &World) {
 
 #[test]
 fn a_study_without_drives_runs_on_the_storage_below_the_work_folder() {
-    let world = World::new();
-    let study = quick_study("mariadb").replace("drive = [\"intel-p4610\"]", "");
-    let study = world.write("study.toml", &study);
-    let output = run(&world, &study).output();
-    assert_eq!(output.code, Some(3), "{}{}", output.stdout, output.stderr);
-    let runs = runs(&world);
-    assert_eq!(runs.len(), 2);
-    assert!(runs.iter().all(|run| run["drive"].is_null()));
-    assert!(
-        output.stdout.contains("storage of unknown atomicity"),
-        "{}",
-        output.stdout
-    );
-    world.assert_nothing_left();
+    for flavor in FLAVORS {
+        let world = World::new();
+        let study = quick_study(flavor).replace("drive = [\"intel-p4610\"]", "");
+        let study = world.write("study.toml", &study);
+        let output = run(&world, &study).output();
+        assert_eq!(output.code, Some(3), "{}{}", output.stdout, output.stderr);
+        let runs = runs(&world);
+        assert_eq!(runs.len(), 2);
+        assert!(runs.iter().all(|run| run["drive"].is_null()));
+        assert!(
+            output.stdout.contains("storage of unknown atomicity"),
+            "{}",
+            output.stdout
+        );
+        world.assert_nothing_left();
+    }
 }
 
 #[test]
 fn one_repetition_is_invalid_and_exits_with_3() {
-    let world = World::new();
-    let study = world.write("study.toml", &quick_study("mariadb"));
-    let output = run(&world, &study).output();
-    assert_eq!(output.code, Some(3), "{}{}", output.stdout, output.stderr);
-    assert!(output.stdout.contains("R4"), "{}", output.stdout);
+    for flavor in FLAVORS {
+        let world = World::new();
+        let study = world.write("study.toml", &quick_study(flavor));
+        let output = run(&world, &study).output();
+        assert_eq!(output.code, Some(3), "{}{}", output.stdout, output.stderr);
+        assert!(output.stdout.contains("R4"), "{}", output.stdout);
+    }
 }
 
 #[test]
 fn two_studies_at_once_do_not_disturb_each_other() {
-    let worlds = [World::new(), World::new()];
-    let children: Vec<Child> = worlds
-        .iter()
-        .map(|world| {
-            let study = world.write("study.toml", &quick_study("mysql"));
-            run(world, &study).spawn()
-        })
-        .collect();
-    for (child, world) in children.into_iter().zip(&worlds) {
-        let output = Output::from(child.wait_with_output().unwrap());
-        assert_eq!(output.code, Some(3), "{}{}", output.stdout, output.stderr);
-        world.assert_nothing_left();
+    for flavor in FLAVORS {
+        let worlds = [World::new(), World::new()];
+        let children: Vec<Child> = worlds
+            .iter()
+            .map(|world| {
+                let study = world.write("study.toml", &quick_study(flavor));
+                run(world, &study).spawn()
+            })
+            .collect();
+        for (child, world) in children.into_iter().zip(&worlds) {
+            let output = Output::from(child.wait_with_output().unwrap());
+            assert_eq!(output.code, Some(3), "{}{}", output.stdout, output.stderr);
+            world.assert_nothing_left();
+        }
     }
 }
 
@@ -211,15 +217,17 @@ fn resume(world: &World) {
 
 #[test]
 fn ctrl_c_keeps_complete_runs_leaves_nothing_and_the_study_goes_on() {
-    let world = World::new();
-    let child = started(&world, "mysql");
-    signal(child.id(), "INT");
-    let output = Output::from(child.wait_with_output().unwrap());
-    assert_eq!(output.code, Some(130), "{}{}", output.stdout, output.stderr);
-    assert!(output.stderr.contains("--resume"), "{}", output.stderr);
-    world.assert_nothing_left();
-    assert!(!runs(&world).is_empty());
-    resume(&world);
+    for flavor in FLAVORS {
+        let world = World::new();
+        let child = started(&world, flavor);
+        signal(child.id(), "INT");
+        let output = Output::from(child.wait_with_output().unwrap());
+        assert_eq!(output.code, Some(130), "{}{}", output.stdout, output.stderr);
+        assert!(output.stderr.contains("--resume"), "{}", output.stderr);
+        world.assert_nothing_left();
+        assert!(!runs(&world).is_empty());
+        resume(&world);
+    }
 }
 
 #[test]
@@ -246,13 +254,15 @@ fn kill_9_leaves_no_server_and_no_mount_and_clean_removes_the_rest() {
 
 #[test]
 fn a_killed_drive_process_is_cleaned_up_too() {
-    let world = World::new();
-    let child = started(&world, "mariadb");
-    signal(world.live_pids("drive")[0], "KILL");
-    let output = Output::from(child.wait_with_output().unwrap());
-    assert_eq!(output.code, Some(1), "{}{}", output.stdout, output.stderr);
-    Weir::in_world(&world).args(["clean"]).succeeds();
-    world.assert_nothing_left();
+    for flavor in FLAVORS {
+        let world = World::new();
+        let child = started(&world, flavor);
+        signal(world.live_pids("drive")[0], "KILL");
+        let output = Output::from(child.wait_with_output().unwrap());
+        assert_eq!(output.code, Some(1), "{}{}", output.stdout, output.stderr);
+        Weir::in_world(&world).args(["clean"]).succeeds();
+        world.assert_nothing_left();
+    }
 }
 
 #[test]
@@ -293,11 +303,13 @@ fn fails(study: &str, expected: &[&str]) {
 
 #[test]
 fn a_typo_is_named_with_its_line() {
-    let study = small_study("mysql").replace("warmup", "warmpu");
-    fails(
-        &study,
-        &["study.toml: line 17", "`warmpu`", "did you mean `warmup`?"],
-    );
+    for flavor in FLAVORS {
+        let study = small_study(flavor).replace("warmup", "warmpu");
+        fails(
+            &study,
+            &["study.toml: line 17", "`warmpu`", "did you mean `warmup`?"],
+        );
+    }
 }
 
 #[test]
@@ -312,8 +324,10 @@ fn a_missing_file_is_named() {
 
 #[test]
 fn an_unknown_drive_is_named_with_the_nearest() {
-    let study = small_study("mysql").replace("intel-p4610", "intel-p4601");
-    fails(&study, &["intel-p4601", "did you mean", "intel-p4610"]);
+    for flavor in FLAVORS {
+        let study = small_study(flavor).replace("intel-p4610", "intel-p4601");
+        fails(&study, &["intel-p4601", "did you mean", "intel-p4610"]);
+    }
 }
 
 #[test]
@@ -345,36 +359,40 @@ fn no_server_is_named_with_the_remedy() {
 
 #[test]
 fn a_result_is_never_overwritten() {
-    let world = World::new();
-    fs::create_dir_all(world.path("out")).unwrap();
-    world.write("out/result.sqlite", "precious");
-    let study = world.write("study.toml", &small_study("mysql"));
-    let error = run(&world, &study).fails();
-    assert!(
-        error.contains("exists already") && error.contains("--resume"),
-        "{error}"
-    );
-    assert_eq!(
-        fs::read_to_string(world.path("out/result.sqlite")).unwrap(),
-        "precious"
-    );
+    for flavor in FLAVORS {
+        let world = World::new();
+        fs::create_dir_all(world.path("out")).unwrap();
+        world.write("out/result.sqlite", "precious");
+        let study = world.write("study.toml", &small_study(flavor));
+        let error = run(&world, &study).fails();
+        assert!(
+            error.contains("exists already") && error.contains("--resume"),
+            "{error}"
+        );
+        assert_eq!(
+            fs::read_to_string(world.path("out/result.sqlite")).unwrap(),
+            "precious"
+        );
+    }
 }
 
 #[test]
 fn a_data_set_larger_than_the_drive_is_refused() {
-    let world = World::new();
-    let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives/intel-p4610.toml");
-    let text = fs::read_to_string(shipped).unwrap();
-    let capacity = text
-        .lines()
-        .find(|line| line.starts_with("capacity"))
-        .unwrap();
-    let small = world.write("small.toml", &text.replace(capacity, "capacity = \"64M\""));
-    let study = small_study("mysql").replace("intel-p4610", small.to_str().unwrap());
-    let study = world.write("study.toml", &study);
-    let error = run(&world, &study).fails();
-    assert!(error.contains("holds 64M"), "{error}");
-    world.assert_nothing_left();
+    for flavor in FLAVORS {
+        let world = World::new();
+        let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives/intel-p4610.toml");
+        let text = fs::read_to_string(shipped).unwrap();
+        let capacity = text
+            .lines()
+            .find(|line| line.starts_with("capacity"))
+            .unwrap();
+        let small = world.write("small.toml", &text.replace(capacity, "capacity = \"64M\""));
+        let study = small_study(flavor).replace("intel-p4610", small.to_str().unwrap());
+        let study = world.write("study.toml", &study);
+        let error = run(&world, &study).fails();
+        assert!(error.contains("holds 64M"), "{error}");
+        world.assert_nothing_left();
+    }
 }
 
 /// Runs the program where mounts are private to it and `prepare` (a shell line) has changed them.
@@ -406,43 +424,49 @@ fn in_private_mounts(world: &World, prepare: &str, study: &str) -> String {
 
 #[test]
 fn a_machine_without_fuse_is_told_what_to_do() {
-    let world = World::new();
-    let hidden = "mount --bind /dev/null /dev/fuse";
-    let error = in_private_mounts(&world, hidden, &small_study("mysql"));
-    assert!(error.contains("/dev/fuse"), "{error}");
-    world.assert_nothing_left();
+    for flavor in FLAVORS {
+        let world = World::new();
+        let hidden = "mount --bind /dev/null /dev/fuse";
+        let error = in_private_mounts(&world, hidden, &small_study(flavor));
+        assert!(error.contains("/dev/fuse"), "{error}");
+        world.assert_nothing_left();
+    }
 }
 
 #[test]
 fn a_full_disk_is_named_with_what_is_needed() {
-    let world = World::new();
-    let work = world.path("work").display().to_string();
-    let tiny = format!("mount -t tmpfs -o size=16m none {work}");
-    let error = in_private_mounts(&world, &tiny, &small_study("mysql"));
-    assert!(
-        error.contains("not enough space") && error.contains(&work),
-        "{error}"
-    );
-    world.assert_nothing_left();
+    for flavor in FLAVORS {
+        let world = World::new();
+        let work = world.path("work").display().to_string();
+        let tiny = format!("mount -t tmpfs -o size=16m none {work}");
+        let error = in_private_mounts(&world, &tiny, &small_study(flavor));
+        assert!(
+            error.contains("not enough space") && error.contains(&work),
+            "{error}"
+        );
+        world.assert_nothing_left();
+    }
 }
 
 #[test]
 fn a_machine_without_servers_is_told_how_to_get_one() {
-    let world = World::new();
-    let empty = world.path("empty");
-    fs::create_dir_all(&empty).unwrap();
-    let hide = |folder: &str| {
-        format!("{{ [ ! -d {folder} ] || mount -t tmpfs -o size=1m none {folder}; }}")
-    };
-    // The program's own needs (sh, mount) are in /usr/bin and stay.
-    let hidden = format!(
-        "{} && export WEIR_SERVERS={}",
-        hide("/usr/sbin"),
-        empty.display()
-    );
-    let error = in_private_mounts(&world, &hidden, &small_study("mariadb"));
-    assert!(
-        error.contains("no mariadb server") && error.contains("scripts/setup.sh"),
-        "{error}"
-    );
+    for flavor in FLAVORS {
+        let world = World::new();
+        let empty = world.path("empty");
+        fs::create_dir_all(&empty).unwrap();
+        let hide = |folder: &str| {
+            format!("{{ [ ! -d {folder} ] || mount -t tmpfs -o size=1m none {folder}; }}")
+        };
+        // The program's own needs (sh, mount) are in /usr/bin and stay.
+        let hidden = format!(
+            "{} && export WEIR_SERVERS={}",
+            hide("/usr/sbin"),
+            empty.display()
+        );
+        let error = in_private_mounts(&world, &hidden, &small_study(flavor));
+        assert!(
+            error.contains(&format!("no {flavor} server")) && error.contains("scripts/setup.sh"),
+            "{error}"
+        );
+    }
 }

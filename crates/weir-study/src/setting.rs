@@ -1,0 +1,55 @@
+//! Which of a server's variables are settings, and which belong to one instance or one moment.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What stands for a run's own directory in the values of variables, so that two runs with equal
+/// settings have equal variables, and no result tells where somebody's disk is mounted.
+const RUN_DIRECTORY: &str = "(run)";
+
+/// Variables that differ between two starts of one server, or two moments of one start.
+const NOT_SETTINGS: [&str; 8] = [
+    "gtid_binlog_pos",
+    "gtid_current_pos",
+    "gtid_executed",
+    "pseudo_thread_id",
+    "server_uid",
+    "server_uuid",
+    "socket",
+    "timestamp",
+];
+
+/// Whether `name` is a setting: equal in two runs unless somebody made it differ.
+pub(crate) fn is_setting(name: &str) -> bool {
+    !NOT_SETTINGS.contains(&name)
+}
+
+/// `variables` without the run's own `directory` in their values.
+pub(crate) fn without_directory(
+    variables: BTreeMap<String, String>,
+    directory: &Path,
+) -> BTreeMap<String, String> {
+    let own = directory.display().to_string();
+    let shortened = |(name, value): (String, String)| (name, value.replace(&own, RUN_DIRECTORY));
+    variables.into_iter().map(shortened).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_of_two_runs_make_no_difference() {
+        let variables = |directory: &str| {
+            let values = [
+                ("datadir", format!("{directory}/drive/data/")),
+                ("port", "0".into()),
+            ];
+            let values = values.map(|(name, value)| (name.to_owned(), value));
+            without_directory(values.into(), Path::new(directory))
+        };
+        let first = variables("/dev/shm/weir-run-1-0");
+        assert_eq!(first["datadir"], "(run)/drive/data/");
+        assert_eq!(first, variables("/dev/shm/weir-run-2-0"));
+    }
+}
