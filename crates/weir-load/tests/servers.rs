@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use mysql::Conn;
 use mysql::prelude::Queryable as _;
-use mysql::{Conn, OptsBuilder};
 use tempfile::TempDir;
 use weir_load::{
     ArrivalKind, Distribution, Layout, LoadError, LoadOutcome, LoadPlan, PreparePlan, Rate,
     Tolerated, cleanup, prepare, run,
 };
-use weir_model::{Address, Endpoint, Flavor, Secret, WorkloadName};
+use weir_model::{Flavor, Secret, WorkloadName};
 use weir_server::{PrivateServer, testing};
 
 const TABLES: u32 = 2;
@@ -71,24 +71,12 @@ impl Bench {
     }
 
     fn oracle(&self) -> Conn {
-        oracle(&self.server.endpoint())
+        testing::connect(&self.server.endpoint())
     }
 
     fn counter(&self, name: &str) -> u64 {
         status(&self.server.status().unwrap(), name)
     }
-}
-
-fn oracle(endpoint: &Endpoint) -> Conn {
-    let Address::Socket(socket) = &endpoint.address else {
-        panic!("private servers listen on a socket");
-    };
-    let options = OptsBuilder::new()
-        .socket(socket.to_str())
-        .user(Some(&endpoint.user))
-        .pass(Some(endpoint.password.reveal()))
-        .db_name(Some(&endpoint.database));
-    Conn::new(options).unwrap()
 }
 
 fn status(status: &BTreeMap<String, String>, name: &str) -> u64 {

@@ -1,15 +1,13 @@
-//! The host's processors and memory: `/proc/stat` and `/proc/meminfo`
-//! (`proc_stat(5)`, `proc_meminfo(5)`).
+//! The host's processors (`/proc/stat`, `proc_stat(5)`) and its memory.
 
 use std::fs;
 use std::path::Path;
 
 use weir_model::metrics;
 
-use crate::{Probe, ProbeError, Reading};
+use crate::{Probe, ProbeError, Reading, memory};
 
 const STAT: &str = "/proc/stat";
-const MEMINFO: &str = "/proc/meminfo";
 
 /// Reads the host's CPU times and its available memory.
 #[derive(Debug, Default)]
@@ -32,9 +30,8 @@ impl Probe for HostProbe {
         let ticks_per_s = rustix::param::clock_ticks_per_second();
         let mut readings = parse_cpu(&stat, ticks_per_s as f64)
             .ok_or_else(ProbeError::format(Path::new(STAT), "line of ten cpu times"))?;
-        let available = parse_available(&read(MEMINFO)?)
-            .ok_or_else(ProbeError::format(Path::new(MEMINFO), "MemAvailable"))?;
-        readings.push((metrics::HOST_MEMORY_AVAILABLE, available));
+        let available = memory()?.available;
+        readings.push((metrics::HOST_MEMORY_AVAILABLE, available.0 as f64));
         Ok(readings)
     }
 }
@@ -67,15 +64,6 @@ fn parse_cpu(stat: &str, ticks_per_s: f64) -> Option<Vec<Reading>> {
     ])
 }
 
-/// Bytes that could be used without swapping.
-fn parse_available(meminfo: &str) -> Option<f64> {
-    let line = meminfo
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kibibytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kibibytes * 1024.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,13 +92,6 @@ cpu1 63068 89 10189 160405 1774 0 282 72 0 0
     fn a_text_without_the_line_is_not_zero() {
         assert_eq!(parse_cpu("cpu0 1 2 3\n", 100.0), None);
         assert_eq!(parse_cpu("cpu  1 2 three 4 5 6 7 8\n", 100.0), None);
-        assert_eq!(parse_available("MemTotal: 1 kB\n"), None);
-    }
-
-    #[test]
-    fn available_memory_is_in_bytes() {
-        let text = "MemFree:        22000000 kB\nMemAvailable:   23170252 kB\n";
-        assert_eq!(parse_available(text), Some(23_170_252.0 * 1024.0));
     }
 
     #[test]

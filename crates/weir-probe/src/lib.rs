@@ -7,6 +7,7 @@
 mod drive;
 mod error;
 mod host;
+mod memory;
 mod probe;
 mod process;
 mod sampler;
@@ -15,6 +16,7 @@ mod status;
 pub use drive::DriveProbe;
 pub use error::ProbeError;
 pub use host::HostProbe;
+pub use memory::{Memory, memory};
 pub use probe::{Probe, Reading};
 pub use process::ProcessProbe;
 pub use sampler::{Gap, Sampler};

@@ -7,22 +7,9 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use mysql::prelude::Queryable;
-use mysql::{Conn, OptsBuilder};
-use weir_model::{Address, Endpoint, Flavor, Metric, metrics};
+use weir_model::{Flavor, Metric, metrics};
 use weir_probe::{HostProbe, Probe, ProbeError, ProcessProbe, Sampler, StatusProbe};
 use weir_server::testing;
-
-fn connect(endpoint: &Endpoint) -> Conn {
-    let Address::Socket(socket) = &endpoint.address else {
-        panic!("a private server listens on a socket");
-    };
-    let options = OptsBuilder::new()
-        .socket(socket.to_str())
-        .user(Some(&endpoint.user))
-        .pass(Some(endpoint.password.reveal()))
-        .db_name(Some(&endpoint.database));
-    Conn::new(options).unwrap()
-}
 
 fn read(probe: &mut StatusProbe) -> BTreeMap<&'static str, f64> {
     let readings = probe.sample().unwrap();
@@ -34,7 +21,7 @@ fn read(probe: &mut StatusProbe) -> BTreeMap<&'static str, f64> {
 
 fn rows_and_statements_are_counted(flavor: Flavor, absent: &[Metric]) {
     let (server, _directory) = testing::start(flavor);
-    let mut connection = connect(&server.endpoint());
+    let mut connection = testing::connect(&server.endpoint());
     connection
         .query_drop("CREATE TABLE t (a INT PRIMARY KEY, b INT) ENGINE = InnoDB")
         .unwrap();

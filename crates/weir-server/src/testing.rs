@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 
+use mysql::{Conn, OptsBuilder};
 use tempfile::TempDir;
-use weir_model::Flavor;
+use weir_model::{Address, Endpoint, Flavor};
 
 use crate::{
     PrivateServer, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions,
@@ -41,6 +42,22 @@ pub fn start_with(flavor: Flavor, variables: &[(&str, &str)]) -> (PrivateServer,
     );
     let server = PrivateServer::start(&binary, &options).unwrap_or_else(|error| panic!("{error}"));
     (server, directory)
+}
+
+/// A connection of the `mysql` crate to `endpoint`, a private server's: the tests' second opinion.
+///
+/// # Panics
+/// When the server refuses it.
+pub fn connect(endpoint: &Endpoint) -> Conn {
+    let Address::Socket(socket) = &endpoint.address else {
+        panic!("a private server listens on a socket");
+    };
+    let options = OptsBuilder::new()
+        .socket(socket.to_str())
+        .user(Some(&endpoint.user))
+        .pass(Some(endpoint.password.reveal()))
+        .db_name(Some(&endpoint.database));
+    Conn::new(options).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The newest server of `flavor` on this machine.

@@ -11,7 +11,6 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use mysql::prelude::Queryable;
-use mysql::{Conn, OptsBuilder};
 use weir_model::{Address, Flavor};
 use weir_process::ProcessIdentity;
 use weir_server::{
@@ -41,19 +40,6 @@ on_both_flavors! {
     known_variables_are_read_without_a_start
 }
 
-fn connect(server: &PrivateServer) -> Conn {
-    let endpoint = server.endpoint();
-    let Address::Socket(socket) = endpoint.address else {
-        panic!("a private server listens on a socket");
-    };
-    let options = OptsBuilder::new()
-        .socket(socket.to_str())
-        .user(Some(endpoint.user))
-        .pass(Some(endpoint.password.reveal()))
-        .db_name(Some(endpoint.database));
-    Conn::new(options).unwrap()
-}
-
 fn a_server_is_initialised_started_asked_and_stopped(flavor: Flavor) {
     let binary = testing::binary(flavor);
     let directory = tempfile::tempdir().unwrap();
@@ -62,7 +48,7 @@ fn a_server_is_initialised_started_asked_and_stopped(flavor: Flavor) {
     let server = PrivateServer::start(&binary, &options).unwrap();
     let pid = server.pid();
 
-    let mut connection = connect(&server);
+    let mut connection = testing::connect(&server.endpoint());
     connection
         .query_drop("CREATE TABLE t (a INT) ENGINE = InnoDB")
         .unwrap();
@@ -82,7 +68,9 @@ fn a_server_is_initialised_started_asked_and_stopped(flavor: Flavor) {
 
     // The data survive a clean stop.
     let server = PrivateServer::start(&binary, &options).unwrap();
-    let kept: Option<i32> = connect(&server).query_first("SELECT a FROM t").unwrap();
+    let kept: Option<i32> = testing::connect(&server.endpoint())
+        .query_first("SELECT a FROM t")
+        .unwrap();
     assert_eq!(kept, Some(7));
     server.stop(PATIENCE).unwrap();
 }
@@ -127,7 +115,7 @@ fn a_socket_in_use_is_not_taken_over(flavor: Flavor) {
     testing::data_directory(server.binary(), &options.data_dir);
     let error = PrivateServer::start(server.binary(), &options).unwrap_err();
     assert!(matches!(error, ServerError::SocketInUse { .. }), "{error}");
-    connect(&server).ping().unwrap();
+    testing::connect(&server.endpoint()).ping().unwrap();
 }
 
 fn a_killed_server_is_noticed_and_leaves_nothing(flavor: Flavor) {
@@ -175,7 +163,7 @@ fn a_long_run_directory_gets_a_short_socket(flavor: Flavor) {
     testing::data_directory(&binary, &options.data_dir);
     options.run_dir = directory.path().join("r".repeat(120));
     let server = PrivateServer::start(&binary, &options).unwrap();
-    connect(&server).ping().unwrap();
+    testing::connect(&server.endpoint()).ping().unwrap();
     let Address::Socket(socket) = server.endpoint().address else {
         panic!("a private server listens on a socket");
     };

@@ -8,8 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use mysql::prelude::Queryable;
-use mysql::{Conn, OptsBuilder};
-use weir_model::{Address, Bytes, Flavor};
+use weir_model::{Bytes, Flavor};
 use weir_server::{
     PrivateServer, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions, check_space,
     testing,
@@ -28,23 +27,10 @@ fn key(binary: &ServerBinary) -> SnapshotKey {
     }
 }
 
-fn connect(server: &PrivateServer) -> Conn {
-    let endpoint = server.endpoint();
-    let Address::Socket(socket) = endpoint.address else {
-        panic!("a private server listens on a socket");
-    };
-    let options = OptsBuilder::new()
-        .socket(socket.to_str())
-        .user(Some(endpoint.user))
-        .pass(Some(endpoint.password.reveal()))
-        .db_name(Some(endpoint.database));
-    Conn::new(options).unwrap()
-}
-
 fn a_server_runs_on_restored_data(flavor: Flavor) {
     let (server, directory) = testing::start(flavor);
     let binary = server.binary().clone();
-    let mut connection = connect(&server);
+    let mut connection = testing::connect(&server.endpoint());
     connection
         .query_drop("CREATE TABLE t (a INT) ENGINE = InnoDB")
         .unwrap();
@@ -66,7 +52,7 @@ fn a_server_runs_on_restored_data(flavor: Flavor) {
             ..StartOptions::new(data, run)
         };
         let server = PrivateServer::start(&binary, &options).unwrap();
-        let mut connection = connect(&server);
+        let mut connection = testing::connect(&server.endpoint());
         let value: Option<i32> = connection.query_first("SELECT a FROM t").unwrap();
         assert_eq!(value, Some(42), "{copy}");
         connection.query_drop("UPDATE t SET a = 0").unwrap();

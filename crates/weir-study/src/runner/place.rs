@@ -33,8 +33,8 @@ pub(super) fn choose(work: Option<&Path>, data: Bytes) -> Result<PathBuf, StudyE
 
 /// Half of the free memory is left to the server and everybody else.
 fn fits_in_memory(needed: Bytes) -> bool {
-    let memory = super::host::memory_available();
-    weir_server::check_space(Path::new(MEMORY), needed).is_ok() && memory.0 / 2 >= needed.0
+    let half = weir_probe::memory().map_or(0, |memory| memory.available.0 / 2);
+    weir_server::check_space(Path::new(MEMORY), needed).is_ok() && half >= needed.0
 }
 
 #[cfg(test)]

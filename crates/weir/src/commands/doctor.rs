@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde::Serialize;
-use weir_model::{Bytes, Flavor};
+use weir_model::Flavor;
 
 use crate::cli::JsonArguments;
 use crate::{Outcome, output};
@@ -101,27 +101,18 @@ fn cores() -> Check {
 }
 
 fn memory() -> Check {
-    let available = meminfo("MemAvailable");
-    let found = format!("{} of {} available", available, meminfo("MemTotal"));
-    if available.0 >= 2 << 30 {
-        Check::good("memory", found)
-    } else {
-        Check::bad(
-            "memory",
-            found,
-            "a first study wants 2G; end other programs or scale data down",
-        )
+    let remedy = "a first study wants 2G; end other programs or scale data down";
+    match weir_probe::memory() {
+        Ok(memory) => {
+            let found = format!("{} of {} available", memory.available, memory.total);
+            if memory.available.0 >= 2 << 30 {
+                Check::good("memory", found)
+            } else {
+                Check::bad("memory", found, remedy)
+            }
+        }
+        Err(error) => Check::bad("memory", error.to_string(), remedy),
     }
-}
-
-/// A line of `proc_meminfo(5)`, which counts in KiB.
-fn meminfo(label: &str) -> Bytes {
-    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix(label)?.strip_prefix(':'));
-    let number = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
-    Bytes(number.unwrap_or(0) * 1024)
 }
 
 fn memory_store() -> Check {
