@@ -19,6 +19,14 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// A new result could not be put into its place.
+    #[error("cannot create result `{path}` ({source})")]
+    Rename {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
     /// Written by another Weir.
     #[error(
         "`{path}` has result schema {version}, this weir reads {}; use the weir that wrote it",

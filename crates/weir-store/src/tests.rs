@@ -164,3 +164,17 @@ fn a_missing_a_foreign_and_a_newer_file_are_told_apart() {
     let error = Store::open(&path).unwrap_err().to_string();
     assert!(error.contains("schema 99"), "{error}");
 }
+
+#[test]
+fn a_new_result_appears_whole_also_after_a_killed_attempt() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("result.sqlite");
+    for left in ["result.new", "result.new-journal"] {
+        std::fs::write(folder.path().join(left), "half").unwrap();
+    }
+    let store = Store::create(&path, &study()).unwrap();
+    assert_eq!(store.read().unwrap(), study());
+    let names = std::fs::read_dir(folder.path()).unwrap();
+    let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["result.sqlite"]);
+}

@@ -1,5 +1,6 @@
 //! Writing: a new result, then one transaction per completed run.
 
+use std::fs;
 use std::path::Path;
 
 use rusqlite::{Connection, Transaction, params};
@@ -10,27 +11,25 @@ use crate::{SCHEMA_VERSION, Store, StoreError};
 
 impl Store {
     /// Creates the result at `path` from a study's header; runs in `study` are written as well.
+    ///
+    /// It is written aside and renamed into place: a kill at any moment leaves a result that can be
+    /// opened, or none.
     pub fn create(path: &Path, study: &StudyResult) -> Result<Self, StoreError> {
         if path.exists() {
             return Err(StoreError::Exists {
                 path: path.to_owned(),
             });
         }
-        let mut connection = Connection::open(path).map_err(StoreError::sqlite("create", path))?;
-        let mut write = || {
-            let transaction = connection.transaction()?;
-            transaction.execute_batch(include_str!("schema.sql"))?;
-            insert_study(&transaction, study)?;
-            for run in &study.runs {
-                insert_run(&transaction, run)?;
-            }
-            transaction.commit()
-        };
-        write().map_err(StoreError::sqlite("create", path))?;
-        Ok(Self {
-            connection,
+        let aside = path.with_extension("new");
+        // What a killed study left; its journal goes first, or it would be played into the new file.
+        let _ = fs::remove_file(path.with_extension("new-journal"));
+        let _ = fs::remove_file(&aside);
+        write_new(&aside, study).map_err(StoreError::sqlite("create", path))?;
+        fs::rename(&aside, path).map_err(|source| StoreError::Rename {
             path: path.to_owned(),
-        })
+            source,
+        })?;
+        Self::open(path)
     }
 
     /// Adds a completed run. Either all of it is stored or nothing.
@@ -42,6 +41,19 @@ impl Store {
         };
         write().map_err(StoreError::sqlite("write to", &self.path))
     }
+}
+
+/// Writes a whole new file and closes it.
+fn write_new(path: &Path, study: &StudyResult) -> rusqlite::Result<()> {
+    let mut connection = Connection::open(path)?;
+    let transaction = connection.transaction()?;
+    transaction.execute_batch(include_str!("schema.sql"))?;
+    insert_study(&transaction, study)?;
+    for run in &study.runs {
+        insert_run(&transaction, run)?;
+    }
+    transaction.commit()?;
+    connection.close().map_err(|(_, error)| error)
 }
 
 fn insert_study(transaction: &Transaction<'_>, study: &StudyResult) -> rusqlite::Result<()> {
