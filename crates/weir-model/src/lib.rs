@@ -3,6 +3,7 @@
 //! Every other crate speaks in these types, so that none of them needs to know another.
 //! Nothing here does I/O, starts a process or reads a clock.
 
+mod design;
 mod device;
 mod drive;
 mod endpoint;
@@ -15,6 +16,7 @@ mod suggest;
 mod toml_text;
 mod units;
 
+pub use design::{Factor, LatencyStatistic, Objective, Repetition, SearchGoal, SearchPlan};
 pub use device::{DeviceModel, Nanoseconds, Op, OpKind};
 pub use drive::{
     Atomicity, Compression, Disks, DriveProfile, DriveStatistics, FileKindStatistics, Flash,
@@ -24,12 +26,12 @@ pub use endpoint::{Address, Endpoint, Secret};
 pub use file_kind::FileKind;
 pub use metric::{Metric, MetricKind, Sample, metrics};
 pub use plan::{
-    Cell, Claim, DataPlan, DistributionName, LoadSettings, Plan, PlannedRun, ServerSettings,
-    WorkloadName,
+    Cell, Claim, DataPlan, DistributionName, LoadSettings, Plan, PlannedRun, Probe, ServerChoice,
+    ServerSettings, WorkloadName,
 };
 pub use result::{
-    Comparison, Finding, IntervalRecord, LatencySummary, Limiter, RunRecord, RunResult, Severity,
-    StudyResult, Utilization, Verdict,
+    Approach, Comparison, Confirmation, Finding, FoundPlace, IntervalRecord, LatencySummary,
+    Limiter, RunRecord, RunResult, SearchAnswer, Severity, StudyResult, Utilization, Verdict,
 };
 pub use server::{Flavor, ServerVersion};
 pub use suggest::nearest;

@@ -35,6 +35,7 @@ impl Store {
             runs: self.read_runs()?,
             comparisons: Vec::new(),
             findings: Vec::new(),
+            searches: Vec::new(),
         })
     }
 
@@ -54,10 +55,11 @@ impl Store {
 
     fn read_runs(&self) -> Result<Vec<RunResult>, StoreError> {
         let sql = "SELECT id, cell, repetition, started_at, measured_s, queries_per_s, \
-                   transactions_per_s, errors, histogram, limiter, latency, utilization, drive, unfinished \
+                   transactions_per_s, errors, histogram, limiter, latency, utilization, drive, unfinished, \
+                   approach \
                    FROM run ORDER BY id";
         let rows = self.collect(sql, [], |row| {
-            let texts: [String; 3] = [row.get(9)?, row.get(10)?, row.get(11)?];
+            let texts: [String; 4] = [row.get(9)?, row.get(10)?, row.get(11)?, row.get(14)?];
             let drive: Option<String> = row.get(12)?;
             let record = RunRecord {
                 cell: row.get(1)?,
@@ -71,6 +73,7 @@ impl Store {
                 latency: weir_model::LatencySummary::default(),
                 utilization: weir_model::Utilization::default(),
                 limiter: weir_model::Limiter::Waiting,
+                approach: weir_model::Approach::default(),
             };
             Ok((
                 row.get::<_, i64>(0)?,
@@ -83,10 +86,11 @@ impl Store {
         let runs = rows
             .into_iter()
             .map(|(id, mut record, histogram, texts, drive)| {
-                let [limiter, latency, utilization] = texts;
+                let [limiter, latency, utilization, approach] = texts;
                 record.limiter = decode(&self.path, "run.limiter", &limiter)?;
                 record.latency = decode(&self.path, "run.latency", &latency)?;
                 record.utilization = decode(&self.path, "run.utilization", &utilization)?;
+                record.approach = decode(&self.path, "run.approach", &approach)?;
                 let drive = drive
                     .map(|text| decode(&self.path, "run.drive", &text))
                     .transpose()?;

@@ -26,6 +26,7 @@ CREATE TABLE run (
     limiter            TEXT NOT NULL,
     latency            TEXT NOT NULL,           -- JSON: summary, microseconds
     utilization        TEXT NOT NULL,           -- JSON: 0 idle to 1 saturated
+    approach           TEXT NOT NULL,           -- JSON: how it came to its measurement
     drive              TEXT,                    -- JSON: counters of the measurement
     histogram          BLOB NOT NULL,           -- HdrHistogram V2, microseconds
     UNIQUE (cell, repetition)

@@ -5,7 +5,7 @@ use std::path::Path;
 use weir_model::{Severity, StudyResult, Verdict};
 use weir_store::Store;
 
-use crate::{StudyError, compare, rules};
+use crate::{StudyError, compare, rules, schedule};
 
 /// The file of a result inside its folder.
 pub(crate) const RESULT_FILE: &str = "result.sqlite";
@@ -35,5 +35,7 @@ pub fn evaluate(mut result: StudyResult) -> Result<StudyResult, StudyError> {
         comparison.findings = findings;
     }
     result.findings = rules::of_study(&result);
+    let records: Vec<_> = result.runs.iter().map(|run| run.record.clone()).collect();
+    result.searches = schedule::answers(&result.plan, &records)?;
     Ok(result)
 }

@@ -5,17 +5,22 @@
 //! computes comparisons and findings from a stored result. Only [`run`] touches a server.
 
 mod compare;
+mod contrasts;
 mod error;
 mod estimate;
 mod evaluate;
 mod event;
 mod file;
+mod levels;
 mod order;
 mod resolve;
 mod rules;
 mod runner;
+mod schedule;
 mod server_defaults;
 mod setting;
+mod target;
+mod workload;
 
 pub use error::StudyError;
 pub use estimate::{data_size, run_time};
