@@ -19,7 +19,7 @@ pub(crate) use mysql::{MysqlDriver, Shared, Statements};
 #[cfg(test)]
 pub(crate) use null::NullDriver;
 pub(crate) use reconnect::{Fresh, Reconnector, reconnecting};
-pub(crate) use transport::{Blocking, Transport};
+pub(crate) use transport::{NonBlocking, Transport};
 
 /// Why a driver is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

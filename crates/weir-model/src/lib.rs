@@ -12,6 +12,7 @@ mod plan;
 mod result;
 mod server;
 mod suggest;
+mod tls;
 mod toml_text;
 mod units;
 
@@ -33,5 +34,6 @@ pub use result::{
 };
 pub use server::{Flavor, ServerVersion};
 pub use suggest::nearest;
+pub use tls::{Tls, TlsMode};
 pub use toml_text::parse_toml;
 pub use units::{Bytes, Duration, Scale, UnitError};
