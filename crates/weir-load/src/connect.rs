@@ -69,11 +69,6 @@ impl Connector {
         &self.endpoint.address
     }
 
-    /// The schema of the tables.
-    pub(crate) fn database(&self) -> &str {
-        &self.endpoint.database
-    }
-
     /// What a failure before the load means.
     fn failed(&self, error: SessionError, deadline: Deadline) -> LoadError {
         let address = self.endpoint.address.to_string();

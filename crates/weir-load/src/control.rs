@@ -51,7 +51,9 @@ impl Control {
     pub(crate) fn first<T: FromRow>(&mut self, sql: &str) -> Result<Option<T>, LoadError> {
         let mut first = None;
         self.session
-            .query(sql, &mut |row| drop(first.get_or_insert(row)))
+            .query(sql, &mut |row| {
+                first.get_or_insert(row);
+            })
             .map_err(|error| self.failed(sql, error))?;
         first
             .map(from_row_opt)

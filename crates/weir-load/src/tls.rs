@@ -148,7 +148,10 @@ fn chosen(
         .iter()
         .find(|name| !all.iter().any(|suite| is_named(suite, name)))
     {
-        let known: Vec<_> = all.iter().map(|suite| cipher_names(*suite)[1].clone()).collect();
+        let known: Vec<_> = all
+            .iter()
+            .map(|suite| cipher_names(*suite)[1].clone())
+            .collect();
         return Err(LoadError::Cipher {
             name: unknown.clone(),
             known: known.join(", "),

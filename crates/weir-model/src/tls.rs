@@ -86,6 +86,11 @@ mod tests {
         for mode in TlsMode::ALL {
             assert_eq!(mode.name().to_lowercase().parse(), Ok(mode));
         }
-        assert!("verify".parse::<TlsMode>().unwrap_err().contains("VERIFY_CA"));
+        assert!(
+            "verify"
+                .parse::<TlsMode>()
+                .unwrap_err()
+                .contains("VERIFY_CA")
+        );
     }
 }

@@ -39,7 +39,8 @@ pub(crate) struct Login<'a> {
 
 struct Credentials<'a> {
     login: Login<'a>,
-    nonce: &'a [u8],
+    /// What the server wants to see scrambled with the password.
+    nonce: Vec<u8>,
     is_encrypted: bool,
 }
 
@@ -54,7 +55,7 @@ impl Context for &Credentials<'_> {
         self.is_encrypted
     }
     fn scramble(&self) -> &[u8] {
-        self.nonce
+        &self.nonce
     }
     fn server_key_pem(&self) -> Option<&[u8]> {
         None
@@ -62,6 +63,11 @@ impl Context for &Credentials<'_> {
 }
 
 impl Credentials<'_> {
+    /// The plugin's first answer, which is to the nonce.
+    fn begin(&self, procedure: &mut AuthProc) -> Result<Option<Vec<u8>>, SessionError> {
+        self.step(procedure, &self.nonce)
+    }
+
     /// The plugin's answer to a challenge, if it has one.
     fn step(
         &self,
@@ -97,13 +103,12 @@ impl<S: Read + Write> Session<S> {
             _ => AuthPlugin::MysqlNativePassword,
         };
         let mut procedure = procedure(&plugin)?;
-        let nonce = greeting.nonce;
         let credentials = Credentials {
             login,
-            nonce: &nonce,
+            nonce: greeting.nonce,
             is_encrypted: encryption.is_some(),
         };
-        let scramble = credentials.step(&mut procedure, &nonce)?.unwrap_or_default();
+        let scramble = credentials.begin(&mut procedure)?.unwrap_or_default();
         let response = HandshakeResponse::new(
             Some(scramble),
             (8, 0, 0),
@@ -137,12 +142,12 @@ impl<S: Read + Write> Session<S> {
             .connection()
             .map_err(|error| SessionError::Encryption(error.to_string()))?;
         let waiting = self.waiting;
-        self.channel()?.encrypt(connection).map_err(|error| {
-            match tls_words(&error) {
+        self.channel()?
+            .encrypt(connection)
+            .map_err(|error| match tls_words(&error) {
                 Some(words) => SessionError::Encryption(words),
                 None => SessionError::stream(error, waiting),
-            }
-        })
+            })
     }
 
     fn authenticate(
@@ -150,7 +155,6 @@ impl<S: Read + Write> Session<S> {
         mut procedure: AuthProc,
         mut credentials: Credentials<'_>,
     ) -> Result<(), SessionError> {
-        let mut nonce;
         for _ in 0..ROUNDS_MAX {
             let sequence = self.read_packet()?;
             let answer = match self.payload()?.split_first() {
@@ -158,17 +162,13 @@ impl<S: Read + Write> Session<S> {
                 Some((0x01, challenge)) => credentials.step(&mut procedure, challenge)?,
                 Some((0xFE, request)) => {
                     let (name, data) = auth_switch(request);
-                    nonce = data.to_vec();
-                    credentials = Credentials {
-                        nonce: &nonce,
-                        ..credentials
-                    };
+                    credentials.nonce = data.to_vec();
                     if matches!(name, b"unix_socket" | b"auth_socket") {
                         // The server asks the kernel who is at the other end.
                         Some(Vec::new())
                     } else {
                         procedure = self::procedure(&AuthPlugin::from_bytes(name))?;
-                        credentials.step(&mut procedure, &nonce)?
+                        credentials.begin(&mut procedure)?
                     }
                 }
                 _ => return Err(Malformed("the reply to a login is none").into()),
@@ -204,10 +204,10 @@ fn capabilities(
 }
 
 /// How to encrypt, if that is to be done with what the server offers.
-fn encryption<'a>(
+fn encryption(
     offered: CapabilityFlags,
-    login: Login<'a>,
-) -> Result<Option<&'a TlsClient>, SessionError> {
+    login: Login<'_>,
+) -> Result<Option<&TlsClient>, SessionError> {
     let is_offered = offered.contains(CapabilityFlags::CLIENT_SSL);
     match login.mode {
         TlsMode::Disabled => Ok(None),

@@ -5,13 +5,15 @@
 
 use std::io::{self, BufReader, Read, Write};
 
-use mysql_common::packets::Column;
 use mysql_common::constants::ColumnType;
-use mysql_common::{Row, Value};
+use mysql_common::packets::Column;
 use mysql_common::row::new_row;
+use mysql_common::{Row, Value};
 use thiserror::Error;
 
-use super::packet::{HEADER_BYTES, Malformed, PAYLOAD_BYTES_MAX, length_encoded, payload_length, put_header};
+use super::packet::{
+    HEADER_BYTES, Malformed, PAYLOAD_BYTES_MAX, length_encoded, payload_length, put_header,
+};
 use super::reply::ServerError;
 use crate::channel::Channel;
 
