@@ -18,8 +18,10 @@ mod units;
 
 pub use device::{DeviceModel, Nanoseconds, Op, OpKind};
 pub use drive::{
-    Atomicity, Compression, Disks, DriveProfile, DriveStatistics, FileKindStatistics, Flash,
-    FlushTiming, ProfileError, ReadTiming, Throttle, ThrottleRate, WriteCache, WriteTiming,
+    Atomicity, CacheFill, CacheStatistics, CachedWrites, CompressedSizes, Compression, Disks,
+    DriveProfile, DriveStatistics, Endurance, FileKindStatistics, Flash, FlushTiming, FrontCache,
+    FrontDrive, Nand, Pieces, ProfileError, Provisioning, ReadTiming, SlcCache, SpaceState,
+    Throttle, ThrottleRate, WriteCache, WriteTiming,
 };
 pub use endpoint::{Address, Endpoint, Secret};
 pub use file_kind::FileKind;
