@@ -195,11 +195,11 @@ impl Cell {
     /// The drive with its changed settings: `intel-p4610+flash.fill=0.9`; so its profile is called
     /// in a result.
     pub fn drive_name(&self) -> Option<String> {
-        let settings = self.drive_settings.iter();
-        let changed: String = settings
-            .map(|(key, value)| format!("+{key}={value}"))
-            .collect();
-        self.drive.as_ref().map(|drive| format!("{drive}{changed}"))
+        let mut name = self.drive.clone()?;
+        for (key, value) in &self.drive_settings {
+            name.extend(["+", key, "=", value]);
+        }
+        Some(name)
     }
 
     /// The levels as one phrase: `drive intel-p4610, innodb_doublewrite OFF`.

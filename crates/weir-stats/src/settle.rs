@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn it_takes_six_pairs_and_two_more() {
         let quiet = |count| {
-            vec![(1.2, 1.0), (1.2001, 1.0)]
+            [(1.2, 1.0), (1.2001, 1.0)]
                 .repeat(count)
                 .split_off(count)
         };

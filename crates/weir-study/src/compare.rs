@@ -15,10 +15,10 @@ const METRIC: &str = "queries_per_s";
 /// Verdicts are what the statistics alone say; rules may still overrule them.
 pub(crate) fn compare_all(result: &StudyResult) -> Result<Vec<Comparison>, StatsError> {
     let cells = &result.plan.cells;
-    let records = result.runs.iter().map(|run| &run.record);
+    let records: Vec<_> = result.runs.iter().map(|run| &run.record).collect();
     let mut comparisons = Vec::new();
     for contrast in contrasts(&result.plan) {
-        let pairs = pairs(records.clone(), &contrast);
+        let pairs = pairs(&records, &contrast);
         if pairs.is_empty() {
             continue; // Stopped early: this block has not been run yet.
         }

@@ -38,18 +38,12 @@ pub(crate) fn contrasts(plan: &Plan) -> Vec<Contrast> {
 }
 
 /// Throughput, `(level, baseline)`, of both cells in each repetition that has both.
-pub(crate) fn pairs<'a>(
-    records: impl IntoIterator<Item = &'a RunRecord> + Clone,
-    contrast: &Contrast,
-) -> Vec<(f64, f64)> {
-    let of_cell = |cell| {
-        let records = records.clone().into_iter();
-        records.filter(move |record| record.cell == cell)
-    };
+pub(crate) fn pairs(records: &[&RunRecord], contrast: &Contrast) -> Vec<(f64, f64)> {
+    let of_cell = |cell| records.iter().filter(move |record| record.cell == cell);
     of_cell(contrast.level_cell)
         .filter_map(|level| {
-            let block = |record: &&RunRecord| record.repetition == level.repetition;
-            let baseline = of_cell(contrast.baseline_cell).find(block)?;
+            let mut baselines = of_cell(contrast.baseline_cell);
+            let baseline = baselines.find(|baseline| baseline.repetition == level.repetition)?;
             Some((level.queries_per_s, baseline.queries_per_s))
         })
         .collect()

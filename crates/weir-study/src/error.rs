@@ -73,11 +73,8 @@ pub enum StudyError {
         key: String,
     },
     /// A profile does not accept a setting of the study.
-    #[error("{reason}")]
-    DriveSetting {
-        /// The profile, the setting and what is wrong with it.
-        reason: String,
-    },
+    #[error(transparent)]
+    Profile(#[from] weir_model::ProfileError),
     /// A version that is not installed.
     #[error(
         "no {flavor} {version} found (installed: {installed}); install it, or name a server \

@@ -33,9 +33,9 @@ pub(crate) fn block(plan: &Plan, repetition: u32, cells: &[usize]) -> Vec<Planne
     }
     servers.shuffle(&mut random);
     if !plan.repeat.keeps_order_within {
-        servers
-            .iter_mut()
-            .for_each(|server| server.shuffle(&mut random));
+        for server in &mut servers {
+            server.shuffle(&mut random);
+        }
     }
     let run = |cell| PlannedRun { cell, repetition };
     servers.into_iter().flatten().map(run).collect()

@@ -179,12 +179,12 @@ impl RunningStudy<'_> {
     /// Stores a complete run.
     fn keep(&mut self, run: &RunResult) -> Result<(), StudyError> {
         let plan = &self.bench.plan;
-        let store = match &mut self.store {
-            Some(store) => store,
-            None => {
-                let new = create_store(&self.bench, &self.file, self.data.tables(&self.bench))?;
-                self.store.insert(new)
-            }
+        let store = if let Some(store) = &mut self.store {
+            store
+        } else {
+            let tables = self.data.tables(&self.bench);
+            let new = create_store(&self.bench, &self.file, tables)?;
+            self.store.insert(new)
         };
         if plan.cells[run.record.cell].probe.is_some() {
             // Before its first run: a killed study leaves a cell without runs, never the reverse.

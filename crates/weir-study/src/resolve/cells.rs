@@ -85,16 +85,15 @@ impl Resolver<'_> {
     /// `[factors]`, and several thread counts of `[load]`, which are a factor too.
     fn lists(&self) -> Result<BTreeMap<String, LevelList>, StudyError> {
         let mut lists = self.file.factors.clone();
-        let threads = match &self.file.load.threads {
-            Threads::Range(range) => LevelList::Range(range.clone()),
-            _ => {
-                let threads = self.threads()?;
-                if threads.len() < 2 {
-                    return Ok(lists);
-                }
-                let level = |threads: u32| LevelSetting::One(Setting::Integer(threads.into()));
-                LevelList::List(threads.into_iter().map(level).collect())
+        let threads = if let Threads::Range(range) = &self.file.load.threads {
+            LevelList::Range(range.clone())
+        } else {
+            let threads = self.threads()?;
+            if threads.len() < 2 {
+                return Ok(lists);
             }
+            let level = |threads: u32| LevelSetting::One(Setting::Integer(threads.into()));
+            LevelList::List(threads.into_iter().map(level).collect())
         };
         match lists.insert("threads".to_owned(), threads) {
             Some(_) => {

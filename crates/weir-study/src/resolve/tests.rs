@@ -124,6 +124,35 @@ fn mistakes_are_named_with_file_place_and_remedy() {
         ),
         ("[\"a\", \"b\"]", "\"1..9 by 2\"", "must be a range such as"),
         (
+            "\"8G\"",
+            "\"8X\"",
+            "`server.config.innodb_buffer_pool_size` = 8X",
+        ),
+        (
+            "[\"a\", \"b\"]",
+            "[]",
+            "`factors.drive` = [] (needs at least one level)",
+        ),
+        ("[\"a\", \"b\"]", "[\"a\", \"a\"]", "write each level once"),
+        ("\"5s\"", "5", "s.toml: line 14"),
+        ("\"1/25\"", "\"25\"", "not a scale"),
+        ("title", "titel", "did you mean `title`?"),
+        (
+            "threads = 32",
+            "threads = 0",
+            "`load.threads` = [0] (must be at least 1)",
+        ),
+    ];
+    for (right, wrong, expected) in cases {
+        let found = message(&STUDY.replace(right, wrong));
+        assert!(found.contains(expected), "{wrong}: {found}");
+    }
+}
+
+#[test]
+fn mistakes_in_levels_and_repetitions_are_named_too() {
+    let cases = [
+        (
             "runs = 3",
             "runs = 3\nuntil = \"narrow\"",
             "such as `effect +-5 %`",
@@ -172,25 +201,6 @@ fn mistakes_are_named_with_file_place_and_remedy() {
             "seed = 7",
             "seed = 7\n[search]\nfind = \"peak\"\nrange = \"1..9\"",
             "a search repeats by itself",
-        ),
-        (
-            "\"8G\"",
-            "\"8X\"",
-            "`server.config.innodb_buffer_pool_size` = 8X",
-        ),
-        (
-            "[\"a\", \"b\"]",
-            "[]",
-            "`factors.drive` = [] (needs at least one level)",
-        ),
-        ("[\"a\", \"b\"]", "[\"a\", \"a\"]", "write each level once"),
-        ("\"5s\"", "5", "s.toml: line 14"),
-        ("\"1/25\"", "\"25\"", "not a scale"),
-        ("title", "titel", "did you mean `title`?"),
-        (
-            "threads = 32",
-            "threads = 0",
-            "`load.threads` = [0] (must be at least 1)",
         ),
     ];
     for (right, wrong, expected) in cases {

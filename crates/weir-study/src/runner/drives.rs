@@ -64,12 +64,11 @@ impl Drives {
         let mut profile = weir_drive::profiles::load(shipped, None)?;
         let mut mounts = shipped.clone();
         if !cell.drive_settings.is_empty() {
-            let text = with_settings(&profile, &name, &cell.drive_settings)?;
-            profile =
-                DriveProfile::parse(&name, &text).map_err(|error| StudyError::DriveSetting {
-                    reason: error.to_string(),
-                })?;
-            mounts = self.write(options, &text)?;
+            for (key, value) in &cell.drive_settings {
+                profile = profile.with(key, value)?;
+            }
+            profile.name.clone_from(&name);
+            mounts = self.write(options, &profile)?;
         }
         if !options.below_floor {
             weir_drive::check_floor(&profile)?;
@@ -79,59 +78,23 @@ impl Drives {
     }
 
     /// Writes a profile and returns its path.
-    fn write(&mut self, options: &RunOptions, text: &str) -> Result<String, StudyError> {
-        let folder = match &mut self.folder {
-            Some(folder) => folder,
-            None => {
-                let temporary = std::env::temp_dir();
-                let place: &Path = options.work.as_deref().unwrap_or(&temporary);
-                fs::create_dir_all(place).map_err(PathError::on("create", place))?;
-                self.folder.insert(WorkDirectory::create(place, "drives")?)
-            }
+    fn write(
+        &mut self,
+        options: &RunOptions,
+        profile: &DriveProfile,
+    ) -> Result<String, StudyError> {
+        let folder = if let Some(folder) = &mut self.folder {
+            folder
+        } else {
+            let temporary = std::env::temp_dir();
+            let place: &Path = options.work.as_deref().unwrap_or(&temporary);
+            fs::create_dir_all(place).map_err(PathError::on("create", place))?;
+            self.folder.insert(WorkDirectory::create(place, "drives")?)
         };
+        let text = toml::to_string(profile).expect("invariant: a profile is plain data");
         let path = folder.path().join(format!("{}.toml", self.by_name.len()));
         fs::write(&path, text).map_err(PathError::on("write", &path))?;
         Ok(path.display().to_string())
-    }
-}
-
-/// The text of `profile` with other values at the keys of `settings`, dotted as in the file.
-fn with_settings(
-    profile: &DriveProfile,
-    name: &str,
-    settings: &BTreeMap<String, String>,
-) -> Result<String, StudyError> {
-    let wrong = |reason: String| StudyError::DriveSetting { reason };
-    let mut table = toml::Table::try_from(profile).map_err(|error| wrong(error.to_string()))?;
-    for (key, value) in settings {
-        let mut place = &mut table;
-        let (sections, last) = match key.rsplit_once('.') {
-            Some((sections, last)) => (sections.split('.').collect(), last),
-            None => (Vec::new(), key.as_str()),
-        };
-        for section in sections {
-            let next = place
-                .entry(section)
-                .or_insert_with(|| toml::Table::new().into());
-            place = next
-                .as_table_mut()
-                .ok_or_else(|| wrong(format!("drive profile `{name}`: `{key}` is no setting")))?;
-        }
-        place.insert(last.to_owned(), value_of(value));
-    }
-    toml::to_string(&table).map_err(|error| wrong(error.to_string()))
-}
-
-/// A number or truth value where the text is one, else text.
-fn value_of(text: &str) -> toml::Value {
-    let number = || text.parse().map(toml::Value::Integer);
-    let real = || text.parse().map(toml::Value::Float);
-    match text {
-        "ON" => toml::Value::Boolean(true),
-        "OFF" => toml::Value::Boolean(false),
-        _ => number()
-            .or_else(|_| real())
-            .unwrap_or_else(|_| toml::Value::String(text.to_owned())),
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn open_contrasts(
 ) -> Result<Vec<Contrast>, StatsError> {
     let mut open = Vec::new();
     for contrast in contrasts(plan) {
-        if !is_settled(&pairs(records.iter().copied(), &contrast), until)? {
+        if !is_settled(&pairs(records, &contrast), until)? {
             open.push(contrast);
         }
     }
