@@ -11,7 +11,7 @@ use crate::driver::{MysqlDriver, Reconnector, Share, Shared, reconnecting};
 use crate::meter::{Arrivals, Lane, Meter, Tally, Timeline};
 use crate::plan::LoadPlan;
 use crate::preflight;
-use crate::reactor::{Reactor, use_batch_scheduling};
+use crate::reactor::{EpollSockets, Reactor, use_batch_scheduling};
 use crate::statistics::{Interval, LoadOutcome, Merger, fairness};
 use crate::workload::{Rows, Script};
 
@@ -216,7 +216,12 @@ impl<'scope> ReactorJob<'scope> {
             self.budget,
             self.arrivals,
         );
-        let outcome = Reactor::new(drivers, self.stop, self.abort)?.run(shared, &mut meter)?;
+        let sockets = EpollSockets::new(drivers.len()).map_err(|error| LoadError::Host {
+            what: "make an epoll instance",
+            why: error.to_string().to_lowercase(),
+        })?;
+        let reactor = Reactor::new(drivers, sockets, self.stop, self.abort)?;
+        let outcome = reactor.run(shared, &mut meter)?;
         Ok(ReactorReport {
             shares: outcome.shares,
             unfinished: outcome.unfinished,

@@ -123,6 +123,13 @@ impl Transport {
             Self::Tcp(stream) => stream,
         }
     }
+
+    /// Whether a read that returned less than was asked for has left nothing behind.
+    pub(crate) fn is_emptied_by_short_read(&self) -> bool {
+        match self {
+            Self::Unix(_) | Self::Tcp(_) => true,
+        }
+    }
 }
 
 impl Read for Transport {
