@@ -10,7 +10,7 @@ mod handshake;
 mod packet;
 mod reply;
 
-pub(crate) use execute::{ExecuteTemplate, ParameterKind, Request, text_request};
+pub(crate) use execute::{ExecuteTemplate, ParameterKind, Request};
 pub(crate) use handshake::{HandshakeError, Login, Session};
 pub(crate) use packet::{HEADER_BYTES, Malformed, put_header, put_length_encoded};
 pub(crate) use reply::{Reply, ReplyParser, ServerError};

@@ -62,7 +62,7 @@ fn connect_chunk(
 fn connect(plan: &LoadPlan, script: &Script, number: u32) -> Result<MysqlDriver, LoadError> {
     let fresh = open(plan, script)?;
     let rng = seeded(plan.seed, u64::from(number));
-    Ok(MysqlDriver::new(number, fresh, rng))
+    Ok(MysqlDriver::new(number, fresh, script.slots, rng))
 }
 
 /// Connects, logs in and prepares.
@@ -78,7 +78,7 @@ pub(crate) fn open(plan: &LoadPlan, script: &Script) -> Result<Fresh, LoadError>
         is_local: matches!(endpoint.address, Address::Socket(_)),
     };
     let mut session = Session::login(stream, login).map_err(failed)?;
-    let statements = Statements::prepare(script, plan.tables, |sql, parameters| {
+    let statements = Statements::prepare(script, |sql, parameters| {
         prepare(&mut session, plan, sql, parameters)
     })?;
     let (stream, eof_deprecated) = session.into_parts().map_err(failed)?;

@@ -52,12 +52,10 @@ impl<'a> Control<'a> {
     }
 
     /// Runs a statement.
-    pub(crate) fn run(&mut self, sql: impl AsRef<[u8]>) -> Result<(), LoadError> {
-        let sql = sql.as_ref();
-        self.connection.query_drop(sql).map_err(|error| {
-            let sql = String::from_utf8_lossy(&sql[..sql.len().min(2 * SHOWN_BYTES)]);
-            failed(self.endpoint, self.timeout, &sql, error)
-        })
+    pub(crate) fn run(&mut self, sql: &str) -> Result<(), LoadError> {
+        self.connection
+            .query_drop(sql)
+            .map_err(|error| failed(self.endpoint, self.timeout, sql, error))
     }
 
     /// The first row of a query; an error of the server is returned as its code and words.

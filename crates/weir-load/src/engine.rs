@@ -13,7 +13,7 @@ use crate::plan::LoadPlan;
 use crate::preflight;
 use crate::reactor::{EpollSockets, Reactor, use_batch_scheduling};
 use crate::statistics::{Interval, LoadOutcome, Merger, fairness};
-use crate::workload::{Rows, Script};
+use crate::workload::Script;
 
 /// Empty tallies that wait for each reactor at the start: one to swap in, one for a late return.
 const SPARES: usize = 2;
@@ -49,24 +49,16 @@ pub fn run(
     on_interval: &mut dyn FnMut(&Interval),
 ) -> Result<LoadOutcome, LoadError> {
     plan.check()?;
-    let script = Script::new(plan.workload, &plan.mix)?;
-    let rows = Rows::new(
-        &script,
-        plan.distribution,
-        plan.tables,
-        plan.rows,
-        plan.connections,
-    )?;
+    let script = plan.workload.script(plan)?;
     preflight::check(plan, &script)?;
     let drivers = connect_all(plan, &script, stop)?;
-    drive(plan, drivers, &script, &rows, stop, on_interval)
+    drive(plan, drivers, &script, stop, on_interval)
 }
 
 fn drive(
     plan: &LoadPlan,
     drivers: Vec<MysqlDriver>,
     script: &Script,
-    rows: &Rows,
     stop: &AtomicBool,
     on_interval: &mut dyn FnMut(&Interval),
 ) -> Result<LoadOutcome, LoadError> {
@@ -91,7 +83,6 @@ fn drive(
                 .transpose()?;
             let shared = Shared::new(
                 script.clone(),
-                rows.clone(),
                 &plan.endpoint.address,
                 plan.tolerated.clone(),
                 reconnector,

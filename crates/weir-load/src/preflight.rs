@@ -53,7 +53,7 @@ fn check_statements(
     control: &mut Control<'_>,
 ) -> Result<(), LoadError> {
     let used = status(control, "Prepared_stmt_count")?;
-    let each = Statements::count(script, plan.tables);
+    let each = Statements::count(script);
     let needed = u64::from(plan.connections) * each + used;
     check_limit(
         control,

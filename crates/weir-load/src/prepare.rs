@@ -166,7 +166,7 @@ impl Job<'_> {
     }
 
     fn load_table(&self, control: &mut Control<'_>, table: &Table) -> Result<(), LoadError> {
-        self.step(control, table.create.as_bytes())?;
+        self.step(control, &table.create)?;
         let packet = control
             .first::<u64>("SELECT @@max_allowed_packet")?
             .unwrap_or(STATEMENT_BYTES_MAX);
@@ -181,13 +181,13 @@ impl Job<'_> {
             next = last + 1;
         }
         for index in &table.indexes {
-            let sql = format!("ALTER TABLE {} ADD {}", table.name, index.definition);
-            self.step(control, sql.as_bytes())?;
+            let sql = format!("ALTER TABLE {} ADD {index}", table.name);
+            self.step(control, &sql)?;
         }
         self.verify(control, table)
     }
 
-    fn step(&self, control: &mut Control<'_>, sql: &[u8]) -> Result<(), LoadError> {
+    fn step(&self, control: &mut Control<'_>, sql: &str) -> Result<(), LoadError> {
         if self.is_stopped() {
             return Err(LoadError::Interrupted("loading the tables"));
         }

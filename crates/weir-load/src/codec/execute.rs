@@ -1,4 +1,4 @@
-//! Requests, written into one buffer that a reactor keeps.
+//! Requests, appended to what a reactor is to send.
 //!
 //! `COM_STMT_EXECUTE` carries the types of its parameters only the first time, so a template has
 //! two heads: typed for a statement's first execution on a connection, and bare for all others.
@@ -8,6 +8,8 @@ use super::packet::{HEADER_BYTES, put_header, put_length_encoded};
 
 const COM_QUERY: u8 = 0x03;
 const COM_STMT_EXECUTE: u8 = 0x17;
+/// Where a packet of it has the statement's number.
+const STATEMENT_ID: usize = HEADER_BYTES + 1;
 const TYPE_LONG: u8 = 0x03;
 const TYPE_LONGLONG: u8 = 0x08;
 const TYPE_STRING: u8 = 0xFE;
@@ -64,66 +66,64 @@ fn head(kinds: &[ParameterKind], typed: bool) -> Vec<u8> {
     bytes
 }
 
-/// A request that is being written, in memory that is kept from one to the next.
-#[derive(Debug, Default)]
-pub(crate) struct Request {
-    bytes: Vec<u8>,
+/// A request that is being appended to what is to be sent.
+#[derive(Debug)]
+pub(crate) struct Request<'a> {
+    out: &'a mut Vec<u8>,
+    start: usize,
 }
 
-impl Request {
+impl<'a> Request<'a> {
     /// Begins the execution of a prepared statement; `typed`: its first on this connection.
-    pub(crate) fn begin_execute(
-        &mut self,
+    pub(crate) fn execute(
+        out: &'a mut Vec<u8>,
         template: &ExecuteTemplate,
         statement_id: u32,
         typed: bool,
-    ) {
+    ) -> Self {
         let head = if typed {
             &template.typed
         } else {
             &template.bare
         };
-        self.bytes.clear();
-        self.bytes.extend_from_slice(head);
-        self.bytes[5..9].copy_from_slice(&statement_id.to_le_bytes());
+        let start = out.len();
+        out.extend_from_slice(head);
+        out[start + STATEMENT_ID..][..4].copy_from_slice(&statement_id.to_le_bytes());
+        Self { out, start }
     }
 
-    /// Begins a statement of text, to be appended to what this returns.
-    pub(crate) fn begin_text(&mut self) -> &mut Vec<u8> {
-        self.bytes.clear();
-        self.bytes.extend_from_slice(&[0; HEADER_BYTES]);
-        self.bytes.push(COM_QUERY);
-        &mut self.bytes
+    /// Begins a statement of text, to be appended to [`Self::sql`].
+    pub(crate) fn query(out: &'a mut Vec<u8>) -> Self {
+        let start = out.len();
+        out.extend_from_slice(&[0; HEADER_BYTES]);
+        out.push(COM_QUERY);
+        Self { out, start }
     }
 
-    /// Appends an [`ParameterKind::Integer`].
+    /// The text of a statement, so far.
+    pub(crate) fn sql(&mut self) -> &mut Vec<u8> {
+        self.out
+    }
+
+    /// Appends a [`ParameterKind::Integer`].
     pub(crate) fn integer(&mut self, value: i32) {
-        self.bytes.extend_from_slice(&value.to_le_bytes());
+        self.out.extend_from_slice(&value.to_le_bytes());
     }
 
     /// Appends a [`ParameterKind::BigInteger`].
     pub(crate) fn big_integer(&mut self, value: i64) {
-        self.bytes.extend_from_slice(&value.to_le_bytes());
+        self.out.extend_from_slice(&value.to_le_bytes());
     }
 
     /// Appends a [`ParameterKind::Text`].
     pub(crate) fn text(&mut self, value: &[u8]) {
-        put_length_encoded(&mut self.bytes, value.len() as u64);
-        self.bytes.extend_from_slice(value);
+        put_length_encoded(self.out, value.len() as u64);
+        self.out.extend_from_slice(value);
     }
 
-    /// The packet. What a load sends is far shorter than a packet can be.
-    pub(crate) fn finish(&mut self) -> &[u8] {
-        let payload = self.bytes.len() - HEADER_BYTES;
-        put_header(&mut self.bytes, payload, 0);
-        &self.bytes
+    /// Ends the packet. What a load sends is far shorter than a packet can be.
+    pub(crate) fn finish(self) {
+        let payload = self.out.len() - self.start - HEADER_BYTES;
+        put_header(&mut self.out[self.start..], payload, 0);
     }
-}
-
-/// A `COM_QUERY` packet.
-pub(crate) fn text_request(sql: &str) -> Vec<u8> {
-    let mut request = Request::default();
-    request.begin_text().extend_from_slice(sql.as_bytes());
-    request.finish();
-    request.bytes
 }

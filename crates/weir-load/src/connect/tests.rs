@@ -15,7 +15,7 @@ fn login(endpoint: &Endpoint) -> Result<(), LoadError> {
         mix: Mix::default(),
         ..LoadPlan::new(endpoint.clone(), WorkloadName::OltpPointSelect)
     };
-    let script = Script::new(plan.workload, &plan.mix)?;
+    let script = plan.workload.script(&plan)?;
     connect(&plan, &script, 0).map(drop)
 }
 

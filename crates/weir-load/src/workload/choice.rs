@@ -44,7 +44,9 @@ impl FromStr for Workload {
         let shares: Vec<_> = text.split(',').map(share).collect::<Result<_, String>>()?;
         for (position, (name, _)) in shares.iter().enumerate() {
             if shares[..position].iter().any(|(other, _)| other == name) {
-                return Err(format!("workload {name} is named twice; add the weights up"));
+                return Err(format!(
+                    "workload {name} is named twice; add the weights up"
+                ));
             }
         }
         Ok(Self { shares })

@@ -39,13 +39,16 @@ const ONSETS: [&str; 30] = [
     "b", "c", "d", "f", "g", "h", "l", "m", "n", "p", "r", "s", "t", "v", "w", "st", "tr", "pr",
     "ch", "sh", "con", "re", "de", "in", "ex", "dis", "com", "un", "pl", "gr",
 ];
-const VOWELS: [&str; 12] = ["a", "e", "i", "o", "u", "ea", "ou", "e", "a", "i", "o", "ai"];
+const VOWELS: [&str; 12] = [
+    "a", "e", "i", "o", "u", "ea", "ou", "e", "a", "i", "o", "ai",
+];
 const CODAS: [&str; 20] = [
     "n", "r", "s", "t", "l", "d", "m", "nd", "st", "ct", "rt", "ck", "ss", "ll", "nt", "p", "v",
     "c", "g", "r",
 ];
 const ENDINGS: [&str; 16] = [
-    "", "", "", "ed", "ing", "s", "er", "ly", "tion", "ness", "ment", "e", "able", "ous", "es", "al",
+    "", "", "", "ed", "ing", "s", "er", "ly", "tion", "ness", "ment", "e", "able", "ous", "es",
+    "al",
 ];
 
 /// The text's lines.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Keys, Lines, Parts, Pattern, Rng, write_groups};
+use super::{Keys, Lines, Parts, Rng, write_groups};
 use crate::codec::ParameterKind;
 
 /// A source of values.
@@ -13,22 +13,14 @@ pub(crate) enum Generator {
     Key(Keys),
     /// The number of a row in the connection's own part of the table.
     PartKey(Parts),
-    /// An integer from `first` on, as far as the keys go.
-    Integer { first: i64, keys: Keys },
     /// The number of the row that is being made. Only tables have one.
     Row,
-    /// Ascending, shared by all connections of a run.
-    Sequence(Arc<AtomicU64>),
     /// No number twice in a run, in no order; shared by all connections of a run.
     Unique(Arc<Unique>),
     /// sysbench's groups of digits, of this length together.
     Groups(usize),
-    /// Letters and digits in a pattern.
-    Pattern(Arc<Pattern>),
     /// A line of a text.
     Line(Arc<Lines>),
-    /// One of these, by their weights.
-    Choice(Arc<Choice>),
 }
 
 /// For whom a value is drawn.
@@ -71,12 +63,8 @@ impl Generator {
     pub(crate) fn kind(&self) -> ParameterKind {
         match self {
             Self::Key(_) | Self::PartKey(_) => ParameterKind::Integer,
-            Self::Integer { .. } | Self::Row | Self::Sequence(_) | Self::Unique(_) => {
-                ParameterKind::BigInteger
-            }
-            Self::Groups(_) | Self::Pattern(_) | Self::Line(_) | Self::Choice(_) => {
-                ParameterKind::Text
-            }
+            Self::Row | Self::Unique(_) => ParameterKind::BigInteger,
+            Self::Groups(_) | Self::Line(_) => ParameterKind::Text,
         }
     }
 
@@ -90,26 +78,14 @@ impl Generator {
         match self {
             Self::Key(keys) => Value::Integer(keys.next(rng).into()),
             Self::PartKey(parts) => Value::Integer(parts.key_of(drawer.connection, rng).into()),
-            Self::Integer { first, keys } => {
-                Value::Integer(first.wrapping_add(i64::from(keys.next(rng)) - 1))
-            }
             Self::Row => Value::Integer(drawer.row.cast_signed()),
-            Self::Sequence(next) => {
-                Value::Integer(next.fetch_add(1, Ordering::Relaxed).cast_signed())
-            }
             Self::Unique(unique) => Value::Integer(unique.next()),
             Self::Groups(length) => {
                 scratch.resize(*length, 0);
                 write_groups(rng, scratch);
                 Value::Text(scratch)
             }
-            Self::Pattern(pattern) => {
-                scratch.clear();
-                pattern.write(rng, scratch);
-                Value::Text(scratch)
-            }
             Self::Line(lines) => Value::Text(lines.choose(rng)),
-            Self::Choice(choice) => Value::Text(choice.choose(rng)),
         }
     }
 }
@@ -133,7 +109,10 @@ impl Unique {
     /// Numbers of `first..first + span`; after `span` of them they repeat.
     pub(crate) fn new(first: i64, span: u64, seed: u64) -> Self {
         let span = span.max(1);
-        let mask = span.checked_next_power_of_two().unwrap_or(0).wrapping_sub(1);
+        let mask = span
+            .checked_next_power_of_two()
+            .unwrap_or(0)
+            .wrapping_sub(1);
         Self {
             first,
             span,
@@ -160,33 +139,6 @@ impl Unique {
                 let product = number.wrapping_mul(*multiplier) & self.mask;
                 product ^ (product >> half)
             })
-    }
-}
-
-/// Texts with weights.
-#[derive(Debug)]
-pub(crate) struct Choice {
-    texts: Vec<String>,
-    /// Sums of the weights up to and with each.
-    up_to: Vec<u64>,
-}
-
-impl Choice {
-    /// One of `texts`, which are not empty and do not all weigh nothing.
-    pub(crate) fn new(texts: Vec<(String, u32)>) -> Self {
-        let mut sum = 0;
-        let (texts, up_to) = texts
-            .into_iter()
-            .map(|(text, weight)| {
-                sum += u64::from(weight);
-                (text, sum)
-            })
-            .unzip();
-        Self { texts, up_to }
-    }
-
-    fn choose(&self, rng: &mut Rng) -> &[u8] {
-        self.texts[choose_by_weight(&self.up_to, rng)].as_bytes()
     }
 }
 
@@ -221,11 +173,15 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::workload::seeded;
 
     #[test]
     fn unique_numbers_are_unique_and_in_range_whatever_the_seed() {
-        for (seed, span) in [(0, 200_000), (1, 300_001), (u64::MAX, 1 << 31), (7, u64::MAX)] {
+        for (seed, span) in [
+            (0, 200_000),
+            (1, 300_001),
+            (u64::MAX, 1 << 31),
+            (7, u64::MAX),
+        ] {
             let unique = Unique::new(100, span, seed);
             let numbers: Vec<_> = (0..200_000).map(|_| unique.next()).collect();
             let different: HashSet<_> = numbers.iter().copied().collect();
@@ -234,29 +190,13 @@ mod tests {
             assert!(offsets.max().unwrap() < span, "seed {seed}");
             // In no order: neighbours ascend about as often as they descend.
             let ascents = numbers.windows(2).filter(|pair| pair[0] < pair[1]).count();
-            assert!((80_000..120_000).contains(&ascents), "seed {seed}: {ascents}");
+            assert!(
+                (80_000..120_000).contains(&ascents),
+                "seed {seed}: {ascents}"
+            );
         }
         let of_one = Unique::new(5, 1, 3);
         assert_eq!((of_one.next(), of_one.next()), (5, 5));
-    }
-
-    #[test]
-    fn choices_come_in_proportion_to_their_weights() {
-        let choice = Choice::new(vec![
-            ("never".to_owned(), 0),
-            ("rarely".to_owned(), 1),
-            ("often".to_owned(), 9),
-        ]);
-        let mut rng = seeded(5, 0);
-        let often = (0..10_000)
-            .filter(|_| match choice.choose(&mut rng) {
-                b"often" => true,
-                b"rarely" => false,
-                other => panic!("{other:?}"),
-            })
-            .count();
-        // 9,000 with a standard deviation of 30.
-        assert!((8_850..9_150).contains(&often), "{often}");
     }
 
     #[test]
@@ -270,27 +210,5 @@ mod tests {
             out.push(b' ');
         }
         assert_eq!(out, b"-9223372036854775808 -1 0 1234567890 ");
-    }
-
-    #[test]
-    fn a_sequence_ascends_and_integers_stay_in_range() {
-        let mut rng = seeded(1, 1);
-        let mut scratch = Vec::new();
-        let sequence = Generator::Sequence(Arc::new(AtomicU64::new(7)));
-        for expected in 7..10 {
-            let value = sequence.draw(Drawer::default(), &mut rng, &mut scratch);
-            assert_eq!(value, Value::Integer(expected));
-        }
-        let keys = Keys::new(crate::Distribution::Uniform, 3).unwrap();
-        let integer = Generator::Integer { first: -1, keys };
-        let seen: HashSet<_> = (0..100)
-            .map(
-                |_| match integer.draw(Drawer::default(), &mut rng, &mut scratch) {
-                    Value::Integer(number) => number,
-                    Value::Text(text) => panic!("{text:?}"),
-                },
-            )
-            .collect();
-        assert_eq!(seen, HashSet::from([-1, 0, 1]));
     }
 }

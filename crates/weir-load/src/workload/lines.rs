@@ -53,13 +53,15 @@ impl Lines {
     pub(crate) fn choose(&self, rng: &mut Rng) -> &[u8] {
         let number = rng.below(self.ends.len() as u64) as usize;
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        self.text[start..self.ends[number]].as_bytes()
+        &self.text.as_bytes()[start..self.ends[number]]
     }
 
     #[cfg(test)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, end)| &self.text[start..*end])
+        starts
+            .zip(&self.ends)
+            .map(|(start, end)| &self.text[start..*end])
     }
 }
 

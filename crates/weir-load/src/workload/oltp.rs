@@ -2,7 +2,7 @@
 //!
 //! Statements, their order and their choice of tables are those that a server's general log shows
 //! of sysbench 1.0.20. The text workloads are those of Percona's study of a compressing drive
-//! ("How Can ScaleFlux Handle MySQL Workload?", 2020): two more columns with lines of a book, and
+//! ("How Can `ScaleFlux` Handle MySQL Workload?", 2020): two more columns with lines of a book, and
 //! five statements on them.
 
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use weir_model::WorkloadName;
 
 use super::script::{Execution, Script, Step, Transaction};
 use super::statement::{Parameter, Sending};
-use super::{C_BYTES, Generator, Keys, Lines, PAD_BYTES, Parts, Statement, Unique};
+use super::{C_BYTES, Generator, Keys, Lines, Mix, PAD_BYTES, Parts, Statement, Unique};
 use crate::LoadError;
 use crate::codec::ParameterKind;
-use crate::plan::{LoadPlan, Mix};
+use crate::plan::LoadPlan;
 
 /// Most parameters of a prepared statement: the protocol counts them in 16 bits.
 const PARAMETERS_MAX: u32 = 65_535;
@@ -22,10 +22,7 @@ const PARAMETERS_MAX: u32 = 65_535;
 const KEY: usize = 0;
 
 /// The script of sysbench's workloads in these proportions.
-pub(super) fn script(
-    plan: &LoadPlan,
-    shares: &[(WorkloadName, u32)],
-) -> Result<Script, LoadError> {
+pub(super) fn script(plan: &LoadPlan, shares: &[(WorkloadName, u32)]) -> Result<Script, LoadError> {
     check(plan, shares)?;
     let mut builder = Builder::new(plan, shares)?;
     let mut transactions = Vec::new();
@@ -358,7 +355,10 @@ impl<'a> Builder<'a> {
         self.slots = self.slots.max(ranges);
         let bounds = |slot| {
             let first = Parameter::Slot(slot, ParameterKind::Integer);
-            [first, Parameter::SlotPlus(slot, self.mix.random_range_delta)]
+            [
+                first,
+                Parameter::SlotPlus(slot, self.mix.random_range_delta),
+            ]
         };
         let parameters = (0..ranges).flat_map(bounds).collect();
         let statement = Statement::on_tables("random_ranges", sql, 1, parameters);

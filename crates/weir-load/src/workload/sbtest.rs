@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::table::{Column, Index, Table, table_name};
+use super::table::{Column, Table, table_name};
 use super::{C_BYTES, Generator, Keys, Lines, PAD_BYTES};
 use crate::LoadError;
 use crate::plan::PreparePlan;
@@ -27,13 +27,13 @@ fn table(plan: &PreparePlan, number: u32, keys: &Keys, lines: Option<&Arc<Lines>
     ];
     let mut indexes = Vec::new();
     if plan.secondary_index {
-        indexes.push(index(&format!("k_{number}"), "k"));
+        indexes.push(format!("INDEX k_{number} (k)"));
     }
     if let Some(lines) = lines {
         for name in ["data1", "data2"] {
             columns.push(column(name, Generator::Line(Arc::clone(lines))));
         }
-        indexes.push(index(&format!("data1_{number}"), "data1"));
+        indexes.push(format!("INDEX data1_{number} (data1)"));
     }
     Table {
         name: table_name(number),
@@ -94,12 +94,5 @@ fn column(name: &str, generator: Generator) -> Column {
     Column {
         name: name.to_owned(),
         generator,
-    }
-}
-
-fn index(name: &str, column: &str) -> Index {
-    Index {
-        name: name.to_owned(),
-        definition: format!("INDEX {name} ({column})"),
     }
 }

@@ -72,11 +72,11 @@ impl Script {
                 why: "at least one kind of transaction must weigh more than 0",
             });
         }
-        if transactions.iter().any(|t| t.steps.is_empty()) {
+        if let Some(empty) = transactions.iter().find(|t| t.steps.is_empty()) {
             return Err(LoadError::Setting {
-                setting: "statements per transaction",
-                value: "0".to_owned(),
-                why: "a transaction needs at least one statement",
+                setting: "transaction",
+                value: empty.name.clone(),
+                why: "needs at least one statement",
             });
         }
         Ok(Self {
@@ -117,7 +117,11 @@ mod tests {
 
     #[test]
     fn transactions_come_in_proportion_to_their_weights() {
-        let kinds = vec![transaction("a", 80), transaction("b", 0), transaction("c", 20)];
+        let kinds = vec![
+            transaction("a", 80),
+            transaction("b", 0),
+            transaction("c", 20),
+        ];
         let script = Script::new(kinds, Vec::new(), 0).unwrap();
         let mut rng = seeded(3, 0);
         let mut counts = [0; 3];

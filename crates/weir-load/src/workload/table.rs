@@ -18,8 +18,9 @@ pub(crate) struct Table {
     pub(crate) create: String,
     pub(crate) columns: Vec<Column>,
     pub(crate) rows: u64,
-    /// Secondary indexes, which are built after the rows.
-    pub(crate) indexes: Vec<Index>,
+    /// Secondary indexes, which are built after the rows: what stands after `ADD` in
+    /// `ALTER TABLE t ADD INDEX name (columns)`.
+    pub(crate) indexes: Vec<String>,
 }
 
 /// A column that is filled.
@@ -27,14 +28,6 @@ pub(crate) struct Table {
 pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) generator: Generator,
-}
-
-/// A secondary index.
-#[derive(Debug, Clone)]
-pub(crate) struct Index {
-    pub(crate) name: String,
-    /// What makes it, as in `ALTER TABLE t ADD INDEX name (columns)` after `ADD`.
-    pub(crate) definition: String,
 }
 
 impl Table {
@@ -85,17 +78,19 @@ impl<'a> RowText<'a> {
 
     /// The statement for the rows from `first` to `last`, as far as `bytes_max` go, and the last
     /// row that it has. It has at least one.
-    pub(crate) fn rows(&mut self, first: u64, last: u64, bytes_max: usize) -> (&[u8], u64) {
+    pub(crate) fn rows(&mut self, first: u64, last: u64, bytes_max: usize) -> (&str, u64) {
         self.sql.truncate(self.prefix_bytes);
         let mut row = first;
         loop {
             self.row(row);
             if row == last || self.sql.len() >= bytes_max {
-                return (&self.sql, row);
+                break;
             }
             self.sql.push(b',');
             row += 1;
         }
+        let sql = std::str::from_utf8(&self.sql);
+        (sql.expect("invariant: names and values are UTF-8"), row)
     }
 
     fn row(&mut self, row: u64) {
