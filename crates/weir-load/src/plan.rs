@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use weir_model::Endpoint;
+use weir_model::{Address, Endpoint};
 
 use crate::LoadError;
 use crate::meter::{Arrivals, Timeline};
@@ -66,6 +66,9 @@ pub struct Rate {
 pub struct LoadPlan {
     /// The server.
     pub endpoint: Endpoint,
+    /// More servers with the same accounts, schema and tables: connections are dealt over all of
+    /// them in turn.
+    pub more_addresses: Vec<Address>,
     /// Which transactions.
     pub workload: Workload,
     /// Number of tables.
@@ -105,8 +108,8 @@ pub struct LoadPlan {
     /// Round-trip time that is added to that of the network: half to each request, half to each
     /// reply.
     pub rtt: Duration,
-    /// Longest wait for each answer before the load begins.
-    pub setup_timeout: Duration,
+    /// Longest time from the first connection to the last, checks before them included.
+    pub init_timeout: Duration,
 }
 
 impl LoadPlan {
@@ -114,6 +117,7 @@ impl LoadPlan {
     pub fn new(endpoint: Endpoint, workload: impl Into<Workload>) -> Self {
         Self {
             endpoint,
+            more_addresses: Vec::new(),
             workload: workload.into(),
             tables: 1,
             rows: 10_000,
@@ -132,7 +136,7 @@ impl LoadPlan {
             tolerated: Tolerated::default(),
             reconnect: false,
             rtt: Duration::ZERO,
-            setup_timeout: Duration::from_secs(10),
+            init_timeout: Duration::from_secs(30),
         }
     }
 
@@ -267,7 +271,7 @@ impl PreparePlan {
 
 #[cfg(test)]
 mod tests {
-    use weir_model::{Address, Secret, WorkloadName};
+    use weir_model::{Secret, WorkloadName};
 
     use super::*;
 
@@ -277,6 +281,7 @@ mod tests {
             user: "weir".to_owned(),
             password: Secret::new(""),
             database: "sbtest".to_owned(),
+            tls: weir_model::Tls::default(),
         };
         LoadPlan::new(endpoint, workload)
     }

@@ -1,6 +1,6 @@
 //! Which statements transactions have, and in which order.
 
-use weir_model::{Address, Endpoint, Secret};
+use weir_model::{Address, Endpoint, Secret, Tls};
 
 use super::*;
 use crate::Workload;
@@ -11,6 +11,7 @@ fn plan(workload: &str, mix: Mix) -> LoadPlan {
         user: "weir".to_owned(),
         password: Secret::new(""),
         database: "sbtest".to_owned(),
+        tls: Tls::default(),
     };
     LoadPlan {
         tables: 3,

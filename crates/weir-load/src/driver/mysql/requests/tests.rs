@@ -1,6 +1,6 @@
 //! Requests as bytes.
 
-use weir_model::{Address, Endpoint, Secret, WorkloadName};
+use weir_model::{Address, Endpoint, Secret, Tls, WorkloadName};
 
 use super::*;
 use crate::plan::LoadPlan;
@@ -17,6 +17,7 @@ fn requests_of(workload: WorkloadName, seed: u64, connection: u64) -> Vec<Vec<u8
         user: "weir".to_owned(),
         password: Secret::new(""),
         database: "sbtest".to_owned(),
+        tls: Tls::default(),
     };
     let plan = LoadPlan {
         tables: 4,
