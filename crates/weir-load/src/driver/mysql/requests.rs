@@ -16,15 +16,11 @@ use crate::workload::{
     write_groups,
 };
 
-/// Bytes read at once. A reply of a hundred rows of sysbench's table is 13 KiB.
-const BUFFER_BYTES: usize = 64 << 10;
-/// `COM_QUIT`, as a packet.
-const QUIT: &[u8] = &[1, 0, 0, 0, 1];
-
 /// What the connections of one reactor share.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    pub(super) buffer: Box<[u8]>,
+    /// What the reactor is to send.
+    pub(super) outgoing: Vec<u8>,
     pub(super) requests: Requests,
     pub(super) link: Link,
     pub(super) tolerated: Tolerated,
@@ -45,7 +41,7 @@ impl Shared {
         half_rtt_ns: u64,
     ) -> Self {
         Self {
-            buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
+            outgoing: Vec::new(),
             requests: Requests::new(script, rows),
             link: Link {
                 address: address.to_string(),
@@ -54,11 +50,6 @@ impl Shared {
             reconnector,
             half_rtt_ns,
         }
-    }
-
-    #[allow(clippy::unused_self)] // a request like the others, only a constant one
-    pub(super) fn quit(&self) -> &'static [u8] {
-        QUIT
     }
 }
 
