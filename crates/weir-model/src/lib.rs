@@ -3,11 +3,13 @@
 //! Every other crate speaks in these types, so that none of them needs to know another.
 //! Nothing here does I/O, starts a process or reads a clock.
 
+mod analysis;
 mod design;
 mod device;
 mod drive;
 mod endpoint;
 mod file_kind;
+mod judgement;
 mod metric;
 mod plan;
 mod result;
@@ -17,6 +19,10 @@ mod tls;
 mod toml_text;
 mod units;
 
+pub use analysis::{
+    Agreement, Analysis, ClaimVerdict, CostRow, Interaction, MemoryEquivalent, Noise,
+    OverallEffect, PoolElasticity, ResultComparison, Scalability,
+};
 pub use design::{Factor, LatencyStatistic, Objective, Repetition, SearchGoal, SearchPlan};
 pub use device::{DeviceModel, Nanoseconds, Op, OpKind};
 pub use drive::{
@@ -27,14 +33,17 @@ pub use drive::{
 };
 pub use endpoint::{Address, Endpoint, Secret};
 pub use file_kind::FileKind;
+pub use judgement::{
+    Comparison, Finding, Method, MetricRatio, Ratio, SecondOpinion, Severity, Verdict,
+};
 pub use metric::{Metric, MetricKind, Sample, metrics};
 pub use plan::{
-    Cell, Claim, DataPlan, DistributionName, LoadSettings, Plan, PlannedRun, Probe, ServerChoice,
-    ServerSettings, WorkloadName,
+    Cell, Claim, DataPlan, DistributionName, LoadSettings, NegativeControl, Plan, PlannedRun,
+    Price, Probe, ServerChoice, ServerSettings, WorkloadName,
 };
 pub use result::{
-    Approach, Comparison, Confirmation, Finding, FoundPlace, IntervalRecord, LatencySummary,
-    Limiter, RunRecord, RunResult, SearchAnswer, Severity, StudyResult, Utilization, Verdict,
+    Approach, Confirmation, FoundPlace, IntervalRecord, LatencySummary, Limiter, Provenance,
+    RunRecord, RunResult, SearchAnswer, StudyResult, Utilization,
 };
 pub use server::{Flavor, ServerVersion};
 pub use suggest::nearest;

@@ -51,11 +51,7 @@ mod tests {
 
     #[test]
     fn it_takes_six_pairs_and_two_more() {
-        let quiet = |count| {
-            [(1.2, 1.0), (1.2001, 1.0)]
-                .repeat(count)
-                .split_off(count)
-        };
+        let quiet = |count| [(1.2, 1.0), (1.2001, 1.0)].repeat(count).split_off(count);
         assert!(!is_settled(&quiet(7), GOAL).unwrap());
         assert!(is_settled(&quiet(8), GOAL).unwrap());
         let mut noise = Noise::seeded(151);

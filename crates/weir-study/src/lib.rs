@@ -5,13 +5,15 @@
 //! computes comparisons and findings from a stored result. Only [`run`] touches a server.
 
 mod compare;
-mod contrasts;
+mod declared;
 mod error;
 mod estimate;
+mod estimate_ratio;
 mod evaluate;
 mod event;
 mod file;
 mod levels;
+mod measured;
 mod order;
 mod resolve;
 mod rules;

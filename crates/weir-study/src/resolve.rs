@@ -11,6 +11,7 @@ use std::fmt::Display;
 
 use weir_model::{DataPlan, LoadSettings, Plan, Repetition, ServerSettings};
 
+use crate::declared::{ClaimSection, NegativeControlSection};
 use crate::file::{Setting, StudyFile};
 use crate::target::{self, FlavorOf};
 use crate::{StudyError, order, server_defaults};
@@ -124,7 +125,13 @@ impl Resolver<'_> {
             runs: Vec::new(),
             repeat: Repetition::default(),
             search: None,
-            claims: file.claims.clone(),
+            claims: file.claims.iter().map(ClaimSection::resolve).collect(),
+            negative_controls: file
+                .negative_controls
+                .iter()
+                .map(NegativeControlSection::resolve)
+                .collect(),
+            prices: file.prices.clone(),
         })
     }
 

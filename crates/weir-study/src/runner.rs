@@ -5,6 +5,7 @@
 //! the load within one server, the runs of a block that differ in nothing else share one.
 
 mod bench;
+mod commands;
 mod data;
 mod drives;
 mod host;
@@ -18,7 +19,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use weir_model::{Bytes, Plan, PlannedRun, RunRecord, RunResult, StudyResult};
+use weir_model::{
+    Analysis, Bytes, Plan, PlannedRun, Provenance, RunRecord, RunResult, StudyResult,
+};
 use weir_process::{PathError, Registry, sweep};
 use weir_store::Store;
 
@@ -42,6 +45,8 @@ pub struct RunOptions {
     pub weir: PathBuf,
     /// Emulate drives also below this machine's FUSE floor.
     pub below_floor: bool,
+    /// What the result says of where it comes from.
+    pub provenance: Provenance,
 }
 
 /// A study that was run, or as much of it as there was time for.
@@ -239,8 +244,10 @@ fn create_store(bench: &Bench<'_>, file: &Path, tables: Bytes) -> Result<Store, 
         data_bytes: tables.0,
         runs: Vec::new(),
         comparisons: Vec::new(),
+        analysis: Analysis::default(),
         findings: Vec::new(),
         searches: Vec::new(),
+        provenance: bench.options.provenance.clone(),
     };
     Ok(Store::create(file, &header)?)
 }

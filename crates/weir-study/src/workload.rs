@@ -10,7 +10,7 @@ pub(crate) fn settings(
     load: &LoadSettings,
 ) -> Result<(Mix, Distribution), UsageError> {
     let mut words = vec![workload.to_string(), "run".to_owned()];
-    words.push(format!("--rand-type={}", load.distribution));
+    words.push(format!("--rand-type={}", load.distribution.as_str()));
     let options = load.options.iter();
     words.extend(options.map(|(name, value)| format!("--{name}={}", value.to_lowercase())));
     let plan = weir_load::sysbench::parse(&words, None)?.plan;

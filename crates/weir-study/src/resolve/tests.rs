@@ -241,7 +241,7 @@ fn every_kind_of_factor_has_its_place() {
     );
     assert_eq!(load.rate_per_s, Some(500.0));
     assert_eq!(load.rtt.to_string(), "1ms");
-    assert_eq!(load.distribution.to_string(), "zipfian");
+    assert_eq!(load.distribution.as_str(), "zipfian");
     assert_eq!(load.options["range_size"], "100");
     let first = &plan.cells[0];
     assert_eq!(

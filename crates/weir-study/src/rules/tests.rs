@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use weir_model::{
-    Cell, DataPlan, DistributionName, DriveProfile, DriveStatistics, Duration, Flavor,
-    IntervalRecord, LatencySummary, Limiter, LoadSettings, Plan, PlannedRun, RunRecord, RunResult,
-    Scale, ServerSettings, Severity, StudyResult, Utilization, Verdict, WorkloadName,
+    Analysis, Cell, DataPlan, DistributionName, DriveProfile, DriveStatistics, Duration, Flavor,
+    IntervalRecord, LatencySummary, Limiter, LoadSettings, Plan, PlannedRun, Provenance, RunRecord,
+    RunResult, Scale, ServerSettings, Severity, StudyResult, Utilization, Verdict, WorkloadName,
 };
 
 use crate::evaluate;
@@ -69,6 +69,7 @@ fn run(cell: usize, repetition: u32, queries_per_s: f64) -> RunResult {
         .into(),
         variables_changed: BTreeMap::new(),
         drive: Some(DriveStatistics::default()),
+        commands: vec![],
         histogram: vec![],
     }
 }
@@ -116,6 +117,8 @@ fn fair() -> StudyResult {
                 repetition: 1,
             }],
             claims: vec![],
+            negative_controls: vec![],
+            prices: BTreeMap::new(),
         },
         started_at: String::new(),
         weir_version: String::new(),
@@ -126,8 +129,10 @@ fn fair() -> StudyResult {
         data_bytes: 0,
         runs: runs.collect(),
         comparisons: vec![],
+        analysis: Analysis::default(),
         findings: vec![],
         searches: vec![],
+        provenance: Provenance::default(),
     }
 }
 

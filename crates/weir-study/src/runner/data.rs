@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use weir_load::{Layout, PreparePlan};
-use weir_model::{Bytes, Cell};
+use weir_load::PreparePlan;
+use weir_model::{Bytes, Cell, WorkloadName};
 use weir_process::WorkDirectory;
 use weir_server::{PrivateServer, SnapshotKey, Snapshots, StartOptions};
 
@@ -25,7 +25,7 @@ const LOADING_POOL: &str = "1G";
 const LOADING_THREADS: u32 = 4;
 
 /// Raised when the loader makes other rows than before, so that old snapshots are not used.
-const DATA_FORMAT: u32 = 1;
+const DATA_FORMAT: u32 = 2;
 
 /// The variable that shapes the files, and its default in both flavours.
 const PAGE_SIZE: (&str, Bytes) = ("innodb_page_size", Bytes(16_384));
@@ -136,8 +136,7 @@ fn load(
         rows: data.rows,
         threads: LOADING_THREADS,
         seed: DATA_SEED,
-        layout: Layout::of(data.workload),
-        ..PreparePlan::new(server.endpoint())
+        ..PreparePlan::new(server.endpoint(), data.workload)
     };
     let loaded = weir_load::prepare(&plan, stop, &mut |rows_done, rows_total| {
         on_event(&Event::Loading {
@@ -187,12 +186,21 @@ fn key(bench: &Bench<'_>, cell: &Cell) -> SnapshotKey {
         flavor: server.flavor,
         version: server.version,
         // Workloads with the same tables share their data.
-        workload: format!("{:?}", Layout::of(data.workload)).to_lowercase(),
+        workload: tables_of(data.workload).to_owned(),
         tables: data.tables,
         rows: data.rows,
         seed: DATA_SEED,
         page_bytes: page_size(bench, cell).0 as u32,
         format: DATA_FORMAT,
+    }
+}
+
+/// The name of a workload's tables.
+fn tables_of(workload: WorkloadName) -> &'static str {
+    use WorkloadName::{OltpTextReadOnly, OltpTextReadWrite, OltpTextWriteOnly};
+    match workload {
+        OltpTextReadOnly | OltpTextReadWrite | OltpTextWriteOnly => "oltp_text",
+        _ => "oltp",
     }
 }
 

@@ -109,6 +109,7 @@ mod tests {
             work: Some(work.to_owned()),
             weir: "weir".into(),
             below_floor: true,
+            provenance: weir_model::Provenance::default(),
         }
     }
 

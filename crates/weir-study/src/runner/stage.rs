@@ -13,6 +13,7 @@ use weir_process::{PathError, WorkDirectory};
 use weir_server::{PrivateServer, StartOptions};
 
 use super::bench::Bench;
+use super::commands;
 use super::data::{self, DataSets};
 use super::drives::Drive;
 use super::warmup;
@@ -33,6 +34,8 @@ pub(super) struct Stage {
     first: PlannedRun,
     /// Runs that this server has served.
     runs: u32,
+    /// What was started for all of them, in order.
+    commands: Vec<String>,
 }
 
 impl Stage {
@@ -49,15 +52,19 @@ impl Stage {
         let backing = home.path().join("backing");
         data.snapshots.restore(&data.key, &backing.join("data"))?;
         let mut data_root = backing.clone();
+        let mut commands = Vec::new();
         let drive = match bench.drives.of_cell(cell) {
             Some(drive) => {
                 data_root = home.path().join("drive");
-                Some(mount(bench, cell, drive, backing, data_root.clone())?)
+                let options = mount_options(bench, cell, drive, backing, data_root.clone());
+                commands.push(commands::mount(&options));
+                Some(DriveProcess::mount(&bench.options.weir, &options)?)
             }
             None => None,
         };
         let mut options = StartOptions::new(data_root.join("data"), home.path().join("server"));
         options.variables = bench.plan.variables_of(cell);
+        commands.push(commands::server(bench.server_of(cell), &options)?);
         let watch = &mut data::watching(stop);
         let started = PrivateServer::start_watched(bench.server_of(cell), &options, watch);
         let server = data::unless_stopped(started)?;
@@ -67,6 +74,7 @@ impl Stage {
             home,
             first: planned,
             runs: 0,
+            commands,
         }))
     }
 
@@ -87,7 +95,9 @@ impl Stage {
         let cell = &bench.plan.cells[planned.cell];
         let started_at = jiff::Timestamp::now().to_string();
         let variables = self.variables()?;
-        let loaded = self.load(bench, planned, stop, on_event);
+        let load = self.load_plan(&bench.plan, planned);
+        let commands = self.commands(commands::load(&load, bench.plan.load_of(cell)));
+        let loaded = self.load(load, bench.plan.load_of(cell), stop, on_event);
         let Some(measured) = self.explain(loaded, cell, planned)? else {
             return Ok(None);
         };
@@ -98,6 +108,7 @@ impl Stage {
             started_at,
             variables,
             variables_changed,
+            commands,
         )))
     }
 
@@ -110,17 +121,22 @@ impl Stage {
         Ok(without_directory(self.server.variables()?, &directory))
     }
 
+    /// What was started for the run with the command `load`, free of this run's own paths.
+    fn commands(&self, load: String) -> Vec<String> {
+        let directory = self.home.path();
+        let all = self.commands.iter().cloned().chain([load]);
+        all.map(|command| commands::anonymous(&command, directory))
+            .collect()
+    }
+
     /// Loads the server and measures; `None` if it was stopped.
     fn load(
         &mut self,
-        bench: &Bench<'_>,
-        planned: PlannedRun,
+        mut plan: LoadPlan,
+        settings: &LoadSettings,
         stop: &AtomicBool,
         on_event: &mut dyn FnMut(&Event<'_>),
     ) -> Result<Option<Measured>, weir_load::LoadError> {
-        let cell = &bench.plan.cells[planned.cell];
-        let settings = bench.plan.load_of(cell);
-        let mut plan = self.load_plan(&bench.plan, planned);
         let sampling_began = Instant::now();
         let sampler = Sampler::start(self.probes(), PROBE_INTERVAL, sampling_began);
         let mut watch = Watch::default();
@@ -224,21 +240,20 @@ fn rate(settings: &LoadSettings) -> Option<Rate> {
     })
 }
 
-fn mount(
+fn mount_options(
     bench: &Bench<'_>,
     cell: &Cell,
     drive: &Drive,
     backing: PathBuf,
     mountpoint: PathBuf,
-) -> Result<DriveProcess, StudyError> {
+) -> MountOptions {
     let data = bench.plan.data_of(cell);
-    let options = MountOptions {
+    MountOptions {
         data_scale: data.data_scale,
         drive_scale: data.drive_scale,
         below_floor: bench.options.below_floor,
         ..MountOptions::new(&drive.mounts, backing, mountpoint)
-    };
-    Ok(DriveProcess::mount(&bench.options.weir, &options)?)
+    }
 }
 
 /// Variables with another value after the run than before it.

@@ -79,6 +79,7 @@ impl Measured {
         started_at: String,
         variables: BTreeMap<String, String>,
         variables_changed: BTreeMap<String, String>,
+        commands: Vec<String>,
     ) -> RunResult {
         let outcome = self.outcome;
         let measured_s = outcome.measured_s;
@@ -104,6 +105,7 @@ impl Measured {
             variables,
             variables_changed,
             drive: self.drive,
+            commands,
             histogram: outcome.histogram,
         }
     }

@@ -6,7 +6,7 @@ use weir_model::{Plan, PlannedRun, RunRecord};
 use weir_stats::{StatsError, is_settled};
 
 use super::Next;
-use crate::contrasts::{Contrast, contrasts, pairs};
+use crate::compare::{Contrast, contrasts};
 use crate::{StudyError, estimate, order};
 
 pub(super) fn next(plan: &Plan, records: &[RunRecord]) -> Result<Next, StudyError> {
@@ -70,6 +70,18 @@ fn is_over_budget(plan: &Plan, records: &[&RunRecord], block: &[PlannedRun]) -> 
         .map(|run| estimate::planned_s(plan, &plan.cells[run.cell]));
     let spent_s = estimate::spent_s(records.iter().copied());
     spent_s + planned.sum::<f64>() > budget.as_secs_f64()
+}
+
+/// Throughput, `(level, baseline)`, of both cells in each repetition that has both.
+fn pairs(records: &[&RunRecord], contrast: &Contrast) -> Vec<(f64, f64)> {
+    let of_cell = |cell| records.iter().filter(move |record| record.cell == cell);
+    of_cell(contrast.level_cell)
+        .filter_map(|level| {
+            let mut baselines = of_cell(contrast.baseline_cell);
+            let baseline = baselines.find(|baseline| baseline.repetition == level.repetition)?;
+            Some((level.queries_per_s, baseline.queries_per_s))
+        })
+        .collect()
 }
 
 fn first_missing(runs: &[PlannedRun], records: &[RunRecord]) -> Option<PlannedRun> {

@@ -113,6 +113,33 @@ fn assert_complete(result: &Value) {
         }
     }
     assert_eq!(result["comparisons"].as_array().unwrap().len(), 1);
+    let commands = runs[0]["commands"].as_array().unwrap();
+    assert!(
+        commands[0]
+            .as_str()
+            .unwrap()
+            .starts_with("weir drive mount intel-p4610 (run)/drive")
+    );
+    assert!(
+        commands[1]
+            .as_str()
+            .unwrap()
+            .contains("--datadir=(run)/drive/data --")
+    );
+    assert!(
+        commands[2]
+            .as_str()
+            .unwrap()
+            .starts_with("weir load oltp_write_only --tables=2")
+    );
+    let provenance = &result["provenance"];
+    assert!(
+        provenance["study_file"]
+            .as_str()
+            .unwrap()
+            .contains("title = \"Small\"")
+    );
+    assert_eq!(provenance["command"][1], "run");
 }
 
 /// The generated password is nowhere in what a study leaves.
@@ -386,11 +413,11 @@ fn a_data_set_larger_than_the_drive_is_refused() {
             .lines()
             .find(|line| line.starts_with("capacity"))
             .unwrap();
-        let small = world.write("small.toml", &text.replace(capacity, "capacity = \"64M\""));
+        let small = world.write("small.toml", &text.replace(capacity, "capacity = \"32M\""));
         let study = small_study(flavor).replace("intel-p4610", small.to_str().unwrap());
         let study = world.write("study.toml", &study);
         let error = run(&world, &study).fails();
-        assert!(error.contains("holds 64M"), "{error}");
+        assert!(error.contains("holds 32M"), "{error}");
         world.assert_nothing_left();
     }
 }
