@@ -15,11 +15,13 @@ mod mountpoint;
 mod options;
 mod process;
 pub mod profiles;
+mod recording;
 mod scheduler;
 mod statistics;
 mod stop;
 mod store;
 
+pub use clock::monotonic_ns;
 pub use compression::{BlockCompressor, Sampler as CompressionSampler};
 pub use control::{statistics, unmount};
 pub use durability::{DurabilityLog, Durable, Fate, LoggedWrite};
@@ -29,4 +31,7 @@ pub use model::{Model, ModelUsage};
 pub use mount::{check_fuse, serve};
 pub use options::MountOptions;
 pub use process::DriveProcess;
+pub use recording::{
+    Data, Ended, Event, Events, Node, Operation, Place, Recording, RecordingOptions, Replayer,
+};
 pub use stop::Stop;
