@@ -6,6 +6,7 @@ use weir_model::{Endpoint, WorkloadName};
 
 use crate::LoadError;
 use crate::meter::{Arrivals, Timeline};
+use crate::reactor::ReactorKind;
 use crate::workload::{Distribution, Mix, seeded};
 
 /// Beyond what any server or client does.
@@ -75,6 +76,8 @@ pub struct LoadPlan {
     pub connections: u32,
     /// Threads that drive them.
     pub reactors: u32,
+    /// How these wait.
+    pub reactor: ReactorKind,
     /// Load before the measurement.
     pub warmup: Duration,
     /// Length of the measurement; `None` lasts until `max_events` or a stop.
@@ -114,6 +117,7 @@ impl LoadPlan {
             rows: 10_000,
             connections: 1,
             reactors: 1,
+            reactor: ReactorKind::default(),
             warmup: Duration::ZERO,
             measure: Some(Duration::from_secs(10)),
             interval: Duration::from_secs(1),

@@ -257,6 +257,10 @@ impl Driver for MysqlDriver {
         self.transport.take()
     }
 
+    fn is_plain(&self) -> bool {
+        self.transport.as_ref().is_none_or(Transport::is_plain)
+    }
+
     fn outgoing(shared: &mut Shared) -> &mut Vec<u8> {
         &mut shared.outgoing
     }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -124,10 +125,26 @@ impl Transport {
         }
     }
 
+    /// Whether the socket's bytes are those of the protocol: not encrypted.
+    pub(crate) fn is_plain(&self) -> bool {
+        match self {
+            Self::Unix(_) | Self::Tcp(_) => true,
+        }
+    }
+
     /// Whether a read that returned less than was asked for has left nothing behind.
     pub(crate) fn is_emptied_by_short_read(&self) -> bool {
         match self {
             Self::Unix(_) | Self::Tcp(_) => true,
+        }
+    }
+}
+
+impl AsRawFd for Transport {
+    fn as_raw_fd(&self) -> RawFd {
+        match self {
+            Self::Unix(stream) => stream.as_raw_fd(),
+            Self::Tcp(stream) => stream.as_raw_fd(),
         }
     }
 }
