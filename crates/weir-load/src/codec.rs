@@ -9,11 +9,13 @@ mod greeting;
 mod handshake;
 mod packet;
 mod reply;
+mod session;
 
 pub(crate) use execute::{ExecuteTemplate, ParameterKind, Patch, TextRequest, text_request};
-pub(crate) use handshake::{HandshakeError, Login, Session};
+pub(crate) use handshake::Login;
 pub(crate) use packet::{HEADER_BYTES, Malformed, put_header, put_length_encoded};
 pub(crate) use reply::{Reply, ReplyParser, ServerError};
+pub(crate) use session::{Session, SessionError, Waiting};
 
 #[cfg(test)]
 mod tests;

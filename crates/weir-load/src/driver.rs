@@ -20,7 +20,7 @@ pub(crate) use mysql::{MysqlDriver, Shared, Statements};
 #[cfg(test)]
 pub(crate) use null::NullDriver;
 pub(crate) use reconnect::{Fresh, Reconnector, reconnecting};
-pub(crate) use transport::{Blocking, Transport};
+pub(crate) use transport::{NonBlocking, Transport};
 
 /// Why a driver is called.
 #[derive(Debug)]

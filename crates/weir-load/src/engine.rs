@@ -6,7 +6,7 @@ use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::LoadError;
-use crate::connect::{connect_all, open};
+use crate::connect::{Deadline, Servers, connect_all};
 use crate::driver::{MysqlDriver, Reconnector, Share, Shared, reconnecting};
 use crate::meter::{Arrivals, Lane, Meter, Tally, Timeline};
 use crate::plan::LoadPlan;
@@ -58,14 +58,17 @@ pub fn run(
         plan.rows,
         plan.connections,
     )?;
-    preflight::check(plan, &script)?;
-    let drivers = connect_all(plan, &script, stop)?;
-    drive(plan, drivers, &script, &rows, stop, on_interval)
+    let servers = Servers::new(plan)?;
+    let deadline = Deadline::after(plan.init_timeout);
+    preflight::check(plan, &servers, &script, deadline)?;
+    let drivers = connect_all(plan, &servers, &script, stop, deadline)?;
+    drive(plan, drivers, &servers, &script, &rows, stop, on_interval)
 }
 
 fn drive(
     plan: &LoadPlan,
     drivers: Vec<MysqlDriver>,
+    servers: &Servers,
     script: &Script,
     rows: &Rows,
     stop: &AtomicBool,
@@ -76,10 +79,6 @@ fn drive(
     let timeline = plan.timeline();
     let origin = Instant::now();
     let mut merger = Merger::new(timeline);
-    let plan_of_reconnects = LoadPlan {
-        setup_timeout: plan.setup_timeout.min(RECONNECT_TIMEOUT),
-        ..plan.clone()
-    };
     let reports = std::thread::scope(|scope| {
         let mut exchanges = Vec::new();
         let mut threads = Vec::new();
@@ -88,7 +87,7 @@ fn drive(
             exchanges.push(exchange);
             let reconnector = plan
                 .reconnect
-                .then(|| spawn_reconnecting(scope, &plan_of_reconnects, script))
+                .then(|| spawn_reconnecting(scope, servers, script, plan.tables))
                 .transpose()?;
             let shared = Shared::new(
                 script.clone(),
@@ -126,13 +125,19 @@ fn drive(
 /// Starts the thread that makes lost connections again, for one reactor.
 fn spawn_reconnecting<'scope>(
     scope: &'scope Scope<'scope, '_>,
-    plan: &'scope LoadPlan,
+    servers: &'scope Servers,
     script: &'scope Script,
+    tables: u32,
 ) -> Result<Reconnector, LoadError> {
     let (reconnector, helper) = reconnecting();
     std::thread::Builder::new()
         .name("weir-reconnect".to_owned())
-        .spawn_scoped(scope, move || helper.serve(|| open(plan, script).ok()))
+        .spawn_scoped(scope, move || {
+            helper.serve(|number| {
+                let deadline = Deadline::after(RECONNECT_TIMEOUT);
+                servers.of(number).open(script, tables, deadline).ok()
+            });
+        })
         .map_err(|error| LoadError::Host {
             what: "start a thread that reconnects",
             why: error.to_string().to_lowercase(),

@@ -14,6 +14,7 @@
 //! connection, or none) -> `codec` (packets) and `workload` (statements and keys), all of which
 //! report to `meter`. Nothing here prints; nothing knows about studies or other hosts.
 
+mod channel;
 mod cleanup;
 mod codec;
 mod connect;
@@ -28,6 +29,7 @@ mod preflight;
 mod prepare;
 mod reactor;
 mod statistics;
+mod tls;
 mod workload;
 
 pub mod sysbench;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use weir_model::{Endpoint, WorkloadName};
+use weir_model::{Address, Endpoint, WorkloadName};
 
 use crate::LoadError;
 use crate::meter::{Arrivals, Timeline};
@@ -66,6 +66,9 @@ pub struct Rate {
 pub struct LoadPlan {
     /// The server.
     pub endpoint: Endpoint,
+    /// More servers with the same accounts, schema and tables: connections are dealt over all of
+    /// them in turn.
+    pub more_addresses: Vec<Address>,
     /// Which transactions.
     pub workload: WorkloadName,
     /// Number of tables.
@@ -103,8 +106,8 @@ pub struct LoadPlan {
     /// Round-trip time that is added to that of the network: half to each request, half to each
     /// reply.
     pub rtt: Duration,
-    /// Longest wait for each answer before the load begins.
-    pub setup_timeout: Duration,
+    /// Longest time from the first connection to the last, checks before them included.
+    pub init_timeout: Duration,
 }
 
 impl LoadPlan {
@@ -112,6 +115,7 @@ impl LoadPlan {
     pub fn new(endpoint: Endpoint, workload: WorkloadName) -> Self {
         Self {
             endpoint,
+            more_addresses: Vec::new(),
             workload,
             tables: 1,
             rows: 10_000,
@@ -129,7 +133,7 @@ impl LoadPlan {
             tolerated: Tolerated::default(),
             reconnect: false,
             rtt: Duration::ZERO,
-            setup_timeout: Duration::from_secs(10),
+            init_timeout: Duration::from_secs(30),
         }
     }
 
@@ -273,7 +277,7 @@ impl PreparePlan {
 
 #[cfg(test)]
 mod tests {
-    use weir_model::{Address, Secret};
+    use weir_model::Secret;
 
     use super::*;
 
@@ -283,6 +287,7 @@ mod tests {
             user: "weir".to_owned(),
             password: Secret::new(""),
             database: "sbtest".to_owned(),
+            tls: weir_model::Tls::default(),
         };
         LoadPlan::new(endpoint, workload)
     }

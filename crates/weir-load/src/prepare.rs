@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::LoadError;
+use crate::connect::Connector;
 use crate::control::Control;
 use crate::plan::{Layout, PreparePlan};
 use crate::workload::{
@@ -25,6 +26,7 @@ const PACE: Duration = Duration::from_millis(100);
 /// What the loading threads share.
 struct Job<'a> {
     plan: &'a PreparePlan,
+    connector: Connector,
     keys: Keys,
     stop: &'a AtomicBool,
     abort: AtomicBool,
@@ -51,6 +53,7 @@ pub fn prepare(
     let threads = plan.threads.min(plan.tables);
     let job = Job {
         plan,
+        connector: Connector::new(plan.endpoint.clone())?,
         keys: Keys::new(plan.distribution, plan.rows)?,
         stop,
         abort: AtomicBool::new(false),
@@ -58,13 +61,13 @@ pub fn prepare(
         rows_done: AtomicU64::new(0),
         connections: Mutex::new(Vec::new()),
     };
-    let mut control = Control::connect(&plan.endpoint, false, None)?;
+    let mut control = Control::connect(&job.connector, false, None)?;
     control.run(&format!(
         "CREATE DATABASE IF NOT EXISTS `{}`",
         plan.endpoint.database
     ))?;
     if plan.layout == Layout::Bulk {
-        return make_bulk_tables(plan);
+        return make_bulk_tables(&job.connector, plan.tables);
     }
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| job.work())).collect();
@@ -86,9 +89,9 @@ pub fn prepare(
 }
 
 /// Empty tables need no threads.
-fn make_bulk_tables(plan: &PreparePlan) -> Result<(), LoadError> {
-    let mut control = Control::connect(&plan.endpoint, true, None)?;
-    for number in 1..=plan.tables {
+fn make_bulk_tables(connector: &Connector, tables: u32) -> Result<(), LoadError> {
+    let mut control = Control::connect(connector, true, None)?;
+    for number in 1..=tables {
         control.run(&create_bulk_table(number))?;
     }
     Ok(())
@@ -154,7 +157,7 @@ impl Job<'_> {
     }
 
     fn load_tables(&self) -> Result<(), LoadError> {
-        let mut control = Control::connect(&self.plan.endpoint, true, None)?;
+        let mut control = Control::connect(&self.connector, true, None)?;
         self.connections
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -168,7 +171,7 @@ impl Job<'_> {
         }
     }
 
-    fn load_table(&self, control: &mut Control<'_>, number: u32) -> Result<(), LoadError> {
+    fn load_table(&self, control: &mut Control, number: u32) -> Result<(), LoadError> {
         self.step(control, &create_table(number, &self.plan.engine))?;
         let packet = control
             .first::<u64>("SELECT @@max_allowed_packet")?
@@ -191,14 +194,14 @@ impl Job<'_> {
         self.verify(control, number)
     }
 
-    fn step(&self, control: &mut Control<'_>, sql: &str) -> Result<(), LoadError> {
+    fn step(&self, control: &mut Control, sql: &str) -> Result<(), LoadError> {
         if self.is_stopped() {
             return Err(LoadError::Interrupted("loading the tables"));
         }
         control.run(sql)
     }
 
-    fn verify(&self, control: &mut Control<'_>, number: u32) -> Result<(), LoadError> {
+    fn verify(&self, control: &mut Control, number: u32) -> Result<(), LoadError> {
         let name = table_name(number);
         let rows = control
             .first::<u64>(&format!("SELECT COUNT(*) FROM {name}"))?
@@ -213,7 +216,7 @@ impl Job<'_> {
     }
 
     /// Ends what the loading connections are doing: building an index may take minutes.
-    fn kill_statements(&self, control: &mut Control<'_>) {
+    fn kill_statements(&self, control: &mut Control) {
         let connections = self
             .connections
             .lock()

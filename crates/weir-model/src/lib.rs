@@ -12,13 +12,16 @@ mod plan;
 mod result;
 mod server;
 mod suggest;
+mod tls;
 mod toml_text;
 mod units;
 
 pub use device::{DeviceModel, Nanoseconds, Op, OpKind};
 pub use drive::{
-    Atomicity, Compression, Disks, DriveProfile, DriveStatistics, FileKindStatistics, Flash,
-    FlushTiming, ProfileError, ReadTiming, Throttle, ThrottleRate, WriteCache, WriteTiming,
+    Atomicity, CacheFill, CacheStatistics, CachedWrites, CompressedSizes, Compression, Disks,
+    DriveProfile, DriveStatistics, Endurance, FileKindStatistics, Flash, FlushTiming, FrontCache,
+    FrontDrive, Nand, Pieces, ProfileError, Provisioning, ReadTiming, SlcCache, SpaceState,
+    Throttle, ThrottleRate, WriteCache, WriteTiming,
 };
 pub use endpoint::{Address, Endpoint, Secret};
 pub use file_kind::FileKind;
@@ -33,5 +36,6 @@ pub use result::{
 };
 pub use server::{Flavor, ServerVersion};
 pub use suggest::nearest;
+pub use tls::{Tls, TlsMode};
 pub use toml_text::parse_toml;
 pub use units::{Bytes, Duration, Scale, UnitError};

@@ -294,6 +294,7 @@ fn drive_statistics(kind: usize, rate: f64, measure_s: f64) -> DriveStatistics {
             write_latency_s: count(writes) as f64 * 210e-6,
             flushes: count(flushes),
             flush_latency_s: count(flushes) as f64 * 24e-6,
+            ..FileKindStatistics::default()
         }
     };
     let mut by_kind = BTreeMap::from([
@@ -319,6 +320,7 @@ fn drive_statistics(kind: usize, rate: f64, measure_s: f64) -> DriveStatistics {
         lateness_us_p50: 6.0,
         lateness_us_p99: [41.0, 48.0, 96.0, 180.0][kind],
         late_share: [0.004, 0.006, 0.021, 0.083][kind],
+        ..DriveStatistics::default()
     }
 }
 

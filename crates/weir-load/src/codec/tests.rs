@@ -159,8 +159,10 @@ impl Write for Scripted<'_> {
 const LOGIN: Login<'_> = Login {
     user: "weir",
     password: "secret",
-    database: "sbtest",
+    database: Some("sbtest"),
     is_local: true,
+    mode: weir_model::TlsMode::Disabled,
+    tls: None,
 };
 
 fn greeting(plugin: &str) -> Vec<u8> {

@@ -16,7 +16,14 @@ fn login(endpoint: &Endpoint) -> Result<(), LoadError> {
         ..LoadPlan::new(endpoint.clone(), WorkloadName::OltpPointSelect)
     };
     let script = Script::new(plan.workload, &plan.mix)?;
-    connect(&plan, &script, 0).map(drop)
+    Connector::new(plan.endpoint)?
+        .open(&script, plan.tables, Deadline::after(plan.init_timeout))
+        .map(drop)
+}
+
+fn control(endpoint: &Endpoint) -> Control {
+    let connector = Connector::new(endpoint.clone()).unwrap();
+    Control::connect(&connector, true, None).unwrap()
 }
 
 /// A server that listens on TCP too, with the table that a point select needs.
@@ -34,7 +41,7 @@ fn server(flavor: Flavor) -> (PrivateServer, tempfile::TempDir, u16) {
         ],
     );
     let endpoint = server.endpoint();
-    let mut control = Control::connect(&endpoint, true, None).unwrap();
+    let mut control = control(&endpoint);
     control
         .run("CREATE TABLE sbtest1 (id INTEGER PRIMARY KEY, c CHAR(120))")
         .unwrap();
@@ -43,7 +50,7 @@ fn server(flavor: Flavor) -> (PrivateServer, tempfile::TempDir, u16) {
 
 fn account(server: &PrivateServer, name: &str, identified: &str) {
     let endpoint = server.endpoint();
-    let mut control = Control::connect(&endpoint, true, None).unwrap();
+    let mut control = control(&endpoint);
     for host in ["localhost", "127.0.0.1"] {
         control
             .run(&format!(
@@ -80,8 +87,7 @@ fn mysql_logs_in_with_cold_and_warm_password_caches() {
     );
     account(&server, "empty", "WITH caching_sha2_password BY ''");
     for endpoint in endpoints(&server, port, "sha2", "secret word") {
-        let root = server.endpoint();
-        let mut control = Control::connect(&root, true, None).unwrap();
+        let mut control = control(&server.endpoint());
         // Empties the cache: the next login must hand over the password itself, in the clear on
         // the socket and encrypted with the server's key over TCP.
         control.run("FLUSH PRIVILEGES").unwrap();
@@ -110,8 +116,7 @@ fn mariadb_logs_in_with_native_passwords_and_refuses_what_is_not_spoken() {
     for endpoint in endpoints(&server, port, "native", "secret word") {
         login(&endpoint).unwrap();
     }
-    let root = server.endpoint();
-    let mut control = Control::connect(&root, true, None).unwrap();
+    let mut control = control(&server.endpoint());
     if control.run("INSTALL SONAME 'auth_ed25519'").is_ok() {
         account(
             &server,

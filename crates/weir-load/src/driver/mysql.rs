@@ -258,7 +258,8 @@ impl Driver for MysqlDriver {
     }
 
     fn is_plain(&self) -> bool {
-        self.transport.as_ref().is_none_or(Transport::is_plain)
+        let transport = self.transport.as_ref();
+        transport.is_none_or(|transport| !transport.is_encrypted())
     }
 
     fn outgoing(shared: &mut Shared) -> &mut Vec<u8> {

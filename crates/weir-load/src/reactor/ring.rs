@@ -13,7 +13,6 @@ mod memory;
 mod queues;
 
 use std::io;
-use std::os::fd::AsRawFd as _;
 
 use io_uring::cqueue;
 
@@ -121,14 +120,14 @@ impl RingSockets {
 }
 
 impl Sockets for RingSockets {
-    fn attach(&mut self, index: usize, transport: Transport) -> io::Result<()> {
+    fn attach(&mut self, index: usize, mut transport: Transport) -> io::Result<()> {
         let mut generation = 0;
         if let Some(old) = self.streams[index].take() {
             generation = (old.generation + 1) & 0x3FFF_FFFF;
             let token = u64::from(old.generation) << 32 | index as u64;
             self.queues.cancel(RECEIVE | token, CANCEL | token)?;
         }
-        self.queues.set_file(index, transport.as_raw_fd())?;
+        self.queues.set_file(index, transport.descriptor())?;
         self.streams[index] = Some(Stream {
             _transport: transport,
             generation,

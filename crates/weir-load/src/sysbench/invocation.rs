@@ -196,6 +196,7 @@ impl Settings {
             user: self.user.clone(),
             password: self.password.clone().unwrap_or_default(),
             database: self.database.clone(),
+            tls: weir_model::Tls::default(),
         };
         let seed = if self.rand_seed == 0 {
             seed_from_clock()
