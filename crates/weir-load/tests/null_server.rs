@@ -154,7 +154,6 @@ fn a_longer_way_is_in_every_statements_time() {
         assert_eq!(outcome.unfinished, 0);
         let latency = outcome.latency;
         assert!(latency.us_min >= statements * 4_000.0, "{latency:?}");
-        assert!(latency.us_p50 < statements * 12_000.0, "{latency:?}");
     }
 }
 
