@@ -218,11 +218,17 @@ pub enum WorkloadName {
     SelectRandomRanges,
     /// Long multi-row inserts, each connection into a table of its own; a transaction is a row.
     BulkInsert,
+    /// `OltpReadOnly` on a table with text, and a select by a line of it.
+    OltpTextReadOnly,
+    /// Updates of text too, by key and by a line, and a delete and an insert.
+    OltpTextWriteOnly,
+    /// The statements of both in a transaction.
+    OltpTextReadWrite,
 }
 
 impl WorkloadName {
     /// All workloads.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::OltpPointSelect,
         Self::OltpReadOnly,
         Self::OltpReadWrite,
@@ -234,6 +240,9 @@ impl WorkloadName {
         Self::SelectRandomPoints,
         Self::SelectRandomRanges,
         Self::BulkInsert,
+        Self::OltpTextReadOnly,
+        Self::OltpTextWriteOnly,
+        Self::OltpTextReadWrite,
     ];
 
     /// sysbench's name for it.
@@ -250,6 +259,9 @@ impl WorkloadName {
             Self::SelectRandomPoints => "select_random_points",
             Self::SelectRandomRanges => "select_random_ranges",
             Self::BulkInsert => "bulk_insert",
+            Self::OltpTextReadOnly => "oltp_text_read_only",
+            Self::OltpTextWriteOnly => "oltp_text_write_only",
+            Self::OltpTextReadWrite => "oltp_text_read_write",
         }
     }
 }
