@@ -36,8 +36,8 @@ pub use judgement::{
 };
 pub use metric::{Metric, MetricKind, Sample, metrics};
 pub use plan::{
-    Cell, Claim, DataPlan, DistributionName, LoadSettings, NegativeControl, Plan, PlannedRun,
-    Price, ServerSettings, WorkloadName,
+    Cell, Claim, CrashTest, DataPlan, DistributionName, LoadSettings, NegativeControl, Plan,
+    PlannedRun, Price, ServerSettings, WorkloadName,
 };
 pub use result::{
     IntervalRecord, LatencySummary, Limiter, Provenance, RunRecord, RunResult, StudyResult,

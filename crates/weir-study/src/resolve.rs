@@ -76,6 +76,7 @@ pub fn resolve(
             .map(NegativeControlSection::resolve)
             .collect(),
         prices: file.prices.clone(),
+        crash_tests: file.crash_tests.clone(),
     })
 }
 

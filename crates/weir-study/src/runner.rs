@@ -94,7 +94,7 @@ pub fn run(
         return Err(StudyError::StoppedBeforeFirstRun);
     };
     Ok(RunOutcome {
-        result: evaluate(store.read()?)?,
+        result: evaluate(store.read()?),
         file,
         stopped,
     })
