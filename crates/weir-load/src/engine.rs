@@ -11,9 +11,9 @@ use crate::driver::{MysqlDriver, Reconnector, Share, Shared, reconnecting};
 use crate::meter::{Arrivals, Lane, Meter, Tally, Timeline};
 use crate::plan::LoadPlan;
 use crate::preflight;
-use crate::reactor::{EpollSockets, Reactor, use_batch_scheduling};
+use crate::reactor::{ReactorKind, drive as drive_reactor, use_batch_scheduling};
 use crate::statistics::{Interval, LoadOutcome, Merger, fairness};
-use crate::workload::{Rows, Script};
+use crate::workload::Script;
 
 /// Empty tallies that wait for each reactor at the start: one to swap in, one for a late return.
 const SPARES: usize = 2;
@@ -28,6 +28,7 @@ struct ReactorReport {
     unfinished: usize,
     cpu_ns: u64,
     batch_scheduling: bool,
+    kind: ReactorKind,
 }
 
 /// The coordinator's end of the exchange with one reactor.
@@ -49,19 +50,12 @@ pub fn run(
     on_interval: &mut dyn FnMut(&Interval),
 ) -> Result<LoadOutcome, LoadError> {
     plan.check()?;
-    let script = Script::new(plan.workload, &plan.mix)?;
-    let rows = Rows::new(
-        &script,
-        plan.distribution,
-        plan.tables,
-        plan.rows,
-        plan.connections,
-    )?;
+    let script = plan.workload.script(plan)?;
     let servers = Servers::new(plan)?;
     let deadline = Deadline::after(plan.init_timeout);
     preflight::check(plan, &servers, &script, deadline)?;
     let drivers = connect_all(plan, &servers, &script, stop, deadline)?;
-    drive(plan, drivers, &servers, &script, &rows, stop, on_interval)
+    drive(plan, drivers, &servers, &script, stop, on_interval)
 }
 
 fn drive(
@@ -69,7 +63,6 @@ fn drive(
     drivers: Vec<MysqlDriver>,
     servers: &Servers,
     script: &Script,
-    rows: &Rows,
     stop: &AtomicBool,
     on_interval: &mut dyn FnMut(&Interval),
 ) -> Result<LoadOutcome, LoadError> {
@@ -86,17 +79,17 @@ fn drive(
             exchanges.push(exchange);
             let reconnector = plan
                 .reconnect
-                .then(|| spawn_reconnecting(scope, servers, script, plan.tables))
+                .then(|| spawn_reconnecting(scope, servers, script))
                 .transpose()?;
             let shared = Shared::new(
                 script.clone(),
-                rows.clone(),
                 &plan.endpoint.address,
                 plan.tolerated.clone(),
                 reconnector,
                 plan.half_rtt_ns(),
             );
             let job = ReactorJob {
+                kind: plan.reactor,
                 timeline,
                 origin,
                 lane,
@@ -112,6 +105,7 @@ fn drive(
     })?;
     let mut outcome = merger.finish();
     outcome.client_cpu_s = reports.iter().map(|r| r.cpu_ns as f64 / 1e9).collect();
+    outcome.reactors = reports.iter().map(|report| report.kind).collect();
     outcome.batch_scheduling = reports.iter().all(|report| report.batch_scheduling);
     outcome.unfinished = reports.iter().map(|report| report.unfinished as u64).sum();
     outcome.stopped_early = stop.load(Ordering::Relaxed);
@@ -124,7 +118,6 @@ fn spawn_reconnecting<'scope>(
     scope: &'scope Scope<'scope, '_>,
     servers: &'scope Servers,
     script: &'scope Script,
-    tables: u32,
 ) -> Result<Reconnector, LoadError> {
     let (reconnector, helper) = reconnecting();
     std::thread::Builder::new()
@@ -132,7 +125,7 @@ fn spawn_reconnecting<'scope>(
         .spawn_scoped(scope, move || {
             helper.serve(|number| {
                 let deadline = Deadline::after(RECONNECT_TIMEOUT);
-                servers.of(number).open(script, tables, deadline).ok()
+                servers.of(number).open(script, deadline).ok()
             });
         })
         .map_err(|error| LoadError::Host {
@@ -170,6 +163,7 @@ fn exchange(is_open: bool) -> (Lane, Exchange) {
 
 /// What a reactor thread needs besides its connections.
 struct ReactorJob<'scope> {
+    kind: ReactorKind,
     timeline: Timeline,
     origin: Instant,
     lane: Lane,
@@ -221,17 +215,14 @@ impl<'scope> ReactorJob<'scope> {
             self.budget,
             self.arrivals,
         );
-        let sockets = EpollSockets::new(drivers.len()).map_err(|error| LoadError::Host {
-            what: "make an epoll instance",
-            why: error.to_string().to_lowercase(),
-        })?;
-        let reactor = Reactor::new(drivers, sockets, self.stop, self.abort)?;
-        let outcome = reactor.run(shared, &mut meter)?;
+        let flags = (self.stop, self.abort);
+        let (outcome, kind) = drive_reactor(self.kind, drivers, flags, shared, &mut meter)?;
         Ok(ReactorReport {
             shares: outcome.shares,
             unfinished: outcome.unfinished,
             cpu_ns: meter.finish(),
             batch_scheduling,
+            kind,
         })
     }
 }

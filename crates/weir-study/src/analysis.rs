@@ -36,7 +36,7 @@ pub(crate) fn analyse(evidence: &Evidence<'_>) -> Analysis {
 
 /// How far apart runs of the same settings lie: repetitions, and cells that differ in name only.
 pub(crate) fn noise(result: &StudyResult, runs: &RunsByCell<'_>) -> Option<NoiseFloor> {
-    let groups = identical(&result.plan.cells);
+    let groups = identical(&result.plan);
     let grouped: BTreeSet<_> = groups.iter().flatten().copied().collect();
     let alone = (0..result.plan.cells.len())
         .filter(|cell| !grouped.contains(cell))
@@ -57,7 +57,7 @@ fn noise_words(result: &StudyResult, floor: &NoiseFloor) -> Noise {
     Noise {
         log_deviation: floor.log_deviation,
         degrees_of_freedom: floor.degrees_of_freedom,
-        identical_cells: identical(&result.plan.cells).iter().map(Vec::len).sum(),
+        identical_cells: identical(&result.plan).iter().map(Vec::len).sum(),
         repetitions,
         floor_ratio: floor.ratio(repetitions),
     }
@@ -78,6 +78,3 @@ fn by_context(plan: &Plan, without: &[&str]) -> Vec<(Levels, Vec<usize>)> {
     }
     contexts.into_iter().collect()
 }
-
-#[cfg(test)]
-mod tests;

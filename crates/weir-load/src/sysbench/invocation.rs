@@ -7,8 +7,9 @@ use weir_model::{Address, Endpoint, Secret, WorkloadName};
 
 use super::options;
 use super::value::{UsageError, Value};
-use crate::plan::{ArrivalKind, Layout, LoadPlan, PreparePlan, Rate, Tolerated};
-use crate::workload::{Distribution, Mix};
+use crate::plan::{ArrivalKind, LoadPlan, PreparePlan, Rate, Tolerated};
+use crate::reactor::ReactorKind;
+use crate::workload::{Distribution, Mix, Workload};
 
 /// Environment variable that holds the password when no option does.
 pub const PASSWORD_VARIABLE: &str = "WEIR_MYSQL_PASSWORD";
@@ -62,6 +63,7 @@ pub struct Invocation {
 pub(super) struct Settings {
     pub(super) threads: u32,
     pub(super) reactors: u32,
+    pub(super) reactor: ReactorKind,
     pub(super) events: u64,
     pub(super) time_s: u32,
     pub(super) rate_per_s: f64,
@@ -100,6 +102,7 @@ impl Default for Settings {
         Self {
             threads: 1,
             reactors: 1,
+            reactor: ReactorKind::default(),
             events: 0,
             time_s: 10,
             rate_per_s: 0.0,
@@ -165,9 +168,9 @@ pub fn parse<S: AsRef<str>>(
     settings.resolve(workload, command)
 }
 
-fn words_of(words: &[&str]) -> Result<(WorkloadName, Command), UsageError> {
+fn words_of(words: &[&str]) -> Result<(Workload, Command), UsageError> {
     if words == ["help"] {
-        return Ok((WorkloadName::OltpReadWrite, Command::Help));
+        return Ok((WorkloadName::OltpReadWrite.into(), Command::Help));
     }
     let (workload, rest) = words.split_first().ok_or(UsageError::Missing("workload"))?;
     let workload = workload.parse().map_err(UsageError::Workload)?;
@@ -186,7 +189,7 @@ fn words_of(words: &[&str]) -> Result<(WorkloadName, Command), UsageError> {
 }
 
 impl Settings {
-    fn resolve(self, workload: WorkloadName, command: Command) -> Result<Invocation, UsageError> {
+    fn resolve(self, workload: Workload, command: Command) -> Result<Invocation, UsageError> {
         let distribution = self.distribution()?;
         let endpoint = Endpoint {
             address: self.address(),
@@ -200,17 +203,18 @@ impl Settings {
         } else {
             self.rand_seed
         };
-        let mut plan = LoadPlan::new(endpoint.clone(), workload);
-        let layout = Layout::of(workload);
+        let mut plan = LoadPlan::new(endpoint.clone(), workload.clone());
         // sysbench's bulk_insert gives each thread a table and knows no number of tables.
-        let tables = match layout {
-            Layout::Bulk => self.threads,
-            Layout::Filled => self.tables,
+        let tables = if workload.is_bulk() {
+            self.threads
+        } else {
+            self.tables
         };
         plan.tables = tables;
         plan.rows = self.table_size;
         plan.connections = self.threads;
         plan.reactors = self.reactors;
+        plan.reactor = self.reactor;
         plan.warmup = Duration::from_secs(u64::from(self.warmup_s));
         plan.measure = (self.time_s > 0).then(|| Duration::from_secs(u64::from(self.time_s)));
         plan.interval = Duration::from_secs(u64::from(self.report_interval_s.max(1)));
@@ -225,9 +229,8 @@ impl Settings {
         plan.distribution = distribution;
         plan.mix = self.mix;
         plan.tolerated = self.tolerated;
-        let mut prepare = PreparePlan::new(endpoint);
+        let mut prepare = PreparePlan::new(endpoint, workload);
         prepare.tables = tables;
-        prepare.layout = layout;
         prepare.rows = self.table_size;
         prepare.threads = self.threads;
         prepare.seed = seed;

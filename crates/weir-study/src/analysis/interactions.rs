@@ -67,7 +67,7 @@ fn combined(
     first: &Contrast,
     second: &Contrast,
 ) -> Option<usize> {
-    let of = |cell: usize| settings(&plan.cells[cell]);
+    let of = |cell: usize| settings(plan, &plan.cells[cell]);
     let baseline = of(first.baseline_cell);
     let (with_first, with_second) = (of(first.level_cell), of(second.level_cell));
     let changed = |with: &BTreeMap<String, String>| -> BTreeMap<String, String> {

@@ -53,7 +53,7 @@ fn finding(plan: &Plan, contrast: &Contrast) -> Option<Finding> {
         .iter()
         .find(|claim| is_about(plan, claim, contrast))?;
     let missing = missing_alone(
-        &plan.cells,
+        plan,
         &plan.cells[contrast.baseline_cell],
         &plan.cells[contrast.level_cell],
     );
@@ -71,8 +71,8 @@ fn finding(plan: &Plan, contrast: &Contrast) -> Option<Finding> {
 
 /// The settings in which `level` differs from `baseline`, if there are several, that no other cell
 /// changes alone.
-fn missing_alone(cells: &[Cell], baseline: &Cell, level: &Cell) -> BTreeSet<String> {
-    let (from, to) = (settings(baseline), settings(level));
+fn missing_alone(plan: &Plan, baseline: &Cell, level: &Cell) -> BTreeSet<String> {
+    let (from, to) = (settings(plan, baseline), settings(plan, level));
     let names = from.keys().chain(to.keys());
     let differing: BTreeSet<_> = names
         .filter(|name| from.get(*name) != to.get(*name))
@@ -80,7 +80,7 @@ fn missing_alone(cells: &[Cell], baseline: &Cell, level: &Cell) -> BTreeSet<Stri
     if differing.len() < 2 {
         return BTreeSet::new();
     }
-    let all: Vec<_> = cells.iter().map(settings).collect();
+    let all: Vec<_> = plan.cells.iter().map(|cell| settings(plan, cell)).collect();
     let changed_alone = |name: &String| {
         let mut wanted: BTreeMap<_, _> = from.clone();
         match to.get(name) {

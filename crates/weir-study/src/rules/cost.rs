@@ -29,7 +29,7 @@ fn check(design: &Design<'_>) -> Option<Finding> {
     let mut without = BTreeSet::new();
     for contrast in &design.contrasts {
         let (baseline, level) = design.cells(contrast);
-        if differing(baseline, level).contains("drive") {
+        if differing(design.plan, baseline, level).contains("drive") {
             let levels = [&contrast.baseline, &contrast.level];
             let unpriced = levels
                 .into_iter()

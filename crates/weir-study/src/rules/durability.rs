@@ -146,7 +146,9 @@ fn check_design(design: &Design<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for contrast in &design.contrasts {
         let (baseline, level): (&Cell, &Cell) = design.cells(contrast);
-        let declared: Vec<_> = differing(baseline, level).into_iter().collect();
+        let declared: Vec<_> = differing(design.plan, baseline, level)
+            .into_iter()
+            .collect();
         let found = judge(
             &contrast.factor,
             &declared,

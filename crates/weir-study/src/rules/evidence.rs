@@ -83,6 +83,7 @@ impl<'a> Evidence<'a> {
     /// Settings in which the cells of `comparison` were meant to differ.
     pub(super) fn declared(&self, comparison: &Comparison) -> BTreeSet<String> {
         differing(
+            &self.result.plan,
             self.cell(comparison.baseline_cell),
             self.cell(comparison.level_cell),
         )
@@ -90,22 +91,27 @@ impl<'a> Evidence<'a> {
 }
 
 fn profile<'a>(drives: &'a [DriveProfile], cell: &Cell) -> Option<&'a DriveProfile> {
-    let name = cell.drive.as_ref()?;
-    drives.iter().find(|drive| drive.name == *name)
+    let name = cell.drive_name()?;
+    drives.iter().find(|drive| drive.name == name)
 }
 
 /// The profiles of the drives in `plan`; one that cannot be read is the study's own error, told
 /// elsewhere.
 pub(super) fn profiles(plan: &Plan) -> Vec<DriveProfile> {
-    let names: BTreeSet<_> = plan
+    let named = plan
         .cells
         .iter()
-        .filter_map(|cell| cell.drive.as_ref())
-        .collect();
-    names
-        .into_iter()
-        .filter_map(|name| weir_drive::profiles::load(name, None).ok())
-        .collect()
+        .filter_map(|cell| Some((cell.drive_name()?, cell)));
+    let cells: BTreeMap<_, _> = named.collect();
+    let profile = |(name, cell): (String, &Cell)| {
+        let mut profile = weir_drive::profiles::load(cell.drive.as_ref()?, None).ok()?;
+        for (key, value) in &cell.drive_settings {
+            profile = profile.with(key, value).ok()?;
+        }
+        profile.name = name;
+        Some(profile)
+    };
+    cells.into_iter().filter_map(profile).collect()
 }
 
 /// The size of a page of `variables`.

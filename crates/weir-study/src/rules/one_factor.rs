@@ -79,7 +79,7 @@ fn check_design(design: &Design<'_>) -> Vec<Finding> {
     let mut by_factor: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for contrast in &design.contrasts {
         let (baseline, level) = design.cells(contrast);
-        let names = differing(baseline, level);
+        let names = differing(design.plan, baseline, level);
         if names.len() > 1 {
             by_factor.entry(&contrast.factor).or_default().extend(names);
         }

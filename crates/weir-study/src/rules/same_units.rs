@@ -72,7 +72,7 @@ fn check_design(design: &Design<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for contrast in &design.contrasts {
         let (baseline, level) = design.cells(contrast);
-        let names: Vec<_> = differing(baseline, level)
+        let names: Vec<_> = differing(design.plan, baseline, level)
             .into_iter()
             .filter(|name| is_of_queries(name))
             .collect();

@@ -38,6 +38,7 @@ fn cell(doublewrite: &str) -> Cell {
         drive: Some("d".into()),
         variables: factor,
         threads: 4,
+        ..Cell::default()
     }
 }
 
@@ -62,6 +63,7 @@ fn run(cell: usize, repetition: u32, queries_per_s: f64) -> RunResult {
             unfinished: 0,
             utilization: Utilization::default(),
             limiter: Limiter::DriveWrite,
+            approach: weir_model::Approach::default(),
         },
         intervals: (1..=10).map(f64::from).map(interval).collect(),
         samples: vec![],
@@ -101,6 +103,7 @@ fn fair() -> StudyResult {
             seed: 1,
             server: ServerSettings {
                 flavor: Flavor::Mysql,
+                version: None,
                 binary: None,
                 variables: BTreeMap::new(),
             },
@@ -115,7 +118,11 @@ fn fair() -> StudyResult {
                 warmup: Duration::from_secs(10),
                 measure: Duration::from_secs(1800),
                 distribution: DistributionName::Uniform,
+                ..LoadSettings::default()
             },
+            factors: Vec::new(),
+            repeat: weir_model::Repetition::default(),
+            search: None,
             cells,
             runs: vec![PlannedRun {
                 cell: 0,
@@ -142,6 +149,7 @@ fn fair() -> StudyResult {
         comparisons: vec![],
         analysis: Analysis::default(),
         findings: vec![],
+        searches: vec![],
         provenance: Provenance {
             study_file: "[study]".into(),
             weir_commit: "abc".into(),
@@ -154,7 +162,7 @@ fn fair() -> StudyResult {
 fn spoiled(spoil: impl FnOnce(&mut StudyResult)) -> (Vec<(String, Severity)>, Verdict) {
     let mut result = fair();
     spoil(&mut result);
-    let result = evaluate(result);
+    let result = evaluate(result).unwrap();
     let [comparison] = result.comparisons.as_slice() else {
         panic!("one comparison expected")
     };
@@ -175,7 +183,7 @@ fn invalid(rule: &str) -> (Vec<(String, Severity)>, Verdict) {
 
 #[test]
 fn a_fair_comparison_stands() {
-    let result = evaluate(fair());
+    let result = evaluate(fair()).unwrap();
     let comparison = &result.comparisons[0];
     assert_eq!(comparison.findings, []);
     assert_eq!(result.findings, []);
@@ -447,7 +455,7 @@ fn r5_an_effect_must_be_larger_than_its_negative_control() {
                 at: BTreeMap::from([("threads".to_owned(), "8".to_owned())]),
             }];
         }
-        let result = evaluate(result);
+        let result = evaluate(result).unwrap();
         let of_factor = |comparison: &&weir_model::Comparison| {
             comparison.factor == "innodb_doublewrite" && !comparison.negative_control
         };
