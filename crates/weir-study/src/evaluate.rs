@@ -7,7 +7,7 @@ use weir_store::Store;
 
 use crate::estimate_ratio::Pairing;
 use crate::measured::RunsByCell;
-use crate::{StudyError, compare, rules, schedule};
+use crate::{StudyError, compare, conduct, rules, schedule};
 
 /// The file of a result inside its folder.
 pub(crate) const RESULT_FILE: &str = "result.sqlite";
@@ -39,6 +39,9 @@ pub fn evaluate(mut result: StudyResult) -> Result<StudyResult, StudyError> {
     }
     result.findings = rules::of_study(&result);
     let records: Vec<_> = result.runs.iter().map(|run| run.record.clone()).collect();
+    result
+        .findings
+        .extend(conduct::findings(&result, &records)?);
     result.searches = schedule::answers(&result.plan, &records)?;
     Ok(result)
 }

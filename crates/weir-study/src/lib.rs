@@ -5,6 +5,7 @@
 //! computes comparisons and findings from a stored result. Only [`run`] touches a server.
 
 mod compare;
+mod conduct;
 mod declared;
 mod error;
 mod estimate;
@@ -12,6 +13,7 @@ mod estimate_ratio;
 mod evaluate;
 mod event;
 mod file;
+mod foresight;
 mod levels;
 mod measured;
 mod order;
@@ -29,6 +31,8 @@ pub use estimate::{data_size, run_time};
 pub use evaluate::{evaluate, read_result};
 pub use event::Event;
 pub use file::StudyFile;
+pub use foresight::prospects;
 pub use resolve::{Overrides, resolve};
 pub use rules::findings_of_design;
 pub use runner::{RunOptions, RunOutcome, run};
+pub use schedule::expected_runs;

@@ -61,7 +61,7 @@ pub(crate) fn of_study(result: &StudyResult) -> Vec<Finding> {
         .collect()
 }
 
-fn warning(rule: &str, message: String) -> Finding {
+pub(crate) fn warning(rule: &str, message: String) -> Finding {
     Finding {
         rule: rule.to_owned(),
         severity: Severity::Warning,
