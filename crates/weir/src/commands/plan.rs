@@ -87,11 +87,15 @@ fn search_line(search: &SearchPlan) -> String {
             format!("where {} of the plateau are reached", shares.join(", "))
         }
     };
+    let place = |place: u64| match search.factor.as_str() {
+        "rate" | "threads" => place.to_string(),
+        _ => Bytes(place).to_string(),
+    };
     format!(
-        "search: {goal}, {} from {} to {}, to {:.0} %, in each of the combinations",
+        "search in each cell: {goal}, {} from {} to {}, to {:.0} %",
         search.factor,
-        Bytes(search.low),
-        Bytes(search.high),
+        place(search.low),
+        place(search.high),
         search.tolerance * 100.0
     )
 }
