@@ -61,8 +61,11 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
 /// How much there is to do, as far as it is known.
 fn extent(plan: &Plan) -> String {
     if let Some(search) = &plan.search {
-        let cells = plan.cells.len();
-        return format!("a search over {} in {cells} combinations", search.factor);
+        let place = match plan.cells.len() {
+            1 => String::new(),
+            cells => format!(" in each of {cells} combinations"),
+        };
+        return format!("a search over {}{place}", search.factor);
     }
     let runs = plan.runs.len();
     match plan.repeat.until {
