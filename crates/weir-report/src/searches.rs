@@ -112,11 +112,17 @@ fn confirmation_words(search: &SearchPlan, confirmation: &Confirmation) -> Strin
 }
 
 fn place_words(search: &SearchPlan, place: u64) -> String {
+    // Small numbers would get decimals, which a count does not have.
+    let count = if place < 1_000 {
+        place.to_string()
+    } else {
+        grouped(place as f64)
+    };
     match search.factor.as_str() {
-        "rate" => format!("{} transactions/s", grouped(place as f64)),
-        "threads" => format!("{} connections", grouped(place as f64)),
+        "rate" => format!("{count} transactions/s"),
+        "threads" => format!("{count} connections"),
         name if name.ends_with("_size") || name.ends_with("_capacity") => bytes_words(place),
-        _ => grouped(place as f64),
+        _ => count,
     }
 }
 

@@ -153,7 +153,7 @@ fn is_killed_and_resumed(flavor: &str) {
     let second = killed.start();
     killed.complete(second);
     // Long enough that some runs complete, short enough that no study is done in one go.
-    let longest = began.elapsed().div_f64(2.5);
+    let longest = began.elapsed().div_f64(4.0);
     let mut kills = 0;
     let mut kept = Vec::new();
     while kills < KILLS {
