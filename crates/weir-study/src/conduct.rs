@@ -1,12 +1,11 @@
 //! What is to be said about how the runs were made: warm-ups that did not end steady, servers that
 //! had served before, intervals that stayed wide, and steps of the throughput inside a run.
 
-use weir_model::{Finding, Plan, RunRecord, RunResult, StudyResult};
+use weir_model::{Finding, Plan, RunRecord, RunResult, Severity, StudyResult};
 use weir_stats::change_points;
 
 use crate::StudyError;
 use crate::measured::measured_series;
-use crate::rules::warning;
 use crate::schedule::open_contrasts;
 
 /// Seconds that are tested together: neighbouring seconds resemble each other.
@@ -33,6 +32,14 @@ pub(crate) fn findings(
         steps(result),
     ];
     Ok(found.into_iter().flatten().collect())
+}
+
+fn warning(rule: &str, message: String) -> Finding {
+    Finding {
+        rule: rule.to_owned(),
+        severity: Severity::Warning,
+        message,
+    }
 }
 
 fn run_name(plan: &Plan, record: &RunRecord) -> String {
