@@ -108,6 +108,12 @@ pub enum LoadError {
         /// The system's words.
         why: String,
     },
+    /// Transactions were still under way when the time to complete them was over.
+    #[error(
+        "{0} connections did not complete their last transaction within 3 s of the end; look what \
+         the server was doing"
+    )]
+    Unfinished(u64),
     /// Stopped by the caller before it was done.
     #[error("{0} was interrupted; what it began is incomplete")]
     Interrupted(&'static str),

@@ -95,7 +95,11 @@ mod tests {
     }
 
     fn invocation(line: &str) -> Invocation {
-        parse(&line.split_whitespace().collect::<Vec<_>>(), None).unwrap()
+        parse(
+            &line.split_whitespace().collect::<Vec<_>>(),
+            &Default::default(),
+        )
+        .unwrap()
     }
 
     #[test]
