@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use mysql::prelude::Queryable as _;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use tempfile::TempDir;
-use weir_load::{Layout, LoadError, LoadOutcome, LoadPlan, PreparePlan, prepare, run};
+use weir_load::{LoadError, LoadOutcome, LoadPlan, PreparePlan, prepare, run};
 use weir_model::{Address, Endpoint, Flavor, Secret, Tls, TlsMode, WorkloadName};
 use weir_server::{PrivateServer, testing};
 
@@ -79,7 +79,10 @@ impl Bench {
         };
         let tables = PreparePlan {
             rows: ROWS,
-            ..PreparePlan::new(bench.endpoint("127.0.0.1", bench.trusting(TlsMode::VerifyCa)))
+            ..PreparePlan::new(
+                bench.endpoint("127.0.0.1", bench.trusting(TlsMode::VerifyCa)),
+                WorkloadName::OltpReadWrite,
+            )
         };
         prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
         bench
@@ -243,8 +246,7 @@ fn long_requests_and_long_replies_pass(bench: &Bench) {
         ..endpoint
     };
     let tables = PreparePlan {
-        layout: Layout::Bulk,
-        ..PreparePlan::new(database.clone())
+        ..PreparePlan::new(database.clone(), WorkloadName::BulkInsert)
     };
     prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
     // Statements of half a megabyte are more than a socket takes at once.

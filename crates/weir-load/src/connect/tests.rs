@@ -13,9 +13,9 @@ fn login(endpoint: &Endpoint) -> Result<(), LoadError> {
         mix: Mix::default(),
         ..LoadPlan::new(endpoint.clone(), WorkloadName::OltpPointSelect)
     };
-    let script = Script::new(plan.workload, &plan.mix)?;
+    let script = plan.workload.script(&plan)?;
     Connector::new(plan.endpoint)?
-        .open(&script, plan.tables, Deadline::after(plan.init_timeout))
+        .open(&script, Deadline::after(plan.init_timeout))
         .map(drop)
 }
 

@@ -12,6 +12,7 @@ use super::invocation::{Command, Invocation, Settings};
 use super::option_file::{self, Setting};
 use super::options;
 use super::value::{UsageError, Value};
+use crate::workload::Workload;
 
 /// Environment variable that holds the password when no option does.
 pub const PASSWORD_VARIABLE: &str = "WEIR_MYSQL_PASSWORD";
@@ -170,12 +171,12 @@ fn in_place(setting: &Setting, result: Result<(), UsageError>) -> Result<(), Usa
     })
 }
 
-fn words_of(words: &[&str], asked: Option<Command>) -> Result<(WorkloadName, Command), UsageError> {
+fn words_of(words: &[&str], asked: Option<Command>) -> Result<(Workload, Command), UsageError> {
     if let Some(command) = asked {
-        return Ok((WorkloadName::OltpReadWrite, command));
+        return Ok((WorkloadName::OltpReadWrite.into(), command));
     }
     if matches!(words, [] | ["help" | "-h"]) {
-        return Ok((WorkloadName::OltpReadWrite, Command::Help));
+        return Ok((WorkloadName::OltpReadWrite.into(), Command::Help));
     }
     let (name, rest) = words.split_first().ok_or(UsageError::Missing("workload"))?;
     if BUILT_IN.contains(name) {

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use weir_model::{Secret, WorkloadName};
+use weir_model::Secret;
 
 use super::compat::Compat;
 use super::server::ServerSettings;
 use super::value::UsageError;
-use crate::plan::{ArrivalKind, Layout, LoadPlan, PreparePlan, Rate, Tolerated};
-use crate::workload::{Distribution, Mix};
+use crate::plan::{ArrivalKind, LoadPlan, PreparePlan, Rate, Tolerated};
+use crate::workload::{Distribution, Mix, Workload};
 
 /// What is to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +72,7 @@ impl Invocation {
 
 /// Options as given.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::struct_excessive_bools)] // each is a switch of the command line
 pub(super) struct Settings {
     pub(super) threads: u32,
     pub(super) reactors: u32,
@@ -104,6 +105,9 @@ pub(super) struct Settings {
     pub(super) table_size: u64,
     pub(super) mix: Mix,
     pub(super) create_secondary: bool,
+    pub(super) auto_increment: bool,
+    pub(super) secondary_key: bool,
+    pub(super) table_options: String,
     pub(super) engine: String,
 }
 
@@ -146,6 +150,9 @@ impl Settings {
             table_size: 10_000,
             mix: Mix::default(),
             create_secondary: true,
+            auto_increment: true,
+            secondary_key: false,
+            table_options: String::new(),
             engine: "innodb".to_owned(),
         }
     }
@@ -155,7 +162,7 @@ impl Settings {
     /// What these settings ask for.
     pub(super) fn resolve(
         self,
-        workload: WorkloadName,
+        workload: Workload,
         command: Command,
     ) -> Result<Invocation, UsageError> {
         let distribution = self.distribution()?;
@@ -165,12 +172,12 @@ impl Settings {
         } else {
             self.rand_seed
         };
-        let mut plan = LoadPlan::new(endpoint.clone(), workload);
-        let layout = Layout::of(workload);
+        let mut plan = LoadPlan::new(endpoint.clone(), workload.clone());
         // sysbench's bulk_insert gives each thread a table and knows no number of tables.
-        let tables = match layout {
-            Layout::Bulk => self.threads,
-            Layout::Filled => self.tables,
+        let tables = if workload.is_bulk() {
+            self.threads
+        } else {
+            self.tables
         };
         plan.tables = tables;
         plan.rows = self.table_size;
@@ -191,16 +198,19 @@ impl Settings {
         plan.seed = seed;
         plan.distribution = distribution;
         plan.mix = self.mix;
+        plan.auto_increment = self.auto_increment;
         plan.tolerated = self.tolerated;
-        let mut prepare = PreparePlan::new(endpoint);
+        let mut prepare = PreparePlan::new(endpoint, workload);
         prepare.tables = tables;
-        prepare.layout = layout;
         prepare.rows = self.table_size;
         prepare.threads = self.threads;
         prepare.seed = seed;
         prepare.distribution = distribution;
         prepare.secondary_index = self.create_secondary;
         prepare.engine = self.engine;
+        prepare.auto_increment = self.auto_increment;
+        prepare.secondary_key = self.secondary_key;
+        prepare.table_options = self.table_options;
         Ok(Invocation {
             command,
             compat: self.compat,

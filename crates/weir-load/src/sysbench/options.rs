@@ -108,7 +108,10 @@ options! {
     "number_of_ranges", Both, "10", "ranges per statement of select_random_ranges", |s, v| s.mix.random_ranges = v.small(1)?;
     "delta", Both, "5", "last minus first value of such a range", |s, v| s.mix.random_range_delta = v.small(0)?;
     "skip_trx", Both, "off", "no transactions: each statement commits", |s, v| s.mix.skip_transactions = v.switch()?;
+    "auto_inc", Both, "on", "tables with AUTO_INCREMENT keys", |s, v| s.auto_increment = v.switch()?;
+    "secondary", Both, "off", "an ordinary index on id in place of the primary key", |s, v| s.secondary_key = v.switch()?;
     "create_secondary", Both, "on", "make the index on k", |s, v| s.create_secondary = v.switch()?;
+    "create_table_options", Development, "", "appended to CREATE TABLE", |s, v| s.table_options = v.text()?;
     "mysql_storage_engine", Both, "innodb", "storage engine", |s, v| s.engine = v.text()?;
     "reconnect-on-loss", Weir, "off", "survive a restart of the server: make lost connections again", |s, v| s.reconnect = v.switch()?;
     "rtt", Weir, "0ms", "round-trip time added to the network's, such as 500us", |s, v| s.rtt = v.duration()?;

@@ -23,7 +23,7 @@ fn a_usual_command_line() {
     .unwrap();
     assert_eq!(invocation.command, Command::Run);
     let plan = &invocation.plan;
-    assert_eq!(plan.workload, WorkloadName::OltpReadWrite);
+    assert_eq!(plan.workload, WorkloadName::OltpReadWrite.into());
     assert_eq!((plan.tables, plan.rows, plan.connections), (4, 1 << 20, 64));
     assert_eq!(plan.measure, Some(Duration::from_mins(5)));
     assert_eq!(plan.warmup, Duration::from_secs(30));
@@ -314,7 +314,7 @@ fn scripts_of_sysbenchs_own_are_native_here_and_others_are_not_run() {
     let path = "/usr/share/sysbench/oltp_point_select.lua run";
     assert_eq!(
         understand(path).unwrap().plan.workload,
-        WorkloadName::OltpPointSelect
+        WorkloadName::OltpPointSelect.into()
     );
     for line in ["/home/me/oltp_point_select.lua run", "mine.lua run"] {
         let error = understand(line).unwrap_err();
