@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use crate::meter::{ErrorCount, Timeline};
     use crate::statistics::{Merger, Outage};
-    use crate::sysbench::parse;
+    use crate::sysbench::{Surroundings, parse};
 
     fn outcome() -> LoadOutcome {
         let timeline = Timeline {
@@ -97,7 +97,7 @@ mod tests {
     fn invocation(line: &str) -> Invocation {
         parse(
             &line.split_whitespace().collect::<Vec<_>>(),
-            &Default::default(),
+            &Surroundings::default(),
         )
         .unwrap()
     }

@@ -3,11 +3,12 @@
 use super::*;
 use crate::meter::{Phase, Tally, Timeline};
 use crate::statistics::{Fairness, Merger};
+use crate::sysbench::{Surroundings, parse};
 
 fn invocation(line: &str) -> Invocation {
-    super::super::parse(
+    parse(
         &line.split_whitespace().collect::<Vec<_>>(),
-        &Default::default(),
+        &Surroundings::default(),
     )
     .unwrap()
 }
