@@ -428,7 +428,7 @@ fn missing_privileges_are_named_before_the_run(flavor: Flavor) {
     }
     let plan = |workload, connections| {
         let mut plan = bench.plan(workload);
-        plan.endpoint.user = "reader".to_owned();
+        "reader".clone_into(&mut plan.endpoint.user);
         plan.endpoint.password = Secret::new("secret word");
         plan.connections = connections;
         plan
@@ -466,7 +466,7 @@ fn missing_privileges_are_named_before_the_run(flavor: Flavor) {
     );
     let mut tables = bench.tables();
     tables.endpoint = plan(WorkloadName::OltpInsert, 1).endpoint;
-    tables.endpoint.database = "elsewhere".to_owned();
+    "elsewhere".clone_into(&mut tables.endpoint.database);
     let error = prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap_err();
     assert!(
         matches!(&error, LoadError::Privilege { privilege, .. } if privilege == "CREATE"),

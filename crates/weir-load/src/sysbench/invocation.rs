@@ -8,6 +8,7 @@ use super::compat::Compat;
 use super::server::ServerSettings;
 use super::value::UsageError;
 use crate::plan::{ArrivalKind, LoadPlan, PreparePlan, Rate, Tolerated};
+use crate::reactor::ReactorKind;
 use crate::workload::{Distribution, Mix, Workload};
 
 /// What is to be done.
@@ -81,6 +82,7 @@ pub(super) struct Settings {
     pub(super) forced_shutdown: bool,
     pub(super) init_timeout_s: u32,
     pub(super) server: ServerSettings,
+    pub(super) reactor: ReactorKind,
     pub(super) events: u64,
     pub(super) time_s: u32,
     pub(super) rate_per_s: f64,
@@ -126,6 +128,7 @@ impl Settings {
             forced_shutdown: false,
             init_timeout_s: 30,
             server: ServerSettings::default(),
+            reactor: ReactorKind::default(),
             events: 0,
             time_s: 10,
             rate_per_s: 0.0,
@@ -183,6 +186,7 @@ impl Settings {
         plan.rows = self.table_size;
         plan.connections = self.threads;
         plan.reactors = self.reactors;
+        plan.reactor = self.reactor;
         plan.warmup = Duration::from_secs(u64::from(self.warmup_s));
         plan.measure = (self.time_s > 0).then(|| Duration::from_secs(u64::from(self.time_s)));
         plan.interval = Duration::from_secs(u64::from(self.report_interval_s.max(1)));

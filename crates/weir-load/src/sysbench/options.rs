@@ -6,6 +6,7 @@ use super::compat::Compat;
 use super::invocation::Settings;
 use super::value::{UsageError, Value};
 use crate::plan::{ArrivalKind, Tolerated};
+use crate::reactor::ReactorKind;
 
 type Setter = fn(&mut Settings, Value<'_>) -> Result<(), UsageError>;
 
@@ -116,6 +117,7 @@ options! {
     "reconnect-on-loss", Weir, "off", "survive a restart of the server: make lost connections again", |s, v| s.reconnect = v.switch()?;
     "rtt", Weir, "0ms", "round-trip time added to the network's, such as 500us", |s, v| s.rtt = v.duration()?;
     "reactors", Weir, "1", "threads that drive the connections", |s, v| s.reactors = v.small(1)?;
+    "reactor", Weir, "auto", "how they wait: auto, epoll or io_uring", |s, v| s.reactor = reactor(v)?;
 }
 
 /// A value that changes nothing.
@@ -288,6 +290,15 @@ fn arrivals(value: Value<'_>) -> Result<ArrivalKind, UsageError> {
         Some("poisson") => Ok(ArrivalKind::Poisson),
         Some("constant") => Ok(ArrivalKind::Constant),
         _ => Err(value.wrong("must be poisson or constant")),
+    }
+}
+
+fn reactor(value: Value<'_>) -> Result<ReactorKind, UsageError> {
+    match value.text {
+        Some("auto") => Ok(ReactorKind::Auto),
+        Some("epoll") => Ok(ReactorKind::Epoll),
+        Some("io_uring") => Ok(ReactorKind::IoUring),
+        _ => Err(value.wrong("must be auto, epoll or io_uring")),
     }
 }
 
