@@ -9,6 +9,7 @@ mod cells;
 mod counters;
 mod data_sheet;
 mod error;
+mod gate;
 mod html;
 mod insights;
 mod markdown;
@@ -28,6 +29,7 @@ mod sample;
 
 pub use answers::sentence;
 pub use error::ReportError;
+pub use gate::{junit, loss_is_established, result_comparison};
 pub use html::{html, page_json};
 pub use markdown::markdown;
 pub use table::table;

@@ -25,6 +25,7 @@ mod server_defaults;
 mod setting;
 mod settings;
 mod target;
+mod two_results;
 mod workload;
 
 pub use error::StudyError;
@@ -35,3 +36,4 @@ pub use file::StudyFile;
 pub use resolve::{Overrides, resolve};
 pub use rules::{RULES, Rule, findings_of_design, rules_as_markdown};
 pub use runner::{RunOptions, RunOutcome, run};
+pub use two_results::{compare_results, read_factor};
