@@ -4,6 +4,7 @@
 //! them as it judges a study. Their runs are not pairs: hours lie between them. Across hosts
 //! throughput has no ratio, but what a factor does within each result has.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use weir_model::{
@@ -13,7 +14,7 @@ use weir_model::{
 use weir_store::Store;
 
 use crate::StudyError;
-use crate::compare::contrasts;
+use crate::compare::{contrasts, holds_at};
 use crate::estimate_ratio::{Pairing, unpaired};
 use crate::evaluate::{judge, result_file};
 use crate::measured::{RunsByCell, THROUGHPUT};
@@ -24,14 +25,18 @@ const RESULT: &str = "result";
 const FIRST: &str = "A";
 const SECOND: &str = "B";
 
-/// Reads the result at `path` with the runs of the cells that levels of `factor` are compared in,
-/// and judges it.
-pub fn read_factor(path: &Path, factor: &str) -> Result<StudyResult, StudyError> {
+/// Reads the result at `path` with the runs of the cells that levels of `factor` are compared in
+/// where other factors are `at` given levels, and judges it.
+pub fn read_factor(
+    path: &Path,
+    factor: &str,
+    at: &BTreeMap<String, String>,
+) -> Result<StudyResult, StudyError> {
     let store = Store::open(&result_file(path))?;
     let plan = store.header()?.plan;
     let of_factor = contrasts(&plan)
         .into_iter()
-        .filter(|contrast| contrast.factor == factor);
+        .filter(|contrast| contrast.factor == factor && holds_at(&contrast.context, at));
     let mut cells: Vec<_> = of_factor
         .flat_map(|contrast| [contrast.baseline_cell, contrast.level_cell])
         .collect();
@@ -44,9 +49,22 @@ pub fn read_factor(path: &Path, factor: &str) -> Result<StudyResult, StudyError>
             known: known.into_iter().flatten().collect::<Vec<_>>().join(", "),
         });
     }
-    let mut result = judge(store.read_cells(&cells)?, Pairing::Repetition);
-    result.comparisons.retain(|found| found.factor == factor);
+    let mut result = judge(only(store.read_cells(&cells)?, &cells), Pairing::Repetition);
+    let wanted = |found: &Comparison| found.factor == factor && holds_at(&found.context, at);
+    result.comparisons.retain(wanted);
     Ok(result)
+}
+
+/// The result as if its plan had `cells` (ascending) only: what is asked of a few of a thousand
+/// combinations is judged by these few.
+fn only(mut result: StudyResult, cells: &[usize]) -> StudyResult {
+    for run in &mut result.runs {
+        let position = cells.binary_search(&run.record.cell);
+        run.record.cell = position.expect("invariant: only runs of these cells were read");
+    }
+    let kept = cells.iter().map(|cell| result.plan.cells[*cell].clone());
+    result.plan.cells = kept.collect();
+    result
 }
 
 /// Compares `second` (B) with `first` (A) wherever both have the same combination.
@@ -338,5 +356,55 @@ mod tests {
         let compared = compare_results(&scaled(1.0), &evaluate(other).unwrap());
         assert_eq!(compared.comparisons[0].verdict, Verdict::Invalid);
         assert_eq!(compared.comparisons[0].findings[0].rule, "R1");
+    }
+
+    /// 500 numbers of connections x doublewrite ON and OFF x 10 repetitions, each with 5 seconds,
+    /// 5 samples and 20 variables.
+    fn ten_thousand_runs(path: &Path) {
+        let mut large = fair();
+        let (cells, run) = (large.plan.cells.clone(), large.runs[0].clone());
+        large.runs.clear();
+        large.plan.cells = (0..1000)
+            .map(|index| {
+                let mut cell = cells[index % 2].clone();
+                cell.threads = 1 + index as u32 / 2;
+                cell.levels
+                    .insert("threads".into(), cell.threads.to_string());
+                cell
+            })
+            .collect();
+        let mut store = Store::create(path, &large).unwrap();
+        for number in 0..10_000 {
+            let mut run = run.clone();
+            run.record.cell = number % 1000;
+            run.record.repetition = 1 + (number / 1000) as u32;
+            run.intervals = run.intervals.iter().cycle().take(5).copied().collect();
+            run.samples = (0..5)
+                .map(|second| weir_model::Sample {
+                    metric: "server.cpu_s".into(),
+                    time_s: f64::from(second),
+                    value: 1.0,
+                })
+                .collect();
+            let doublewrite = &cells[number % 2].variables["innodb_doublewrite"];
+            run.variables = (0..20).map(|n| (format!("v{n}"), n.to_string())).collect();
+            let name = "innodb_doublewrite".to_owned();
+            run.variables.insert(name, doublewrite.clone());
+            store.append(&run).unwrap();
+        }
+    }
+
+    #[test]
+    fn two_cells_of_ten_thousand_runs_are_compared_without_reading_the_rest() {
+        let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+        let path = folder.path().join("result.sqlite");
+        ten_thousand_runs(&path);
+        let at = BTreeMap::from([("threads".to_owned(), "77".to_owned())]);
+        let began = std::time::Instant::now();
+        let result = read_factor(&path, "innodb_doublewrite", &at).unwrap();
+        let took = began.elapsed();
+        println!("two cells of 10,000 runs: {took:.1?}");
+        assert_eq!((result.runs.len(), result.comparisons.len()), (20, 1));
+        assert!(took < std::time::Duration::from_secs(5), "{took:?}");
     }
 }

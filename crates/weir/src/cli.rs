@@ -111,15 +111,26 @@ pub(crate) struct CompareArguments {
     /// Compare the levels of this factor within one result
     #[arg(long, value_name = "FACTOR")]
     pub(crate) factor: Option<String>,
+    /// Only where another factor has this level, as in threads=64; may be given several times
+    #[arg(long = "where", value_name = "FACTOR=LEVEL", requires = "factor", value_parser = factor_and_level)]
+    pub(crate) at: Vec<(String, String)>,
     /// Exit with 1 when a loss of throughput beyond this is established, as in -3%
     #[arg(long, value_name = "LOSS", allow_hyphen_values = true, value_parser = loss)]
     pub(crate) gate: Option<f64>,
-    /// Write the verdicts as JUnit XML, for the report of a build
+    /// Write the verdicts as `JUnit` XML, for the report of a build
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `threads=64`, taken apart.
+fn factor_and_level(text: &str) -> Result<(String, String), String> {
+    let (factor, level) = text
+        .split_once('=')
+        .ok_or("must be FACTOR=LEVEL, such as threads=64")?;
+    Ok((factor.to_owned(), level.to_owned()))
 }
 
 /// `-3%` as a ratio: 0.97.
@@ -152,6 +163,8 @@ pub(crate) enum ReportFormat {
     Json,
     /// Text for a ticket or a pull request
     Md,
+    /// One row per run, for spreadsheets and data frames
+    Csv,
 }
 
 #[derive(Debug, Args)]

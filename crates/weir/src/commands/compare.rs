@@ -8,7 +8,13 @@ use crate::{Outcome, output};
 
 pub(crate) fn execute(arguments: &CompareArguments) -> anyhow::Result<Outcome> {
     let compared = match (&arguments.factor, &arguments.second) {
-        (Some(factor), _) => within(&weir_study::read_factor(&arguments.first, factor)?, factor),
+        (Some(factor), _) => {
+            let at = arguments.at.iter().cloned().collect();
+            within(
+                &weir_study::read_factor(&arguments.first, factor, &at)?,
+                factor,
+            )
+        }
         (None, second) => {
             let second = second.as_ref().unwrap_or(&arguments.first);
             let first = weir_study::read_result(&arguments.first)?;
