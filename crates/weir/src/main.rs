@@ -38,7 +38,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Loss) => ExitCode::FAILURE,
         Ok(Outcome::Invalid) => ExitCode::from(3),
-        Ok(Outcome::Stopped) => ExitCode::from(130), // 128 + SIGINT, as shells have it.
+        Ok(Outcome::Stopped) => ExitCode::from(interrupt::STOPPED),
         Err(error) => {
             eprintln!("weir: {}", one_line(&error));
             exit_code(&error)
