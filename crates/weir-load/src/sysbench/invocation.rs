@@ -52,6 +52,10 @@ pub struct Invocation {
     pub percentile: u32,
     /// Percentiles to report after sysbench's report.
     pub percentiles: Vec<f64>,
+    /// Where the latencies of each interval go.
+    pub hdr_log: Option<PathBuf>,
+    /// Whether latencies by statement follow the report.
+    pub statement_latency: bool,
     /// Print a histogram.
     pub histogram: bool,
     /// 0 to 5, see sysbench.
@@ -59,6 +63,7 @@ pub struct Invocation {
 }
 
 /// Options as given.
+#[allow(clippy::struct_excessive_bools)] // sysbench's switches are what they are
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Settings {
     pub(super) threads: u32,
@@ -74,6 +79,8 @@ pub(super) struct Settings {
     pub(super) reconnect: bool,
     pub(super) rtt: Duration,
     pub(super) percentiles: Vec<f64>,
+    pub(super) hdr_log: Option<PathBuf>,
+    pub(super) statement_latency: bool,
     pub(super) histogram: bool,
     pub(super) verbosity: u32,
     pub(super) rand_type: String,
@@ -113,6 +120,8 @@ impl Default for Settings {
             reconnect: false,
             rtt: Duration::ZERO,
             percentiles: Vec::new(),
+            hdr_log: None,
+            statement_latency: false,
             histogram: false,
             verbosity: 3,
             rand_type: "special".to_owned(),
@@ -245,6 +254,8 @@ impl Settings {
             report_interval_s: self.report_interval_s,
             percentile: self.percentile,
             percentiles: self.percentiles,
+            hdr_log: self.hdr_log,
+            statement_latency: self.statement_latency,
             histogram: self.histogram,
             verbosity: self.verbosity,
         })

@@ -40,6 +40,8 @@ options! {
     "warmup-time", "0", "load before the measurement in seconds", |s, v| s.warmup_s = v.small(0)?;
     "report-interval", "0", "print a line every so many seconds, 0 for none", |s, v| s.report_interval_s = v.small(0)?;
     "percentile", "95", "percentile of latency to report, 0 for none", |s, v| s.percentile = v.number(0, 100)? as u32;
+    "hdr-log", "", "file for the latencies of each interval, as an HdrHistogram log (not in sysbench)", |s, v| s.hdr_log = Some(v.text()?.into());
+    "statement-latency", "off", "latency by kind of transaction and by statement after the report (not in sysbench)", |s, v| s.statement_latency = v.switch()?;
     "percentiles", "", "percentiles of latency after the report, such as 50,95,99.9 (not in sysbench)", |s, v| s.percentiles = percentiles(v)?;
     "histogram", "off", "print a histogram of latencies", |s, v| s.histogram = v.switch()?;
     "verbosity", "3", "0 prints nothing but errors, 5 everything", |s, v| s.verbosity = v.number(0, 5)? as u32;

@@ -1,8 +1,15 @@
 //! `weir load`: sysbench's command line, its report on standard output.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+mod null_server;
 
+use std::fs::File;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use anyhow::Context as _;
 use weir_load::sysbench::{self, Command, Invocation, PASSWORD_VARIABLE};
+use weir_load::{HdrLog, LoadOutcome};
 
 use crate::cli::LoadArguments;
 use crate::{Outcome, interrupt, output};
@@ -18,6 +25,12 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
         .is_none_or(|first| wants_help.contains(first))
     {
         output::text(sysbench::help())?;
+        return Ok(Outcome::Done);
+    }
+    if let Some((first, rest)) = arguments.arguments.split_first()
+        && first == "null-server"
+    {
+        null_server::execute(rest, interrupt::stop_flag()?)?;
         return Ok(Outcome::Done);
     }
     let invocation = sysbench::parse(&arguments.arguments, password.as_deref())?;
@@ -49,20 +62,49 @@ fn prepare(invocation: &Invocation, stop: &AtomicBool) -> anyhow::Result<()> {
 
 fn run(invocation: &Invocation, stop: &AtomicBool) -> anyhow::Result<()> {
     output::text(sysbench::header(invocation, env!("CARGO_PKG_VERSION")))?;
+    let mut hdr_log = invocation
+        .hdr_log
+        .as_deref()
+        .map(|path| create_hdr_log(path, invocation.plan.warmup))
+        .transpose()?;
+    let mut logged = Ok(());
     let outcome = weir_load::run(&invocation.plan, stop, &mut |interval| {
         // sysbench is silent while it warms up.
         if invocation.report_interval_s > 0 && interval.record.time_s > 0.0 {
             // A full disk shows again, as an error, when the report is written.
             let _ = output::text(sysbench::interval_line(invocation, interval));
         }
+        if let (Some(log), Ok(())) = (&mut hdr_log, &logged) {
+            logged = log.write(interval);
+        }
     })?;
     output::text(sysbench::final_report(invocation, &outcome))?;
     output::text(sysbench::additions(invocation, &outcome))?;
-    if let Some(note) = outcome.schedule_note() {
+    note(&outcome);
+    logged.context("while writing the log of latencies")
+}
+
+fn create_hdr_log(path: &Path, warmup: Duration) -> anyhow::Result<HdrLog<File>> {
+    let create = || HdrLog::new(File::create(path)?, SystemTime::now() + warmup);
+    create().with_context(|| format!("while creating {}", path.display()))
+}
+
+/// What has to be known about the load engine itself.
+fn note(outcome: &LoadOutcome) {
+    let cpu_s: f64 = outcome.client_cpu_s.iter().sum();
+    let queries = outcome.counts.queries.max(1) as f64;
+    eprintln!(
+        "load engine: {:.2} of a core, {:.2} us of CPU per query",
+        cpu_s / outcome.measured_s.max(f64::MIN_POSITIVE),
+        cpu_s * 1e6 / queries
+    );
+    for note in [outcome.schedule_note(), outcome.client_note()]
+        .into_iter()
+        .flatten()
+    {
         eprintln!("note: {note}");
     }
     if !outcome.batch_scheduling {
         eprintln!("note: SCHED_BATCH was refused, so the load engine may slow the server down");
     }
-    Ok(())
 }
