@@ -41,7 +41,7 @@ pub use error::LoadError;
 pub use hdr_log::HdrLog;
 pub use meter::{Counts, ErrorCount};
 pub use null_server::{DelayKind, Fault, NullServer, NullServerBehavior};
-pub use plan::{ArrivalKind, LoadPlan, PreparePlan, Rate, Tolerated};
+pub use plan::{ArrivalKind, LoadPlan, PreparePlan, Rate, Tolerated, reactors_for};
 pub use prepare::prepare;
 pub use reactor::ReactorKind;
 pub use statistics::{Fairness, Interval, KindLatency, LoadOutcome, OpenLoop, Outage};

@@ -7,7 +7,7 @@ use weir_model::{Address, Endpoint, Secret, WorkloadName};
 
 use super::options;
 use super::value::{UsageError, Value};
-use crate::plan::{ArrivalKind, LoadPlan, PreparePlan, Rate, Tolerated};
+use crate::plan::{ArrivalKind, LoadPlan, PreparePlan, Rate, Tolerated, reactors_for};
 use crate::reactor::ReactorKind;
 use crate::workload::{Distribution, Mix, Workload};
 
@@ -67,7 +67,7 @@ pub struct Invocation {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Settings {
     pub(super) threads: u32,
-    pub(super) reactors: u32,
+    pub(super) reactors: Option<u32>,
     pub(super) reactor: ReactorKind,
     pub(super) events: u64,
     pub(super) time_s: u32,
@@ -108,7 +108,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             threads: 1,
-            reactors: 1,
+            reactors: None,
             reactor: ReactorKind::default(),
             events: 0,
             time_s: 10,
@@ -222,7 +222,7 @@ impl Settings {
         plan.tables = tables;
         plan.rows = self.table_size;
         plan.connections = self.threads;
-        plan.reactors = self.reactors;
+        plan.reactors = self.reactors.unwrap_or_else(|| reactors_for(self.threads));
         plan.reactor = self.reactor;
         plan.warmup = Duration::from_secs(u64::from(self.warmup_s));
         plan.measure = (self.time_s > 0).then(|| Duration::from_secs(u64::from(self.time_s)));

@@ -82,7 +82,7 @@ options! {
     "mysql_storage_engine", "innodb", "storage engine", |s, v| s.engine = v.text()?;
     "reconnect-on-loss", "off", "survive a restart of the server: make lost connections again (not in sysbench)", |s, v| s.reconnect = v.switch()?;
     "rtt", "0ms", "round-trip time added to the network's, such as 500us (not in sysbench)", |s, v| s.rtt = v.duration()?;
-    "reactors", "1", "threads that drive the connections (not in sysbench)", |s, v| s.reactors = v.small(1)?;
+    "reactors", "auto", "threads that drive the connections: a number, or auto by their number (not in sysbench)", |s, v| s.reactors = reactors(v)?;
     "reactor", "auto", "how they wait: auto, epoll or io_uring (not in sysbench)", |s, v| s.reactor = reactor(v)?;
 }
 
@@ -188,6 +188,13 @@ fn arrivals(value: Value<'_>) -> Result<ArrivalKind, UsageError> {
         Some("poisson") => Ok(ArrivalKind::Poisson),
         Some("constant") => Ok(ArrivalKind::Constant),
         _ => Err(value.wrong("must be poisson or constant")),
+    }
+}
+
+fn reactors(value: Value<'_>) -> Result<Option<u32>, UsageError> {
+    match value.text {
+        Some("auto") => Ok(None),
+        _ => value.small(1).map(Some),
     }
 }
 
