@@ -23,10 +23,11 @@ use fuser::{
     ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyIoctl, ReplyLseek, ReplyOpen,
     ReplyStatfs, ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
 };
-use weir_model::FileKind;
+use weir_model::{DriveProfile, FileKind, Nanoseconds, OpKind};
 
 use crate::calibration;
-use crate::engine::{Engine, Extent};
+use crate::engine::{Engine, Extent, Write};
+use crate::faults::Verdict;
 use crate::scheduler::Reply;
 use crate::store::{BLOCK_BYTES, Caller, Changes, OpenFile, Store, timestamps};
 
@@ -39,19 +40,27 @@ const WRITE_BYTES_MAX: u32 = 1 << 20;
 /// Asynchronous requests in flight.
 const BACKGROUND_MAX: u16 = 256;
 const NAME_BYTES_MAX: u32 = 255;
+/// `_IOW(0x95, 2, unsigned int)`: by which servers switch a Fusion-io drive's atomic writes on, and
+/// see that it has them (MySQL `fil_fusionio_enable_atomic_write`, MariaDB `my_atomic_writes.c`).
+const DFS_IOCTL_ATOMIC_WRITE_SET: u32 = 0x4004_9502;
 
 /// A mounted drive's file system.
 #[derive(Debug)]
 pub(crate) struct DriveFileSystem {
     store: Arc<Store>,
     engine: Arc<Engine>,
+    advertises_atomic_writes: bool,
 }
 
 type Result<T> = std::result::Result<T, rustix::io::Errno>;
 
 impl DriveFileSystem {
-    pub(crate) fn new(store: Arc<Store>, engine: Arc<Engine>) -> Self {
-        Self { store, engine }
+    pub(crate) fn new(store: Arc<Store>, engine: Arc<Engine>, profile: &DriveProfile) -> Self {
+        Self {
+            store,
+            engine,
+            advertises_atomic_writes: profile.atomicity.advertise,
+        }
     }
 
     fn extent(file: &OpenFile, offset: u64, bytes: u64) -> Extent {
@@ -63,9 +72,47 @@ impl DriveFileSystem {
         }
     }
 
-    fn flush_of(&self, handle: FileHandle) -> Result<Extent> {
-        Ok(Self::extent(&*self.store.file(handle.0)?, 0, 0))
+    fn judge(&self, what: OpKind, file: &OpenFile) -> Verdict {
+        let path = || self.store.path_of(file.inode.number());
+        self.engine.judge(what, path)
     }
+
+    /// Reads into a buffer of the pool; the bytes, and by how much longer it takes.
+    fn read_from(&self, file: &OpenFile, offset: u64, size: usize) -> Result<Found> {
+        let verdict = self.judge(OpKind::Read, file);
+        if verdict.fails {
+            return Err(rustix::io::Errno::IO);
+        }
+        let mut buffer = self.engine.buffers.take(size);
+        let bytes = file.read(&mut buffer[..size], offset)?;
+        if let Some(bit) = verdict.flipped_bit {
+            file.flip_bit(offset, &mut buffer[..bytes], bit)?;
+        }
+        Ok(Found {
+            buffer,
+            bytes,
+            longer_by: verdict.longer_by,
+        })
+    }
+
+    /// Tells the device what became free by the request that was just served.
+    fn trim_freed(&self) {
+        for freed in self.store.take_freed() {
+            self.engine.trim(Extent {
+                file: freed.file,
+                kind: freed.kind,
+                offset: freed.offset,
+                bytes: freed.bytes,
+            });
+        }
+    }
+}
+
+/// What a read found.
+struct Found {
+    buffer: Vec<u8>,
+    bytes: usize,
+    longer_by: Nanoseconds,
 }
 
 impl Filesystem for DriveFileSystem {
@@ -89,10 +136,19 @@ impl Filesystem for DriveFileSystem {
 
     fn forget(&self, _request: &Request, inode: INodeNo, lookups: u64) {
         self.store.forget(inode.0, lookups);
+        self.trim_freed();
     }
 
-    fn getattr(&self, _: &Request, inode: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        attributes(reply, self.store.attributes(inode.0));
+    fn getattr(&self, request: &Request, inode: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
+        let found = self.store.attributes(inode.0);
+        match found {
+            Ok(found) if self.engine.correction().is_prober(request.pid()) => {
+                let arrival = self.engine.arrived(request.pid());
+                let reply = Reply::Probe(reply, Box::new(found));
+                self.engine.probe(arrival, reply);
+            }
+            found => attributes(reply, found),
+        }
     }
 
     fn setattr(
@@ -121,6 +177,7 @@ impl Filesystem for DriveFileSystem {
             times: timestamps(accessed, modified),
         };
         attributes(reply, self.store.change(inode.0, &changes));
+        self.trim_freed();
     }
 
     fn readlink(&self, _request: &Request, inode: INodeNo, reply: ReplyData) {
@@ -243,7 +300,7 @@ impl Filesystem for DriveFileSystem {
 
     fn read(
         &self,
-        _request: &Request,
+        request: &Request,
         _inode: INodeNo,
         handle: FileHandle,
         offset: u64,
@@ -252,21 +309,20 @@ impl Filesystem for DriveFileSystem {
         _lock_owner: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let now = self.engine.clock.now();
-        let mut buffer = self.engine.buffers.take(size as usize);
-        let read = self.store.file(handle.0).and_then(|file| {
-            let bytes = file.read(&mut buffer[..size as usize], offset)?;
-            Ok((file, bytes))
+        let arrival = self.engine.arrived(request.pid());
+        let found = self.store.file(handle.0).and_then(|file| {
+            let found = self.read_from(&file, offset, size as usize)?;
+            Ok((file, found))
         });
-        match read {
-            Ok((file, bytes)) => {
-                let extent = Self::extent(&file, offset, bytes as u64);
+        match found {
+            Ok((file, found)) => {
+                let extent = Self::extent(&file, offset, found.bytes as u64);
                 let reply = Reply::Data {
                     reply,
-                    buffer,
-                    bytes,
+                    buffer: found.buffer,
+                    bytes: found.bytes,
                 };
-                self.engine.read(extent, now, reply);
+                self.engine.read(extent, arrival, found.longer_by, reply);
             }
             Err(error) => reply.error(errno(error)),
         }
@@ -274,7 +330,7 @@ impl Filesystem for DriveFileSystem {
 
     fn write(
         &self,
-        _request: &Request,
+        request: &Request,
         _inode: INodeNo,
         handle: FileHandle,
         offset: u64,
@@ -284,18 +340,25 @@ impl Filesystem for DriveFileSystem {
         _lock_owner: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        let now = self.engine.clock.now();
+        let arrival = self.engine.arrived(request.pid());
         let written = self.store.file(handle.0).and_then(|file| {
+            let verdict = self.judge(OpKind::Write, &file);
+            if verdict.fails {
+                return Err(rustix::io::Errno::IO);
+            }
             file.write(data, offset, self.engine.stored_share())?;
-            Ok(file)
+            Ok((file, verdict.longer_by))
         });
         match written {
-            Ok(file) => {
-                // O_SYNC holds the bit of O_DSYNC (open(2)).
-                let durable = flags.0 & libc::O_DSYNC != 0;
-                let extent = Self::extent(&file, offset, data.len() as u64);
+            Ok((file, longer_by)) => {
+                let write = Write {
+                    extent: Self::extent(&file, offset, data.len() as u64),
+                    data,
+                    // O_SYNC holds the bit of O_DSYNC (open(2)); RWF_DSYNC sets it as well.
+                    durable: flags.0 & libc::O_DSYNC != 0,
+                };
                 let reply = Reply::Written(reply, data.len() as u32);
-                self.engine.write(extent, data, durable, now, reply);
+                self.engine.write(write, arrival, longer_by, reply);
             }
             Err(error) => reply.error(errno(error)),
         }
@@ -324,15 +387,22 @@ impl Filesystem for DriveFileSystem {
         reply: ReplyEmpty,
     ) {
         self.store.close_file(handle.0);
+        self.trim_freed();
         reply.ok();
     }
 
-    fn fsync(&self, _: &Request, _: INodeNo, handle: FileHandle, _: bool, reply: ReplyEmpty) {
-        let now = self.engine.clock.now();
-        match self.flush_of(handle) {
-            Ok(extent) => self.engine.flush(extent, now, Reply::Done(reply)),
-            Err(error) => reply.error(errno(error)),
+    fn fsync(&self, request: &Request, _: INodeNo, handle: FileHandle, _: bool, reply: ReplyEmpty) {
+        let arrival = self.engine.arrived(request.pid());
+        let file = match self.store.file(handle.0) {
+            Ok(file) => file,
+            Err(error) => return reply.error(errno(error)),
+        };
+        let verdict = self.judge(OpKind::Flush, &file);
+        if verdict.fails {
+            return reply.error(Errno::EIO);
         }
+        let (extent, reply) = (Self::extent(&file, 0, 0), Reply::Done(reply));
+        self.engine.flush(extent, arrival, verdict.longer_by, reply);
     }
 
     fn opendir(&self, _request: &Request, inode: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
@@ -371,15 +441,22 @@ impl Filesystem for DriveFileSystem {
         reply.ok();
     }
 
-    fn fsyncdir(&self, _: &Request, inode: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+    fn fsyncdir(
+        &self,
+        request: &Request,
+        inode: INodeNo,
+        _: FileHandle,
+        _: bool,
+        reply: ReplyEmpty,
+    ) {
         let extent = Extent {
             file: inode.0,
             kind: FileKind::Other,
             offset: 0,
             bytes: 0,
         };
-        let now = self.engine.clock.now();
-        self.engine.flush(extent, now, Reply::Done(reply));
+        let arrival = self.engine.arrived(request.pid());
+        self.engine.flush(extent, arrival, 0, Reply::Done(reply));
     }
 
     fn statfs(&self, _request: &Request, _inode: INodeNo, reply: ReplyStatfs) {
@@ -411,18 +488,22 @@ impl Filesystem for DriveFileSystem {
         _inode: INodeNo,
         _handle: FileHandle,
         _flags: IoctlFlags,
-        _command: u32,
+        command: u32,
         _in_data: &[u8],
         _out_size: u32,
         reply: ReplyIoctl,
     ) {
-        // A server that gets 0 for Fusion-io's 0x40049502 turns its doublewrite buffer off.
-        reply.error(Errno::ENOTTY);
+        // A server that gets 0 may turn its doublewrite buffer off, so only who wants that gets it.
+        if self.advertises_atomic_writes && command == DFS_IOCTL_ATOMIC_WRITE_SET {
+            reply.ioctl(0, &[]);
+        } else {
+            reply.error(Errno::ENOTTY);
+        }
     }
 
     fn fallocate(
         &self,
-        _request: &Request,
+        request: &Request,
         _inode: INodeNo,
         handle: FileHandle,
         offset: u64,
@@ -430,7 +511,7 @@ impl Filesystem for DriveFileSystem {
         mode: i32,
         reply: ReplyEmpty,
     ) {
-        let now = self.engine.clock.now();
+        let arrival = self.engine.arrived(request.pid());
         let allocated = self.store.file(handle.0).and_then(|file| {
             file.allocate(mode, offset, bytes, self.engine.stored_share())?;
             Ok(file)
@@ -438,7 +519,7 @@ impl Filesystem for DriveFileSystem {
         match allocated {
             Ok(file) if mode & libc::FALLOC_FL_PUNCH_HOLE != 0 => {
                 let extent = Self::extent(&file, offset, bytes);
-                self.engine.discard(extent, now, Reply::Done(reply));
+                self.engine.discard(extent, arrival, Reply::Done(reply));
             }
             Ok(_) => reply.ok(),
             Err(error) => reply.error(errno(error)),

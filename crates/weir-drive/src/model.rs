@@ -33,7 +33,7 @@ mod tests;
 use weir_model::{DeviceModel, Disks, DriveProfile, Nanoseconds, Op, OpKind, Scale, WriteCache};
 
 use self::collection::Collection;
-use self::random::Random;
+pub(crate) use self::random::Random;
 use self::reads::Reads;
 use self::throttle::Buckets;
 use self::writes::Writes;

@@ -1,8 +1,11 @@
 //! Mounting a drive and serving it until somebody wants it to end.
 
+mod operator;
 mod session;
 
 pub use self::session::check_fuse;
+
+use self::operator::Operator;
 
 use std::fs::DirBuilder;
 use std::io::ErrorKind;
@@ -17,7 +20,7 @@ use rustix::process::{Resource, Rlimit};
 use weir_model::DriveProfile;
 use weir_process::{Entry, EntryKind, ProcessIdentity, Registration, Registry};
 
-use crate::calibration;
+use crate::calibration::{self, Prober};
 use crate::control::Listener;
 use crate::engine::Engine;
 use crate::floor::{check_floor, has_no_latency};
@@ -75,7 +78,7 @@ fn serve_at(
     let engine = Arc::new(engine);
     let listener = Listener::bind(mountpoint)?;
     let _awake = priority::keep_processors_awake();
-    let files = DriveFileSystem::new(Arc::clone(&store), Arc::clone(&engine));
+    let files = DriveFileSystem::new(Arc::clone(&store), Arc::clone(&engine), profile);
     let session = session::mount(files, &profile.name, mountpoint)
         .map_err(|error| session::explain(error, mountpoint))?;
     let mounted = Mounted {
@@ -84,14 +87,32 @@ fn serve_at(
         ended: start_session(session, stop)
             .map_err(DriveError::path("start the threads for", mountpoint))?,
     };
-    if !has_no_latency(profile) {
-        // A store that refuses the file gets no correction, only late replies, which are counted.
-        let way_back = calibration::measure(mountpoint).unwrap_or_default();
-        engine.end_calibration(way_back);
-    }
+    let _prober = calibrated(profile, mountpoint, &engine)
+        .map_err(DriveError::path("start the threads for", mountpoint))?;
     ready(profile);
-    listener.serve(stop, || engine.statistics(store.space()));
+    let operator = Operator {
+        store: &store,
+        engine: &engine,
+        stop,
+    };
+    listener.serve(stop, |request| operator.answer(request));
+    // Whoever recorded finds a whole trace; a failed one has nobody left to tell.
+    let _ = engine.tracer().stop();
     mounted.unmount()
+}
+
+/// Measures the way to the mounted drive and back, once and from now on.
+fn calibrated(
+    profile: &DriveProfile,
+    mountpoint: &Path,
+    engine: &Engine,
+) -> std::io::Result<Option<Prober>> {
+    if has_no_latency(profile) {
+        return Ok(None);
+    }
+    // A store that refuses the file leaves all to the prober.
+    engine.end_calibration(calibration::measure(mountpoint).unwrap_or_default());
+    Prober::start(mountpoint, Arc::clone(engine.correction())).map(Some)
 }
 
 /// A mount that is undone when it goes out of scope.
