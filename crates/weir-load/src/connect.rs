@@ -90,14 +90,9 @@ impl Connector {
     }
 
     /// Connects, logs in and prepares.
-    pub(crate) fn open(
-        &self,
-        script: &Script,
-        tables: u32,
-        deadline: Deadline,
-    ) -> Result<Fresh, LoadError> {
+    pub(crate) fn open(&self, script: &Script, deadline: Deadline) -> Result<Fresh, LoadError> {
         let mut session = self.login(true, deadline)?;
-        let statements = Statements::prepare(script, tables, |sql, parameters| {
+        let statements = Statements::prepare(script, |sql, parameters| {
             self.prepare(&mut session, sql, parameters, deadline)
         })?;
         let failed = |error: SessionError| self.failed(error, deadline);
@@ -243,11 +238,11 @@ impl Job<'_> {
         let fresh = self
             .servers
             .of(number)
-            .open(self.script, self.plan.tables, self.deadline)
+            .open(self.script, self.deadline)
             .map_err(|error| self.with_progress(error))?;
         self.ready.fetch_add(1, Ordering::Relaxed);
         let rng = seeded(self.plan.seed, u64::from(number));
-        Ok(MysqlDriver::new(number, fresh, rng))
+        Ok(MysqlDriver::new(number, fresh, self.script.slots, rng))
     }
 
     /// Adds to a lack of time how far the others have come.

@@ -13,7 +13,7 @@ use crate::plan::LoadPlan;
 use crate::preflight;
 use crate::reactor::{EpollSockets, Reactor, use_batch_scheduling};
 use crate::statistics::{Interval, LoadOutcome, Merger, fairness};
-use crate::workload::{Rows, Script};
+use crate::workload::Script;
 
 /// Empty tallies that wait for each reactor at the start: one to swap in, one for a late return.
 const SPARES: usize = 2;
@@ -49,19 +49,12 @@ pub fn run(
     on_interval: &mut dyn FnMut(&Interval),
 ) -> Result<LoadOutcome, LoadError> {
     plan.check()?;
-    let script = Script::new(plan.workload, &plan.mix)?;
-    let rows = Rows::new(
-        &script,
-        plan.distribution,
-        plan.tables,
-        plan.rows,
-        plan.connections,
-    )?;
+    let script = plan.workload.script(plan)?;
     let servers = Servers::new(plan)?;
     let deadline = Deadline::after(plan.init_timeout);
     preflight::check(plan, &servers, &script, deadline)?;
     let drivers = connect_all(plan, &servers, &script, stop, deadline)?;
-    drive(plan, drivers, &servers, &script, &rows, stop, on_interval)
+    drive(plan, drivers, &servers, &script, stop, on_interval)
 }
 
 fn drive(
@@ -69,7 +62,6 @@ fn drive(
     drivers: Vec<MysqlDriver>,
     servers: &Servers,
     script: &Script,
-    rows: &Rows,
     stop: &AtomicBool,
     on_interval: &mut dyn FnMut(&Interval),
 ) -> Result<LoadOutcome, LoadError> {
@@ -86,11 +78,10 @@ fn drive(
             exchanges.push(exchange);
             let reconnector = plan
                 .reconnect
-                .then(|| spawn_reconnecting(scope, servers, script, plan.tables))
+                .then(|| spawn_reconnecting(scope, servers, script))
                 .transpose()?;
             let shared = Shared::new(
                 script.clone(),
-                rows.clone(),
                 &plan.endpoint.address,
                 plan.tolerated.clone(),
                 reconnector,
@@ -124,7 +115,6 @@ fn spawn_reconnecting<'scope>(
     scope: &'scope Scope<'scope, '_>,
     servers: &'scope Servers,
     script: &'scope Script,
-    tables: u32,
 ) -> Result<Reconnector, LoadError> {
     let (reconnector, helper) = reconnecting();
     std::thread::Builder::new()
@@ -132,7 +122,7 @@ fn spawn_reconnecting<'scope>(
         .spawn_scoped(scope, move || {
             helper.serve(|number| {
                 let deadline = Deadline::after(RECONNECT_TIMEOUT);
-                servers.of(number).open(script, tables, deadline).ok()
+                servers.of(number).open(script, deadline).ok()
             });
         })
         .map_err(|error| LoadError::Host {

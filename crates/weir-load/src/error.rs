@@ -100,6 +100,16 @@ pub enum LoadError {
         /// What it must be.
         why: &'static str,
     },
+    /// A file that a load reads is not what it must be.
+    #[error("{path}: {why}; {remedy}")]
+    File {
+        /// Its path.
+        path: String,
+        /// What is wrong.
+        why: String,
+        /// What to do.
+        remedy: &'static str,
+    },
     /// This host refused something that the load engine needs.
     #[error("{what}: {why}")]
     Host {

@@ -37,7 +37,7 @@ fn check_server(
     control: &mut Control,
 ) -> Result<(), LoadError> {
     check_connections(connections, control)?;
-    check_statements(plan, script, connections, control)?;
+    check_statements(script, connections, control)?;
     if script.is_bulk() {
         for number in 1..=plan.connections {
             check_bulk_table(plan, number, control)?;
@@ -66,13 +66,12 @@ fn check_connections(connections: u32, control: &mut Control) -> Result<(), Load
 }
 
 fn check_statements(
-    plan: &LoadPlan,
     script: &Script,
     connections: u32,
     control: &mut Control,
 ) -> Result<(), LoadError> {
     let used = status(control, "Prepared_stmt_count")?;
-    let each = Statements::count(script, plan.tables);
+    let each = Statements::count(script);
     let needed = u64::from(connections) * each + used;
     check_limit(
         control,

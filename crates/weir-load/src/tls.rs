@@ -192,18 +192,24 @@ fn host(what: &'static str, why: &impl Display) -> LoadError {
 
 /// What went wrong with encryption, if that is what went wrong.
 pub(crate) fn tls_words(error: &io::Error) -> Option<String> {
-    use CertificateError::{Expired, NotValidForName, NotValidForNameContext, UnknownIssuer};
+    use CertificateError::{
+        BadSignature, Expired, ExpiredContext, NotValidForName, NotValidForNameContext,
+        UnknownIssuer,
+    };
 
     let error: &rustls::Error = error.get_ref()?.downcast_ref()?;
     let rustls::Error::InvalidCertificate(certificate) = error else {
         return Some(error.to_string().to_lowercase());
     };
     let why = match certificate {
-        UnknownIssuer => "is signed by none of the authorities that are trusted".to_owned(),
+        // The second: an authority of the same name has another key.
+        UnknownIssuer | BadSignature => {
+            "is signed by none of the authorities that are trusted".to_owned()
+        }
         NotValidForName | NotValidForNameContext { .. } => {
             "is not made out to this host".to_owned()
         }
-        Expired | CertificateError::ExpiredContext { .. } => "has expired".to_owned(),
+        Expired | ExpiredContext { .. } => "has expired".to_owned(),
         other => format!("is not accepted: {}", other.to_string().to_lowercase()),
     };
     Some(format!("the server's certificate {why}"))

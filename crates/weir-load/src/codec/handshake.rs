@@ -247,3 +247,22 @@ fn procedure(plugin: &AuthPlugin<'_>) -> Result<AuthProc, SessionError> {
         _ => AuthProc::init(plugin).map_err(|_| refuse()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::auth_switch;
+
+    #[test]
+    fn only_the_nul_that_ends_a_nonce_is_taken_off() {
+        let request = |nonce: &[u8]| [b"plugin\0", nonce].concat();
+        // MySQL's own: 20 bytes and a NUL.
+        let native = [&[7; 20][..], &[0]].concat();
+        assert_eq!(
+            auth_switch(&request(&native)),
+            (&b"plugin"[..], &[7; 20][..])
+        );
+        // MariaDB's ed25519: 32 bytes, of which the last may be 0.
+        let curve = [&[7; 31][..], &[0]].concat();
+        assert_eq!(auth_switch(&request(&curve)), (&b"plugin"[..], &curve[..]));
+    }
+}

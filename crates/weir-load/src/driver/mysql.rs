@@ -4,6 +4,7 @@
 //! shared template. Nothing is allocated on it.
 
 mod loss;
+mod place;
 mod requests;
 mod statements;
 mod transit;
@@ -16,6 +17,8 @@ use crate::codec::{Reply, ReplyParser, ServerError};
 use crate::meter::{Course, Meter, Phase, QueryKind};
 use crate::workload::{BulkText, Rng};
 
+use place::Place;
+use requests::Requests;
 pub(crate) use requests::Shared;
 pub(crate) use statements::Statements;
 use transit::Transit;
@@ -38,30 +41,6 @@ enum Doing {
     Lost,
 }
 
-/// Row and table that the current steps work on.
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    /// Number of the connection, from 0.
-    connection: u32,
-    /// Counted from 0.
-    table: u32,
-    key: u32,
-    /// Rows of a bulk insert; until it is sent, the most that it may have.
-    rows: u64,
-}
-
-impl Place {
-    /// Where connection `connection` begins: in a bulk insert, before row 1 of its own table.
-    fn new(connection: u32) -> Self {
-        Self {
-            connection,
-            table: connection,
-            key: 1,
-            rows: 0,
-        }
-    }
-}
-
 /// One connection under load.
 #[derive(Debug)]
 pub(crate) struct MysqlDriver {
@@ -81,8 +60,8 @@ pub(crate) struct MysqlDriver {
 }
 
 impl MysqlDriver {
-    /// A driver of connection `number`, from 0, on which `statements` were prepared.
-    pub(crate) fn new(number: u32, fresh: Fresh, rng: Rng) -> Self {
+    /// A driver of connection `number`, from 0, whose transactions keep `slots` values.
+    pub(crate) fn new(number: u32, fresh: Fresh, slots: usize, rng: Rng) -> Self {
         let Fresh {
             transport,
             eof_deprecated,
@@ -94,7 +73,7 @@ impl MysqlDriver {
             rng,
             statements,
             doing: Doing::Step(0),
-            place: Place::new(number),
+            place: Place::new(number, slots),
             course: Course::default(),
             look_ns: 0,
             transit: None,
@@ -117,6 +96,7 @@ impl MysqlDriver {
 
     fn begin(&mut self, has_waited: bool, shared: &mut Shared, meter: &mut Meter<'_>) -> Next {
         self.course = meter.begin(self.course.due_ns, has_waited);
+        self.place.transaction = shared.requests.choose(&mut self.rng);
         self.doing = Doing::Step(0);
         if shared.requests.is_bulk() {
             return self.begin_bulk(shared, meter);
@@ -152,7 +132,7 @@ impl MysqlDriver {
 
     /// Sends the rows after those that were sent before, as many as fit and may still be sent.
     fn begin_bulk(&mut self, shared: &mut Shared, meter: &mut Meter<'_>) -> Next {
-        self.place.key = self.place.key.wrapping_add(self.place.rows as u32);
+        self.place.first_row = self.place.first_row.wrapping_add(self.place.rows as u32);
         self.place.rows = 1 + meter.permit_more(BulkText::ROWS_MAX - 1);
         self.send(shared, meter)
     }
@@ -160,17 +140,17 @@ impl MysqlDriver {
     /// Leaves the request of what is to be done to the reactor.
     fn transmit(&mut self, shared: &mut Shared, meter: &mut Meter<'_>) -> Next {
         let rows_permitted = self.place.rows;
-        let request = match self.doing {
-            Doing::Rollback => shared.requests.rollback(),
+        let Shared {
+            requests, outgoing, ..
+        } = shared;
+        match self.doing {
+            Doing::Rollback => Requests::rollback(outgoing),
             Doing::Waiting | Doing::Lost => return Next::Reply,
             Doing::Step(index) => {
                 let (statements, place) = (&mut self.statements, &mut self.place);
-                shared
-                    .requests
-                    .step(index, statements, place, &mut self.rng)
+                requests.step(index, statements, place, &mut self.rng, outgoing);
             }
-        };
-        shared.outgoing.extend_from_slice(request);
+        }
         // A bulk insert has as many rows as fit.
         meter.return_permits(rows_permitted - self.place.rows);
         Next::Reply
@@ -207,7 +187,7 @@ impl MysqlDriver {
         let Doing::Step(index) = self.doing else {
             return Ok(self.retry(shared, meter));
         };
-        if index + 1 < shared.requests.steps() {
+        if index + 1 < shared.requests.steps(self.place.transaction) {
             self.doing = Doing::Step(index + 1);
             return Ok(self.send(shared, meter));
         }
@@ -233,12 +213,12 @@ impl MysqlDriver {
         }
         if !shared.tolerated.contains(error.code) {
             let sql = match self.doing {
-                Doing::Step(index) => shared.requests.sql(index, self.place.table),
+                Doing::Step(index) => shared.requests.sql(index, &self.place),
                 Doing::Rollback | Doing::Waiting | Doing::Lost => "ROLLBACK".to_owned(),
             };
             return Err(shared.link.refused(sql, error));
         }
-        let needs_rollback = shared.requests.is_transaction()
+        let needs_rollback = shared.requests.is_explicit(self.place.transaction)
             && matches!(self.doing, Doing::Step(_))
             && error.code != DEADLOCK;
         meter.failed_try(error);
