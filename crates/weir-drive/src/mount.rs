@@ -29,7 +29,7 @@ use crate::mountpoint::resolved;
 use crate::scheduler::priority;
 use crate::stop::Stop;
 use crate::store::Store;
-use crate::{DriveError, MountOptions, profiles};
+use crate::{DriveError, MountOptions};
 
 /// How long the kernel may take to end the session once nothing is mounted any more. A dying
 /// server may still hold files; the end of this process then ends the session for it.
@@ -44,7 +44,7 @@ pub fn serve(
     stop: &Stop,
     ready: impl FnOnce(&DriveProfile),
 ) -> Result<(), DriveError> {
-    let profile = profiles::load(&options.profile, None)?;
+    let profile = options.resolved_profile()?;
     if !options.below_floor {
         check_floor(&profile)?;
     }

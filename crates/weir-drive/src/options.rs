@@ -3,13 +3,17 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use weir_model::Scale;
+use weir_model::{DriveProfile, Scale};
+
+use crate::{DriveError, profiles};
 
 /// A drive to be mounted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MountOptions {
     /// Name of the profile, or a path to its file.
     pub profile: String,
+    /// Figures of the profile to replace: keys as in its file, dotted, or `advertise`.
+    pub settings: Vec<(String, String)>,
     /// Shrinks the capacity.
     pub data_scale: Scale,
     /// Shrinks throughput and write buffer; latency is never scaled.
@@ -33,6 +37,7 @@ impl MountOptions {
     ) -> Self {
         Self {
             profile: profile.into(),
+            settings: Vec::new(),
             data_scale: Scale::FULL,
             drive_scale: Scale::FULL,
             backing: backing.into(),
@@ -40,6 +45,19 @@ impl MountOptions {
             below_floor: false,
             remove_backing: false,
         }
+    }
+
+    /// The profile with its settings.
+    pub(crate) fn resolved_profile(&self) -> Result<DriveProfile, DriveError> {
+        let profile = profiles::load(&self.profile, None)?;
+        let with = |profile: DriveProfile, (key, value): &(String, String)| {
+            let key = match key.as_str() {
+                "advertise" => "atomicity.advertise",
+                key => key,
+            };
+            profile.with(key, value)
+        };
+        Ok(self.settings.iter().try_fold(profile, with)?)
     }
 
     /// The arguments of `weir` that mount this drive.
@@ -50,6 +68,9 @@ impl MountOptions {
         arguments.extend(["--backing".into(), self.backing.clone().into()]);
         arguments.extend(["--data-scale".into(), self.data_scale.to_string().into()]);
         arguments.extend(["--drive-scale".into(), self.drive_scale.to_string().into()]);
+        for (key, value) in &self.settings {
+            arguments.extend(["--set".into(), format!("{key}={value}").into()]);
+        }
         arguments.push("--foreground".into());
         if self.below_floor {
             arguments.push("--below-floor".into());
