@@ -54,7 +54,7 @@ pub(crate) struct Extent {
 }
 
 /// A write that the store has taken.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Write<'a> {
     pub(crate) extent: Extent,
     pub(crate) data: &'a [u8],

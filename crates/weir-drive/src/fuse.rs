@@ -12,24 +12,29 @@
 //!
 //! Metadata operations are answered at once: no profile says what they take.
 
+mod data;
+mod reply;
+
+use self::reply::{attributes, caller, done, entry, errno, open_flags};
+
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use fuser::{
-    BsdFileFlags, Errno, FileAttr, FileHandle, Filesystem, FopenFlags, Generation, INodeNo,
-    InitFlags, IoctlFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate,
-    ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyIoctl, ReplyLseek, ReplyOpen,
-    ReplyStatfs, ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
+    BsdFileFlags, Errno, FileHandle, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
+    IoctlFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
+    ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyIoctl, ReplyLseek, ReplyOpen, ReplyStatfs,
+    ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
 };
-use weir_model::{DriveProfile, FileKind, Nanoseconds, OpKind};
+use weir_model::{DriveProfile, FileKind, OpKind};
 
 use crate::calibration;
 use crate::engine::{Engine, Extent, Write};
-use crate::faults::Verdict;
+use crate::recording::{Node, Operation, Place, Recorder};
 use crate::scheduler::Reply;
-use crate::store::{BLOCK_BYTES, Caller, Changes, OpenFile, Store, timestamps};
+use crate::store::{BLOCK_BYTES, Changes, Store, timestamps};
 
 /// How long the kernel may trust names and attributes. All changes pass through the kernel, which
 /// then updates what it has cached (a write's new size before the write returns), so this bounds
@@ -49,70 +54,35 @@ const DFS_IOCTL_ATOMIC_WRITE_SET: u32 = 0x4004_9502;
 pub(crate) struct DriveFileSystem {
     store: Arc<Store>,
     engine: Arc<Engine>,
+    recorder: Arc<Recorder>,
     advertises_atomic_writes: bool,
 }
 
 type Result<T> = std::result::Result<T, rustix::io::Errno>;
 
 impl DriveFileSystem {
-    pub(crate) fn new(store: Arc<Store>, engine: Arc<Engine>, profile: &DriveProfile) -> Self {
+    pub(crate) fn new(
+        store: Arc<Store>,
+        engine: Arc<Engine>,
+        recorder: Arc<Recorder>,
+        profile: &DriveProfile,
+    ) -> Self {
         Self {
             store,
             engine,
+            recorder,
             advertises_atomic_writes: profile.atomicity.advertise,
         }
     }
 
-    fn extent(file: &OpenFile, offset: u64, bytes: u64) -> Extent {
-        Extent {
-            file: file.inode.number(),
-            kind: file.inode.kind(),
-            offset,
-            bytes,
-        }
+    fn remove(&self, (parent, name): (u64, &OsStr), is_directory: bool, reply: ReplyEmpty) {
+        let removed = self.store.remove(parent, name, is_directory);
+        self.recorder.note(&removed, |()| Operation::Remove {
+            at: Place::new(parent, name),
+            is_directory,
+        });
+        done(reply, removed);
     }
-
-    fn judge(&self, what: OpKind, file: &OpenFile) -> Verdict {
-        let path = || self.store.path_of(file.inode.number());
-        self.engine.judge(what, path)
-    }
-
-    /// Reads into a buffer of the pool; the bytes, and by how much longer it takes.
-    fn read_from(&self, file: &OpenFile, offset: u64, size: usize) -> Result<Found> {
-        let verdict = self.judge(OpKind::Read, file);
-        if verdict.fails {
-            return Err(rustix::io::Errno::IO);
-        }
-        let mut buffer = self.engine.buffers.take(size);
-        let bytes = file.read(&mut buffer[..size], offset)?;
-        if let Some(bit) = verdict.flipped_bit {
-            file.flip_bit(offset, &mut buffer[..bytes], bit)?;
-        }
-        Ok(Found {
-            buffer,
-            bytes,
-            longer_by: verdict.longer_by,
-        })
-    }
-
-    /// Tells the device what became free by the request that was just served.
-    fn trim_freed(&self) {
-        for freed in self.store.take_freed() {
-            self.engine.trim(Extent {
-                file: freed.file,
-                kind: freed.kind,
-                offset: freed.offset,
-                bytes: freed.bytes,
-            });
-        }
-    }
-}
-
-/// What a read found.
-struct Found {
-    buffer: Vec<u8>,
-    bytes: usize,
-    longer_by: Nanoseconds,
 }
 
 impl Filesystem for DriveFileSystem {
@@ -176,7 +146,17 @@ impl Filesystem for DriveFileSystem {
             size,
             times: timestamps(accessed, modified),
         };
-        attributes(reply, self.store.change(inode.0, &changes));
+        let changed = self.store.change(inode.0, &changes);
+        let file = inode.0;
+        if let Some(mode) = mode {
+            self.recorder
+                .note(&changed, |_| Operation::SetMode { file, mode });
+        }
+        if let Some(bytes) = size {
+            self.recorder
+                .note(&changed, |_| Operation::Truncate { file, bytes });
+        }
+        attributes(reply, changed);
         self.trim_freed();
     }
 
@@ -201,6 +181,9 @@ impl Filesystem for DriveFileSystem {
         let node = self
             .store
             .make_node(caller(request), place, mode, u64::from(device));
+        self.recorder.note(&node, |made| {
+            Operation::create(made, place, Node::of_mknod(mode, device.into()))
+        });
         entry(reply, node);
     }
 
@@ -214,18 +197,19 @@ impl Filesystem for DriveFileSystem {
         reply: ReplyEntry,
     ) {
         let place = (parent.0, name);
-        entry(
-            reply,
-            self.store.make_directory(caller(request), place, mode),
-        );
+        let directory = self.store.make_directory(caller(request), place, mode);
+        self.recorder.note(&directory, |made| {
+            Operation::create(made, place, Node::Directory { mode })
+        });
+        entry(reply, directory);
     }
 
     fn unlink(&self, _request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        done(reply, self.store.remove(parent.0, name, false));
+        self.remove((parent.0, name), false, reply);
     }
 
     fn rmdir(&self, _request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        done(reply, self.store.remove(parent.0, name, true));
+        self.remove((parent.0, name), true, reply);
     }
 
     fn symlink(
@@ -237,10 +221,12 @@ impl Filesystem for DriveFileSystem {
         reply: ReplyEntry,
     ) {
         let place = (parent.0, name);
-        entry(
-            reply,
-            self.store.make_symlink(caller(request), place, target),
-        );
+        let link = self.store.make_symlink(caller(request), place, target);
+        self.recorder.note(&link, |made| {
+            let target = target.to_owned();
+            Operation::create(made, place, Node::Symlink { target })
+        });
+        entry(reply, link);
     }
 
     fn rename(
@@ -254,7 +240,13 @@ impl Filesystem for DriveFileSystem {
         reply: ReplyEmpty,
     ) {
         let (from, to) = ((parent.0, name), (new_parent.0, new_name));
-        done(reply, self.store.rename(from, to, flags.bits()));
+        let renamed = self.store.rename(from, to, flags.bits());
+        self.recorder.note(&renamed, |()| Operation::Rename {
+            from: Place::new(from.0, from.1),
+            to: Place::new(to.0, to.1),
+            flags: flags.bits(),
+        });
+        done(reply, renamed);
     }
 
     fn link(
@@ -265,7 +257,12 @@ impl Filesystem for DriveFileSystem {
         name: &OsStr,
         reply: ReplyEntry,
     ) {
-        entry(reply, self.store.make_link(inode.0, (parent.0, name)));
+        let link = self.store.make_link(inode.0, (parent.0, name));
+        self.recorder.note(&link, |made| Operation::Link {
+            file: made.ino.0,
+            at: Place::new(parent.0, name),
+        });
+        entry(reply, link);
     }
 
     fn open(&self, _request: &Request, inode: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
@@ -286,7 +283,17 @@ impl Filesystem for DriveFileSystem {
         reply: ReplyCreate,
     ) {
         let place = (parent.0, name);
-        match self.store.create_file(caller(request), place, mode, flags) {
+        let created = self.store.create_file(caller(request), place, mode, flags);
+        self.recorder.note(&created, |(made, _)| {
+            Operation::create(
+                made,
+                place,
+                Node::File {
+                    mode: mode & 0o7777,
+                },
+            )
+        });
+        match created {
             Ok((attributes, handle)) => {
                 if name == calibration::FILE {
                     self.engine.begin_calibration(attributes.ino.0);
@@ -357,7 +364,9 @@ impl Filesystem for DriveFileSystem {
                     // O_SYNC holds the bit of O_DSYNC (open(2)); RWF_DSYNC sets it as well.
                     durable: flags.0 & libc::O_DSYNC != 0,
                 };
-                let reply = Reply::Written(reply, data.len() as u32);
+                let file = write.extent.file;
+                let recorded = self.recorder.write(file, offset, data, write.durable);
+                let reply = Reply::Written(reply, data.len() as u32, recorded);
                 self.engine.write(write, arrival, longer_by, reply);
             }
             Err(error) => reply.error(errno(error)),
@@ -401,7 +410,9 @@ impl Filesystem for DriveFileSystem {
         if verdict.fails {
             return reply.error(Errno::EIO);
         }
-        let (extent, reply) = (Self::extent(&file, 0, 0), Reply::Done(reply));
+        let extent = Self::extent(&file, 0, 0);
+        let recorded = self.recorder.flush(extent.file);
+        let reply = Reply::Done(reply, recorded);
         self.engine.flush(extent, arrival, verdict.longer_by, reply);
     }
 
@@ -456,7 +467,9 @@ impl Filesystem for DriveFileSystem {
             bytes: 0,
         };
         let arrival = self.engine.arrived(request.pid());
-        self.engine.flush(extent, arrival, 0, Reply::Done(reply));
+        let recorded = self.recorder.flush(extent.file);
+        self.engine
+            .flush(extent, arrival, 0, Reply::Done(reply, recorded));
     }
 
     fn statfs(&self, _request: &Request, _inode: INodeNo, reply: ReplyStatfs) {
@@ -516,10 +529,17 @@ impl Filesystem for DriveFileSystem {
             file.allocate(mode, offset, bytes, self.engine.stored_share())?;
             Ok(file)
         });
+        self.recorder.note(&allocated, |file| Operation::Allocate {
+            file: file.inode.number(),
+            mode,
+            offset,
+            bytes,
+        });
         match allocated {
             Ok(file) if mode & libc::FALLOC_FL_PUNCH_HOLE != 0 => {
                 let extent = Self::extent(&file, offset, bytes);
-                self.engine.discard(extent, arrival, Reply::Done(reply));
+                self.engine
+                    .discard(extent, arrival, Reply::Done(reply, None));
             }
             Ok(_) => reply.ok(),
             Err(error) => reply.error(errno(error)),
@@ -543,41 +563,5 @@ impl Filesystem for DriveFileSystem {
             Ok(position) => reply.offset(position.cast_signed()),
             Err(error) => reply.error(errno(error)),
         }
-    }
-}
-
-fn open_flags() -> FopenFlags {
-    FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES
-}
-
-fn caller(request: &Request) -> Caller {
-    Caller {
-        uid: request.uid(),
-        gid: request.gid(),
-    }
-}
-
-fn errno(error: rustix::io::Errno) -> Errno {
-    Errno::from_i32(error.raw_os_error())
-}
-
-fn entry(reply: ReplyEntry, found: Result<FileAttr>) {
-    match found {
-        Ok(attributes) => reply.entry(&CACHED, &attributes, Generation(0)),
-        Err(error) => reply.error(errno(error)),
-    }
-}
-
-fn attributes(reply: ReplyAttr, found: Result<FileAttr>) {
-    match found {
-        Ok(attributes) => reply.attr(&CACHED, &attributes),
-        Err(error) => reply.error(errno(error)),
-    }
-}
-
-fn done(reply: ReplyEmpty, result: Result<()>) {
-    match result {
-        Ok(()) => reply.ok(),
-        Err(error) => reply.error(errno(error)),
     }
 }

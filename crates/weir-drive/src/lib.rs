@@ -15,12 +15,14 @@ mod mountpoint;
 mod options;
 mod process;
 pub mod profiles;
+mod recording;
 mod scheduler;
 mod statistics;
 mod stop;
 mod store;
 mod trace;
 
+pub use clock::monotonic_ns;
 pub use control::{reset_faults, set_faults, start_trace, statistics, stop_trace, unmount};
 pub use error::DriveError;
 pub use floor::{READ_FLOOR_US, WRITE_FLOOR_US, check_floor};
@@ -28,5 +30,8 @@ pub use model::{Model, ModelUsage};
 pub use mount::{check_fuse, serve};
 pub use options::MountOptions;
 pub use process::DriveProcess;
+pub use recording::{
+    Data, Ended, Event, Events, Node, Operation, Place, Recording, RecordingOptions, Replayer,
+};
 pub use stop::Stop;
 pub use trace::{TraceOperation, TraceReader, TraceSummary};

@@ -26,6 +26,7 @@ use crate::engine::Engine;
 use crate::floor::{check_floor, has_no_latency};
 use crate::fuse::DriveFileSystem;
 use crate::mountpoint::resolved;
+use crate::recording::Recorder;
 use crate::scheduler::priority;
 use crate::stop::Stop;
 use crate::store::Store;
@@ -76,9 +77,16 @@ fn serve_at(
     let engine = Engine::start(profile, options.drive_scale, capacity)
         .map_err(DriveError::path("start the threads for", mountpoint))?;
     let engine = Arc::new(engine);
+    let recorder = Recorder::open(options.recording.as_ref(), &options.backing, mountpoint)?;
+    let recorder = Arc::new(recorder);
     let listener = Listener::bind(mountpoint)?;
     let _awake = priority::keep_processors_awake();
-    let files = DriveFileSystem::new(Arc::clone(&store), Arc::clone(&engine), profile);
+    let files = DriveFileSystem::new(
+        Arc::clone(&store),
+        Arc::clone(&engine),
+        Arc::clone(&recorder),
+        profile,
+    );
     let session = session::mount(files, &profile.name, mountpoint)
         .map_err(|error| session::explain(error, mountpoint))?;
     let mounted = Mounted {
@@ -89,6 +97,8 @@ fn serve_at(
     };
     let _prober = calibrated(profile, mountpoint, &engine)
         .map_err(DriveError::path("start the threads for", mountpoint))?;
+    // After the calibration, whose file is nobody's business.
+    recorder.begin(&profile.name, &options.backing)?;
     ready(profile);
     let operator = Operator {
         store: &store,
@@ -98,7 +108,8 @@ fn serve_at(
     listener.serve(stop, |request| operator.answer(request));
     // Whoever recorded finds a whole trace; a failed one has nobody left to tell.
     let _ = engine.tracer().stop();
-    mounted.unmount()
+    mounted.unmount()?;
+    recorder.finish()
 }
 
 /// Measures the way to the mounted drive and back, once and from now on.

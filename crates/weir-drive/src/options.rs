@@ -7,6 +7,8 @@ use weir_model::{DriveProfile, Scale};
 
 use crate::{DriveError, profiles};
 
+use crate::RecordingOptions;
+
 /// A drive to be mounted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MountOptions {
@@ -26,6 +28,8 @@ pub struct MountOptions {
     pub below_floor: bool,
     /// Remove the backing directory with all that is in it after the drive is unmounted.
     pub remove_backing: bool,
+    /// Record all that reaches the drive.
+    pub recording: Option<RecordingOptions>,
 }
 
 impl MountOptions {
@@ -44,6 +48,7 @@ impl MountOptions {
             mountpoint: mountpoint.into(),
             below_floor: false,
             remove_backing: false,
+            recording: None,
         }
     }
 
@@ -77,6 +82,11 @@ impl MountOptions {
         }
         if self.remove_backing {
             arguments.push("--remove-backing".into());
+        }
+        if let Some(recording) = &self.recording {
+            arguments.extend(["--record".into(), recording.directory.clone().into()]);
+            let limit = recording.limit.0.to_string();
+            arguments.extend(["--record-limit".into(), limit.into()]);
         }
         arguments
     }

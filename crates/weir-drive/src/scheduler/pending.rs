@@ -7,6 +7,7 @@ use std::time::Duration;
 use fuser::{Errno, FileAttr, ReplyAttr, ReplyData, ReplyEmpty, ReplyWrite};
 
 use crate::calibration::Ticket;
+use crate::recording::Recorded;
 
 /// Buffers that are kept for the next read; more than the kernel's background limit is useless.
 const BUFFERS_MAX: usize = 256;
@@ -23,9 +24,9 @@ pub(crate) enum Reply {
         bytes: usize,
     },
     /// So many bytes were written.
-    Written(ReplyWrite, u32),
+    Written(ReplyWrite, u32, Option<Recorded>),
     /// Done: a flush, a discard.
-    Done(ReplyEmpty),
+    Done(ReplyEmpty, Option<Recorded>),
     /// What the prober asked for.
     Probe(ReplyAttr, Box<FileAttr>),
 }
@@ -44,8 +45,14 @@ impl Reply {
                 }
                 buffers.give_back(buffer);
             }
-            Self::Written(reply, bytes) => reply.written(bytes),
-            Self::Done(reply) => reply.ok(),
+            Self::Written(reply, bytes, recorded) => {
+                Recorded::done(recorded);
+                reply.written(bytes);
+            }
+            Self::Done(reply, recorded) => {
+                Recorded::done(recorded);
+                reply.ok();
+            }
             Self::Probe(reply, attributes) => reply.attr(&Duration::ZERO, &attributes),
         }
     }

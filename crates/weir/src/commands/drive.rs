@@ -6,7 +6,7 @@ mod trace;
 use std::path::Path;
 
 use anyhow::Context;
-use weir_drive::{MountOptions, Stop, profiles};
+use weir_drive::{MountOptions, RecordingOptions, Stop, profiles};
 use weir_model::DriveProfile;
 use weir_report::table;
 
@@ -72,6 +72,10 @@ fn mount(arguments: &MountArguments) -> anyhow::Result<()> {
         below_floor: arguments.below_floor,
         remove_backing: arguments.remove_backing,
         settings: pairs(&arguments.set)?,
+        recording: arguments.record.as_ref().map(|directory| RecordingOptions {
+            directory: directory.clone(),
+            limit: arguments.record_limit,
+        }),
         ..MountOptions::new(&arguments.profile, &arguments.backing, &arguments.dir)
     };
     weir_drive::serve(&options, &stop, |profile| {
