@@ -214,8 +214,9 @@ impl Engine {
 
     /// Replaces the faults of the device.
     pub(crate) fn set_faults(&self, faults: Faults, space: &Space) -> Result<(), FaultError> {
-        let (stuck, full) = (faults.stuck, faults.full);
+        let (stuck, full, drain_share) = (faults.stuck, faults.full, faults.drain_share);
         self.faults.set(faults)?;
+        self.lock_model().set_drain_share(drain_share);
         space.set_full(full);
         self.scheduler.set_stuck(stuck);
         Ok(())

@@ -92,6 +92,11 @@ impl Model {
         }
     }
 
+    /// A fault: what is written from now on drains at this share of its speed, above 0 to 1.
+    pub fn set_drain_share(&mut self, share: f64) {
+        self.writes.set_drain_share(share);
+    }
+
     /// What the model has been busy with up to `now`.
     pub fn usage(&self, now: Nanoseconds) -> ModelUsage {
         // What waits in the buffer has been accepted but not yet written.

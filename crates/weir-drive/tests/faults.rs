@@ -139,6 +139,25 @@ fn a_full_drive_takes_nothing_new_until_it_is_not() {
 }
 
 #[test]
+fn a_slow_drain_fills_the_buffer_and_then_writes_wait() {
+    // 100 MB/s behind a buffer of 1 MiB: 4 MiB take at least 30 ms, at a tenth of that 300 ms.
+    let drive = Drive::with_profile(&[
+        (
+            "[write]\nlatency_us = 1\niops_max = 100_000_000\nbandwidth_mb_per_s = 1_000_000\nbuffer = \"1G\"",
+            "[write]\nlatency_us = 1\niops_max = 100_000_000\nbandwidth_mb_per_s = 100\nbuffer = \"1M\"",
+        ),
+    ])
+    .unwrap();
+    let file = drive.create("t.ibd", 0);
+    set(&drive, &[("drain_share", "0.1")]);
+    let began = Instant::now();
+    for number in 0..64 {
+        file.write_all_at(&[1; 65_536], number * 65_536).unwrap();
+    }
+    assert!(began.elapsed() > Duration::from_millis(280));
+}
+
+#[test]
 fn spikes_make_operations_longer() {
     let drive = Drive::null();
     let file = drive.create("t.ibd", 0);

@@ -37,6 +37,8 @@ pub(super) struct Writes {
     held_up_ns: f64,
     media_written_bytes: f64,
     busy_ns: f64,
+    /// A fault: share of its speed at which the drain goes on.
+    drain_share: f64,
 }
 
 impl Writes {
@@ -58,6 +60,7 @@ impl Writes {
             held_up_ns: 0.0,
             media_written_bytes: 0.0,
             busy_ns: 0.0,
+            drain_share: 1.0,
         }
     }
 
@@ -94,13 +97,18 @@ impl Writes {
         let cost = self.collection.write(op, stored);
         let media_bytes = op.bytes as f64 * stored * cost.amplification;
         let transfer_ns = media_bytes.max(op.bytes as f64) * self.media_ns_per_byte;
-        let drain_ns = transfer_ns.max(cost.least_ns);
+        let drain_ns = transfer_ns.max(cost.least_ns) / self.drain_share;
         let idle_from = admitted as f64 - self.held_up_ns;
         self.drained_at = self.drained_at.max(idle_from) + drain_ns;
         self.buffer.push_back((self.drained_at, op.bytes));
         self.buffer_bytes += op.bytes;
         self.media_written_bytes += media_bytes;
         self.busy_ns += drain_ns;
+    }
+
+    /// What is accepted from now on drains at this share of its speed, above 0 to 1.
+    pub(super) fn set_drain_share(&mut self, share: f64) {
+        self.drain_share = share;
     }
 
     /// Takes back the space of a range.

@@ -121,28 +121,26 @@ fn device(span: &DriveStatistics, now: &DriveStatistics) -> String {
 }
 
 fn space(now: &DriveStatistics) -> String {
-    let mut text = format!(
+    let written = format!(
         "space: {} used, written at {:.2} : 1",
         Bytes(now.used_bytes),
         1.0 / now.compressed_fraction.max(f64::MIN_POSITIVE),
     );
-    if now.physical_capacity_bytes > 0 {
+    let flash = (now.physical_capacity_bytes > 0).then(|| {
         let state = match now.space_state {
             SpaceState::Normal => "",
             SpaceState::Warning => ", WARNING: above its first threshold",
             SpaceState::Critical => ", CRITICAL: nearly full",
             SpaceState::Full => ", FULL",
         };
-        text += &format!(
-            "; {} of {} of flash{state}",
-            Bytes(now.physical_used_bytes),
-            Bytes(now.physical_capacity_bytes)
-        );
-    }
-    if let Some(used) = now.endurance_used {
-        text += &format!("; {:.6} % of its life used", used * 100.0);
-    }
-    text
+        let (used, capacity) = (now.physical_used_bytes, now.physical_capacity_bytes);
+        format!("{} of {} of flash{state}", Bytes(used), Bytes(capacity))
+    });
+    let life = now
+        .endurance_used
+        .map(|used| format!("{:.6} % of its life used", used * 100.0));
+    let parts = [Some(written), flash, life];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 fn cache(span: &DriveStatistics) -> Option<String> {
