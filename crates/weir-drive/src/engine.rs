@@ -3,14 +3,15 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use rustix::io::Errno;
 use weir_model::{
-    Compression, DeviceModel, DriveProfile, DriveStatistics, FaultError, Faults, FileKind,
-    Nanoseconds, Op, OpKind, Scale,
+    DeviceModel, DriveProfile, DriveStatistics, FaultError, Faults, FileKind, Nanoseconds, Op,
+    OpKind, Scale,
 };
 
 use crate::calibration::{Correction, PROBE_HOLD_NS, Ticket, WayBack};
 use crate::clock::Clock;
-use crate::compression::Sampler;
+use crate::compression::Compressor;
 use crate::faults::{Injector, Verdict};
 use crate::model::Model;
 use crate::scheduler::{Buffers, Reply, Scheduler};
@@ -24,7 +25,7 @@ pub(crate) struct Engine {
     clock: Clock,
     pub(crate) buffers: Arc<Buffers>,
     model: Mutex<Model>,
-    sampler: Option<Sampler>,
+    compressor: Option<Compressor>,
     counters: Arc<Counters>,
     scheduler: Scheduler,
     faults: Injector,
@@ -72,10 +73,7 @@ impl Engine {
         let counters = Arc::new(Counters::default());
         let buffers = Arc::new(Buffers::default());
         let correction = Arc::new(Correction::default());
-        let sampler = match profile.compression {
-            Compression::None => None,
-            Compression::Zlib4k => Some(Sampler::start()?),
-        };
+        let compressor = Compressor::start(profile)?;
         let scheduler = Scheduler::start(
             clock,
             Arc::clone(&counters),
@@ -86,7 +84,7 @@ impl Engine {
             clock,
             buffers,
             model: Mutex::new(Model::with_capacity(profile, scale, capacity_bytes)),
-            sampler,
+            compressor,
             counters,
             scheduler,
             faults: Injector::new(),
@@ -122,6 +120,20 @@ impl Engine {
         self.stored_bytes.load(Ordering::Relaxed) as f64 / written as f64
     }
 
+    /// `ENOSPC` if a drive that compresses has no flash left for a write of `bytes`, wherever it
+    /// goes.
+    pub(crate) fn check_room(&self, bytes: u64) -> Result<(), Errno> {
+        if self.compressor.is_none() {
+            return Ok(());
+        }
+        let stored = (bytes as f64 * self.stored_share()) as u64;
+        if self.lock_model().has_room(stored) {
+            Ok(())
+        } else {
+            Err(Errno::NOSPC)
+        }
+    }
+
     /// Sends `reply` when the device has done the read.
     pub(crate) fn read(&self, extent: Extent, arrival: Arrival, longer_by: u64, reply: Reply) {
         if self.is_calibrating(&extent) {
@@ -141,11 +153,9 @@ impl Engine {
         if self.is_calibrating(&extent) {
             return self.reply_at_once(arrival, reply);
         }
-        let mut fraction = 1.0;
-        if let Some(sampler) = &self.sampler {
-            sampler.observe(extent.kind, data, arrival.at);
-            fraction = sampler.fraction(extent.kind);
-        }
+        let fraction = self.compressor.as_ref().map_or(1.0, |compressor| {
+            compressor.fraction(extent.kind, data, arrival.at)
+        });
         let stored = (extent.bytes as f64 * fraction) as u64;
         self.written_bytes
             .fetch_add(extent.bytes, Ordering::Relaxed);
@@ -236,16 +246,26 @@ impl Engine {
     pub(crate) fn statistics(&self, space: &Space) -> DriveStatistics {
         let now = self.clock.now();
         let usage = self.lock_model().usage(now);
+        let mut counted = self.counters.statistics();
+        for (kind, counted) in &mut counted.by_kind {
+            counted.cache_hits = usage.cache_hits[kind.index()];
+        }
         DriveStatistics {
             uptime_s: now as f64 / 1e9,
             read_busy_s: usage.read_busy_s,
             write_busy_s: usage.write_busy_s,
+            host_written_bytes: usage.host_written_bytes,
             media_written_bytes: usage.media_written_bytes,
+            physical_capacity_bytes: usage.physical_capacity_bytes,
+            physical_used_bytes: usage.physical_used_bytes,
+            space_state: usage.space_state,
+            endurance_used: usage.endurance_used,
+            cache: usage.cache,
             compressed_fraction: self.stored_share(),
             used_bytes: space.used_bytes(),
             faults: self.faults.statistics(),
             correction_us: self.correction.nanoseconds() as f64 / 1e3,
-            ..self.counters.statistics()
+            ..counted
         }
     }
 

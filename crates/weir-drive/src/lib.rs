@@ -4,6 +4,7 @@ mod calibration;
 mod clock;
 mod compression;
 mod control;
+mod durability;
 mod engine;
 mod error;
 mod faults;
@@ -23,7 +24,9 @@ mod store;
 mod trace;
 
 pub use clock::monotonic_ns;
+pub use compression::{BlockCompressor, Sampler as CompressionSampler};
 pub use control::{reset_faults, set_faults, start_trace, statistics, stop_trace, unmount};
+pub use durability::{DurabilityLog, Durable, Fate, LoggedWrite};
 pub use error::DriveError;
 pub use floor::{READ_FLOOR_US, WRITE_FLOOR_US, check_floor};
 pub use model::{Model, ModelUsage};

@@ -64,7 +64,7 @@ impl Space {
         self.freed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes that incompressible data can fill.
+    /// Bytes that files can occupy.
     pub(crate) fn capacity_bytes(&self) -> u64 {
         self.capacity_bytes
     }
@@ -74,12 +74,10 @@ impl Space {
         self.used_bytes.load(Ordering::Relaxed)
     }
 
-    /// `ENOSPC` if `growth` more bytes, of which the device stores the share `stored_share`,
-    /// exceed the capacity.
-    pub(super) fn check_room(&self, growth: u64, stored_share: f64) -> Result<()> {
-        let wanted = (self.used_bytes() + growth) as f64 * stored_share;
+    /// `ENOSPC` if `growth` more bytes exceed the capacity.
+    pub(super) fn check_room(&self, growth: u64) -> Result<()> {
         let full = self.is_full.load(Ordering::Relaxed);
-        if growth > 0 && (full || wanted > self.capacity_bytes as f64) {
+        if growth > 0 && (full || self.used_bytes() + growth > self.capacity_bytes) {
             return Err(Errno::NOSPC);
         }
         Ok(())
