@@ -152,7 +152,8 @@ fn a_slow_drain_fills_the_buffer_and_then_writes_wait() {
     set(&drive, &[("drain_share", "0.1")]);
     let began = Instant::now();
     for number in 0..64 {
-        file.write_all_at(&[1; 65_536], number * 65_536).unwrap();
+        file.write_all_at(&vec![1; 65_536], number * 65_536)
+            .unwrap();
     }
     assert!(began.elapsed() > Duration::from_millis(280));
 }

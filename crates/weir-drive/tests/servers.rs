@@ -103,11 +103,8 @@ fn a_failing_redo_log_is_said_by_the_server(flavor: Flavor) {
 /// Errno 5, in the server's words.
 fn says_input_output_error(error_log: &Path) -> bool {
     let text = text(error_log);
-    let is_of_system = |line: &str| {
-        line.contains("Input/output error")
-            || line.contains("error number 5")
-            || line.contains("error: 5")
-    };
+    let words = ["Input/output error", "error number 5", "system error 5"];
+    let is_of_system = |line: &str| words.iter().any(|words| line.contains(words));
     text.lines()
         .any(|line| line.contains("[ERROR]") && is_of_system(line))
 }
