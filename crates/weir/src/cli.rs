@@ -15,7 +15,8 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but a verdict is \
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage (of `weir load`: not \
+                          begun or ended in time), 3 done but a verdict is \
                           invalid by a rule, 130 stopped by Ctrl-C (what was complete is kept).";
 
 #[derive(Debug, Subcommand)]
@@ -26,6 +27,8 @@ pub(crate) enum Command {
     Plan(PlanArguments),
     /// Write the report of a result
     Report(ReportArguments),
+    /// What a rule asks, why, and what to do: `weir explain R4`; without a rule, all of them
+    Explain(ExplainArguments),
     /// Load a server, with sysbench's options and report
     #[command(disable_help_flag = true)]
     Load(LoadArguments),
@@ -96,6 +99,15 @@ pub(crate) struct ReportArguments {
     pub(crate) out: Option<PathBuf>,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArguments {
+    /// The rule, as findings name it: R4
+    pub(crate) rule: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
     /// One self-contained page with interactive charts
@@ -115,6 +127,9 @@ pub(crate) struct LoadArguments {
         value_name = "ARGUMENTS"
     )]
     pub(crate) arguments: Vec<String>,
+    /// Called under the name of sysbench
+    #[arg(skip)]
+    pub(crate) is_drop_in: bool,
 }
 
 #[derive(Debug, Subcommand)]
