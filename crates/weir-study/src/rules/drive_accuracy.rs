@@ -1,6 +1,6 @@
 //! The emulated drives kept their model's time: else their latencies are not the drives'.
 
-use weir_model::{Finding, Severity};
+use weir_model::{Comparison, Finding, Severity};
 
 use super::{Evidence, Rule};
 
@@ -14,15 +14,13 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Use a smaller `scale` for the drive, fewer connections or a quieter host.",
     reference: "docs/journal/2026-11-20-wakeful-processors.md",
     severities: &[Severity::Error],
-    study: |evidence| check(evidence).into_iter().collect(),
+    comparison: check,
     ..Rule::NONE
 };
 
-fn check(evidence: &Evidence<'_>) -> Option<Finding> {
-    let result = evidence.result;
-    let drives = result
-        .runs
-        .iter()
+fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
+    let drives = evidence
+        .runs_of(comparison)
         .filter_map(|run| Some((run, run.drive.as_ref()?)));
     let (run, worst) = drives.max_by(|a, b| a.1.late_share.total_cmp(&b.1.late_share))?;
     (!worst.is_on_time()).then(|| {
@@ -30,7 +28,7 @@ fn check(evidence: &Evidence<'_>) -> Option<Finding> {
             "the emulated drive was late: in the worst run ({}) {:.1} % of the operations completed \
              more than 10 us and 5 % after their time, 99 % within {:.0} us; the host is too slow or \
              too busy for this drive, so use a smaller scale, a slower drive or a calmer host",
-            result.plan.cells[run.record.cell].label(),
+            evidence.cell(run.record.cell).label(),
             worst.late_share * 100.0,
             worst.lateness_us_p99
         ))
