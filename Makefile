@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo test check bench-load web setup setup-tests clean
+.PHONY: demo test check web setup setup-tests bench-drive bench-load clean
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
@@ -41,6 +41,11 @@ setup:
 
 setup-tests:
 	scripts/setup.sh --tests
+
+# What the emulated drive costs and how accurate it is; fio is the client. Run it on a calm machine.
+bench-drive:
+	scripts/setup.sh --bench
+	cargo bench --package weir-drive --bench drive -- $(CURDIR)/target/bench-drive.json
 
 clean:
 	cargo clean
