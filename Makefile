@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo test check web setup setup-tests bench-drive clean
+.PHONY: demo test check web setup setup-tests bench-drive bench-load clean
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
@@ -21,6 +21,13 @@ check: $(WEB)
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- --deny warnings
 	cd web && npm run check
+
+# The load engine beside sysbench on a private server, about 8 minutes; nothing else should run.
+bench-load: $(WEB)
+	scripts/setup.sh --bench
+	cargo build --release --package weir
+	cargo build --release --package weir-load --example bench_load
+	target/release/examples/bench_load --weir $(WEIR) $(BENCH_LOAD)
 
 # The page of the report, built once and embedded in the binary.
 web: $(WEB)

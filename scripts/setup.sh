@@ -4,7 +4,7 @@
 #
 #   scripts/setup.sh           what `make demo` needs
 #   scripts/setup.sh --tests   also what `make test` needs: a browser for the report's tests
-#   scripts/setup.sh --bench   also what `make bench-drive` needs: fio
+#   scripts/setup.sh --bench   also what `make bench-*` needs: fio and sysbench
 #
 # Packages come from the distribution (Debian, Ubuntu). Rust and Node.js are checked, not installed:
 # how a toolchain is managed is its owner's choice.
@@ -41,6 +41,7 @@ main() {
         need chromium "runs the report's tests in a browser" chromium chromium-browser google-chrome
     fi
     if [ "$bench" = yes ]; then
+        need sysbench 'what the load engine is measured beside' sysbench
         need fio 'measures the emulated drives from outside' fio
     fi
     install_missing
