@@ -39,7 +39,7 @@ pub use engine::run;
 pub use error::LoadError;
 pub use meter::{Counts, ErrorCount};
 pub use null_server::{Fault, NullServer, NullServerBehavior};
-pub use plan::{ArrivalKind, LoadPlan, PreparePlan, Rate, Tolerated};
+pub use plan::{ArrivalKind, BinaryLog, LoadPlan, PreparePlan, Rate, Tolerated};
 pub use prepare::prepare;
 pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage};
 pub use workload::{Distribution, Mix, Workload};

@@ -217,8 +217,22 @@ impl LoadPlan {
     }
 }
 
+/// Whether what is loaded goes to the server's binary log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BinaryLog {
+    /// It does if a replica is connected, which else would miss the tables, or if the account may
+    /// not turn it off.
+    #[default]
+    Auto,
+    /// It does.
+    On,
+    /// It does not; the account must be allowed to.
+    Off,
+}
+
 /// Tables to be made.
 #[derive(Debug, Clone)]
+#[allow(clippy::struct_excessive_bools)] // sysbench's switches, each on its own
 pub struct PreparePlan {
     /// The server; its schema is made if it is missing.
     pub endpoint: Endpoint,
@@ -244,6 +258,8 @@ pub struct PreparePlan {
     pub secondary_key: bool,
     /// What stands at the end of the statement that makes a table.
     pub table_options: String,
+    /// Whether the rows go to the server's binary log.
+    pub binary_log: BinaryLog,
     /// A book for the text workloads; generated text without it.
     pub text_file: Option<PathBuf>,
 }
@@ -264,6 +280,7 @@ impl PreparePlan {
             auto_increment: true,
             secondary_key: false,
             table_options: String::new(),
+            binary_log: BinaryLog::Auto,
             text_file: None,
         }
     }

@@ -116,9 +116,20 @@ fn tables_have_sysbenchs_shape(flavor: Flavor) {
         columns,
         [("id", "PRI"), ("k", "MUL"), ("c", ""), ("pad", "")]
     );
-    let error = prepare(&bench.tables(), &AtomicBool::new(false), &mut |_, _| {}).unwrap_err();
+    let before = checksum(&mut oracle, "sbtest1");
+    prepare(&bench.tables(), &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    assert_eq!(
+        before,
+        checksum(&mut oracle, "sbtest1"),
+        "a complete table is left"
+    );
+    let larger = PreparePlan {
+        rows: ROWS + 1,
+        ..bench.tables()
+    };
+    let error = prepare(&larger, &AtomicBool::new(false), &mut |_, _| {}).unwrap_err();
     assert!(
-        matches!(error, LoadError::Statement { code: 1050, .. }),
+        error.to_string().contains("exists with 3000 rows"),
         "{error}"
     );
     cleanup(&bench.server.endpoint(), TABLES).unwrap();
@@ -595,19 +606,65 @@ fn a_restart_of_the_server_is_survived_when_asked_for(flavor: Flavor) {
     });
 }
 
-fn loading_can_be_interrupted(flavor: Flavor) {
+fn checksum(oracle: &mut Conn, table: &str) -> (String, Option<u64>) {
+    let sql = format!("CHECKSUM TABLE {table} EXTENDED");
+    oracle.query_first(sql).unwrap().unwrap()
+}
+
+fn loading_can_be_interrupted_and_gone_on_with(flavor: Flavor) {
     let bench = Bench::empty(flavor);
     let plan = PreparePlan {
-        rows: 10_000_000,
+        tables: 1,
+        rows: 100_000,
         ..bench.tables()
     };
     let stop = AtomicBool::new(false);
+    let mut reached = 0;
     let error = prepare(&plan, &stop, &mut |done, _| {
-        stop.fetch_or(done > 0, Ordering::Relaxed);
+        // Some rows are in by then: one statement takes 8 MiB of them.
+        reached = done;
+        stop.fetch_or(done > 60_000, Ordering::Relaxed);
     })
     .unwrap_err();
     assert!(matches!(error, LoadError::Interrupted(_)), "{error}");
-    cleanup(&plan.endpoint, TABLES).unwrap();
+    assert!(reached < plan.rows, "interrupted in time");
+    let mut oracle = bench.oracle();
+    let rows: u64 = oracle
+        .query_first("SELECT COUNT(*) FROM sbtest1")
+        .unwrap()
+        .unwrap();
+    assert!((1..plan.rows).contains(&rows), "{rows}");
+    let other_seed = PreparePlan {
+        seed: 2,
+        ..plan.clone()
+    };
+    let error = prepare(&other_seed, &AtomicBool::new(false), &mut |_, _| {}).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("half loaded with other settings"),
+        "{error}"
+    );
+    let mut first = None;
+    prepare(&plan, &AtomicBool::new(false), &mut |done, _| {
+        first.get_or_insert(done);
+    })
+    .unwrap();
+    let resumed = checksum(&mut oracle, "sbtest1").1;
+    let shown: (String, String) = oracle
+        .query_first("SHOW CREATE TABLE sbtest1")
+        .unwrap()
+        .unwrap();
+    cleanup(&plan.endpoint, 1).unwrap();
+    // The same as without an interruption, also by the other way to send rows.
+    oracle.query_drop("SET GLOBAL local_infile = OFF").unwrap();
+    prepare(&plan, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    assert_eq!(checksum(&mut oracle, "sbtest1").1, resumed);
+    let whole: (String, String) = oracle
+        .query_first("SHOW CREATE TABLE sbtest1")
+        .unwrap()
+        .unwrap();
+    assert_eq!(shown, whole);
 }
 
 macro_rules! on_both_flavors {
@@ -637,5 +694,5 @@ on_both_flavors!(
     a_server_that_is_killed_ends_the_run,
     a_restart_of_the_server_is_survived_when_asked_for,
     a_longer_way_to_the_server_is_in_every_latency,
-    loading_can_be_interrupted,
+    loading_can_be_interrupted_and_gone_on_with,
 );
