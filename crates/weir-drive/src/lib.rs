@@ -4,6 +4,7 @@ mod calibration;
 mod clock;
 mod compression;
 mod control;
+mod durability;
 mod engine;
 mod error;
 mod floor;
@@ -14,16 +15,23 @@ mod mountpoint;
 mod options;
 mod process;
 pub mod profiles;
+mod recording;
 mod scheduler;
 mod statistics;
 mod stop;
 mod store;
 
+pub use clock::monotonic_ns;
+pub use compression::{BlockCompressor, Sampler as CompressionSampler};
 pub use control::{statistics, unmount};
+pub use durability::{DurabilityLog, Durable, Fate, LoggedWrite};
 pub use error::DriveError;
 pub use floor::{READ_FLOOR_US, WRITE_FLOOR_US, check_floor};
 pub use model::{Model, ModelUsage};
 pub use mount::{check_fuse, serve};
 pub use options::MountOptions;
 pub use process::DriveProcess;
+pub use recording::{
+    Data, Ended, Event, Events, Node, Operation, Place, Recording, RecordingOptions, Replayer,
+};
 pub use stop::Stop;
