@@ -11,7 +11,7 @@ use mysql::prelude::Queryable as _;
 use tempfile::TempDir;
 use weir_load::{
     ArrivalKind, Distribution, LoadError, LoadOutcome, LoadPlan, PreparePlan, Rate, Tolerated,
-    cleanup, prepare, run,
+    Workload, cleanup, prepare, run,
 };
 use weir_model::{Flavor, Secret, WorkloadName};
 use weir_server::{PrivateServer, testing};
@@ -22,16 +22,13 @@ const ROWS: u64 = 3_000;
 /// A server with loaded tables. The server goes before its directory.
 struct Bench {
     server: PrivateServer,
-    _directory: TempDir,
+    directory: TempDir,
 }
 
 impl Bench {
     fn empty(flavor: Flavor) -> Self {
         let (server, directory) = testing::start(flavor);
-        Self {
-            server,
-            _directory: directory,
-        }
+        Self { server, directory }
     }
 
     fn loaded(flavor: Flavor) -> Self {
@@ -132,7 +129,7 @@ fn tables_have_sysbenchs_shape(flavor: Flavor) {
         error.to_string().contains("exists with 3000 rows"),
         "{error}"
     );
-    cleanup(&bench.server.endpoint(), TABLES).unwrap();
+    cleanup(&bench.tables()).unwrap();
     let error = go(&bench.plan(WorkloadName::OltpReadOnly)).unwrap_err();
     assert!(error.to_string().contains("does not exist"), "{error}");
 }
@@ -338,6 +335,52 @@ fn text_is_read_and_written_and_mixes_with_other_workloads(flavor: Flavor) {
     assert_eq!(rows, ROWS);
 }
 
+fn workload_files_are_prepared_and_run(flavor: Flavor) {
+    let bench = Bench::empty(flavor);
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads");
+    for (name, tables) in [("shop.toml", 3), ("ledger.toml", 2)] {
+        let path = directory.join(name);
+        let text = std::fs::read_to_string(&path)
+            .unwrap()
+            .replace("00_000\n", "_000\n");
+        let copy = bench.directory.path().join(name);
+        std::fs::write(&copy, text).unwrap();
+        let workload: Workload = copy.to_str().unwrap().parse().unwrap();
+        let plan = PreparePlan {
+            workload: workload.clone(),
+            ..bench.tables()
+        };
+        prepare(&plan, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+        prepare(&plan, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+        let load = LoadPlan {
+            workload,
+            ..bench.plan(WorkloadName::OltpReadWrite)
+        };
+        let counts = go(&load).unwrap().counts_whole_run;
+        assert!(
+            counts.transactions > 10 && counts.reads > 0,
+            "{name}: {counts:?}"
+        );
+        assert!(counts.writes > 0, "{name}: {counts:?}");
+        let mut oracle = bench.oracle();
+        let made: Vec<String> = oracle.query("SHOW TABLES").unwrap();
+        assert_eq!(made.len(), tables, "{made:?}");
+        if name == "ledger.toml" {
+            // Every transfer's entries add up, and none is half there.
+            let sum: i64 = oracle
+                .query_first(
+                    "SELECT CAST(COALESCE(SUM(amount), 0) AS SIGNED) FROM entry WHERE id > 1000",
+                )
+                .unwrap()
+                .unwrap();
+            assert_eq!(sum, 0);
+        }
+        cleanup(&plan).unwrap();
+        let made: Vec<String> = oracle.query("SHOW TABLES").unwrap();
+        assert!(made.is_empty(), "{made:?}");
+    }
+}
+
 fn bulk_inserts_fill_a_table_per_connection(flavor: Flavor) {
     let bench = Bench::empty(flavor);
     let plan = LoadPlan {
@@ -534,7 +577,10 @@ fn a_server_that_is_killed_ends_the_run(flavor: Flavor) {
         interval: Duration::from_millis(100),
         ..bench.plan(WorkloadName::OltpWriteOnly)
     };
-    let Bench { server, _directory } = bench;
+    let Bench {
+        server,
+        directory: _directory,
+    } = bench;
     let is_running = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let load = scope.spawn(|| {
@@ -561,10 +607,7 @@ fn a_restart_of_the_server_is_survived_when_asked_for(flavor: Flavor) {
         reconnect: true,
         ..bench.plan(WorkloadName::OltpReadWrite)
     };
-    let Bench {
-        server,
-        _directory: directory,
-    } = bench;
+    let Bench { server, directory } = bench;
     let endpoint = server.endpoint();
     let stop = AtomicBool::new(false);
     let done = AtomicU64::new(0);
@@ -655,7 +698,7 @@ fn loading_can_be_interrupted_and_gone_on_with(flavor: Flavor) {
         .query_first("SHOW CREATE TABLE sbtest1")
         .unwrap()
         .unwrap();
-    cleanup(&plan.endpoint, 1).unwrap();
+    cleanup(&plan).unwrap();
     // The same as without an interruption, also by the other way to send rows.
     oracle.query_drop("SET GLOBAL local_infile = OFF").unwrap();
     prepare(&plan, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
@@ -685,6 +728,7 @@ on_both_flavors!(
     simple_workloads_send_what_sysbench_sends,
     inserted_and_deleted_rows_are_there_and_gone,
     text_is_read_and_written_and_mixes_with_other_workloads,
+    workload_files_are_prepared_and_run,
     bulk_inserts_fill_a_table_per_connection,
     an_open_loop_keeps_its_schedule_on_a_real_server,
     errors_are_told_apart_by_code_when_all_are_tolerated,

@@ -26,7 +26,7 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
         Command::Help => output::text(sysbench::help())?,
         Command::Prepare => prepare(&invocation, stop)?,
         Command::Run => run(&invocation, stop)?,
-        Command::Cleanup => weir_load::cleanup(&invocation.plan.endpoint, invocation.plan.tables)?,
+        Command::Cleanup => weir_load::cleanup(&invocation.prepare)?,
     }
     Ok(if stop.load(Ordering::SeqCst) {
         Outcome::Stopped
