@@ -22,11 +22,13 @@ mod control;
 mod driver;
 mod engine;
 mod error;
+mod idle;
 mod meter;
 mod null_server;
 mod plan;
 mod preflight;
 mod prepare;
+mod prewarm;
 mod reactor;
 mod statistics;
 mod tls;
@@ -39,8 +41,11 @@ pub use engine::run;
 pub use error::LoadError;
 pub use meter::{Counts, ErrorCount};
 pub use null_server::{Fault, NullServer, NullServerBehavior};
-pub use plan::{ArrivalKind, BinaryLog, LoadPlan, PreparePlan, Rate, Tolerated};
+pub use plan::{
+    ArrivalKind, BinaryLog, LoadPlan, PreparePlan, Rate, RateRamp, Think, ThinkKind, Tolerated,
+};
 pub use prepare::prepare;
+pub use prewarm::prewarm;
 pub use reactor::ReactorKind;
 pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage};
 pub use workload::{Distribution, Mix, Workload};

@@ -21,7 +21,12 @@ pub(crate) fn check(
     script: &Script,
     deadline: Deadline,
 ) -> Result<(), LoadError> {
-    raise_file_limit(u64::from(plan.connections) + OTHER_FILES)?;
+    let all = plan.connections.saturating_add(plan.idle_connections);
+    raise_file_limit(u64::from(all) + OTHER_FILES)?;
+    for (server, connections) in servers.shares(all) {
+        let mut control = Control::connect(server, true, Some(deadline))?;
+        check_connections(connections, &mut control)?;
+    }
     for (server, connections) in servers.shares(plan.connections) {
         let mut control = Control::connect(server, true, Some(deadline))?;
         check_server(plan, script, connections, &mut control)?;
@@ -36,7 +41,6 @@ fn check_server(
     connections: u32,
     control: &mut Control,
 ) -> Result<(), LoadError> {
-    check_connections(connections, control)?;
     check_statements(script, connections, control)?;
     if script.is_bulk() {
         for number in 1..=plan.connections {

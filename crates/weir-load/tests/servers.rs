@@ -11,7 +11,7 @@ use mysql::prelude::Queryable as _;
 use tempfile::TempDir;
 use weir_load::{
     ArrivalKind, Distribution, LoadError, LoadOutcome, LoadPlan, PreparePlan, Rate, Tolerated,
-    Workload, cleanup, prepare, run,
+    Workload, cleanup, prepare, prewarm, run,
 };
 use weir_model::{Flavor, Secret, WorkloadName};
 use weir_server::{PrivateServer, testing};
@@ -253,6 +253,7 @@ fn simple_workloads_send_what_sysbench_sends(flavor: Flavor) {
             .unwrap();
         let plan = LoadPlan {
             max_events: Some(100),
+            measure: None,
             ..bench.plan(workload)
         };
         oracle.query_drop("SET GLOBAL general_log = ON").unwrap();
@@ -333,6 +334,37 @@ fn text_is_read_and_written_and_mixes_with_other_workloads(flavor: Flavor) {
         .unwrap()
         .unwrap();
     assert_eq!(rows, ROWS);
+}
+
+fn tables_are_read_into_the_pool_and_idle_connections_stay(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    let reads = || bench.counter("Handler_read_next");
+    let before = reads();
+    let told = AtomicU64::new(0);
+    prewarm(&bench.tables(), &AtomicBool::new(false), &|done, total| {
+        assert!(done <= total);
+        told.fetch_add(1, Ordering::Relaxed);
+    })
+    .unwrap();
+    assert_eq!(told.load(Ordering::Relaxed), u64::from(TABLES));
+    // Both indexes of both tables; MySQL counts a whole index without reading row by row.
+    let read = reads() - before;
+    assert!(
+        flavor == Flavor::Mysql || read >= 2 * u64::from(TABLES) * ROWS,
+        "{read}"
+    );
+    let plan = LoadPlan {
+        idle_connections: 5,
+        ..bench.plan(WorkloadName::OltpPointSelect)
+    };
+    let outcome = go(&plan).unwrap();
+    assert_eq!(outcome.idle_connections, 5);
+    let missing = PreparePlan {
+        tables: TABLES + 1,
+        ..bench.tables()
+    };
+    let error = prewarm(&missing, &AtomicBool::new(false), &|_, _| {}).unwrap_err();
+    assert!(error.to_string().contains("sbtest3"), "{error}");
 }
 
 fn workload_files_are_prepared_and_run(flavor: Flavor) {
@@ -427,6 +459,7 @@ fn an_open_loop_keeps_its_schedule_on_a_real_server(flavor: Flavor) {
         rate: Some(Rate {
             per_s: 100.0,
             arrivals: ArrivalKind::Constant,
+            ramp: None,
         }),
         ..bench.plan(WorkloadName::OltpReadWrite)
     };
@@ -728,6 +761,7 @@ on_both_flavors!(
     simple_workloads_send_what_sysbench_sends,
     inserted_and_deleted_rows_are_there_and_gone,
     text_is_read_and_written_and_mixes_with_other_workloads,
+    tables_are_read_into_the_pool_and_idle_connections_stay,
     workload_files_are_prepared_and_run,
     bulk_inserts_fill_a_table_per_connection,
     an_open_loop_keeps_its_schedule_on_a_real_server,

@@ -222,6 +222,7 @@ impl Settings {
         plan.rate = (self.rate_per_s > 0.0).then_some(Rate {
             per_s: self.rate_per_s,
             arrivals: self.arrivals,
+            ramp: None,
         });
         plan.reconnect = self.reconnect;
         plan.rtt = self.rtt;
