@@ -3,6 +3,7 @@
 pub(crate) mod clean;
 pub(crate) mod doctor;
 pub(crate) mod drive;
+pub(crate) mod explain;
 pub(crate) mod load;
 pub(crate) mod plan;
 pub(crate) mod report;

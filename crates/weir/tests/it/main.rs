@@ -5,6 +5,7 @@
 mod clean;
 mod doctor;
 mod drive;
+mod explain;
 mod harness;
 mod layers;
 mod load;
