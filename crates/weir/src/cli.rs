@@ -126,6 +126,9 @@ pub(crate) struct LoadArguments {
         value_name = "ARGUMENTS"
     )]
     pub(crate) arguments: Vec<String>,
+    /// Called under the name of sysbench
+    #[arg(skip)]
+    pub(crate) is_drop_in: bool,
 }
 
 #[derive(Debug, Subcommand)]
