@@ -605,7 +605,7 @@ fn tables_are_made_as_the_options_say(flavor: Flavor) {
         .unwrap()
         .unwrap();
     assert_eq!(counts, (all, all));
-    cleanup(&bench.server.endpoint(), TABLES).unwrap();
+    cleanup(&bench.tables()).unwrap();
     let tables = PreparePlan {
         engine: "myisam".to_owned(),
         ..bench.tables()
@@ -892,11 +892,7 @@ on_both_flavors!(
     a_server_that_is_killed_ends_the_run,
     a_restart_of_the_server_is_survived_when_asked_for,
     a_longer_way_to_the_server_is_in_every_latency,
-<<<<<<< HEAD
     loading_can_be_interrupted_and_gone_on_with,
-=======
-    loading_can_be_interrupted,
     missing_privileges_are_named_before_the_run,
     tables_are_made_as_the_options_say,
->>>>>>> wip-conn
 );

@@ -170,7 +170,7 @@ impl<S: Read + Write> Session<S> {
         next: &mut dyn FnMut(&mut Vec<u8>),
     ) -> Result<(u64, u16), SessionError> {
         self.waiting = Waiting::Answer;
-        self.command(COM_QUERY, sql)?;
+        self.command(COM_QUERY, sql.as_bytes())?;
         let mut sequence = self.read_packet()?;
         if self.payload()?.first() != Some(&0xFB) {
             return Err(Malformed("the server does not ask for the rows").into());

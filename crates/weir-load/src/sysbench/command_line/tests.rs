@@ -58,11 +58,13 @@ fn a_rate_opens_the_loop() {
     let poisson = Rate {
         per_s: 200.0,
         arrivals: ArrivalKind::Poisson,
+        ramp: None,
     };
     assert_eq!(rate("oltp_read_only --rate=200 run"), Some(poisson));
     let constant = Rate {
         per_s: 0.5,
         arrivals: ArrivalKind::Constant,
+        ramp: None,
     };
     let line = "oltp_read_only --rate=0.5 --rate-arrivals=constant run";
     assert_eq!(rate(line), Some(constant));
