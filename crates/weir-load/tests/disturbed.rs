@@ -2,6 +2,7 @@
 //! run ends in time, without a panic, and says what went wrong.
 
 #![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
+#![allow(clippy::print_stdout)] // seeds, shown when a test fails
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};

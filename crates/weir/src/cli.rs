@@ -15,7 +15,8 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but a verdict is \
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage (of `weir load`: not \
+                          begun or ended in time), 3 done but a verdict is \
                           invalid by a rule, 130 stopped by Ctrl-C (what was complete is kept).";
 
 #[derive(Debug, Subcommand)]

@@ -183,6 +183,11 @@ const WITHOUT_EFFECT: &[(&str, Harmless, &str)] = &[
         "only MySQL and MariaDB are spoken to",
     ),
     (
+        "reconnect",
+        Harmless::Only("0"),
+        "connections last for the whole run",
+    ),
+    (
         "report-checkpoints",
         Harmless::Only(""),
         "--report-interval prints a line per interval",

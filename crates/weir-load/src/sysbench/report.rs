@@ -13,7 +13,10 @@ pub fn version(compat: Compat, version: &str) -> String {
     format!("sysbench {} (weir {version})\n", compat.version())
 }
 
-/// What is printed before the load begins. `version` is Weir's.
+/// What is printed when all connections are ready.
+pub const THREADS_STARTED: &str = "Threads started!\n\n";
+
+/// What is printed before the connections are made. `version` is Weir's.
 pub fn header(invocation: &Invocation, version: &str) -> String {
     let mut text = format!(
         "sysbench {} (weir {version}, native workloads)\n\n\
@@ -48,7 +51,7 @@ pub fn header(invocation: &Invocation, version: &str) -> String {
             format_args!("Initializing random number generator from seed ({seed}).\n\n"),
         );
     }
-    text.push_str("Initializing worker threads...\n\nThreads started!\n\n");
+    text.push_str("Initializing worker threads...\n\n");
     text
 }
 

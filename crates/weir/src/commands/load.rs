@@ -70,13 +70,24 @@ fn run(invocation: &Invocation, stop: &AtomicBool) -> anyhow::Result<()> {
         output::text(text)
     };
     report(sysbench::header(invocation, VERSION))?;
+    // The first interval is the first sign of life: connections that are refused are not started.
+    let mut is_started = false;
+    let mut start = || {
+        if is_started {
+            return Ok(());
+        }
+        is_started = true;
+        report(sysbench::THREADS_STARTED.to_owned())
+    };
     let outcome = weir_load::run(&invocation.plan, stop, &mut |interval| {
+        // A full disk shows again, as an error, when the report is written.
+        let _ = start();
         // sysbench is silent while it warms up.
         if invocation.report_interval_s > 0 && interval.record.time_s > 0.0 {
-            // A full disk shows again, as an error, when the report is written.
             let _ = report(sysbench::interval_line(invocation, interval));
         }
     })?;
+    start()?;
     report(sysbench::final_report(invocation, &outcome))?;
     report(sysbench::additions(invocation, &outcome))?;
     if let Some(note) = outcome.schedule_note() {

@@ -32,7 +32,7 @@ fn prepare_run_and_cleanup_on_both_flavours() {
         let report = load(&endpoint, &run).succeeds().stdout;
         for line in [
             "Number of threads: 4",
-            "thds: 4",
+            "\n\nInitializing worker threads...\n\nThreads started!\n\n[ 1s ] thds: 4",
             "queries performed:",
             "95th percentile:",
         ] {
@@ -284,6 +284,11 @@ fn a_server_that_stands_still_is_named_and_the_exit_code_is_sysbenchs() {
     let output = load(&endpoint, &run).output();
     signal(server.pid(), "CONT");
     assert_eq!(output.code, Some(2), "{}{}", output.stdout, output.stderr);
+    assert!(
+        !output.stdout.contains("Threads started!"),
+        "{}",
+        output.stdout
+    );
     let expected = "no answer within 1 s: the server's greeting did not come";
     assert!(output.stderr.contains(expected), "{}", output.stderr);
 }

@@ -124,6 +124,11 @@ fn what_is_wrong_is_named() {
              leave it out",
         ),
         (
+            "oltp_read_only --reconnect=5 run",
+            "option --reconnect is sysbench's but not supported here (connections last for the \
+             whole run); leave it out",
+        ),
+        (
             "oltp_read_only --rate=-1 run",
             "invalid value for option --rate: `-1` (must be a number that is not negative)",
         ),
@@ -297,7 +302,7 @@ fn what_has_no_effect_may_be_given_and_old_names_are_warned_of() {
     let invocation = understand(
         "--test=oltp_read_only --num-threads=3 --max-time=5 --max-requests=0 --tx-rate=7 \
          --validate=on --thread-stack-size=64K --db-ps-mode=auto --debug=off --db-driver=mysql \
-         --mysql-dry-run=off --forced-shutdown=10% run",
+         --mysql-dry-run=off --reconnect=0 --forced-shutdown=10% run",
     )
     .unwrap();
     assert_eq!(invocation.plan.connections, 3);

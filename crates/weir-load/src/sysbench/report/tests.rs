@@ -117,7 +117,7 @@ fn the_header_names_what_was_asked_for() {
          Number of threads: 1\n\
          Report intermediate results every 5 second(s)\n\
          Initializing random number generator from seed (7).\n\n\n\
-         Initializing worker threads...\n\nThreads started!\n\n"
+         Initializing worker threads...\n\n"
     );
 }
 
