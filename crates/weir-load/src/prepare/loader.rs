@@ -12,7 +12,7 @@ use super::rows::RowWriter;
 use crate::LoadError;
 use crate::control::Control;
 use crate::plan::BinaryLog;
-use crate::workload::Table;
+use crate::workload::{Table, Value};
 
 /// Bytes of rows in one statement of text: longer ones load no faster.
 const INSERT_BYTES_MAX: u64 = 1 << 20;
@@ -24,6 +24,8 @@ const PIECE_BYTES_MAX: u64 = 128 << 10;
 const INDEX_BUFFER: &str = "SET SESSION innodb_ddl_buffer_size = 67108864";
 /// How the comment of a table begins that is being filled.
 const MARK: &str = "weir is loading";
+/// What stands there before the comment that the table had and gets back.
+const BEFORE: &str = "; before: ";
 
 /// Fills tables on one connection.
 pub(super) struct Loader<'a> {
@@ -37,10 +39,28 @@ pub(super) struct Loader<'a> {
 /// What is there of a table.
 enum Found {
     Nothing,
-    /// Rows that somebody began to load, as the comment says.
-    Part(String),
-    /// A table without our mark.
-    Table,
+    /// Rows that somebody began to load, with what the comment says of it and of before.
+    Part {
+        mark: String,
+        comment: String,
+    },
+    /// A table without our mark, with its comment.
+    Table {
+        comment: String,
+    },
+}
+
+impl Found {
+    /// By the comment of a table.
+    fn by_comment(comment: String) -> Self {
+        match comment.split_once(BEFORE) {
+            Some((mark, comment)) if mark.starts_with(MARK) => Self::Part {
+                mark: mark.to_owned(),
+                comment: comment.to_owned(),
+            },
+            _ => Self::Table { comment },
+        }
+    }
 }
 
 /// Keeps the rows out of the binary log if they are to be kept out.
@@ -97,42 +117,43 @@ impl<'a> Loader<'a> {
             "{MARK} {} rows, seed {}, {:?}",
             table.rows, self.job.plan.seed, self.job.plan.distribution
         );
-        let found = self.find(table)?;
+        let mut found = self.find(table)?;
+        let mut rows = 0;
         if let Found::Nothing = found {
             self.run(&table.create)?;
+            found = self.find(table)?;
+        } else {
+            rows = self.count(table)?;
         }
-        let rows = match found {
-            Found::Nothing => 0,
-            _ => self.count(table)?,
-        };
-        match found {
-            Found::Table if rows == table.rows => {
+        let comment = match found {
+            Found::Table { .. } if rows == table.rows => {
                 self.progress(rows);
                 return Ok(());
             }
-            Found::Table if rows > 0 => {
-                return Err(self.refused(
-                    table,
-                    format!("exists with {rows} rows, but {} are asked for", table.rows),
-                ));
+            Found::Table { .. } if rows > 0 => {
+                let why = format!("exists with {rows} rows, but {} are asked for", table.rows);
+                return Err(self.refused(table, why));
             }
-            Found::Part(comment) if comment != mark => {
-                let begun = comment.strip_prefix(MARK).unwrap_or(&comment).trim();
-                return Err(self.refused(
-                    table,
-                    format!("is half loaded with other settings ({begun})"),
-                ));
+            Found::Part { mark: other, .. } if other != mark => {
+                let begun = other.strip_prefix(MARK).unwrap_or(&other).trim();
+                let why = format!("is half loaded with other settings ({begun})");
+                return Err(self.refused(table, why));
             }
-            Found::Part(_) => {}
-            Found::Table | Found::Nothing => {
-                self.run(&format!("ALTER TABLE {} COMMENT = '{mark}'", table.name))?;
+            Found::Part { comment, .. } => comment,
+            Found::Table { comment } => {
+                let marked = quoted(&format!("{mark}{BEFORE}{comment}"));
+                self.run(&format!("ALTER TABLE {} COMMENT = {marked}", table.name))?;
+                comment
             }
-        }
+            Found::Nothing => {
+                return Err(self.refused(table, "was made and is not there".to_owned()));
+            }
+        };
         self.progress(rows);
         self.fill(table, rows + 1)?;
         self.verify(table)?;
         let mut changes: Vec<_> = table.indexes.iter().map(|i| format!("ADD {i}")).collect();
-        changes.push("COMMENT = ''".to_owned());
+        changes.push(format!("COMMENT = {}", quoted(&comment)));
         self.run(&format!(
             "ALTER TABLE {} {}",
             table.name,
@@ -146,11 +167,7 @@ impl<'a> Loader<'a> {
              WHERE table_schema = DATABASE() AND table_name = '{}'",
             table.name
         ))?;
-        Ok(match comment {
-            None => Found::Nothing,
-            Some(comment) if comment.starts_with(MARK) => Found::Part(comment),
-            Some(_) => Found::Table,
-        })
+        Ok(comment.map_or(Found::Nothing, Found::by_comment))
     }
 
     fn count(&mut self, table: &Table) -> Result<u64, LoadError> {
@@ -252,5 +269,34 @@ impl<'a> Loader<'a> {
             table: format!("{}.{}", self.job.plan.endpoint.database, table.name),
             why,
         }
+    }
+}
+
+/// A text as a literal of SQL.
+fn quoted(text: &str) -> String {
+    let mut out = Vec::new();
+    Value::Text(text.as_bytes()).put_literal(&mut out);
+    String::from_utf8(out).expect("invariant: quotes around UTF-8 are UTF-8")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_of_before_outlasts_the_mark() {
+        let comment = format!("{MARK} 3 rows{BEFORE}it's mine");
+        let Found::Part { mark, comment } = Found::by_comment(comment) else {
+            panic!("the mark is there");
+        };
+        assert_eq!(
+            (mark.as_str(), comment.as_str()),
+            ("weir is loading 3 rows", "it's mine")
+        );
+        assert_eq!(quoted(&comment), r"'it\'s mine'");
+        assert!(matches!(
+            Found::by_comment("other".to_owned()),
+            Found::Table { .. }
+        ));
     }
 }

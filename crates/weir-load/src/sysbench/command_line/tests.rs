@@ -156,11 +156,11 @@ fn what_is_wrong_is_named() {
         ),
         (
             "oltp_read_only rnu",
-            "no command `rnu`; write prepare, run, cleanup or help",
+            "no command `rnu`; write prepare, prewarm, run, cleanup or help",
         ),
         (
             "oltp_read_only",
-            "no command; write WORKLOAD [--options] prepare|run|cleanup|help",
+            "no command; write WORKLOAD [--options] prepare|prewarm|run|cleanup|help",
         ),
     ];
     for (line, expected) in cases {
