@@ -17,7 +17,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use tempfile::TempDir;
 use weir_load::{
-    LoadError, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, PreparePlan, prepare, run,
+    LoadError, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, PreparePlan, ReactorKind,
+    prepare, run,
 };
 use weir_model::{Address, Endpoint, Flavor, Secret, Tls, TlsMode, WorkloadName};
 use weir_server::testing;
@@ -191,7 +192,11 @@ fn survive(behind: &Endpoint, cases: u64, said_bytes: u64) {
                     println!("seed {seed}: {damage:?} at {at}");
                     let line = Line::to(server.clone(), damage, at);
                     // Damage within a row is no damage to the protocol.
-                    if let Err(error) = go(&plan(line.endpoint(behind))) {
+                    let plan = LoadPlan {
+                        reactor: [ReactorKind::Epoll, ReactorKind::IoUring][seed as usize % 2],
+                        ..plan(line.endpoint(behind))
+                    };
+                    if let Err(error) = go(&plan) {
                         let words = error.to_string();
                         assert!(!words.contains('\n'), "seed {seed}: {words}");
                     }

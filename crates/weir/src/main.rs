@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     match run(command()) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Invalid) => ExitCode::from(3),
-        Ok(Outcome::Stopped) => ExitCode::from(130), // 128 + SIGINT, as shells have it.
+        Ok(Outcome::Stopped) => ExitCode::from(interrupt::STOPPED),
         Err(error) => {
             eprintln!("weir: {}", one_line(&error));
             exit_code(&error)

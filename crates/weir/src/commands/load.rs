@@ -28,7 +28,7 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
     for warning in &invocation.warnings {
         eprintln!("WARNING: {warning}");
     }
-    let stop = interrupt::stop_flag()?;
+    let stop = interrupt::stop_flag_then_exit()?;
     if invocation.asks_for_password() {
         invocation.set_password(&password::ask()?);
     }

@@ -282,7 +282,15 @@ fn a_server_that_stands_still_is_named_and_the_exit_code_is_sysbenchs() {
     signal(server.pid(), "STOP");
     let run = ["--thread-init-timeout=1", "--time=1", "run"];
     let output = load(&endpoint, &run).output();
+    let child = load(&endpoint, &["prepare"]).spawn();
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    // Asked twice, it does not wait for the server.
+    signal(child.id(), "INT");
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    signal(child.id(), "INT");
+    let interrupted = Output::from(child.wait_with_output().unwrap());
     signal(server.pid(), "CONT");
+    assert_eq!(interrupted.code, Some(130), "{}", interrupted.stderr);
     assert_eq!(output.code, Some(2), "{}{}", output.stdout, output.stderr);
     assert!(
         !output.stdout.contains("Threads started!"),
