@@ -23,6 +23,7 @@ mod control;
 mod driver;
 mod engine;
 mod error;
+mod hdr_log;
 mod idle;
 mod meter;
 mod null_server;
@@ -40,13 +41,15 @@ pub mod sysbench;
 pub use cleanup::cleanup;
 pub use engine::run;
 pub use error::LoadError;
+pub use hdr_log::HdrLog;
 pub use meter::{Counts, ErrorCount};
-pub use null_server::{Fault, NullServer, NullServerBehavior};
+pub use null_server::{DelayKind, Fault, NullServer, NullServerBehavior};
 pub use plan::{
     ArrivalKind, BinaryLog, LoadPlan, PreparePlan, Rate, RateRamp, Think, ThinkKind, Tolerated,
+    reactors_for,
 };
 pub use prepare::prepare;
 pub use prewarm::prewarm;
 pub use reactor::ReactorKind;
-pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage};
+pub use statistics::{Fairness, Interval, KindLatency, LoadOutcome, OpenLoop, Outage};
 pub use workload::{Distribution, Mix, Workload};

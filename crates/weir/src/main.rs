@@ -27,6 +27,8 @@ enum Outcome {
     Done,
     /// Done, but a rule makes a verdict invalid.
     Invalid,
+    /// Done, and a loss beyond the gate is established.
+    Loss,
     /// Stopped by Ctrl-C; what was complete is kept.
     Stopped,
 }
@@ -34,6 +36,7 @@ enum Outcome {
 fn main() -> ExitCode {
     match run(command()) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Loss) => ExitCode::FAILURE,
         Ok(Outcome::Invalid) => ExitCode::from(3),
         Ok(Outcome::Stopped) => ExitCode::from(interrupt::STOPPED),
         Err(error) => {
@@ -88,6 +91,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Plan(arguments) => commands::plan::execute(&arguments),
         Command::Report(arguments) => commands::report::execute(&arguments),
+        Command::Compare(arguments) => commands::compare::execute(&arguments),
         Command::Explain(arguments) => commands::explain::execute(&arguments),
         Command::Load(arguments) => commands::load::execute(&arguments),
         Command::Drive { command } => commands::drive::execute(&command),

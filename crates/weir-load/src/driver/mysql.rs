@@ -14,7 +14,7 @@ use std::io;
 use super::{Cause, Driver, Fresh, Next, Share, Transport};
 use crate::LoadError;
 use crate::codec::{Reply, ReplyParser, ServerError};
-use crate::meter::{Course, Meter, Phase, QueryKind};
+use crate::meter::{Course, Kind, Meter, Phase, QueryKind};
 use crate::plan::ThinkKind;
 use crate::workload::{BulkText, Rng};
 
@@ -55,6 +55,8 @@ pub(crate) struct MysqlDriver {
     course: Course,
     /// When it begins, if not with the others, nanoseconds into the run.
     begins_ns: u64,
+    /// When the outstanding request set out.
+    asked_ns: u64,
     /// When to look for a new connection.
     look_ns: u64,
     /// What the delay of a slower network holds back.
@@ -80,6 +82,7 @@ impl MysqlDriver {
             place: Place::new(number, slots),
             course: Course::default(),
             begins_ns,
+            asked_ns: 0,
             look_ns: 0,
             transit: None,
             share: Share::default(),
@@ -208,12 +211,19 @@ impl MysqlDriver {
         let Doing::Step(index) = self.doing else {
             return Ok(self.retry(shared, meter));
         };
+        if let Some(statement) = shared.requests.statement(self.place.transaction, index) {
+            meter.completed(Kind::Statement(statement), self.asked_ns);
+        }
         if index + 1 < shared.requests.steps(self.place.transaction) {
             self.doing = Doing::Step(index + 1);
             return Ok(self.send(shared, meter));
         }
         let transactions = self.place.rows.max(1);
         meter.transactions(transactions, self.course);
+        if shared.requests.has_choice() {
+            let kind = Kind::Transaction(self.place.transaction);
+            meter.completed(kind, self.course.due_ns);
+        }
         if meter.phase() == Phase::Measure {
             self.share.transactions += transactions;
             self.share.busy_ns += meter.last_now() - self.course.tried_ns;
