@@ -22,6 +22,8 @@ use crate::cli::{Cli, Command, LoadArguments};
 enum Outcome {
     /// Done.
     Done,
+    /// Done, and what was tested did not hold.
+    Failed,
     /// Done, but a rule makes a verdict invalid.
     Invalid,
     /// Stopped by Ctrl-C; what was complete is kept.
@@ -31,6 +33,7 @@ enum Outcome {
 fn main() -> ExitCode {
     match run(command()) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Failed) => ExitCode::FAILURE,
         Ok(Outcome::Invalid) => ExitCode::from(3),
         Ok(Outcome::Stopped) => ExitCode::from(130), // 128 + SIGINT, as shells have it.
         Err(error) => {
@@ -72,6 +75,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Report(arguments) => commands::report::execute(&arguments),
         Command::Load(arguments) => commands::load::execute(&arguments),
         Command::Drive { command } => commands::drive::execute(&command),
+        Command::CrashTest(arguments) => commands::crash_test::execute(&arguments),
         Command::Doctor(arguments) => commands::doctor::execute(&arguments),
         Command::Clean(arguments) => commands::clean::execute(&arguments),
     }
