@@ -125,11 +125,6 @@ fn content(random: &mut Xoshiro256PlusPlus) -> Content {
     }
 }
 
-/// Which client a row belongs to.
-pub(crate) fn owner(shape: Shape, id: u32) -> u32 {
-    (id - 1) % shape.clients
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,7 +144,7 @@ mod tests {
                 assert_eq!(found.updates.len(), ROWS_PER_TRANSACTION);
                 for row in &found.updates {
                     assert!((1..=SHAPE.rows).contains(&row.id), "{row:?}");
-                    assert_eq!(owner(SHAPE, row.id), client);
+                    assert_eq!((row.id - 1) % SHAPE.clients, client);
                 }
             }
         }

@@ -72,12 +72,12 @@ pub fn explore(
         ledger: &recorded.ledger,
     };
     let ended = AtomicBool::new(false);
+    let is_over = || ended.load(Ordering::Relaxed) || stop.load(Ordering::Relaxed);
     let mut results = thread::scope(|scope| {
         let (make, made) = sync_channel::<Made>(0);
         // Shared by the workers only: when all have ended, the maker is told so.
         let made = Arc::new(Mutex::new(made));
         let (judged, results) = sync_channel(WORKERS);
-        let is_over = || ended.load(Ordering::Relaxed) || stop.load(Ordering::Relaxed);
         for _ in 0..WORKERS {
             let (judge, judged, made) = (&judge, judged.clone(), Arc::clone(&made));
             scope.spawn(move || work_off(judge, &made, &judged));

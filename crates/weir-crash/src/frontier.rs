@@ -50,7 +50,7 @@ impl Frontier {
     ) -> Result<Self, CrashError> {
         Ok(Self {
             directory: directory.to_owned(),
-            replayer: Replayer::new(directory, recording.base())?,
+            replayer: Replayer::new(directory, recording.base()),
             cache: Cache::new(rules),
             rules,
             data: BTreeMap::new(),
@@ -113,16 +113,13 @@ impl Frontier {
     /// Adds what the drive knows of one write to the truth, page by page.
     fn note(&self, truth: &mut GroundTruth, fate: &Fate) {
         truth.undecided += 1;
-        let path = self.replayer.path(fate.write.file);
-        let kind = path.map_or(FileKind::Other, |path| {
-            FileKind::of(&path.to_string_lossy())
-        });
-        if !matches!(kind, FileKind::Data | FileKind::Undo) {
+        let Some(path) = self.replayer.path(fate.write.file) else {
+            return;
+        };
+        let name = path.display().to_string();
+        if !matches!(FileKind::of(&name), FileKind::Data | FileKind::Undo) {
             return;
         }
-        let name = path
-            .map(|path| path.display().to_string())
-            .unwrap_or_default();
         let pages = fate.write.offset / PAGE..(fate.write.offset + fate.write.bytes).div_ceil(PAGE);
         for page in pages {
             match fate.of(page * PAGE..(page + 1) * PAGE) {

@@ -58,12 +58,6 @@ impl Ledger {
     }
 }
 
-/// Now, on the clock of the ledger and of the drive's recordings.
-pub(crate) fn now_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -172,7 +172,7 @@ impl Watch {
         let mut moments = vec![Moment::Any];
         let in_flight = |moment: Moment, kinds: &[FileKind]| {
             let mut writes = self.cache.open().filter(|write| write.is_in_flight());
-            let met = writes.any(|write| kinds.contains(&self.names.kind_of(write.file)));
+            let met = writes.any(|write| kinds.contains(&self.names.kind(write.file)));
             met.then_some(moment)
         };
         moments.extend(in_flight(
@@ -188,7 +188,7 @@ impl Watch {
         if open.any(|write| self.is_checkpoint(write.file, write.offset)) {
             moments.push(Moment::Checkpoint);
         }
-        let just_now = |(_, &at): &(&Moment, &u64)| position - at <= AFTERMATH_EVENTS;
+        let just_now = |(_, at): &(&Moment, &u64)| position - **at <= AFTERMATH_EVENTS;
         moments.extend(
             self.recent
                 .iter()
@@ -202,18 +202,17 @@ impl Watch {
         let position = event.sequence;
         match &event.operation {
             Operation::Write { file, offset, .. } => {
-                if self.names.kind_of(*file) == FileKind::Redo && *offset >= REDO_HEAD_BYTES {
+                if self.names.kind(*file) == FileKind::Redo && *offset >= REDO_HEAD_BYTES {
                     self.redo(position, *file, *offset);
                 }
             }
-            Operation::Truncate { file, .. } => self.changed(position, self.names.kind_of(*file)),
-            Operation::Create { .. } | Operation::Rename { .. } | Operation::Remove { .. } => {
-                let kind = self.names.kind_named_by(&event.operation);
-                self.changed(position, kind);
-            }
+            Operation::Truncate { file, .. } => self.changed(position, self.names.kind(*file)),
+            Operation::Create { at, .. }
+            | Operation::Rename { to: at, .. }
+            | Operation::Remove { at, .. } => self.changed(position, self.names.kind_at(at)),
             _ => {}
         }
-        self.names.observe(&event.operation);
+        self.names.follow(&event.operation);
         advance(&mut self.cache, event);
     }
 
@@ -227,7 +226,7 @@ impl Watch {
     }
 
     fn is_checkpoint(&self, file: u64, offset: u64) -> bool {
-        offset < REDO_HEAD_BYTES && self.names.kind_of(file) == FileKind::Redo
+        offset < REDO_HEAD_BYTES && self.names.kind(file) == FileKind::Redo
     }
 
     fn redo(&mut self, position: u64, file: u64, offset: u64) {

@@ -8,13 +8,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use weir_drive::{DriveProcess, MountOptions, Recording, RecordingOptions};
+use weir_drive::{DriveProcess, MountOptions, Recording, RecordingOptions, monotonic_ns};
 use weir_process::{PathError, WorkDirectory};
 use weir_server::{PrivateServer, ServerBinary, SnapshotKey, Snapshots, StartOptions, initialise};
 
 use crate::content::Shape;
 use crate::error::CrashError;
-use crate::ledger::{Ledger, now_ns};
+use crate::ledger::Ledger;
 use crate::workload;
 
 /// Counts up when the loaded content changes, so that old snapshots are not taken for new ones.
@@ -115,7 +115,7 @@ pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<Recorded, Cr
     let mut start = StartOptions::new(mountpoint.join("data"), home.path().join("server"));
     start.variables = options.variables.clone();
     let server = PrivateServer::start(&options.server, &start)?;
-    let began_ns = now_ns();
+    let began_ns = monotonic_ns();
     let written = write_for(&server, options, stop);
     server.kill();
     drive.unmount()?;

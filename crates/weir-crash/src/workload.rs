@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use mysql::prelude::Queryable;
 use mysql::{Conn, OptsBuilder, params};
+use weir_drive::monotonic_ns;
 use weir_model::{Address, Endpoint};
 
 use crate::content::{self, Shape};
 use crate::error::CrashError;
-use crate::ledger::{Commit, Ledger, now_ns};
+use crate::ledger::{Commit, Ledger};
 
 /// Rows in one statement of the loading.
 const ROWS_PER_INSERT: u32 = 1_000;
@@ -178,9 +179,9 @@ impl Client {
             if let Err(error) = self.change(&mut connection, number) {
                 return ended(error, commits, "change rows");
             }
-            let sent_ns = now_ns();
+            let sent_ns = monotonic_ns();
             let told = connection.query_drop("COMMIT");
-            let acknowledged_ns = told.is_ok().then(now_ns);
+            let acknowledged_ns = told.is_ok().then(monotonic_ns);
             commits.push(Commit {
                 sent_ns,
                 acknowledged_ns,

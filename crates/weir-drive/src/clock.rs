@@ -34,3 +34,10 @@ impl Clock {
         (left > 0).then(|| Duration::from_nanos(left))
     }
 }
+
+/// `CLOCK_MONOTONIC`, nanoseconds: the same for all processes of the machine, and the clock behind
+/// [`Instant`] on Linux.
+pub fn monotonic_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}

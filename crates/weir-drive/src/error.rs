@@ -77,6 +77,14 @@ pub enum DriveError {
         /// Why it did not answer.
         why: String,
     },
+    /// A recording that cannot be read.
+    #[error("recording `{directory}` cannot be read ({why}); record it again")]
+    Recording {
+        /// Where it lies.
+        directory: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// Recording or ending a process failed.
     #[error(transparent)]
     Process(#[from] ProcessError),

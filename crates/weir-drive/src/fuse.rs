@@ -27,6 +27,7 @@ use weir_model::FileKind;
 
 use crate::calibration;
 use crate::engine::{Engine, Extent};
+use crate::recording::{Node, Operation, Place, Recorder};
 use crate::scheduler::Reply;
 use crate::store::{BLOCK_BYTES, Caller, Changes, OpenFile, Store, timestamps};
 
@@ -45,13 +46,18 @@ const NAME_BYTES_MAX: u32 = 255;
 pub(crate) struct DriveFileSystem {
     store: Arc<Store>,
     engine: Arc<Engine>,
+    recorder: Arc<Recorder>,
 }
 
 type Result<T> = std::result::Result<T, rustix::io::Errno>;
 
 impl DriveFileSystem {
-    pub(crate) fn new(store: Arc<Store>, engine: Arc<Engine>) -> Self {
-        Self { store, engine }
+    pub(crate) fn new(store: Arc<Store>, engine: Arc<Engine>, recorder: Arc<Recorder>) -> Self {
+        Self {
+            store,
+            engine,
+            recorder,
+        }
     }
 
     fn extent(file: &OpenFile, offset: u64, bytes: u64) -> Extent {
@@ -61,6 +67,15 @@ impl DriveFileSystem {
             offset,
             bytes,
         }
+    }
+
+    fn remove(&self, (parent, name): (u64, &OsStr), is_directory: bool, reply: ReplyEmpty) {
+        let removed = self.store.remove(parent, name, is_directory);
+        self.recorder.note(&removed, |()| Operation::Remove {
+            at: Place::new(parent, name),
+            is_directory,
+        });
+        done(reply, removed);
     }
 
     fn flush_of(&self, handle: FileHandle) -> Result<Extent> {
@@ -120,7 +135,17 @@ impl Filesystem for DriveFileSystem {
             size,
             times: timestamps(accessed, modified),
         };
-        attributes(reply, self.store.change(inode.0, &changes));
+        let changed = self.store.change(inode.0, &changes);
+        let file = inode.0;
+        if let Some(mode) = mode {
+            self.recorder
+                .note(&changed, |_| Operation::SetMode { file, mode });
+        }
+        if let Some(bytes) = size {
+            self.recorder
+                .note(&changed, |_| Operation::Truncate { file, bytes });
+        }
+        attributes(reply, changed);
     }
 
     fn readlink(&self, _request: &Request, inode: INodeNo, reply: ReplyData) {
@@ -144,6 +169,9 @@ impl Filesystem for DriveFileSystem {
         let node = self
             .store
             .make_node(caller(request), place, mode, u64::from(device));
+        self.recorder.note(&node, |made| {
+            Operation::create(made, place, Node::of_mknod(mode, device.into()))
+        });
         entry(reply, node);
     }
 
@@ -157,18 +185,19 @@ impl Filesystem for DriveFileSystem {
         reply: ReplyEntry,
     ) {
         let place = (parent.0, name);
-        entry(
-            reply,
-            self.store.make_directory(caller(request), place, mode),
-        );
+        let directory = self.store.make_directory(caller(request), place, mode);
+        self.recorder.note(&directory, |made| {
+            Operation::create(made, place, Node::Directory { mode })
+        });
+        entry(reply, directory);
     }
 
     fn unlink(&self, _request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        done(reply, self.store.remove(parent.0, name, false));
+        self.remove((parent.0, name), false, reply);
     }
 
     fn rmdir(&self, _request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        done(reply, self.store.remove(parent.0, name, true));
+        self.remove((parent.0, name), true, reply);
     }
 
     fn symlink(
@@ -180,10 +209,12 @@ impl Filesystem for DriveFileSystem {
         reply: ReplyEntry,
     ) {
         let place = (parent.0, name);
-        entry(
-            reply,
-            self.store.make_symlink(caller(request), place, target),
-        );
+        let link = self.store.make_symlink(caller(request), place, target);
+        self.recorder.note(&link, |made| {
+            let target = target.to_owned();
+            Operation::create(made, place, Node::Symlink { target })
+        });
+        entry(reply, link);
     }
 
     fn rename(
@@ -197,7 +228,13 @@ impl Filesystem for DriveFileSystem {
         reply: ReplyEmpty,
     ) {
         let (from, to) = ((parent.0, name), (new_parent.0, new_name));
-        done(reply, self.store.rename(from, to, flags.bits()));
+        let renamed = self.store.rename(from, to, flags.bits());
+        self.recorder.note(&renamed, |()| Operation::Rename {
+            from: Place::new(from.0, from.1),
+            to: Place::new(to.0, to.1),
+            flags: flags.bits(),
+        });
+        done(reply, renamed);
     }
 
     fn link(
@@ -208,7 +245,12 @@ impl Filesystem for DriveFileSystem {
         name: &OsStr,
         reply: ReplyEntry,
     ) {
-        entry(reply, self.store.make_link(inode.0, (parent.0, name)));
+        let link = self.store.make_link(inode.0, (parent.0, name));
+        self.recorder.note(&link, |made| Operation::Link {
+            file: made.ino.0,
+            at: Place::new(parent.0, name),
+        });
+        entry(reply, link);
     }
 
     fn open(&self, _request: &Request, inode: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
@@ -229,7 +271,17 @@ impl Filesystem for DriveFileSystem {
         reply: ReplyCreate,
     ) {
         let place = (parent.0, name);
-        match self.store.create_file(caller(request), place, mode, flags) {
+        let created = self.store.create_file(caller(request), place, mode, flags);
+        self.recorder.note(&created, |(made, _)| {
+            Operation::create(
+                made,
+                place,
+                Node::File {
+                    mode: mode & 0o7777,
+                },
+            )
+        });
+        match created {
             Ok((attributes, handle)) => {
                 if name == calibration::FILE {
                     self.engine.begin_calibration(attributes.ino.0);
@@ -294,7 +346,8 @@ impl Filesystem for DriveFileSystem {
                 // O_SYNC holds the bit of O_DSYNC (open(2)).
                 let durable = flags.0 & libc::O_DSYNC != 0;
                 let extent = Self::extent(&file, offset, data.len() as u64);
-                let reply = Reply::Written(reply, data.len() as u32);
+                let recorded = self.recorder.write(extent.file, offset, data, durable);
+                let reply = Reply::Written(reply, data.len() as u32, recorded);
                 self.engine.write(extent, data, durable, now, reply);
             }
             Err(error) => reply.error(errno(error)),
@@ -330,7 +383,10 @@ impl Filesystem for DriveFileSystem {
     fn fsync(&self, _: &Request, _: INodeNo, handle: FileHandle, _: bool, reply: ReplyEmpty) {
         let now = self.engine.clock.now();
         match self.flush_of(handle) {
-            Ok(extent) => self.engine.flush(extent, now, Reply::Done(reply)),
+            Ok(extent) => {
+                let recorded = self.recorder.flush(extent.file);
+                self.engine.flush(extent, now, Reply::Done(reply, recorded));
+            }
             Err(error) => reply.error(errno(error)),
         }
     }
@@ -379,7 +435,8 @@ impl Filesystem for DriveFileSystem {
             bytes: 0,
         };
         let now = self.engine.clock.now();
-        self.engine.flush(extent, now, Reply::Done(reply));
+        let recorded = self.recorder.flush(extent.file);
+        self.engine.flush(extent, now, Reply::Done(reply, recorded));
     }
 
     fn statfs(&self, _request: &Request, _inode: INodeNo, reply: ReplyStatfs) {
@@ -435,10 +492,16 @@ impl Filesystem for DriveFileSystem {
             file.allocate(mode, offset, bytes, self.engine.stored_share())?;
             Ok(file)
         });
+        self.recorder.note(&allocated, |file| Operation::Allocate {
+            file: file.inode.number(),
+            mode,
+            offset,
+            bytes,
+        });
         match allocated {
             Ok(file) if mode & libc::FALLOC_FL_PUNCH_HOLE != 0 => {
                 let extent = Self::extent(&file, offset, bytes);
-                self.engine.discard(extent, now, Reply::Done(reply));
+                self.engine.discard(extent, now, Reply::Done(reply, None));
             }
             Ok(_) => reply.ok(),
             Err(error) => reply.error(errno(error)),

@@ -14,11 +14,13 @@ mod mountpoint;
 mod options;
 mod process;
 pub mod profiles;
+mod recording;
 mod scheduler;
 mod statistics;
 mod stop;
 mod store;
 
+pub use clock::monotonic_ns;
 pub use control::{statistics, unmount};
 pub use error::DriveError;
 pub use floor::{READ_FLOOR_US, WRITE_FLOOR_US, check_floor};
@@ -26,4 +28,7 @@ pub use model::{Model, ModelUsage};
 pub use mount::{check_fuse, serve};
 pub use options::MountOptions;
 pub use process::DriveProcess;
+pub use recording::{
+    Data, Ended, Event, Events, Names, Node, Operation, Place, Recording, RecordingOptions, Replayer,
+};
 pub use stop::Stop;

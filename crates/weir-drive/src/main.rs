@@ -1,13 +1,13 @@
 //! The drive's process without the rest of Weir, for this crate's tests and measurements.
 //!
 //! Understands `drive mount PROFILE DIR --backing DIR [--data-scale S] [--drive-scale S]
-//! [--below-floor] [--remove-backing] [--foreground]`; users have the same command in `weir`.
+//! [--below-floor] [--remove-backing] [--record DIR [--record-limit SIZE]] [--foreground]`; users have the same command in `weir`.
 
 use std::error::Error;
 use std::io::Write;
 use std::process::ExitCode;
 
-use weir_drive::{MountOptions, Stop, serve};
+use weir_drive::{MountOptions, RecordingOptions, Stop, serve};
 
 fn main() -> ExitCode {
     match run(std::env::args().skip(1)) {
@@ -43,6 +43,11 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<MountOptions, Bo
             "--drive-scale" => options.drive_scale = value()?.parse()?,
             "--below-floor" => options.below_floor = true,
             "--remove-backing" => options.remove_backing = true,
+            "--record" => options.recording = Some(RecordingOptions::new(value()?)),
+            "--record-limit" => match &mut options.recording {
+                Some(recording) => recording.limit = value()?.parse()?,
+                None => return Err("--record-limit needs --record before it".into()),
+            },
             "--foreground" => {}
             _ => words.push(argument),
         }

@@ -23,6 +23,7 @@ use crate::engine::Engine;
 use crate::floor::{check_floor, has_no_latency};
 use crate::fuse::DriveFileSystem;
 use crate::mountpoint::resolved;
+use crate::recording::Recorder;
 use crate::scheduler::priority;
 use crate::stop::Stop;
 use crate::store::Store;
@@ -73,9 +74,15 @@ fn serve_at(
     let engine = Engine::start(profile, options.drive_scale, capacity)
         .map_err(DriveError::path("start the threads for", mountpoint))?;
     let engine = Arc::new(engine);
+    let recorder = Recorder::open(options.recording.as_ref(), &options.backing, mountpoint)?;
+    let recorder = Arc::new(recorder);
     let listener = Listener::bind(mountpoint)?;
     let _awake = priority::keep_processors_awake();
-    let files = DriveFileSystem::new(Arc::clone(&store), Arc::clone(&engine));
+    let files = DriveFileSystem::new(
+        Arc::clone(&store),
+        Arc::clone(&engine),
+        Arc::clone(&recorder),
+    );
     let session = session::mount(files, &profile.name, mountpoint)
         .map_err(|error| session::explain(error, mountpoint))?;
     let mounted = Mounted {
@@ -89,9 +96,12 @@ fn serve_at(
         let way_back = calibration::measure(mountpoint).unwrap_or_default();
         engine.end_calibration(way_back);
     }
+    // After the calibration, whose file is nobody's business.
+    recorder.begin(&profile.name, &options.backing)?;
     ready(profile);
     listener.serve(stop, || engine.statistics(store.space()));
-    mounted.unmount()
+    mounted.unmount()?;
+    recorder.finish()
 }
 
 /// A mount that is undone when it goes out of scope.

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use weir_model::Scale;
 
+use crate::RecordingOptions;
+
 /// A drive to be mounted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MountOptions {
@@ -22,6 +24,8 @@ pub struct MountOptions {
     pub below_floor: bool,
     /// Remove the backing directory with all that is in it after the drive is unmounted.
     pub remove_backing: bool,
+    /// Record all that reaches the drive.
+    pub recording: Option<RecordingOptions>,
 }
 
 impl MountOptions {
@@ -39,6 +43,7 @@ impl MountOptions {
             mountpoint: mountpoint.into(),
             below_floor: false,
             remove_backing: false,
+            recording: None,
         }
     }
 
@@ -56,6 +61,11 @@ impl MountOptions {
         }
         if self.remove_backing {
             arguments.push("--remove-backing".into());
+        }
+        if let Some(recording) = &self.recording {
+            arguments.extend(["--record".into(), recording.directory.clone().into()]);
+            let limit = recording.limit.0.to_string();
+            arguments.extend(["--record-limit".into(), limit.into()]);
         }
         arguments
     }

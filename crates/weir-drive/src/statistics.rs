@@ -128,6 +128,8 @@ impl KindCounters {
             reads: self.reads.count.load(Ordering::Relaxed),
             read_bytes: self.reads.bytes.load(Ordering::Relaxed),
             read_latency_s: self.reads.latency_s(),
+            // The model counts them.
+            cache_hits: 0,
             writes: self.writes.count.load(Ordering::Relaxed),
             write_bytes: self.writes.bytes.load(Ordering::Relaxed),
             write_latency_s: self.writes.latency_s(),

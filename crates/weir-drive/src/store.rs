@@ -26,7 +26,7 @@ use weir_model::FileKind;
 
 pub(crate) use self::attributes::{Changes, timestamps};
 pub(crate) use self::directory::DirectoryEntry;
-pub(crate) use self::handles::{Handles, OpenFile};
+pub(crate) use self::handles::{Handles, OpenFile, allocate};
 use self::inodes::{Inode, Inodes, ROOT};
 pub(crate) use self::space::{BLOCK_BYTES, Space};
 

@@ -1,6 +1,6 @@
 //! The MySQL client/server protocol 4.1, as much of it as a load generator needs.
 //!
-//! Requests are encoded once and patched in place; replies are walked packet by packet and only
+//! The heads of requests are encoded once; replies are walked packet by packet and only
 //! their first bytes are read. Method: "MySQL Internals: Client/Server Protocol" and MariaDB's
 //! "Client/Server Protocol" pages. Authentication is `mysql_common`'s.
 
@@ -9,11 +9,13 @@ mod greeting;
 mod handshake;
 mod packet;
 mod reply;
+mod session;
 
-pub(crate) use execute::{ExecuteTemplate, ParameterKind, Patch, TextRequest, text_request};
-pub(crate) use handshake::{HandshakeError, Login, Session};
+pub(crate) use execute::{ExecuteTemplate, ParameterKind, Request};
+pub(crate) use handshake::Login;
 pub(crate) use packet::{HEADER_BYTES, Malformed, put_header, put_length_encoded};
 pub(crate) use reply::{Reply, ReplyParser, ServerError};
+pub(crate) use session::{Session, SessionError, Waiting};
 
 #[cfg(test)]
 mod tests;

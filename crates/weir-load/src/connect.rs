@@ -1,36 +1,205 @@
-//! Makes the connections of a run, several at a time.
+//! Makes connections: those of the control plane, and those of a run, several at a time.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+mod blocking;
+mod deadline;
 
-use weir_model::Address;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use weir_model::{Address, Endpoint, TlsMode};
 
 use crate::LoadError;
-use crate::codec::{HandshakeError, Login, Session};
-use crate::control::no_answer;
-use crate::driver::{Blocking, Fresh, MysqlDriver, Statements};
+use crate::codec::{Login, Session, SessionError, Waiting};
+use crate::driver::{Fresh, MysqlDriver, Statements};
 use crate::plan::LoadPlan;
+use crate::tls::TlsClient;
 use crate::workload::{Script, seeded};
+
+pub(crate) use blocking::Blocking;
+pub(crate) use deadline::Deadline;
 
 /// Connections that are set up at the same time. More would only queue in the server.
 const PARALLEL_MAX: usize = 8;
 /// The server's word that a statement exists as text only (`ER_UNSUPPORTED_PS`).
 const UNSUPPORTED_AS_PREPARED: u16 = 1295;
 
+/// Connects to one server; what does not change from connection to connection is ready.
+#[derive(Debug, Clone)]
+pub(crate) struct Connector {
+    endpoint: Endpoint,
+    tls: Option<TlsClient>,
+}
+
+impl Connector {
+    /// Reads the certificates that the endpoint names.
+    pub(crate) fn new(endpoint: Endpoint) -> Result<Self, LoadError> {
+        let host = match &endpoint.address {
+            Address::Tcp(host, _) => Some(host.as_str()),
+            Address::Socket(_) => None,
+        };
+        let tls = match endpoint.tls.mode {
+            TlsMode::Disabled => None,
+            _ => Some(TlsClient::new(&endpoint.tls, host)?),
+        };
+        Ok(Self { endpoint, tls })
+    }
+
+    /// Connects and logs in; `use_database`: to the endpoint's schema, which must exist.
+    pub(crate) fn login(
+        &self,
+        use_database: bool,
+        deadline: Deadline,
+    ) -> Result<Session<Blocking>, LoadError> {
+        let endpoint = &self.endpoint;
+        let login = Login {
+            user: &endpoint.user,
+            password: endpoint.password.reveal(),
+            database: use_database.then_some(&endpoint.database),
+            is_local: matches!(endpoint.address, Address::Socket(_)),
+            mode: endpoint.tls.mode,
+            tls: self.tls.as_ref(),
+        };
+        Blocking::connect(&endpoint.address, deadline)
+            .map_err(|error| SessionError::stream(error, Waiting::Connection))
+            .and_then(|socket| Session::login(socket, login))
+            .map_err(|error| self.failed(error, deadline))
+    }
+
+    /// Where the server is.
+    pub(crate) fn address(&self) -> &Address {
+        &self.endpoint.address
+    }
+
+    /// What a failure before the load means.
+    fn failed(&self, error: SessionError, deadline: Deadline) -> LoadError {
+        let address = self.endpoint.address.to_string();
+        match error {
+            SessionError::Malformed(malformed) => LoadError::Protocol {
+                address,
+                why: malformed.to_string(),
+            },
+            SessionError::Timeout(waiting) => LoadError::InitTimeout {
+                address,
+                limit_s: deadline.limit().as_secs_f64(),
+                waiting: format!("{waiting} did not come"),
+            },
+            error => LoadError::Connect {
+                address,
+                why: error.to_string(),
+            },
+        }
+    }
+
+    /// Connects, logs in and prepares.
+    pub(crate) fn open(&self, script: &Script, deadline: Deadline) -> Result<Fresh, LoadError> {
+        let mut session = self.login(true, deadline)?;
+        let statements = Statements::prepare(script, |sql, parameters| {
+            self.prepare(&mut session, sql, parameters, deadline)
+        })?;
+        let failed = |error: SessionError| self.failed(error, deadline);
+        let (channel, eof_deprecated) = session.into_parts().map_err(failed)?;
+        let transport = channel
+            .map(Blocking::into_non_blocking)
+            .map_err(|error| failed(SessionError::Stream(error)))?;
+        Ok(Fresh {
+            transport,
+            eof_deprecated,
+            statements,
+        })
+    }
+
+    fn prepare(
+        &self,
+        session: &mut Session<Blocking>,
+        sql: &str,
+        parameters: usize,
+        deadline: Deadline,
+    ) -> Result<Option<u32>, LoadError> {
+        match session.prepare(sql) {
+            Ok(statement) if usize::from(statement.parameters) == parameters => {
+                Ok(Some(statement.id))
+            }
+            Ok(statement) => Err(LoadError::Protocol {
+                address: self.endpoint.address.to_string(),
+                why: format!(
+                    "`{sql}` was prepared with {} parameters",
+                    statement.parameters
+                ),
+            }),
+            Err(SessionError::Refused(error))
+                if parameters == 0 && error.code == UNSUPPORTED_AS_PREPARED =>
+            {
+                Ok(None)
+            }
+            Err(SessionError::Refused(error)) => Err(LoadError::Statement {
+                address: self.endpoint.address.to_string(),
+                statement: sql.to_owned(),
+                code: error.code,
+                message: error.message,
+            }),
+            Err(error) => Err(self.failed(error, deadline)),
+        }
+    }
+}
+
+/// The servers of a run: one, or several over which connections are dealt in turn.
+#[derive(Debug, Clone)]
+pub(crate) struct Servers(Vec<Connector>);
+
+impl Servers {
+    /// Those of a plan.
+    pub(crate) fn new(plan: &LoadPlan) -> Result<Self, LoadError> {
+        std::iter::once(&plan.endpoint.address)
+            .chain(&plan.more_addresses)
+            .map(|address| {
+                Connector::new(Endpoint {
+                    address: address.clone(),
+                    ..plan.endpoint.clone()
+                })
+            })
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+
+    /// The server of connection `number`, counted from 0.
+    pub(crate) fn of(&self, number: u32) -> &Connector {
+        &self.0[number as usize % self.0.len()]
+    }
+
+    /// Each server with its share of so many connections; servers without any are left out.
+    pub(crate) fn shares(&self, connections: u32) -> impl Iterator<Item = (&Connector, u32)> {
+        let count = self.0.len() as u32;
+        (0..)
+            .zip(&self.0)
+            .map(move |(index, server)| (server, (connections + count - 1 - index) / count))
+            .filter(|(_, share)| *share > 0)
+    }
+}
+
 /// Connects and prepares; one driver per connection, in the order of their numbers.
 pub(crate) fn connect_all(
     plan: &LoadPlan,
+    servers: &Servers,
     script: &Script,
     stop: &AtomicBool,
+    deadline: Deadline,
 ) -> Result<Vec<MysqlDriver>, LoadError> {
+    let job = Job {
+        plan,
+        servers,
+        script,
+        stop,
+        deadline,
+        ready: AtomicU32::new(0),
+    };
     let numbers: Vec<u32> = (0..plan.connections).collect();
     let share = numbers.len().div_ceil(PARALLEL_MAX);
     // One connection goes first: a wrong password is then one failed login, and with
     // caching_sha2_password the others find the cache filled.
-    let first = connect(plan, script, numbers[0])?;
+    let first = job.connect(numbers[0])?;
     std::thread::scope(|scope| {
         let workers: Vec<_> = numbers[1..]
             .chunks(share)
-            .map(|chunk| scope.spawn(move || connect_chunk(plan, script, chunk, stop)))
+            .map(|chunk| scope.spawn(|| job.connect_chunk(chunk)))
             .collect();
         let mut drivers = vec![first];
         for worker in workers {
@@ -43,107 +212,57 @@ pub(crate) fn connect_all(
     })
 }
 
-fn connect_chunk(
-    plan: &LoadPlan,
-    script: &Script,
-    numbers: &[u32],
-    stop: &AtomicBool,
-) -> Result<Vec<MysqlDriver>, LoadError> {
-    let mut drivers = Vec::with_capacity(numbers.len());
-    for number in numbers {
-        if stop.load(Ordering::Relaxed) {
-            return Err(LoadError::Interrupted("connecting"));
-        }
-        drivers.push(connect(plan, script, *number)?);
-    }
-    Ok(drivers)
+/// What the threads that connect share.
+struct Job<'a> {
+    plan: &'a LoadPlan,
+    servers: &'a Servers,
+    script: &'a Script,
+    stop: &'a AtomicBool,
+    deadline: Deadline,
+    ready: AtomicU32,
 }
 
-fn connect(plan: &LoadPlan, script: &Script, number: u32) -> Result<MysqlDriver, LoadError> {
-    let fresh = open(plan, script)?;
-    let rng = seeded(plan.seed, u64::from(number));
-    Ok(MysqlDriver::new(number, fresh, rng))
-}
-
-/// Connects, logs in and prepares.
-pub(crate) fn open(plan: &LoadPlan, script: &Script) -> Result<Fresh, LoadError> {
-    let endpoint = &plan.endpoint;
-    let failed = |error: HandshakeError| failed(plan, &error);
-    let stream = Blocking::connect(&endpoint.address, plan.setup_timeout)
-        .map_err(|error| failed(error.into()))?;
-    let login = Login {
-        user: &endpoint.user,
-        password: endpoint.password.reveal(),
-        database: &endpoint.database,
-        is_local: matches!(endpoint.address, Address::Socket(_)),
-    };
-    let mut session = Session::login(stream, login).map_err(failed)?;
-    let statements = Statements::prepare(script, plan.tables, |sql, parameters| {
-        prepare(&mut session, plan, sql, parameters)
-    })?;
-    let (stream, eof_deprecated) = session.into_parts().map_err(failed)?;
-    let transport = stream
-        .into_transport()
-        .map_err(|error| failed(error.into()))?;
-    Ok(Fresh {
-        transport,
-        eof_deprecated,
-        statements,
-    })
-}
-
-fn prepare(
-    session: &mut Session<Blocking>,
-    plan: &LoadPlan,
-    sql: &str,
-    parameters: usize,
-) -> Result<Option<u32>, LoadError> {
-    match session.prepare(sql) {
-        Ok(statement) if usize::from(statement.parameters) == parameters => Ok(Some(statement.id)),
-        Ok(statement) => Err(LoadError::Protocol {
-            address: plan.endpoint.address.to_string(),
-            why: format!(
-                "`{sql}` was prepared with {} parameters",
-                statement.parameters
-            ),
-        }),
-        Err(HandshakeError::Refused(error))
-            if parameters == 0 && error.code == UNSUPPORTED_AS_PREPARED =>
-        {
-            Ok(None)
-        }
-        Err(HandshakeError::Refused(error)) => Err(LoadError::Statement {
-            address: plan.endpoint.address.to_string(),
-            statement: sql.to_owned(),
-            code: error.code,
-            message: error.message,
-        }),
-        Err(error) => Err(failed(plan, &error)),
-    }
-}
-
-fn failed(plan: &LoadPlan, error: &HandshakeError) -> LoadError {
-    let address = plan.endpoint.address.to_string();
-    match error {
-        HandshakeError::Malformed(malformed) => LoadError::Protocol {
-            address,
-            why: malformed.to_string(),
-        },
-        HandshakeError::Stream(error)
-            if matches!(
-                error.kind(),
-                std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut
-            ) =>
-        {
-            LoadError::Connect {
-                address,
-                why: no_answer(plan.setup_timeout),
+impl Job<'_> {
+    fn connect_chunk(&self, numbers: &[u32]) -> Result<Vec<MysqlDriver>, LoadError> {
+        let mut drivers = Vec::with_capacity(numbers.len());
+        for number in numbers {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(LoadError::Interrupted("connecting"));
             }
+            drivers.push(self.connect(*number)?);
         }
-        error => LoadError::Connect {
-            address,
-            why: error.to_string(),
-        },
+        Ok(drivers)
+    }
+
+    fn connect(&self, number: u32) -> Result<MysqlDriver, LoadError> {
+        let fresh = self
+            .servers
+            .of(number)
+            .open(self.script, self.deadline)
+            .map_err(|error| self.with_progress(error))?;
+        self.ready.fetch_add(1, Ordering::Relaxed);
+        let rng = seeded(self.plan.seed, u64::from(number));
+        Ok(MysqlDriver::new(number, fresh, self.script.slots, rng))
+    }
+
+    /// Adds to a lack of time how far the others have come.
+    fn with_progress(&self, error: LoadError) -> LoadError {
+        match error {
+            LoadError::InitTimeout {
+                address,
+                limit_s,
+                waiting,
+            } => LoadError::InitTimeout {
+                address,
+                limit_s,
+                waiting: format!(
+                    "{waiting}, and {} of {} connections were ready",
+                    self.ready.load(Ordering::Relaxed),
+                    self.plan.connections
+                ),
+            },
+            error => error,
+        }
     }
 }
 

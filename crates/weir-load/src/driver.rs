@@ -1,8 +1,9 @@
-//! The seam between a reactor and what it drives.
+//! The seam between a reactor and what it drives: bytes in, bytes out.
 //!
-//! A driver has one request outstanding at a time. The reactor tells it when its source is ready
-//! or its time has come; the driver does what it can without blocking, reports what it did to the
-//! [`Meter`], and says what it waits for next.
+//! A driver has one request outstanding at a time and does no input or output itself. The reactor
+//! hands it what its connection has received, or tells it that its time has come; the driver leaves
+//! the bytes that it wants sent in a buffer, reports what it did to the [`Meter`], and says what it
+//! waits for next. So one driver runs on any of the kernel's ways to wait for many sockets.
 
 mod mysql;
 #[cfg(test)]
@@ -10,7 +11,7 @@ mod null;
 mod reconnect;
 mod transport;
 
-use mio::event::Source;
+use std::io;
 
 use crate::LoadError;
 use crate::meter::Meter;
@@ -19,33 +20,33 @@ pub(crate) use mysql::{MysqlDriver, Shared, Statements};
 #[cfg(test)]
 pub(crate) use null::NullDriver;
 pub(crate) use reconnect::{Fresh, Reconnector, reconnecting};
-pub(crate) use transport::{Blocking, Transport};
+pub(crate) use transport::{NonBlocking, Transport};
 
 /// Why a driver is called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cause {
+#[derive(Debug)]
+pub(crate) enum Cause<'a> {
     /// The load begins.
     Start,
-    /// The source may be read, or written if that was waited for.
-    Ready,
+    /// The connection has received these bytes.
+    Received(&'a [u8]),
+    /// The connection broke; an end of file is an `UnexpectedEof`.
+    Broken(io::Error),
     /// The time that was waited for has come.
     Time,
-    /// The new source is registered.
+    /// The new connection is in the reactor's hands.
     Renewed,
 }
 
 /// What a driver waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Bytes to read.
-    Readable,
-    /// Room to write.
-    Writable,
+    /// A reply.
+    Reply,
     /// A point in time, nanoseconds on the meter's clock.
     Time(u64),
     /// The time at which its next transaction is due, or the end of the measurement.
     Due(u64),
-    /// The registration of its source, which is a new one.
+    /// That the reactor takes its new connection.
     Renewed,
     /// Nothing: it has finished.
     Finished,
@@ -56,16 +57,20 @@ pub(crate) trait Driver {
     /// What the drivers of one reactor share: buffers and request templates.
     type Shared;
 
-    /// Its source of events, if it has one.
-    fn source(&mut self) -> Option<&mut dyn Source>;
+    /// Its connection, to be taken at the start and whenever it says [`Next::Renewed`]; a driver
+    /// may have none.
+    fn transport(&mut self) -> Option<Transport>;
 
-    /// Does what `cause` allows.
+    /// Does what `cause` allows. What is to be sent is appended to [`Driver::outgoing`].
     fn advance(
         &mut self,
-        cause: Cause,
+        cause: Cause<'_>,
         shared: &mut Self::Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError>;
+
+    /// What the driver that was last called wants sent. The reactor empties it after each call.
+    fn outgoing(shared: &mut Self::Shared) -> &mut Vec<u8>;
 
     /// Transactions and time of this driver within the measurement.
     fn share(&self) -> Share;

@@ -6,14 +6,14 @@ use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::LoadError;
-use crate::connect::{connect_all, open};
+use crate::connect::{Deadline, Servers, connect_all};
 use crate::driver::{MysqlDriver, Reconnector, Share, Shared, reconnecting};
 use crate::meter::{Arrivals, Lane, Meter, Tally, Timeline};
 use crate::plan::LoadPlan;
 use crate::preflight;
-use crate::reactor::{Reactor, use_batch_scheduling};
+use crate::reactor::{EpollSockets, Reactor, use_batch_scheduling};
 use crate::statistics::{Interval, LoadOutcome, Merger, fairness};
-use crate::workload::{Rows, Script};
+use crate::workload::Script;
 
 /// Empty tallies that wait for each reactor at the start: one to swap in, one for a late return.
 const SPARES: usize = 2;
@@ -49,24 +49,19 @@ pub fn run(
     on_interval: &mut dyn FnMut(&Interval),
 ) -> Result<LoadOutcome, LoadError> {
     plan.check()?;
-    let script = Script::new(plan.workload, &plan.mix)?;
-    let rows = Rows::new(
-        &script,
-        plan.distribution,
-        plan.tables,
-        plan.rows,
-        plan.connections,
-    )?;
-    preflight::check(plan, &script)?;
-    let drivers = connect_all(plan, &script, stop)?;
-    drive(plan, drivers, &script, &rows, stop, on_interval)
+    let script = plan.workload.script(plan)?;
+    let servers = Servers::new(plan)?;
+    let deadline = Deadline::after(plan.init_timeout);
+    preflight::check(plan, &servers, &script, deadline)?;
+    let drivers = connect_all(plan, &servers, &script, stop, deadline)?;
+    drive(plan, drivers, &servers, &script, stop, on_interval)
 }
 
 fn drive(
     plan: &LoadPlan,
     drivers: Vec<MysqlDriver>,
+    servers: &Servers,
     script: &Script,
-    rows: &Rows,
     stop: &AtomicBool,
     on_interval: &mut dyn FnMut(&Interval),
 ) -> Result<LoadOutcome, LoadError> {
@@ -75,10 +70,6 @@ fn drive(
     let timeline = plan.timeline();
     let origin = Instant::now();
     let mut merger = Merger::new(timeline);
-    let plan_of_reconnects = LoadPlan {
-        setup_timeout: plan.setup_timeout.min(RECONNECT_TIMEOUT),
-        ..plan.clone()
-    };
     let reports = std::thread::scope(|scope| {
         let mut exchanges = Vec::new();
         let mut threads = Vec::new();
@@ -87,11 +78,10 @@ fn drive(
             exchanges.push(exchange);
             let reconnector = plan
                 .reconnect
-                .then(|| spawn_reconnecting(scope, &plan_of_reconnects, script))
+                .then(|| spawn_reconnecting(scope, servers, script))
                 .transpose()?;
             let shared = Shared::new(
                 script.clone(),
-                rows.clone(),
                 &plan.endpoint.address,
                 plan.tolerated.clone(),
                 reconnector,
@@ -123,13 +113,18 @@ fn drive(
 /// Starts the thread that makes lost connections again, for one reactor.
 fn spawn_reconnecting<'scope>(
     scope: &'scope Scope<'scope, '_>,
-    plan: &'scope LoadPlan,
+    servers: &'scope Servers,
     script: &'scope Script,
 ) -> Result<Reconnector, LoadError> {
     let (reconnector, helper) = reconnecting();
     std::thread::Builder::new()
         .name("weir-reconnect".to_owned())
-        .spawn_scoped(scope, move || helper.serve(|| open(plan, script).ok()))
+        .spawn_scoped(scope, move || {
+            helper.serve(|number| {
+                let deadline = Deadline::after(RECONNECT_TIMEOUT);
+                servers.of(number).open(script, deadline).ok()
+            });
+        })
         .map_err(|error| LoadError::Host {
             what: "start a thread that reconnects",
             why: error.to_string().to_lowercase(),
@@ -216,7 +211,12 @@ impl<'scope> ReactorJob<'scope> {
             self.budget,
             self.arrivals,
         );
-        let outcome = Reactor::new(drivers, self.stop, self.abort)?.run(shared, &mut meter)?;
+        let sockets = EpollSockets::new(drivers.len()).map_err(|error| LoadError::Host {
+            what: "make an epoll instance",
+            why: error.to_string().to_lowercase(),
+        })?;
+        let reactor = Reactor::new(drivers, sockets, self.stop, self.abort)?;
+        let outcome = reactor.run(shared, &mut meter)?;
         Ok(ReactorReport {
             shares: outcome.shares,
             unfinished: outcome.unfinished,

@@ -13,6 +13,35 @@ pub enum LoadError {
         /// What happened.
         why: String,
     },
+    /// The time to connect was over before all connections were ready.
+    #[error(
+        "connect to {address}: no answer within {limit_s} s: {waiting}; look whether the server is \
+         overloaded, or allow more time with --thread-init-timeout"
+    )]
+    InitTimeout {
+        /// Socket or host and port.
+        address: String,
+        /// The time that there was, seconds.
+        limit_s: f64,
+        /// What did not come.
+        waiting: String,
+    },
+    /// A file of certificates or keys cannot be used.
+    #[error("TLS file {path}: {why}; give the path of a PEM file")]
+    TlsFile {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A cipher that is not spoken.
+    #[error("no TLS cipher `{name}`; choose from {known}")]
+    Cipher {
+        /// As given.
+        name: String,
+        /// Those that there are.
+        known: String,
+    },
     /// The server went away in the middle.
     #[error("connection to {address} was lost ({why}); look into the server's error log")]
     ConnectionLost {
@@ -70,6 +99,16 @@ pub enum LoadError {
         value: String,
         /// What it must be.
         why: &'static str,
+    },
+    /// A file that a load reads is not what it must be.
+    #[error("{path}: {why}; {remedy}")]
+    File {
+        /// Its path.
+        path: String,
+        /// What is wrong.
+        why: String,
+        /// What to do.
+        remedy: &'static str,
     },
     /// This host refused something that the load engine needs.
     #[error("{what}: {why}")]

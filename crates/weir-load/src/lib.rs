@@ -14,6 +14,7 @@
 //! connection, or none) -> `codec` (packets) and `workload` (statements and keys), all of which
 //! report to `meter`. Nothing here prints; nothing knows about studies or other hosts.
 
+mod channel;
 mod cleanup;
 mod codec;
 mod connect;
@@ -28,6 +29,7 @@ mod preflight;
 mod prepare;
 mod reactor;
 mod statistics;
+mod tls;
 mod workload;
 
 pub mod sysbench;
@@ -37,7 +39,7 @@ pub use engine::run;
 pub use error::LoadError;
 pub use meter::{Counts, ErrorCount};
 pub use null_server::{Fault, NullServer, NullServerBehavior};
-pub use plan::{ArrivalKind, Layout, LoadPlan, PreparePlan, Rate, Tolerated};
+pub use plan::{ArrivalKind, LoadPlan, PreparePlan, Rate, Tolerated};
 pub use prepare::prepare;
 pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage};
-pub use workload::{Distribution, Mix};
+pub use workload::{Distribution, Mix, Workload};

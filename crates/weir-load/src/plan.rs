@@ -1,12 +1,13 @@
 //! What a load is asked to be.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use weir_model::{Endpoint, WorkloadName};
+use weir_model::{Address, Endpoint};
 
 use crate::LoadError;
 use crate::meter::{Arrivals, Timeline};
-use crate::workload::{Distribution, Mix, seeded};
+use crate::workload::{Distribution, Mix, Workload, seeded};
 
 /// Beyond what any server or client does.
 const RATE_PER_S_MAX: f64 = 1e7;
@@ -65,8 +66,11 @@ pub struct Rate {
 pub struct LoadPlan {
     /// The server.
     pub endpoint: Endpoint,
+    /// More servers with the same accounts, schema and tables: connections are dealt over all of
+    /// them in turn.
+    pub more_addresses: Vec<Address>,
     /// Which transactions.
-    pub workload: WorkloadName,
+    pub workload: Workload,
     /// Number of tables.
     pub tables: u32,
     /// Rows of each table.
@@ -91,6 +95,10 @@ pub struct LoadPlan {
     pub distribution: Distribution,
     /// How many statements of each kind a transaction has.
     pub mix: Mix,
+    /// A book for the text workloads; generated text without it.
+    pub text_file: Option<PathBuf>,
+    /// The tables choose the keys of new rows themselves.
+    pub auto_increment: bool,
     /// Errors that don't end the run.
     pub tolerated: Tolerated,
     /// Make lost connections again and go on, instead of ending the run. What was under way is
@@ -100,16 +108,17 @@ pub struct LoadPlan {
     /// Round-trip time that is added to that of the network: half to each request, half to each
     /// reply.
     pub rtt: Duration,
-    /// Longest wait for each answer before the load begins.
-    pub setup_timeout: Duration,
+    /// Longest time from the first connection to the last, checks before them included.
+    pub init_timeout: Duration,
 }
 
 impl LoadPlan {
     /// A plan with sysbench's defaults: one connection, one table of 10,000 rows, ten seconds.
-    pub fn new(endpoint: Endpoint, workload: WorkloadName) -> Self {
+    pub fn new(endpoint: Endpoint, workload: impl Into<Workload>) -> Self {
         Self {
             endpoint,
-            workload,
+            more_addresses: Vec::new(),
+            workload: workload.into(),
             tables: 1,
             rows: 10_000,
             connections: 1,
@@ -122,10 +131,12 @@ impl LoadPlan {
             seed: 1,
             distribution: Distribution::default(),
             mix: Mix::default(),
+            text_file: None,
+            auto_increment: true,
             tolerated: Tolerated::default(),
             reconnect: false,
             rtt: Duration::ZERO,
-            setup_timeout: Duration::from_secs(10),
+            init_timeout: Duration::from_secs(30),
         }
     }
 
@@ -168,7 +179,7 @@ impl LoadPlan {
                 why: "must be above 0 and no more than 10 million per second",
             });
         }
-        if self.workload == WorkloadName::BulkInsert {
+        if self.workload.is_bulk() {
             return Err(LoadError::Setting {
                 setting: "rate",
                 value: rate.per_s.to_string(),
@@ -206,32 +217,13 @@ impl LoadPlan {
     }
 }
 
-/// What the tables of a workload look like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Layout {
-    /// `id`, `k`, `c` and `pad`, filled.
-    #[default]
-    Filled,
-    /// `id` and `k`, empty: those of `bulk_insert`, one per connection.
-    Bulk,
-}
-
-impl Layout {
-    /// The tables of a workload.
-    pub fn of(workload: WorkloadName) -> Self {
-        if workload == WorkloadName::BulkInsert {
-            Self::Bulk
-        } else {
-            Self::Filled
-        }
-    }
-}
-
 /// Tables to be made.
 #[derive(Debug, Clone)]
 pub struct PreparePlan {
     /// The server; its schema is made if it is missing.
     pub endpoint: Endpoint,
+    /// Whose tables.
+    pub workload: Workload,
     /// Number of tables.
     pub tables: u32,
     /// Rows of each table.
@@ -246,15 +238,22 @@ pub struct PreparePlan {
     pub secondary_index: bool,
     /// Storage engine.
     pub engine: String,
-    /// Their columns; with [`Layout::Bulk`] only the number of tables matters beside it.
-    pub layout: Layout,
+    /// The tables choose the keys of new rows themselves.
+    pub auto_increment: bool,
+    /// An ordinary index on `id` in place of the primary key.
+    pub secondary_key: bool,
+    /// What stands at the end of the statement that makes a table.
+    pub table_options: String,
+    /// A book for the text workloads; generated text without it.
+    pub text_file: Option<PathBuf>,
 }
 
 impl PreparePlan {
     /// A plan with sysbench's defaults: one table of 10,000 rows.
-    pub fn new(endpoint: Endpoint) -> Self {
+    pub fn new(endpoint: Endpoint, workload: impl Into<Workload>) -> Self {
         Self {
             endpoint,
+            workload: workload.into(),
             tables: 1,
             rows: 10_000,
             threads: 1,
@@ -262,14 +261,17 @@ impl PreparePlan {
             distribution: Distribution::default(),
             secondary_index: true,
             engine: "innodb".to_owned(),
-            layout: Layout::default(),
+            auto_increment: true,
+            secondary_key: false,
+            table_options: String::new(),
+            text_file: None,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use weir_model::{Address, Secret};
+    use weir_model::{Secret, WorkloadName};
 
     use super::*;
 
@@ -279,6 +281,7 @@ mod tests {
             user: "weir".to_owned(),
             password: Secret::new(""),
             database: "sbtest".to_owned(),
+            tls: weir_model::Tls::default(),
         };
         LoadPlan::new(endpoint, workload)
     }

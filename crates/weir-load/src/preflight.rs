@@ -3,6 +3,7 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::LoadError;
+use crate::connect::{Deadline, Servers};
 use crate::control::Control;
 use crate::driver::Statements;
 use crate::plan::LoadPlan;
@@ -14,60 +15,74 @@ const OTHER_FILES: u64 = 64;
 const NO_SUCH_TABLE: u16 = 1146;
 
 /// Refuses a plan that is bound to fail.
-pub(crate) fn check(plan: &LoadPlan, script: &Script) -> Result<(), LoadError> {
+pub(crate) fn check(
+    plan: &LoadPlan,
+    servers: &Servers,
+    script: &Script,
+    deadline: Deadline,
+) -> Result<(), LoadError> {
     raise_file_limit(u64::from(plan.connections) + OTHER_FILES)?;
-    let mut control = Control::connect(&plan.endpoint, true, Some(plan.setup_timeout))?;
-    check_connections(plan, &mut control)?;
-    check_statements(plan, script, &mut control)?;
-    if script.is_bulk() {
-        for number in 1..=plan.connections {
-            check_bulk_table(plan, number, &mut control)?;
-        }
-        return Ok(());
-    }
-    for number in 1..=plan.tables {
-        check_table(plan, number, &mut control)?;
+    for (server, connections) in servers.shares(plan.connections) {
+        let mut control = Control::connect(server, true, Some(deadline))?;
+        check_server(plan, script, connections, &mut control)?;
     }
     Ok(())
 }
 
-fn check_connections(plan: &LoadPlan, control: &mut Control<'_>) -> Result<(), LoadError> {
+/// Checks one server, which is to have so many of the connections.
+fn check_server(
+    plan: &LoadPlan,
+    script: &Script,
+    connections: u32,
+    control: &mut Control,
+) -> Result<(), LoadError> {
+    check_connections(connections, control)?;
+    check_statements(script, connections, control)?;
+    if script.is_bulk() {
+        for number in 1..=plan.connections {
+            check_bulk_table(plan, number, control)?;
+        }
+        return Ok(());
+    }
+    for number in 1..=plan.tables {
+        check_table(plan, number, control)?;
+    }
+    Ok(())
+}
+
+fn check_connections(connections: u32, control: &mut Control) -> Result<(), LoadError> {
     let used = status(control, "Threads_connected")?;
     // The control connection is among those and will be gone.
-    let needed = u64::from(plan.connections) + used.saturating_sub(1);
+    let needed = u64::from(connections) + used.saturating_sub(1);
     check_limit(
         control,
         "max_connections",
         needed,
         format!(
-            "{} connections beside the server's {} others need",
-            plan.connections,
+            "{connections} connections beside the server's {} others need",
             used.saturating_sub(1)
         ),
     )
 }
 
 fn check_statements(
-    plan: &LoadPlan,
     script: &Script,
-    control: &mut Control<'_>,
+    connections: u32,
+    control: &mut Control,
 ) -> Result<(), LoadError> {
     let used = status(control, "Prepared_stmt_count")?;
-    let each = Statements::count(script, plan.tables);
-    let needed = u64::from(plan.connections) * each + used;
+    let each = Statements::count(script);
+    let needed = u64::from(connections) * each + used;
     check_limit(
         control,
         "max_prepared_stmt_count",
         needed,
-        format!(
-            "{} connections with {each} prepared statements each need",
-            plan.connections
-        ),
+        format!("{connections} connections with {each} prepared statements each need"),
     )
 }
 
 fn check_limit(
-    control: &mut Control<'_>,
+    control: &mut Control,
     variable: &'static str,
     needed: u64,
     why: String,
@@ -86,7 +101,7 @@ fn check_limit(
 }
 
 /// A status counter; 0 if the server does not have it.
-fn status(control: &mut Control<'_>, name: &str) -> Result<u64, LoadError> {
+fn status(control: &mut Control, name: &str) -> Result<u64, LoadError> {
     let sql = format!("SHOW GLOBAL STATUS LIKE '{name}'");
     let row = control.first::<(String, u64)>(&sql)?;
     Ok(row.map_or(0, |(_, value)| value))
@@ -94,7 +109,7 @@ fn status(control: &mut Control<'_>, name: &str) -> Result<u64, LoadError> {
 
 /// The highest key is a table's number of rows unless rows were deleted by hand; counting them
 /// would read the whole table into the buffer pool and change what is measured.
-fn check_table(plan: &LoadPlan, number: u32, control: &mut Control<'_>) -> Result<(), LoadError> {
+fn check_table(plan: &LoadPlan, number: u32, control: &mut Control) -> Result<(), LoadError> {
     let name = table_name(number);
     let table = || format!("{}.{name}", plan.endpoint.database);
     let highest = match control.first::<Option<u64>>(&format!("SELECT MAX(id) FROM {name}")) {
@@ -123,11 +138,7 @@ fn check_table(plan: &LoadPlan, number: u32, control: &mut Control<'_>) -> Resul
 }
 
 /// Rows are numbered from 1 whenever a run begins, so those of another run would be in the way.
-fn check_bulk_table(
-    plan: &LoadPlan,
-    number: u32,
-    control: &mut Control<'_>,
-) -> Result<(), LoadError> {
+fn check_bulk_table(plan: &LoadPlan, number: u32, control: &mut Control) -> Result<(), LoadError> {
     let name = table_name(number);
     let refused = |why: String| LoadError::Table {
         table: format!("{}.{name}", plan.endpoint.database),

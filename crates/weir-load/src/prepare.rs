@@ -4,19 +4,16 @@
 //! time, so that pages fill up and the result does not depend on the number of threads. The
 //! secondary index is built after the rows, sorted, instead of row by row.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::LoadError;
+use crate::connect::Connector;
 use crate::control::Control;
-use crate::plan::{Layout, PreparePlan};
-use crate::workload::{
-    Keys, RowText, create_bulk_table, create_index, create_table, seeded, table_name,
-};
+use crate::plan::PreparePlan;
+use crate::workload::{RowText, Table, create_bulk_table};
 
-/// Bytes of the longest row in an insert: two integers, `c`, `pad` and punctuation.
-const ROW_BYTES_MAX: u64 = 10 + 10 + 119 + 59 + 8;
 /// Statements longer than this load no faster.
 const STATEMENT_BYTES_MAX: u64 = 1 << 20;
 /// How often progress is reported and a stop is looked for.
@@ -25,10 +22,11 @@ const PACE: Duration = Duration::from_millis(100);
 /// What the loading threads share.
 struct Job<'a> {
     plan: &'a PreparePlan,
-    keys: Keys,
+    connector: Connector,
+    tables: Vec<Table>,
     stop: &'a AtomicBool,
     abort: AtomicBool,
-    next_table: AtomicU32,
+    next_table: AtomicUsize,
     rows_done: AtomicU64,
     /// Connections whose statement must be ended for a stop.
     connections: Mutex<Vec<u32>>,
@@ -47,24 +45,26 @@ pub fn prepare(
     on_progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(), LoadError> {
     check(plan)?;
-    let rows_total = plan.rows * u64::from(plan.tables);
-    let threads = plan.threads.min(plan.tables);
+    let tables = plan.workload.tables(plan)?;
+    let rows_total = tables.iter().map(|table| table.rows).sum();
+    let threads = (plan.threads as usize).min(tables.len());
     let job = Job {
         plan,
-        keys: Keys::new(plan.distribution, plan.rows)?,
+        connector: Connector::new(plan.endpoint.clone())?,
+        tables,
         stop,
         abort: AtomicBool::new(false),
-        next_table: AtomicU32::new(1),
+        next_table: AtomicUsize::new(0),
         rows_done: AtomicU64::new(0),
         connections: Mutex::new(Vec::new()),
     };
-    let mut control = Control::connect(&plan.endpoint, false, None)?;
+    let mut control = Control::connect(&job.connector, false, None)?;
     control.run(&format!(
         "CREATE DATABASE IF NOT EXISTS `{}`",
         plan.endpoint.database
     ))?;
-    if plan.layout == Layout::Bulk {
-        return make_bulk_tables(plan);
+    if plan.workload.is_bulk() {
+        return make_bulk_tables(&job.connector, plan.tables);
     }
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| job.work())).collect();
@@ -86,9 +86,9 @@ pub fn prepare(
 }
 
 /// Empty tables need no threads.
-fn make_bulk_tables(plan: &PreparePlan) -> Result<(), LoadError> {
-    let mut control = Control::connect(&plan.endpoint, true, None)?;
-    for number in 1..=plan.tables {
+fn make_bulk_tables(connector: &Connector, tables: u32) -> Result<(), LoadError> {
+    let mut control = Control::connect(connector, true, None)?;
+    for number in 1..=tables {
         control.run(&create_bulk_table(number))?;
     }
     Ok(())
@@ -154,66 +154,65 @@ impl Job<'_> {
     }
 
     fn load_tables(&self) -> Result<(), LoadError> {
-        let mut control = Control::connect(&self.plan.endpoint, true, None)?;
+        let mut control = Control::connect(&self.connector, true, None)?;
         self.connections
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(control.id());
         loop {
             let number = self.next_table.fetch_add(1, Ordering::Relaxed);
-            if number > self.plan.tables {
+            let Some(table) = self.tables.get(number) else {
                 return Ok(());
-            }
-            self.load_table(&mut control, number)?;
+            };
+            self.load_table(&mut control, table)?;
         }
     }
 
-    fn load_table(&self, control: &mut Control<'_>, number: u32) -> Result<(), LoadError> {
-        self.step(control, &create_table(number, &self.plan.engine))?;
+    fn load_table(&self, control: &mut Control, table: &Table) -> Result<(), LoadError> {
+        self.step(control, &table.create)?;
         let packet = control
             .first::<u64>("SELECT @@max_allowed_packet")?
             .unwrap_or(STATEMENT_BYTES_MAX);
         // Half of what is allowed leaves room for whatever surrounds the rows.
-        let batch = ((packet / 2).min(STATEMENT_BYTES_MAX) / ROW_BYTES_MAX).max(1);
-        let mut rng = seeded(self.plan.seed, u64::from(number) << 32);
-        let mut text = RowText::new(number, &self.keys);
-        let mut first = 1;
-        while first <= self.plan.rows {
-            let last = (first + batch - 1).min(self.plan.rows);
-            self.step(control, text.rows(&mut rng, first..=last))?;
-            self.rows_done
-                .fetch_add(last - first + 1, Ordering::Relaxed);
-            first = last + 1;
+        let bytes_max = (packet / 2).min(STATEMENT_BYTES_MAX) as usize;
+        let mut text = RowText::new(table, self.plan.seed);
+        let mut next = 1;
+        while next <= table.rows {
+            let (sql, last) = text.rows(next, table.rows, bytes_max);
+            self.step(control, sql)?;
+            self.rows_done.fetch_add(last - next + 1, Ordering::Relaxed);
+            next = last + 1;
         }
-        if self.plan.secondary_index {
-            self.step(control, &create_index(number))?;
+        for index in &table.indexes {
+            let sql = format!("ALTER TABLE {} ADD {index}", table.name);
+            self.step(control, &sql)?;
         }
-        self.verify(control, number)
+        self.verify(control, table)
     }
 
-    fn step(&self, control: &mut Control<'_>, sql: &str) -> Result<(), LoadError> {
+    fn step(&self, control: &mut Control, sql: &str) -> Result<(), LoadError> {
         if self.is_stopped() {
             return Err(LoadError::Interrupted("loading the tables"));
         }
         control.run(sql)
     }
 
-    fn verify(&self, control: &mut Control<'_>, number: u32) -> Result<(), LoadError> {
-        let name = table_name(number);
+    fn verify(&self, control: &mut Control, table: &Table) -> Result<(), LoadError> {
+        let name = &table.name;
         let rows = control
             .first::<u64>(&format!("SELECT COUNT(*) FROM {name}"))?
             .unwrap_or(0);
-        if rows == self.plan.rows {
+        if rows == table.rows {
             return Ok(());
         }
         Err(LoadError::Table {
             table: format!("{}.{name}", self.plan.endpoint.database),
-            why: format!("has {rows} rows after {} were loaded", self.plan.rows),
+            why: format!("has {rows} rows after {} were loaded", table.rows),
         })
     }
 
     /// Ends what the loading connections are doing: building an index may take minutes.
-    fn kill_statements(&self, control: &mut Control<'_>) {
+    fn kill_statements(&self, control: &mut Control) {
         let connections = self
             .connections
             .lock()

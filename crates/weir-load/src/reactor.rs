@@ -1,43 +1,38 @@
-//! One thread, one epoll, many drivers.
+//! One thread, many drivers.
 //!
-//! Events are edge-triggered; a driver is called once per event and does not block. Timers are
-//! kept in a heap for the drivers that wait for a time, and one timer of the kernel for the first.
+//! Bytes go between the drivers and their sockets, each way once. Timers are kept in a heap for the
+//! drivers that wait for a time; the sockets' wait ends with the first of them.
 
+mod epoll;
 mod schedule;
+mod sockets;
 mod timer;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-
-use mio::event::Event;
-use mio::{Events, Interest, Poll, Token};
 
 use crate::LoadError;
 use crate::driver::{Cause, Driver, Next, Share};
 use crate::meter::{Meter, Phase};
 
+pub(crate) use epoll::EpollSockets;
 pub(crate) use schedule::use_batch_scheduling;
-use timer::Timer;
+pub(crate) use sockets::Sockets;
+use sockets::{Arrival, Wait};
 
 /// How long transactions may take to complete after the measurement.
 const DRAIN_NS_MAX: u64 = 3_000_000_000;
 /// How long a wish to stop may go unnoticed.
 const PATIENCE_NS: u64 = 100_000_000;
-/// The timer's events belong to no driver.
-const TIMER: Token = Token(usize::MAX);
-/// Events taken from the kernel at once.
-const EVENTS_MAX: usize = 1024;
 
 /// A thread's drivers and what they wait for.
 #[derive(Debug)]
-pub(crate) struct Reactor<'a, D> {
-    poll: Poll,
+pub(crate) struct Reactor<'a, D, S> {
+    sockets: S,
     slots: Vec<Slot<D>>,
     timers: BinaryHeap<Reverse<(u64, usize)>>,
-    /// Made when a driver first waits for a time.
-    timer: Option<Timer>,
     active: usize,
     stop: &'a AtomicBool,
     abort: &'a AtomicBool,
@@ -47,8 +42,6 @@ pub(crate) struct Reactor<'a, D> {
 struct Slot<D> {
     driver: D,
     waits_for: Next,
-    /// What its source is registered for.
-    interest: Interest,
 }
 
 /// What the drivers of a reactor did.
@@ -60,39 +53,44 @@ pub(crate) struct Outcome {
     pub(crate) unfinished: usize,
 }
 
-impl<'a, D: Driver> Reactor<'a, D> {
-    /// A reactor over `drivers`. `stop`: the caller wants the measurement to end; `abort`:
-    /// another reactor has failed.
+impl<'a, D: Driver, S: Sockets> Reactor<'a, D, S> {
+    /// A reactor over `drivers`, whose connections go to `sockets`. `stop`: the caller wants the
+    /// measurement to end; `abort`: another reactor has failed.
     pub(crate) fn new(
         drivers: Vec<D>,
+        sockets: S,
         stop: &'a AtomicBool,
         abort: &'a AtomicBool,
     ) -> Result<Self, LoadError> {
-        let poll = Poll::new().map_err(|error| host("make an epoll instance", &error))?;
-        let mut slots: Vec<_> = drivers
+        let slots: Vec<_> = drivers
             .into_iter()
             .map(|driver| Slot {
                 driver,
-                waits_for: Next::Readable,
-                interest: Interest::READABLE,
+                waits_for: Next::Reply,
             })
             .collect();
-        for (index, slot) in slots.iter_mut().enumerate() {
-            if let Some(source) = slot.driver.source() {
-                poll.registry()
-                    .register(source, Token(index), Interest::READABLE)
-                    .map_err(|error| host("register a connection with epoll", &error))?;
-            }
-        }
-        Ok(Self {
-            poll,
+        let mut reactor = Self {
+            sockets,
             active: slots.len(),
             slots,
             timers: BinaryHeap::new(),
-            timer: None,
             stop,
             abort,
-        })
+        };
+        for index in 0..reactor.slots.len() {
+            reactor.attach(index)?;
+        }
+        Ok(reactor)
+    }
+
+    fn attach(&mut self, index: usize) -> Result<(), LoadError> {
+        match self.slots[index].driver.transport() {
+            Some(transport) => self
+                .sockets
+                .attach(index, transport)
+                .map_err(|error| host("watch a connection", &error)),
+            None => Ok(()),
+        }
     }
 
     /// Runs the drivers until all have finished or the time to do so is over.
@@ -104,13 +102,12 @@ impl<'a, D: Driver> Reactor<'a, D> {
         for index in 0..self.slots.len() {
             self.advance(index, Cause::Start, shared, meter)?;
         }
-        let mut events = Events::with_capacity(EVENTS_MAX);
         let mut drain_until_ns = u64::MAX;
         while self.active > 0 && meter.last_now() < drain_until_ns {
-            self.wait(&mut events, meter)?;
+            self.wait(meter)?;
             let before_ns = meter.last_now();
-            for event in &events {
-                self.advance(index_of(event), Cause::Ready, shared, meter)?;
+            while let Some(arrival) = self.sockets.next() {
+                self.arrive(arrival, shared, meter)?;
             }
             if meter.last_now() == before_ns {
                 // No driver had a reason to read the clock.
@@ -141,33 +138,23 @@ impl<'a, D: Driver> Reactor<'a, D> {
         Ok(())
     }
 
-    fn wait(&mut self, events: &mut Events, meter: &Meter<'_>) -> Result<(), LoadError> {
+    fn wait(&mut self, meter: &Meter<'_>) -> Result<(), LoadError> {
         let now_ns = meter.last_now();
-        let mut wait_ns = meter.boundary_ns().saturating_sub(now_ns).min(PATIENCE_NS);
-        if let Some(Reverse((at_ns, _))) = self.timers.peek().copied() {
-            if at_ns <= now_ns {
-                wait_ns = 0;
+        let patience_ns = now_ns.saturating_add(PATIENCE_NS);
+        let timer_ns = self.timers.peek().map(|Reverse((at_ns, _))| *at_ns);
+        let is_over = timer_ns.is_some_and(|at_ns| at_ns <= now_ns);
+        let wait = Wait {
+            now_ns,
+            until_ns: if is_over {
+                now_ns
             } else {
-                self.set_timer(at_ns, now_ns)
-                    .map_err(|error| host("set a timer", &error))?;
-            }
-        }
-        match self.poll.poll(events, Some(Duration::from_nanos(wait_ns))) {
-            Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
-                Err(host("wait for events", &error))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn set_timer(&mut self, at_ns: u64, now_ns: u64) -> std::io::Result<()> {
-        if self.timer.is_none() {
-            self.timer = Some(Timer::new(self.poll.registry(), TIMER, now_ns)?);
-        }
-        match &mut self.timer {
-            Some(timer) => timer.set(at_ns),
-            None => Ok(()),
-        }
+                meter.boundary_ns().min(patience_ns)
+            },
+            timer_ns: timer_ns.filter(|_| !is_over),
+        };
+        self.sockets
+            .wait(wait)
+            .map_err(|error| host("wait for replies", &error))
     }
 
     fn fire_timers(
@@ -190,66 +177,86 @@ impl<'a, D: Driver> Reactor<'a, D> {
         Ok(())
     }
 
-    fn advance(
+    /// Hands a driver what came on its connection.
+    fn arrive(
         &mut self,
-        index: usize,
-        cause: Cause,
+        arrival: Arrival,
         shared: &mut D::Shared,
         meter: &mut Meter<'_>,
     ) -> Result<(), LoadError> {
-        let Some(slot) = self.slots.get_mut(index) else {
-            return Ok(());
+        let Arrival { index, chunk } = arrival;
+        let chunk = match chunk {
+            Ok(chunk) => chunk,
+            Err(error) => return self.advance(index, Cause::Broken(error), shared, meter),
         };
+        let slot = &mut self.slots[index];
         if slot.waits_for == Next::Finished {
+            self.sockets.recycle(chunk);
             return Ok(());
         }
-        let next = slot.driver.advance(cause, shared, meter)?;
+        let bytes = self.sockets.bytes(&chunk);
+        let next = slot.driver.advance(Cause::Received(bytes), shared, meter)?;
+        self.sockets.recycle(chunk);
+        match self.follow(index, next, shared)? {
+            Some(cause) => self.advance(index, cause, shared, meter),
+            None => Ok(()),
+        }
+    }
+
+    fn advance(
+        &mut self,
+        index: usize,
+        cause: Cause<'_>,
+        shared: &mut D::Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<(), LoadError> {
+        let mut cause = Some(cause);
+        while let Some(because) = cause.take() {
+            let slot = &mut self.slots[index];
+            if slot.waits_for == Next::Finished {
+                break;
+            }
+            let next = slot.driver.advance(because, shared, meter)?;
+            cause = self.follow(index, next, shared)?;
+        }
+        Ok(())
+    }
+
+    /// Sends what a driver left to be sent and notes what it waits for; why it is to be called
+    /// again at once, if it is.
+    fn follow(
+        &mut self,
+        index: usize,
+        next: Next,
+        shared: &mut D::Shared,
+    ) -> Result<Option<Cause<'static>>, LoadError> {
+        let outgoing = D::outgoing(shared);
+        let sent = if outgoing.is_empty() {
+            Ok(())
+        } else {
+            self.sockets.send(index, outgoing)
+        };
+        outgoing.clear();
+        let waited_for = std::mem::replace(&mut self.slots[index].waits_for, next);
         match next {
-            Next::Time(at_ns) | Next::Due(at_ns) if next != slot.waits_for => {
+            Next::Time(at_ns) | Next::Due(at_ns) if next != waited_for => {
                 self.timers.push(Reverse((at_ns, index)));
             }
             Next::Renewed => {
-                if let Some(source) = slot.driver.source() {
-                    self.poll
-                        .registry()
-                        .register(source, Token(index), Interest::READABLE)
-                        .map_err(|error| host("register a connection with epoll", &error))?;
-                }
-                // As after the first registration; whatever it waited for is forgotten.
-                slot.waits_for = Next::Readable;
-                slot.interest = Interest::READABLE;
-                return self.advance(index, Cause::Renewed, shared, meter);
+                self.attach(index)?;
+                return Ok(Some(Cause::Renewed));
             }
-            Next::Finished => self.active -= 1,
-            Next::Readable | Next::Writable => {
-                let interest = match next {
-                    Next::Writable => Interest::WRITABLE,
-                    _ => Interest::READABLE,
-                };
-                if interest == slot.interest {
-                    slot.waits_for = next;
-                    return Ok(());
-                }
-                slot.interest = interest;
-                if let Some(source) = slot.driver.source() {
-                    self.poll
-                        .registry()
-                        .reregister(source, Token(index), interest)
-                        .map_err(|error| host("register a connection with epoll", &error))?;
-                }
+            Next::Finished => {
+                self.active -= 1;
+                return Ok(None);
             }
-            _ => {}
+            Next::Reply | Next::Time(_) | Next::Due(_) => {}
         }
-        slot.waits_for = next;
-        Ok(())
+        Ok(sent.err().map(Cause::Broken))
     }
 }
 
-fn index_of(event: &Event) -> usize {
-    event.token().0
-}
-
-fn host(what: &'static str, error: &std::io::Error) -> LoadError {
+fn host(what: &'static str, error: &io::Error) -> LoadError {
     LoadError::Host {
         what,
         why: error.to_string().to_lowercase(),

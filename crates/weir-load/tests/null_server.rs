@@ -35,6 +35,7 @@ impl Bench {
             user: "weir".to_owned(),
             password: Secret::new("secret"),
             database: "sbtest".to_owned(),
+            tls: weir_model::Tls::default(),
         };
         LoadPlan {
             connections: 4,
@@ -378,7 +379,7 @@ fn a_server_that_never_answers_is_given_up() {
     let bench = Bench::new(NullServerBehavior::default());
     let mut plan = bench.plan(WorkloadName::OltpReadWrite, 100);
     plan.endpoint.address = weir_model::Address::Socket(socket);
-    plan.setup_timeout = Duration::from_millis(200);
+    plan.init_timeout = Duration::from_millis(200);
     let error = go(&plan).unwrap_err();
     assert!(
         error.to_string().contains("no answer within 0.2 s"),

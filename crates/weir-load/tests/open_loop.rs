@@ -38,6 +38,7 @@ impl Bench {
             user: "weir".to_owned(),
             password: Secret::new("secret"),
             database: "sbtest".to_owned(),
+            tls: weir_model::Tls::default(),
         };
         LoadPlan {
             connections: 4,

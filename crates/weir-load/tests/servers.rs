@@ -10,8 +10,8 @@ use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use tempfile::TempDir;
 use weir_load::{
-    ArrivalKind, Distribution, Layout, LoadError, LoadOutcome, LoadPlan, PreparePlan, Rate,
-    Tolerated, cleanup, prepare, run,
+    ArrivalKind, Distribution, LoadError, LoadOutcome, LoadPlan, PreparePlan, Rate, Tolerated,
+    cleanup, prepare, run,
 };
 use weir_model::{Flavor, Secret, WorkloadName};
 use weir_server::{PrivateServer, testing};
@@ -55,7 +55,7 @@ impl Bench {
             tables: TABLES,
             rows: ROWS,
             threads: 2,
-            ..PreparePlan::new(self.server.endpoint())
+            ..PreparePlan::new(self.server.endpoint(), WorkloadName::OltpReadWrite)
         }
     }
 
@@ -283,6 +283,50 @@ fn inserted_and_deleted_rows_are_there_and_gone(flavor: Flavor) {
     assert_eq!(rows(), before + inserted.transactions - deleted.writes);
 }
 
+fn text_is_read_and_written_and_mixes_with_other_workloads(flavor: Flavor) {
+    let bench = Bench::empty(flavor);
+    let tables = PreparePlan {
+        workload: WorkloadName::OltpTextReadWrite.into(),
+        ..bench.tables()
+    };
+    prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    let mut oracle = bench.oracle();
+    let (lines, empty, longest): (u64, u64, u64) = oracle
+        .query_first(
+            "SELECT COUNT(DISTINCT data1), SUM(data2 = ''), MAX(CHAR_LENGTH(data1)) FROM sbtest1",
+        )
+        .unwrap()
+        .unwrap();
+    assert!(
+        lines > ROWS / 2 && empty == 0 && longest <= 255,
+        "{lines} {empty} {longest}"
+    );
+    for workload in [
+        "oltp_text_read_only",
+        "oltp_text_write_only",
+        "oltp_text_read_write",
+        "oltp_text_read_only:1,oltp_write_only:1,oltp_point_select:2",
+    ] {
+        let plan = LoadPlan {
+            workload: workload.parse().unwrap(),
+            ..bench.plan(WorkloadName::OltpReadWrite)
+        };
+        let counts = go(&plan).unwrap().counts_whole_run;
+        assert!(counts.transactions > 10, "{workload}: {counts:?}");
+        let is_read_only = workload == "oltp_text_read_only";
+        assert_eq!(counts.writes == 0, is_read_only, "{workload}: {counts:?}");
+        assert!(
+            workload.contains("write_only") || counts.reads > 0,
+            "{counts:?}"
+        );
+    }
+    let rows: u64 = oracle
+        .query_first("SELECT COUNT(*) FROM sbtest1")
+        .unwrap()
+        .unwrap();
+    assert_eq!(rows, ROWS);
+}
+
 fn bulk_inserts_fill_a_table_per_connection(flavor: Flavor) {
     let bench = Bench::empty(flavor);
     let plan = LoadPlan {
@@ -297,7 +341,7 @@ fn bulk_inserts_fill_a_table_per_connection(flavor: Flavor) {
         "{error}"
     );
     let tables = PreparePlan {
-        layout: Layout::Bulk,
+        workload: WorkloadName::BulkInsert.into(),
         ..bench.tables()
     };
     prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
@@ -583,6 +627,7 @@ on_both_flavors!(
     reads_are_counted_as_the_server_counts_them,
     simple_workloads_send_what_sysbench_sends,
     inserted_and_deleted_rows_are_there_and_gone,
+    text_is_read_and_written_and_mixes_with_other_workloads,
     bulk_inserts_fill_a_table_per_connection,
     an_open_loop_keeps_its_schedule_on_a_real_server,
     errors_are_told_apart_by_code_when_all_are_tolerated,

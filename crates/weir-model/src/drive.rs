@@ -1,14 +1,27 @@
 //! A drive: what its profile says of it, and what an emulated one has counted.
 
+mod atomicity;
+mod cache;
+mod checks;
 mod media;
+mod nand;
+mod settings;
+mod statistics;
+mod timing;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use self::atomicity::{Atomicity, Pieces};
+pub use self::cache::{CacheFill, CachedWrites, FrontCache, FrontDrive};
+use self::checks::Check;
 pub use self::media::{Disks, Flash, Throttle, ThrottleRate};
-use crate::{Bytes, FileKind, parse_toml};
+pub use self::nand::{Endurance, Nand, SlcCache};
+pub use self::statistics::{CacheStatistics, DriveStatistics, FileKindStatistics, SpaceState};
+pub use self::timing::{FlushTiming, ReadTiming, WriteCache, WriteTiming};
+use crate::{Bytes, parse_toml};
 
 /// A profile that cannot be used.
 #[derive(Debug, Error)]
@@ -57,84 +70,40 @@ pub struct DriveProfile {
     /// Inline compression.
     #[serde(default)]
     pub compression: Compression,
+    /// How the emulation finds out how far data compress.
+    #[serde(default)]
+    pub compressed_sizes: CompressedSizes,
+    /// More capacity than there is flash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provisioning: Option<Provisioning>,
     /// A flash translation layer, from which the amplification of writes follows. Without it,
     /// random writes have `write.amplification_random`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flash: Option<Flash>,
+    /// Dies that cannot read while they program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nand: Option<Nand>,
+    /// Single-bit blocks as a write cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc: Option<SlcCache>,
+    /// What the flash is guaranteed for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endurance: Option<Endurance>,
     /// Spinning disks behind the write buffer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disks: Option<Disks>,
     /// What the provider of a cloud volume allows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttle: Option<Throttle>,
+    /// A fast drive in front of this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<FrontCache>,
     /// What a power cut leaves whole.
     #[serde(default)]
     pub atomicity: Atomicity,
     /// Where each figure comes from: key -> source, and whether it was seen or recalled.
     #[serde(default)]
     pub sources: BTreeMap<String, String>,
-}
-
-/// Read timing.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReadTiming {
-    /// Latency of a 4 KiB read at queue depth 1, microseconds.
-    pub latency_us: f64,
-    /// Random 4 KiB reads per second at full queue depth.
-    pub iops_max: f64,
-    /// Sequential bandwidth, 10^6 bytes per second.
-    pub bandwidth_mb_per_s: f64,
-    /// Percentiles of the latency at queue depth 1: pairs of percent and microseconds, ascending.
-    /// Their mean stays `latency_us`. Without any, each read takes exactly that.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub percentiles_us: Vec<(f64, f64)>,
-}
-
-/// Write timing.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WriteTiming {
-    /// Latency of a 4 KiB write at queue depth 1, acknowledged by the write buffer, microseconds.
-    pub latency_us: f64,
-    /// Writes per second that the controller can take, whatever their size.
-    pub iops_max: f64,
-    /// Random writes per second that the media can take, whatever their size, where something else
-    /// than garbage collection limits them (an early controller). Without it: no such limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub iops_max_random: Option<f64>,
-    /// Sequential bandwidth of the media, 10^6 bytes per second.
-    pub bandwidth_mb_per_s: f64,
-    /// Bytes that the write buffer takes before writes wait for the media.
-    pub buffer: Bytes,
-    /// Media bytes per host byte of random writes in steady state at full fill: garbage
-    /// collection. Sequential writes have 1. Left out where `flash` says more.
-    #[serde(default = "no_amplification")]
-    pub amplification_random: f64,
-    /// What the write buffer is in a power cut.
-    pub cache: WriteCache,
-}
-
-fn no_amplification() -> f64 {
-    1.0
-}
-
-/// What a write buffer is in a power cut.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WriteCache {
-    /// Capacitors or a battery: what was acknowledged survives.
-    PowerProtected,
-    /// Lost unless it was flushed.
-    Volatile,
-}
-
-/// Flush timing.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FlushTiming {
-    /// Latency of a flush with an idle buffer, microseconds.
-    pub latency_us: f64,
 }
 
 /// Inline compression of a drive.
@@ -148,19 +117,27 @@ pub enum Compression {
     Zlib4k,
 }
 
-/// What a power cut leaves whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Atomicity {
-    /// The largest write that is never torn, when it is aligned to its own size.
-    pub unit: Bytes,
+/// How the emulation finds out how far written data compress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CompressedSizes {
+    /// By compressing a sample of the blocks.
+    #[default]
+    Sampled,
+    /// By compressing every block, which costs the host more than a core on a busy server.
+    Exact,
 }
 
-impl Default for Atomicity {
-    /// One sector, which every drive promises.
-    fn default() -> Self {
-        Self { unit: Bytes(512) }
-    }
+/// A drive that compresses shows its host more than it can hold of data that do not compress.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provisioning {
+    /// What the host sees. `capacity` is the flash behind it.
+    pub logical_capacity: Bytes,
+    /// The drive warns when more than this share of its flash is used, 0 to 1.
+    pub warning_above: f64,
+    /// It warns urgently above this share.
+    pub critical_above: f64,
 }
 
 impl DriveProfile {
@@ -175,143 +152,10 @@ impl DriveProfile {
         Ok(profile)
     }
 
-    fn check(&self) -> Result<(), ProfileError> {
-        let positive = "must be a number above 0";
-        let checks = [
-            ("read.latency_us", self.read.latency_us, 0.0, positive),
-            ("read.iops_max", self.read.iops_max, 0.0, positive),
-            (
-                "read.bandwidth_mb_per_s",
-                self.read.bandwidth_mb_per_s,
-                0.0,
-                positive,
-            ),
-            ("write.latency_us", self.write.latency_us, 0.0, positive),
-            ("write.iops_max", self.write.iops_max, 0.0, positive),
-            (
-                "write.bandwidth_mb_per_s",
-                self.write.bandwidth_mb_per_s,
-                0.0,
-                positive,
-            ),
-            (
-                "write.amplification_random",
-                self.write.amplification_random,
-                1.0 - f64::EPSILON,
-                "must be at least 1",
-            ),
-            ("flush.latency_us", self.flush.latency_us, 0.0, positive),
-            ("capacity", self.capacity.0 as f64, 0.0, positive),
-            (
-                "atomicity.unit",
-                self.atomicity.unit.0 as f64,
-                511.0,
-                "must be at least 512 bytes",
-            ),
-        ];
-        let above = |(key, value, above, why): (&'static str, f64, f64, &'static str)| {
-            (key, value, value > above, why)
-        };
-        let checks = checks.into_iter().map(above).chain(self.media_checks());
-        for (key, value, possible, why) in checks {
-            if !value.is_finite() || !possible {
-                return Err(ProfileError::Value {
-                    name: self.name.clone(),
-                    key,
-                    value,
-                    why,
-                });
-            }
-        }
-        Ok(())
-    }
-}
-
-/// What an emulated drive has counted since it was mounted. Counters only grow: take differences.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct DriveStatistics {
-    /// Seconds since the mount.
-    pub uptime_s: f64,
-    /// Traffic by kind of file.
-    pub by_kind: BTreeMap<FileKind, FileKindStatistics>,
-    /// Operations in flight now.
-    pub queue_depth: u32,
-    /// Seconds for which the read units were busy, averaged over the units.
-    pub read_busy_s: f64,
-    /// Seconds for which the media was busy with writes.
-    pub write_busy_s: f64,
-    /// Bytes that the media wrote, after compression and garbage collection.
-    pub media_written_bytes: u64,
-    /// Stored bytes / written bytes of the writes so far; 1 without compression.
-    pub compressed_fraction: f64,
-    /// Bytes that files occupy on the backing store.
-    pub used_bytes: u64,
-    /// Median of (actual - modelled) completion, microseconds: the emulation's own error.
-    pub lateness_us_p50: f64,
-    /// 99th percentile of the same.
-    pub lateness_us_p99: f64,
-    /// Share of operations that completed more than 10 us and 5 % late, 0 to 1.
-    pub late_share: f64,
-}
-
-impl DriveStatistics {
-    /// What was counted between `before` and this, both of the same mount.
-    ///
-    /// Levels (queue depth, space, compressed fraction) and the lateness quantiles, which have no
-    /// difference, stay as they are here.
-    #[must_use]
-    pub fn since(&self, before: &Self) -> Self {
-        let mut by_kind = self.by_kind.clone();
-        for (kind, counted) in &mut by_kind {
-            let earlier = before.by_kind.get(kind).copied().unwrap_or_default();
-            *counted = counted.since(&earlier);
-        }
-        Self {
-            uptime_s: self.uptime_s - before.uptime_s,
-            by_kind,
-            read_busy_s: self.read_busy_s - before.read_busy_s,
-            write_busy_s: self.write_busy_s - before.write_busy_s,
-            media_written_bytes: self
-                .media_written_bytes
-                .saturating_sub(before.media_written_bytes),
-            ..self.clone()
-        }
-    }
-}
-
-/// Traffic of one kind of file.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct FileKindStatistics {
-    /// Read operations.
-    pub reads: u64,
-    /// Bytes read.
-    pub read_bytes: u64,
-    /// Sum of the reads' modelled latencies, seconds.
-    pub read_latency_s: f64,
-    /// Write operations.
-    pub writes: u64,
-    /// Bytes written.
-    pub write_bytes: u64,
-    /// Sum of the writes' modelled latencies, seconds.
-    pub write_latency_s: f64,
-    /// Flushes: fsync, fdatasync, and synchronous writes.
-    pub flushes: u64,
-    /// Sum of the flushes' modelled latencies, seconds.
-    pub flush_latency_s: f64,
-}
-
-impl FileKindStatistics {
-    fn since(&self, before: &Self) -> Self {
-        Self {
-            reads: self.reads.saturating_sub(before.reads),
-            read_bytes: self.read_bytes.saturating_sub(before.read_bytes),
-            read_latency_s: self.read_latency_s - before.read_latency_s,
-            writes: self.writes.saturating_sub(before.writes),
-            write_bytes: self.write_bytes.saturating_sub(before.write_bytes),
-            write_latency_s: self.write_latency_s - before.write_latency_s,
-            flushes: self.flushes.saturating_sub(before.flushes),
-            flush_latency_s: self.flush_latency_s - before.flush_latency_s,
-        }
+    /// What the host sees: the flash, or more than it on a drive that compresses.
+    pub fn logical_capacity(&self) -> Bytes {
+        self.provisioning
+            .map_or(self.capacity, |provisioning| provisioning.logical_capacity)
     }
 }
 
@@ -354,34 +198,6 @@ mod tests {
             "{error}"
         );
         assert_eq!(error.lines().count(), 1);
-    }
-
-    #[test]
-    fn a_difference_is_of_counters_and_leaves_levels() {
-        let data = |reads| FileKindStatistics {
-            reads,
-            ..FileKindStatistics::default()
-        };
-        let redo = FileKindStatistics {
-            writes: 7,
-            ..FileKindStatistics::default()
-        };
-        let before = DriveStatistics {
-            by_kind: [(FileKind::Data, data(10))].into(),
-            queue_depth: 3,
-            media_written_bytes: 100,
-            ..DriveStatistics::default()
-        };
-        let after = DriveStatistics {
-            by_kind: [(FileKind::Data, data(15)), (FileKind::Redo, redo)].into(),
-            queue_depth: 1,
-            media_written_bytes: 250,
-            ..DriveStatistics::default()
-        };
-        let between = after.since(&before);
-        assert_eq!(between.by_kind[&FileKind::Data].reads, 5);
-        assert_eq!(between.by_kind[&FileKind::Redo].writes, 7);
-        assert_eq!((between.queue_depth, between.media_written_bytes), (1, 150));
     }
 
     #[test]

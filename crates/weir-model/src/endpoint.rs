@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::Tls;
+
 /// A password. It prints as `***`, so that no log, error or result can hold it by accident.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Secret(String);
@@ -54,6 +56,8 @@ pub struct Endpoint {
     pub password: Secret,
     /// The schema that holds the workload's tables.
     pub database: String,
+    /// How connections are encrypted.
+    pub tls: Tls,
 }
 
 #[cfg(test)]
@@ -67,6 +71,7 @@ mod tests {
             user: "weir".into(),
             password: Secret::new("hunter2"),
             database: "sbtest".into(),
+            tls: Tls::default(),
         };
         assert!(!format!("{endpoint:?}").contains("hunter2"));
         assert_eq!(endpoint.password.reveal(), "hunter2");

@@ -3,35 +3,48 @@
 //! Every other crate speaks in these types, so that none of them needs to know another.
 //! Nothing here does I/O, starts a process or reads a clock.
 
+mod analysis;
 mod device;
 mod drive;
 mod endpoint;
 mod file_kind;
+mod judgement;
 mod metric;
 mod plan;
 mod result;
 mod server;
 mod suggest;
+mod tls;
 mod toml_text;
 mod units;
 
+pub use analysis::{
+    Agreement, Analysis, ClaimVerdict, CostRow, Interaction, MemoryEquivalent, Noise,
+    OverallEffect, PoolElasticity, ResultComparison, Scalability,
+};
 pub use device::{DeviceModel, Nanoseconds, Op, OpKind};
 pub use drive::{
-    Atomicity, Compression, Disks, DriveProfile, DriveStatistics, FileKindStatistics, Flash,
-    FlushTiming, ProfileError, ReadTiming, Throttle, ThrottleRate, WriteCache, WriteTiming,
+    Atomicity, CacheFill, CacheStatistics, CachedWrites, CompressedSizes, Compression, Disks,
+    DriveProfile, DriveStatistics, Endurance, FileKindStatistics, Flash, FlushTiming, FrontCache,
+    FrontDrive, Nand, Pieces, ProfileError, Provisioning, ReadTiming, SlcCache, SpaceState,
+    Throttle, ThrottleRate, WriteCache, WriteTiming,
 };
 pub use endpoint::{Address, Endpoint, Secret};
 pub use file_kind::FileKind;
+pub use judgement::{
+    Comparison, Finding, Method, MetricRatio, Ratio, SecondOpinion, Severity, Verdict,
+};
 pub use metric::{Metric, MetricKind, Sample, metrics};
 pub use plan::{
-    Cell, Claim, DataPlan, DistributionName, LoadSettings, Plan, PlannedRun, ServerSettings,
-    WorkloadName,
+    Cell, Claim, DataPlan, DistributionName, LoadSettings, NegativeControl, Plan, PlannedRun,
+    Price, ServerSettings, WorkloadName,
 };
 pub use result::{
-    Comparison, Finding, IntervalRecord, LatencySummary, Limiter, RunRecord, RunResult, Severity,
-    StudyResult, Utilization, Verdict,
+    IntervalRecord, LatencySummary, Limiter, Provenance, RunRecord, RunResult, StudyResult,
+    Utilization,
 };
 pub use server::{Flavor, ServerVersion};
 pub use suggest::nearest;
+pub use tls::{Tls, TlsMode};
 pub use toml_text::parse_toml;
 pub use units::{Bytes, Duration, Scale, UnitError};

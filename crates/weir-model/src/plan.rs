@@ -30,6 +30,12 @@ pub struct Plan {
     pub runs: Vec<PlannedRun>,
     /// Published claims that the study tests.
     pub claims: Vec<Claim>,
+    /// Places where a factor cannot have an effect.
+    #[serde(default)]
+    pub negative_controls: Vec<NegativeControl>,
+    /// Prices of levels: `intel-p4610` -> its price.
+    #[serde(default)]
+    pub prices: BTreeMap<String, Price>,
 }
 
 /// The server that a study runs.
@@ -109,15 +115,51 @@ pub struct PlannedRun {
 }
 
 /// A claim that somebody published.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Claim {
     /// Who says it, and where.
     pub source: String,
     /// What it says, in words.
     pub says: String,
-    /// The published number.
+    /// The published number: level / baseline.
     pub value: f64,
+    /// The factor of the study that it speaks of. Without it, the one that `says` names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub factor: Option<String>,
+    /// The level in the numerator. Without it, the one that `says` names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<String>,
+    /// The level in the denominator; by default the factor's first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
+    /// The metric, by default `queries_per_s`; others: `transactions_per_s`, `latency_us_p99`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<String>,
+    /// Levels of other factors at which it was published; without any, it is held against all.
+    #[serde(default, rename = "where", skip_serializing_if = "BTreeMap::is_empty")]
+    pub at: BTreeMap<String, String>,
+}
+
+/// A place where a factor cannot have an effect: a shift there is the study's own error.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NegativeControl {
+    /// The factor.
+    pub factor: String,
+    /// Levels of other factors where it can do nothing.
+    #[serde(rename = "where")]
+    pub at: BTreeMap<String, String>,
+}
+
+/// What a level costs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// How much.
+    pub amount: f64,
+    /// In which currency, and for how long if it is a rent: `USD`, `EUR per month`.
+    pub currency: String,
+    /// When the price was seen: `2026-11-20`.
+    pub date: String,
 }
 
 /// How keys fall on rows, by the names of sysbench's `--rand-type`.
@@ -135,6 +177,19 @@ pub enum DistributionName {
     Pareto,
     /// By rank, with exponent 0.8.
     Zipfian,
+}
+
+impl DistributionName {
+    /// sysbench's name for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform",
+            Self::Gaussian => "gaussian",
+            Self::Special => "special",
+            Self::Pareto => "pareto",
+            Self::Zipfian => "zipfian",
+        }
+    }
 }
 
 /// The workloads that Weir has, by sysbench's names.
@@ -163,11 +218,17 @@ pub enum WorkloadName {
     SelectRandomRanges,
     /// Long multi-row inserts, each connection into a table of its own; a transaction is a row.
     BulkInsert,
+    /// `OltpReadOnly` on a table with text, and a select by a line of it.
+    OltpTextReadOnly,
+    /// Updates of text too, by key and by a line, and a delete and an insert.
+    OltpTextWriteOnly,
+    /// The statements of both in a transaction.
+    OltpTextReadWrite,
 }
 
 impl WorkloadName {
     /// All workloads.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::OltpPointSelect,
         Self::OltpReadOnly,
         Self::OltpReadWrite,
@@ -179,6 +240,9 @@ impl WorkloadName {
         Self::SelectRandomPoints,
         Self::SelectRandomRanges,
         Self::BulkInsert,
+        Self::OltpTextReadOnly,
+        Self::OltpTextWriteOnly,
+        Self::OltpTextReadWrite,
     ];
 
     /// sysbench's name for it.
@@ -195,6 +259,9 @@ impl WorkloadName {
             Self::SelectRandomPoints => "select_random_points",
             Self::SelectRandomRanges => "select_random_ranges",
             Self::BulkInsert => "bulk_insert",
+            Self::OltpTextReadOnly => "oltp_text_read_only",
+            Self::OltpTextWriteOnly => "oltp_text_write_only",
+            Self::OltpTextReadWrite => "oltp_text_read_write",
         }
     }
 }

@@ -1,10 +1,13 @@
-//! What a study found: runs, comparisons and findings.
+//! What a study measured: runs, and with which program, host and drives.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DriveProfile, DriveStatistics, Flavor, Plan, Sample, ServerVersion};
+use crate::{
+    Analysis, Comparison, DriveProfile, DriveStatistics, Finding, Flavor, Plan, Sample,
+    ServerVersion,
+};
 
 /// A whole result: what the store holds and what a report shows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,8 +32,24 @@ pub struct StudyResult {
     pub runs: Vec<RunResult>,
     /// Comparisons of levels, computed from the runs.
     pub comparisons: Vec<Comparison>,
+    /// What follows from several comparisons together, and what became of published claims.
+    pub analysis: Analysis,
     /// Findings of the rules that concern the study as a whole.
     pub findings: Vec<Finding>,
+    /// What it takes to make the result again.
+    pub provenance: Provenance,
+}
+
+/// Where a result comes from: with its plan, its host and its drives all that a reader needs to
+/// make it again. Empty in results of Weir 0.1 before schema 2, which did not keep it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Provenance {
+    /// The text of the study file.
+    pub study_file: String,
+    /// Commit that Weir was built from, with `+` if it was changed since.
+    pub weir_commit: String,
+    /// The command line that made the result.
+    pub command: Vec<String>,
 }
 
 /// A completed run with all that was measured.
@@ -48,6 +67,8 @@ pub struct RunResult {
     pub variables_changed: BTreeMap<String, String>,
     /// What the drive counted during the measurement; `None` without a drive.
     pub drive: Option<DriveStatistics>,
+    /// Every command of the run, in order: the mount, the server, the load; without secrets.
+    pub commands: Vec<String>,
     /// Latency histogram of the measurement's transactions, HdrHistogram V2, microseconds.
     #[serde(skip)]
     pub histogram: Vec<u8>,
@@ -166,68 +187,4 @@ pub enum Limiter {
     DriveWrite,
     /// Nothing was saturated: the time went into waiting for commits, locks or round trips.
     Waiting,
-}
-
-/// What a comparison says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// The interval excludes 1: the levels differ.
-    Effect,
-    /// The interval contains 1: no difference was shown.
-    Inconclusive,
-    /// A rule forbids the comparison.
-    Invalid,
-}
-
-/// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// Printed beside the verdict.
-    Warning,
-    /// Makes the verdict invalid.
-    Error,
-}
-
-/// A rule's finding.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
-    /// The rule: `R4`.
-    pub rule: String,
-    /// How bad.
-    pub severity: Severity,
-    /// What was found and what to do, in one line.
-    pub message: String,
-}
-
-/// Two levels of one factor, all other factors equal.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Comparison {
-    /// The factor.
-    pub factor: String,
-    /// The level in the denominator.
-    pub baseline: String,
-    /// The level in the numerator.
-    pub level: String,
-    /// Levels of the other factors.
-    pub context: BTreeMap<String, String>,
-    /// What is compared: `queries_per_s`.
-    pub metric: String,
-    /// Cell of the baseline.
-    pub baseline_cell: usize,
-    /// Cell of the level.
-    pub level_cell: usize,
-    /// Geometric mean of level / baseline over paired repetitions.
-    pub ratio: f64,
-    /// Lower end of the 95 % interval; `None` with fewer than two pairs.
-    pub ratio_low: Option<f64>,
-    /// Upper end of the 95 % interval.
-    pub ratio_high: Option<f64>,
-    /// Pairs of repetitions.
-    pub pairs: usize,
-    /// What it says.
-    pub verdict: Verdict,
-    /// Why it is invalid, or what to bear in mind.
-    pub findings: Vec<Finding>,
 }

@@ -165,6 +165,7 @@ fn broken(findings: &[Finding]) -> (String, &str) {
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
+    use weir_model::Method;
 
     fn comparison(verdict: Verdict, ratio: f64, ends: Option<(f64, f64)>) -> Comparison {
         Comparison {
@@ -179,6 +180,12 @@ mod tests {
             ratio_low: ends.map(|(low, _)| low),
             ratio_high: ends.map(|(_, high)| high),
             pairs: if ends.is_some() { 3 } else { 1 },
+            method: Method::PairedT,
+            p_value: None,
+            p_value_adjusted: None,
+            second_opinion: None,
+            others: Vec::new(),
+            negative_control: false,
             verdict,
             findings: Vec::new(),
         }

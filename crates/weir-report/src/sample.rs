@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use weir_model::{
-    Bytes, Cell, Claim, Comparison, DataPlan, DistributionName, DriveProfile, DriveStatistics,
-    Duration, FileKind, FileKindStatistics, Finding, Flavor, IntervalRecord, LatencySummary,
-    Limiter, LoadSettings, MetricKind, Plan, PlannedRun, RunRecord, RunResult, Sample,
-    ServerSettings, ServerVersion, Severity, StudyResult, Utilization, Verdict, WorkloadName,
-    metrics,
+    Analysis, Bytes, Cell, Claim, Comparison, DataPlan, DistributionName, DriveProfile,
+    DriveStatistics, Duration, FileKind, FileKindStatistics, Finding, Flavor, IntervalRecord,
+    LatencySummary, Limiter, LoadSettings, Method, MetricKind, Plan, PlannedRun, Provenance,
+    RunRecord, RunResult, Sample, ServerSettings, ServerVersion, Severity, StudyResult,
+    Utilization, Verdict, WorkloadName, metrics,
 };
 use weir_stats::paired_log_ratio;
 
@@ -65,6 +65,8 @@ fn build(cells: usize, repetitions: u32, measure_s: u32) -> StudyResult {
             .into(),
         data_bytes: 1_073_741_824,
         runs,
+        analysis: Analysis::default(),
+        provenance: Provenance::default(),
         findings: vec![Finding {
             rule: "R6".to_owned(),
             severity: Severity::Warning,
@@ -120,7 +122,10 @@ fn plan(cells: usize, repetitions: u32, measure_s: u32) -> Plan {
             source: "Alibaba Cloud, RDS MySQL write optimisation".to_owned(),
             says: "innodb_doublewrite OFF / ON in queries per second".to_owned(),
             value: 1.48,
+            ..Claim::default()
         }],
+        negative_controls: Vec::new(),
+        prices: BTreeMap::new(),
     }
 }
 
@@ -173,6 +178,7 @@ fn run(plan: &Plan, planned: PlannedRun, measure_s: u32, noise: &mut Noise) -> R
         variables: variables(&plan.cells[planned.cell]),
         variables_changed: strings(&[("gtid_executed", "after the load")]),
         drive: Some(drive_statistics(kind, rate, f64::from(measure_s))),
+        commands: Vec::new(),
         histogram: Vec::new(),
     }
 }
@@ -294,6 +300,7 @@ fn drive_statistics(kind: usize, rate: f64, measure_s: f64) -> DriveStatistics {
             write_latency_s: count(writes) as f64 * 210e-6,
             flushes: count(flushes),
             flush_latency_s: count(flushes) as f64 * 24e-6,
+            ..FileKindStatistics::default()
         }
     };
     let mut by_kind = BTreeMap::from([
@@ -319,6 +326,7 @@ fn drive_statistics(kind: usize, rate: f64, measure_s: f64) -> DriveStatistics {
         lateness_us_p50: 6.0,
         lateness_us_p99: [41.0, 48.0, 96.0, 180.0][kind],
         late_share: [0.004, 0.006, 0.021, 0.083][kind],
+        ..DriveStatistics::default()
     }
 }
 
@@ -417,6 +425,12 @@ fn comparison(
         ratio_low: ends.map(|(low, _)| low),
         ratio_high: ends.map(|(_, high)| high),
         pairs: pairs.len(),
+        method: Method::PairedT,
+        p_value: None,
+        p_value_adjusted: None,
+        second_opinion: None,
+        others: Vec::new(),
+        negative_control: false,
         verdict,
         findings: if unequal { vec![finding] } else { Vec::new() },
     }

@@ -97,6 +97,7 @@ fn sum<'a>(parts: impl Iterator<Item = &'a FileKindStatistics>) -> FileKindStati
             reads: sum.reads + part.reads,
             read_bytes: sum.read_bytes + part.read_bytes,
             read_latency_s: sum.read_latency_s + part.read_latency_s,
+            cache_hits: sum.cache_hits + part.cache_hits,
             writes: sum.writes + part.writes,
             write_bytes: sum.write_bytes + part.write_bytes,
             write_latency_s: sum.write_latency_s + part.write_latency_s,

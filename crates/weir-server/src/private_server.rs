@@ -149,6 +149,7 @@ impl PrivateServer {
             user: USER.to_owned(),
             password: self.password.clone(),
             database: DATABASE.to_owned(),
+            tls: weir_model::Tls::default(),
         }
     }
 

@@ -4,6 +4,7 @@
 //! snapshot in the user's cache directory.
 
 use std::collections::BTreeMap;
+use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -42,6 +43,26 @@ pub fn start_with(flavor: Flavor, variables: &[(&str, &str)]) -> (PrivateServer,
     );
     let server = PrivateServer::start(&binary, &options).unwrap_or_else(|error| panic!("{error}"));
     (server, directory)
+}
+
+/// As [`start_with`], listening on a free port of 127.0.0.1 too, which is returned.
+///
+/// # Panics
+/// As [`start`].
+pub fn start_on_tcp(flavor: Flavor, variables: &[(&str, &str)]) -> (PrivateServer, TempDir, u16) {
+    let port = TcpListener::bind("127.0.0.1:0")
+        .and_then(|listener| listener.local_addr())
+        .expect("invariant: the loopback has free ports")
+        .port();
+    let text = port.to_string();
+    let mut all = vec![
+        ("skip_networking", "OFF"),
+        ("bind_address", "127.0.0.1"),
+        ("port", text.as_str()),
+    ];
+    all.extend_from_slice(variables);
+    let (server, directory) = start_with(flavor, &all);
+    (server, directory, port)
 }
 
 /// A connection of the `mysql` crate to `endpoint`, a private server's: the tests' second opinion.

@@ -29,7 +29,8 @@ pub enum StoreError {
     },
     /// Written by another Weir.
     #[error(
-        "`{path}` has result schema {version}, this weir reads {}; use the weir that wrote it",
+        "`{path}` has result schema {version}, this weir reads {} and {}; use the weir that wrote it",
+        crate::SCHEMA_VERSION - 1,
         crate::SCHEMA_VERSION
     )]
     Version {
@@ -37,6 +38,12 @@ pub enum StoreError {
         path: PathBuf,
         /// Its schema.
         version: i64,
+    },
+    /// A run for a result of an earlier schema.
+    #[error("`{path}` was made by an earlier weir and can be read only; give a new --out folder")]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
     },
     /// SQLite says no: not a database, locked, disk full.
     #[error("cannot {action} result `{path}` ({source})")]

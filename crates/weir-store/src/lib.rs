@@ -14,18 +14,23 @@ use rusqlite::{Connection, OpenFlags};
 
 pub use error::StoreError;
 
-/// Version of the schema that this crate writes.
-pub const SCHEMA_VERSION: i64 = 1;
+/// Version of the schema that this crate writes. It reads the one before as well.
+pub const SCHEMA_VERSION: i64 = 2;
+
+/// What lets a result of the schema before be read as one of this.
+const PREVIOUS_AS_CURRENT: &str = include_str!("schema-1-as-2.sql");
 
 /// An open result.
 #[derive(Debug)]
 pub struct Store {
     connection: Connection,
     path: PathBuf,
+    /// Whether it has this version's schema, and may be written to.
+    is_current: bool,
 }
 
 impl Store {
-    /// Opens the result at `path` for reading and appending.
+    /// Opens the result at `path` for reading and appending; one of the schema before for reading.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         if !path.is_file() {
             return Err(StoreError::Missing {
@@ -37,15 +42,23 @@ impl Store {
         let store = Self {
             connection: connection.map_err(StoreError::sqlite("open", path))?,
             path: path.to_owned(),
+            is_current: true,
         };
         let version = store.schema_version()?;
-        if version == SCHEMA_VERSION {
-            Ok(store)
-        } else {
-            Err(StoreError::Version {
+        match SCHEMA_VERSION - version {
+            0 => Ok(store),
+            1 => {
+                let views = store.connection.execute_batch(PREVIOUS_AS_CURRENT);
+                views.map_err(store.error("read"))?;
+                Ok(Self {
+                    is_current: false,
+                    ..store
+                })
+            }
+            _ => Err(StoreError::Version {
                 path: path.to_owned(),
                 version,
-            })
+            }),
         }
     }
 

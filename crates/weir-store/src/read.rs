@@ -1,28 +1,46 @@
-//! Reading a result back, whole.
+//! Reading a result back, whole or some of its cells.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use rusqlite::{Params, Row};
-use weir_model::{IntervalRecord, RunRecord, RunResult, Sample, StudyResult};
+use weir_model::{
+    IntervalRecord, LatencySummary, Limiter, Provenance, RunRecord, RunResult, Sample, StudyResult,
+    Utilization,
+};
 
 use crate::rows::decode;
 use crate::{Store, StoreError};
 
-/// A run's variables before the load, and those that were different after it.
-type Variables = (BTreeMap<String, String>, BTreeMap<String, String>);
-
 impl Store {
     /// The whole result. Comparisons and findings are empty: they are computed, not stored.
     pub fn read(&self) -> Result<StudyResult, StoreError> {
-        let sql = "SELECT started_at, weir_version, flavor, server_version, data_bytes, plan, \
-                   host, drives FROM study";
+        let mut result = self.header()?;
+        let cells: Vec<_> = (0..result.plan.cells.len()).collect();
+        result.runs = self.runs_of(&cells)?;
+        Ok(result)
+    }
+
+    /// The result with the runs of `cells` only: what a comparison of two of thousands needs.
+    pub fn read_cells(&self, cells: &[usize]) -> Result<StudyResult, StoreError> {
+        let mut result = self.header()?;
+        result.runs = self.runs_of(cells)?;
+        Ok(result)
+    }
+
+    /// The result without its runs.
+    pub fn header(&self) -> Result<StudyResult, StoreError> {
+        let sql = "SELECT started_at, weir_version, data_bytes, study_file, weir_commit, \
+                   flavor, server_version, plan, host, drives, command FROM study";
         let header = self.connection.query_row(sql, [], |row| {
             let text = |index| row.get::<_, String>(index);
-            let texts = [text(2)?, text(3)?, text(5)?, text(6)?, text(7)?];
-            Ok((text(0)?, text(1)?, row.get::<_, u64>(4)?, texts))
+            let plain = [text(0)?, text(1)?, text(3)?, text(4)?];
+            let coded = [text(5)?, text(6)?, text(7)?, text(8)?, text(9)?, text(10)?];
+            Ok((plain, row.get::<_, u64>(2)?, coded))
         });
-        let (started_at, weir_version, data_bytes, texts) = header.map_err(self.error("read"))?;
-        let [flavor, server_version, plan, host, drives] = texts;
+        let (plain, data_bytes, coded) = header.map_err(self.error("read"))?;
+        let [started_at, weir_version, study_file, weir_commit] = plain;
+        let [flavor, server_version, plan, host, drives, command] = coded;
         Ok(StudyResult {
             plan: decode(&self.path, "study.plan", &plan)?,
             started_at,
@@ -32,9 +50,15 @@ impl Store {
             host: decode(&self.path, "study.host", &host)?,
             drives: decode(&self.path, "study.drives", &drives)?,
             data_bytes,
-            runs: self.read_runs()?,
+            runs: Vec::new(),
             comparisons: Vec::new(),
+            analysis: weir_model::Analysis::default(),
             findings: Vec::new(),
+            provenance: Provenance {
+                study_file,
+                weir_commit,
+                command: decode(&self.path, "study.command", &command)?,
+            },
         })
     }
 
@@ -52,56 +76,54 @@ impl Store {
             .map_err(self.error("read"))
     }
 
-    fn read_runs(&self) -> Result<Vec<RunResult>, StoreError> {
-        let sql = "SELECT id, cell, repetition, started_at, measured_s, queries_per_s, \
-                   transactions_per_s, errors, histogram, limiter, latency, utilization, drive, unfinished \
-                   FROM run ORDER BY id";
-        let rows = self.collect(sql, [], |row| {
-            let texts: [String; 3] = [row.get(9)?, row.get(10)?, row.get(11)?];
-            let drive: Option<String> = row.get(12)?;
-            let record = RunRecord {
-                cell: row.get(1)?,
-                repetition: row.get(2)?,
-                started_at: row.get(3)?,
-                measured_s: row.get(4)?,
-                queries_per_s: row.get(5)?,
-                transactions_per_s: row.get(6)?,
-                errors: row.get(7)?,
-                unfinished: row.get(13)?,
-                latency: weir_model::LatencySummary::default(),
-                utilization: weir_model::Utilization::default(),
-                limiter: weir_model::Limiter::Waiting,
-            };
-            Ok((
-                row.get::<_, i64>(0)?,
-                record,
-                row.get::<_, Vec<u8>>(8)?,
-                texts,
-                drive,
-            ))
-        })?;
-        let runs = rows
-            .into_iter()
-            .map(|(id, mut record, histogram, texts, drive)| {
-                let [limiter, latency, utilization] = texts;
-                record.limiter = decode(&self.path, "run.limiter", &limiter)?;
-                record.latency = decode(&self.path, "run.latency", &latency)?;
-                record.utilization = decode(&self.path, "run.utilization", &utilization)?;
-                let drive = drive
-                    .map(|text| decode(&self.path, "run.drive", &text))
-                    .transpose()?;
-                let (variables, variables_changed) = self.read_variables(id)?;
-                Ok(RunResult {
-                    record,
-                    intervals: self.read_intervals(id)?,
-                    samples: self.read_samples(id)?,
-                    variables,
-                    variables_changed,
-                    drive,
-                    histogram,
-                })
-            });
-        runs.collect()
+    fn runs_of(&self, cells: &[usize]) -> Result<Vec<RunResult>, StoreError> {
+        let sql = "SELECT id, variable_set, cell, repetition, started_at, measured_s, \
+                   queries_per_s, transactions_per_s, errors, unfinished, limiter, latency, \
+                   utilization, commands, drive \
+                   FROM run WHERE cell IN (SELECT value FROM json_each(?)) ORDER BY id";
+        let wanted = serde_json::json!(cells).to_string();
+        let rows = self.collect(sql, [wanted], RunRow::of)?;
+        let mut sets = BTreeMap::new();
+        rows.into_iter()
+            .map(|row| {
+                let variables = match sets.entry(row.variable_set) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(new) => new.insert(self.read_variables(row.variable_set)?),
+                };
+                let variables = variables.clone();
+                self.read_run(row, variables)
+            })
+            .collect()
+    }
+
+    fn read_run(
+        &self,
+        row: RunRow,
+        variables: BTreeMap<String, String>,
+    ) -> Result<RunResult, StoreError> {
+        let [limiter, latency, utilization, commands] = row.coded;
+        let mut record = row.record;
+        record.limiter = decode(&self.path, "run.limiter", &limiter)?;
+        record.latency = decode(&self.path, "run.latency", &latency)?;
+        record.utilization = decode(&self.path, "run.utilization", &utilization)?;
+        let drive = row
+            .drive
+            .map(|text| decode(&self.path, "run.drive", &text))
+            .transpose()?;
+        let histogram = "SELECT data FROM histogram WHERE run = ?";
+        let histogram = self
+            .connection
+            .query_row(histogram, [row.id], |row| row.get::<_, Vec<u8>>(0));
+        Ok(RunResult {
+            record,
+            intervals: self.read_intervals(row.id)?,
+            samples: self.read_samples(row.id)?,
+            variables,
+            variables_changed: self.read_changed(row.id)?,
+            drive,
+            commands: decode(&self.path, "run.commands", &commands)?,
+            histogram: histogram.map_err(self.error("read"))?,
+        })
     }
 
     fn read_intervals(&self, run: i64) -> Result<Vec<IntervalRecord>, StoreError> {
@@ -126,7 +148,8 @@ impl Store {
     }
 
     fn read_samples(&self, run: i64) -> Result<Vec<Sample>, StoreError> {
-        let sql = "SELECT metric, time_s, value FROM sample WHERE run = ? ORDER BY time_s, rowid";
+        let sql = "SELECT metric.name, time_s, value FROM sample JOIN metric \
+                   ON metric.id = sample.metric WHERE run = ? ORDER BY time_s, metric.id";
         self.collect(sql, [run], |row| {
             Ok(Sample {
                 metric: row.get(0)?,
@@ -136,23 +159,16 @@ impl Store {
         })
     }
 
-    fn read_variables(&self, run: i64) -> Result<Variables, StoreError> {
-        let sql = "SELECT name, value, value_after FROM variable WHERE run = ?";
-        let rows = self.collect(sql, [run], |row| {
-            Ok((
-                row.get::<_, String>(0)?,
-                row.get::<_, String>(1)?,
-                row.get::<_, Option<_>>(2)?,
-            ))
-        })?;
-        let mut variables = Variables::default();
-        for (name, value, after) in rows {
-            if let Some(after) = after {
-                variables.1.insert(name.clone(), after);
-            }
-            variables.0.insert(name, value);
-        }
-        Ok(variables)
+    fn read_variables(&self, set: i64) -> Result<BTreeMap<String, String>, StoreError> {
+        let sql = "SELECT name, value FROM variable WHERE variable_set = ?";
+        let pairs = self.collect(sql, [set], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(pairs.into_iter().collect())
+    }
+
+    fn read_changed(&self, run: i64) -> Result<BTreeMap<String, String>, StoreError> {
+        let sql = "SELECT name, value_after FROM variable_changed WHERE run = ?";
+        let pairs = self.collect(sql, [run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(pairs.into_iter().collect())
     }
 
     fn collect<T>(
@@ -168,5 +184,40 @@ impl Store {
                 .collect::<rusqlite::Result<Vec<T>>>()
         };
         read().map_err(self.error("read"))
+    }
+}
+
+/// A row of table `run`, before its JSON is read.
+struct RunRow {
+    id: i64,
+    variable_set: i64,
+    /// Without what `coded` holds.
+    record: RunRecord,
+    /// Limiter, latency, utilization, commands.
+    coded: [String; 4],
+    drive: Option<String>,
+}
+
+impl RunRow {
+    fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            id: row.get(0)?,
+            variable_set: row.get(1)?,
+            record: RunRecord {
+                cell: row.get(2)?,
+                repetition: row.get(3)?,
+                started_at: row.get(4)?,
+                measured_s: row.get(5)?,
+                queries_per_s: row.get(6)?,
+                transactions_per_s: row.get(7)?,
+                errors: row.get(8)?,
+                unfinished: row.get(9)?,
+                limiter: Limiter::Waiting,
+                latency: LatencySummary::default(),
+                utilization: Utilization::default(),
+            },
+            coded: [row.get(10)?, row.get(11)?, row.get(12)?, row.get(13)?],
+            drive: row.get(14)?,
+        })
     }
 }

@@ -1,4 +1,4 @@
--- Schema 1 of a result. All times in seconds since the measurement began unless named otherwise.
+-- Schema 2 of a result; docs/result.md describes it. All times in seconds since the measurement began unless named otherwise.
 
 CREATE TABLE study (
     only_row       INTEGER PRIMARY KEY CHECK (only_row = 1),
@@ -10,7 +10,10 @@ CREATE TABLE study (
     data_bytes     INTEGER NOT NULL,
     plan           TEXT NOT NULL,               -- JSON: the resolved plan
     host           TEXT NOT NULL,               -- JSON: label -> text
-    drives         TEXT NOT NULL                -- JSON: the profiles used
+    drives         TEXT NOT NULL,               -- JSON: the profiles used
+    study_file     TEXT NOT NULL,               -- the study file, as it was written
+    weir_commit    TEXT NOT NULL,               -- the commit that Weir was built from
+    command        TEXT NOT NULL                -- JSON: the command line
 );
 
 CREATE TABLE run (
@@ -26,9 +29,16 @@ CREATE TABLE run (
     limiter            TEXT NOT NULL,
     latency            TEXT NOT NULL,           -- JSON: summary, microseconds
     utilization        TEXT NOT NULL,           -- JSON: 0 idle to 1 saturated
-    drive              TEXT,                    -- JSON: counters of the measurement
-    histogram          BLOB NOT NULL,           -- HdrHistogram V2, microseconds
+    drive              TEXT,                    -- JSON: counters and accuracy of the measurement
+    commands           TEXT NOT NULL,           -- JSON: mount, server, load
+    variable_set       INTEGER NOT NULL REFERENCES variable_set (id),
     UNIQUE (cell, repetition)
+);
+
+-- Apart from the runs, so that reading their numbers does not read past it.
+CREATE TABLE histogram (
+    run  INTEGER PRIMARY KEY REFERENCES run (id),
+    data BLOB NOT NULL                          -- HdrHistogram V2, microseconds, transactions
 );
 
 CREATE TABLE interval (
@@ -47,18 +57,35 @@ CREATE TABLE interval (
 );
 CREATE INDEX interval_of_run ON interval (run);
 
+CREATE TABLE metric (
+    id   INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE                   -- the unit stands last: server.cpu_s
+);
+
 CREATE TABLE sample (
     run    INTEGER NOT NULL REFERENCES run (id),
-    metric TEXT NOT NULL,
+    metric INTEGER NOT NULL REFERENCES metric (id),
     time_s REAL NOT NULL,
     value  REAL NOT NULL
 );
 CREATE INDEX sample_of_run ON sample (run);
 
+-- A server has hundreds of variables and the runs of a cell have the same: each set is kept once.
+CREATE TABLE variable_set (
+    id     INTEGER PRIMARY KEY,
+    digest INTEGER NOT NULL UNIQUE              -- of the names and values
+);
+
 CREATE TABLE variable (
+    variable_set INTEGER NOT NULL REFERENCES variable_set (id),
+    name         TEXT NOT NULL,
+    value        TEXT NOT NULL,                 -- before the load
+    PRIMARY KEY (variable_set, name)
+) WITHOUT ROWID;
+
+CREATE TABLE variable_changed (
     run         INTEGER NOT NULL REFERENCES run (id),
     name        TEXT NOT NULL,
-    value       TEXT NOT NULL,                  -- before the load
-    value_after TEXT,                           -- only where the load left it different
+    value_after TEXT NOT NULL,                  -- only where the load left it different
     PRIMARY KEY (run, name)
 ) WITHOUT ROWID;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use weir_model::{
     Cell, DataPlan, DistributionName, DriveStatistics, Duration, Flavor, IntervalRecord,
-    LatencySummary, Limiter, LoadSettings, Plan, PlannedRun, RunRecord, RunResult, Sample, Scale,
-    ServerSettings, StudyResult, Utilization, WorkloadName,
+    LatencySummary, Limiter, LoadSettings, Plan, PlannedRun, Provenance, RunRecord, RunResult,
+    Sample, Scale, ServerSettings, StudyResult, Utilization, WorkloadName,
 };
 
 use crate::{Store, StoreError};
@@ -44,6 +44,8 @@ fn study() -> StudyResult {
                 repetition: 1,
             }],
             claims: vec![],
+            negative_controls: vec![],
+            prices: BTreeMap::new(),
         },
         started_at: "2026-01-01T00:00:00Z".into(),
         weir_version: "0.1.0".into(),
@@ -54,7 +56,13 @@ fn study() -> StudyResult {
         data_bytes: 1 << 30,
         runs: vec![],
         comparisons: vec![],
+        analysis: weir_model::Analysis::default(),
         findings: vec![],
+        provenance: Provenance {
+            study_file: "[study]".into(),
+            weir_commit: "abc".into(),
+            command: vec!["weir".into(), "run".into()],
+        },
     }
 }
 
@@ -103,6 +111,7 @@ fn run(repetition: u32) -> RunResult {
             uptime_s: 3.0,
             ..DriveStatistics::default()
         }),
+        commands: vec!["mysqld --defaults-file=(run)/my.cnf".into()],
         histogram: vec![1, 2, 3],
     }
 }
@@ -177,4 +186,54 @@ fn a_new_result_appears_whole_also_after_a_killed_attempt() {
     let names = std::fs::read_dir(folder.path()).unwrap();
     let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["result.sqlite"]);
+}
+
+/// A result that Weir made with schema 1: two runs on a real server.
+const SCHEMA_1: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/schema-1.sqlite");
+
+#[test]
+fn a_result_of_the_schema_before_is_read_and_not_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("result.sqlite");
+    std::fs::copy(SCHEMA_1, &path).unwrap();
+    let before = std::fs::read(&path).unwrap();
+    let mut store = Store::open(&path).unwrap();
+    let result = store.read().unwrap();
+    assert_eq!(result.plan.title, "Doublewrite, very small");
+    assert_eq!(result.plan.claims[0].value.to_bits(), 1.48_f64.to_bits());
+    assert_eq!(result.provenance, Provenance::default());
+    let [first, second] = result.runs.as_slice() else {
+        panic!("two runs expected")
+    };
+    assert_eq!((first.record.cell, second.record.cell), (1, 0));
+    assert_eq!(first.variables["innodb_doublewrite"], "OFF");
+    assert_eq!(second.variables["innodb_doublewrite"], "ON");
+    assert_eq!(first.variables.len() + second.variables.len(), 1208);
+    assert_eq!(first.samples.len() + second.samples.len(), 264);
+    assert_eq!(first.intervals.len(), 3);
+    assert!(!first.histogram.is_empty() && first.drive.is_some());
+    assert!(matches!(
+        store.append(&run(2)),
+        Err(StoreError::ReadOnly { .. })
+    ));
+    drop(store);
+    assert!(std::fs::read(&path).unwrap() == before);
+}
+
+#[test]
+fn the_same_variables_are_stored_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::create(&folder.path().join("r"), &study()).unwrap();
+    let mut other = run(3);
+    other.variables.insert("b".into(), "9".into());
+    for run in [run(1), run(2), other.clone()] {
+        store.append(&run).unwrap();
+    }
+    let count = |sql| -> i64 {
+        let count = store.connection.query_row(sql, [], |row| row.get(0));
+        count.unwrap()
+    };
+    assert_eq!(count("SELECT count(*) FROM variable_set"), 2);
+    assert_eq!(count("SELECT count(*) FROM metric"), 1);
+    assert_eq!(store.read().unwrap().runs, [run(1), run(2), other]);
 }

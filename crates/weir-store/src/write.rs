@@ -1,9 +1,10 @@
 //! Writing: a new result, then one transaction per completed run.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use weir_model::{RunResult, StudyResult};
 
 use crate::rows::encode;
@@ -34,6 +35,11 @@ impl Store {
 
     /// Adds a completed run. Either all of it is stored or nothing.
     pub fn append(&mut self, run: &RunResult) -> Result<(), StoreError> {
+        if !self.is_current {
+            return Err(StoreError::ReadOnly {
+                path: self.path.clone(),
+            });
+        }
         let mut write = || {
             let transaction = self.connection.transaction()?;
             insert_run(&transaction, run)?;
@@ -57,7 +63,7 @@ fn write_new(path: &Path, study: &StudyResult) -> rusqlite::Result<()> {
 }
 
 fn insert_study(transaction: &Transaction<'_>, study: &StudyResult) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO study VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    let sql = "INSERT INTO study VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     transaction.execute(
         sql,
         params![
@@ -70,6 +76,9 @@ fn insert_study(transaction: &Transaction<'_>, study: &StudyResult) -> rusqlite:
             encode(&study.plan),
             encode(&study.host),
             encode(&study.drives),
+            study.provenance.study_file,
+            study.provenance.weir_commit,
+            encode(&study.provenance.command),
         ],
     )?;
     Ok(())
@@ -77,10 +86,11 @@ fn insert_study(transaction: &Transaction<'_>, study: &StudyResult) -> rusqlite:
 
 fn insert_run(transaction: &Transaction<'_>, run: &RunResult) -> rusqlite::Result<()> {
     let record = &run.record;
+    let variable_set = variable_set(transaction, &run.variables)?;
     transaction.execute(
         "INSERT INTO run (cell, repetition, started_at, measured_s, queries_per_s, \
-         transactions_per_s, errors, unfinished, limiter, latency, utilization, drive, histogram) \
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+         transactions_per_s, errors, unfinished, limiter, latency, utilization, drive, commands, \
+         variable_set) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         params![
             record.cell,
             record.repetition,
@@ -94,13 +104,16 @@ fn insert_run(transaction: &Transaction<'_>, run: &RunResult) -> rusqlite::Resul
             encode(&record.latency),
             encode(&record.utilization),
             run.drive.as_ref().map(encode),
-            run.histogram,
+            encode(&run.commands),
+            variable_set,
         ],
     )?;
     let id = transaction.last_insert_rowid();
+    let sql = "INSERT INTO histogram VALUES (?, ?)";
+    transaction.execute(sql, params![id, run.histogram])?;
     insert_intervals(transaction, id, run)?;
     insert_samples(transaction, id, run)?;
-    insert_variables(transaction, id, run)
+    insert_changed(transaction, id, run)
 }
 
 fn insert_intervals(
@@ -109,7 +122,7 @@ fn insert_intervals(
     run: &RunResult,
 ) -> rusqlite::Result<()> {
     let sql = "INSERT INTO interval VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-    let mut statement = transaction.prepare(sql)?;
+    let mut statement = transaction.prepare_cached(sql)?;
     for interval in &run.intervals {
         statement.execute(params![
             id,
@@ -130,21 +143,64 @@ fn insert_intervals(
 }
 
 fn insert_samples(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rusqlite::Result<()> {
-    let mut statement = transaction.prepare("INSERT INTO sample VALUES (?, ?, ?, ?)")?;
+    let mut known = BTreeMap::new();
+    let mut statement = transaction.prepare_cached("INSERT INTO sample VALUES (?, ?, ?, ?)")?;
     for sample in &run.samples {
-        statement.execute(params![id, sample.metric, sample.time_s, sample.value])?;
+        let metric = match known.get(sample.metric.as_str()) {
+            Some(metric) => *metric,
+            None => *known
+                .entry(sample.metric.as_str())
+                .or_insert(metric(transaction, &sample.metric)?),
+        };
+        statement.execute(params![id, metric, sample.time_s, sample.value])?;
     }
     Ok(())
 }
 
-fn insert_variables(
-    transaction: &Transaction<'_>,
-    id: i64,
-    run: &RunResult,
-) -> rusqlite::Result<()> {
-    let mut statement = transaction.prepare("INSERT INTO variable VALUES (?, ?, ?, ?)")?;
-    for (name, value) in &run.variables {
-        statement.execute(params![id, name, value, run.variables_changed.get(name)])?;
+/// The number of a metric, given to it when it is first met.
+fn metric(transaction: &Transaction<'_>, name: &str) -> rusqlite::Result<i64> {
+    transaction.execute("INSERT OR IGNORE INTO metric (name) VALUES (?)", [name])?;
+    transaction.query_row("SELECT id FROM metric WHERE name = ?", [name], |row| {
+        row.get(0)
+    })
+}
+
+fn insert_changed(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO variable_changed VALUES (?, ?, ?)";
+    let mut statement = transaction.prepare_cached(sql)?;
+    for (name, value) in &run.variables_changed {
+        statement.execute(params![id, name, value])?;
     }
     Ok(())
+}
+
+/// The set of exactly these `variables`, stored unless an earlier run had the same.
+fn variable_set(
+    transaction: &Transaction<'_>,
+    variables: &BTreeMap<String, String>,
+) -> rusqlite::Result<i64> {
+    let digest = digest(variables);
+    let known = "SELECT id FROM variable_set WHERE digest = ?";
+    let known = transaction.query_row(known, [digest], |row| row.get(0));
+    if let Some(id) = known.optional()? {
+        return Ok(id);
+    }
+    transaction.execute("INSERT INTO variable_set (digest) VALUES (?)", [digest])?;
+    let id = transaction.last_insert_rowid();
+    let mut statement = transaction.prepare_cached("INSERT INTO variable VALUES (?, ?, ?)")?;
+    for (name, value) in variables {
+        statement.execute(params![id, name, value])?;
+    }
+    Ok(id)
+}
+
+/// FNV-1a over names and values, each ended by a byte that no text holds: 64 bits for the few
+/// hundred sets of a result. <http://www.isthe.com/chongo/tech/comp/fnv/>
+fn digest(variables: &BTreeMap<String, String>) -> i64 {
+    let texts = variables.iter().flat_map(|(name, value)| [name, value]);
+    let bytes = texts.flat_map(|text| text.bytes().chain([0xff]));
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    hash.cast_signed()
 }

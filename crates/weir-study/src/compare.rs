@@ -2,87 +2,157 @@
 
 use std::collections::BTreeMap;
 
-use weir_model::{Cell, Comparison, RunResult, StudyResult, Verdict};
-use weir_stats::{StatsError, paired_log_ratio};
+use weir_model::{Cell, Comparison, MetricRatio, Plan, StudyResult, Verdict};
 
-/// What is compared.
-const METRIC: &str = "queries_per_s";
+use crate::estimate_ratio::{Pairing, ratio, second_opinion};
+use crate::measured::{RunsByCell, THROUGHPUT};
 
-/// Compares, for each factor and each context, every level with the factor's first.
-///
-/// Verdicts are what the statistics alone say; rules may still overrule them.
-pub(crate) fn compare_all(result: &StudyResult) -> Result<Vec<Comparison>, StatsError> {
-    let cells = &result.plan.cells;
-    let mut comparisons = Vec::new();
-    for factor in cells
-        .first()
-        .map(|cell| cell.levels.keys())
-        .into_iter()
-        .flatten()
-    {
-        let baseline = &cells[0].levels[factor];
+/// Levels by factor: what names a cell.
+pub(crate) type Levels = BTreeMap<String, String>;
+
+/// Latencies that stand beside every ratio of throughput: a mean hides stalls (rule R7).
+const OTHERS: [&str; 2] = ["latency_us_p95", "latency_us_p99"];
+
+/// Two cells that differ in one factor.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Contrast {
+    pub(crate) factor: String,
+    pub(crate) baseline: String,
+    pub(crate) level: String,
+    /// Levels of the other factors.
+    pub(crate) context: Levels,
+    pub(crate) baseline_cell: usize,
+    pub(crate) level_cell: usize,
+}
+
+/// For each factor and each context, every level against the factor's first.
+pub(crate) fn contrasts(plan: &Plan) -> Vec<Contrast> {
+    let cells = &plan.cells;
+    let Some(first) = cells.first() else {
+        return Vec::new();
+    };
+    let index = index(cells);
+    let mut contrasts = Vec::new();
+    for (factor, baseline) in &first.levels {
         for (level_cell, cell) in cells.iter().enumerate() {
-            if cell.levels[factor] == *baseline {
+            let Some(level) = cell.levels.get(factor) else {
                 continue;
+            };
+            // A study may leave combinations out: then there is nothing to compare with.
+            let Some(baseline_cell) = sibling(&index, cell, factor, baseline) else {
+                continue;
+            };
+            if baseline_cell != level_cell {
+                contrasts.push(Contrast {
+                    factor: factor.clone(),
+                    baseline: baseline.clone(),
+                    level: level.clone(),
+                    context: context(cell, factor),
+                    baseline_cell,
+                    level_cell,
+                });
             }
-            let baseline_cell = sibling(cells, cell, factor, baseline);
-            let pairs = pairs(&result.runs, level_cell, baseline_cell);
-            if pairs.is_empty() {
-                continue; // Stopped early: this block has not been run yet.
-            }
-            let estimate = paired_log_ratio(&pairs)?;
-            comparisons.push(Comparison {
-                factor: factor.clone(),
-                baseline: baseline.clone(),
-                level: cell.levels[factor].clone(),
-                context: context(cell, factor),
-                metric: METRIC.to_owned(),
-                baseline_cell,
-                level_cell,
-                ratio: estimate.ratio,
-                ratio_low: estimate.interval.map(|(low, _)| low),
-                ratio_high: estimate.interval.map(|(_, high)| high),
-                pairs: estimate.pairs,
-                verdict: if estimate.differs_from_one() {
-                    Verdict::Effect
-                } else {
-                    Verdict::Inconclusive
-                },
-                findings: Vec::new(),
-            });
         }
     }
-    Ok(comparisons)
+    contrasts
+}
+
+/// Compares both cells of every contrast in throughput, and in the latencies beside it.
+///
+/// Verdicts are what the interval alone says; [`crate::evaluate`] may overrule them.
+pub(crate) fn compare_all(
+    result: &StudyResult,
+    runs: &RunsByCell<'_>,
+    pairing: Pairing,
+) -> Vec<Comparison> {
+    contrasts(&result.plan)
+        .into_iter()
+        .filter_map(|contrast| compare(&result.plan, runs, &contrast, THROUGHPUT, pairing))
+        .collect()
+}
+
+/// One contrast in one metric; `None` if no runs can be compared: it was stopped early.
+pub(crate) fn compare(
+    plan: &Plan,
+    runs: &RunsByCell<'_>,
+    contrast: &Contrast,
+    metric: &str,
+    pairing: Pairing,
+) -> Option<Comparison> {
+    let (level, baseline) = (contrast.level_cell, contrast.baseline_cell);
+    let of = |metric| ratio(runs, level, baseline, metric, pairing, plan.seed);
+    let estimate = of(metric)?;
+    let others = OTHERS.iter().filter(|other| **other != metric);
+    let others = others.filter_map(|other| {
+        Some(MetricRatio {
+            metric: (*other).to_owned(),
+            ratio: of(other)?.ratio,
+        })
+    });
+    Some(Comparison {
+        factor: contrast.factor.clone(),
+        baseline: contrast.baseline.clone(),
+        level: contrast.level.clone(),
+        context: contrast.context.clone(),
+        metric: metric.to_owned(),
+        baseline_cell: baseline,
+        level_cell: level,
+        ratio: estimate.ratio.ratio,
+        ratio_low: estimate.ratio.low,
+        ratio_high: estimate.ratio.high,
+        pairs: estimate.runs,
+        method: estimate.method,
+        p_value: estimate.p_value,
+        p_value_adjusted: None,
+        second_opinion: second_opinion(runs, level, baseline, metric, &estimate),
+        others: others.collect(),
+        negative_control: is_negative_control(plan, contrast),
+        verdict: if estimate.ratio.differs_from_one() {
+            Verdict::Effect
+        } else {
+            Verdict::Inconclusive
+        },
+        findings: Vec::new(),
+    })
+}
+
+fn is_negative_control(plan: &Plan, contrast: &Contrast) -> bool {
+    let mut controls = plan.negative_controls.iter();
+    controls.any(|control| {
+        control.factor == contrast.factor && holds_at(&contrast.context, &control.at)
+    })
+}
+
+/// Whether `context` has all the levels of `wanted`.
+pub(crate) fn holds_at(context: &Levels, wanted: &Levels) -> bool {
+    wanted
+        .iter()
+        .all(|(factor, level)| context.get(factor) == Some(level))
+}
+
+/// Where the cell of given levels stands.
+pub(crate) fn index(cells: &[Cell]) -> BTreeMap<&Levels, usize> {
+    let positions = cells.iter().enumerate();
+    positions
+        .map(|(position, cell)| (&cell.levels, position))
+        .collect()
 }
 
 /// The cell that differs from `cell` in `factor` alone, where it has `level`.
-fn sibling(cells: &[Cell], cell: &Cell, factor: &str, level: &str) -> usize {
+pub(crate) fn sibling(
+    index: &BTreeMap<&Levels, usize>,
+    cell: &Cell,
+    factor: &str,
+    level: &str,
+) -> Option<usize> {
     let mut levels = cell.levels.clone();
     levels.insert(factor.to_owned(), level.to_owned());
-    let position = cells
-        .iter()
-        .position(|candidate| candidate.levels == levels);
-    position.expect("invariant: the cells are a full factorial")
+    index.get(&levels).copied()
 }
 
-fn context(cell: &Cell, factor: &str) -> BTreeMap<String, String> {
+/// The levels of `cell` in all factors but `factor`.
+pub(crate) fn context(cell: &Cell, factor: &str) -> Levels {
     let mut context = cell.levels.clone();
     context.remove(factor);
     context
-}
-
-/// Throughput of both cells in each repetition that has both.
-fn pairs(runs: &[RunResult], level_cell: usize, baseline_cell: usize) -> Vec<(f64, f64)> {
-    let of_cell = |cell| {
-        runs.iter()
-            .map(|run| &run.record)
-            .filter(move |run| run.cell == cell)
-    };
-    of_cell(level_cell)
-        .filter_map(|level| {
-            let block = |run: &&weir_model::RunRecord| run.repetition == level.repetition;
-            let baseline = of_cell(baseline_cell).find(block)?;
-            Some((level.queries_per_s, baseline.queries_per_s))
-        })
-        .collect()
 }

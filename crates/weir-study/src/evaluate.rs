@@ -5,6 +5,8 @@ use std::path::Path;
 use weir_model::{Severity, StudyResult, Verdict};
 use weir_store::Store;
 
+use crate::estimate_ratio::Pairing;
+use crate::measured::RunsByCell;
 use crate::{StudyError, compare, rules};
 
 /// The file of a result inside its folder.
@@ -22,7 +24,8 @@ pub fn read_result(path: &Path) -> Result<StudyResult, StudyError> {
 
 /// Fills in comparisons and findings from the runs. An error of a rule makes a verdict invalid.
 pub fn evaluate(mut result: StudyResult) -> Result<StudyResult, StudyError> {
-    result.comparisons = compare::compare_all(&result)?;
+    result.comparisons =
+        compare::compare_all(&result, &RunsByCell::new(&result), Pairing::Repetition);
     for index in 0..result.comparisons.len() {
         let findings = rules::of_comparison(&result, &result.comparisons[index]);
         let comparison = &mut result.comparisons[index];

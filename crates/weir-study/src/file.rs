@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use weir_model::{Claim, DistributionName, Duration, Scale, parse_toml};
+use weir_model::{DistributionName, Duration, Price, Scale, parse_toml};
 
 use crate::StudyError;
+use crate::declared::{ClaimSection, NegativeControlSection};
 
 /// A study file. Unknown keys are errors: a misspelt setting must not be silently a default.
 #[derive(Debug, Clone, Deserialize)]
@@ -27,7 +28,13 @@ pub struct StudyFile {
     pub(crate) repeat: RepeatSection,
     /// Published claims.
     #[serde(default)]
-    pub(crate) claims: Vec<Claim>,
+    pub(crate) claims: Vec<ClaimSection>,
+    /// Places where a factor cannot have an effect.
+    #[serde(default)]
+    pub(crate) negative_controls: Vec<NegativeControlSection>,
+    /// Prices of levels.
+    #[serde(default)]
+    pub(crate) prices: BTreeMap<String, Price>,
 }
 
 impl StudyFile {

@@ -5,11 +5,14 @@
 //! computes comparisons and findings from a stored result. Only [`run`] touches a server.
 
 mod compare;
+mod declared;
 mod error;
 mod estimate;
+mod estimate_ratio;
 mod evaluate;
 mod event;
 mod file;
+mod measured;
 mod order;
 mod resolve;
 mod rules;

@@ -9,6 +9,7 @@ use weir_model::{
     Bytes, Cell, DataPlan, Flavor, LoadSettings, Plan, Scale, ServerSettings, WorkloadName,
 };
 
+use crate::declared::{ClaimSection, NegativeControlSection};
 use crate::file::{OneOrMore, StudyFile};
 use crate::{StudyError, order, server_defaults};
 
@@ -68,7 +69,13 @@ pub fn resolve(
         },
         runs: order::interleaved(cells.len(), file.repeat.runs, seed),
         cells,
-        claims: file.claims.clone(),
+        claims: file.claims.iter().map(ClaimSection::resolve).collect(),
+        negative_controls: file
+            .negative_controls
+            .iter()
+            .map(NegativeControlSection::resolve)
+            .collect(),
+        prices: file.prices.clone(),
     })
 }
 

@@ -4,6 +4,7 @@
 //! cold, loaded, and all of it thrown away. What remains is the stored result.
 
 mod bench;
+mod commands;
 mod data;
 mod host;
 mod place;
@@ -14,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use weir_model::{Bytes, Plan, PlannedRun, RunResult, StudyResult};
+use weir_model::{Analysis, Bytes, Plan, PlannedRun, Provenance, RunResult, StudyResult};
 use weir_process::{Registry, sweep};
 use weir_store::Store;
 
@@ -36,6 +37,8 @@ pub struct RunOptions {
     pub weir: PathBuf,
     /// Emulate drives also below this machine's FUSE floor.
     pub below_floor: bool,
+    /// What the result says of where it comes from.
+    pub provenance: Provenance,
 }
 
 /// A study that was run, or as much of it as there was time for.
@@ -147,7 +150,7 @@ fn resumed_store(plan: &Plan, file: &Path, resume: bool) -> Result<Option<Store>
         .into());
     }
     let store = Store::open(file)?;
-    if store.read()?.plan == *plan {
+    if store.header()?.plan == *plan {
         Ok(Some(store))
     } else {
         Err(StudyError::OtherPlan {
@@ -174,7 +177,9 @@ fn create_store(
         data_bytes: tables.0,
         runs: Vec::new(),
         comparisons: Vec::new(),
+        analysis: Analysis::default(),
         findings: Vec::new(),
+        provenance: bench.options.provenance.clone(),
     };
     Ok(Store::create(file, &header)?)
 }

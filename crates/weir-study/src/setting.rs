@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// What stands for a run's own directory in the values of variables, so that two runs with equal
 /// settings have equal variables, and no result tells where somebody's disk is mounted.
-const RUN_DIRECTORY: &str = "(run)";
+pub(crate) const RUN_DIRECTORY: &str = "(run)";
 
 /// Variables that differ between two starts of one server, or two moments of one start.
 const NOT_SETTINGS: [&str; 8] = [

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use weir_drive::RecordingOptions;
 use weir_model::{Bytes, Scale};
 
 /// Which storage, memory and InnoDB settings make your MySQL faster, safer or cheaper, with
@@ -269,6 +270,12 @@ pub(crate) struct MountArguments {
     /// Emulate it also if it is faster than this machine can emulate
     #[arg(long)]
     pub(crate) below_floor: bool,
+    /// Record all that reaches the drive, with its data, in this empty directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) record: Option<PathBuf>,
+    /// End the recording when it has grown to this; the drive goes on
+    #[arg(long, value_name = "SIZE", requires = "record", default_value_t = RecordingOptions::LIMIT)]
+    pub(crate) record_limit: Bytes,
     /// Remove the backing directory after the drive is unmounted
     #[arg(long, hide = true)]
     pub(crate) remove_backing: bool,

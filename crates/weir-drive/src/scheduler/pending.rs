@@ -6,6 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use fuser::{Errno, ReplyData, ReplyEmpty, ReplyWrite};
 use weir_model::Nanoseconds;
 
+use crate::recording::Recorded;
+
 /// Buffers that are kept for the next read; more than the kernel's background limit is useless.
 const BUFFERS_MAX: usize = 256;
 /// A larger buffer is given back to the allocator.
@@ -21,9 +23,9 @@ pub(crate) enum Reply {
         bytes: usize,
     },
     /// So many bytes were written.
-    Written(ReplyWrite, u32),
+    Written(ReplyWrite, u32, Option<Recorded>),
     /// Done: a flush, a discard.
-    Done(ReplyEmpty),
+    Done(ReplyEmpty, Option<Recorded>),
 }
 
 impl Reply {
@@ -40,8 +42,14 @@ impl Reply {
                 }
                 buffers.give_back(buffer);
             }
-            Self::Written(reply, bytes) => reply.written(bytes),
-            Self::Done(reply) => reply.ok(),
+            Self::Written(reply, bytes, recorded) => {
+                Recorded::done(recorded);
+                reply.written(bytes);
+            }
+            Self::Done(reply, recorded) => {
+                Recorded::done(recorded);
+                reply.ok();
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Open files and directories, by the number that the kernel holds for them.
 
 use std::collections::HashMap;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{FallocateFlags, SeekFrom};
@@ -107,32 +107,12 @@ impl OpenFile {
         bytes: u64,
         stored_share: f64,
     ) -> Result<()> {
-        let mode = FallocateFlags::from_bits(mode as u32).ok_or(Errno::OPNOTSUPP)?;
-        let supported =
-            FallocateFlags::KEEP_SIZE | FallocateFlags::PUNCH_HOLE | FallocateFlags::ZERO_RANGE;
-        if !supported.contains(mode) {
-            return Err(Errno::OPNOTSUPP);
-        }
-        if !mode.contains(FallocateFlags::PUNCH_HOLE) {
+        if mode & libc::FALLOC_FL_PUNCH_HOLE == 0 {
             let growth = self.inode.file_space().growth_max(offset, bytes);
             self.inode.space().check_room(growth, stored_share)?;
         }
-        let done = rustix::fs::fallocate(&self.descriptor, mode, offset, bytes);
-        if done == Err(Errno::OPNOTSUPP) && mode.contains(FallocateFlags::ZERO_RANGE) {
-            // A store in memory (tmpfs) has holes but no ZERO_RANGE: a hole reads as zeroes too.
-            self.zero_by_hole(mode, offset, bytes)?;
-        } else {
-            done?;
-        }
+        allocate(&self.descriptor, mode, offset, bytes)?;
         self.recount()
-    }
-
-    fn zero_by_hole(&self, mode: FallocateFlags, offset: u64, bytes: u64) -> Result<()> {
-        let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        rustix::fs::fallocate(&self.descriptor, punch, offset, bytes)?;
-        // What ZERO_RANGE promises besides zeroes: the range is allocated, the file long enough.
-        let allocate = mode & FallocateFlags::KEEP_SIZE;
-        rustix::fs::fallocate(&self.descriptor, allocate, offset, bytes)
     }
 
     /// `SEEK_DATA` and `SEEK_HOLE`; all other positions are the kernel's business.
@@ -149,4 +129,29 @@ impl OpenFile {
         self.inode.recount(&super::stat_of(&self.descriptor)?);
         Ok(())
     }
+}
+
+/// fallocate(2) in the modes that a drive has, on any file system of the host.
+pub(crate) fn allocate(file: impl AsFd, mode: i32, offset: u64, bytes: u64) -> Result<()> {
+    let mode = FallocateFlags::from_bits(mode as u32).ok_or(Errno::OPNOTSUPP)?;
+    let supported =
+        FallocateFlags::KEEP_SIZE | FallocateFlags::PUNCH_HOLE | FallocateFlags::ZERO_RANGE;
+    if !supported.contains(mode) {
+        return Err(Errno::OPNOTSUPP);
+    }
+    match rustix::fs::fallocate(&file, mode, offset, bytes) {
+        // A store in memory (tmpfs) has holes but no ZERO_RANGE: a hole reads as zeroes too.
+        Err(Errno::OPNOTSUPP) if mode.contains(FallocateFlags::ZERO_RANGE) => {
+            zero_by_hole(file, mode, offset, bytes)
+        }
+        done => done,
+    }
+}
+
+fn zero_by_hole(file: impl AsFd, mode: FallocateFlags, offset: u64, bytes: u64) -> Result<()> {
+    let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    rustix::fs::fallocate(&file, punch, offset, bytes)?;
+    // What ZERO_RANGE promises besides zeroes: the range is allocated, the file long enough.
+    let allocate = mode & FallocateFlags::KEEP_SIZE;
+    rustix::fs::fallocate(&file, allocate, offset, bytes)
 }

@@ -2,6 +2,8 @@
 #![allow(dead_code)] // Each test file uses its own part.
 #![allow(clippy::unwrap_used)] // A test's tools fail as a test does.
 
+pub(crate) mod random_operations;
+
 use std::fs::{File, OpenOptions};
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;

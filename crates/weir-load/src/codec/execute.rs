@@ -1,161 +1,129 @@
-//! Requests that are encoded once and patched in place.
+//! Requests, appended to what a reactor is to send.
 //!
 //! `COM_STMT_EXECUTE` carries the types of its parameters only the first time, so a template has
-//! two forms: typed for a statement's first execution on a connection, and bare for all others.
+//! two heads: typed for a statement's first execution on a connection, and bare for all others.
+//! A head is encoded once; an execution copies it and appends its values.
 
 use super::packet::{HEADER_BYTES, put_header, put_length_encoded};
 
 const COM_QUERY: u8 = 0x03;
 const COM_STMT_EXECUTE: u8 = 0x17;
+/// Where a packet of it has the statement's number.
+const STATEMENT_ID: usize = HEADER_BYTES + 1;
 const TYPE_LONG: u8 = 0x03;
+const TYPE_LONGLONG: u8 = 0x08;
 const TYPE_STRING: u8 = 0xFE;
 
-/// What a parameter holds; its bytes have a fixed place in the template.
+/// What a parameter holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ParameterKind {
-    /// `INTEGER`: four bytes.
+    /// `INTEGER`: four bytes, signed.
     Integer,
-    /// `CHAR` of this length.
-    Text(usize),
+    /// `BIGINT`: eight bytes, signed.
+    BigInteger,
+    /// A string.
+    Text,
 }
 
-/// A `COM_STMT_EXECUTE` packet whose statement and parameters are patched in.
+/// The head of a `COM_STMT_EXECUTE` packet, up to its first value.
 #[derive(Debug, Clone)]
 pub(crate) struct ExecuteTemplate {
-    typed: Form,
-    bare: Form,
-    kinds: Vec<ParameterKind>,
-}
-
-#[derive(Debug, Clone)]
-struct Form {
-    bytes: Vec<u8>,
-    offsets: Vec<usize>,
+    typed: Vec<u8>,
+    bare: Vec<u8>,
 }
 
 impl ExecuteTemplate {
     /// A template for a statement with these parameters.
     pub(crate) fn new(kinds: &[ParameterKind]) -> Self {
         Self {
-            typed: Form::new(kinds, true),
-            bare: Form::new(kinds, false),
-            kinds: kinds.to_vec(),
-        }
-    }
-
-    /// The packet for one execution; `typed` for the first one on its connection.
-    pub(crate) fn patch(&mut self, statement_id: u32, typed: bool) -> Patch<'_> {
-        let form = if typed {
-            &mut self.typed
-        } else {
-            &mut self.bare
-        };
-        form.bytes[5..9].copy_from_slice(&statement_id.to_le_bytes());
-        Patch {
-            bytes: &mut form.bytes,
-            offsets: &form.offsets,
-            kinds: &self.kinds,
+            typed: head(kinds, true),
+            bare: head(kinds, false),
         }
     }
 }
 
-impl Form {
-    fn new(kinds: &[ParameterKind], typed: bool) -> Self {
-        let mut bytes = vec![0; HEADER_BYTES];
-        bytes.push(COM_STMT_EXECUTE);
-        bytes.extend_from_slice(&[0; 4]);
-        bytes.push(0); // no cursor
-        bytes.extend_from_slice(&1_u32.to_le_bytes()); // one iteration
-        let mut offsets = Vec::with_capacity(kinds.len());
-        if !kinds.is_empty() {
-            bytes.resize(bytes.len() + kinds.len().div_ceil(8), 0); // none is NULL
-            bytes.push(u8::from(typed));
-            if typed {
-                for kind in kinds {
-                    let code = match kind {
-                        ParameterKind::Integer => TYPE_LONG,
-                        ParameterKind::Text(_) => TYPE_STRING,
-                    };
-                    bytes.extend_from_slice(&[code, 0]);
-                }
-            }
-        }
-        for kind in kinds {
-            let length = match *kind {
-                ParameterKind::Integer => 4,
-                ParameterKind::Text(length) => {
-                    put_length_encoded(&mut bytes, length as u64);
-                    length
-                }
-            };
-            offsets.push(bytes.len());
-            bytes.resize(bytes.len() + length, 0);
-        }
-        let payload = bytes.len() - HEADER_BYTES;
-        put_header(&mut bytes, payload, 0);
-        Self { bytes, offsets }
-    }
-}
-
-/// One execution, being filled in.
-#[derive(Debug)]
-pub(crate) struct Patch<'a> {
-    bytes: &'a mut [u8],
-    offsets: &'a [usize],
-    kinds: &'a [ParameterKind],
-}
-
-impl<'a> Patch<'a> {
-    /// Sets integer parameter `index`.
-    pub(crate) fn integer(&mut self, index: usize, value: u32) {
-        debug_assert_eq!(self.kinds[index], ParameterKind::Integer);
-        let offset = self.offsets[index];
-        self.bytes[offset..offset + 4].copy_from_slice(&value.to_le_bytes());
-    }
-
-    /// The bytes of text parameter `index`, to be overwritten.
-    pub(crate) fn text(&mut self, index: usize) -> &mut [u8] {
-        let ParameterKind::Text(length) = self.kinds[index] else {
-            return &mut [];
-        };
-        let offset = self.offsets[index];
-        &mut self.bytes[offset..offset + length]
-    }
-
-    /// The packet.
-    pub(crate) fn finish(self) -> &'a [u8] {
-        self.bytes
-    }
-}
-
-/// A `COM_QUERY` packet whose text is written anew each time, in memory that is kept.
-#[derive(Debug, Default)]
-pub(crate) struct TextRequest {
-    bytes: Vec<u8>,
-}
-
-impl TextRequest {
-    /// Begins a packet; its text is to be appended to what this returns.
-    pub(crate) fn begin(&mut self) -> &mut Vec<u8> {
-        self.bytes.clear();
-        self.bytes.extend_from_slice(&[0; HEADER_BYTES]);
-        self.bytes.push(COM_QUERY);
-        &mut self.bytes
-    }
-
-    /// The packet. The text is far shorter than a packet can be.
-    pub(crate) fn finish(&mut self) -> &[u8] {
-        let payload = self.bytes.len() - HEADER_BYTES;
-        put_header(&mut self.bytes, payload, 0);
-        &self.bytes
-    }
-}
-
-/// A `COM_QUERY` packet.
-pub(crate) fn text_request(sql: &str) -> Vec<u8> {
+fn head(kinds: &[ParameterKind], typed: bool) -> Vec<u8> {
     let mut bytes = vec![0; HEADER_BYTES];
-    bytes.push(COM_QUERY);
-    bytes.extend_from_slice(sql.as_bytes());
-    put_header(&mut bytes, 1 + sql.len(), 0);
+    bytes.push(COM_STMT_EXECUTE);
+    bytes.extend_from_slice(&[0; 4]);
+    bytes.push(0); // no cursor
+    bytes.extend_from_slice(&1_u32.to_le_bytes()); // one iteration
+    if kinds.is_empty() {
+        return bytes;
+    }
+    bytes.resize(bytes.len() + kinds.len().div_ceil(8), 0); // none is NULL
+    bytes.push(u8::from(typed));
+    if typed {
+        for kind in kinds {
+            let code = match kind {
+                ParameterKind::Integer => TYPE_LONG,
+                ParameterKind::BigInteger => TYPE_LONGLONG,
+                ParameterKind::Text => TYPE_STRING,
+            };
+            bytes.extend_from_slice(&[code, 0]);
+        }
+    }
     bytes
+}
+
+/// A request that is being appended to what is to be sent.
+#[derive(Debug)]
+pub(crate) struct Request<'a> {
+    out: &'a mut Vec<u8>,
+    start: usize,
+}
+
+impl<'a> Request<'a> {
+    /// Begins the execution of a prepared statement; `typed`: its first on this connection.
+    pub(crate) fn execute(
+        out: &'a mut Vec<u8>,
+        template: &ExecuteTemplate,
+        statement_id: u32,
+        typed: bool,
+    ) -> Self {
+        let head = if typed {
+            &template.typed
+        } else {
+            &template.bare
+        };
+        let start = out.len();
+        out.extend_from_slice(head);
+        out[start + STATEMENT_ID..][..4].copy_from_slice(&statement_id.to_le_bytes());
+        Self { out, start }
+    }
+
+    /// Begins a statement of text, to be appended to [`Self::sql`].
+    pub(crate) fn query(out: &'a mut Vec<u8>) -> Self {
+        let start = out.len();
+        out.extend_from_slice(&[0; HEADER_BYTES]);
+        out.push(COM_QUERY);
+        Self { out, start }
+    }
+
+    /// The text of a statement, so far.
+    pub(crate) fn sql(&mut self) -> &mut Vec<u8> {
+        self.out
+    }
+
+    /// Appends a [`ParameterKind::Integer`].
+    pub(crate) fn integer(&mut self, value: i32) {
+        self.out.extend_from_slice(&value.to_le_bytes());
+    }
+
+    /// Appends a [`ParameterKind::BigInteger`].
+    pub(crate) fn big_integer(&mut self, value: i64) {
+        self.out.extend_from_slice(&value.to_le_bytes());
+    }
+
+    /// Appends a [`ParameterKind::Text`].
+    pub(crate) fn text(&mut self, value: &[u8]) {
+        put_length_encoded(self.out, value.len() as u64);
+        self.out.extend_from_slice(value);
+    }
+
+    /// Ends the packet. What a load sends is far shorter than a packet can be.
+    pub(crate) fn finish(self) {
+        let payload = self.out.len() - self.start - HEADER_BYTES;
+        put_header(&mut self.out[self.start..], payload, 0);
+    }
 }

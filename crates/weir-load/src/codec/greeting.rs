@@ -10,6 +10,8 @@ use super::packet::Malformed;
 /// What the server says of itself before the client says anything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Greeting {
+    /// The server's number of the connection.
+    pub(super) connection_id: u32,
     pub(super) capabilities: CapabilityFlags,
     pub(super) nonce: Vec<u8>,
     pub(super) plugin: Vec<u8>,
@@ -38,6 +40,7 @@ impl Greeting {
         nonce.extend_from_slice(second.strip_suffix(&[0]).unwrap_or(second));
         nonce.resize(NONCE_BYTES, 0);
         Ok(Self {
+            connection_id: u32::from_le_bytes([fixed[0], fixed[1], fixed[2], fixed[3]]),
             capabilities: CapabilityFlags::from_bits_truncate(capabilities),
             nonce,
             plugin: plugin

@@ -1,77 +1,50 @@
-//! A connection before its load: greeting, authentication, preparing statements.
-//!
-//! All of this blocks; the stream's own timeouts bound it. Afterwards the stream belongs to a
-//! reactor.
+//! The login: greeting, encryption, authentication.
 
-use std::io::{self, BufReader, Read, Write};
+use std::io::{Read, Write};
 
 use mysql_common::auth::plugins::{AuthProc, ChallengeResponsePlugin, Context, Response};
 use mysql_common::constants::CapabilityFlags;
-use mysql_common::packets::{AuthPlugin, HandshakeResponse};
+use mysql_common::packets::{AuthPlugin, HandshakeResponse, SslRequest};
 use mysql_common::proto::MySerialize;
-use thiserror::Error;
+use weir_model::TlsMode;
 
 use super::greeting::Greeting;
-use super::packet::{HEADER_BYTES, Malformed, PAYLOAD_BYTES_MAX, payload_length, put_header};
-use super::reply::ServerError;
+use super::packet::{Malformed, PAYLOAD_BYTES_MAX};
+use super::session::{Session, SessionError, Waiting};
+use crate::tls::{TlsClient, tls_words};
 
 /// Longest exchange of any plugin, with an auth switch, twice over.
 const ROUNDS_MAX: usize = 16;
-const COM_STMT_PREPARE: u8 = 0x16;
+/// `utf8mb4_general_ci`, which every server knows.
+const COLLATION: u8 = 45;
+/// Length of the nonce of MySQL's own plugins, without the NUL that ends it on the wire.
+const NONCE_BYTES: usize = 20;
 
-/// Why a connection could not be set up.
-#[derive(Debug, Error)]
-pub(crate) enum HandshakeError {
-    /// The stream failed or ended.
-    #[error(transparent)]
-    Stream(#[from] io::Error),
-    /// The server refused.
-    #[error("error {}: {}", .0.code, .0.message)]
-    Refused(ServerError),
-    /// Not the protocol.
-    #[error(transparent)]
-    Malformed(#[from] Malformed),
-    /// Authentication that is not spoken here.
-    #[error("{0}")]
-    Authentication(String),
-}
-
-/// A statement as the server knows it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct PreparedStatement {
-    /// The server's name for it on this connection.
-    pub(crate) id: u32,
-    /// Parameters that it takes.
-    pub(crate) parameters: u16,
-}
-
-/// Who logs in, to what.
+/// Who logs in, to what, and how.
 #[derive(Clone, Copy)]
 pub(crate) struct Login<'a> {
     /// The account.
     pub(crate) user: &'a str,
     /// Its password; empty for none.
     pub(crate) password: &'a str,
-    /// The schema to use.
-    pub(crate) database: &'a str,
+    /// The schema to use, if any.
+    pub(crate) database: Option<&'a str>,
     /// Nobody can listen, as on a Unix socket.
     pub(crate) is_local: bool,
-}
-
-/// An authenticated connection.
-#[derive(Debug)]
-pub(crate) struct Session<S> {
-    stream: BufReader<S>,
-    eof_deprecated: bool,
-    buffer: Vec<u8>,
+    /// Whether to encrypt.
+    pub(crate) mode: TlsMode,
+    /// How to encrypt; none in [`TlsMode::Disabled`].
+    pub(crate) tls: Option<&'a TlsClient>,
 }
 
 struct Credentials<'a> {
     login: Login<'a>,
-    nonce: &'a [u8],
+    /// What the server wants to see scrambled with the password.
+    nonce: Vec<u8>,
+    is_encrypted: bool,
 }
 
-impl Context for Credentials<'_> {
+impl Context for &Credentials<'_> {
     fn pass(&self) -> &[u8] {
         self.login.password.as_bytes()
     }
@@ -79,41 +52,68 @@ impl Context for Credentials<'_> {
         self.login.is_local
     }
     fn is_tls_transport(&self) -> bool {
-        false
+        self.is_encrypted
     }
     fn scramble(&self) -> &[u8] {
-        self.nonce
+        &self.nonce
     }
     fn server_key_pem(&self) -> Option<&[u8]> {
         None
     }
 }
 
+impl Credentials<'_> {
+    /// The plugin's first answer, which is to the nonce.
+    fn begin(&self, procedure: &mut AuthProc) -> Result<Option<Vec<u8>>, SessionError> {
+        self.step(procedure, &self.nonce)
+    }
+
+    /// The plugin's answer to a challenge, if it has one.
+    fn step(
+        &self,
+        procedure: &mut AuthProc,
+        challenge: &[u8],
+    ) -> Result<Option<Vec<u8>>, SessionError> {
+        let response = procedure
+            .run(self, challenge)
+            .map_err(|error| SessionError::Authentication(error.to_string().to_lowercase()))?;
+        let (Response::Next { packet } | Response::Last { packet }) = response;
+        Ok(packet)
+    }
+}
+
 impl<S: Read + Write> Session<S> {
-    /// Logs in over `stream`.
-    pub(crate) fn login(stream: S, login: Login<'_>) -> Result<Self, HandshakeError> {
-        let mut session = Self {
-            stream: BufReader::new(stream),
-            eof_deprecated: false,
-            buffer: Vec::new(),
-        };
-        let sequence = session.read_packet()?;
+    /// Logs in over `socket`.
+    pub(crate) fn login(socket: S, login: Login<'_>) -> Result<Self, SessionError> {
+        let mut session = Self::new(socket);
+        let mut sequence = session.read_packet()?;
         let greeting = Greeting::parse(session.payload()?)?;
-        let capabilities = capabilities(greeting.capabilities)?;
+        session.id = greeting.connection_id;
+        let mut capabilities = capabilities(greeting.capabilities, login)?;
         session.eof_deprecated = capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF);
+        let encryption = encryption(greeting.capabilities, login)?;
+        if let Some(tls) = encryption {
+            capabilities.insert(CapabilityFlags::CLIENT_SSL);
+            sequence = sequence.wrapping_add(1);
+            session.encrypt(tls, capabilities, sequence)?;
+        }
         // An account's own plugin may differ from the server's: it will ask to switch.
         let plugin = match AuthPlugin::from_bytes(&greeting.plugin) {
             AuthPlugin::CachingSha2Password => AuthPlugin::CachingSha2Password,
             _ => AuthPlugin::MysqlNativePassword,
         };
         let mut procedure = procedure(&plugin)?;
-        let nonce = greeting.nonce;
-        let scramble = step(&mut procedure, login, &nonce, &nonce)?.unwrap_or_default();
+        let credentials = Credentials {
+            login,
+            nonce: greeting.nonce,
+            is_encrypted: encryption.is_some(),
+        };
+        let scramble = credentials.begin(&mut procedure)?.unwrap_or_default();
         let response = HandshakeResponse::new(
             Some(scramble),
             (8, 0, 0),
             Some(login.user.as_bytes()),
-            Some(login.database.as_bytes()),
+            login.database.map(str::as_bytes),
             Some(plugin),
             capabilities,
             None,
@@ -121,31 +121,54 @@ impl<S: Read + Write> Session<S> {
         );
         let mut payload = Vec::new();
         response.serialize(&mut payload);
+        session.waiting = Waiting::Login;
         session.send(&payload, sequence.wrapping_add(1))?;
-        session.authenticate(procedure, nonce, login)?;
+        session.authenticate(procedure, credentials)?;
         Ok(session)
+    }
+
+    /// Asks for encryption and begins it.
+    fn encrypt(
+        &mut self,
+        tls: &TlsClient,
+        capabilities: CapabilityFlags,
+        sequence: u8,
+    ) -> Result<(), SessionError> {
+        self.waiting = Waiting::Encryption;
+        let mut payload = Vec::new();
+        SslRequest::new(capabilities, PAYLOAD_BYTES_MAX as u32, COLLATION).serialize(&mut payload);
+        self.send(&payload, sequence)?;
+        let connection = tls
+            .connection()
+            .map_err(|error| SessionError::Encryption(error.to_string()))?;
+        let waiting = self.waiting;
+        self.channel()?
+            .encrypt(connection)
+            .map_err(|error| match tls_words(&error) {
+                Some(words) => SessionError::Encryption(words),
+                None => SessionError::stream(error, waiting),
+            })
     }
 
     fn authenticate(
         &mut self,
         mut procedure: AuthProc,
-        mut nonce: Vec<u8>,
-        login: Login<'_>,
-    ) -> Result<(), HandshakeError> {
+        mut credentials: Credentials<'_>,
+    ) -> Result<(), SessionError> {
         for _ in 0..ROUNDS_MAX {
             let sequence = self.read_packet()?;
             let answer = match self.payload()?.split_first() {
                 Some((0x00, _)) => return Ok(()),
-                Some((0x01, challenge)) => step(&mut procedure, login, &nonce, challenge)?,
+                Some((0x01, challenge)) => credentials.step(&mut procedure, challenge)?,
                 Some((0xFE, request)) => {
                     let (name, data) = auth_switch(request);
-                    nonce = data.to_vec();
+                    credentials.nonce = data.to_vec();
                     if matches!(name, b"unix_socket" | b"auth_socket") {
                         // The server asks the kernel who is at the other end.
                         Some(Vec::new())
                     } else {
                         procedure = self::procedure(&AuthPlugin::from_bytes(name))?;
-                        step(&mut procedure, login, &nonce, &nonce)?
+                        credentials.begin(&mut procedure)?
                     }
                 }
                 _ => return Err(Malformed("the reply to a login is none").into()),
@@ -156,86 +179,46 @@ impl<S: Read + Write> Session<S> {
         }
         Err(Malformed("authentication does not end").into())
     }
-
-    /// Prepares a statement.
-    pub(crate) fn prepare(&mut self, sql: &str) -> Result<PreparedStatement, HandshakeError> {
-        let mut payload = vec![COM_STMT_PREPARE];
-        payload.extend_from_slice(sql.as_bytes());
-        self.send(&payload, 0)?;
-        self.read_packet()?;
-        let Some(&[0x00, i0, i1, i2, i3, c0, c1, p0, p1, ..]) = self.payload()?.first_chunk::<12>()
-        else {
-            return Err(Malformed("the reply to a prepare is none").into());
-        };
-        let statement = PreparedStatement {
-            id: u32::from_le_bytes([i0, i1, i2, i3]),
-            parameters: u16::from_le_bytes([p0, p1]),
-        };
-        let columns = u16::from_le_bytes([c0, c1]);
-        for definitions in [statement.parameters, columns] {
-            let end = u32::from(definitions > 0 && !self.eof_deprecated);
-            for _ in 0..u32::from(definitions) + end {
-                self.read_packet()?;
-                self.payload()?;
-            }
-        }
-        Ok(statement)
-    }
-
-    /// The stream and whether `CLIENT_DEPRECATE_EOF` was agreed.
-    pub(crate) fn into_parts(self) -> Result<(S, bool), HandshakeError> {
-        if !self.stream.buffer().is_empty() {
-            return Err(Malformed("the server speaks without being asked").into());
-        }
-        Ok((self.stream.into_inner(), self.eof_deprecated))
-    }
-
-    fn send(&mut self, payload: &[u8], sequence: u8) -> Result<(), HandshakeError> {
-        let mut packet = vec![0; HEADER_BYTES];
-        put_header(&mut packet, payload.len(), sequence);
-        packet.extend_from_slice(payload);
-        Ok(self.stream.get_mut().write_all(&packet)?)
-    }
-
-    /// Reads one packet into the buffer; its sequence number.
-    fn read_packet(&mut self) -> Result<u8, HandshakeError> {
-        let mut header = [0; HEADER_BYTES];
-        self.stream.read_exact(&mut header)?;
-        let length = payload_length(&header) as u64;
-        self.buffer.clear();
-        // Not allocated up front: a malformed length must not cost 16 MiB.
-        let read = (&mut self.stream)
-            .take(length)
-            .read_to_end(&mut self.buffer)?;
-        if (read as u64) < length {
-            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
-        }
-        Ok(header[3])
-    }
-
-    /// The payload of the last packet, unless it is an error.
-    fn payload(&self) -> Result<&[u8], HandshakeError> {
-        if self.buffer.first() == Some(&0xFF) {
-            return Err(HandshakeError::Refused(ServerError::parse(&self.buffer)?));
-        }
-        Ok(&self.buffer)
-    }
 }
 
 /// What is asked of the server, or why it cannot be.
-fn capabilities(offered: CapabilityFlags) -> Result<CapabilityFlags, HandshakeError> {
-    let needed = CapabilityFlags::CLIENT_PROTOCOL_41
+fn capabilities(
+    offered: CapabilityFlags,
+    login: Login<'_>,
+) -> Result<CapabilityFlags, SessionError> {
+    let mut needed = CapabilityFlags::CLIENT_PROTOCOL_41
         | CapabilityFlags::CLIENT_SECURE_CONNECTION
         | CapabilityFlags::CLIENT_PLUGIN_AUTH;
     if !offered.contains(needed) {
         return Err(Malformed("the server is older than MySQL 5.5").into());
+    }
+    if login.database.is_some() {
+        needed |= CapabilityFlags::CLIENT_CONNECT_WITH_DB;
     }
     let wanted = CapabilityFlags::CLIENT_LONG_PASSWORD
         | CapabilityFlags::CLIENT_LONG_FLAG
         | CapabilityFlags::CLIENT_TRANSACTIONS
         | CapabilityFlags::CLIENT_PLUGIN_AUTH_LENENC_CLIENT_DATA
         | CapabilityFlags::CLIENT_DEPRECATE_EOF;
-    Ok(needed | CapabilityFlags::CLIENT_CONNECT_WITH_DB | (wanted & offered))
+    Ok(needed | (wanted & offered))
+}
+
+/// How to encrypt, if that is to be done with what the server offers.
+fn encryption(
+    offered: CapabilityFlags,
+    login: Login<'_>,
+) -> Result<Option<&TlsClient>, SessionError> {
+    let is_offered = offered.contains(CapabilityFlags::CLIENT_SSL);
+    match login.mode {
+        TlsMode::Disabled => Ok(None),
+        // Nobody listens on a Unix socket.
+        TlsMode::Preferred if login.is_local || !is_offered => Ok(None),
+        _ if is_offered => Ok(login.tls),
+        mode => Err(SessionError::Encryption(format!(
+            "the server does not offer TLS, which {} needs",
+            mode.name()
+        ))),
+    }
 }
 
 /// Splits an auth-switch request into the plugin's name and its nonce.
@@ -243,16 +226,19 @@ fn auth_switch(request: &[u8]) -> (&[u8], &[u8]) {
     let end = request.iter().position(|byte| *byte == 0);
     let (name, data) = request.split_at(end.unwrap_or(request.len()));
     let data = data.strip_prefix(&[0]).unwrap_or(data);
-    // The nonce's own NUL is not part of it.
-    (name, data.strip_suffix(&[0]).unwrap_or(data))
+    // The nonces of MariaDB's plugins are longer, end without a NUL and may end in a zero.
+    match data {
+        [nonce @ .., 0] if nonce.len() == NONCE_BYTES => (name, nonce),
+        _ => (name, data),
+    }
 }
 
-fn procedure(plugin: &AuthPlugin<'_>) -> Result<AuthProc, HandshakeError> {
+fn procedure(plugin: &AuthPlugin<'_>) -> Result<AuthProc, SessionError> {
     let refuse = || {
         let name = String::from_utf8_lossy(plugin.as_bytes());
-        HandshakeError::Authentication(format!(
-            "the account uses `{name}`, which is not spoken here; \
-             use an account with caching_sha2_password or mysql_native_password"
+        SessionError::Authentication(format!(
+            "the account uses `{name}`, which is not spoken here; use an account with \
+             caching_sha2_password, mysql_native_password, ed25519 or parsec"
         ))
     };
     match plugin {
@@ -262,16 +248,21 @@ fn procedure(plugin: &AuthPlugin<'_>) -> Result<AuthProc, HandshakeError> {
     }
 }
 
-/// The plugin's answer to a challenge, if it has one.
-fn step(
-    procedure: &mut AuthProc,
-    login: Login<'_>,
-    nonce: &[u8],
-    challenge: &[u8],
-) -> Result<Option<Vec<u8>>, HandshakeError> {
-    let response = procedure
-        .run(Credentials { login, nonce }, challenge)
-        .map_err(|error| HandshakeError::Authentication(error.to_string().to_lowercase()))?;
-    let (Response::Next { packet } | Response::Last { packet }) = response;
-    Ok(packet)
+#[cfg(test)]
+mod tests {
+    use super::auth_switch;
+
+    #[test]
+    fn only_the_nul_that_ends_a_nonce_is_taken_off() {
+        let request = |nonce: &[u8]| [b"plugin\0", nonce].concat();
+        // MySQL's own: 20 bytes and a NUL.
+        let native = [&[7; 20][..], &[0]].concat();
+        assert_eq!(
+            auth_switch(&request(&native)),
+            (&b"plugin"[..], &[7; 20][..])
+        );
+        // MariaDB's ed25519: 32 bytes, of which the last may be 0.
+        let curve = [&[7; 31][..], &[0]].concat();
+        assert_eq!(auth_switch(&request(&curve)), (&b"plugin"[..], &curve[..]));
+    }
 }

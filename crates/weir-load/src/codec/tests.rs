@@ -123,17 +123,22 @@ fn nonsense_is_named() {
 
 #[test]
 fn an_execute_is_laid_out_as_the_protocol_says() {
-    let mut template = ExecuteTemplate::new(&[ParameterKind::Integer, ParameterKind::Text(3)]);
+    use ParameterKind::{BigInteger, Integer, Text};
+    let template = ExecuteTemplate::new(&[Integer, Text, BigInteger]);
     for typed in [true, false] {
-        let mut patch = template.patch(7, typed);
-        patch.integer(0, 0x0102_0304);
-        patch.text(1).copy_from_slice(b"abc");
+        let mut out = b"before".to_vec();
+        let mut request = Request::execute(&mut out, &template, 7, typed);
+        request.integer(0x0102_0304);
+        request.text(b"abc");
+        request.big_integer(-2);
+        request.finish();
         let mut payload = vec![0x17, 7, 0, 0, 0, 0, 1, 0, 0, 0, 0, u8::from(typed)];
         if typed {
-            payload.extend_from_slice(&[3, 0, 0xFE, 0]);
+            payload.extend_from_slice(&[3, 0, 0xFE, 0, 8, 0]);
         }
         payload.extend_from_slice(&[4, 3, 2, 1, 3, b'a', b'b', b'c']);
-        assert_eq!(patch.finish(), packet(0, &payload));
+        payload.extend_from_slice(&[0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]);
+        assert_eq!(out[6..], packet(0, &payload));
     }
 }
 
@@ -159,8 +164,10 @@ impl Write for Scripted<'_> {
 const LOGIN: Login<'_> = Login {
     user: "weir",
     password: "secret",
-    database: "sbtest",
+    database: Some("sbtest"),
     is_local: true,
+    mode: weir_model::TlsMode::Disabled,
+    tls: None,
 };
 
 fn greeting(plugin: &str) -> Vec<u8> {

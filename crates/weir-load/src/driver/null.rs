@@ -1,8 +1,6 @@
 //! A driver without a server: its transactions take a fixed time on the reactor's own clock.
 
-use mio::event::Source;
-
-use super::{Cause, Driver, Next, Share};
+use super::{Cause, Driver, Next, Share, Transport};
 use crate::LoadError;
 use crate::meter::{Course, Meter, Phase, QueryKind};
 
@@ -25,20 +23,25 @@ impl NullDriver {
 }
 
 impl Driver for NullDriver {
-    type Shared = ();
+    /// Nothing is ever sent.
+    type Shared = Vec<u8>;
 
-    fn source(&mut self) -> Option<&mut dyn Source> {
+    fn transport(&mut self) -> Option<Transport> {
         None
+    }
+
+    fn outgoing(shared: &mut Vec<u8>) -> &mut Vec<u8> {
+        shared
     }
 
     fn advance(
         &mut self,
-        cause: Cause,
-        (): &mut (),
+        cause: Cause<'_>,
+        _: &mut Vec<u8>,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         let now_ns = meter.now();
-        if cause == Cause::Time {
+        if matches!(cause, Cause::Time) {
             meter.query(QueryKind::Read);
             meter.transactions(1, self.course);
             if meter.phase() == Phase::Measure {

@@ -81,14 +81,14 @@ impl Drop for Reconnector {
 }
 
 impl Reconnecting {
-    /// Makes connections with `connect` until the reactor ends.
-    pub(crate) fn serve(self, mut connect: impl FnMut() -> Option<Fresh>) {
+    /// Makes connections with `connect`, which is given their numbers, until the reactor ends.
+    pub(crate) fn serve(self, mut connect: impl FnMut(u32) -> Option<Fresh>) {
         while let Ok(number) = self.wanted.recv() {
             let fresh = loop {
                 if self.is_over.load(Ordering::Relaxed) {
                     return;
                 }
-                match connect() {
+                match connect(number) {
                     Some(fresh) => break fresh,
                     None => std::thread::sleep(PAUSE),
                 }

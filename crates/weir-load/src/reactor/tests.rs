@@ -22,9 +22,10 @@ fn run(
     let (_spares, empty) = channel();
     let abort = AtomicBool::new(false);
     let mut meter = Meter::new(timeline, Instant::now(), Lane { full, empty }, budget, None);
-    let drivers = (0..drivers).map(|_| NullDriver::new(delay_ns)).collect();
-    let reactor = Reactor::new(drivers, stop, &abort).unwrap();
-    let outcome = reactor.run(&mut (), &mut meter).unwrap();
+    let drivers: Vec<_> = (0..drivers).map(|_| NullDriver::new(delay_ns)).collect();
+    let sockets = EpollSockets::new(drivers.len()).unwrap();
+    let reactor = Reactor::new(drivers, sockets, stop, &abort).unwrap();
+    let outcome = reactor.run(&mut Vec::new(), &mut meter).unwrap();
     meter.finish();
     (outcome, tallies.try_iter().map(|tally| *tally).collect())
 }

@@ -7,8 +7,8 @@ use weir_model::{Address, Endpoint, Secret, WorkloadName};
 
 use super::options;
 use super::value::{UsageError, Value};
-use crate::plan::{ArrivalKind, Layout, LoadPlan, PreparePlan, Rate, Tolerated};
-use crate::workload::{Distribution, Mix};
+use crate::plan::{ArrivalKind, LoadPlan, PreparePlan, Rate, Tolerated};
+use crate::workload::{Distribution, Mix, Workload};
 
 /// Environment variable that holds the password when no option does.
 pub const PASSWORD_VARIABLE: &str = "WEIR_MYSQL_PASSWORD";
@@ -165,9 +165,9 @@ pub fn parse<S: AsRef<str>>(
     settings.resolve(workload, command)
 }
 
-fn words_of(words: &[&str]) -> Result<(WorkloadName, Command), UsageError> {
+fn words_of(words: &[&str]) -> Result<(Workload, Command), UsageError> {
     if words == ["help"] {
-        return Ok((WorkloadName::OltpReadWrite, Command::Help));
+        return Ok((WorkloadName::OltpReadWrite.into(), Command::Help));
     }
     let (workload, rest) = words.split_first().ok_or(UsageError::Missing("workload"))?;
     let workload = workload.parse().map_err(UsageError::Workload)?;
@@ -186,25 +186,26 @@ fn words_of(words: &[&str]) -> Result<(WorkloadName, Command), UsageError> {
 }
 
 impl Settings {
-    fn resolve(self, workload: WorkloadName, command: Command) -> Result<Invocation, UsageError> {
+    fn resolve(self, workload: Workload, command: Command) -> Result<Invocation, UsageError> {
         let distribution = self.distribution()?;
         let endpoint = Endpoint {
             address: self.address(),
             user: self.user.clone(),
             password: self.password.clone().unwrap_or_default(),
             database: self.database.clone(),
+            tls: weir_model::Tls::default(),
         };
         let seed = if self.rand_seed == 0 {
             seed_from_clock()
         } else {
             self.rand_seed
         };
-        let mut plan = LoadPlan::new(endpoint.clone(), workload);
-        let layout = Layout::of(workload);
+        let mut plan = LoadPlan::new(endpoint.clone(), workload.clone());
         // sysbench's bulk_insert gives each thread a table and knows no number of tables.
-        let tables = match layout {
-            Layout::Bulk => self.threads,
-            Layout::Filled => self.tables,
+        let tables = if workload.is_bulk() {
+            self.threads
+        } else {
+            self.tables
         };
         plan.tables = tables;
         plan.rows = self.table_size;
@@ -224,9 +225,8 @@ impl Settings {
         plan.distribution = distribution;
         plan.mix = self.mix;
         plan.tolerated = self.tolerated;
-        let mut prepare = PreparePlan::new(endpoint);
+        let mut prepare = PreparePlan::new(endpoint, workload);
         prepare.tables = tables;
-        prepare.layout = layout;
         prepare.rows = self.table_size;
         prepare.threads = self.threads;
         prepare.seed = seed;

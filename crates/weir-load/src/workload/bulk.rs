@@ -3,6 +3,8 @@
 //! Row `n` is `(n,n)`. Where a statement ends follows what a server's log shows of sysbench 1.0.20:
 //! its text is shorter than 512 KiB, so that the first statement of a table ends at row 39,033.
 
+use super::generator::put_integer;
+
 /// A statement is shorter than this.
 const STATEMENT_BYTES: usize = 512 << 10;
 /// The fewest bytes of a row with its comma.
@@ -24,7 +26,7 @@ impl<'a> BulkText<'a> {
     pub(crate) fn new(out: &'a mut Vec<u8>, number: u32) -> Self {
         let start = out.len();
         out.extend_from_slice(b"INSERT INTO sbtest");
-        put_decimal(out, number);
+        put_integer(out, number.into());
         out.extend_from_slice(b" VALUES");
         Self {
             out,
@@ -42,9 +44,9 @@ impl<'a> BulkText<'a> {
                 self.out.push(b',');
             }
             self.out.push(b'(');
-            put_decimal(self.out, id);
+            put_integer(self.out, id.into());
             self.out.push(b',');
-            put_decimal(self.out, id);
+            put_integer(self.out, id.into());
             self.out.push(b')');
             if self.out.len() - self.start >= STATEMENT_BYTES {
                 self.out.truncate(before);
@@ -55,22 +57,6 @@ impl<'a> BulkText<'a> {
         }
         self.rows
     }
-}
-
-/// Appends a number in decimal digits.
-pub(crate) fn put_decimal(out: &mut Vec<u8>, number: u32) {
-    let mut digits = [0; 10];
-    let mut start = digits.len();
-    let mut rest = number;
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(&digits[start..]);
 }
 
 #[cfg(test)]

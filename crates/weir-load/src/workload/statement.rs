@@ -1,122 +1,103 @@
-//! The statements, with their parameters.
+//! A statement and where its parameters come from.
 
-use super::{C_BYTES, Mix, PAD_BYTES};
+use super::{Generator, table_name};
 use crate::codec::ParameterKind;
 
-/// A statement that is prepared once per table.
+/// Stands for the table's name in a statement that each table has.
+const TABLE: &str = "{table}";
+
+/// How a statement is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Statement {
-    PointSelect,
-    SimpleRange,
-    SumRange,
-    OrderRange,
-    DistinctRange,
-    UpdateIndex,
-    UpdateNonIndex,
-    Delete,
-    Insert,
-    RandomPoints,
-    RandomRanges,
+pub(crate) enum Sending {
+    /// Prepared on each connection; as text if the server can't prepare it and it has no
+    /// parameters.
+    Prepared,
+    /// As text, with its values as literals.
+    Text,
+}
+
+/// A statement of a workload.
+#[derive(Debug, Clone)]
+pub(crate) struct Statement {
+    /// What reports call it.
+    pub(crate) name: String,
+    /// Its text, with `{table}` for the table if there are several.
+    sql: String,
+    /// Tables that it exists for; 1 if it names its table itself.
+    pub(crate) tables: u32,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) sending: Sending,
+}
+
+/// Where a parameter's value comes from.
+#[derive(Debug, Clone)]
+pub(crate) enum Parameter {
+    /// The transaction's value of this number, which is of this kind.
+    Slot(usize, ParameterKind),
+    /// The same plus so much, at most the largest `INTEGER`.
+    SlotPlus(usize, u32),
+    /// A value of its own each time.
+    Draw(Generator),
+}
+
+impl Parameter {
+    pub(crate) fn kind(&self) -> ParameterKind {
+        match self {
+            Self::Slot(_, kind) => *kind,
+            Self::SlotPlus(..) => ParameterKind::Integer,
+            Self::Draw(generator) => generator.kind(),
+        }
+    }
 }
 
 impl Statement {
-    /// All of them, in the order of a transaction; the position is its number.
-    pub(crate) const ALL: [Self; 11] = [
-        Self::PointSelect,
-        Self::SimpleRange,
-        Self::SumRange,
-        Self::OrderRange,
-        Self::DistinctRange,
-        Self::UpdateIndex,
-        Self::UpdateNonIndex,
-        Self::Delete,
-        Self::Insert,
-        Self::RandomPoints,
-        Self::RandomRanges,
-    ];
-
-    /// Its number in [`Self::ALL`].
-    pub(crate) const fn number(self) -> usize {
-        self as usize
-    }
-
-    /// Its text for a table.
-    pub(crate) fn sql(self, table: &str, mix: &Mix) -> String {
-        match self {
-            Self::PointSelect => format!("SELECT c FROM {table} WHERE id=?"),
-            Self::SimpleRange => format!("SELECT c FROM {table} WHERE id BETWEEN ? AND ?"),
-            Self::SumRange => format!("SELECT SUM(k) FROM {table} WHERE id BETWEEN ? AND ?"),
-            Self::OrderRange => {
-                format!("SELECT c FROM {table} WHERE id BETWEEN ? AND ? ORDER BY c")
-            }
-            Self::DistinctRange => {
-                format!("SELECT DISTINCT c FROM {table} WHERE id BETWEEN ? AND ? ORDER BY c")
-            }
-            Self::UpdateIndex => format!("UPDATE {table} SET k=k+1 WHERE id=?"),
-            Self::UpdateNonIndex => format!("UPDATE {table} SET c=? WHERE id=?"),
-            Self::Delete => format!("DELETE FROM {table} WHERE id=?"),
-            Self::Insert => format!("INSERT INTO {table} (id, k, c, pad) VALUES (?, ?, ?, ?)"),
-            Self::RandomPoints => {
-                let points = vec!["?"; mix.random_points as usize].join(", ");
-                format!("SELECT id, k, c, pad FROM {table} WHERE k IN ({points})")
-            }
-            Self::RandomRanges => {
-                let ranges = vec!["k BETWEEN ? AND ?"; mix.random_ranges as usize].join(" OR ");
-                format!("SELECT count(k) FROM {table} WHERE {ranges}")
-            }
+    /// A statement for each of `tables` tables, which `sql` calls `{table}`.
+    pub(crate) fn on_tables(
+        name: &str,
+        sql: impl Into<String>,
+        tables: u32,
+        parameters: Vec<Parameter>,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            sql: sql.into(),
+            tables,
+            parameters,
+            sending: Sending::Prepared,
         }
     }
 
-    /// Its parameters.
-    pub(crate) fn parameters(self, mix: &Mix) -> Vec<ParameterKind> {
-        use ParameterKind::{Integer, Text};
-        match self {
-            Self::PointSelect | Self::UpdateIndex | Self::Delete => vec![Integer],
-            Self::SimpleRange | Self::SumRange | Self::OrderRange | Self::DistinctRange => {
-                vec![Integer, Integer]
-            }
-            Self::UpdateNonIndex => vec![Text(C_BYTES), Integer],
-            Self::Insert => vec![Integer, Integer, Text(C_BYTES), Text(PAD_BYTES)],
-            Self::RandomPoints => vec![Integer; mix.random_points as usize],
-            Self::RandomRanges => vec![Integer; 2 * mix.random_ranges as usize],
-        }
+    /// A statement without parameters that concerns no table.
+    pub(crate) fn plain(name: &str, sql: &str) -> Self {
+        Self::on_tables(name, sql, 1, Vec::new())
+    }
+
+    /// Its text for a table, counted from 0.
+    pub(crate) fn sql(&self, table: u32) -> String {
+        self.sql.replace(TABLE, &table_name(table + 1))
+    }
+
+    /// Position of its handle for a table among its handles.
+    pub(crate) fn handle(&self, table: u32) -> usize {
+        if self.tables == 1 { 0 } else { table as usize }
+    }
+
+    /// The kinds of its parameters.
+    pub(crate) fn kinds(&self) -> Vec<ParameterKind> {
+        self.parameters.iter().map(Parameter::kind).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Mix, Statement};
+    use super::*;
 
     #[test]
-    fn numbers_are_positions_and_every_question_mark_has_a_parameter() {
-        for (position, statement) in Statement::ALL.into_iter().enumerate() {
-            assert_eq!(statement.number(), position);
-            let mix = Mix::default();
-            let sql = statement.sql("sbtest1", &mix);
-            assert_eq!(
-                sql.matches('?').count(),
-                statement.parameters(&mix).len(),
-                "{sql}"
-            );
-        }
-    }
-
-    #[test]
-    fn lists_are_as_long_as_asked_for() {
-        let mix = Mix {
-            random_points: 3,
-            random_ranges: 2,
-            ..Mix::default()
-        };
-        let sql = Statement::RandomPoints.sql("sbtest1", &mix);
-        assert_eq!(
-            sql,
-            "SELECT id, k, c, pad FROM sbtest1 WHERE k IN (?, ?, ?)"
-        );
-        let sql = Statement::RandomRanges.sql("sbtest1", &mix);
-        assert!(
-            sql.ends_with("WHERE k BETWEEN ? AND ? OR k BETWEEN ? AND ?"),
-            "{sql}"
-        );
+    fn a_statement_has_a_text_for_each_table() {
+        let statement =
+            Statement::on_tables("x", "SELECT c FROM {table} WHERE id=?", 3, Vec::new());
+        assert_eq!(statement.sql(2), "SELECT c FROM sbtest3 WHERE id=?");
+        assert_eq!(statement.handle(2), 2);
+        assert_eq!(Statement::plain("commit", "COMMIT").handle(2), 0);
     }
 }

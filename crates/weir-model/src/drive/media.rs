@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::DriveProfile;
+use super::Check;
 
 /// Flash with a translation layer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -74,44 +74,8 @@ fn one() -> f64 {
     1.0
 }
 
-impl DriveProfile {
-    /// Key, value, whether it is possible, and what it must be, of the optional sections.
-    pub(super) fn media_checks(&self) -> Vec<(&'static str, f64, bool, &'static str)> {
-        let mut checks = Vec::new();
-        if let Some(iops) = self.write.iops_max_random {
-            let why = "must be a number above 0";
-            checks.push(("write.iops_max_random", iops, iops > 0.0, why));
-        }
-        if let Some(flash) = &self.flash {
-            checks.extend(flash.checks(self.write.amplification_random));
-        }
-        if let Some(disks) = &self.disks {
-            checks.extend(disks.checks());
-        }
-        if let Some(throttle) = &self.throttle {
-            checks.extend(
-                throttle
-                    .iops
-                    .checks(["throttle.iops.base", "throttle.iops.per_gib"]),
-            );
-            let keys = ["throttle.mb_per_s.base", "throttle.mb_per_s.per_gib"];
-            checks.extend(throttle.mb_per_s.checks(keys));
-        }
-        let mut before = (0.0, 0.0);
-        for &(percent, latency_us) in &self.read.percentiles_us {
-            let possible = percent > before.0 && percent < 100.0 && latency_us > before.1;
-            let why = "percentiles and their latencies must ascend and stay below 100 %";
-            checks.push(("read.percentiles_us", percent, possible, why));
-            before = (percent, latency_us);
-        }
-        checks
-    }
-}
-
-type Check = (&'static str, f64, bool, &'static str);
-
 impl Flash {
-    fn checks(&self, amplification_random: f64) -> [Check; 4] {
+    pub(super) fn checks(&self, amplification_random: f64) -> [Check; 4] {
         let fraction = self.fill_compressed_fraction;
         [
             (
@@ -143,7 +107,7 @@ impl Flash {
 }
 
 impl Disks {
-    fn checks(&self) -> [Check; 3] {
+    pub(super) fn checks(&self) -> [Check; 3] {
         let even = !self.mirrored || self.count.is_multiple_of(2);
         [
             (
@@ -169,7 +133,7 @@ impl Disks {
 }
 
 impl ThrottleRate {
-    fn checks(&self, [base, per_gib]: [&'static str; 2]) -> [Check; 2] {
+    pub(super) fn checks(&self, [base, per_gib]: [&'static str; 2]) -> [Check; 2] {
         [
             (base, self.base, self.base > 0.0, "must be a number above 0"),
             (
@@ -197,51 +161,5 @@ mod tests {
         for (gib, wanted) in [(0, 1800.0), (20, 2800.0), (964, 50_000.0), (5000, 50_000.0)] {
             assert!((rate.per_second(gib << 30) - wanted).abs() < 1e-9);
         }
-    }
-
-    fn parse(sections: &str) -> Result<DriveProfile, String> {
-        let text = format!(
-            "title = \"T\"\ncapacity = \"1G\"\nflush = {{ latency_us = 20 }}
-             read = {{ latency_us = 90, iops_max = 20_000, bandwidth_mb_per_s = 500 }}
-             [write]\nlatency_us = 20\niops_max = 20_000\nbandwidth_mb_per_s = 400
-             buffer = \"1M\"\ncache = \"volatile\"\n{sections}"
-        );
-        DriveProfile::parse("t", &text).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn a_section_that_is_left_out_is_not_written_either() {
-        let profile = parse("").unwrap();
-        assert!(profile.flash.is_none() && profile.write.amplification_random <= 1.0);
-        let json = serde_json::to_string(&profile).unwrap();
-        assert!(
-            !json.contains("flash") && !json.contains("percentiles"),
-            "{json}"
-        );
-    }
-
-    #[test]
-    fn impossible_media_are_refused_with_their_key() {
-        let refused = [
-            ("[flash]\nover_provisioning = 0", "flash.over_provisioning"),
-            ("[flash]\nover_provisioning = 0.1\nfill = 2", "flash.fill"),
-            (
-                "amplification_random = 3\n[flash]\nover_provisioning = 0.1",
-                "write.amplification_random",
-            ),
-            (
-                "[disks]\ncount = 3\nmirrored = true\nseek_us = 1\nrotation_us = 1",
-                "disks.count",
-            ),
-            (
-                "[throttle]\niops = { base = 0 }\nmb_per_s = { base = 1 }",
-                "throttle.iops.base",
-            ),
-        ];
-        for (section, key) in refused {
-            let error = parse(section).unwrap_err();
-            assert!(error.contains(key), "{error}");
-        }
-        assert!(parse("[flash]\nover_provisioning = 0.1").is_ok());
     }
 }

@@ -16,6 +16,7 @@ use rustix::fs::{SeekFrom, copy_file_range, ioctl_ficlone, seek};
 use rustix::io::Errno;
 
 use super::space::{check_space, space_occupied};
+use crate::data_directory::create_private_directory;
 use crate::ServerError;
 use weir_process::PathError;
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use weir_model::{
-    Cell, DataPlan, DistributionName, DriveProfile, DriveStatistics, Duration, Flavor,
-    IntervalRecord, LatencySummary, Limiter, LoadSettings, Plan, PlannedRun, RunRecord, RunResult,
-    Scale, ServerSettings, Severity, StudyResult, Utilization, Verdict, WorkloadName,
+    Analysis, Cell, DataPlan, DistributionName, DriveProfile, DriveStatistics, Duration, Flavor,
+    IntervalRecord, LatencySummary, Limiter, LoadSettings, Plan, PlannedRun, Provenance, RunRecord,
+    RunResult, Scale, ServerSettings, Severity, StudyResult, Utilization, Verdict, WorkloadName,
 };
 
 use crate::evaluate;
@@ -67,6 +67,7 @@ fn run(cell: usize, repetition: u32, queries_per_s: f64) -> RunResult {
         .into(),
         variables_changed: BTreeMap::new(),
         drive: Some(DriveStatistics::default()),
+        commands: vec![],
         histogram: vec![],
     }
 }
@@ -109,6 +110,8 @@ fn fair() -> StudyResult {
                 repetition: 1,
             }],
             claims: vec![],
+            negative_controls: vec![],
+            prices: BTreeMap::new(),
         },
         started_at: String::new(),
         weir_version: String::new(),
@@ -119,7 +122,9 @@ fn fair() -> StudyResult {
         data_bytes: 0,
         runs: runs.collect(),
         comparisons: vec![],
+        analysis: Analysis::default(),
         findings: vec![],
+        provenance: Provenance::default(),
     }
 }
 

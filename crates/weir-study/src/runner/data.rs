@@ -25,7 +25,7 @@ const LOADING_POOL: &str = "1G";
 const LOADING_THREADS: u32 = 4;
 
 /// Raised when the loader makes other rows than before, so that old snapshots are not used.
-const DATA_FORMAT: u32 = 1;
+const DATA_FORMAT: u32 = 2;
 
 /// The variable that shapes the files, and its default in both flavours.
 const PAGE_SIZE: (&str, Bytes) = ("innodb_page_size", Bytes(16_384));
@@ -96,7 +96,7 @@ fn load(
         rows: data.rows,
         threads: LOADING_THREADS,
         seed: DATA_SEED,
-        ..PreparePlan::new(server.endpoint())
+        ..PreparePlan::new(server.endpoint(), data.workload)
     };
     let loaded = weir_load::prepare(&plan, stop, &mut |rows_done, rows_total| {
         on_event(&Event::Loading {

@@ -13,6 +13,7 @@ use weir_process::{PathError, WorkDirectory};
 use weir_server::{PrivateServer, StartOptions};
 
 use super::bench::Bench;
+use super::commands;
 use super::data::{self, PreparedData};
 use super::usage;
 use crate::setting::{is_setting, without_directory};
@@ -45,6 +46,7 @@ pub(super) fn make(
         started_at,
         variables,
         variables_changed,
+        stage.commands(),
     )))
 }
 
@@ -54,6 +56,8 @@ struct Stage {
     server: PrivateServer,
     drive: Option<DriveProcess>,
     home: WorkDirectory,
+    /// What was started, in order.
+    commands: Vec<String>,
 }
 
 impl Stage {
@@ -67,16 +71,20 @@ impl Stage {
         let backing = home.path().join("backing");
         data.snapshots.restore(&data.key, &backing.join("data"))?;
         let mut data_root = backing.clone();
+        let mut commands = Vec::new();
         let drive = match &cell.drive {
             Some(name) => {
                 data_root = home.path().join("drive");
-                Some(mount(bench, name, backing, data_root.clone())?)
+                let options = mount_options(bench, name, backing, data_root.clone());
+                commands.push(commands::mount(&options));
+                Some(DriveProcess::mount(&bench.options.weir, &options)?)
             }
             None => None,
         };
         let mut options = StartOptions::new(data_root.join("data"), home.path().join("server"));
         options.variables = bench.plan.server.variables.clone();
         options.variables.extend(cell.variables.clone());
+        commands.push(commands::server(&bench.server, &options)?);
         let watch = &mut data::watching(stop);
         let started = PrivateServer::start_watched(&bench.server, &options, watch);
         let server = data::unless_stopped(started)?;
@@ -84,6 +92,7 @@ impl Stage {
             server,
             drive,
             home,
+            commands,
         }))
     }
 
@@ -94,6 +103,13 @@ impl Stage {
             .canonicalize()
             .map_err(PathError::on("find", directory))?;
         Ok(without_directory(self.server.variables()?, &directory))
+    }
+
+    /// What was started, free of this run's own paths.
+    fn commands(&self) -> Vec<String> {
+        let directory = self.home.path();
+        let anonymous = |command: &String| commands::anonymous(command, directory);
+        self.commands.iter().map(anonymous).collect()
     }
 
     /// Loads the server and measures; `None` if it was stopped.
@@ -116,6 +132,12 @@ impl Stage {
             seed: bench.plan.seed.wrapping_add(u64::from(planned.repetition)),
             ..LoadPlan::new(self.server.endpoint(), bench.plan.data.workload)
         };
+        let distribution = bench.plan.load.distribution;
+        self.commands.push(commands::load(
+            &plan,
+            bench.plan.data.workload,
+            distribution,
+        ));
         let sampling_began = Instant::now();
         let sampler = Sampler::start(self.probes(), PROBE_INTERVAL, sampling_began);
         let mut watch = Watch::default();
@@ -178,19 +200,18 @@ impl Stage {
     }
 }
 
-fn mount(
+fn mount_options(
     bench: &Bench<'_>,
     name: &str,
     backing: PathBuf,
     mountpoint: PathBuf,
-) -> Result<DriveProcess, StudyError> {
-    let options = MountOptions {
+) -> MountOptions {
+    MountOptions {
         data_scale: bench.plan.data.data_scale,
         drive_scale: bench.plan.data.drive_scale,
         below_floor: bench.options.below_floor,
         ..MountOptions::new(name, backing, mountpoint)
-    };
-    Ok(DriveProcess::mount(&bench.options.weir, &options)?)
+    }
 }
 
 /// What is noted while the load runs.
@@ -246,6 +267,7 @@ impl Measured {
         started_at: String,
         variables: BTreeMap<String, String>,
         variables_changed: BTreeMap<String, String>,
+        commands: Vec<String>,
     ) -> RunResult {
         let outcome = self.outcome;
         let measured_s = outcome.measured_s;
@@ -270,6 +292,7 @@ impl Measured {
             variables,
             variables_changed,
             drive: self.drive,
+            commands,
             histogram: outcome.histogram,
         }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use weir_crash::{
-    CrashError, CrashTest, Cut, DeviceRules, Progress, Shape, StateResult, Storage, TestOptions,
+    CrashError, CrashTest, DeviceRules, Progress, Shape, StateResult, Storage, TestOptions,
     Verdict, replay_state,
 };
 use weir_model::Atomicity;
@@ -69,7 +69,7 @@ fn options(arguments: &CrashTestArguments) -> anyhow::Result<TestOptions> {
         Ok(flavor) => weir_server::choose(&servers, flavor)?.clone(),
         Err(_) => weir_server::ServerBinary::at(Path::new(&arguments.server))?,
     };
-    let drive = weir_drive::load_profile(&arguments.drive)?;
+    let drive = weir_drive::profiles::load(&arguments.drive, None)?;
     let seed = arguments.seed.unwrap_or_else(clock_seed);
     let mut rules = DeviceRules::of(&drive);
     if let Some(cache) = arguments.cache {

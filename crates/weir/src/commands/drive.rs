@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use weir_drive::{MountOptions, Stop, profiles};
+use weir_drive::{MountOptions, RecordingOptions, Stop, profiles};
 use weir_model::{DriveProfile, DriveStatistics, FileKindStatistics};
 use weir_report::table;
 
@@ -65,6 +65,10 @@ fn mount(arguments: &MountArguments) -> anyhow::Result<()> {
         drive_scale: arguments.drive_scale,
         below_floor: arguments.below_floor,
         remove_backing: arguments.remove_backing,
+        recording: arguments.record.as_ref().map(|directory| RecordingOptions {
+            directory: directory.clone(),
+            limit: arguments.record_limit,
+        }),
         ..MountOptions::new(&arguments.profile, &arguments.backing, &arguments.dir)
     };
     weir_drive::serve(&options, &stop, |profile| {

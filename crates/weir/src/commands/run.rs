@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use anyhow::Context;
-use weir_model::{StudyResult, Verdict};
+use weir_model::{Provenance, StudyResult, Verdict};
 use weir_study::{Overrides, RunOptions, RunOutcome, StudyError};
 
 use crate::cli::RunArguments;
@@ -36,6 +36,7 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
         work: arguments.work.clone(),
         weir: std::env::current_exe().context("cannot find the weir program itself")?,
         below_floor: arguments.below_floor,
+        provenance: provenance(&arguments.study)?,
     };
     eprintln!(
         "{}: {} runs in random order, seed {}",
@@ -60,6 +61,17 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Stopped);
     }
     Ok(of_verdicts(&outcome.result))
+}
+
+/// Where the result will say that it comes from.
+fn provenance(study: &Path) -> anyhow::Result<Provenance> {
+    let study_file = std::fs::read_to_string(study)
+        .with_context(|| format!("cannot read study `{}`", study.display()))?;
+    Ok(Provenance {
+        study_file,
+        weir_commit: env!("WEIR_COMMIT").to_owned(),
+        command: std::env::args().collect(),
+    })
 }
 
 /// Writes the report beside the result and prints the verdicts, or the result as JSON.

@@ -113,6 +113,33 @@ fn assert_complete(result: &Value) {
         }
     }
     assert_eq!(result["comparisons"].as_array().unwrap().len(), 1);
+    let commands = runs[0]["commands"].as_array().unwrap();
+    assert!(
+        commands[0]
+            .as_str()
+            .unwrap()
+            .starts_with("weir drive mount intel-p4610 (run)/drive")
+    );
+    assert!(
+        commands[1]
+            .as_str()
+            .unwrap()
+            .contains("--datadir=(run)/drive/data --")
+    );
+    assert!(
+        commands[2]
+            .as_str()
+            .unwrap()
+            .starts_with("weir load oltp_write_only --tables=2")
+    );
+    let provenance = &result["provenance"];
+    assert!(
+        provenance["study_file"]
+            .as_str()
+            .unwrap()
+            .contains("title = \"Small\"")
+    );
+    assert_eq!(provenance["command"][1], "run");
 }
 
 /// The generated password is nowhere in what a study leaves.

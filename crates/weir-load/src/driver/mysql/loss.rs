@@ -29,7 +29,7 @@ impl MysqlDriver {
         let Some(reconnector) = &shared.reconnector else {
             return Err(why);
         };
-        self.unsent.clear();
+        self.transit = None;
         self.doing = Doing::Lost;
         meter.now();
         meter.lose();
@@ -60,6 +60,6 @@ impl MysqlDriver {
     fn renew(&mut self, fresh: Fresh) {
         self.parser = ReplyParser::new(fresh.eof_deprecated);
         self.statements = fresh.statements;
-        self.transport = fresh.transport;
+        self.transport = Some(fresh.transport);
     }
 }

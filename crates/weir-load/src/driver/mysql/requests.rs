@@ -1,4 +1,4 @@
-//! Requests of a script, with their parameters drawn and patched in.
+//! Requests of a script, with their parameters drawn.
 //!
 //! One set of templates serves all connections of a reactor: only the numbers of the statements
 //! differ between them.
@@ -6,25 +6,21 @@
 use std::fmt::Display;
 
 use super::Place;
-use super::statements::Statements;
+use super::statements::{Statements, positions};
 use crate::LoadError;
-use crate::codec::{ExecuteTemplate, Malformed, Patch, ServerError, TextRequest, text_request};
+use crate::codec::{ExecuteTemplate, Malformed, ParameterKind, Request, ServerError};
 use crate::driver::Reconnector;
 use crate::plan::Tolerated;
 use crate::workload::{
-    BulkText, C_BYTES, PAD_BYTES, Rng, Rows, Script, Statement, Step, put_decimal, table_name,
-    write_groups,
+    BulkText, Drawer, Execution, Parameter, Rng, Script, Sending, Statement, Step, Value,
+    table_name,
 };
-
-/// Bytes read at once. A reply of a hundred rows of sysbench's table is 13 KiB.
-const BUFFER_BYTES: usize = 64 << 10;
-/// `COM_QUIT`, as a packet.
-const QUIT: &[u8] = &[1, 0, 0, 0, 1];
 
 /// What the connections of one reactor share.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    pub(super) buffer: Box<[u8]>,
+    /// What the reactor is to send.
+    pub(super) outgoing: Vec<u8>,
     pub(super) requests: Requests,
     pub(super) link: Link,
     pub(super) tolerated: Tolerated,
@@ -35,18 +31,17 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Buffers and templates for `script` on `rows` at `address`.
+    /// Buffers and templates for `script` at `address`.
     pub(crate) fn new(
         script: Script,
-        rows: Rows,
         address: &impl Display,
         tolerated: Tolerated,
         reconnector: Option<Reconnector>,
         half_rtt_ns: u64,
     ) -> Self {
         Self {
-            buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
-            requests: Requests::new(script, rows),
+            outgoing: Vec::new(),
+            requests: Requests::new(script),
             link: Link {
                 address: address.to_string(),
             },
@@ -54,11 +49,6 @@ impl Shared {
             reconnector,
             half_rtt_ns,
         }
-    }
-
-    #[allow(clippy::unused_self)] // a request like the others, only a constant one
-    pub(super) fn quit(&self) -> &'static [u8] {
-        QUIT
     }
 }
 
@@ -101,180 +91,200 @@ impl Link {
 #[derive(Debug)]
 pub(super) struct Requests {
     script: Script,
-    rows: Rows,
-    templates: Vec<ExecuteTemplate>,
-    bare: ExecuteTemplate,
-    begin: Vec<u8>,
-    commit: Vec<u8>,
-    rollback: Vec<u8>,
-    text: TextRequest,
+    forms: Vec<Form>,
+    /// Where a value is put together that has several parts.
+    scratch: Vec<u8>,
+}
+
+/// A statement, ready to be sent.
+#[derive(Debug)]
+struct Form {
+    /// Position of its first handle.
+    first_handle: usize,
+    execute: ExecuteTemplate,
+    /// For each table, the texts between the parameters.
+    pieces: Vec<Vec<Vec<u8>>>,
+}
+
+impl Form {
+    fn new(statement: &Statement, first_handle: usize) -> Self {
+        let pieces = |table| {
+            let sql = statement.sql(table);
+            let pieces = sql.split('?').map(|piece| piece.as_bytes().to_vec());
+            // Without parameters, a question mark is only a question mark.
+            if statement.parameters.is_empty() {
+                vec![sql.clone().into_bytes()]
+            } else {
+                pieces.collect()
+            }
+        };
+        let is_ever_text = statement.sending == Sending::Text || statement.parameters.is_empty();
+        let tables = if is_ever_text { statement.tables } else { 0 };
+        Self {
+            first_handle,
+            execute: ExecuteTemplate::new(&statement.kinds()),
+            pieces: (0..tables).map(pieces).collect(),
+        }
+    }
 }
 
 impl Requests {
-    fn new(script: Script, rows: Rows) -> Self {
+    fn new(script: Script) -> Self {
+        let (first_handles, _) = positions(&script);
+        let forms = script.statements.iter().zip(first_handles);
         Self {
-            templates: Statement::ALL
-                .iter()
-                .map(|statement| ExecuteTemplate::new(&statement.parameters(&script.mix)))
+            forms: forms
+                .map(|(statement, first_handle)| Form::new(statement, first_handle))
                 .collect(),
             script,
-            rows,
-            text: TextRequest::default(),
-            bare: ExecuteTemplate::new(&[]),
-            begin: text_request("BEGIN"),
-            commit: text_request("COMMIT"),
-            rollback: text_request("ROLLBACK"),
+            scratch: Vec::new(),
         }
     }
 
-    pub(super) fn steps(&self) -> usize {
-        self.script.steps.len()
+    /// The kind of the next transaction.
+    pub(super) fn choose(&self, rng: &mut Rng) -> usize {
+        self.script.choose(rng)
+    }
+
+    /// Steps of a kind of transaction.
+    pub(super) fn steps(&self, transaction: usize) -> usize {
+        self.script.transactions[transaction].steps.len()
     }
 
     pub(super) fn is_bulk(&self) -> bool {
         self.script.is_bulk()
     }
 
-    pub(super) fn is_transaction(&self) -> bool {
-        self.script.is_transaction()
-    }
-
-    pub(super) fn rollback(&self) -> &[u8] {
-        &self.rollback
+    /// Whether a kind of transaction is one of the server's, to be rolled back.
+    pub(super) fn is_explicit(&self, transaction: usize) -> bool {
+        self.script.transactions[transaction].is_explicit
     }
 
     /// The text of a step, for an error.
-    pub(super) fn sql(&self, step: usize, table: u32) -> String {
-        match self.script.steps[step] {
-            Step::Begin => "BEGIN".to_owned(),
-            Step::Commit => "COMMIT".to_owned(),
-            Step::Table { statement, .. } => {
-                statement.sql(&table_name(table + 1), &self.script.mix)
+    pub(super) fn sql(&self, step: usize, place: &Place) -> String {
+        match &self.script.transactions[place.transaction].steps[step] {
+            Step::Execute(execution) => {
+                self.script.statements[execution.statement].sql(place.table)
             }
-            Step::Append | Step::Bulk => format!("INSERT INTO {}", table_name(table + 1)),
+            Step::Bulk => format!("INSERT INTO {}", table_name(place.table + 1)),
         }
     }
 
-    /// The request of a step, its table, row and values drawn.
+    /// Appends the request that undoes a transaction.
+    pub(super) fn rollback(out: &mut Vec<u8>) {
+        let mut request = Request::query(out);
+        request.sql().extend_from_slice(b"ROLLBACK");
+        request.finish();
+    }
+
+    /// Appends the request of a step to `out`, its table and values drawn.
     pub(super) fn step(
         &mut self,
         step: usize,
         statements: &mut Statements,
         place: &mut Place,
         rng: &mut Rng,
-    ) -> &[u8] {
-        let (prepared, text) = match self.script.steps[step] {
-            Step::Begin => (&mut statements.begin, &self.begin),
-            Step::Commit => (&mut statements.commit, &self.commit),
-            Step::Table {
-                statement,
-                new_table,
-                new_key,
-            } => {
-                if new_table {
-                    place.table = rng.below(u64::from(self.rows.tables)) as u32;
-                }
-                if new_key {
-                    place.key = self.rows.key_of(place.connection, rng);
-                }
-                return self.on_table(statement, statements, *place, rng);
-            }
-            Step::Append => {
-                place.table = rng.below(u64::from(self.rows.tables)) as u32;
-                let k = self.rows.keys.next(rng);
-                return append(&mut self.text, place.table + 1, k, rng);
+        out: &mut Vec<u8>,
+    ) {
+        match &self.script.transactions[place.transaction].steps[step] {
+            Step::Execute(execution) => {
+                let statement = &self.script.statements[execution.statement];
+                let form = &self.forms[execution.statement];
+                prepare_place(execution, statement.tables, place, rng, &mut self.scratch);
+                execute(
+                    statement,
+                    form,
+                    statements,
+                    place,
+                    rng,
+                    &mut self.scratch,
+                    out,
+                );
             }
             Step::Bulk => {
-                let out = self.text.begin();
-                place.rows = BulkText::new(out, place.table + 1).fill(place.key, place.rows);
-                return self.text.finish();
-            }
-        };
-        match prepared {
-            Some(handle) => self.bare.patch(handle.id, false).finish(),
-            None => text,
-        }
-    }
-
-    fn on_table(
-        &mut self,
-        statement: Statement,
-        statements: &mut Statements,
-        place: Place,
-        rng: &mut Rng,
-    ) -> &[u8] {
-        let handle = statements.on_table(statement, place.table);
-        let template = &mut self.templates[statement.number()];
-        let mut patch = template.patch(handle.id, !handle.is_typed);
-        handle.is_typed = true;
-        match statement {
-            Statement::PointSelect | Statement::UpdateIndex | Statement::Delete => {
-                patch.integer(0, place.key);
-            }
-            Statement::SimpleRange
-            | Statement::SumRange
-            | Statement::OrderRange
-            | Statement::DistinctRange => {
-                patch.integer(0, place.key);
-                patch.integer(1, last_of_range(place.key, self.script.mix.range_size));
-            }
-            Statement::UpdateNonIndex => {
-                write_groups(rng, patch.text(0));
-                patch.integer(1, place.key);
-            }
-            Statement::Insert => insert(&mut patch, place.key, self.rows.keys.next(rng), rng),
-            Statement::RandomPoints => {
-                patch.integer(0, place.key);
-                for index in 1..self.script.mix.random_points as usize {
-                    patch.integer(index, self.rows.key_of(place.connection, rng));
-                }
-            }
-            Statement::RandomRanges => {
-                let delta = self.script.mix.random_range_delta;
-                let mut first = place.key;
-                for index in 0..self.script.mix.random_ranges as usize {
-                    if index > 0 {
-                        first = self.rows.key_of(place.connection, rng);
-                    }
-                    patch.integer(2 * index, first);
-                    patch.integer(2 * index + 1, last_of_range(first, delta.saturating_add(1)));
-                }
+                let mut request = Request::query(out);
+                let text = BulkText::new(request.sql(), place.table + 1);
+                place.rows = text.fill(place.first_row, place.rows);
+                request.finish();
             }
         }
-        patch.finish()
     }
 }
 
-fn insert(patch: &mut Patch<'_>, id: u32, k: u32, rng: &mut Rng) {
-    patch.integer(0, id);
-    patch.integer(1, k);
-    write_groups(rng, patch.text(2));
-    write_groups(rng, patch.text(3));
-}
-
-/// The row of `oltp_insert`: key 0 is replaced by the table's next one.
-fn append<'a>(text: &'a mut TextRequest, table: u32, k: u32, rng: &mut Rng) -> &'a [u8] {
-    let out = text.begin();
-    out.extend_from_slice(b"INSERT INTO sbtest");
-    put_decimal(out, table);
-    out.extend_from_slice(b" (id, k, c, pad) VALUES (0, ");
-    put_decimal(out, k);
-    for length in [C_BYTES, PAD_BYTES] {
-        out.extend_from_slice(b", '");
-        let start = out.len();
-        out.resize(start + length, 0);
-        write_groups(rng, &mut out[start..]);
-        out.push(b'\'');
+/// Chooses the table and draws the values that the statements from here on share.
+fn prepare_place(
+    execution: &Execution,
+    tables: u32,
+    place: &mut Place,
+    rng: &mut Rng,
+    scratch: &mut Vec<u8>,
+) {
+    if execution.new_table {
+        place.table = rng.below(u64::from(tables)) as u32;
     }
-    out.push(b')');
-    text.finish()
+    for (slot, generator) in &execution.draws {
+        let value = generator.draw(drawer(place), rng, scratch);
+        place.slots[*slot].set(value);
+    }
 }
 
-/// The last key of a range; the parameter is a signed `INTEGER`.
-fn last_of_range(first: u32, size: u32) -> u32 {
-    first
-        .saturating_add(size.saturating_sub(1))
-        .min(i32::MAX as u32)
+fn drawer(place: &Place) -> Drawer {
+    Drawer {
+        connection: place.connection,
+        row: 0,
+    }
+}
+
+fn execute(
+    statement: &Statement,
+    form: &Form,
+    statements: &mut Statements,
+    place: &Place,
+    rng: &mut Rng,
+    scratch: &mut Vec<u8>,
+    out: &mut Vec<u8>,
+) {
+    let table = statement.handle(place.table);
+    let handle = statements.at(form.first_handle + table);
+    if handle.is_text {
+        let mut request = Request::query(out);
+        let pieces = &form.pieces[table];
+        request.sql().extend_from_slice(&pieces[0]);
+        for (parameter, piece) in statement.parameters.iter().zip(&pieces[1..]) {
+            let value = value(parameter, place, rng, scratch);
+            value.put_literal(request.sql());
+            request.sql().extend_from_slice(piece);
+        }
+        return request.finish();
+    }
+    let mut request = Request::execute(out, &form.execute, handle.id, !handle.is_typed);
+    handle.is_typed = true;
+    for parameter in &statement.parameters {
+        match (value(parameter, place, rng, scratch), parameter.kind()) {
+            (Value::Integer(number), ParameterKind::Integer) => request.integer(number as i32),
+            (Value::Integer(number), _) => request.big_integer(number),
+            (Value::Text(text), _) => request.text(text),
+        }
+    }
+    request.finish();
+}
+
+fn value<'a>(
+    parameter: &'a Parameter,
+    place: &'a Place,
+    rng: &mut Rng,
+    scratch: &'a mut Vec<u8>,
+) -> Value<'a> {
+    match parameter {
+        Parameter::Slot(slot, _) => place.slots[*slot].get(),
+        Parameter::SlotPlus(slot, more) => match place.slots[*slot].get() {
+            Value::Integer(first) => {
+                Value::Integer((first + i64::from(*more)).min(i64::from(i32::MAX)))
+            }
+            text @ Value::Text(_) => text,
+        },
+        Parameter::Draw(generator) => generator.draw(drawer(place), rng, scratch),
+    }
 }
 
 #[cfg(test)]

@@ -29,17 +29,13 @@ impl Transit {
 
 impl MysqlDriver {
     /// Sends the request of what is to be done, on the way that it has to go.
-    pub(super) fn send(
-        &mut self,
-        shared: &mut Shared,
-        meter: &mut Meter<'_>,
-    ) -> Result<Next, LoadError> {
+    pub(super) fn send(&mut self, shared: &mut Shared, meter: &mut Meter<'_>) -> Next {
         if shared.half_rtt_ns == 0 {
             return self.transmit(shared, meter);
         }
         let at_ns = meter.last_now() + shared.half_rtt_ns;
         self.transit = Some(Transit::Request(at_ns));
-        Ok(Next::Time(at_ns))
+        Next::Time(at_ns)
     }
 
     /// Takes a reply that the socket has delivered, on the way that it still has to go.
@@ -67,7 +63,7 @@ impl MysqlDriver {
     ) -> Result<Next, LoadError> {
         meter.now();
         match transit {
-            Transit::Request(_) => self.transmit(shared, meter),
+            Transit::Request(_) => Ok(self.transmit(shared, meter)),
             Transit::Reply(_, reply) => self.replied(reply, shared, meter),
         }
     }

@@ -16,7 +16,7 @@ fn a_usual_command_line() {
     .unwrap();
     assert_eq!(invocation.command, Command::Run);
     let plan = &invocation.plan;
-    assert_eq!(plan.workload, WorkloadName::OltpReadWrite);
+    assert_eq!(plan.workload, WorkloadName::OltpReadWrite.into());
     assert_eq!((plan.tables, plan.rows, plan.connections), (4, 1 << 20, 64));
     assert_eq!(plan.measure, Some(Duration::from_mins(5)));
     assert_eq!(plan.warmup, Duration::from_secs(30));

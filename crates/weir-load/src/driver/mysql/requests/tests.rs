@@ -1,9 +1,10 @@
 //! Requests as bytes.
 
-use weir_model::WorkloadName;
+use weir_model::{Address, Endpoint, Secret, Tls, WorkloadName};
 
 use super::*;
-use crate::workload::{Distribution, Mix, seeded};
+use crate::plan::LoadPlan;
+use crate::workload::{C_BYTES, PAD_BYTES, seeded};
 
 /// Three transactions of one of two connections, as bytes.
 fn requests(seed: u64, connection: u64) -> Vec<Vec<u8>> {
@@ -11,23 +12,35 @@ fn requests(seed: u64, connection: u64) -> Vec<Vec<u8>> {
 }
 
 fn requests_of(workload: WorkloadName, seed: u64, connection: u64) -> Vec<Vec<u8>> {
-    let script = Script::new(workload, &Mix::default()).unwrap();
+    let endpoint = Endpoint {
+        address: Address::Socket("/nowhere".into()),
+        user: "weir".to_owned(),
+        password: Secret::new(""),
+        database: "sbtest".to_owned(),
+        tls: Tls::default(),
+    };
+    let plan = LoadPlan {
+        tables: 4,
+        rows: 1_000,
+        connections: 2,
+        ..LoadPlan::new(endpoint, workload)
+    };
+    let script = plan.workload.script(&plan).unwrap();
     let mut id = 0;
-    let mut statements = Statements::prepare(&script, 4, |_, _| {
+    let mut statements = Statements::prepare(&script, |_, _| {
         id += 1;
         Ok::<_, LoadError>(Some(id))
     })
     .unwrap();
-    let mut place = Place::new(connection as u32);
-    let rows = Rows::new(&script, Distribution::default(), 4, 1_000, 2).unwrap();
-    let mut requests = Requests::new(script, rows);
+    let mut place = Place::new(connection as u32, script.slots);
+    let mut requests = Requests::new(script);
     let mut rng = seeded(seed, connection);
-    (0..3 * requests.steps())
+    (0..3 * requests.steps(0))
         .map(|index| {
-            let step = index % requests.steps();
-            requests
-                .step(step, &mut statements, &mut place, &mut rng)
-                .to_vec()
+            let mut out = Vec::new();
+            let step = index % requests.steps(0);
+            requests.step(step, &mut statements, &mut place, &mut rng, &mut out);
+            out
         })
         .collect()
 }
@@ -67,9 +80,18 @@ fn a_delete_and_its_insert_name_the_same_row() {
 
 #[test]
 fn ranges_end_within_the_parameters_type() {
-    assert_eq!(last_of_range(5, 100), 104);
-    assert_eq!(last_of_range(7, 0), 7);
-    assert_eq!(last_of_range(i32::MAX as u32 - 1, 100), i32::MAX as u32);
+    let mut place = Place::new(0, 1);
+    let mut end = |first, more| {
+        place.slots[0].set(Value::Integer(first));
+        let end = Parameter::SlotPlus(0, more);
+        value(&end, &place, &mut seeded(1, 1), &mut Vec::new()) == Value::Integer(104)
+    };
+    assert!(end(5, 99) && end(104, 0) && !end(5, 100));
+    let largest = i64::from(i32::MAX);
+    place.slots[0].set(Value::Integer(largest - 1));
+    let end = Parameter::SlotPlus(0, 99);
+    let end = value(&end, &place, &mut seeded(1, 1), &mut Vec::new()) == Value::Integer(largest);
+    assert!(end);
 }
 
 #[test]

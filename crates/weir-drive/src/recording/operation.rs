@@ -1,0 +1,173 @@
+//! What a recording tells.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use fuser::FileAttr;
+use rustix::fs::FileType;
+
+use super::Data;
+
+/// An operation that reached the drive and succeeded, or an answer that left it.
+#[derive(Debug, Clone)]
+pub struct Event {
+    /// Position in the recording, from 0 on without gaps.
+    pub sequence: u64,
+    /// `CLOCK_MONOTONIC`, nanoseconds; never less than that of the event before.
+    pub at_ns: u64,
+    /// What happened.
+    pub operation: Operation,
+}
+
+/// What happened. Files and directories are named by inode number; the drive's root is 1.
+///
+/// A number is taken again only after the file that had it lost its last name and was closed.
+#[derive(Debug, Clone)]
+pub enum Operation {
+    /// Data arrived.
+    Write {
+        /// Into which file.
+        file: u64,
+        /// From which byte on.
+        offset: u64,
+        /// What.
+        data: Data,
+        /// Opened with `O_SYNC` or `O_DSYNC`: once answered, it must survive a power cut.
+        durable: bool,
+    },
+    /// fsync(2) or fdatasync(2): once answered, what was answered before must survive a power cut.
+    Flush {
+        /// Of this file or directory.
+        file: u64,
+    },
+    /// A write or a flush is about to be answered: its caller cannot know of it any earlier.
+    Done {
+        /// The event that is answered.
+        sequence: u64,
+    },
+    /// Something new has a name.
+    Create {
+        /// Its number.
+        file: u64,
+        /// Its name.
+        at: Place,
+        /// What it is.
+        node: Node,
+    },
+    /// Another name for a file.
+    Link {
+        /// The file.
+        file: u64,
+        /// Its new name.
+        at: Place,
+    },
+    /// A file or directory changed its name, or two exchanged theirs.
+    Rename {
+        /// The old name.
+        from: Place,
+        /// The new name; what had it before has lost it.
+        to: Place,
+        /// Flags of renameat2(2).
+        flags: u32,
+    },
+    /// A name is gone.
+    Remove {
+        /// The name.
+        at: Place,
+        /// It was that of an empty directory.
+        is_directory: bool,
+    },
+    /// A file was cut or extended.
+    Truncate {
+        /// The file.
+        file: u64,
+        /// Its new size.
+        bytes: u64,
+    },
+    /// fallocate(2).
+    Allocate {
+        /// The file.
+        file: u64,
+        /// Its mode: 0 or `FALLOC_FL_*`.
+        mode: i32,
+        /// From which byte on.
+        offset: u64,
+        /// How many bytes.
+        bytes: u64,
+    },
+    /// chmod(2).
+    SetMode {
+        /// The file or directory.
+        file: u64,
+        /// Its permission bits.
+        mode: u32,
+    },
+}
+
+/// A name in a directory.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The directory.
+    pub parent: u64,
+    /// The name in it.
+    pub name: OsString,
+}
+
+impl Place {
+    pub(crate) fn new(parent: u64, name: &OsStr) -> Self {
+        Self {
+            parent,
+            name: name.to_owned(),
+        }
+    }
+}
+
+/// What was created.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Node {
+    /// An empty regular file.
+    File {
+        /// Permission bits.
+        mode: u32,
+    },
+    /// An empty directory.
+    Directory {
+        /// Permission bits.
+        mode: u32,
+    },
+    /// A symbolic link.
+    Symlink {
+        /// What it points to.
+        target: PathBuf,
+    },
+    /// A socket, a pipe or a device.
+    Special {
+        /// Type and permission bits, as in `st_mode`.
+        mode: u32,
+        /// Of a device, its number.
+        device: u64,
+    },
+}
+
+impl Node {
+    /// What mknod(2) makes.
+    pub(crate) fn of_mknod(mode: u32, device: u64) -> Self {
+        match FileType::from_raw_mode(mode) {
+            FileType::RegularFile => Self::File {
+                mode: mode & 0o7777,
+            },
+            _ => Self::Special { mode, device },
+        }
+    }
+}
+
+impl Operation {
+    /// `node` was created at `at` and has these attributes.
+    pub(crate) fn create(attributes: &FileAttr, at: (u64, &OsStr), node: Node) -> Self {
+        Self::Create {
+            file: attributes.ino.0,
+            at: Place::new(at.0, at.1),
+            node,
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The drive's end of a recording: what the FUSE front end tells.
+//!
+//! One thread reads the kernel's requests, applies them to the store and records them before it
+//! reads the next; replies are recorded just before they are sent. So an operation stands before
+//! everything that somebody could have done because of it, and what a client knows to be done has
+//! its [`Operation::Done`] before anything that the client did next.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::data::DataFile;
+use super::format::{MAGIC, Record, VERSION, encode};
+use super::log::Log;
+use super::{DATA_FILE, EVENTS_FILE, Operation, RecordingOptions, base};
+use crate::DriveError;
+use crate::clock::monotonic_ns;
+use crate::mountpoint::resolved;
+
+/// Records what it is told, or nothing if no recording was asked for.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    running: Option<Running>,
+}
+
+#[derive(Debug)]
+struct Running {
+    log: Arc<Log>,
+    events_path: PathBuf,
+    writer: Mutex<Option<JoinHandle<std::io::Result<()>>>>,
+}
+
+/// A recorded write or flush that has not been answered.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    log: Arc<Log>,
+    sequence: u64,
+}
+
+impl Recorded {
+    /// The answer to what was recorded, if it was, leaves now.
+    pub(crate) fn done(recorded: Option<Self>) {
+        if let Some(Self { log, sequence }) = recorded {
+            log.operation(Operation::Done { sequence });
+        }
+    }
+}
+
+impl Recorder {
+    /// Prepares the recording that `options` ask for, of a drive that keeps its files in
+    /// `backing` and shows them at `mountpoint`.
+    pub(crate) fn open(
+        options: Option<&RecordingOptions>,
+        backing: &Path,
+        mountpoint: &Path,
+    ) -> Result<Self, DriveError> {
+        let running = options
+            .map(|options| Running::open(options, [backing, mountpoint]))
+            .transpose()?;
+        Ok(Self { running })
+    }
+
+    /// Lists what is in `backing` and takes operations from now on.
+    pub(crate) fn begin(&self, profile: &str, backing: &Path) -> Result<(), DriveError> {
+        let Some(running) = &self.running else {
+            return Ok(());
+        };
+        let mut opening = MAGIC.to_vec();
+        opening.extend_from_slice(&VERSION.to_le_bytes());
+        let now_ns = monotonic_ns();
+        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
+        let start = Record::Start {
+            profile: profile.to_owned(),
+            unix_ns: since_epoch.unwrap_or_default().as_nanos() as u64,
+        };
+        encode(&mut opening, now_ns, &start);
+        base::walk(backing, |file, path| {
+            encode(&mut opening, now_ns, &Record::Base { file, path });
+        })
+        .map_err(DriveError::path("list", backing))?;
+        running.log.begin(&opening);
+        Ok(())
+    }
+
+    /// A write has arrived.
+    pub(crate) fn write(
+        &self,
+        file: u64,
+        offset: u64,
+        data: &[u8],
+        durable: bool,
+    ) -> Option<Recorded> {
+        let log = &self.running.as_ref()?.log;
+        let sequence = log.write(file, offset, data, durable)?;
+        let log = Arc::clone(log);
+        Some(Recorded { log, sequence })
+    }
+
+    /// A flush of `file` has arrived.
+    pub(crate) fn flush(&self, file: u64) -> Option<Recorded> {
+        let log = &self.running.as_ref()?.log;
+        let sequence = log.operation(Operation::Flush { file })?;
+        let log = Arc::clone(log);
+        Some(Recorded { log, sequence })
+    }
+
+    /// What `outcome` is the outcome of has arrived; it counts if it succeeded.
+    pub(crate) fn note<T, E>(
+        &self,
+        outcome: &Result<T, E>,
+        operation: impl FnOnce(&T) -> Operation,
+    ) {
+        if let (Some(running), Ok(value)) = (&self.running, outcome)
+            && running.log.is_running()
+        {
+            running.log.operation(operation(value));
+        }
+    }
+
+    /// Ends the recording; the error is what kept it from being written.
+    pub(crate) fn finish(&self) -> Result<(), DriveError> {
+        self.running.as_ref().map_or(Ok(()), Running::finish)
+    }
+}
+
+impl Running {
+    fn open(options: &RecordingOptions, forbidden: [&Path; 2]) -> Result<Self, DriveError> {
+        let directory = &options.directory;
+        let create = DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(directory);
+        create.map_err(DriveError::path("create", directory))?;
+        let directory = resolved(directory)?;
+        for path in forbidden {
+            if directory.starts_with(resolved(path)?) {
+                return Err(DriveError::Path {
+                    action: "record into",
+                    path: directory,
+                    source: ErrorKind::InvalidInput.into(),
+                    advice: "; name a directory outside of the drive and its backing",
+                });
+            }
+        }
+        let data = DataFile {
+            file: create_file(&directory.join(DATA_FILE))?,
+            path: directory.join(DATA_FILE),
+        };
+        let events_path = directory.join(EVENTS_FILE);
+        let events = create_file(&events_path)?;
+        let log = Arc::new(Log::new(Arc::new(data), options.limit.0));
+        let of_writer = Arc::clone(&log);
+        let writer = std::thread::Builder::new()
+            .name("drive-recording".to_owned())
+            .spawn(move || of_writer.serve(events))
+            .map_err(DriveError::path(
+                "start the thread that writes",
+                &events_path,
+            ))?;
+        Ok(Self {
+            log,
+            events_path,
+            writer: Mutex::new(Some(writer)),
+        })
+    }
+
+    fn finish(&self) -> Result<(), DriveError> {
+        self.log.close();
+        let writer = self.writer.lock();
+        let writer = writer.unwrap_or_else(PoisonError::into_inner).take();
+        // A panic in the thread has already been printed; there is nothing to add.
+        match writer.map(JoinHandle::join) {
+            Some(Ok(Err(error))) => Err(DriveError::path("write", &self.events_path)(error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // A drive that could not be mounted; its error is on its way already.
+        let _ = self.finish();
+    }
+}
+
+fn create_file(path: &Path) -> Result<File, DriveError> {
+    let mut options = OpenOptions::new();
+    let created = options.write(true).create_new(true).mode(0o600).open(path);
+    created.map_err(|source| DriveError::Path {
+        action: "create",
+        path: path.to_owned(),
+        advice: if source.kind() == ErrorKind::AlreadyExists {
+            "; a recording is there already, name another directory"
+        } else {
+            ""
+        },
+        source,
+    })
+}

@@ -1,0 +1,35 @@
+//! When waiting ends.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+/// The end of a limited time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Deadline {
+    at: Instant,
+    limit: Duration,
+}
+
+impl Deadline {
+    /// The end of a time that begins now.
+    pub(crate) fn after(limit: Duration) -> Self {
+        Self {
+            at: Instant::now() + limit,
+            limit,
+        }
+    }
+
+    /// What is left of the time; an error when nothing is.
+    pub(crate) fn remaining(self) -> io::Result<Duration> {
+        let left = self.at.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        Ok(left)
+    }
+
+    /// The whole time.
+    pub(crate) fn limit(self) -> Duration {
+        self.limit
+    }
+}

@@ -1,0 +1,214 @@
+//! Where the values of parameters and columns come from.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{Keys, Lines, Parts, Rng, write_groups};
+use crate::codec::ParameterKind;
+
+/// A source of values.
+#[derive(Debug, Clone)]
+pub(crate) enum Generator {
+    /// The number of a row, by a distribution.
+    Key(Keys),
+    /// The number of a row in the connection's own part of the table.
+    PartKey(Parts),
+    /// The number of the row that is being made. Only tables have one.
+    Row,
+    /// No number twice in a run, in no order; shared by all connections of a run.
+    Unique(Arc<Unique>),
+    /// sysbench's groups of digits, of this length together.
+    Groups(usize),
+    /// A line of a text.
+    Line(Arc<Lines>),
+}
+
+/// For whom a value is drawn.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Drawer {
+    /// The connection, from 0.
+    pub(crate) connection: u32,
+    /// The row that is being made, from 1.
+    pub(crate) row: u64,
+}
+
+/// A value as it was drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Value<'a> {
+    Integer(i64),
+    Text(&'a [u8]),
+}
+
+impl Value<'_> {
+    /// Appends it as a literal of SQL.
+    pub(crate) fn put_literal(self, out: &mut Vec<u8>) {
+        match self {
+            Self::Integer(number) => put_integer(out, number),
+            Self::Text(text) => {
+                out.push(b'\'');
+                for byte in text {
+                    if matches!(byte, b'\'' | b'\\') {
+                        out.push(b'\\');
+                    }
+                    out.push(*byte);
+                }
+                out.push(b'\'');
+            }
+        }
+    }
+}
+
+impl Generator {
+    /// The type of its values.
+    pub(crate) fn kind(&self) -> ParameterKind {
+        match self {
+            Self::Key(_) | Self::PartKey(_) => ParameterKind::Integer,
+            Self::Row | Self::Unique(_) => ParameterKind::BigInteger,
+            Self::Groups(_) | Self::Line(_) => ParameterKind::Text,
+        }
+    }
+
+    /// The next value. `scratch` holds it if it has to be put together.
+    pub(crate) fn draw<'a>(
+        &'a self,
+        drawer: Drawer,
+        rng: &mut Rng,
+        scratch: &'a mut Vec<u8>,
+    ) -> Value<'a> {
+        match self {
+            Self::Key(keys) => Value::Integer(keys.next(rng).into()),
+            Self::PartKey(parts) => Value::Integer(parts.key_of(drawer.connection, rng).into()),
+            Self::Row => Value::Integer(drawer.row.cast_signed()),
+            Self::Unique(unique) => Value::Integer(unique.next()),
+            Self::Groups(length) => {
+                scratch.resize(*length, 0);
+                write_groups(rng, scratch);
+                Value::Text(scratch)
+            }
+            Self::Line(lines) => Value::Text(lines.choose(rng)),
+        }
+    }
+}
+
+/// Numbers `first..first + span`, none twice, in an order that the seed decides.
+///
+/// A counter through a bijection of as many bits as the span needs: xor-shifts and multiplications
+/// by odd numbers can be undone, so that two counts never give the same number (the mixing of
+/// `SplitMix`: Steele, Lea and Flood 2014). A number outside the span goes through it again, which
+/// ends within the span ("cycle walking": Black and Rogaway 2002).
+#[derive(Debug)]
+pub(crate) struct Unique {
+    first: i64,
+    span: u64,
+    mask: u64,
+    key: u64,
+    count: AtomicU64,
+}
+
+impl Unique {
+    /// Numbers of `first..first + span`; after `span` of them they repeat.
+    pub(crate) fn new(first: i64, span: u64, seed: u64) -> Self {
+        let span = span.max(1);
+        let mask = span
+            .checked_next_power_of_two()
+            .unwrap_or(0)
+            .wrapping_sub(1);
+        Self {
+            first,
+            span,
+            mask,
+            key: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) & mask,
+            count: AtomicU64::new(0),
+        }
+    }
+
+    fn next(&self) -> i64 {
+        let count = self.count.fetch_add(1, Ordering::Relaxed) % self.span;
+        let mut number = self.mix(count);
+        while number >= self.span {
+            number = self.mix(number);
+        }
+        self.first.wrapping_add(number.cast_signed())
+    }
+
+    fn mix(&self, number: u64) -> u64 {
+        let half = (u64::BITS - self.mask.leading_zeros()) / 2 + 1;
+        [0xBF58_476D_1CE4_E5B9_u64, 0x94D0_49BB_1331_11EB]
+            .iter()
+            .fold(number ^ self.key, |number, multiplier| {
+                let product = number.wrapping_mul(*multiplier) & self.mask;
+                product ^ (product >> half)
+            })
+    }
+}
+
+/// A position, in proportion to the weights of which `up_to` holds the running sums.
+pub(crate) fn choose_by_weight(up_to: &[u64], rng: &mut Rng) -> usize {
+    let total = up_to.last().copied().unwrap_or(1);
+    let point = rng.below(total);
+    up_to.partition_point(|sum| *sum <= point)
+}
+
+/// Appends a number in decimal digits.
+pub(crate) fn put_integer(out: &mut Vec<u8>, number: i64) {
+    if number < 0 {
+        out.push(b'-');
+    }
+    let mut digits = [0; 20];
+    let mut start = digits.len();
+    let mut rest = number.unsigned_abs();
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[start..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn unique_numbers_are_unique_and_in_range_whatever_the_seed() {
+        for (seed, span) in [
+            (0, 200_000),
+            (1, 300_001),
+            (u64::MAX, 1 << 31),
+            (7, u64::MAX),
+        ] {
+            let unique = Unique::new(100, span, seed);
+            let numbers: Vec<_> = (0..200_000).map(|_| unique.next()).collect();
+            let different: HashSet<_> = numbers.iter().copied().collect();
+            assert_eq!(different.len(), numbers.len(), "seed {seed}");
+            let offsets = numbers.iter().map(|n| n.wrapping_sub(100).cast_unsigned());
+            assert!(offsets.max().unwrap() < span, "seed {seed}");
+            // In no order: neighbours ascend about as often as they descend.
+            let ascents = numbers.windows(2).filter(|pair| pair[0] < pair[1]).count();
+            assert!(
+                (80_000..120_000).contains(&ascents),
+                "seed {seed}: {ascents}"
+            );
+        }
+        let of_one = Unique::new(5, 1, 3);
+        assert_eq!((of_one.next(), of_one.next()), (5, 5));
+    }
+
+    #[test]
+    fn literals_are_escaped() {
+        let mut out = Vec::new();
+        Value::Text(br"it's \").put_literal(&mut out);
+        assert_eq!(out, br"'it\'s \\'");
+        out.clear();
+        for number in [i64::MIN, -1, 0, 1_234_567_890] {
+            Value::Integer(number).put_literal(&mut out);
+            out.push(b' ');
+        }
+        assert_eq!(out, b"-9223372036854775808 -1 0 1234567890 ");
+    }
+}

@@ -1,0 +1,152 @@
+//! What is said of two levels: a ratio with its interval, a verdict, and the findings of rules.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What a comparison says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The interval excludes 1: the levels differ.
+    Effect,
+    /// The interval contains 1: no difference was shown.
+    Inconclusive,
+    /// A rule forbids the comparison.
+    Invalid,
+}
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Printed beside the verdict.
+    Warning,
+    /// Makes the verdict invalid.
+    Error,
+}
+
+/// A rule's finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The rule: `R4`.
+    pub rule: String,
+    /// How bad.
+    pub severity: Severity,
+    /// What was found and what to do, in one line.
+    pub message: String,
+}
+
+/// How an interval was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// Student's t on the log ratios of pairs.
+    PairedT,
+    /// The bootstrap-t on the log ratios of pairs: holds for skewed noise, needs eight.
+    PairedBootstrap,
+    /// Welch's interval on logarithms: runs that are not pairs.
+    Welch,
+    /// Welch's interval on the seconds of single runs, their number corrected for autocorrelation.
+    /// It knows nothing of the difference between runs.
+    WelchWithinRuns,
+}
+
+/// A ratio with its 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Ratio {
+    /// Level / baseline.
+    pub ratio: f64,
+    /// Lower end of the 95 % interval; `None` with too few runs.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+}
+
+impl Ratio {
+    /// Both ends of the interval.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        self.low.zip(self.high)
+    }
+
+    /// Whether the interval excludes 1.
+    pub fn differs_from_one(&self) -> bool {
+        self.interval()
+            .is_some_and(|(low, high)| low > 1.0 || high < 1.0)
+    }
+}
+
+/// An interval that makes other assumptions.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SecondOpinion {
+    /// How it was made.
+    pub method: Method,
+    /// What it says.
+    pub ratio: Ratio,
+    /// Whether it comes to another verdict than the first.
+    pub disagrees: bool,
+}
+
+/// A ratio in another metric than the comparison's own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MetricRatio {
+    /// The metric: `latency_us_p99`.
+    pub metric: String,
+    /// Level / baseline.
+    pub ratio: Ratio,
+}
+
+/// Two levels of one factor, all other factors equal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The factor.
+    pub factor: String,
+    /// The level in the denominator.
+    pub baseline: String,
+    /// The level in the numerator.
+    pub level: String,
+    /// Levels of the other factors.
+    pub context: BTreeMap<String, String>,
+    /// What is compared: `queries_per_s`.
+    pub metric: String,
+    /// Cell of the baseline.
+    pub baseline_cell: usize,
+    /// Cell of the level.
+    pub level_cell: usize,
+    /// Geometric mean of level / baseline over paired repetitions.
+    pub ratio: f64,
+    /// Lower end of the 95 % interval; `None` with fewer than two pairs.
+    pub ratio_low: Option<f64>,
+    /// Upper end of the 95 % interval.
+    pub ratio_high: Option<f64>,
+    /// Pairs of repetitions; without pairing, repetitions of the level that has fewer.
+    pub pairs: usize,
+    /// How the interval was made.
+    pub method: Method,
+    /// Probability of a ratio at least this far from 1 if the levels were alike; `None` with fewer
+    /// than two pairs.
+    pub p_value: Option<f64>,
+    /// The same, corrected for all comparisons of the study (Benjamini and Hochberg).
+    pub p_value_adjusted: Option<f64>,
+    /// The interval by another method with other assumptions.
+    pub second_opinion: Option<SecondOpinion>,
+    /// The same levels in other metrics: latency percentiles.
+    pub others: Vec<MetricRatio>,
+    /// Whether the study declares that this factor cannot have an effect here.
+    pub negative_control: bool,
+    /// What it says.
+    pub verdict: Verdict,
+    /// Why it is invalid, or what to bear in mind.
+    pub findings: Vec<Finding>,
+}
+
+impl Comparison {
+    /// The ratio with its interval.
+    pub fn estimate(&self) -> Ratio {
+        Ratio {
+            ratio: self.ratio,
+            low: self.ratio_low,
+            high: self.ratio_high,
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The runs of a result by cell, and what is read off a run.
+
+use weir_model::{RunRecord, RunResult, StudyResult};
+
+/// What a comparison is about unless somebody asks for another metric.
+pub(crate) const THROUGHPUT: &str = "queries_per_s";
+
+/// The value of `metric` in a run; `None` for a metric that runs do not have.
+pub(crate) fn value(record: &RunRecord, metric: &str) -> Option<f64> {
+    let latency = &record.latency;
+    Some(match metric {
+        THROUGHPUT => record.queries_per_s,
+        "transactions_per_s" => record.transactions_per_s,
+        "latency_us_mean" => latency.us_mean,
+        "latency_us_p50" => latency.us_p50,
+        "latency_us_p95" => latency.us_p95,
+        "latency_us_p99" => latency.us_p99,
+        "latency_us_p999" => latency.us_p999,
+        "latency_us_max" => latency.us_max,
+        _ => return None,
+    })
+}
+
+/// The runs of a result, by cell.
+#[derive(Debug)]
+pub(crate) struct RunsByCell<'a>(Vec<Vec<&'a RunResult>>);
+
+impl<'a> RunsByCell<'a> {
+    pub(crate) fn new(result: &'a StudyResult) -> Self {
+        let mut cells = vec![Vec::new(); result.plan.cells.len()];
+        for run in &result.runs {
+            if let Some(cell) = cells.get_mut(run.record.cell) {
+                cell.push(run);
+            }
+        }
+        Self(cells)
+    }
+
+    pub(crate) fn of(&self, cell: usize) -> &[&'a RunResult] {
+        &self.0[cell]
+    }
+
+    /// `metric` of the runs of `cell`; what is not above 0 has no ratio and is left out.
+    pub(crate) fn values(&self, cell: usize, metric: &str) -> Vec<f64> {
+        let values = self.of(cell).iter();
+        values
+            .filter_map(|run| value(&run.record, metric))
+            .filter(|value| *value > 0.0)
+            .collect()
+    }
+
+    /// `metric` of both cells in each repetition that has both.
+    pub(crate) fn pairs(&self, level: usize, baseline: usize, metric: &str) -> Vec<(f64, f64)> {
+        let baselines = self.of(baseline);
+        let pair = |run: &&RunResult| {
+            let same = |other: &&&RunResult| other.record.repetition == run.record.repetition;
+            let baseline = baselines.iter().find(same)?;
+            let level = value(&run.record, metric)?;
+            let baseline = value(&baseline.record, metric)?;
+            (level > 0.0 && baseline > 0.0).then_some((level, baseline))
+        };
+        self.of(level).iter().filter_map(pair).collect()
+    }
+}
+
+/// Queries per second of each measured second of a run.
+pub(crate) fn measured_series(run: &RunResult) -> Vec<f64> {
+    let measured = run
+        .intervals
+        .iter()
+        .filter(|interval| interval.time_s > 0.0);
+    measured
+        .map(|interval| interval.queries as f64 / interval.length_s)
+        .collect()
+}

@@ -1,0 +1,59 @@
+//! The commands of a run as a reader would type them, for the result: no secrets, no paths of ours.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use weir_drive::MountOptions;
+use weir_load::LoadPlan;
+use weir_model::{DistributionName, WorkloadName};
+use weir_server::{ServerBinary, StartOptions};
+
+use crate::StudyError;
+use crate::setting::RUN_DIRECTORY;
+
+/// `weir drive mount ...`.
+pub(super) fn mount(options: &MountOptions) -> String {
+    let words = options.to_arguments();
+    let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    format!("weir {}", words.join(" "))
+}
+
+/// The server with every option that Weir gives it; sockets, paths and the log are its own affair.
+pub(super) fn server(binary: &ServerBinary, options: &StartOptions) -> Result<String, StudyError> {
+    let variables = weir_server::translate(binary.flavor, binary.version, &options.variables)?;
+    let program = binary.path.file_name().unwrap_or_default();
+    let mut line = format!(
+        "{} --no-defaults --datadir={}",
+        program.to_string_lossy(),
+        options.data_dir.display()
+    );
+    for (name, value) in variables {
+        // Writing to a String cannot fail.
+        let _ = write!(line, " --{name}={value}");
+    }
+    Ok(line)
+}
+
+/// `weir load ... run`, without the server's address.
+pub(super) fn load(
+    plan: &LoadPlan,
+    workload: WorkloadName,
+    distribution: DistributionName,
+) -> String {
+    let time = plan.measure.map_or(0.0, |measure| measure.as_secs_f64());
+    format!(
+        "weir load {workload} --tables={} --table-size={} --threads={} --rand-type={} \
+         --rand-seed={} --warmup-time={} --time={time} run",
+        plan.tables,
+        plan.rows,
+        plan.connections,
+        distribution.as_str(),
+        plan.seed,
+        plan.warmup.as_secs_f64(),
+    )
+}
+
+/// `command` without the run's own `directory`.
+pub(super) fn anonymous(command: &str, directory: &Path) -> String {
+    command.replace(&directory.display().to_string(), RUN_DIRECTORY)
+}
