@@ -128,7 +128,7 @@ impl Tally {
                 Recovery::Clean => "clean",
                 Recovery::Refused(_) => "refused",
                 Recovery::Crashed(_) => "crashed",
-                Recovery::Hung => "hung",
+                Recovery::Hung(_) => "hung",
             };
             *recovery.entry(outcome.to_owned()).or_default() += 1;
             let of_moment = by_moment.entry(result.moment).or_default();

@@ -44,12 +44,14 @@ impl Names {
 
     /// What `file` is for, by its path; [`FileKind::Other`] if it has no name.
     pub fn kind(&self, file: u64) -> FileKind {
-        self.path(file).map_or(FileKind::Other, |path| kind_of(&path))
+        self.path(file)
+            .map_or(FileKind::Other, |path| kind_of(&path))
     }
 
     /// What a file at `place` is for.
     pub fn kind_at(&self, place: &Place) -> FileKind {
-        self.path_of(place).map_or(FileKind::Other, |path| kind_of(&path))
+        self.path_of(place)
+            .map_or(FileKind::Other, |path| kind_of(&path))
     }
 
     /// Follows an operation that changes names; all others change nothing.

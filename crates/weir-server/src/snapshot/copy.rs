@@ -16,8 +16,8 @@ use rustix::fs::{SeekFrom, copy_file_range, ioctl_ficlone, seek};
 use rustix::io::Errno;
 
 use super::space::{check_space, space_occupied};
-use crate::data_directory::create_private_directory;
 use crate::ServerError;
+use crate::data_directory::create_private_directory;
 use weir_process::PathError;
 
 /// More threads do not make a disk faster, and two hide the latency of one another's fsync.

@@ -264,7 +264,7 @@ fn describe(result: &StateResult) -> anyhow::Result<()> {
         weir_crash::Recovery::Clean => "recovery: clean".to_owned(),
         weir_crash::Recovery::Refused(words) => format!("recovery: refused: {words}"),
         weir_crash::Recovery::Crashed(words) => format!("recovery: crashed: {words}"),
-        weir_crash::Recovery::Hung => "recovery: hung".to_owned(),
+        weir_crash::Recovery::Hung(words) => format!("recovery: hung: {words}"),
     };
     let lost = judgement.ledger.commits_lost;
     let lines = listed
