@@ -3,14 +3,14 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use rustix::io::Errno;
 use weir_model::{
-    Compression, DeviceModel, DriveProfile, DriveStatistics, FileKind, Nanoseconds, Op, OpKind,
-    Scale,
+    DeviceModel, DriveProfile, DriveStatistics, FileKind, Nanoseconds, Op, OpKind, Scale,
 };
 
 use crate::calibration::WayBack;
 use crate::clock::Clock;
-use crate::compression::Sampler;
+use crate::compression::Compressor;
 use crate::model::Model;
 use crate::scheduler::{Buffers, Reply, Scheduler};
 use crate::statistics::Counters;
@@ -22,7 +22,7 @@ pub(crate) struct Engine {
     pub(crate) clock: Clock,
     pub(crate) buffers: Arc<Buffers>,
     model: Mutex<Model>,
-    sampler: Option<Sampler>,
+    compressor: Option<Compressor>,
     counters: Arc<Counters>,
     scheduler: Scheduler,
     written_bytes: AtomicU64,
@@ -50,16 +50,13 @@ impl Engine {
         let clock = Clock::start();
         let counters = Arc::new(Counters::new());
         let buffers = Arc::new(Buffers::default());
-        let sampler = match profile.compression {
-            Compression::None => None,
-            Compression::Zlib4k => Some(Sampler::start()?),
-        };
+        let compressor = Compressor::start(profile)?;
         let scheduler = Scheduler::start(clock, Arc::clone(&counters), Arc::clone(&buffers))?;
         Ok(Self {
             clock,
             buffers,
             model: Mutex::new(Model::with_capacity(profile, scale, capacity_bytes)),
-            sampler,
+            compressor,
             counters,
             scheduler,
             written_bytes: AtomicU64::new(0),
@@ -76,6 +73,20 @@ impl Engine {
             return 1.0;
         }
         self.stored_bytes.load(Ordering::Relaxed) as f64 / written as f64
+    }
+
+    /// `ENOSPC` if a drive that compresses has no flash left for a write of `bytes`, wherever it
+    /// goes.
+    pub(crate) fn check_room(&self, bytes: u64) -> Result<(), Errno> {
+        if self.compressor.is_none() {
+            return Ok(());
+        }
+        let stored = (bytes as f64 * self.stored_share()) as u64;
+        if self.lock_model().has_room(stored) {
+            Ok(())
+        } else {
+            Err(Errno::NOSPC)
+        }
     }
 
     /// Sends `reply` when the device has done the read that was accepted at `now`.
@@ -100,11 +111,9 @@ impl Engine {
         let Some(reply) = self.unless_calibrating(extent, now, reply) else {
             return;
         };
-        let mut fraction = 1.0;
-        if let Some(sampler) = &self.sampler {
-            sampler.observe(extent.kind, data, now);
-            fraction = sampler.fraction(extent.kind);
-        }
+        let fraction = self.compressor.as_ref().map_or(1.0, |compressor| {
+            compressor.fraction(extent.kind, data, now)
+        });
         let stored = (extent.bytes as f64 * fraction) as u64;
         self.written_bytes
             .fetch_add(extent.bytes, Ordering::Relaxed);
@@ -156,14 +165,24 @@ impl Engine {
     pub(crate) fn statistics(&self, space: &Space) -> DriveStatistics {
         let now = self.clock.now();
         let usage = self.lock_model().usage(now);
+        let mut counted = self.counters.statistics();
+        for (kind, counted) in &mut counted.by_kind {
+            counted.cache_hits = usage.cache_hits[kind.index()];
+        }
         DriveStatistics {
             uptime_s: now as f64 / 1e9,
             read_busy_s: usage.read_busy_s,
             write_busy_s: usage.write_busy_s,
+            host_written_bytes: usage.host_written_bytes,
             media_written_bytes: usage.media_written_bytes,
+            physical_capacity_bytes: usage.physical_capacity_bytes,
+            physical_used_bytes: usage.physical_used_bytes,
+            space_state: usage.space_state,
+            endurance_used: usage.endurance_used,
+            cache: usage.cache,
             compressed_fraction: self.stored_share(),
             used_bytes: space.used_bytes(),
-            ..self.counters.statistics()
+            ..counted
         }
     }
 

@@ -338,7 +338,8 @@ impl Filesystem for DriveFileSystem {
     ) {
         let now = self.engine.clock.now();
         let written = self.store.file(handle.0).and_then(|file| {
-            file.write(data, offset, self.engine.stored_share())?;
+            self.engine.check_room(data.len() as u64)?;
+            file.write(data, offset)?;
             Ok(file)
         });
         match written {
@@ -442,8 +443,7 @@ impl Filesystem for DriveFileSystem {
     fn statfs(&self, _request: &Request, _inode: INodeNo, reply: ReplyStatfs) {
         let space = self.store.space();
         let blocks = space.capacity_bytes() / BLOCK_BYTES;
-        let used = (space.used_bytes() as f64 * self.engine.stored_share()) as u64 / BLOCK_BYTES;
-        let free = blocks.saturating_sub(used);
+        let free = blocks.saturating_sub(space.used_bytes() / BLOCK_BYTES);
         let (files, block_bytes) = (1 << 32, BLOCK_BYTES as u32);
         reply.statfs(
             blocks,
@@ -489,7 +489,7 @@ impl Filesystem for DriveFileSystem {
     ) {
         let now = self.engine.clock.now();
         let allocated = self.store.file(handle.0).and_then(|file| {
-            file.allocate(mode, offset, bytes, self.engine.stored_share())?;
+            file.allocate(mode, offset, bytes)?;
             Ok(file)
         });
         self.recorder.note(&allocated, |file| Operation::Allocate {

@@ -4,6 +4,7 @@ mod calibration;
 mod clock;
 mod compression;
 mod control;
+mod durability;
 mod engine;
 mod error;
 mod floor;
@@ -21,7 +22,9 @@ mod stop;
 mod store;
 
 pub use clock::monotonic_ns;
+pub use compression::{BlockCompressor, Sampler as CompressionSampler};
 pub use control::{statistics, unmount};
+pub use durability::{DurabilityLog, Durable, Fate, LoggedWrite};
 pub use error::DriveError;
 pub use floor::{READ_FLOOR_US, WRITE_FLOOR_US, check_floor};
 pub use model::{Model, ModelUsage};

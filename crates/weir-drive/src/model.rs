@@ -1,22 +1,28 @@
 //! The device in time: what a profile says, as completion times.
 //!
-//! Pure: no clock, no I/O, and what is random is seeded. The FUSE front end asks it in real time, the tests (and
-//! a predictor) in virtual time. A `scale` below 1 shrinks all that is a rate or an amount (IOPS,
-//! bandwidth, write buffer) and leaves latencies alone, so that a host too small for the drive can
-//! still be limited by it.
+//! Pure: no clock, no I/O, and what is random is seeded. The FUSE front end asks it in real time,
+//! the tests (and a predictor) in virtual time. A `scale` below 1 shrinks all that is a rate, or an
+//! amount that a rate fills (IOPS, bandwidth, write buffer, single-bit cache, burst credit), and
+//! leaves latencies alone, so that a host too small for the drive can still be limited by it. A
+//! capacity of its own shrinks the amounts of data: flash, cache in front, endurance.
 
 mod amplification;
-mod arms;
 mod collection;
+mod device;
+mod dies;
 mod disks;
 mod flash;
 mod ftl;
+mod interference;
 mod latency;
 mod random;
 mod reads;
 mod sequential;
+mod slc;
+mod space;
 mod throttle;
 mod throughput;
+mod tier;
 mod writes;
 
 #[cfg(test)]
@@ -26,44 +32,64 @@ mod closed_loop;
 #[cfg(test)]
 mod data_sheets;
 #[cfg(test)]
+mod media_tests;
+#[cfg(test)]
 mod service_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tier_tests;
 
-use weir_model::{DeviceModel, Disks, DriveProfile, Nanoseconds, Op, OpKind, Scale, WriteCache};
+use weir_model::{
+    CacheStatistics, CachedWrites, DeviceModel, DriveProfile, FileKind, Nanoseconds, Op, OpKind,
+    Scale, SpaceState, WriteCache,
+};
 
-use self::collection::Collection;
-use self::random::Random;
-use self::reads::Reads;
-use self::throttle::Buckets;
-use self::writes::Writes;
-
-/// The same waits for each drive.
-const SEED: u64 = 0x0a23;
+use self::device::Device;
+use self::space::PhysicalSpace;
+use self::tier::Tier;
+use crate::durability::Durable;
 
 /// A drive of a given profile and scale, idle at time 0.
 #[derive(Debug)]
 pub struct Model {
-    reads: Reads,
-    writes: Writes,
-    throttle: Option<Buckets>,
-    /// What reads and writes have taken of the throttle, nanoseconds.
-    throttled_ns: [f64; 2],
-    disks: Option<Disks>,
-    random: Random,
-    flush_ns: Nanoseconds,
-    cache: WriteCache,
+    device: Device,
+    tier: Option<Tier>,
+    space: Option<PhysicalSpace>,
+    keeping: Keeping,
+}
+
+/// When the drive keeps what it has acknowledged.
+#[derive(Debug, Clone, Copy)]
+enum Keeping {
+    FromThenOn,
+    OnceFlushed,
+    OnceDrained,
 }
 
 /// What a model has been busy with since it was made.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct ModelUsage {
     /// Seconds of the whole device's read capacity that were used.
     pub read_busy_s: f64,
     /// Seconds of the media's time that the accepted writes take.
     pub write_busy_s: f64,
+    /// Bytes that the host wrote.
+    pub host_written_bytes: u64,
     /// Bytes that the media wrote, after compression and garbage collection.
     pub media_written_bytes: u64,
+    /// Flash of a drive that compresses; 0 for others.
+    pub physical_capacity_bytes: u64,
+    /// What is used of it.
+    pub physical_used_bytes: u64,
+    /// How near it is to its end.
+    pub space_state: SpaceState,
+    /// Share of the guaranteed life; `None` if there is no guarantee.
+    pub endurance_used: Option<f64>,
+    /// The cache in front.
+    pub cache: Option<CacheStatistics>,
+    /// Reads that it answered, by kind of file.
+    pub cache_hits: [u64; FileKind::ALL.len()],
 }
 
 impl Model {
@@ -76,81 +102,78 @@ impl Model {
     /// The same with a capacity of its own: emulated drives shrink it apart from the throughput.
     /// A profile with a `flash` section starts as that section says, at no cost in time.
     pub fn with_capacity(profile: &DriveProfile, scale: Scale, capacity_bytes: u64) -> Self {
-        let collection = Collection::of(profile, scale, capacity_bytes);
+        let data_share = capacity_bytes as f64 / profile.capacity.0 as f64;
+        let cache = profile.cache.as_ref();
         Self {
-            reads: Reads::new(&profile.read, profile.disks.as_ref(), scale),
-            writes: Writes::new(&profile.write, scale, collection),
-            throttle: profile
-                .throttle
-                .as_ref()
-                .map(|throttle| Buckets::new(throttle, scale, profile.capacity.0)),
-            throttled_ns: [0.0; 2],
-            disks: profile.disks.clone(),
-            random: Random::seeded(SEED),
-            flush_ns: (profile.flush.latency_us * 1e3) as Nanoseconds,
-            cache: profile.write.cache,
+            device: Device::new(profile, scale, capacity_bytes),
+            tier: cache.and_then(|cache| Tier::of(cache, scale, data_share)),
+            space: PhysicalSpace::of(profile, capacity_bytes),
+            keeping: Keeping::of(profile),
         }
     }
 
     /// What the model has been busy with up to `now`.
     pub fn usage(&self, now: Nanoseconds) -> ModelUsage {
-        // What waits in the buffer has been accepted but not yet written.
-        let backlog_ns = self.writes.drained_at().saturating_sub(now) as f64;
-        // A throttled volume is busy when its limit is reached, whatever is behind it. What it
-        // spends of its savings makes it no busier than all the time.
-        let [by_reads_ns, by_writes_ns] = self.throttled_ns.map(|ns| ns.min(now as f64));
-        let write_ns = self.writes.busy_ns() - backlog_ns;
+        let device = self.device.usage(now);
+        let space = self.space.as_ref();
+        let tier = self.tier.as_ref();
         ModelUsage {
-            read_busy_s: self.reads.busy_ns().max(by_reads_ns) / 1e9,
-            write_busy_s: write_ns.max(by_writes_ns) / 1e9,
-            media_written_bytes: self.writes.media_written_bytes() as u64,
+            read_busy_s: device.read_busy_s,
+            write_busy_s: device.write_busy_s,
+            host_written_bytes: device.host_written_bytes,
+            media_written_bytes: device.media_written_bytes,
+            endurance_used: device.endurance_used,
+            physical_capacity_bytes: space.map_or(0, PhysicalSpace::capacity_bytes),
+            physical_used_bytes: space.map_or(0, PhysicalSpace::used_bytes),
+            space_state: space.map_or(SpaceState::Normal, PhysicalSpace::state),
+            cache: tier.map(Tier::statistics),
+            cache_hits: FileKind::ALL.map(|kind| tier.map_or(0, |tier| tier.hits(kind))),
         }
     }
-}
 
-impl Model {
-    fn read(&mut self, op: &Op, now: Nanoseconds) -> Nanoseconds {
-        let turn = match &self.disks {
-            Some(disks) if self.writes.drained_at() > now => {
-                self.writes.hold_up(self.reads.cost_ns_per_read(), now);
-                let fill = self.writes.buffer_fill();
-                arms::turn_beside_writes(disks, fill, &mut self.random)
-            }
-            _ => arms::ALONE,
-        };
-        self.reads.submit(op, now, turn)
+    /// Whether the flash of a drive that compresses has room for so many more bytes, counted after
+    /// compression. Without it, a write fails with `ENOSPC`, also one to a place that was written
+    /// before.
+    pub fn has_room(&self, stored_bytes: u64) -> bool {
+        self.space
+            .as_ref()
+            .is_none_or(|space| space.has_room(stored_bytes))
     }
 
-    fn throttled(&mut self, op: &Op, now: Nanoseconds) -> Nanoseconds {
-        let Some(buckets) = &mut self.throttle else {
-            return now;
-        };
-        self.throttled_ns[usize::from(op.kind == OpKind::Write)] += buckets.cost_ns(op.bytes);
-        buckets.admit(op.bytes, now)
+    /// From when on the write that was submitted last survives a power cut.
+    pub fn durable(&self) -> Durable {
+        match self.keeping {
+            Keeping::FromThenOn => Durable::AtCompletion,
+            Keeping::OnceFlushed => Durable::WithFlush,
+            Keeping::OnceDrained => Durable::OnMedia(self.device.drained_at()),
+        }
     }
 }
 
 impl DeviceModel for Model {
     fn submit(&mut self, op: &Op, now: Nanoseconds) -> Nanoseconds {
-        match op.kind {
-            OpKind::Read => {
-                let start = self.throttled(op, now);
-                self.read(op, start)
-            }
-            OpKind::Write => {
-                let start = self.throttled(op, now);
-                self.writes.submit(op, start)
-            }
-            OpKind::Flush => match self.cache {
-                WriteCache::PowerProtected => now + self.flush_ns,
-                WriteCache::Volatile => now.max(self.writes.drained_at()) + self.flush_ns,
-            },
-            // A deallocation is a change of the mapping: acknowledged like a small write, and
-            // nothing reaches the media.
-            OpKind::Discard => {
-                self.writes.discard(op);
-                now + self.writes.latency_ns()
-            }
+        match (&mut self.space, op.kind) {
+            (Some(space), OpKind::Write) => space.write(op),
+            (Some(space), OpKind::Discard) => space.discard(op),
+            _ => {}
+        }
+        match &mut self.tier {
+            None => self.device.submit(op, now),
+            Some(tier) => tier.submit(op, now, &mut self.device),
+        }
+    }
+}
+
+impl Keeping {
+    /// A write-back cache acknowledges by its own rules, all others by those of the slow drive.
+    fn of(profile: &DriveProfile) -> Self {
+        let cache = profile.cache.as_ref();
+        let back = cache.filter(|cache| cache.writes == CachedWrites::Back);
+        let keeper = back.and_then(|cache| cache.profile()).unwrap_or(profile);
+        match keeper.write.cache {
+            WriteCache::PowerProtected => Self::FromThenOn,
+            WriteCache::Volatile if keeper.flush.ignored => Self::OnceDrained,
+            WriteCache::Volatile => Self::OnceFlushed,
         }
     }
 }

@@ -65,12 +65,13 @@ fn serve_at(
     stop: &Stop,
     ready: impl FnOnce(&DriveProfile),
 ) -> Result<(), DriveError> {
-    let capacity = options.data_scale.apply(profile.capacity.0);
-    let store = Store::open(&options.backing, capacity).map_err(DriveError::path(
+    let logical = options.data_scale.apply(profile.logical_capacity().0);
+    let store = Store::open(&options.backing, logical).map_err(DriveError::path(
         "open the backing directory",
         &options.backing,
     ))?;
     let store = Arc::new(store);
+    let capacity = options.data_scale.apply(profile.capacity.0);
     let engine = Engine::start(profile, options.drive_scale, capacity)
         .map_err(DriveError::path("start the threads for", mountpoint))?;
     let engine = Arc::new(engine);

@@ -22,6 +22,7 @@ const FOLDER_VARIABLE: &str = "WEIR_DRIVES";
 /// The profiles that every binary carries: name and text.
 const EMBEDDED: &[(&str, &str)] = &embed![
     "alibaba-essd-pl1",
+    "alibaba-essd-pl1-io-acceleration",
     "aws-gp3",
     "aws-io2",
     "consumer-tlc",
@@ -43,7 +44,21 @@ const EMBEDDED: &[(&str, &str)] = &embed![
 /// A name is looked for in `search_folder` if given, else in `$WEIR_DRIVES`, else in `./drives`
 /// and in `drives` beside the executable or above it; at last among the embedded ones. Anything
 /// with a slash or the ending `.toml` is a path.
+///
+/// A fast drive that the profile names in front of it is found the same way.
 pub fn load(name_or_path: &str, search_folder: Option<&Path>) -> Result<DriveProfile, DriveError> {
+    let profile = load_alone(name_or_path, search_folder)?;
+    let Some(front) = profile.unknown_front() else {
+        return Ok(profile);
+    };
+    let front = load_alone(front, search_folder)?;
+    Ok(profile.with_front(front)?)
+}
+
+fn load_alone(
+    name_or_path: &str,
+    search_folder: Option<&Path>,
+) -> Result<DriveProfile, DriveError> {
     let is_path = name_or_path.contains('/') || has_toml_ending(Path::new(name_or_path));
     if is_path {
         return read(Path::new(name_or_path));
@@ -53,7 +68,7 @@ pub fn load(name_or_path: &str, search_folder: Option<&Path>) -> Result<DrivePro
     if let Some(file) = candidates.into_iter().find(|file| file.is_file()) {
         return read(&file);
     }
-    embedded(name_or_path).ok_or_else(|| unknown(name_or_path, search_folder))
+    embedded_alone(name_or_path).ok_or_else(|| unknown(name_or_path, search_folder))
 }
 
 /// All profiles that [`load`] finds by name, in the order of their names.
@@ -66,10 +81,20 @@ pub fn list(search_folder: Option<&Path>) -> Result<Vec<DriveProfile>, DriveErro
         .collect()
 }
 
-/// The embedded profile called `name`.
-pub(crate) fn embedded(name: &str) -> Option<DriveProfile> {
+fn embedded_alone(name: &str) -> Option<DriveProfile> {
     let &(name, text) = EMBEDDED.iter().find(|(known, _)| *known == name)?;
     Some(DriveProfile::parse(name, text).expect("invariant: embedded profiles are valid"))
+}
+
+/// The embedded profile called `name`.
+#[cfg(test)]
+pub(crate) fn embedded(name: &str) -> Option<DriveProfile> {
+    let profile = embedded_alone(name)?;
+    let Some(front) = profile.unknown_front() else {
+        return Some(profile);
+    };
+    let front = embedded_alone(front).unwrap();
+    Some(profile.with_front(front).unwrap())
 }
 
 /// The names of the embedded profiles.
@@ -177,6 +202,29 @@ mod tests {
         assert_eq!(names, wanted);
         let path = folder.path().join("mine.toml");
         assert_eq!(load(path.to_str().unwrap(), None).unwrap().name, "mine");
+    }
+
+    #[test]
+    fn the_fast_drive_in_front_is_found_beside_the_profile() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, text) = EMBEDDED
+            .iter()
+            .find(|(name, _)| *name == "alibaba-essd-pl1-io-acceleration")
+            .unwrap();
+        let write = |name: &str, front: &str| {
+            let text = text.replace("\"intel-p4610\"", &format!("\"{front}\""));
+            std::fs::write(folder.path().join(format!("{name}.toml")), text).unwrap();
+            load(name, Some(folder.path())).map_err(|error| error.to_string())
+        };
+        let found = write("mine", "intel-p3700-2tb").unwrap().cache.unwrap();
+        assert_eq!(found.profile().unwrap().name, "intel-p3700-2tb");
+        let itself = write("snake", "snake").unwrap_err();
+        assert!(itself.contains("which has no cache itself"), "{itself}");
+        let absent = write("lost", "intel-p3700-3tb").unwrap_err();
+        assert!(
+            absent.contains("did you mean `intel-p3700-2tb`?"),
+            "{absent}"
+        );
     }
 
     #[test]

@@ -246,7 +246,7 @@ fn at_its_limit_the_recording_ends_and_the_drive_goes_on() {
     let drive = recorded(|recording| recording.limit = Bytes(1 << 20));
     let file = drive.create("t", 0);
     for number in 0..40 {
-        file.write_all_at(&[number + 1; 65_536], u64::from(number) * 65_536)
+        file.write_all_at(&vec![number + 1; 65_536], u64::from(number) * 65_536)
             .unwrap();
     }
     assert_eq!(fs::read(drive.path("t")).unwrap()[39 << 16], 40);

@@ -61,6 +61,9 @@ pub(crate) trait Driver {
     /// may have none.
     fn transport(&mut self) -> Option<Transport>;
 
+    /// Whether the connection's bytes are those of the protocol: not encrypted.
+    fn is_plain(&self) -> bool;
+
     /// Does what `cause` allows. What is to be sent is appended to [`Driver::outgoing`].
     fn advance(
         &mut self,

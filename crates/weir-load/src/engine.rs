@@ -11,7 +11,7 @@ use crate::driver::{MysqlDriver, Reconnector, Share, Shared, reconnecting};
 use crate::meter::{Arrivals, Lane, Meter, Tally, Timeline};
 use crate::plan::LoadPlan;
 use crate::preflight;
-use crate::reactor::{EpollSockets, Reactor, use_batch_scheduling};
+use crate::reactor::{ReactorKind, drive as drive_reactor, use_batch_scheduling};
 use crate::statistics::{Interval, LoadOutcome, Merger, fairness};
 use crate::workload::Script;
 
@@ -28,6 +28,7 @@ struct ReactorReport {
     unfinished: usize,
     cpu_ns: u64,
     batch_scheduling: bool,
+    kind: ReactorKind,
 }
 
 /// The coordinator's end of the exchange with one reactor.
@@ -88,6 +89,7 @@ fn drive(
                 plan.half_rtt_ns(),
             );
             let job = ReactorJob {
+                kind: plan.reactor,
                 timeline,
                 origin,
                 lane,
@@ -103,6 +105,7 @@ fn drive(
     })?;
     let mut outcome = merger.finish();
     outcome.client_cpu_s = reports.iter().map(|r| r.cpu_ns as f64 / 1e9).collect();
+    outcome.reactors = reports.iter().map(|report| report.kind).collect();
     outcome.batch_scheduling = reports.iter().all(|report| report.batch_scheduling);
     outcome.unfinished = reports.iter().map(|report| report.unfinished as u64).sum();
     outcome.stopped_early = stop.load(Ordering::Relaxed);
@@ -160,6 +163,7 @@ fn exchange(is_open: bool) -> (Lane, Exchange) {
 
 /// What a reactor thread needs besides its connections.
 struct ReactorJob<'scope> {
+    kind: ReactorKind,
     timeline: Timeline,
     origin: Instant,
     lane: Lane,
@@ -211,17 +215,14 @@ impl<'scope> ReactorJob<'scope> {
             self.budget,
             self.arrivals,
         );
-        let sockets = EpollSockets::new(drivers.len()).map_err(|error| LoadError::Host {
-            what: "make an epoll instance",
-            why: error.to_string().to_lowercase(),
-        })?;
-        let reactor = Reactor::new(drivers, sockets, self.stop, self.abort)?;
-        let outcome = reactor.run(shared, &mut meter)?;
+        let flags = (self.stop, self.abort);
+        let (outcome, kind) = drive_reactor(self.kind, drivers, flags, shared, &mut meter)?;
         Ok(ReactorReport {
             shares: outcome.shares,
             unfinished: outcome.unfinished,
             cpu_ns: meter.finish(),
             batch_scheduling,
+            kind,
         })
     }
 }

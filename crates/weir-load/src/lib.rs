@@ -10,7 +10,7 @@
 //! `bulk_insert` a transaction is a row, as in sysbench, but its latency is that of the statement
 //! that carried it, counted once: sysbench's is the time to append a row to its own buffer.
 //!
-//! Layers, downwards: `engine` (threads and merging) -> `reactor` (epoll) -> `driver` (a MySQL
+//! Layers, downwards: `engine` (threads and merging) -> `reactor` (epoll or `io_uring`) -> `driver` (a MySQL
 //! connection, or none) -> `codec` (packets) and `workload` (statements and keys), all of which
 //! report to `meter`. Nothing here prints; nothing knows about studies or other hosts.
 
@@ -41,5 +41,6 @@ pub use meter::{Counts, ErrorCount};
 pub use null_server::{Fault, NullServer, NullServerBehavior};
 pub use plan::{ArrivalKind, LoadPlan, PreparePlan, Rate, Tolerated};
 pub use prepare::prepare;
+pub use reactor::ReactorKind;
 pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage};
 pub use workload::{Distribution, Mix, Workload};

@@ -7,6 +7,7 @@ use weir_model::{Address, Endpoint};
 
 use crate::LoadError;
 use crate::meter::{Arrivals, Timeline};
+use crate::reactor::ReactorKind;
 use crate::workload::{Distribution, Mix, Workload, seeded};
 
 /// Beyond what any server or client does.
@@ -79,6 +80,8 @@ pub struct LoadPlan {
     pub connections: u32,
     /// Threads that drive them.
     pub reactors: u32,
+    /// How these wait.
+    pub reactor: ReactorKind,
     /// Load before the measurement.
     pub warmup: Duration,
     /// Length of the measurement; `None` lasts until `max_events` or a stop.
@@ -123,6 +126,7 @@ impl LoadPlan {
             rows: 10_000,
             connections: 1,
             reactors: 1,
+            reactor: ReactorKind::default(),
             warmup: Duration::ZERO,
             measure: Some(Duration::from_secs(10)),
             interval: Duration::from_secs(1),

@@ -4,6 +4,8 @@
 //! drivers that wait for a time; the sockets' wait ends with the first of them.
 
 mod epoll;
+mod kind;
+mod ring;
 mod schedule;
 mod sockets;
 mod timer;
@@ -17,10 +19,12 @@ use crate::LoadError;
 use crate::driver::{Cause, Driver, Next, Share};
 use crate::meter::{Meter, Phase};
 
-pub(crate) use epoll::EpollSockets;
+use epoll::EpollSockets;
+pub use kind::ReactorKind;
+pub(crate) use kind::drive;
+use ring::RingSockets;
 pub(crate) use schedule::use_batch_scheduling;
-pub(crate) use sockets::Sockets;
-use sockets::{Arrival, Wait};
+use sockets::{Arrival, Sockets, Wait};
 
 /// How long transactions may take to complete after the measurement.
 const DRAIN_NS_MAX: u64 = 3_000_000_000;
@@ -29,7 +33,7 @@ const PATIENCE_NS: u64 = 100_000_000;
 
 /// A thread's drivers and what they wait for.
 #[derive(Debug)]
-pub(crate) struct Reactor<'a, D, S> {
+struct Reactor<'a, D, S> {
     sockets: S,
     slots: Vec<Slot<D>>,
     timers: BinaryHeap<Reverse<(u64, usize)>>,
@@ -56,7 +60,7 @@ pub(crate) struct Outcome {
 impl<'a, D: Driver, S: Sockets> Reactor<'a, D, S> {
     /// A reactor over `drivers`, whose connections go to `sockets`. `stop`: the caller wants the
     /// measurement to end; `abort`: another reactor has failed.
-    pub(crate) fn new(
+    fn new(
         drivers: Vec<D>,
         sockets: S,
         stop: &'a AtomicBool,
@@ -94,11 +98,7 @@ impl<'a, D: Driver, S: Sockets> Reactor<'a, D, S> {
     }
 
     /// Runs the drivers until all have finished or the time to do so is over.
-    pub(crate) fn run(
-        mut self,
-        shared: &mut D::Shared,
-        meter: &mut Meter<'_>,
-    ) -> Result<Outcome, LoadError> {
+    fn run(mut self, shared: &mut D::Shared, meter: &mut Meter<'_>) -> Result<Outcome, LoadError> {
         for index in 0..self.slots.len() {
             self.advance(index, Cause::Start, shared, meter)?;
         }

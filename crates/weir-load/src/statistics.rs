@@ -9,6 +9,7 @@ use weir_model::{IntervalRecord, LatencySummary};
 mod open_loop;
 
 use crate::driver::Share;
+use crate::reactor::ReactorKind;
 pub use open_loop::OpenLoop;
 use open_loop::PaceSum;
 
@@ -83,6 +84,8 @@ pub struct LoadOutcome {
     pub histogram: Vec<u8>,
     /// CPU time of each reactor thread within the measurement, seconds.
     pub client_cpu_s: Vec<f64>,
+    /// What each reactor ran on.
+    pub reactors: Vec<ReactorKind>,
     /// Whether the kernel let all reactors run under `SCHED_BATCH`.
     pub batch_scheduling: bool,
     /// Connections whose last transaction did not complete within 3 s of the end.
@@ -313,6 +316,7 @@ impl Merger {
             latency_s_sum: self.latency_ns_sum as f64 / 1e9,
             histogram: serialize_us(&self.latency_ns),
             client_cpu_s: Vec::new(),
+            reactors: Vec::new(),
             batch_scheduling: false,
             unfinished: 0,
             stopped_early: false,

@@ -129,7 +129,6 @@ fn a_known_delay_is_what_is_measured() {
     let latency = outcome.latency;
     // Never less than the truth; how much more depends on who else uses the machine.
     assert!(latency.us_min >= 2_000.0, "{latency:?}");
-    assert!(latency.us_p50 < 10_000.0, "{latency:?}");
     // Closed loop: transactions x latency = connections x time, whatever the machine does.
     let busy_s = outcome.latency_s_sum / 4.0;
     assert!((0.85..=1.01).contains(&busy_s), "{busy_s}");
@@ -154,7 +153,6 @@ fn a_longer_way_is_in_every_statements_time() {
         assert_eq!(outcome.unfinished, 0);
         let latency = outcome.latency;
         assert!(latency.us_min >= statements * 4_000.0, "{latency:?}");
-        assert!(latency.us_p50 < statements * 12_000.0, "{latency:?}");
     }
 }
 

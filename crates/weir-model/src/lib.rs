@@ -4,6 +4,7 @@
 //! Nothing here does I/O, starts a process or reads a clock.
 
 mod analysis;
+mod design;
 mod device;
 mod drive;
 mod endpoint;
@@ -22,6 +23,7 @@ pub use analysis::{
     Agreement, Analysis, ClaimVerdict, CostRow, Interaction, MemoryEquivalent, Noise,
     OverallEffect, PoolElasticity, ResultComparison, Scalability,
 };
+pub use design::{Factor, LatencyStatistic, Objective, Repetition, SearchGoal, SearchPlan};
 pub use device::{DeviceModel, Nanoseconds, Op, OpKind};
 pub use drive::{
     Atomicity, CacheFill, CacheStatistics, CachedWrites, CompressedSizes, Compression, Disks,
@@ -37,11 +39,11 @@ pub use judgement::{
 pub use metric::{Metric, MetricKind, Sample, metrics};
 pub use plan::{
     Cell, Claim, DataPlan, DistributionName, LoadSettings, NegativeControl, Plan, PlannedRun,
-    Price, ServerSettings, WorkloadName,
+    Price, Probe, ServerChoice, ServerSettings, WorkloadName,
 };
 pub use result::{
-    IntervalRecord, LatencySummary, Limiter, Provenance, RunRecord, RunResult, StudyResult,
-    Utilization,
+    Approach, Confirmation, FoundPlace, IntervalRecord, LatencySummary, Limiter, Provenance,
+    RunRecord, RunResult, SearchAnswer, StudyResult, Utilization,
 };
 pub use server::{Flavor, ServerVersion};
 pub use suggest::nearest;

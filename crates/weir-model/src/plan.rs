@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Duration, Flavor, Scale};
+use crate::{Duration, Factor, Flavor, Repetition, Scale, SearchPlan};
 
 /// A study with nothing left to decide. It is stored with the result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,10 +24,21 @@ pub struct Plan {
     pub data: DataPlan,
     /// The load that all cells share.
     pub load: LoadSettings,
-    /// Combinations of factor levels, in the order of the study file.
+    /// What varies; empty in results of Weir 0.1 before there were factors of every kind.
+    #[serde(default)]
+    pub factors: Vec<Factor>,
+    /// Combinations of factor levels, in the order of the study file; after them the places where
+    /// a search measured.
     pub cells: Vec<Cell>,
-    /// All runs, in the order in which they are made.
+    /// The runs that are made in any case, in their order. [`Plan::repeat`] may add blocks, a
+    /// search has none.
     pub runs: Vec<PlannedRun>,
+    /// How often and in which way runs are repeated.
+    #[serde(default)]
+    pub repeat: Repetition,
+    /// What is searched for in each of the cells.
+    #[serde(default)]
+    pub search: Option<SearchPlan>,
     /// Published claims that the study tests.
     pub claims: Vec<Claim>,
     /// Places where a factor cannot have an effect.
@@ -38,11 +49,66 @@ pub struct Plan {
     pub prices: BTreeMap<String, Price>,
 }
 
+impl Plan {
+    /// The data of `cell`.
+    pub fn data_of<'a>(&'a self, cell: &'a Cell) -> &'a DataPlan {
+        cell.data.as_ref().unwrap_or(&self.data)
+    }
+
+    /// The load of `cell`.
+    pub fn load_of<'a>(&'a self, cell: &'a Cell) -> &'a LoadSettings {
+        cell.load.as_ref().unwrap_or(&self.load)
+    }
+
+    /// The program that serves `cell`.
+    pub fn server_of(&self, cell: &Cell) -> ServerChoice {
+        cell.server.clone().unwrap_or_else(|| ServerChoice {
+            flavor: self.server.flavor,
+            version: self.server.version.clone(),
+            binary: self.server.binary.clone(),
+        })
+    }
+
+    /// All server variables of `cell`.
+    pub fn variables_of(&self, cell: &Cell) -> BTreeMap<String, String> {
+        let mut variables = self.server.variables.clone();
+        variables.extend(cell.variables.clone());
+        variables
+    }
+
+    /// Whether `cell` is served by the same process as `other` would be: they differ in factors
+    /// that do not need another start.
+    pub fn shares_server(&self, cell: usize, other: usize) -> bool {
+        let outer = |cell: usize| {
+            let factors = self.factors.iter().filter(|factor| !factor.within_server);
+            let level = |factor: &Factor| self.cells[cell].levels.get(&factor.name);
+            factors.map(level).collect::<Vec<_>>()
+        };
+        self.factors.iter().any(|factor| factor.within_server) && outer(cell) == outer(other)
+    }
+}
+
+/// Which program serves.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ServerChoice {
+    /// Flavour.
+    pub flavor: Flavor,
+    /// Version, or as much of it as matters: `8.4`.
+    #[serde(default)]
+    pub version: Option<String>,
+    /// The program; `None`: the newest of flavour and version that is found.
+    #[serde(default)]
+    pub binary: Option<PathBuf>,
+}
+
 /// The server that a study runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ServerSettings {
     /// Flavour.
     pub flavor: Flavor,
+    /// Version, or as much of it as matters: `8.4`.
+    #[serde(default)]
+    pub version: Option<String>,
     /// The server program, if the study names one; else the newest of the flavour that is found.
     #[serde(default)]
     pub binary: Option<PathBuf>,
@@ -66,30 +132,82 @@ pub struct DataPlan {
 }
 
 /// The load of every run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct LoadSettings {
-    /// Load before the measurement begins.
+    /// Load before the measurement begins; with `warmup_max` the least of it.
     pub warmup: Duration,
+    /// Warm up until throughput is steady, but no longer than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warmup_max: Option<Duration>,
     /// Length of the measurement.
     pub measure: Duration,
     /// Which rows are asked for.
     pub distribution: DistributionName,
+    /// Transactions per second of an open loop; `None`: a closed loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_per_s: Option<f64>,
+    /// Round-trip time added to that of the network.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rtt: Duration,
+    /// Options of the workload, by sysbench's names: `point_selects`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, String>,
 }
 
-/// One combination of factor levels.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+fn is_zero(duration: &Duration) -> bool {
+    duration.0.is_zero()
+}
+
+/// One combination of factor levels, with all that it changes in the plan's shared settings.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Cell {
     /// Factor -> level, as written in the study file.
     pub levels: BTreeMap<String, String>,
     /// The drive's profile; `None`: the data lie on the host's own storage.
     pub drive: Option<String>,
+    /// Keys of that profile with other values: `flash.fill` -> `0.9`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub drive_settings: BTreeMap<String, String>,
     /// Server variables that this cell sets beyond the shared ones.
     pub variables: BTreeMap<String, String>,
     /// Connections.
     pub threads: u32,
+    /// The server program, where it is a factor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerChoice>,
+    /// The data, where they are a factor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<DataPlan>,
+    /// The load, where more of it than the connections is a factor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadSettings>,
+    /// Where a search put it; `None`: it is of the study's design.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<Probe>,
+}
+
+/// The place of a search that a cell measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Probe {
+    /// Index of the cell of the design in which is searched.
+    pub of_cell: usize,
+    /// The searched quantity: a rate per second, connections, or bytes.
+    pub place: u64,
+    /// Not to find the answer but to measure it once it was found.
+    pub confirms: bool,
 }
 
 impl Cell {
+    /// The drive with its changed settings: `intel-p4610+flash.fill=0.9`; so its profile is called
+    /// in a result.
+    pub fn drive_name(&self) -> Option<String> {
+        let mut name = self.drive.clone()?;
+        for (key, value) in &self.drive_settings {
+            name.extend(["+", key, "=", value]);
+        }
+        Some(name)
+    }
+
     /// The levels as one phrase: `drive intel-p4610, innodb_doublewrite OFF`.
     pub fn label(&self) -> String {
         let parts: Vec<_> = self

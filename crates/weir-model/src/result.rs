@@ -36,6 +36,9 @@ pub struct StudyResult {
     pub analysis: Analysis,
     /// Findings of the rules that concern the study as a whole.
     pub findings: Vec<Finding>,
+    /// What the study's search found, computed from the runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub searches: Vec<SearchAnswer>,
     /// What it takes to make the result again.
     pub provenance: Provenance,
 }
@@ -50,6 +53,54 @@ pub struct Provenance {
     pub weir_commit: String,
     /// The command line that made the result.
     pub command: Vec<String>,
+}
+
+/// What a search found in one cell of the design.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SearchAnswer {
+    /// Index of the cell.
+    pub of_cell: usize,
+    /// What was varied.
+    pub factor: String,
+    /// Runs that it took so far.
+    pub runs: usize,
+    /// What was found, the most wanted first; empty: the search is not complete.
+    pub found: Vec<FoundPlace>,
+    /// The first place found, measured anew.
+    pub confirmation: Option<Confirmation>,
+}
+
+/// A place that a search found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FoundPlace {
+    /// What it is: `highest rate with p99 <= 10ms`.
+    pub meaning: String,
+    /// The place, as in a study file; `None`: not even the smallest one allowed.
+    pub place: Option<u64>,
+    /// Largest place measured below it; with a rate it is the place itself.
+    pub below: Option<u64>,
+    /// Smallest place measured above it; `None`: the range ends there.
+    pub above: Option<u64>,
+}
+
+/// Runs at the answer of a search that the search did not see: the best of several noisy places
+/// flatters itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Confirmation {
+    /// The place.
+    pub place: u64,
+    /// Runs.
+    pub runs: usize,
+    /// Geometric mean of their throughput.
+    pub queries_per_s: f64,
+    /// Lower end of its 95 % interval; `None` with one run.
+    pub queries_per_s_low: Option<f64>,
+    /// Upper end.
+    pub queries_per_s_high: Option<f64>,
+    /// Median of their p99, microseconds.
+    pub latency_us_p99: f64,
+    /// How many of them kept the objective, if the search has one.
+    pub objective_kept: Option<usize>,
 }
 
 /// A completed run with all that was measured.
@@ -99,6 +150,20 @@ pub struct RunRecord {
     pub utilization: Utilization,
     /// What limited the run.
     pub limiter: Limiter,
+    /// How it came to its measurement.
+    #[serde(default)]
+    pub approach: Approach,
+}
+
+/// What a run did before its measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Approach {
+    /// Length of the warm-up, seconds; 0 in results of versions that did not tell.
+    pub warmup_s: f64,
+    /// Whether the warm-up ended because throughput was steady; `None`: its length was given.
+    pub steady: Option<bool>,
+    /// Runs on the same server process before this one: it found their data and their pages.
+    pub runs_before: u32,
 }
 
 /// Throughput and latency of one second.

@@ -14,6 +14,7 @@ mod markdown;
 mod number;
 mod page;
 mod runs;
+mod searches;
 mod setup;
 mod table;
 mod terminal;

@@ -6,6 +6,7 @@ use weir_model::StudyResult;
 
 use crate::cells::{CELL_HEADER, CellSummary};
 use crate::page::Page;
+use crate::searches;
 
 /// The result as Markdown.
 pub fn markdown(result: &StudyResult) -> String {
@@ -18,7 +19,11 @@ pub fn markdown(result: &StudyResult) -> String {
     for answer in &page.answers {
         push_line(&mut out, &format!("- {}", text(&answer.sentence)));
     }
-    if page.answers.is_empty() {
+    let searches = searches::sentences(result);
+    for line in searches.iter().flatten() {
+        push_line(&mut out, &format!("- {}", text(line.trim_start())));
+    }
+    if page.answers.is_empty() && searches.is_empty() {
         push_line(&mut out, "No comparison could be made.");
     }
     push_cells(&mut out, &page.cells);

@@ -75,6 +75,7 @@ fn build(cells: usize, repetitions: u32, measure_s: u32) -> StudyResult {
                       buffer pool); lengthen `measure` before quoting a number"
                     .to_owned(),
         }],
+        searches: Vec::new(),
     }
 }
 
@@ -97,6 +98,7 @@ fn plan(cells: usize, repetitions: u32, measure_s: u32) -> Plan {
         seed: SEED,
         server: ServerSettings {
             flavor: Flavor::Mysql,
+            version: None,
             binary: None,
             variables: strings(&[
                 ("innodb_buffer_pool_size", "128M"),
@@ -115,7 +117,11 @@ fn plan(cells: usize, repetitions: u32, measure_s: u32) -> Plan {
             warmup: Duration::from_secs(WARMUP_S.into()),
             measure: Duration::from_secs(measure_s.into()),
             distribution: DistributionName::Uniform,
+            ..LoadSettings::default()
         },
+        factors: Vec::new(),
+        repeat: weir_model::Repetition::default(),
+        search: None,
         cells: (0..cells).map(cell).collect(),
         runs: (1..=repetitions).flat_map(planned).collect(),
         claims: vec![Claim {
@@ -142,6 +148,7 @@ fn cell(index: usize) -> Cell {
         drive: Some(drive.to_owned()),
         variables: strings(&[("innodb_doublewrite", doublewrite)]),
         threads,
+        ..Cell::default()
     }
 }
 
@@ -220,6 +227,7 @@ fn record(planned: PlannedRun, minute: usize, rate: f64, measure_s: u32) -> RunR
             Limiter::HostCpu,
             Limiter::HostCpu,
         ][kind],
+        approach: weir_model::Approach::default(),
     }
 }
 

@@ -137,12 +137,26 @@ fn load_words(result: &StudyResult) -> String {
         .map(u32::to_string)
         .collect::<Vec<_>>()
         .join(", ");
+    let load = &plan.load;
+    let rate = load
+        .rate_per_s
+        .map(|rate| format!(", {} transactions/s due", grouped(rate)));
+    let rtt = (!load.rtt.0.is_zero()).then(|| format!(", {} of round trip added", load.rtt));
+    let least = seconds_words(load.warmup.as_secs_f64());
+    let warmup = match load.warmup_max {
+        Some(most) => format!(
+            "warm-up until steady, {least} to {}",
+            seconds_words(most.as_secs_f64())
+        ),
+        None => format!("{least} of warm-up"),
+    };
     format!(
-        "{} on {connections} connections, keys {}; {} of warm-up, then {} measured",
+        "{} on {connections} connections, keys {}{}{}; {warmup}, then {} measured",
         plan.data.workload,
-        distribution_words(plan.load.distribution),
-        seconds_words(plan.load.warmup.as_secs_f64()),
-        seconds_words(plan.load.measure.as_secs_f64()),
+        distribution_words(load.distribution),
+        rate.unwrap_or_default(),
+        rtt.unwrap_or_default(),
+        seconds_words(load.measure.as_secs_f64()),
     )
 }
 

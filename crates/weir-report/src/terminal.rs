@@ -6,6 +6,7 @@ use weir_model::{Finding, StudyResult};
 
 use crate::cells::CELL_HEADER;
 use crate::page::Page;
+use crate::searches;
 use crate::table::table;
 use crate::words::severity_name;
 
@@ -19,7 +20,11 @@ pub fn terminal(result: &StudyResult) -> String {
             push_line(&mut out, &format!("    {}", finding_line(warning)));
         }
     }
-    if page.answers.is_empty() {
+    let searches = searches::sentences(result);
+    for line in searches.iter().flatten() {
+        push_line(&mut out, line);
+    }
+    if page.answers.is_empty() && searches.is_empty() {
         push_line(&mut out, "no comparison could be made");
     }
     let rows: Vec<_> = page.cells.iter().map(|cell| cell.row().to_vec()).collect();

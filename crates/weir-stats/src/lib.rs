@@ -24,6 +24,7 @@ mod proportion;
 mod rising;
 mod search;
 mod series_mean;
+mod settle;
 #[cfg(test)]
 mod simulate;
 mod stalls;
@@ -46,8 +47,9 @@ pub use paired::{RatioEstimate, paired_log_ratio, paired_p_value};
 pub use proportion::proportion_at_most;
 pub use search::{Knee, KneeSearch, Peak, PeakSearch, RateFound, RateSearch, SearchRange, Step};
 pub use series_mean::{MeanEstimate, effective_sample_size};
+pub use settle::{SETTLED_PAIRS_MIN, is_settled, reach};
 pub use stalls::{Stall, Stalls, stalls};
-pub use steady::{SteadyState, steady_state};
+pub use steady::{SteadyState, steady_state, steady_tail};
 pub use summary::{geometric_mean, median};
 pub use usl::{ScalabilityLaw, scalability_law};
 pub use welch::{WELCH_RUNS_MIN, WelchRatio, welch_log_ratio, welch_mean_ratio};

@@ -59,9 +59,40 @@ pub fn steady_state(series: &[f64]) -> Option<SteadyState> {
     })
 }
 
+/// Applies the rule to what a warm-up has come to: the later half of `series`, and no less than
+/// `at_least` values of it. `None` while there are fewer.
+///
+/// The stretch grows with time, so that a slow approach is not taken for its end: an exponential
+/// one from half of the final value is called steady after 2.6 time constants, 4 % below its end.
+pub fn steady_tail(series: &[f64], at_least: usize) -> Option<SteadyState> {
+    let length = (series.len() / 2).max(at_least);
+    let start = series.len().checked_sub(length)?;
+    steady_state(&series[start..])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_slow_approach_takes_as_long_as_it_is_slow() {
+        for constant_s in [20.0_f64, 200.0] {
+            let value = |second: usize| 100.0 - 50.0 * (-(second as f64) / constant_s).exp();
+            let mut series = Vec::new();
+            while !steady_tail(&series, 10).is_some_and(|found| found.is_steady()) {
+                series.push(value(series.len()));
+            }
+            let constants = series.len() as f64 / constant_s;
+            assert!((2.4..2.8).contains(&constants), "{constants}");
+            assert!(value(series.len()) > 96.0);
+        }
+    }
+
+    #[test]
+    fn a_warm_up_has_a_least_length() {
+        assert_eq!(steady_tail(&[100.0; 9], 10), None);
+        assert!(steady_tail(&[100.0; 10], 10).unwrap().is_steady());
+    }
 
     #[test]
     fn a_flat_series_is_steady_and_a_ramp_is_not() {

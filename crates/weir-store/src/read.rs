@@ -5,8 +5,8 @@ use std::collections::btree_map::Entry;
 
 use rusqlite::{Params, Row};
 use weir_model::{
-    IntervalRecord, LatencySummary, Limiter, Provenance, RunRecord, RunResult, Sample, StudyResult,
-    Utilization,
+    Approach, IntervalRecord, LatencySummary, Limiter, Provenance, RunRecord, RunResult, Sample,
+    StudyResult, Utilization,
 };
 
 use crate::rows::decode;
@@ -54,6 +54,7 @@ impl Store {
             comparisons: Vec::new(),
             analysis: weir_model::Analysis::default(),
             findings: Vec::new(),
+            searches: Vec::new(),
             provenance: Provenance {
                 study_file,
                 weir_commit,
@@ -79,7 +80,7 @@ impl Store {
     fn runs_of(&self, cells: &[usize]) -> Result<Vec<RunResult>, StoreError> {
         let sql = "SELECT id, variable_set, cell, repetition, started_at, measured_s, \
                    queries_per_s, transactions_per_s, errors, unfinished, limiter, latency, \
-                   utilization, commands, drive \
+                   utilization, commands, approach, drive \
                    FROM run WHERE cell IN (SELECT value FROM json_each(?)) ORDER BY id";
         let wanted = serde_json::json!(cells).to_string();
         let rows = self.collect(sql, [wanted], RunRow::of)?;
@@ -101,11 +102,12 @@ impl Store {
         row: RunRow,
         variables: BTreeMap<String, String>,
     ) -> Result<RunResult, StoreError> {
-        let [limiter, latency, utilization, commands] = row.coded;
+        let [limiter, latency, utilization, commands, approach] = row.coded;
         let mut record = row.record;
         record.limiter = decode(&self.path, "run.limiter", &limiter)?;
         record.latency = decode(&self.path, "run.latency", &latency)?;
         record.utilization = decode(&self.path, "run.utilization", &utilization)?;
+        record.approach = decode(&self.path, "run.approach", &approach)?;
         let drive = row
             .drive
             .map(|text| decode(&self.path, "run.drive", &text))
@@ -193,8 +195,8 @@ struct RunRow {
     variable_set: i64,
     /// Without what `coded` holds.
     record: RunRecord,
-    /// Limiter, latency, utilization, commands.
-    coded: [String; 4],
+    /// Limiter, latency, utilization, commands, approach.
+    coded: [String; 5],
     drive: Option<String>,
 }
 
@@ -215,9 +217,16 @@ impl RunRow {
                 limiter: Limiter::Waiting,
                 latency: LatencySummary::default(),
                 utilization: Utilization::default(),
+                approach: Approach::default(),
             },
-            coded: [row.get(10)?, row.get(11)?, row.get(12)?, row.get(13)?],
-            drive: row.get(14)?,
+            coded: [
+                row.get(10)?,
+                row.get(11)?,
+                row.get(12)?,
+                row.get(13)?,
+                row.get(14)?,
+            ],
+            drive: row.get(15)?,
         })
     }
 }

@@ -8,7 +8,8 @@ FROM main.study;
 
 CREATE TEMP VIEW run AS SELECT id, cell, repetition, started_at, measured_s, queries_per_s,
     transactions_per_s, errors, unfinished, limiter, latency, utilization, drive,
-    '[]' AS commands, id AS variable_set
+    '[]' AS commands, id AS variable_set,
+    '{"warmup_s": 0, "steady": null, "runs_before": 0}' AS approach
 FROM main.run;
 
 CREATE TEMP VIEW histogram AS SELECT id AS run, histogram AS data FROM main.run;

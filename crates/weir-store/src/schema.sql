@@ -29,6 +29,7 @@ CREATE TABLE run (
     limiter            TEXT NOT NULL,
     latency            TEXT NOT NULL,           -- JSON: summary, microseconds
     utilization        TEXT NOT NULL,           -- JSON: 0 idle to 1 saturated
+    approach           TEXT NOT NULL,           -- JSON: how it came to its measurement
     drive              TEXT,                    -- JSON: counters and accuracy of the measurement
     commands           TEXT NOT NULL,           -- JSON: mount, server, load
     variable_set       INTEGER NOT NULL REFERENCES variable_set (id),

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use weir_model::{
-    Cell, DataPlan, DistributionName, DriveStatistics, Duration, Flavor, IntervalRecord,
-    LatencySummary, Limiter, LoadSettings, Plan, PlannedRun, Provenance, RunRecord, RunResult,
-    Sample, Scale, ServerSettings, StudyResult, Utilization, WorkloadName,
+    Approach, Cell, DataPlan, DistributionName, DriveStatistics, Duration, Flavor, IntervalRecord,
+    LatencySummary, Limiter, LoadSettings, Plan, PlannedRun, Provenance, Repetition, RunRecord,
+    RunResult, Sample, Scale, ServerSettings, StudyResult, Utilization, WorkloadName,
 };
 
 use crate::{Store, StoreError};
@@ -18,6 +18,7 @@ fn study() -> StudyResult {
             seed: u64::MAX,
             server: ServerSettings {
                 flavor: Flavor::Mysql,
+                version: None,
                 binary: None,
                 variables: BTreeMap::new(),
             },
@@ -32,12 +33,17 @@ fn study() -> StudyResult {
                 warmup: Duration::from_secs(1),
                 measure: Duration::from_secs(2),
                 distribution: DistributionName::Uniform,
+                ..LoadSettings::default()
             },
+            factors: vec![],
+            repeat: Repetition::default(),
+            search: None,
             cells: vec![Cell {
                 levels: BTreeMap::new(),
                 drive: None,
                 variables: BTreeMap::new(),
                 threads: 4,
+                ..Cell::default()
             }],
             runs: vec![PlannedRun {
                 cell: 0,
@@ -58,6 +64,7 @@ fn study() -> StudyResult {
         comparisons: vec![],
         analysis: weir_model::Analysis::default(),
         findings: vec![],
+        searches: vec![],
         provenance: Provenance {
             study_file: "[study]".into(),
             weir_commit: "abc".into(),
@@ -86,6 +93,11 @@ fn run(repetition: u32) -> RunResult {
                 ..Utilization::default()
             },
             limiter: Limiter::DriveWrite,
+            approach: Approach {
+                warmup_s: 1.0,
+                steady: Some(true),
+                runs_before: 2,
+            },
         },
         intervals: vec![
             IntervalRecord {
@@ -131,6 +143,20 @@ fn what_is_written_is_read() {
     };
     assert_eq!(store.read().unwrap(), expected);
     assert_eq!(store.completed().unwrap(), [(0, 1), (0, 2)]);
+}
+
+#[test]
+fn a_search_adds_cells_to_the_plan() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("result.sqlite");
+    let mut store = Store::create(&path, &study()).unwrap();
+    let mut plan = study().plan;
+    plan.cells.push(Cell {
+        threads: 9,
+        ..Cell::default()
+    });
+    store.set_plan(&plan).unwrap();
+    assert_eq!(Store::open(&path).unwrap().read().unwrap().plan, plan);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
-use weir_model::{RunResult, StudyResult};
+use weir_model::{Plan, RunResult, StudyResult};
 
 use crate::rows::encode;
 use crate::{SCHEMA_VERSION, Store, StoreError};
@@ -31,6 +31,14 @@ impl Store {
             source,
         })?;
         Self::open(path)
+    }
+
+    /// Replaces the plan: a search adds a cell for each place where it measures.
+    pub fn set_plan(&mut self, plan: &Plan) -> Result<(), StoreError> {
+        self.connection
+            .execute("UPDATE study SET plan = ?", [encode(plan)])
+            .map_err(self.error("write to"))?;
+        Ok(())
     }
 
     /// Adds a completed run. Either all of it is stored or nothing.
@@ -89,8 +97,8 @@ fn insert_run(transaction: &Transaction<'_>, run: &RunResult) -> rusqlite::Resul
     let variable_set = variable_set(transaction, &run.variables)?;
     transaction.execute(
         "INSERT INTO run (cell, repetition, started_at, measured_s, queries_per_s, \
-         transactions_per_s, errors, unfinished, limiter, latency, utilization, drive, commands, \
-         variable_set) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+         transactions_per_s, errors, unfinished, limiter, latency, utilization, approach, drive, \
+         commands, variable_set) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         params![
             record.cell,
             record.repetition,
@@ -103,6 +111,7 @@ fn insert_run(transaction: &Transaction<'_>, run: &RunResult) -> rusqlite::Resul
             encode(&record.limiter),
             encode(&record.latency),
             encode(&record.utilization),
+            encode(&record.approach),
             run.drive.as_ref().map(encode),
             encode(&run.commands),
             variable_set,

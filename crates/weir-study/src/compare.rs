@@ -25,15 +25,13 @@ pub(crate) struct Contrast {
     pub(crate) level_cell: usize,
 }
 
-/// For each factor and each context, every level against the factor's first.
+/// For each factor and each context, every level against the factor's first. Places of a search
+/// are no levels.
 pub(crate) fn contrasts(plan: &Plan) -> Vec<Contrast> {
     let cells = &plan.cells;
-    let Some(first) = cells.first() else {
-        return Vec::new();
-    };
     let index = index(cells);
     let mut contrasts = Vec::new();
-    for (factor, baseline) in &first.levels {
+    for (factor, baseline) in baselines(plan) {
         for (level_cell, cell) in cells.iter().enumerate() {
             let Some(level) = cell.levels.get(factor) else {
                 continue;
@@ -42,7 +40,7 @@ pub(crate) fn contrasts(plan: &Plan) -> Vec<Contrast> {
             let Some(baseline_cell) = sibling(&index, cell, factor, baseline) else {
                 continue;
             };
-            if baseline_cell != level_cell {
+            if baseline_cell != level_cell && cell.probe.is_none() {
                 contrasts.push(Contrast {
                     factor: factor.clone(),
                     baseline: baseline.clone(),
@@ -55,6 +53,23 @@ pub(crate) fn contrasts(plan: &Plan) -> Vec<Contrast> {
         }
     }
     contrasts
+}
+
+/// Each factor with its first level; results that do not tell their factors have it in the first
+/// cell, since nothing was excluded in them.
+fn baselines(plan: &Plan) -> Vec<(&String, &String)> {
+    if plan.factors.is_empty() {
+        return plan
+            .cells
+            .first()
+            .into_iter()
+            .flat_map(|cell| &cell.levels)
+            .collect();
+    }
+    let factors = plan.factors.iter();
+    factors
+        .filter_map(|factor| Some((&factor.name, factor.levels.first()?)))
+        .collect()
 }
 
 /// Compares both cells of every contrast in throughput, and in the latencies beside it.

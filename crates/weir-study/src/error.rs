@@ -66,6 +66,28 @@ pub enum StudyError {
         /// The data directory's size.
         needed: Bytes,
     },
+    /// A drive's settings vary, but there is no drive.
+    #[error("factor `drive.{key}` needs a drive; add factor `drive` with one level or more")]
+    DriveSettingWithoutDrive {
+        /// The setting.
+        key: String,
+    },
+    /// A profile does not accept a setting of the study.
+    #[error(transparent)]
+    Profile(#[from] weir_model::ProfileError),
+    /// A version that is not installed.
+    #[error(
+        "no {flavor} {version} found (installed: {installed}); install it, or name a server \
+         program's path"
+    )]
+    NoSuchVersion {
+        /// Flavour.
+        flavor: weir_model::Flavor,
+        /// The version that was asked for.
+        version: String,
+        /// Versions of the flavour that there are.
+        installed: String,
+    },
     /// Another process removed the data set that this study was about to use.
     #[error("the snapshot `{name}` was removed meanwhile; run the study again to make a new one")]
     SnapshotRemoved {

@@ -1,6 +1,6 @@
 //! What a plan will need, before it runs.
 
-use weir_model::{Bytes, Duration, Plan};
+use weir_model::{Bytes, Cell, DataPlan, Duration, Plan, RunRecord};
 
 /// Bytes of a row on disk with its share of the secondary index. Two million rows of sysbench's
 /// table loaded by Weir occupy 260 each; published data sets have 220 to 230.
@@ -9,13 +9,35 @@ const ROW_BYTES: u64 = 256;
 /// Restore, mount, start and stop around the load of one run; measured on two cores.
 const AROUND_A_RUN_S: f64 = 3.0;
 
-/// Size of the tables as loaded.
+/// Size of the tables that all cells share, as loaded.
 pub fn data_size(plan: &Plan) -> Bytes {
-    Bytes(u64::from(plan.data.tables) * plan.data.rows * ROW_BYTES)
+    size_of(&plan.data)
 }
 
-/// Time for `runs` runs, without the loading of the data.
+/// Size of the tables of `data`, as loaded.
+pub(crate) fn size_of(data: &DataPlan) -> Bytes {
+    Bytes(u64::from(data.tables) * data.rows * ROW_BYTES)
+}
+
+/// Time for `runs` runs, without the loading of the data. A warm-up that ends by its rule counts
+/// with its least.
 pub fn run_time(plan: &Plan, runs: usize) -> Duration {
-    let load_s = plan.load.warmup.as_secs_f64() + plan.load.measure.as_secs_f64();
-    Duration::from_secs(((load_s + AROUND_A_RUN_S) * runs as f64).round() as u64)
+    let cells = plan.cells.iter().filter(|cell| cell.probe.is_none());
+    let (count, all_s) = cells.fold((0.0, 0.0), |(count, all_s), cell| {
+        (count + 1.0, all_s + planned_s(plan, cell))
+    });
+    let mean_s: f64 = if count > 0.0 { all_s / count } else { 0.0 };
+    Duration::from_secs((mean_s * runs as f64).round() as u64)
+}
+
+/// Seconds of one planned run of `cell`.
+pub(crate) fn planned_s(plan: &Plan, cell: &Cell) -> f64 {
+    let load = plan.load_of(cell);
+    load.warmup.as_secs_f64() + load.measure.as_secs_f64() + AROUND_A_RUN_S
+}
+
+/// Seconds that runs took that were made.
+pub(crate) fn spent_s<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> f64 {
+    let one = |record: &RunRecord| record.approach.warmup_s + record.measured_s + AROUND_A_RUN_S;
+    records.into_iter().map(one).sum()
 }

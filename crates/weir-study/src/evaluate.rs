@@ -7,7 +7,7 @@ use weir_store::Store;
 
 use crate::estimate_ratio::Pairing;
 use crate::measured::RunsByCell;
-use crate::{StudyError, compare, rules};
+use crate::{StudyError, compare, rules, schedule};
 
 /// The file of a result inside its folder.
 pub(crate) const RESULT_FILE: &str = "result.sqlite";
@@ -38,5 +38,7 @@ pub fn evaluate(mut result: StudyResult) -> Result<StudyResult, StudyError> {
         comparison.findings = findings;
     }
     result.findings = rules::of_study(&result);
+    let records: Vec<_> = result.runs.iter().map(|run| run.record.clone()).collect();
+    result.searches = schedule::answers(&result.plan, &records)?;
     Ok(result)
 }

@@ -20,9 +20,15 @@ pub struct StudyFile {
     pub(crate) data: DataSection,
     /// The load.
     pub(crate) load: LoadSection,
-    /// Factor -> levels: `drive`, `threads`, or a server variable.
+    /// Factor -> levels; `crate::target` knows what names mean.
     #[serde(default)]
-    pub(crate) factors: BTreeMap<String, Vec<Setting>>,
+    pub(crate) factors: BTreeMap<String, LevelList>,
+    /// Combinations that are left out: factor -> level.
+    #[serde(default)]
+    pub(crate) exclude: Vec<BTreeMap<String, Setting>>,
+    /// What is searched for instead of measured at given places.
+    #[serde(default)]
+    pub(crate) search: Option<SearchSection>,
     /// Repetitions.
     #[serde(default)]
     pub(crate) repeat: RepeatSection,
@@ -126,45 +132,155 @@ impl ScaleSetting {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LoadSection {
-    pub(crate) threads: OneOrMore,
-    pub(crate) warmup: Duration,
+    pub(crate) threads: Threads,
+    pub(crate) warmup: Warmup,
     pub(crate) measure: Duration,
     #[serde(default)]
     pub(crate) distribution: DistributionName,
+    /// Transactions per second of an open loop.
+    #[serde(default)]
+    pub(crate) rate: Option<Setting>,
+    #[serde(default)]
+    pub(crate) rtt: Duration,
+    /// Options of the workload by sysbench's names.
+    #[serde(default)]
+    pub(crate) options: BTreeMap<String, Setting>,
 }
 
-/// `threads = 32` or `threads = [2, 32]`.
+/// `threads = 32`, `threads = [2, 32]` or `threads = "2..3000 log 12"`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(
     untagged,
-    expecting = "not a number of connections, such as `32` or `[2, 32]`"
+    expecting = "not a number of connections, such as `32`, `[2, 32]` or `\"2..3000 log 12\"`"
 )]
-pub(crate) enum OneOrMore {
+pub(crate) enum Threads {
     One(u32),
     More(Vec<u32>),
+    Range(String),
+}
+
+/// `warmup = "30s"`, `warmup = "auto"` or `warmup = { at_least = "10s", at_most = "10m" }`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "not a warm-up; write a time such as `\"30s\"`, `\"auto\"`, or \
+                 `{ at_least = \"10s\", at_most = \"10m\" }`"
+)]
+pub(crate) enum Warmup {
+    Fixed(Duration),
+    Auto(AutoWord),
+    Bounded(WarmupBounds),
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub(crate) enum AutoWord {
+    #[serde(rename = "auto")]
+    Auto,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WarmupBounds {
+    #[serde(default = "WarmupBounds::least")]
+    pub(crate) at_least: Duration,
+    #[serde(default = "WarmupBounds::most")]
+    pub(crate) at_most: Duration,
+}
+
+impl WarmupBounds {
+    fn least() -> Duration {
+        Duration::from_secs(10)
+    }
+
+    /// As long as the slowest point of the published memory sweep of 2018 took to become steady.
+    fn most() -> Duration {
+        Duration::from_secs(1_800)
+    }
+}
+
+impl Warmup {
+    /// The least, and with a rule the most of it.
+    pub(crate) fn bounds(&self) -> (Duration, Option<Duration>) {
+        match self {
+            Self::Fixed(time) => (*time, None),
+            Self::Auto(AutoWord::Auto) => (WarmupBounds::least(), Some(WarmupBounds::most())),
+            Self::Bounded(bounds) => (bounds.at_least, Some(bounds.at_most)),
+        }
+    }
+}
+
+/// A factor's levels: a list, or a range such as `"1G..22G step 1G"`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "not a list of levels; write `[1, 2]`, a range such as `\"1G..22G step 1G\"`, and \
+                 quotes around a name with a dot"
+)]
+pub(crate) enum LevelList {
+    Range(String),
+    List(Vec<LevelSetting>),
+}
+
+/// A level of one setting, or of several that move together.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "not a level; write text, a number, true or false, or `{ name = \"...\", setting = \
+                 value, ... }`"
+)]
+pub(crate) enum LevelSetting {
+    One(Setting),
+    Together(BTreeMap<String, Setting>),
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RepeatSection {
+    pub(crate) runs: Option<u32>,
+    /// `effect +-5 %`: repeat until the intervals are as narrow.
+    pub(crate) until: Option<String>,
+    pub(crate) at_most: Option<u32>,
+    pub(crate) budget: Option<Duration>,
+    /// Factors that are varied inside one run of the server.
+    #[serde(default)]
+    pub(crate) within_server: Vec<String>,
+    #[serde(default)]
+    pub(crate) order_within: OrderWithin,
+    /// Of the order of runs and the keys; by default from the clock, and printed.
+    pub(crate) seed: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum OrderWithin {
+    #[default]
+    Random,
+    AsWritten,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct RepeatSection {
-    #[serde(default = "three")]
-    pub(crate) runs: u32,
-    /// Of the order of runs and the keys; by default from the clock, and printed.
-    #[serde(default)]
-    pub(crate) seed: Option<u64>,
+pub(crate) struct SearchSection {
+    pub(crate) find: Find,
+    /// Of `find = "rate"`: `p99 <= 10ms`.
+    pub(crate) objective: Option<String>,
+    /// Of `find = "knee"` and `"peak"`: what is varied.
+    pub(crate) factor: Option<String>,
+    /// Smallest and largest place: `"8..512"`, `"1G..22G"`.
+    pub(crate) range: String,
+    pub(crate) tolerance: Option<String>,
+    /// Of `find = "knee"`: shares of the plateau.
+    pub(crate) shares: Option<Vec<f64>>,
+    pub(crate) runs: Option<u32>,
+    pub(crate) confirm: Option<u32>,
 }
 
-fn three() -> u32 {
-    3
-}
-
-impl Default for RepeatSection {
-    fn default() -> Self {
-        Self {
-            runs: three(),
-            seed: None,
-        }
-    }
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Find {
+    Rate,
+    Knee,
+    Peak,
 }
 
 /// A value of a server variable or a factor's level, as TOML has it.

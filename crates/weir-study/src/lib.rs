@@ -12,13 +12,17 @@ mod estimate_ratio;
 mod evaluate;
 mod event;
 mod file;
+mod levels;
 mod measured;
 mod order;
 mod resolve;
 mod rules;
 mod runner;
+mod schedule;
 mod server_defaults;
 mod setting;
+mod target;
+mod workload;
 
 pub use error::StudyError;
 pub use estimate::{data_size, run_time};

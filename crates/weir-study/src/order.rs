@@ -1,48 +1,49 @@
 //! The order of runs: blocks of one repetition, each in an order of its own.
 //!
 //! A block holds every cell once, so that a slow drift of the host falls on all cells alike
-//! (randomised block design; rule R4). A cell's runs must not always follow the same cell.
+//! (randomised block design; rule R4). A cell's runs must not always follow the same cell. Cells
+//! that differ in factors within one server stay together, in an order of their own inside, unless
+//! the study wants them as written.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use weir_model::PlannedRun;
+use weir_model::{Plan, PlannedRun};
 
-/// All runs of `cells` cells in `repetitions` blocks; the same seed gives the same order.
-pub(crate) fn interleaved(cells: usize, repetitions: u32, seed: u64) -> Vec<PlannedRun> {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let block = |repetition| {
-        let mut order: Vec<_> = (0..cells).collect();
-        order.shuffle(&mut random);
-        order
-            .into_iter()
-            .map(move |cell| PlannedRun { cell, repetition })
-    };
-    (1..=repetitions).flat_map(block).collect()
+/// The blocks that are run in any case; the same seed gives the same order.
+pub(crate) fn interleaved(plan: &Plan) -> Vec<PlannedRun> {
+    let cells: Vec<usize> = (0..plan.cells.len()).collect();
+    (1..=plan.repeat.runs)
+        .flat_map(|repetition| block(plan, repetition, &cells))
+        .collect()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_block_holds_every_cell_once() {
-        let order = interleaved(4, 3, 7);
-        assert_eq!(order.len(), 12);
-        for (index, block) in order.chunks(4).enumerate() {
-            let mut cells: Vec<_> = block.iter().map(|run| run.cell).collect();
-            cells.sort_unstable();
-            assert_eq!(cells, [0, 1, 2, 3]);
-            assert!(block.iter().all(|run| run.repetition == index as u32 + 1));
+/// One run of each of `cells`, as repetition `repetition`.
+pub(crate) fn block(plan: &Plan, repetition: u32, cells: &[usize]) -> Vec<PlannedRun> {
+    let mut random = random(plan.seed, repetition);
+    let mut servers: Vec<Vec<usize>> = Vec::new();
+    for &cell in cells {
+        match servers
+            .iter_mut()
+            .find(|server| plan.shares_server(server[0], cell))
+        {
+            Some(server) => server.push(cell),
+            None => servers.push(vec![cell]),
         }
     }
-
-    #[test]
-    fn the_seed_decides_and_blocks_differ() {
-        assert_eq!(interleaved(8, 4, 1), interleaved(8, 4, 1));
-        assert_ne!(interleaved(8, 4, 1), interleaved(8, 4, 2));
-        let order = interleaved(8, 2, 1);
-        let cells = |block: &[PlannedRun]| block.iter().map(|run| run.cell).collect::<Vec<_>>();
-        assert_ne!(cells(&order[..8]), cells(&order[8..]));
+    servers.shuffle(&mut random);
+    if !plan.repeat.keeps_order_within {
+        for server in &mut servers {
+            server.shuffle(&mut random);
+        }
     }
+    let run = |cell| PlannedRun { cell, repetition };
+    servers.into_iter().flatten().map(run).collect()
+}
+
+/// Random numbers of one block: it is the same whichever blocks came before it.
+fn random(seed: u64, repetition: u32) -> Xoshiro256PlusPlus {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    (0..repetition).for_each(|_| random.jump());
+    random
 }

@@ -1,28 +1,36 @@
 //! Makes the runs of a plan: the only part of this crate that touches servers and drives.
 //!
 //! Every run starts from nothing but the snapshot: data restored, drive mounted, server started
-//! cold, loaded, and all of it thrown away. What remains is the stored result.
+//! cold, loaded, and all of it thrown away. What remains is the stored result. Where a study varies
+//! the load within one server, the runs of a block that differ in nothing else share one.
 
 mod bench;
 mod commands;
 mod data;
+mod drives;
 mod host;
 mod place;
-mod single_run;
+mod stage;
 mod usage;
+mod warmup;
+mod watch;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use weir_model::{Analysis, Bytes, Plan, PlannedRun, Provenance, RunResult, StudyResult};
-use weir_process::{Registry, sweep};
+use weir_model::{
+    Analysis, Bytes, Plan, PlannedRun, Provenance, RunRecord, RunResult, StudyResult,
+};
+use weir_process::{PathError, Registry, sweep};
 use weir_store::Store;
 
 use self::bench::Bench;
+use self::data::DataSets;
+use self::stage::Stage;
 use crate::evaluate::RESULT_FILE;
+use crate::schedule::{self, Next};
 use crate::{Event, StudyError, evaluate};
-use weir_process::PathError;
 
 /// Where and how a study runs.
 #[derive(Debug, Clone)]
@@ -62,84 +70,143 @@ pub fn run(
     // What a killed study left behind would take memory and space from this one.
     sweep(&Registry::open()?)?;
     let file = options.out.join(RESULT_FILE);
-    let mut store = resumed_store(plan, &file, options.resume)?;
+    let stored = stored_result(plan, &file, options.resume)?;
+    let (store, plan, records) = match stored {
+        Some((store, result)) => {
+            let records = result.runs.into_iter().map(|run| run.record).collect();
+            (Some(store), result.plan, records)
+        }
+        None => (None, plan.clone(), Vec::new()),
+    };
     let bench = Bench::new(plan, options)?;
-    let Some(data) = data::prepare(&bench, stop, on_event)? else {
+    let Some(data) = DataSets::prepare(&bench, stop, on_event)? else {
         return Err(StudyError::StoppedBeforeFirstRun);
     };
-    bench.check_capacity(data.directory)?;
-    let completed = store.as_ref().map_or(Ok(Vec::new()), Store::completed)?;
-    let mut stopped = false;
-    for (index, planned) in plan.runs.iter().enumerate() {
-        if completed.contains(&(planned.cell, planned.repetition)) {
-            continue;
-        }
-        let position = Position {
-            index,
-            planned: *planned,
-        };
-        let Some(run) = make_run(&bench, &data, position, stop, on_event)? else {
-            stopped = true;
-            break;
-        };
-        // There is no result before there is a run to put into it.
-        let store = match &mut store {
-            Some(store) => store,
-            None => store.insert(create_store(&bench, &options.out, &file, data.tables)?),
-        };
-        store.append(&run)?;
-        position.finished(&bench, &run, on_event);
-    }
-    let Some(store) = store else {
+    let mut study = RunningStudy {
+        bench,
+        data,
+        store,
+        file,
+        records,
+        stage: None,
+    };
+    let stopped = study.run_all(stop, on_event)?;
+    let Some(store) = study.store else {
         return Err(StudyError::StoppedBeforeFirstRun);
     };
     Ok(RunOutcome {
         result: evaluate(store.read()?)?,
-        file,
+        file: study.file,
         stopped,
     })
 }
 
-/// A run and where it stands in the plan.
-#[derive(Clone, Copy)]
-struct Position {
-    index: usize,
-    planned: PlannedRun,
+/// A study between its first run and its last.
+struct RunningStudy<'a> {
+    // The server and the drive go down before the bench that they stand on.
+    stage: Option<Stage>,
+    bench: Bench<'a>,
+    data: DataSets,
+    /// There is no result before there is a run to put into it.
+    store: Option<Store>,
+    file: PathBuf,
+    /// What is complete, and all that decides what comes next.
+    records: Vec<RunRecord>,
 }
 
-impl Position {
-    fn finished(self, bench: &Bench<'_>, run: &RunResult, on_event: &mut dyn FnMut(&Event<'_>)) {
-        on_event(&Event::RunFinished {
-            position: self.index + 1,
-            total: bench.plan.runs.len(),
-            label: &bench.plan.cells[self.planned.cell].label(),
-            record: &run.record,
-        });
+impl RunningStudy<'_> {
+    /// Makes run after run; whether `stop` ended it before the last.
+    fn run_all(
+        &mut self,
+        stop: &AtomicBool,
+        on_event: &mut dyn FnMut(&Event<'_>),
+    ) -> Result<bool, StudyError> {
+        loop {
+            let planned = match schedule::next(&self.bench.plan, &self.records)? {
+                Next::Done => return Ok(false),
+                Next::Run(planned) => planned,
+                Next::Probe(probe) => PlannedRun {
+                    cell: self.bench.add_probe(probe),
+                    repetition: 1,
+                },
+            };
+            if stop.load(Ordering::Relaxed) {
+                return Ok(true);
+            }
+            let position = self.records.len() + 1;
+            let total = schedule::expected_runs(&self.bench.plan, &self.records);
+            let label = self.bench.plan.cells[planned.cell].label();
+            on_event(&Event::RunStarted {
+                position,
+                total,
+                label: &label,
+                repetition: planned.repetition,
+            });
+            let Some(run) = self.make(planned, stop, on_event)? else {
+                return Ok(true);
+            };
+            self.keep(&run)?;
+            on_event(&Event::RunFinished {
+                position,
+                total,
+                label: &label,
+                record: &run.record,
+            });
+        }
+    }
+
+    /// Makes one run; `None` if it was stopped. Whatever it started is gone when this returns,
+    /// unless the next run of the plan goes on with the same server.
+    fn make(
+        &mut self,
+        planned: PlannedRun,
+        stop: &AtomicBool,
+        on_event: &mut dyn FnMut(&Event<'_>),
+    ) -> Result<Option<RunResult>, StudyError> {
+        let kept = self.stage.take();
+        let kept = kept.filter(|stage| stage.serves(&self.bench.plan, planned));
+        let stage = match kept {
+            Some(stage) => Some(stage),
+            None => Stage::set(&self.bench, &self.data, planned, stop)?,
+        };
+        let Some(mut stage) = stage else {
+            return Ok(None);
+        };
+        let Some(run) = stage.make(&self.bench, planned, stop, on_event)? else {
+            return Ok(None);
+        };
+        if self.bench.plan.shares_server(planned.cell, planned.cell) {
+            self.stage = Some(stage);
+        }
+        Ok(Some(run))
+    }
+
+    /// Stores a complete run.
+    fn keep(&mut self, run: &RunResult) -> Result<(), StudyError> {
+        let plan = &self.bench.plan;
+        let store = if let Some(store) = &mut self.store {
+            store
+        } else {
+            let tables = self.data.tables(&self.bench);
+            let new = create_store(&self.bench, &self.file, tables)?;
+            self.store.insert(new)
+        };
+        if plan.cells[run.record.cell].probe.is_some() {
+            // Before its first run: a killed study leaves a cell without runs, never the reverse.
+            store.set_plan(plan)?;
+        }
+        store.append(run)?;
+        self.records.push(run.record.clone());
+        Ok(())
     }
 }
 
-/// Makes one run; `None` if it was stopped.
-fn make_run(
-    bench: &Bench<'_>,
-    data: &data::PreparedData,
-    position: Position,
-    stop: &AtomicBool,
-    on_event: &mut dyn FnMut(&Event<'_>),
-) -> Result<Option<RunResult>, StudyError> {
-    if stop.load(Ordering::Relaxed) {
-        return Ok(None);
-    }
-    on_event(&Event::RunStarted {
-        position: position.index + 1,
-        total: bench.plan.runs.len(),
-        label: &bench.plan.cells[position.planned.cell].label(),
-        repetition: position.planned.repetition,
-    });
-    single_run::make(bench, data, position.planned, stop, on_event)
-}
-
-/// The store of an earlier run of the same plan; `None` if there is nothing to resume.
-fn resumed_store(plan: &Plan, file: &Path, resume: bool) -> Result<Option<Store>, StudyError> {
+/// The result of an earlier run of the same plan; `None` if there is nothing to resume.
+fn stored_result(
+    plan: &Plan,
+    file: &Path,
+    resume: bool,
+) -> Result<Option<(Store, StudyResult)>, StudyError> {
     if !file.exists() {
         return Ok(None);
     }
@@ -150,8 +217,11 @@ fn resumed_store(plan: &Plan, file: &Path, resume: bool) -> Result<Option<Store>
         .into());
     }
     let store = Store::open(file)?;
-    if store.header()?.plan == *plan {
-        Ok(Some(store))
+    let result = store.read()?;
+    let mut design = result.plan.clone();
+    design.cells.retain(|cell| cell.probe.is_none());
+    if design == *plan {
+        Ok(Some((store, result)))
     } else {
         Err(StudyError::OtherPlan {
             path: file.to_owned(),
@@ -159,26 +229,24 @@ fn resumed_store(plan: &Plan, file: &Path, resume: bool) -> Result<Option<Store>
     }
 }
 
-fn create_store(
-    bench: &Bench<'_>,
-    out: &Path,
-    file: &Path,
-    tables: Bytes,
-) -> Result<Store, StudyError> {
+fn create_store(bench: &Bench<'_>, file: &Path, tables: Bytes) -> Result<Store, StudyError> {
+    let out = &bench.options.out;
     fs::create_dir_all(out).map_err(PathError::on("create", out))?;
+    let server = bench.server_of(&bench.plan.cells[0]);
     let header = StudyResult {
         plan: bench.plan.clone(),
         started_at: jiff::Timestamp::now().to_string(),
         weir_version: env!("CARGO_PKG_VERSION").to_owned(),
-        flavor: bench.server.flavor,
-        server_version: bench.server.version,
+        flavor: server.flavor,
+        server_version: server.version,
         host: host::describe(),
-        drives: bench.drives.values().cloned().collect(),
+        drives: bench.drives.profiles(),
         data_bytes: tables.0,
         runs: Vec::new(),
         comparisons: Vec::new(),
         analysis: Analysis::default(),
         findings: Vec::new(),
+        searches: Vec::new(),
         provenance: bench.options.provenance.clone(),
     };
     Ok(Store::create(file, &header)?)

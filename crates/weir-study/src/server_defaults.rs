@@ -2,18 +2,42 @@
 
 use std::collections::BTreeMap;
 
-use weir_model::Flavor;
+use weir_model::{Flavor, Plan};
 
 /// Prepared statements of one workload per table and connection, at most.
 const STATEMENTS_PER_TABLE: u64 = 10;
 
-/// Adds the defaults to `variables`, for at most `threads` connections to `tables` tables.
-pub(crate) fn add(
-    variables: &mut BTreeMap<String, String>,
-    flavor: Flavor,
-    threads: u32,
-    tables: u32,
-) {
+/// Adds the defaults to `plan`: shared ones once, those of a flavour where that is served.
+pub(crate) fn add(plan: &mut Plan) {
+    let (threads, tables) = largest(plan);
+    add_shared(&mut plan.server.variables, threads, tables);
+    let chooses_server = plan.cells.iter().any(|cell| cell.server.is_some());
+    if !chooses_server {
+        add_of_flavor(&mut plan.server.variables, plan.server.flavor);
+        return;
+    }
+    for index in 0..plan.cells.len() {
+        let mut all = plan.variables_of(&plan.cells[index]);
+        let flavor = plan.server_of(&plan.cells[index]).flavor;
+        if let Some((name, value)) = add_of_flavor(&mut all, flavor) {
+            plan.cells[index].variables.insert(name, value);
+        }
+    }
+}
+
+/// Most connections and most tables of a run.
+fn largest(plan: &Plan) -> (u32, u32) {
+    let searched = plan
+        .search
+        .as_ref()
+        .filter(|search| search.factor == "threads");
+    let searched = searched.map(|search| u32::try_from(search.high).unwrap_or(u32::MAX / 2));
+    let threads = plan.cells.iter().map(|cell| cell.threads).chain(searched);
+    let tables = plan.cells.iter().map(|cell| plan.data_of(cell).tables);
+    (threads.max().unwrap_or(1), tables.max().unwrap_or(1))
+}
+
+fn add_shared(variables: &mut BTreeMap<String, String>, threads: u32, tables: u32) {
     let mut default = |name: &str, value: String| {
         variables.entry(name.to_owned()).or_insert(value);
     };
@@ -27,10 +51,20 @@ pub(crate) fn add(
         "max_prepared_stmt_count",
         statements.clamp(16_382, 4_194_304).to_string(),
     );
-    // On in MySQL 8 and later, off in MariaDB: equal unless a study asks for it.
-    if flavor == Flavor::Mysql && !variables.contains_key("log_bin") {
-        variables
-            .entry("skip_log_bin".to_owned())
-            .or_insert_with(|| "1".to_owned());
+}
+
+/// The binary log is on in MySQL 8 and later, off in MariaDB: off unless a study asks for it.
+fn add_of_flavor(
+    variables: &mut BTreeMap<String, String>,
+    flavor: Flavor,
+) -> Option<(String, String)> {
+    let chosen = ["log_bin", "skip_log_bin"]
+        .iter()
+        .any(|name| variables.contains_key(*name));
+    if flavor != Flavor::Mysql || chosen {
+        return None;
     }
+    let off = ("skip_log_bin".to_owned(), "1".to_owned());
+    variables.insert(off.0.clone(), off.1.clone());
+    Some(off)
 }

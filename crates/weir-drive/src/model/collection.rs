@@ -40,7 +40,7 @@ enum Media {
 impl Collection {
     pub(super) fn of(profile: &DriveProfile, scale: Scale, capacity_bytes: u64) -> Self {
         let media = if let Some(flash) = &profile.flash {
-            Media::Mapped(MappedFlash::new(flash, profile.compression, capacity_bytes))
+            Media::Mapped(MappedFlash::new(flash, profile, capacity_bytes))
         } else {
             let factor = profile.write.amplification_random;
             Media::Steady(Amplification::from_factor(factor))
@@ -65,6 +65,14 @@ impl Collection {
         MediaCost {
             amplification,
             least_ns: if is_random { self.random_least_ns } else { 0.0 },
+        }
+    }
+
+    /// Share of the flash that holds data, 0 to 1, where it is known.
+    pub(super) fn filled(&self) -> f64 {
+        match &self.media {
+            Media::Mapped(flash) => flash.filled(),
+            Media::Steady(_) => 0.0,
         }
     }
 

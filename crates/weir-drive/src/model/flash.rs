@@ -8,7 +8,8 @@
 
 use std::collections::HashMap;
 
-use weir_model::{Compression, Flash, Op};
+use foldhash::fast::FixedState;
+use weir_model::{DriveProfile, Flash, Op};
 
 use super::ftl::Ftl;
 
@@ -17,8 +18,6 @@ use super::ftl::Ftl;
 const PAGES: u64 = 131_072;
 /// The smallest page, which is the unit of mapping of real drives.
 const PAGE_BYTES_MIN: u64 = 4096;
-/// Logical / physical capacity that a compressing drive exposes at most.
-const LOGICAL_PER_PHYSICAL: u32 = 4;
 
 /// A drive's flash, and where its files are on it.
 #[derive(Debug)]
@@ -28,7 +27,7 @@ pub(super) struct MappedFlash {
     /// Logical pages that the drive exposes.
     logical_pages: u32,
     /// (file, offset / page) -> logical page.
-    pages: HashMap<(u64, u64), u32>,
+    pages: HashMap<(u64, u64), u32, FixedState>,
     discarded: Vec<u32>,
     next_page: u32,
     /// Bytes that the host has written and the layer has not; negative if it is ahead.
@@ -36,7 +35,8 @@ pub(super) struct MappedFlash {
 }
 
 impl MappedFlash {
-    pub(super) fn new(flash: &Flash, compression: Compression, capacity_bytes: u64) -> Self {
+    pub(super) fn new(flash: &Flash, profile: &DriveProfile, capacity_bytes: u64) -> Self {
+        let logical_per_physical = profile.logical_capacity().0 as f64 / profile.capacity.0 as f64;
         let page_bytes = (capacity_bytes / PAGES).max(PAGE_BYTES_MIN);
         let pages = (capacity_bytes / page_bytes).max(1) as u32;
         let mut ftl = Ftl::new(pages, flash.over_provisioning);
@@ -45,11 +45,8 @@ impl MappedFlash {
         Self {
             ftl,
             page_bytes,
-            logical_pages: match compression {
-                Compression::None => pages,
-                Compression::Zlib4k => pages * LOGICAL_PER_PHYSICAL,
-            },
-            pages: HashMap::new(),
+            logical_pages: (f64::from(pages) * logical_per_physical) as u32,
+            pages: HashMap::default(),
             discarded: Vec::new(),
             next_page: 0,
             owed_bytes: 0,
@@ -77,10 +74,28 @@ impl MappedFlash {
         self.ftl.amplification()
     }
 
+    /// Share of the flash that holds data, 0 to 1.
+    pub(super) fn filled(&self) -> f64 {
+        self.ftl.live_share()
+    }
+
     /// TRIM: frees the pages that lie wholly inside the range.
     pub(super) fn discard(&mut self, op: &Op) {
         let first = op.offset.div_ceil(self.page_bytes);
         let end = op.offset.saturating_add(op.bytes) / self.page_bytes;
+        if end - first.min(end) > self.pages.len() as u64 {
+            // A whole file whose length is not known, or nearly: looking at all pages is shorter.
+            let (ftl, discarded) = (&mut self.ftl, &mut self.discarded);
+            self.pages.retain(|&(file, part), &mut page| {
+                let gone = file == op.file && (first..end).contains(&part);
+                if gone {
+                    ftl.discard(page);
+                    discarded.push(page);
+                }
+                !gone
+            });
+            return;
+        }
         for part in first..end {
             if let Some(page) = self.pages.remove(&(op.file, part)) {
                 self.ftl.discard(page);
@@ -123,7 +138,8 @@ mod tests {
             fill,
             fill_compressed_fraction: 1.0,
         };
-        MappedFlash::new(&flash, Compression::None, CAPACITY)
+        let profile = crate::profiles::embedded("consumer-tlc").unwrap();
+        MappedFlash::new(&flash, &profile, CAPACITY)
     }
 
     fn op(kind: OpKind, offset: u64, bytes: u64) -> Op {
@@ -171,7 +187,8 @@ mod tests {
         for offset in (0..CAPACITY).step_by(1 << 20) {
             flash.write(&op(OpKind::Write, offset, 1 << 20), 1.0);
         }
-        flash.discard(&op(OpKind::Discard, 0, CAPACITY));
+        // A file that is gone, of whatever length.
+        flash.discard(&op(OpKind::Discard, 0, u64::MAX));
         for offset in (0..CAPACITY / 2).step_by(4096) {
             flash.write(&op(OpKind::Write, offset, 4096), 1.0);
         }

@@ -49,6 +49,9 @@ pub(super) struct Ftl {
     blocks: Vec<Block>,
     /// Logical page -> where it is, if it was written and not discarded.
     places: Vec<Option<Place>>,
+    /// Parts that hold data, and how many a user may fill.
+    live_parts: u64,
+    user_parts: u64,
     free: Vec<u32>,
     for_host: u32,
     for_collector: u32,
@@ -69,6 +72,8 @@ impl Ftl {
         Self {
             blocks: vec![Block::default(); blocks as usize],
             places: vec![None; pages as usize],
+            live_parts: 0,
+            user_parts: u64::from(pages) * u64::from(PARTS_PER_PAGE),
             free: (2..blocks).rev().collect(),
             for_host: 0,
             for_collector: 1,
@@ -96,14 +101,21 @@ impl Ftl {
             self.places.resize(page as usize + 1, None);
         }
         self.places[page as usize] = Some(place);
+        self.live_parts += u64::from(parts);
         true
+    }
+
+    /// Data / user capacity.
+    pub(super) fn live_share(&self) -> f64 {
+        self.live_parts as f64 / self.user_parts as f64
     }
 
     /// TRIM: the page's content is no longer needed.
     pub(super) fn discard(&mut self, page: u32) {
         let place = self.places.get_mut(page as usize).and_then(Option::take);
         if let Some(place) = place {
-            self.blocks[place.block as usize].kill(place.index);
+            let parts = self.blocks[place.block as usize].kill(place.index);
+            self.live_parts -= u64::from(parts);
         }
     }
 

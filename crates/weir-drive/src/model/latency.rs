@@ -1,16 +1,13 @@
-//! How long one read takes of its unit.
+//! How long one operation takes at queue depth 1: a figure, a distribution, or an arm that seeks.
 
-use weir_model::{Disks, ReadTiming};
+use weir_model::Disks;
 
 use super::disks::draw_access_ns;
 use super::random::Random;
 
-/// The same waits for each drive.
-const SEED: u64 = 0x1a7e;
-
-/// The distribution of one read's latency at queue depth 1.
+/// The distribution of one operation's latency at queue depth 1.
 #[derive(Debug)]
-pub(super) struct ReadLatency {
+pub(super) struct Latency {
     shape: Shape,
     random: Random,
 }
@@ -22,21 +19,31 @@ enum Shape {
     Disks(Disks),
 }
 
-impl ReadLatency {
-    pub(super) fn of(timing: &ReadTiming, disks: Option<&Disks>) -> Self {
-        let latency_ns = timing.latency_us * 1e3;
-        let shape = match disks {
-            Some(disks) => Shape::Disks(disks.clone()),
-            None if timing.percentiles_us.is_empty() => Shape::Fixed { latency_ns },
-            None => Shape::Percentiles(Percentiles::new(latency_ns, &timing.percentiles_us)),
+impl Latency {
+    /// A mean and the percentiles around it, or exactly that latency without any. The same `seed`
+    /// makes the same waits.
+    pub(super) fn new(latency_us: f64, percentiles_us: &[(f64, f64)], seed: u64) -> Self {
+        let latency_ns = latency_us * 1e3;
+        let shape = if percentiles_us.is_empty() {
+            Shape::Fixed { latency_ns }
+        } else {
+            Shape::Percentiles(Percentiles::new(latency_ns, percentiles_us))
         };
         Self {
             shape,
-            random: Random::seeded(SEED),
+            random: Random::seeded(seed),
         }
     }
 
-    /// The latency of the next read of 4 KiB, nanoseconds.
+    /// The random accesses of disks.
+    pub(super) fn of_disks(disks: &Disks, seed: u64) -> Self {
+        Self {
+            shape: Shape::Disks(disks.clone()),
+            random: Random::seeded(seed),
+        }
+    }
+
+    /// The latency of the next operation, nanoseconds.
     pub(super) fn draw_ns(&mut self) -> f64 {
         match &self.shape {
             Shape::Fixed { latency_ns } => *latency_ns,
@@ -45,7 +52,7 @@ impl ReadLatency {
         }
     }
 
-    /// Whether reads that go on where the last one ended save the access.
+    /// Whether operations that go on where the last one ended save the access.
     pub(super) fn is_of_disks(&self) -> bool {
         matches!(self.shape, Shape::Disks(_))
     }
@@ -114,13 +121,7 @@ mod tests {
 
     #[test]
     fn drawn_latencies_have_the_given_mean_and_percentiles() {
-        let timing = ReadTiming {
-            latency_us: 80.0,
-            iops_max: 1.0,
-            bandwidth_mb_per_s: 1.0,
-            percentiles_us: vec![(99.0, 120.0), (99.99, 600.0)],
-        };
-        let mut latency = ReadLatency::of(&timing, None);
+        let mut latency = Latency::new(80.0, &[(99.0, 120.0), (99.99, 600.0)], 0x1a7e);
         let mut drawn: Vec<f64> = (0..400_000).map(|_| latency.draw_ns() / 1e3).collect();
         let mean = drawn.iter().sum::<f64>() / drawn.len() as f64;
         assert!((mean / 80.0 - 1.0).abs() < 0.01, "{mean}");

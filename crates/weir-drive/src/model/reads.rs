@@ -10,18 +10,30 @@ use std::collections::BinaryHeap;
 
 use weir_model::{Disks, Nanoseconds, Op, ReadTiming, Scale};
 
-use super::arms::{ALONE, Turn};
-use super::latency::ReadLatency;
+use super::interference::flash_accesses;
+use super::latency::Latency;
 use super::sequential::LastEnds;
 use super::throughput::ThroughputCap;
 
 /// Bytes of the read that a data sheet's latency and IOPS are for.
 const SHEET_BYTES: u64 = 4096;
 
+/// The same waits for each drive.
+const SEED: u64 = 0x1a7e;
+
+/// What a read meets on the media that it shares with writes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Meeting {
+    /// Writes have the media at the moment: the arms of disks are elsewhere.
+    pub(super) beside_writes: bool,
+    /// How much more of the media's time the read takes.
+    pub(super) cost_factor: f64,
+}
+
 /// The read side of a device.
 #[derive(Debug)]
 pub(super) struct Reads {
-    latency: ReadLatency,
+    latency: Latency,
     last_ends: LastEnds,
     /// Beyond the first 4 KiB, for one read: at the full interface, as latency does not scale.
     extra_ns_per_byte: f64,
@@ -43,7 +55,10 @@ impl Reads {
         let units = (latency_ns / cost_ns_per_read - 1e-6).ceil().max(1.0) as usize;
         let extra_ns_per_byte = 1e3 / timing.bandwidth_mb_per_s;
         Self {
-            latency: ReadLatency::of(timing, disks),
+            latency: match disks {
+                Some(disks) => Latency::of_disks(disks, SEED),
+                None => Latency::new(timing.latency_us, &timing.percentiles_us, SEED),
+            },
             last_ends: LastEnds::default(),
             extra_ns_per_byte,
             cost_ns_per_read,
@@ -55,10 +70,17 @@ impl Reads {
         }
     }
 
-    /// Accepts a read; returns when it is done.
-    pub(super) fn submit(&mut self, op: &Op, now: Nanoseconds, turn: Turn) -> Nanoseconds {
+    /// Accepts a read; returns when it is done. `wait_ns`: how long the media keep it waiting from
+    /// a given time on.
+    pub(super) fn submit(
+        &mut self,
+        op: &Op,
+        now: Nanoseconds,
+        meeting: Meeting,
+        wait_ns: impl FnOnce(Nanoseconds) -> f64,
+    ) -> Nanoseconds {
         // Writes in between move the arms away.
-        if self.latency.is_of_disks() && self.last_ends.continues(op) && turn == ALONE {
+        if self.latency.is_of_disks() && self.last_ends.continues(op) && !meeting.beside_writes {
             return self.read_on(op.bytes, now);
         }
         let extra_bytes = op.bytes.saturating_sub(SHEET_BYTES) as f64;
@@ -66,17 +88,17 @@ impl Reads {
         // A long read holds the units for longer than a short one; the clock of operations keeps
         // account of it, and the interface's clock keeps the bandwidth exact.
         let on_units =
-            self.cost_ns_per_read * turn.cost_factor + extra_bytes * self.cost_ns_per_byte;
+            self.cost_ns_per_read * meeting.cost_factor + extra_bytes * self.cost_ns_per_byte;
         let by_operations = self.operations.admit(now, on_units);
         let by_interface = self.interface.admit(now, on_interface);
         let Reverse(unit_free) = self.units.pop().unwrap_or(Reverse(0));
         let start = now.max(unit_free).max(by_operations).max(by_interface);
         let transfer = extra_bytes * self.extra_ns_per_byte;
-        let service = turn.wait_ns + self.latency.draw_ns() + transfer;
-        let done = start + service as Nanoseconds;
-        self.units.push(Reverse(done));
+        let service = self.latency.draw_ns() + transfer;
+        // A unit serves other reads while this one waits.
+        self.units.push(Reverse(start + service as Nanoseconds));
         self.busy_ns += on_units.max(on_interface);
-        done
+        start + (wait_ns(start) + service) as Nanoseconds
     }
 
     /// The disks' arms are where they have to be: nothing but the transfer.
@@ -87,9 +109,13 @@ impl Reads {
         start + (bytes as f64 * self.extra_ns_per_byte) as Nanoseconds
     }
 
-    /// What a random read takes of the whole device, nanoseconds.
-    pub(super) fn cost_ns_per_read(&self) -> f64 {
-        self.cost_ns_per_read
+    /// What a random read of `bytes` takes of the whole media, nanoseconds.
+    pub(super) fn media_cost_ns(&self, bytes: u64) -> f64 {
+        if self.latency.is_of_disks() {
+            self.cost_ns_per_read
+        } else {
+            self.cost_ns_per_read * flash_accesses(bytes)
+        }
     }
 
     /// Nanoseconds of the whole device's read capacity that were used.

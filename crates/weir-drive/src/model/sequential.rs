@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::FixedState;
 use weir_model::Op;
 
 /// Files whose last operation is remembered; past it, the memory starts afresh.
@@ -9,7 +10,7 @@ const FILES_REMEMBERED: usize = 65_536;
 
 /// File -> end of its last operation.
 #[derive(Debug, Default)]
-pub(super) struct LastEnds(HashMap<u64, u64>);
+pub(super) struct LastEnds(HashMap<u64, u64, FixedState>);
 
 impl LastEnds {
     /// Remembers `op`; true if it continues the one before.

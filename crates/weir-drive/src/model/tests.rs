@@ -9,12 +9,20 @@ use super::Model;
 use super::closed_loop::{Job, assert_near, random, run};
 use crate::profiles;
 
+/// Without simulated pages, whose history each model of the drive would have to make first.
 fn p4610() -> DriveProfile {
-    profiles::embedded("intel-p4610").unwrap()
+    with_amplification_of("intel-p4610")
 }
 
 fn csd2000() -> DriveProfile {
-    profiles::embedded("scaleflux-csd2000").unwrap()
+    with_amplification_of("scaleflux-csd2000")
+}
+
+fn with_amplification_of(name: &str) -> DriveProfile {
+    let mut profile = profiles::embedded(name).unwrap();
+    profile.flash = None;
+    profile.write.amplification_random = 3.33;
+    profile
 }
 
 fn scales() -> [Scale; 2] {

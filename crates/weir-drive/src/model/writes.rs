@@ -7,24 +7,33 @@
 
 use std::collections::VecDeque;
 
-use weir_model::{Nanoseconds, Op, Scale, WriteTiming};
+use weir_model::{DriveProfile, Nanoseconds, Op, Scale};
 
 use super::collection::Collection;
+use super::dies::Dies;
+use super::latency::Latency;
+use super::slc::Slc;
 use super::throughput::ThroughputCap;
 
 /// Bytes of the write that a data sheet's latency is for.
 const SHEET_BYTES: u64 = 4096;
 
+/// The same waits for each drive.
+const SEED: u64 = 0x3b91;
+
 /// The write side of a device.
 #[derive(Debug)]
 pub(super) struct Writes {
-    latency_ns: f64,
+    latency: Latency,
+    latency_ns: Nanoseconds,
     /// Beyond the first 4 KiB, for one write: at the full interface, as latency does not scale.
     extra_ns_per_byte: f64,
     cost_ns_per_write: f64,
     media_ns_per_byte: f64,
     operations: ThroughputCap,
     collection: Collection,
+    slc: Option<Slc>,
+    dies: Option<Dies>,
     buffer_bytes_max: u64,
     /// Writes in the buffer: when each is on the media, not counting `held_up_ns`, and its bytes.
     buffer: VecDeque<(f64, u64)>,
@@ -35,27 +44,36 @@ pub(super) struct Writes {
     drained_at: f64,
     /// For how long the drain stood still so far because reads went first.
     held_up_ns: f64,
+    host_written_bytes: u64,
     media_written_bytes: f64,
     busy_ns: f64,
 }
 
 impl Writes {
-    pub(super) fn new(timing: &WriteTiming, scale: Scale, collection: Collection) -> Self {
+    pub(super) fn new(profile: &DriveProfile, scale: Scale, capacity_bytes: u64) -> Self {
+        let timing = &profile.write;
         let latency_ns = timing.latency_us * 1e3;
         let extra_ns_per_byte = 1e3 / timing.bandwidth_mb_per_s;
+        let filled = profile.flash.as_ref().map_or(0.0, |flash| flash.fill);
+        let slc = profile.slc.as_ref();
+        let nand = profile.nand.as_ref();
         Self {
-            latency_ns,
+            latency: Latency::new(timing.latency_us, &timing.percentiles_us, SEED),
+            latency_ns: latency_ns as Nanoseconds,
             extra_ns_per_byte,
             cost_ns_per_write: 1e9 / (timing.iops_max * scale.factor()),
             media_ns_per_byte: extra_ns_per_byte / scale.factor(),
             operations: ThroughputCap::new(latency_ns),
-            collection,
+            collection: Collection::of(profile, scale, capacity_bytes),
+            slc: slc.map(|slc| Slc::new(slc, scale, filled)),
+            dies: nand.map(|nand| Dies::new(nand, timing, scale.factor())),
             buffer_bytes_max: scale.apply(timing.buffer.0),
             buffer: VecDeque::new(),
             buffer_bytes: 0,
             admitted_at: 0,
             drained_at: 0.0,
             held_up_ns: 0.0,
+            host_written_bytes: 0,
             media_written_bytes: 0.0,
             busy_ns: 0.0,
         }
@@ -68,7 +86,7 @@ impl Writes {
         self.admitted_at = admitted;
         self.fill(op, admitted);
         let extra_bytes = op.bytes.saturating_sub(SHEET_BYTES) as f64;
-        admitted + (self.latency_ns + extra_bytes * self.extra_ns_per_byte) as Nanoseconds
+        admitted + (self.latency.draw_ns() + extra_bytes * self.extra_ns_per_byte) as Nanoseconds
     }
 
     /// When the buffer has room for `bytes`, from `now` on. A write larger than the whole buffer
@@ -90,17 +108,51 @@ impl Writes {
 
     /// Puts the write into the buffer and its work onto the media.
     fn fill(&mut self, op: &Op, admitted: Nanoseconds) {
-        let stored = op.compressed_fraction.clamp(f64::MIN_POSITIVE, 1.0);
-        let cost = self.collection.write(op, stored);
-        let media_bytes = op.bytes as f64 * stored * cost.amplification;
-        let transfer_ns = media_bytes.max(op.bytes as f64) * self.media_ns_per_byte;
+        let fraction = op.compressed_fraction.clamp(f64::MIN_POSITIVE, 1.0);
+        let cost = self.collection.write(op, fraction);
+        let begins = self.drained_at.max(admitted as f64 - self.held_up_ns);
+        let idle_ns = begins - self.drained_at;
+        let (host_bytes, stored_bytes) = (op.bytes as f64, op.bytes as f64 * fraction);
+        let dense_bytes = stored_bytes * cost.amplification;
+        let (media_bytes, transfer_ns) = match self.taken_by_slc(stored_bytes, idle_ns) {
+            // Written twice: now, and when the cache is folded.
+            Some(ns_per_byte) => (stored_bytes + dense_bytes, host_bytes * ns_per_byte),
+            None => (
+                dense_bytes,
+                dense_bytes.max(host_bytes) * self.media_ns_per_byte,
+            ),
+        };
         let drain_ns = transfer_ns.max(cost.least_ns);
-        let idle_from = admitted as f64 - self.held_up_ns;
-        self.drained_at = self.drained_at.max(idle_from) + drain_ns;
+        self.drained_at = begins + drain_ns;
+        if let Some(dies) = &mut self.dies {
+            // In bytes of dense blocks, to which the dies' time to program belongs.
+            dies.queue(
+                begins,
+                dense_bytes.min(transfer_ns / self.media_ns_per_byte),
+            );
+            dies.advance(admitted as f64, self.held_up_ns);
+        }
         self.buffer.push_back((self.drained_at, op.bytes));
         self.buffer_bytes += op.bytes;
+        self.host_written_bytes += op.bytes;
         self.media_written_bytes += media_bytes;
         self.busy_ns += drain_ns;
+    }
+
+    /// What a byte takes if the single-bit cache takes the write, nanoseconds.
+    fn taken_by_slc(&mut self, stored_bytes: f64, idle_ns: f64) -> Option<f64> {
+        let slc = self.slc.as_mut()?;
+        slc.fold(idle_ns);
+        slc.take(stored_bytes, self.collection.filled())
+    }
+
+    /// How long a read that could start at `start` waits for a die that programs, nanoseconds.
+    pub(super) fn wait_for_die_ns(&mut self, op: &Op, start: Nanoseconds) -> f64 {
+        let Some(dies) = &mut self.dies else {
+            return 0.0;
+        };
+        dies.advance(start as f64, self.held_up_ns);
+        dies.wait_ns(op, start)
     }
 
     /// Takes back the space of a range.
@@ -127,7 +179,12 @@ impl Writes {
 
     /// Latency of a write that finds room, nanoseconds.
     pub(super) fn latency_ns(&self) -> Nanoseconds {
-        self.latency_ns as Nanoseconds
+        self.latency_ns
+    }
+
+    /// Bytes that the host wrote.
+    pub(super) fn host_written_bytes(&self) -> u64 {
+        self.host_written_bytes
     }
 
     /// Bytes that the media wrote, after compression and garbage collection.

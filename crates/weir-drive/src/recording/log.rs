@@ -43,6 +43,8 @@ struct Filling {
     next_sequence: u64,
     data_bytes: u64,
     events_bytes: u64,
+    /// The writer was told that there is something worth writing.
+    is_writer_called: bool,
     closed: bool,
 }
 
@@ -143,6 +145,7 @@ impl Log {
             });
         let mut filling = waited.unwrap_or_else(PoisonError::into_inner).0;
         std::mem::swap(&mut filling.buffers, empty);
+        filling.is_writer_called = false;
         self.room.notify_all();
         filling.closed
     }
@@ -169,9 +172,9 @@ impl Log {
         filling.append(&Record::Operation(operation));
         let sequence = filling.next_sequence;
         filling.next_sequence += 1;
-        let worth_writing = filling.buffers.bytes() >= WORTH_WRITING_BYTES;
-        drop(filling);
-        if worth_writing {
+        // Once for each pair: waking somebody is a system call, also if nobody waits.
+        let is_worth_writing = filling.buffers.bytes() >= WORTH_WRITING_BYTES;
+        if is_worth_writing && !std::mem::replace(&mut filling.is_writer_called, true) {
             self.filled.notify_one();
         }
         sequence

@@ -79,14 +79,14 @@ impl OpenFile {
         Ok(filled)
     }
 
-    /// Writes all of `data` at `offset`. `stored_share`: of each byte, what the device stores.
-    pub(crate) fn write(&self, data: &[u8], offset: u64, stored_share: f64) -> Result<()> {
+    /// Writes all of `data` at `offset`.
+    pub(crate) fn write(&self, data: &[u8], offset: u64) -> Result<()> {
         let space = self.inode.file_space();
         let bytes = data.len() as u64;
         let grows = space.may_grow(offset, bytes);
         if grows {
             let growth = space.growth_max(offset, bytes);
-            self.inode.space().check_room(growth, stored_share)?;
+            self.inode.space().check_room(growth)?;
         }
         let mut written = 0;
         while written < data.len() {
@@ -100,16 +100,10 @@ impl OpenFile {
     }
 
     /// fallocate(2): allocation, holes and zeroes.
-    pub(crate) fn allocate(
-        &self,
-        mode: i32,
-        offset: u64,
-        bytes: u64,
-        stored_share: f64,
-    ) -> Result<()> {
+    pub(crate) fn allocate(&self, mode: i32, offset: u64, bytes: u64) -> Result<()> {
         if mode & libc::FALLOC_FL_PUNCH_HOLE == 0 {
             let growth = self.inode.file_space().growth_max(offset, bytes);
-            self.inode.space().check_room(growth, stored_share)?;
+            self.inode.space().check_room(growth)?;
         }
         allocate(&self.descriptor, mode, offset, bytes)?;
         self.recount()

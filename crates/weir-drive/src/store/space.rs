@@ -31,7 +31,7 @@ impl Space {
         }
     }
 
-    /// Bytes that incompressible data can fill.
+    /// Bytes that files can occupy.
     pub(crate) fn capacity_bytes(&self) -> u64 {
         self.capacity_bytes
     }
@@ -41,11 +41,9 @@ impl Space {
         self.used_bytes.load(Ordering::Relaxed)
     }
 
-    /// `ENOSPC` if `growth` more bytes, of which the device stores the share `stored_share`,
-    /// exceed the capacity.
-    pub(super) fn check_room(&self, growth: u64, stored_share: f64) -> Result<()> {
-        let wanted = (self.used_bytes() + growth) as f64 * stored_share;
-        if growth > 0 && wanted > self.capacity_bytes as f64 {
+    /// `ENOSPC` if `growth` more bytes exceed the capacity.
+    pub(super) fn check_room(&self, growth: u64) -> Result<()> {
+        if growth > 0 && self.used_bytes() + growth > self.capacity_bytes {
             return Err(Errno::NOSPC);
         }
         Ok(())

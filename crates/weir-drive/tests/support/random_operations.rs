@@ -132,6 +132,7 @@ pub(crate) fn contents(root: &Path) -> BTreeMap<PathBuf, (u64, u64, Vec<u8>)> {
 }
 
 /// The numbers of a test; `WEIR_TEST_SEED` gives others.
+#[allow(clippy::print_stdout)] // The harness shows it when the test fails.
 pub(crate) fn seeded() -> Xoshiro256PlusPlus {
     let seed = match std::env::var("WEIR_TEST_SEED") {
         Ok(seed) => seed.parse().unwrap(),

@@ -237,6 +237,11 @@ impl Driver for MysqlDriver {
         self.transport.take()
     }
 
+    fn is_plain(&self) -> bool {
+        let transport = self.transport.as_ref();
+        transport.is_none_or(|transport| !transport.is_encrypted())
+    }
+
     fn outgoing(shared: &mut Shared) -> &mut Vec<u8> {
         &mut shared.outgoing
     }

@@ -30,6 +30,10 @@ impl Driver for NullDriver {
         None
     }
 
+    fn is_plain(&self) -> bool {
+        true
+    }
+
     fn outgoing(shared: &mut Vec<u8>) -> &mut Vec<u8> {
         shared
     }

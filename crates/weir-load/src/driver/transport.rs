@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
+use std::os::fd::{AsRawFd as _, RawFd};
 use std::os::unix::net::UnixStream;
 
 use mio::event::Source;
@@ -42,6 +43,14 @@ impl Transport {
         match self.socket() {
             NonBlocking::Unix(stream) => stream,
             NonBlocking::Tcp(stream) => stream,
+        }
+    }
+
+    /// Its socket's number, for a way of waiting that does its own input and output.
+    pub(crate) fn descriptor(&mut self) -> RawFd {
+        match self.socket() {
+            NonBlocking::Unix(stream) => stream.as_raw_fd(),
+            NonBlocking::Tcp(stream) => stream.as_raw_fd(),
         }
     }
 

@@ -75,7 +75,7 @@ impl EpollSockets {
         loop {
             let error = match stream.transport.read(&mut self.buffer) {
                 Ok(0) => closed(),
-                Ok(length) => return Some(Ok(Chunk { length })),
+                Ok(length) => return Some(Ok(Chunk { buffer: 0, length })),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return None,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => error,

@@ -51,6 +51,8 @@ pub(crate) struct Arrival {
 /// Received bytes, in memory of the sockets.
 #[derive(Debug)]
 pub(crate) struct Chunk {
+    /// Which buffer, where there are several.
+    pub(super) buffer: u16,
     pub(super) length: usize,
 }
 

@@ -8,6 +8,7 @@ use weir_model::{Address, Endpoint, Secret, WorkloadName};
 use super::options;
 use super::value::{UsageError, Value};
 use crate::plan::{ArrivalKind, LoadPlan, PreparePlan, Rate, Tolerated};
+use crate::reactor::ReactorKind;
 use crate::workload::{Distribution, Mix, Workload};
 
 /// Environment variable that holds the password when no option does.
@@ -62,6 +63,7 @@ pub struct Invocation {
 pub(super) struct Settings {
     pub(super) threads: u32,
     pub(super) reactors: u32,
+    pub(super) reactor: ReactorKind,
     pub(super) events: u64,
     pub(super) time_s: u32,
     pub(super) rate_per_s: f64,
@@ -100,6 +102,7 @@ impl Default for Settings {
         Self {
             threads: 1,
             reactors: 1,
+            reactor: ReactorKind::default(),
             events: 0,
             time_s: 10,
             rate_per_s: 0.0,
@@ -211,6 +214,7 @@ impl Settings {
         plan.rows = self.table_size;
         plan.connections = self.threads;
         plan.reactors = self.reactors;
+        plan.reactor = self.reactor;
         plan.warmup = Duration::from_secs(u64::from(self.warmup_s));
         plan.measure = (self.time_s > 0).then(|| Duration::from_secs(u64::from(self.time_s)));
         plan.interval = Duration::from_secs(u64::from(self.report_interval_s.max(1)));

@@ -7,6 +7,7 @@ use weir_model::{Secret, WorkloadName, nearest};
 use super::invocation::Settings;
 use super::value::{UsageError, Value};
 use crate::plan::{ArrivalKind, Tolerated};
+use crate::reactor::ReactorKind;
 
 type Setter = fn(&mut Settings, Value<'_>) -> Result<(), UsageError>;
 
@@ -80,6 +81,7 @@ options! {
     "reconnect-on-loss", "off", "survive a restart of the server: make lost connections again (not in sysbench)", |s, v| s.reconnect = v.switch()?;
     "rtt", "0ms", "round-trip time added to the network's, such as 500us (not in sysbench)", |s, v| s.rtt = v.duration()?;
     "reactors", "1", "threads that drive the connections (not in sysbench)", |s, v| s.reactors = v.small(1)?;
+    "reactor", "auto", "how they wait: auto, epoll or io_uring (not in sysbench)", |s, v| s.reactor = reactor(v)?;
 }
 
 /// sysbench's options that are not here yet, and why.
@@ -184,6 +186,15 @@ fn arrivals(value: Value<'_>) -> Result<ArrivalKind, UsageError> {
         Some("poisson") => Ok(ArrivalKind::Poisson),
         Some("constant") => Ok(ArrivalKind::Constant),
         _ => Err(value.wrong("must be poisson or constant")),
+    }
+}
+
+fn reactor(value: Value<'_>) -> Result<ReactorKind, UsageError> {
+    match value.text {
+        Some("auto") => Ok(ReactorKind::Auto),
+        Some("epoll") => Ok(ReactorKind::Epoll),
+        Some("io_uring") => Ok(ReactorKind::IoUring),
+        _ => Err(value.wrong("must be auto, epoll or io_uring")),
     }
 }
 

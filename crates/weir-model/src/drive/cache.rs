@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Check, DriveProfile};
+use super::{Check, DriveProfile, ProfileError};
 use crate::Bytes;
 
 /// The fast drive in front of the one that the rest of the profile describes.
@@ -81,6 +81,25 @@ pub enum CacheFill {
     },
 }
 
+impl DriveProfile {
+    /// The name of the fast drive in front, if it has not been looked up yet.
+    pub fn unknown_front(&self) -> Option<&str> {
+        match &self.cache.as_ref()?.drive {
+            FrontDrive::Named(name) => Some(name),
+            FrontDrive::Found(_) => None,
+        }
+    }
+
+    /// This profile with the fast drive in front found.
+    pub fn with_front(mut self, front: Self) -> Result<Self, ProfileError> {
+        if let Some(cache) = &mut self.cache {
+            cache.drive = FrontDrive::Found(Box::new(front));
+        }
+        self.check()?;
+        Ok(self)
+    }
+}
+
 impl FrontCache {
     /// The fast drive's profile; `None` while only its name is known.
     pub fn profile(&self) -> Option<&DriveProfile> {
@@ -103,7 +122,7 @@ impl FrontCache {
                 "cache.capacity",
                 capacity as f64,
                 capacity >= page && self.fits_its_drive(),
-                "must be at least one page, and fit on the drive that it is a part of",
+                "must be at least one page, and fit on cache.drive, which has no cache itself",
             ),
             (
                 "cache.dirty_share_max",

@@ -21,10 +21,13 @@ pub struct Nand {
     pub erase_us: f64,
     /// Programs that fill a block: between two erasures of a die.
     pub programs_per_block: u32,
-    /// A die interrupts a program or an erasure for a read, which then waits at most this long.
-    /// Without it, the read waits until the die is done.
+    /// A die interrupts a program for a read, which then waits at most this long. Without it, the
+    /// read waits until the program is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub suspend_us: Option<f64>,
+    pub program_suspend_us: Option<f64>,
+    /// The same of an erasure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erase_suspend_us: Option<f64>,
 }
 
 /// Blocks that are written with one bit a cell at first, and folded into dense ones later.
@@ -62,7 +65,8 @@ impl Endurance {
 impl Nand {
     pub(super) fn checks(&self) -> [Check; 4] {
         let positive = "must be a number above 0";
-        let suspend_us = self.suspend_us.unwrap_or(0.0);
+        let suspend_us = [self.program_suspend_us, self.erase_suspend_us];
+        let suspend_us = suspend_us.map(|us| us.unwrap_or(0.0));
         [
             (
                 "nand.program_us",
@@ -83,10 +87,10 @@ impl Nand {
                 positive,
             ),
             (
-                "nand.suspend_us",
-                suspend_us,
-                suspend_us >= 0.0,
-                "must not be negative",
+                "nand.program_suspend_us",
+                suspend_us[0],
+                suspend_us.iter().all(|&us| us >= 0.0),
+                "it and nand.erase_suspend_us must not be negative",
             ),
         ]
     }

@@ -32,6 +32,7 @@ fn cell(doublewrite: &str) -> Cell {
         drive: Some("d".into()),
         variables: factor,
         threads: 4,
+        ..Cell::default()
     }
 }
 
@@ -56,6 +57,7 @@ fn run(cell: usize, repetition: u32, queries_per_s: f64) -> RunResult {
             unfinished: 0,
             utilization: Utilization::default(),
             limiter: Limiter::DriveWrite,
+            approach: weir_model::Approach::default(),
         },
         intervals: (1..=10).map(f64::from).map(interval).collect(),
         samples: vec![],
@@ -89,6 +91,7 @@ fn fair() -> StudyResult {
             seed: 1,
             server: ServerSettings {
                 flavor: Flavor::Mysql,
+                version: None,
                 binary: None,
                 variables: BTreeMap::new(),
             },
@@ -103,7 +106,11 @@ fn fair() -> StudyResult {
                 warmup: Duration::from_secs(10),
                 measure: Duration::from_secs(300),
                 distribution: DistributionName::Uniform,
+                ..LoadSettings::default()
             },
+            factors: Vec::new(),
+            repeat: weir_model::Repetition::default(),
+            search: None,
             cells,
             runs: vec![PlannedRun {
                 cell: 0,
@@ -124,6 +131,7 @@ fn fair() -> StudyResult {
         comparisons: vec![],
         analysis: Analysis::default(),
         findings: vec![],
+        searches: vec![],
         provenance: Provenance::default(),
     }
 }

@@ -1,88 +1,145 @@
-//! What all runs of a study share: the server program, the drives, the place to work in.
+//! What all runs of a study share: the server programs, the drives, the place to work in.
 //!
 //! Everything that can be found wrong without starting a server is found here, before the first
 //! minute is spent.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use weir_model::{Bytes, DriveProfile, Plan};
+use weir_model::{Bytes, Cell, Plan, Probe, ServerChoice};
 use weir_server::ServerBinary;
 
 use super::RunOptions;
-use crate::StudyError;
+use super::drives::Drives;
+use crate::resolve::probe_cell;
+use crate::{StudyError, target};
 
 /// The test bench.
 pub(super) struct Bench<'a> {
-    pub(super) plan: &'a Plan,
+    /// The plan; a search adds cells to it.
+    pub(super) plan: Plan,
     pub(super) options: &'a RunOptions,
-    pub(super) server: ServerBinary,
-    /// Profiles of all drives in the plan, by name.
-    pub(super) drives: BTreeMap<String, DriveProfile>,
+    servers: BTreeMap<ServerChoice, ServerBinary>,
+    pub(super) drives: Drives,
 }
 
 impl<'a> Bench<'a> {
-    pub(super) fn new(plan: &'a Plan, options: &'a RunOptions) -> Result<Self, StudyError> {
-        let server = match &plan.server.binary {
-            Some(path) => ServerBinary::at(path)?,
-            None => weir_server::choose(&weir_server::find(None)?, plan.server.flavor)?.clone(),
-        };
-        check_variables(plan, &server)?;
-        let drives = drives(plan, options)?;
-        if !drives.is_empty() {
-            weir_drive::check_fuse()?;
-        }
+    pub(super) fn new(plan: Plan, options: &'a RunOptions) -> Result<Self, StudyError> {
+        let servers = servers(&plan)?;
+        check_variables(&plan, &servers)?;
+        let drives = Drives::of(&plan, options)?;
         Ok(Self {
             plan,
             options,
-            server,
+            servers,
             drives,
         })
     }
 
-    /// Every drive must hold the data; what a run adds to them is the server's to complain about.
-    pub(super) fn check_capacity(&self, needed: Bytes) -> Result<(), StudyError> {
-        let scale = self.plan.data.data_scale;
-        for drive in self.drives.values() {
-            let capacity = Bytes(scale.apply(drive.capacity.0));
-            if capacity < needed {
-                let name = drive.name.clone();
-                return Err(StudyError::DriveTooSmall {
-                    name,
-                    capacity,
-                    scale,
-                    needed,
-                });
-            }
+    /// Adds the cell of a place where a search measures, and returns its index.
+    pub(super) fn add_probe(&mut self, probe: Probe) -> usize {
+        let search = self.plan.search.as_ref();
+        let search = search.expect("invariant: only a search has probes");
+        let cell = probe_cell(&self.plan, search, probe);
+        self.plan.cells.push(cell);
+        self.plan.cells.len() - 1
+    }
+
+    /// The program that serves `cell`.
+    pub(super) fn server_of(&self, cell: &Cell) -> &ServerBinary {
+        &self.servers[&self.plan.server_of(cell)]
+    }
+
+    /// The drive of `cell` must hold the data; what a run adds to them is the server's to complain
+    /// about.
+    pub(super) fn check_capacity(&self, cell: &Cell, needed: Bytes) -> Result<(), StudyError> {
+        let Some(drive) = self.drives.of_cell(cell) else {
+            return Ok(());
+        };
+        let scale = self.plan.data_of(cell).data_scale;
+        let capacity = Bytes(scale.apply(drive.profile.capacity.0));
+        if capacity < needed {
+            return Err(StudyError::DriveTooSmall {
+                name: drive.profile.name.clone(),
+                capacity,
+                scale,
+                needed,
+            });
         }
         Ok(())
     }
 }
 
-/// Every variable of every cell must be one of the server's.
-fn check_variables(plan: &Plan, server: &ServerBinary) -> Result<(), StudyError> {
-    let known = weir_server::known_variables(server)?;
-    for cell in &plan.cells {
-        let all = plan.server.variables.iter().chain(&cell.variables);
-        let all = all
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
-        let translated = weir_server::translate(server.flavor, server.version, &all)?;
-        let names: Vec<_> = translated.keys().map(String::as_str).collect();
-        weir_server::check_variables(&known, &names)?;
-    }
-    Ok(())
+/// The programs of all cells.
+fn servers(plan: &Plan) -> Result<BTreeMap<ServerChoice, ServerBinary>, StudyError> {
+    let choices: BTreeSet<_> = plan.cells.iter().map(|cell| plan.server_of(cell)).collect();
+    let installed = weir_server::find(None)?;
+    let chosen = choices.into_iter().map(|choice| {
+        let server = match &choice.binary {
+            Some(path) => ServerBinary::at(path)?,
+            None => newest(&installed, &choice)?,
+        };
+        Ok((choice, server))
+    });
+    chosen.collect()
 }
 
-fn drives(plan: &Plan, options: &RunOptions) -> Result<BTreeMap<String, DriveProfile>, StudyError> {
-    let mut drives = BTreeMap::new();
-    for name in plan.cells.iter().filter_map(|cell| cell.drive.as_ref()) {
-        if !drives.contains_key(name) {
-            let profile = weir_drive::profiles::load(name, None)?;
-            if !options.below_floor {
-                weir_drive::check_floor(&profile)?;
-            }
-            drives.insert(name.clone(), profile);
+/// The newest installed server of the flavour and, if one is asked for, the version.
+fn newest(installed: &[ServerBinary], choice: &ServerChoice) -> Result<ServerBinary, StudyError> {
+    let Some(wanted) = &choice.version else {
+        return Ok(weir_server::choose(installed, choice.flavor)?.clone());
+    };
+    let of_flavor = installed
+        .iter()
+        .filter(|server| server.flavor == choice.flavor);
+    let fits = |server: &ServerBinary| {
+        let version = server.version.to_string();
+        let rest = version.strip_prefix(wanted.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let fitting: Vec<_> = of_flavor
+        .clone()
+        .filter(|server| fits(server))
+        .cloned()
+        .collect();
+    if fitting.is_empty() {
+        let installed: Vec<_> = of_flavor.map(|server| server.version.to_string()).collect();
+        return Err(StudyError::NoSuchVersion {
+            flavor: choice.flavor,
+            version: wanted.clone(),
+            installed: if installed.is_empty() {
+                "none".into()
+            } else {
+                installed.join(", ")
+            },
+        });
+    }
+    Ok(weir_server::choose(&fitting, choice.flavor)?.clone())
+}
+
+/// Every variable of every cell must be one of its server's.
+fn check_variables(
+    plan: &Plan,
+    servers: &BTreeMap<ServerChoice, ServerBinary>,
+) -> Result<(), StudyError> {
+    for (choice, server) in servers {
+        let mut known = weir_server::known_variables(server)?;
+        // Names of other factors are suggested as well; as variables they do not come here.
+        known.extend(target::own_names().map(|name| (name.to_owned(), String::new())));
+        let searched = plan.search.iter().map(|search| {
+            let probe = Probe {
+                of_cell: 0,
+                place: search.low,
+                confirms: false,
+            };
+            probe_cell(plan, search, probe)
+        });
+        let cells = plan.cells.iter().cloned().chain(searched);
+        for cell in cells.filter(|cell| plan.server_of(cell) == *choice) {
+            let all = plan.variables_of(&cell);
+            let translated = weir_server::translate(server.flavor, server.version, &all)?;
+            let names: Vec<_> = translated.keys().map(String::as_str).collect();
+            weir_server::check_variables(&known, &names)?;
         }
     }
-    Ok(drives)
+    Ok(())
 }

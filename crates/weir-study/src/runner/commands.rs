@@ -5,7 +5,7 @@ use std::path::Path;
 
 use weir_drive::MountOptions;
 use weir_load::LoadPlan;
-use weir_model::{DistributionName, WorkloadName};
+use weir_model::LoadSettings;
 use weir_server::{ServerBinary, StartOptions};
 
 use crate::StudyError;
@@ -34,23 +34,33 @@ pub(super) fn server(binary: &ServerBinary, options: &StartOptions) -> Result<St
     Ok(line)
 }
 
-/// `weir load ... run`, without the server's address.
-pub(super) fn load(
-    plan: &LoadPlan,
-    workload: WorkloadName,
-    distribution: DistributionName,
-) -> String {
+/// `weir load ... run`, without the server's address. A warm-up that lasts until throughput is
+/// steady is told with its most.
+pub(super) fn load(plan: &LoadPlan, settings: &LoadSettings) -> String {
     let time = plan.measure.map_or(0.0, |measure| measure.as_secs_f64());
-    format!(
-        "weir load {workload} --tables={} --table-size={} --threads={} --rand-type={} \
-         --rand-seed={} --warmup-time={} --time={time} run",
+    let warmup = settings.warmup_max.unwrap_or(settings.warmup);
+    let mut line = format!(
+        "weir load {} --tables={} --table-size={} --threads={} --rand-type={} --rand-seed={} \
+         --warmup-time={} --time={time}",
+        plan.workload,
         plan.tables,
         plan.rows,
         plan.connections,
-        distribution.as_str(),
+        settings.distribution.as_str(),
         plan.seed,
-        plan.warmup.as_secs_f64(),
-    )
+        warmup.as_secs_f64(),
+    );
+    // Writing to a String cannot fail.
+    if let Some(rate) = settings.rate_per_s {
+        let _ = write!(line, " --rate={rate}");
+    }
+    if !settings.rtt.0.is_zero() {
+        let _ = write!(line, " --rtt={}", settings.rtt);
+    }
+    for (name, value) in &settings.options {
+        let _ = write!(line, " --{name}={value}");
+    }
+    line + " run"
 }
 
 /// `command` without the run's own `directory`.

@@ -1,4 +1,4 @@
-//! The data set: loaded once, kept as a snapshot, restored before each run.
+//! The data sets: each loaded once, kept as a snapshot, restored before each run.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use weir_load::PreparePlan;
-use weir_model::Bytes;
+use weir_model::{Bytes, Cell, WorkloadName};
 use weir_process::WorkDirectory;
 use weir_server::{PrivateServer, SnapshotKey, Snapshots, StartOptions};
 
@@ -41,16 +41,54 @@ pub(super) struct PreparedData {
     pub(super) tables: Bytes,
 }
 
-/// Finds or makes the plan's data set; `None` if it was stopped.
-pub(super) fn prepare(
+/// The data sets of a study by their snapshots' names: cells of one server program and one kind of
+/// data share theirs.
+#[derive(Debug, Default)]
+pub(super) struct DataSets(BTreeMap<String, PreparedData>);
+
+impl DataSets {
+    /// Finds or makes the data of all cells; `None` if it was stopped.
+    pub(super) fn prepare(
+        bench: &Bench<'_>,
+        stop: &AtomicBool,
+        on_event: &mut dyn FnMut(&Event<'_>),
+    ) -> Result<Option<Self>, StudyError> {
+        let mut sets = Self::default();
+        for cell in &bench.plan.cells {
+            let name = key(bench, cell).name();
+            if !sets.0.contains_key(&name) {
+                let Some(data) = prepare(bench, cell, stop, on_event)? else {
+                    return Ok(None);
+                };
+                sets.0.insert(name.clone(), data);
+            }
+            bench.check_capacity(cell, sets.0[&name].directory)?;
+        }
+        Ok(Some(sets))
+    }
+
+    /// The data of `cell`.
+    pub(super) fn of(&self, bench: &Bench<'_>, cell: &Cell) -> &PreparedData {
+        &self.0[&key(bench, cell).name()]
+    }
+
+    /// What the workload's tables occupy in the study's first cell.
+    pub(super) fn tables(&self, bench: &Bench<'_>) -> Bytes {
+        self.of(bench, &bench.plan.cells[0]).tables
+    }
+}
+
+/// Finds or makes the data of `cell`; `None` if it was stopped.
+fn prepare(
     bench: &Bench<'_>,
+    cell: &Cell,
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(&Event<'_>),
 ) -> Result<Option<PreparedData>, StudyError> {
     let snapshots = Snapshots::open(&weir_server::cache_directory())?;
-    let key = key(bench);
+    let key = key(bench, cell);
     let from_cache = snapshots.find(&key).is_some();
-    if !from_cache && load(bench, &snapshots, &key, stop, on_event)?.is_none() {
+    if !from_cache && load(bench, cell, &snapshots, &key, stop, on_event)?.is_none() {
         return Ok(None);
     }
     let Some(stored) = snapshots.find(&key) else {
@@ -73,21 +111,23 @@ pub(super) fn prepare(
 /// Loads the data on a server of its own, off the drives, and keeps them; `None` if stopped.
 fn load(
     bench: &Bench<'_>,
+    cell: &Cell,
     snapshots: &Snapshots,
     key: &SnapshotKey,
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(&Event<'_>),
 ) -> Result<Option<()>, StudyError> {
-    let data = &bench.plan.data;
-    let size = crate::data_size(bench.plan);
+    let data = bench.plan.data_of(cell);
+    let binary = bench.server_of(cell);
+    let size = crate::estimate::size_of(data);
     let place = place::choose(bench.options.work.as_deref(), size)?;
     let home = WorkDirectory::create(&place, "load")?;
     let data_dir = home.path().join("data");
-    let shaping = [(PAGE_SIZE.0.to_owned(), page_size(bench).0.to_string())].into();
-    weir_server::initialise(&bench.server, &data_dir, &shaping)?;
+    let shaping = [(PAGE_SIZE.0.to_owned(), page_size(bench, cell).0.to_string())].into();
+    weir_server::initialise(binary, &data_dir, &shaping)?;
     let mut options = StartOptions::new(&data_dir, home.path().join("server"));
-    options.variables = loading_variables(bench);
-    let started = PrivateServer::start_watched(&bench.server, &options, &mut watching(stop));
+    options.variables = loading_variables(bench, cell);
+    let started = PrivateServer::start_watched(binary, &options, &mut watching(stop));
     let Some(server) = unless_stopped(started)? else {
         return Ok(None);
     };
@@ -139,30 +179,42 @@ pub(super) fn unless_stopped(
     }
 }
 
-fn key(bench: &Bench<'_>) -> SnapshotKey {
-    let data = &bench.plan.data;
+fn key(bench: &Bench<'_>, cell: &Cell) -> SnapshotKey {
+    let data = bench.plan.data_of(cell);
+    let server = bench.server_of(cell);
     SnapshotKey {
-        flavor: bench.server.flavor,
-        version: bench.server.version,
-        workload: data.workload.to_string(),
+        flavor: server.flavor,
+        version: server.version,
+        // Workloads with the same tables share their data.
+        workload: tables_of(data.workload).to_owned(),
         tables: data.tables,
         rows: data.rows,
         seed: DATA_SEED,
-        page_bytes: page_size(bench).0 as u32,
+        page_bytes: page_size(bench, cell).0 as u32,
         format: DATA_FORMAT,
     }
 }
 
-/// The page size of the study's tables; what is no size is left for the server to refuse.
-fn page_size(bench: &Bench<'_>) -> Bytes {
-    let (name, default) = PAGE_SIZE;
-    let chosen = bench.plan.server.variables.get(name);
-    chosen.and_then(|size| size.parse().ok()).unwrap_or(default)
+/// The name of a workload's tables.
+fn tables_of(workload: WorkloadName) -> &'static str {
+    use WorkloadName::{OltpTextReadOnly, OltpTextReadWrite, OltpTextWriteOnly};
+    match workload {
+        OltpTextReadOnly | OltpTextReadWrite | OltpTextWriteOnly => "oltp_text",
+        _ => "oltp",
+    }
 }
 
-/// The study's variables with what makes loading fast; a clean stop makes the data whole again.
-fn loading_variables(bench: &Bench<'_>) -> BTreeMap<String, String> {
-    let mut variables = bench.plan.server.variables.clone();
+/// The page size of a cell's tables; what is no size is left for the server to refuse.
+fn page_size(bench: &Bench<'_>, cell: &Cell) -> Bytes {
+    let (name, default) = PAGE_SIZE;
+    let variables = bench.plan.variables_of(cell);
+    let chosen = variables.get(name).and_then(|size| size.parse().ok());
+    chosen.unwrap_or(default)
+}
+
+/// The cell's variables with what makes loading fast; a clean stop makes the data whole again.
+fn loading_variables(bench: &Bench<'_>, cell: &Cell) -> BTreeMap<String, String> {
+    let mut variables = bench.plan.variables_of(cell);
     let fast = [
         ("innodb_buffer_pool_size", LOADING_POOL),
         ("innodb_flush_log_at_trx_commit", "0"),

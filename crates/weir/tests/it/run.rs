@@ -413,11 +413,11 @@ fn a_data_set_larger_than_the_drive_is_refused() {
             .lines()
             .find(|line| line.starts_with("capacity"))
             .unwrap();
-        let small = world.write("small.toml", &text.replace(capacity, "capacity = \"64M\""));
+        let small = world.write("small.toml", &text.replace(capacity, "capacity = \"32M\""));
         let study = small_study(flavor).replace("intel-p4610", small.to_str().unwrap());
         let study = world.write("study.toml", &study);
         let error = run(&world, &study).fails();
-        assert!(error.contains("holds 64M"), "{error}");
+        assert!(error.contains("holds 32M"), "{error}");
         world.assert_nothing_left();
     }
 }

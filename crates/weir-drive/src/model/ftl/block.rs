@@ -28,9 +28,11 @@ impl Block {
         (self.pages.len() - 1) as u32
     }
 
-    /// The page at `index` is no longer needed.
-    pub(super) fn kill(&mut self, index: u32) {
-        self.live_parts -= u32::from(self.pages[index as usize].1);
+    /// The page at `index` is no longer needed; returns its parts.
+    pub(super) fn kill(&mut self, index: u32) -> u16 {
+        let parts = self.pages[index as usize].1;
+        self.live_parts -= u32::from(parts);
+        parts
     }
 
     /// Parts that a collection of this block has to move.

@@ -6,94 +6,110 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use weir_drive::{DriveProcess, MountOptions};
-use weir_load::{LoadOutcome, LoadPlan};
-use weir_model::{Cell, DriveStatistics, IntervalRecord, PlannedRun, RunRecord, RunResult, Sample};
+use weir_load::{ArrivalKind, LoadPlan, Rate};
+use weir_model::{Approach, Cell, LoadSettings, Plan, PlannedRun, RunResult};
 use weir_probe::{DriveProbe, HostProbe, Probe, ProcessProbe, Sampler, StatusProbe};
 use weir_process::{PathError, WorkDirectory};
 use weir_server::{PrivateServer, StartOptions};
 
 use super::bench::Bench;
 use super::commands;
-use super::data::{self, PreparedData};
-use super::usage;
+use super::data::{self, DataSets};
+use super::drives::Drive;
+use super::warmup;
+use super::watch::{Measured, Watch};
 use crate::setting::{is_setting, without_directory};
-use crate::{Event, StudyError};
+use crate::{Event, StudyError, workload};
 
 /// How often the probes look.
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Makes one run; `None` if it was stopped. Whatever it started is gone when this returns.
-pub(super) fn make(
-    bench: &Bench<'_>,
-    data: &PreparedData,
-    planned: PlannedRun,
-    stop: &AtomicBool,
-    on_event: &mut dyn FnMut(&Event<'_>),
-) -> Result<Option<RunResult>, StudyError> {
-    let cell = &bench.plan.cells[planned.cell];
-    let started_at = jiff::Timestamp::now().to_string();
-    let Some(mut stage) = Stage::set(bench, data, cell, stop)? else {
-        return Ok(None);
-    };
-    let variables = stage.variables()?;
-    let loaded = stage.load(bench, planned, stop, on_event);
-    let Some(measured) = stage.explain(loaded, cell, planned)? else {
-        return Ok(None);
-    };
-    let variables_changed = changed(&variables, &stage.variables()?);
-    Ok(Some(measured.into_result(
-        planned,
-        started_at,
-        variables,
-        variables_changed,
-        stage.commands(),
-    )))
-}
-
-/// Everything that one run needs, in the order in which it must be taken down: the server, the
-/// drive that it writes to, the directory below both.
-struct Stage {
+/// Everything that a run needs, in the order in which it must be taken down: the server, the drive
+/// that it writes to, the directory below both.
+pub(super) struct Stage {
     server: PrivateServer,
     drive: Option<DriveProcess>,
     home: WorkDirectory,
-    /// What was started, in order.
+    /// Cell and repetition of the first run on this server.
+    first: PlannedRun,
+    /// Runs that this server has served.
+    runs: u32,
+    /// What was started for all of them, in order.
     commands: Vec<String>,
 }
 
 impl Stage {
-    fn set(
+    /// Restores the data, mounts the drive and starts the server; `None` if it was stopped.
+    pub(super) fn set(
         bench: &Bench<'_>,
-        data: &PreparedData,
-        cell: &Cell,
+        data: &DataSets,
+        planned: PlannedRun,
         stop: &AtomicBool,
     ) -> Result<Option<Self>, StudyError> {
+        let cell = &bench.plan.cells[planned.cell];
+        let data = data.of(bench, cell);
         let home = data::home(bench, data)?;
         let backing = home.path().join("backing");
         data.snapshots.restore(&data.key, &backing.join("data"))?;
         let mut data_root = backing.clone();
         let mut commands = Vec::new();
-        let drive = match &cell.drive {
-            Some(name) => {
+        let drive = match bench.drives.of_cell(cell) {
+            Some(drive) => {
                 data_root = home.path().join("drive");
-                let options = mount_options(bench, name, backing, data_root.clone());
+                let options = mount_options(bench, cell, drive, backing, data_root.clone());
                 commands.push(commands::mount(&options));
                 Some(DriveProcess::mount(&bench.options.weir, &options)?)
             }
             None => None,
         };
         let mut options = StartOptions::new(data_root.join("data"), home.path().join("server"));
-        options.variables = bench.plan.server.variables.clone();
-        options.variables.extend(cell.variables.clone());
-        commands.push(commands::server(&bench.server, &options)?);
+        options.variables = bench.plan.variables_of(cell);
+        commands.push(commands::server(bench.server_of(cell), &options)?);
         let watch = &mut data::watching(stop);
-        let started = PrivateServer::start_watched(&bench.server, &options, watch);
+        let started = PrivateServer::start_watched(bench.server_of(cell), &options, watch);
         let server = data::unless_stopped(started)?;
         Ok(server.map(|server| Self {
             server,
             drive,
             home,
+            first: planned,
+            runs: 0,
             commands,
         }))
+    }
+
+    /// Whether `planned` goes on with this server instead of a new one.
+    pub(super) fn serves(&self, plan: &Plan, planned: PlannedRun) -> bool {
+        planned.repetition == self.first.repetition
+            && plan.shares_server(self.first.cell, planned.cell)
+    }
+
+    /// Makes one run; `None` if it was stopped.
+    pub(super) fn make(
+        &mut self,
+        bench: &Bench<'_>,
+        planned: PlannedRun,
+        stop: &AtomicBool,
+        on_event: &mut dyn FnMut(&Event<'_>),
+    ) -> Result<Option<RunResult>, StudyError> {
+        let cell = &bench.plan.cells[planned.cell];
+        let started_at = jiff::Timestamp::now().to_string();
+        let variables = self.variables()?;
+        let load = self.load_plan(&bench.plan, planned);
+        let commands = self.commands(commands::load(&load, bench.plan.load_of(cell)));
+        let loaded = self.load(load, bench.plan.load_of(cell), stop, on_event);
+        let Some(measured) = self.explain(loaded, cell, planned)? else {
+            return Ok(None);
+        };
+        self.runs += 1;
+        let variables_changed = changed(&variables, &self.variables()?);
+        Ok(Some(measured.into_result(
+            planned,
+            started_at,
+            variables,
+            variables_changed,
+            commands,
+        )))
     }
 
     /// The server's variables, free of this run's own paths.
@@ -105,42 +121,33 @@ impl Stage {
         Ok(without_directory(self.server.variables()?, &directory))
     }
 
-    /// What was started, free of this run's own paths.
-    fn commands(&self) -> Vec<String> {
+    /// What was started for the run with the command `load`, free of this run's own paths.
+    fn commands(&self, load: String) -> Vec<String> {
         let directory = self.home.path();
-        let anonymous = |command: &String| commands::anonymous(command, directory);
-        self.commands.iter().map(anonymous).collect()
+        let all = self.commands.iter().cloned().chain([load]);
+        all.map(|command| commands::anonymous(&command, directory))
+            .collect()
     }
 
     /// Loads the server and measures; `None` if it was stopped.
     fn load(
         &mut self,
-        bench: &Bench<'_>,
-        planned: PlannedRun,
+        mut plan: LoadPlan,
+        settings: &LoadSettings,
         stop: &AtomicBool,
         on_event: &mut dyn FnMut(&Event<'_>),
     ) -> Result<Option<Measured>, weir_load::LoadError> {
-        let cell = &bench.plan.cells[planned.cell];
-        let plan = LoadPlan {
-            tables: bench.plan.data.tables,
-            rows: bench.plan.data.rows,
-            connections: cell.threads,
-            distribution: bench.plan.load.distribution.into(),
-            warmup: bench.plan.load.warmup.0,
-            measure: Some(bench.plan.load.measure.0),
-            // Cells of one repetition get the same keys: one difference less between them.
-            seed: bench.plan.seed.wrapping_add(u64::from(planned.repetition)),
-            ..LoadPlan::new(self.server.endpoint(), bench.plan.data.workload)
-        };
-        let distribution = bench.plan.load.distribution;
-        self.commands.push(commands::load(
-            &plan,
-            bench.plan.data.workload,
-            distribution,
-        ));
         let sampling_began = Instant::now();
         let sampler = Sampler::start(self.probes(), PROBE_INTERVAL, sampling_began);
         let mut watch = Watch::default();
+        let mut warmup_s = settings.warmup.as_secs_f64();
+        let mut steady = None;
+        if let Some(at_most) = settings.warmup_max {
+            let warmed = warmup::until_steady(&plan, at_most.0, stop, &mut watch, on_event)?;
+            plan.warmup = warmup::RESUME;
+            warmup_s = warmed.length_s;
+            steady = Some(warmed.steady);
+        }
         let outcome = weir_load::run(&plan, stop, &mut |interval| {
             watch.observe(&interval.record, self.drive.as_ref());
             on_event(&Event::Interval(&interval.record));
@@ -162,7 +169,33 @@ impl Stage {
                 .zip(drive_after)
                 .map(|(before, after)| after.since(&before)),
             intervals: watch.intervals,
+            approach: Approach {
+                warmup_s,
+                steady,
+                runs_before: self.runs,
+            },
         }))
+    }
+
+    fn load_plan(&self, plan: &Plan, planned: PlannedRun) -> LoadPlan {
+        let cell = &plan.cells[planned.cell];
+        let (data, settings) = (plan.data_of(cell), plan.load_of(cell));
+        let (mix, distribution) = workload::settings(data.workload, settings)
+            .expect("invariant: options were understood when the study was resolved");
+        LoadPlan {
+            tables: data.tables,
+            rows: data.rows,
+            connections: cell.threads,
+            mix,
+            distribution,
+            rate: rate(settings),
+            rtt: settings.rtt.0,
+            warmup: settings.warmup.0,
+            measure: Some(settings.measure.0),
+            // Cells of one repetition get the same keys: one difference less between them.
+            seed: plan.seed.wrapping_add(u64::from(planned.repetition)),
+            ..LoadPlan::new(self.server.endpoint(), data.workload)
+        }
     }
 
     fn probes(&self) -> Vec<Box<dyn Probe>> {
@@ -200,101 +233,26 @@ impl Stage {
     }
 }
 
+fn rate(settings: &LoadSettings) -> Option<Rate> {
+    settings.rate_per_s.map(|per_s| Rate {
+        per_s,
+        arrivals: ArrivalKind::Poisson,
+    })
+}
+
 fn mount_options(
     bench: &Bench<'_>,
-    name: &str,
+    cell: &Cell,
+    drive: &Drive,
     backing: PathBuf,
     mountpoint: PathBuf,
 ) -> MountOptions {
+    let data = bench.plan.data_of(cell);
     MountOptions {
-        data_scale: bench.plan.data.data_scale,
-        drive_scale: bench.plan.data.drive_scale,
+        data_scale: data.data_scale,
+        drive_scale: data.drive_scale,
         below_floor: bench.options.below_floor,
-        ..MountOptions::new(name, backing, mountpoint)
-    }
-}
-
-/// What is noted while the load runs.
-#[derive(Default)]
-struct Watch {
-    intervals: Vec<IntervalRecord>,
-    /// The drive's counters when the measurement began.
-    drive_before: Option<DriveStatistics>,
-    /// When the measurement began.
-    measurement_began: Option<Instant>,
-}
-
-impl Watch {
-    fn observe(&mut self, interval: &IntervalRecord, drive: Option<&DriveProcess>) {
-        self.intervals.push(*interval);
-        // The last interval of the warm-up ends at 0; without a warm-up the first one must do.
-        if self.measurement_began.is_none() && interval.time_s >= 0.0 {
-            let late = Duration::from_secs_f64(interval.time_s.max(0.0));
-            self.measurement_began = Instant::now().checked_sub(late);
-            self.drive_before = drive.and_then(|drive| drive.statistics().ok());
-        }
-    }
-
-    /// Moves the samples' times from the start of the sampling to the start of the measurement.
-    fn relative_to_measurement(
-        &self,
-        mut samples: Vec<Sample>,
-        sampling_began: Instant,
-    ) -> Vec<Sample> {
-        let began = self.measurement_began.unwrap_or(sampling_began);
-        let shift_s = began
-            .saturating_duration_since(sampling_began)
-            .as_secs_f64();
-        for sample in &mut samples {
-            sample.time_s -= shift_s;
-        }
-        samples
-    }
-}
-
-/// A completed measurement.
-struct Measured {
-    outcome: LoadOutcome,
-    intervals: Vec<IntervalRecord>,
-    samples: Vec<Sample>,
-    drive: Option<DriveStatistics>,
-}
-
-impl Measured {
-    fn into_result(
-        self,
-        planned: PlannedRun,
-        started_at: String,
-        variables: BTreeMap<String, String>,
-        variables_changed: BTreeMap<String, String>,
-        commands: Vec<String>,
-    ) -> RunResult {
-        let outcome = self.outcome;
-        let measured_s = outcome.measured_s;
-        let client_cpu = outcome.client_utilization();
-        let utilization = usage::utilization(&self.samples, measured_s, client_cpu);
-        RunResult {
-            record: RunRecord {
-                cell: planned.cell,
-                repetition: planned.repetition,
-                started_at,
-                measured_s,
-                queries_per_s: outcome.counts.queries as f64 / measured_s,
-                transactions_per_s: outcome.counts.transactions as f64 / measured_s,
-                latency: outcome.latency,
-                errors: outcome.counts.errors,
-                unfinished: outcome.unfinished,
-                limiter: usage::limiter(&utilization),
-                utilization,
-            },
-            intervals: self.intervals,
-            samples: self.samples,
-            variables,
-            variables_changed,
-            drive: self.drive,
-            commands,
-            histogram: outcome.histogram,
-        }
+        ..MountOptions::new(&drive.mounts, backing, mountpoint)
     }
 }
 

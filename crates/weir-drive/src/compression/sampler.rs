@@ -1,0 +1,159 @@
+//! The estimate: one 4 KiB block every few milliseconds is compressed, by a thread of its own, and
+//! each kind of file keeps a moving average.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{JoinHandle, Thread};
+
+use weir_model::{FileKind, Nanoseconds};
+
+use super::block::{BLOCK_BYTES, BlockCompressor};
+
+/// Shortest time between two samples.
+const INTERVAL_NS: Nanoseconds = 4_000_000;
+/// The memory of the moving average, in samples of a kind: about half a second of a busy one.
+const MEMORY: u32 = 128;
+
+/// The estimate, shared between the thread that serves requests and the one that compresses.
+#[derive(Debug)]
+pub struct Sampler {
+    shared: Arc<Shared>,
+    next_at: AtomicU64,
+    /// Changes the block within a write that is sampled.
+    turn: AtomicU64,
+    worker: Thread,
+    handle: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    /// Bits of an `f64` by kind; 0 until the first sample.
+    fractions: [AtomicU64; FileKind::ALL.len()],
+    /// Samples by kind, up to the memory of the average.
+    samples: [AtomicU64; FileKind::ALL.len()],
+    waiting: Mutex<Option<(FileKind, Box<[u8; BLOCK_BYTES]>)>>,
+    ended: AtomicBool,
+}
+
+impl Sampler {
+    /// Starts the thread that compresses.
+    pub fn start() -> std::io::Result<Self> {
+        let shared = Arc::new(Shared {
+            fractions: Default::default(),
+            samples: Default::default(),
+            waiting: Mutex::new(None),
+            ended: AtomicBool::new(false),
+        });
+        let of_worker = Arc::clone(&shared);
+        let handle = std::thread::Builder::new()
+            .name("drive-compress".to_owned())
+            .spawn(move || of_worker.work())?;
+        Ok(Self {
+            shared,
+            next_at: AtomicU64::new(0),
+            turn: AtomicU64::new(0),
+            worker: handle.thread().clone(),
+            handle: Some(handle),
+        })
+    }
+
+    /// Stored bytes / written bytes of what is written to files of `kind`.
+    pub fn fraction(&self, kind: FileKind) -> f64 {
+        self.shared.fraction(kind).unwrap_or(1.0)
+    }
+
+    /// Looks at a write, if it is time for a sample.
+    pub fn observe(&self, kind: FileKind, data: &[u8], now: Nanoseconds) {
+        if now < self.next_at.load(Ordering::Relaxed) || data.len() < BLOCK_BYTES {
+            return;
+        }
+        self.next_at.store(now + INTERVAL_NS, Ordering::Relaxed);
+        let blocks = data.len() / BLOCK_BYTES;
+        let block = self.turn.fetch_add(1, Ordering::Relaxed) as usize % blocks;
+        let start = block * BLOCK_BYTES;
+        let mut copy = Box::new([0; BLOCK_BYTES]);
+        copy.copy_from_slice(&data[start..start + BLOCK_BYTES]);
+        *self.shared.lock() = Some((kind, copy));
+        self.worker.unpark();
+    }
+}
+
+impl Drop for Sampler {
+    fn drop(&mut self) {
+        self.shared.ended.store(true, Ordering::Relaxed);
+        self.worker.unpark();
+        if let Some(handle) = self.handle.take() {
+            // A panic in the thread has already been printed; there is nothing to add.
+            let _ = handle.join();
+        }
+    }
+}
+
+impl Shared {
+    fn work(&self) {
+        let mut compressor = BlockCompressor::default();
+        while !self.ended.load(Ordering::Relaxed) {
+            let sample = self.lock().take();
+            match sample {
+                Some((kind, block)) => self.learn(kind, compressor.fraction(block.as_slice())),
+                None => std::thread::park(),
+            }
+        }
+    }
+
+    fn learn(&self, kind: FileKind, fraction: f64) {
+        let samples = &self.samples[kind.index()];
+        // A plain mean of the first ones, so that none of them weighs more than the others.
+        let count = (samples.load(Ordering::Relaxed) + 1).min(u64::from(MEMORY));
+        samples.store(count, Ordering::Relaxed);
+        let before = self.fraction(kind).unwrap_or(0.0);
+        let learnt = before + (fraction - before) / count as f64;
+        self.fractions[kind.index()].store(learnt.to_bits(), Ordering::Relaxed);
+    }
+
+    fn fraction(&self, kind: FileKind) -> Option<f64> {
+        let bits = self.fractions[kind.index()].load(Ordering::Relaxed);
+        (bits != 0).then(|| f64::from_bits(bits))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<(FileKind, Box<[u8; BLOCK_BYTES]>)>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+pub(super) use self::tests::digits;
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use rand::{Rng, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+
+    /// A page like those of the usual load generators: digits, which hold 3.32 bits a byte.
+    pub(in crate::compression) fn digits(bytes: usize) -> Vec<u8> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        (0..bytes)
+            .map(|_| b'0' + (random.next_u32() % 10) as u8)
+            .collect()
+    }
+
+    #[test]
+    fn each_kind_of_file_learns_its_own_fraction() {
+        let sampler = Sampler::start().unwrap();
+        assert!((sampler.fraction(FileKind::Data) - 1.0).abs() < f64::EPSILON);
+        let page = digits(16_384);
+        let patience = Instant::now() + Duration::from_secs(10);
+        let mut now = INTERVAL_NS;
+        while sampler.fraction(FileKind::Data) > 0.9 && Instant::now() < patience {
+            sampler.observe(FileKind::Data, &page, now);
+            now += INTERVAL_NS;
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!((0.4..0.6).contains(&sampler.fraction(FileKind::Data)));
+        assert!((sampler.fraction(FileKind::Redo) - 1.0).abs() < f64::EPSILON);
+    }
+}

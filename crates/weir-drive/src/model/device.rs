@@ -1,0 +1,159 @@
+//! One device in time: throttle, reads, the write buffer and what is behind it.
+
+use weir_model::{DeviceModel, Disks, DriveProfile, Nanoseconds, Op, OpKind, Scale, WriteCache};
+
+use super::amplification::factor_of_alpha;
+use super::disks::access_ns;
+use super::interference::cost_factor;
+use super::latency::Latency;
+use super::random::Random;
+use super::reads::{Meeting, Reads};
+use super::throttle::Buckets;
+use super::writes::Writes;
+
+/// The same waits for each drive.
+const SEED: u64 = 0x0a23;
+const FLUSH_SEED: u64 = 0x77d1;
+
+/// A drive of a given profile and scale, idle at time 0.
+#[derive(Debug)]
+pub(super) struct Device {
+    reads: Reads,
+    writes: Writes,
+    throttle: Option<Buckets>,
+    /// What reads and writes have taken of the throttle, nanoseconds.
+    throttled_ns: [f64; 2],
+    disks: Option<Disks>,
+    random: Random,
+    flush: Latency,
+    /// A flush waits until the buffer is empty.
+    flush_drains: bool,
+    /// Bytes of flash that the guarantee is worth; 0: none.
+    guaranteed_bytes: f64,
+}
+
+/// What a device has been busy with since it was made.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct DeviceUsage {
+    pub(super) read_busy_s: f64,
+    pub(super) write_busy_s: f64,
+    pub(super) host_written_bytes: u64,
+    pub(super) media_written_bytes: u64,
+    pub(super) endurance_used: Option<f64>,
+}
+
+impl Device {
+    /// `capacity_bytes`: emulated drives shrink it apart from the throughput.
+    pub(super) fn new(profile: &DriveProfile, scale: Scale, capacity_bytes: u64) -> Self {
+        let flush = &profile.flush;
+        Self {
+            reads: Reads::new(&profile.read, profile.disks.as_ref(), scale),
+            writes: Writes::new(profile, scale, capacity_bytes),
+            throttle: profile
+                .throttle
+                .as_ref()
+                .map(|throttle| Buckets::new(throttle, scale, profile.capacity.0)),
+            throttled_ns: [0.0; 2],
+            disks: profile.disks.clone(),
+            random: Random::seeded(SEED),
+            flush: Latency::new(flush.latency_us, &flush.percentiles_us, FLUSH_SEED),
+            flush_drains: profile.write.cache == WriteCache::Volatile && !flush.ignored,
+            guaranteed_bytes: guaranteed_bytes(profile, capacity_bytes),
+        }
+    }
+
+    /// What the device has been busy with up to `now`.
+    pub(super) fn usage(&self, now: Nanoseconds) -> DeviceUsage {
+        // What waits in the buffer has been accepted but not yet written.
+        let backlog_ns = self.drained_at().saturating_sub(now) as f64;
+        // A throttled volume is busy when its limit is reached, whatever is behind it. What it
+        // spends of its savings makes it no busier than all the time.
+        let [by_reads_ns, by_writes_ns] = self.throttled_ns.map(|ns| ns.min(now as f64));
+        let write_ns = self.writes.busy_ns() - backlog_ns;
+        let written = self.writes.media_written_bytes();
+        DeviceUsage {
+            read_busy_s: self.reads.busy_ns().max(by_reads_ns) / 1e9,
+            write_busy_s: write_ns.max(by_writes_ns) / 1e9,
+            host_written_bytes: self.writes.host_written_bytes(),
+            media_written_bytes: written as u64,
+            endurance_used: (self.guaranteed_bytes > 0.0).then(|| written / self.guaranteed_bytes),
+        }
+    }
+
+    /// When all that was accepted is on the media.
+    pub(super) fn drained_at(&self) -> Nanoseconds {
+        self.writes.drained_at()
+    }
+
+    fn read(&mut self, op: &Op, now: Nanoseconds) -> Nanoseconds {
+        // What a provider's throttle lets through, it has the media for.
+        let beside_writes = self.throttle.is_none() && self.drained_at() > now;
+        let mut meeting = Meeting {
+            beside_writes,
+            cost_factor: 1.0,
+        };
+        if beside_writes {
+            self.writes.hold_up(self.reads.media_cost_ns(op.bytes), now);
+            meeting.cost_factor = cost_factor(self.writes.buffer_fill());
+        }
+        self.reads
+            .submit(op, now, meeting, |start| match &self.disks {
+                // What remains of an access that began at any time before.
+                Some(disks) if beside_writes => self.random.unit() * access_ns(disks),
+                Some(_) => 0.0,
+                None => self.writes.wait_for_die_ns(op, start),
+            })
+    }
+
+    fn throttled(&mut self, op: &Op, now: Nanoseconds) -> Nanoseconds {
+        let Some(buckets) = &mut self.throttle else {
+            return now;
+        };
+        self.throttled_ns[usize::from(op.kind == OpKind::Write)] += buckets.cost_ns(op.bytes);
+        buckets.admit(op.bytes, now)
+    }
+}
+
+impl DeviceModel for Device {
+    fn submit(&mut self, op: &Op, now: Nanoseconds) -> Nanoseconds {
+        match op.kind {
+            OpKind::Read => {
+                let start = self.throttled(op, now);
+                self.read(op, start)
+            }
+            OpKind::Write => {
+                let start = self.throttled(op, now);
+                self.writes.submit(op, start)
+            }
+            OpKind::Flush => {
+                let start = if self.flush_drains {
+                    now.max(self.drained_at())
+                } else {
+                    now
+                };
+                start + self.flush.draw_ns() as Nanoseconds
+            }
+            // A deallocation is a change of the mapping: acknowledged like a small write, and
+            // nothing reaches the media.
+            OpKind::Discard => {
+                self.writes.discard(op);
+                now + self.writes.latency_ns()
+            }
+        }
+    }
+}
+
+/// Bytes of flash that a drive of `capacity_bytes` is guaranteed for, 0 without a guarantee.
+///
+/// Makers count bytes of a host that writes at random to a full drive (JEDEC JESD219), each of
+/// which costs the drive's amplification in steady state.
+fn guaranteed_bytes(profile: &DriveProfile, capacity_bytes: u64) -> f64 {
+    let Some(endurance) = &profile.endurance else {
+        return 0.0;
+    };
+    let amplification = match &profile.flash {
+        Some(flash) => factor_of_alpha(1.0 + flash.over_provisioning),
+        None => profile.write.amplification_random,
+    };
+    endurance.host_bytes(capacity_bytes) * amplification
+}

@@ -1,0 +1,198 @@
+//! What is measured, and how each tool is called for it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::str::FromStr;
+
+use anyhow::Context as _;
+use serde::Serialize;
+
+use crate::child;
+use crate::server::Server;
+
+/// Tables and rows of the cases that load them.
+const TABLES: u32 = 2;
+const ROWS: u32 = 100_000;
+/// What `prepare` makes when it is the case.
+const PREPARED_TABLES: u32 = 4;
+const PREPARED_ROWS: u32 = 200_000;
+const PREPARE_THREADS: u32 = 2;
+
+/// A way to run one of the tools.
+#[derive(Debug, Clone)]
+pub(crate) struct Arm {
+    pub(crate) name: String,
+    /// Empty: the Weir that is measured.
+    program: PathBuf,
+    options: Vec<String>,
+    is_weir: bool,
+}
+
+impl Arm {
+    pub(crate) fn sysbench(program: &Path) -> Self {
+        Self {
+            name: "sysbench".to_owned(),
+            program: program.to_owned(),
+            options: Vec::new(),
+            is_weir: false,
+        }
+    }
+
+    pub(crate) fn weir(name: &str, program: &Path, options: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            program: program.to_owned(),
+            options: options.split_whitespace().map(str::to_owned).collect(),
+            is_weir: true,
+        }
+    }
+
+    /// The same, with this program if it names none.
+    pub(crate) fn or_program(&self, program: &Path) -> Self {
+        let mut arm = self.clone();
+        if arm.program.as_os_str().is_empty() {
+            program.clone_into(&mut arm.program);
+        }
+        arm
+    }
+
+    fn command(&self, server: &Server, workload: &str, verb: &str, options: &[String]) -> Command {
+        let mut command = Command::new(&self.program);
+        if self.is_weir {
+            command.arg("load");
+        }
+        command.arg(workload);
+        server.connect_options(&mut command);
+        command.args(options).args(&self.options).arg(verb);
+        command
+    }
+}
+
+impl FromStr for Arm {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, options) = text.split_once('=').ok_or("must be NAME=OPTIONS")?;
+        let (program, options) = match options.strip_prefix('@') {
+            Some(rest) => rest.split_once(' ').unwrap_or((rest, "")),
+            None => ("", options),
+        };
+        Ok(Self::weir(name, Path::new(program), options))
+    }
+}
+
+/// One run of one arm.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Sample {
+    pub(crate) arm: String,
+    /// Queries, or rows of a `prepare`, per second.
+    pub(crate) per_s: f64,
+    pub(crate) cpu_us_each: f64,
+    pub(crate) resident_bytes_max: u64,
+}
+
+/// Something that both tools do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Case {
+    Run(&'static str, u32),
+    Prepare,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Run(workload, connections) => write!(f, "{workload}/{connections}"),
+            Self::Prepare => f.write_str("prepare"),
+        }
+    }
+}
+
+impl Case {
+    /// Those that issue 3 has goals for.
+    pub(crate) fn all() -> Vec<Self> {
+        let mut cases: Vec<_> = [8, 64, 512, 3_000]
+            .map(|connections| Self::Run("oltp_point_select", connections))
+            .into();
+        cases.push(Self::Run("oltp_read_write", 64));
+        cases.push(Self::Run("oltp_write_only", 64));
+        cases.push(Self::Prepare);
+        cases
+    }
+
+    /// Runs all arms in turn, `turns` times, after one short round that warms the server up.
+    pub(crate) fn measure(
+        self,
+        arms: &[Arm],
+        server: &Server,
+        turns: usize,
+        time_s: u32,
+    ) -> anyhow::Result<Vec<Sample>> {
+        if let Self::Run(..) = self {
+            let options = table_options(TABLES, ROWS, PREPARE_THREADS);
+            prepare(&arms[0], server, &options)?;
+            self.sample(&arms[0], server, 2)?;
+        }
+        let mut samples = Vec::new();
+        for _ in 0..turns {
+            for arm in arms {
+                let sample = self
+                    .sample(arm, server, time_s)
+                    .with_context(|| format!("while {} ran {self}", arm.name))?;
+                samples.push(sample);
+            }
+        }
+        Ok(samples)
+    }
+
+    fn sample(self, arm: &Arm, server: &Server, time_s: u32) -> anyhow::Result<Sample> {
+        let (done, count, seconds) = match self {
+            Self::Run(workload, connections) => {
+                let mut options = table_options(TABLES, ROWS, connections);
+                options.push(format!("--time={time_s}"));
+                let done = child::run(&mut arm.command(server, workload, "run", &options))?;
+                let count = number_after(&done.output, "queries:")?;
+                let seconds = number_after(&done.output, "total time:")?;
+                (done, count, seconds)
+            }
+            Self::Prepare => {
+                let options = table_options(PREPARED_TABLES, PREPARED_ROWS, PREPARE_THREADS);
+                let done = prepare(arm, server, &options)?;
+                let wall_s = done.wall_s;
+                (done, f64::from(PREPARED_TABLES * PREPARED_ROWS), wall_s)
+            }
+        };
+        Ok(Sample {
+            arm: arm.name.clone(),
+            per_s: count / seconds,
+            cpu_us_each: done.cpu_s * 1e6 / count,
+            resident_bytes_max: done.resident_bytes_max,
+        })
+    }
+}
+
+/// Makes the tables anew.
+fn prepare(arm: &Arm, server: &Server, options: &[String]) -> anyhow::Result<child::Finished> {
+    for table in 1..=PREPARED_TABLES {
+        server.query(&format!("DROP TABLE IF EXISTS sbtest{table}"))?;
+    }
+    child::run(&mut arm.command(server, "oltp_read_write", "prepare", options))
+}
+
+fn table_options(tables: u32, rows: u32, threads: u32) -> Vec<String> {
+    vec![
+        format!("--tables={tables}"),
+        format!("--table-size={rows}"),
+        format!("--threads={threads}"),
+    ]
+}
+
+/// The number that follows a label of sysbench's report, such as `12.34s` after `total time:`.
+fn number_after(report: &str, label: &str) -> anyhow::Result<f64> {
+    let number = || {
+        let rest = report.split_once(label)?.1.trim_start();
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        rest[..end].parse().ok()
+    };
+    number().with_context(|| format!("no number after `{label}` in:\n{report}"))
+}

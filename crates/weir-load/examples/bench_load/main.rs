@@ -1,0 +1,130 @@
+//! The load engine beside the distribution's sysbench, on one private server, turn by turn.
+//!
+//! `make bench-load` runs it. Every case is run by each tool in turn, several times (A B A B), so
+//! that whatever else this machine does falls on both; ratios are those of neighbours in time, and
+//! their median and range are printed. CPU and memory are the whole process's, from start to end
+//! (`wait4(2)`), connecting included.
+
+#![allow(clippy::print_stdout, clippy::print_stderr)] // a program
+
+mod cases;
+mod child;
+mod server;
+mod table;
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Parser;
+use serde::Serialize;
+
+use cases::{Arm, Case, Sample};
+
+/// Compares `weir load` with sysbench on a private MySQL server.
+#[derive(Debug, Parser)]
+struct Options {
+    /// The `weir` to measure
+    #[arg(long, default_value = "target/release/weir")]
+    weir: PathBuf,
+    /// What it is compared with
+    #[arg(long, default_value = "sysbench")]
+    sysbench: PathBuf,
+    /// Turns of each case
+    #[arg(long, default_value_t = 4)]
+    turns: usize,
+    /// Seconds of each run
+    #[arg(long, default_value_t = 6)]
+    time: u32,
+    /// Run only cases whose name contains this, such as `point_select/64`
+    #[arg(long)]
+    only: Option<String>,
+    /// A further way to run Weir, `NAME=OPTIONS` or `NAME=@PROGRAM OPTIONS`
+    #[arg(long)]
+    arm: Vec<Arm>,
+    /// Where the results go, as JSON
+    #[arg(long, default_value = "target/bench-load.json")]
+    json: PathBuf,
+}
+
+/// Everything that was measured, and where.
+#[derive(Debug, Serialize)]
+struct Results {
+    server: String,
+    processor: String,
+    load_average_before: String,
+    load_average_after: String,
+    turns: usize,
+    run_s: u32,
+    cases: Vec<CaseResult>,
+}
+
+#[derive(Debug, Serialize)]
+struct CaseResult {
+    case: String,
+    samples: Vec<Sample>,
+    comparisons: Vec<table::Comparison>,
+}
+
+fn main() -> anyhow::Result<()> {
+    let options = Options::parse();
+    child::raise_file_limit()?;
+    let mut arms = vec![
+        Arm::sysbench(&options.sysbench),
+        Arm::weir("weir", &options.weir, ""),
+    ];
+    arms.extend(options.arm.iter().map(|arm| arm.or_program(&options.weir)));
+    let cases: Vec<_> = Case::all()
+        .into_iter()
+        .filter(|case| {
+            let only = options.only.as_deref().unwrap_or_default();
+            case.to_string().contains(only)
+        })
+        .collect();
+    let server = server::Server::start().context("while starting the server")?;
+    let load_average_before = load_average();
+    let mut results = Vec::new();
+    for (index, case) in cases.iter().enumerate() {
+        eprintln!("{case} ({} of {})", index + 1, cases.len());
+        let samples = case.measure(&arms, &server, options.turns, options.time)?;
+        let comparisons = table::compare(&arms, &samples);
+        print!(
+            "{}",
+            table::lines(&case.to_string(), &comparisons, index == 0)
+        );
+        results.push(CaseResult {
+            case: case.to_string(),
+            samples,
+            comparisons,
+        });
+    }
+    let results = Results {
+        server: server.version(),
+        processor: processor(),
+        load_average_before,
+        load_average_after: load_average(),
+        turns: options.turns,
+        run_s: options.time,
+        cases: results,
+    };
+    println!(
+        "{}; {}; load average {} before, {} after",
+        results.server, results.processor, results.load_average_before, results.load_average_after
+    );
+    let text = serde_json::to_string_pretty(&results)?;
+    std::fs::write(&options.json, text)
+        .with_context(|| format!("while writing {}", options.json.display()))
+}
+
+fn load_average() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split(' ').next().unwrap_or_default().to_owned()
+}
+
+fn processor() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = text
+        .lines()
+        .find_map(|line| line.strip_prefix("model name\t: "));
+    let count = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{count} x {}", name.unwrap_or("unknown processor"))
+}

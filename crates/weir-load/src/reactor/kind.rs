@@ -1,0 +1,71 @@
+//! Which of the kernel's ways to wait for sockets a reactor uses.
+
+use std::sync::atomic::AtomicBool;
+
+use super::{EpollSockets, Outcome, Reactor, RingSockets, Sockets, host};
+use crate::LoadError;
+use crate::driver::Driver;
+use crate::meter::Meter;
+
+/// Connections of one reactor from which on a round of replies is worth more than the earliest
+/// reply: journal, 2026-11-20, load engine numbers.
+const RING_CONNECTIONS_MIN: usize = 32;
+
+/// How a reactor waits for its connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ReactorKind {
+    /// By the number of connections and by what the kernel allows.
+    #[default]
+    Auto,
+    /// epoll(7): each request is sent and each reply read by itself.
+    Epoll,
+    /// `io_uring(7)`: requests and replies in rounds. Not for TLS.
+    IoUring,
+}
+
+/// Runs `drivers` on the calling thread; what they did, and on which kind of reactor.
+pub(crate) fn drive<D: Driver>(
+    kind: ReactorKind,
+    drivers: Vec<D>,
+    (stop, abort): (&AtomicBool, &AtomicBool),
+    shared: &mut D::Shared,
+    meter: &mut Meter<'_>,
+) -> Result<(Outcome, ReactorKind), LoadError> {
+    let count = drivers.len();
+    let is_plain = drivers.iter().all(Driver::is_plain);
+    let ring = match kind {
+        ReactorKind::Epoll => None,
+        ReactorKind::Auto if count < RING_CONNECTIONS_MIN || !is_plain => None,
+        // A kernel that is too old, or one that forbids it (kernel.io_uring_disabled, seccomp).
+        ReactorKind::Auto => RingSockets::new(count).ok(),
+        ReactorKind::IoUring if !is_plain => {
+            return Err(LoadError::Setting {
+                setting: "reactor",
+                value: "io_uring".to_owned(),
+                why: "encrypted connections need epoll",
+            });
+        }
+        ReactorKind::IoUring => Some(
+            RingSockets::new(count)
+                .map_err(|error| host("make an io_uring (--reactor=epoll needs none)", &error))?,
+        ),
+    };
+    if let Some(ring) = ring {
+        let outcome = run(drivers, ring, stop, abort, shared, meter)?;
+        return Ok((outcome, ReactorKind::IoUring));
+    }
+    let epoll = EpollSockets::new(count).map_err(|error| host("make an epoll instance", &error))?;
+    let outcome = run(drivers, epoll, stop, abort, shared, meter)?;
+    Ok((outcome, ReactorKind::Epoll))
+}
+
+fn run<D: Driver, S: Sockets>(
+    drivers: Vec<D>,
+    sockets: S,
+    stop: &AtomicBool,
+    abort: &AtomicBool,
+    shared: &mut D::Shared,
+    meter: &mut Meter<'_>,
+) -> Result<Outcome, LoadError> {
+    Reactor::new(drivers, sockets, stop, abort)?.run(shared, meter)
+}

@@ -1,0 +1,179 @@
+//! Sockets through `io_uring(7)`: one system call for a whole round of replies and requests.
+//!
+//! Each connection has one receive operation that goes on until it ends (`IORING_RECV_MULTISHOT`),
+//! fills buffers that all share, and is heard of only when something came. A request costs an entry
+//! in memory, and its success is not told. All work of the kernel is done within the one call that
+//! also waits (`IORING_SETUP_DEFER_TASKRUN`), so that it never interrupts the reactor.
+//!
+//! That call may wait for several replies, for [`BATCH_WAIT_US`] at most: no reply is seen later
+//! than that because of it.
+
+mod buffers;
+mod memory;
+mod queues;
+
+use std::io;
+
+use io_uring::cqueue;
+
+use self::queues::{Patience, Queues};
+use super::sockets::{Arrival, Chunk, Sockets, Wait, closed};
+use crate::driver::Transport;
+
+/// Replies worth waiting for, of this many connections.
+const BATCH_SHARE: usize = 8;
+const BATCH_MAX: u32 = 32;
+/// Longest time that a reply waits for others.
+const BATCH_WAIT_US: u32 = 50;
+
+/// What an operation is for; the upper bits of its token.
+const RECEIVE: u64 = 0;
+const SEND: u64 = 1 << 62;
+const CANCEL: u64 = 2 << 62;
+const KIND: u64 = 3 << 62;
+
+/// Sockets of one `io_uring`.
+#[derive(Debug)]
+pub(crate) struct RingSockets {
+    queues: Queues,
+    streams: Vec<Option<Stream>>,
+    /// Connections whose receive operation found no buffer.
+    starved: Vec<usize>,
+    batch: u32,
+}
+
+#[derive(Debug)]
+struct Stream {
+    /// Kept open.
+    _transport: Transport,
+    /// Tells its completions from those of the connection that it replaced.
+    generation: u32,
+    is_broken: bool,
+}
+
+impl RingSockets {
+    /// Room for `count` connections, for the calling thread only. An error says that this kernel
+    /// or its policy does not allow it.
+    pub(crate) fn new(count: usize) -> io::Result<Self> {
+        let mut streams = Vec::new();
+        streams.resize_with(count, || None);
+        Ok(Self {
+            queues: Queues::new(count)?,
+            streams,
+            starved: Vec::with_capacity(count),
+            batch: (count.div_ceil(BATCH_SHARE) as u32).min(BATCH_MAX),
+        })
+    }
+
+    fn token(&self, kind: u64, index: usize) -> u64 {
+        let stream = self.streams.get(index).and_then(Option::as_ref);
+        let generation = stream.map_or(0, |stream| stream.generation);
+        kind | u64::from(generation) << 32 | index as u64
+    }
+
+    fn receive(&mut self, index: usize) -> io::Result<()> {
+        let token = self.token(RECEIVE, index);
+        self.queues.receive(index, token)
+    }
+
+    /// What a completion means for the reactor, if anything.
+    fn completed(&mut self, entry: &cqueue::Entry) -> Option<Arrival> {
+        let (token, result) = (entry.user_data(), entry.result());
+        let index = (token & u64::from(u32::MAX)) as usize;
+        let kind = token & KIND;
+        let is_sent = kind == SEND && self.queues.sent(token, result);
+        let is_current = token == self.token(kind, index);
+        let buffer = cqueue::buffer_select(entry.flags());
+        if kind == CANCEL || is_sent || !is_current {
+            if let Some(buffer) = buffer {
+                self.queues.recycle(buffer);
+            }
+            return None;
+        }
+        if kind == RECEIVE && result == -libc::ENOBUFS {
+            self.starved.push(index);
+            return None;
+        }
+        let chunk = match (buffer, usize::try_from(result)) {
+            (Some(buffer), Ok(length)) if length > 0 => {
+                if !cqueue::more(entry.flags()) {
+                    self.starved.push(index);
+                }
+                Ok(Chunk { buffer, length })
+            }
+            (buffer, _) => {
+                if let Some(buffer) = buffer {
+                    self.queues.recycle(buffer);
+                }
+                let stream = self.streams.get_mut(index)?.as_mut()?;
+                if std::mem::replace(&mut stream.is_broken, true) {
+                    return None;
+                }
+                Err(match result {
+                    ..0 => io::Error::from_raw_os_error(-result),
+                    _ => closed(),
+                })
+            }
+        };
+        Some(Arrival { index, chunk })
+    }
+}
+
+impl Sockets for RingSockets {
+    fn attach(&mut self, index: usize, mut transport: Transport) -> io::Result<()> {
+        let mut generation = 0;
+        if let Some(old) = self.streams[index].take() {
+            generation = (old.generation + 1) & 0x3FFF_FFFF;
+            let token = u64::from(old.generation) << 32 | index as u64;
+            self.queues.cancel(RECEIVE | token, CANCEL | token)?;
+        }
+        self.queues.set_file(index, transport.descriptor())?;
+        self.streams[index] = Some(Stream {
+            _transport: transport,
+            generation,
+            is_broken: false,
+        });
+        self.receive(index)
+    }
+
+    fn send(&mut self, index: usize, bytes: &[u8]) -> io::Result<()> {
+        let stream = self.streams.get(index).and_then(Option::as_ref);
+        if stream.is_none_or(|stream| stream.is_broken) {
+            return Err(closed());
+        }
+        let token = self.token(SEND, index);
+        self.queues.send(index, bytes, token)
+    }
+
+    fn wait(&mut self, wait: Wait) -> io::Result<()> {
+        while let Some(index) = self.starved.pop() {
+            self.receive(index)?;
+        }
+        let until_ns = wait
+            .timer_ns
+            .map_or(wait.until_ns, |at| at.min(wait.until_ns));
+        let timeout_ns = until_ns.saturating_sub(wait.now_ns);
+        self.queues.submit_and_wait(Patience {
+            want: self.batch,
+            min_wait_us: BATCH_WAIT_US.min((timeout_ns / 1_000) as u32),
+            timeout_ns,
+        })
+    }
+
+    fn next(&mut self) -> Option<Arrival> {
+        while let Some(entry) = self.queues.pop() {
+            if let Some(arrival) = self.completed(&entry) {
+                return Some(arrival);
+            }
+        }
+        None
+    }
+
+    fn bytes(&self, chunk: &Chunk) -> &[u8] {
+        self.queues.received(chunk.buffer, chunk.length)
+    }
+
+    fn recycle(&mut self, chunk: Chunk) {
+        self.queues.recycle(chunk.buffer);
+    }
+}

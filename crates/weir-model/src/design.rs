@@ -1,0 +1,208 @@
+//! How a study varies and repeats: factors, repetitions, searches.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Duration, LatencySummary};
+
+/// What varies between cells.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Factor {
+    /// Its name in the study file.
+    pub name: String,
+    /// The settings that it moves: its own name, or several that move together as declared.
+    pub settings: Vec<String>,
+    /// Its levels in the order of the study file; the first is the baseline.
+    pub levels: Vec<String>,
+    /// Varied inside one run of the server: what one level leaves behind, the next one finds.
+    #[serde(default)]
+    pub within_server: bool,
+}
+
+impl Factor {
+    /// Whether its levels change more than one thing, so that no single one can be credited.
+    pub fn moves_several(&self) -> bool {
+        self.settings.len() > 1
+    }
+}
+
+/// How often and in which way runs are repeated.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Repetition {
+    /// Blocks that are run in any case.
+    pub runs: u32,
+    /// Blocks follow until every effect's interval reaches no further than this to either side,
+    /// relative; 0.05 is +-5 %.
+    pub until: Option<f64>,
+    /// Blocks at most, when `until` adds some.
+    pub at_most: u32,
+    /// No block is begun that would end later than this after the study's start.
+    pub budget: Option<Duration>,
+    /// Levels of factors within one server come in the order in which they are written.
+    pub keeps_order_within: bool,
+}
+
+impl Default for Repetition {
+    fn default() -> Self {
+        Self {
+            runs: 1,
+            until: None,
+            at_most: 1,
+            budget: None,
+            keeps_order_within: false,
+        }
+    }
+}
+
+/// What is searched for in each cell of a design.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SearchPlan {
+    /// What makes a place the answer.
+    pub goal: SearchGoal,
+    /// The quantity: `rate`, `threads`, or a server variable that holds a size.
+    pub factor: String,
+    /// Smallest place, at full size.
+    pub low: u64,
+    /// Largest place.
+    pub high: u64,
+    /// Relative distance of neighbours at which the search ends.
+    pub tolerance: f64,
+    /// Runs per place.
+    pub runs: u32,
+    /// Runs at the answer once it is found.
+    pub confirm: u32,
+}
+
+/// What a search looks for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "find", rename_all = "snake_case")]
+pub enum SearchGoal {
+    /// The highest rate of an open loop that keeps a latency objective.
+    Rate {
+        /// What must hold.
+        objective: Objective,
+    },
+    /// The place of the highest throughput.
+    Peak,
+    /// The smallest places that reach these shares of the throughput at the largest.
+    Knee {
+        /// Between 0 and 1.
+        shares: Vec<f64>,
+    },
+}
+
+/// A latency that must be kept: `p99 <= 10ms`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Objective {
+    /// Of which latency.
+    pub statistic: LatencyStatistic,
+    /// What it must not exceed.
+    pub at_most: Duration,
+}
+
+impl Objective {
+    /// Whether `latency` keeps it.
+    pub fn is_met(&self, latency: &LatencySummary) -> bool {
+        self.statistic.of(latency) <= self.at_most.as_secs_f64() * 1e6
+    }
+}
+
+impl fmt::Display for Objective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} <= {}", self.statistic.name(), self.at_most)
+    }
+}
+
+impl FromStr for Objective {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let error = || "must be a latency and its limit, such as `p99 <= 10ms`".to_owned();
+        let (statistic, limit) = text.split_once("<=").ok_or_else(error)?;
+        let statistic = LatencyStatistic::ALL
+            .into_iter()
+            .find(|known| known.name() == statistic.trim())
+            .ok_or_else(|| {
+                let names = LatencyStatistic::ALL.map(LatencyStatistic::name).join(", ");
+                format!("`{}` is no latency; there are {names}", statistic.trim())
+            })?;
+        let at_most = limit.parse().map_err(|_| error())?;
+        Ok(Self { statistic, at_most })
+    }
+}
+
+/// A statistic of the latency of transactions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LatencyStatistic {
+    /// Mean.
+    Mean,
+    /// Median.
+    P50,
+    /// 95th percentile.
+    P95,
+    /// 99th percentile.
+    P99,
+    /// 99.9th percentile.
+    P999,
+    /// Largest.
+    Max,
+}
+
+impl LatencyStatistic {
+    const ALL: [Self; 6] = [
+        Self::Mean,
+        Self::P50,
+        Self::P95,
+        Self::P99,
+        Self::P999,
+        Self::Max,
+    ];
+
+    /// Its name in a study file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::P50 => "p50",
+            Self::P95 => "p95",
+            Self::P99 => "p99",
+            Self::P999 => "p999",
+            Self::Max => "max",
+        }
+    }
+
+    /// Its value, microseconds.
+    pub fn of(self, latency: &LatencySummary) -> f64 {
+        match self {
+            Self::Mean => latency.us_mean,
+            Self::P50 => latency.us_p50,
+            Self::P95 => latency.us_p95,
+            Self::P99 => latency.us_p99,
+            Self::P999 => latency.us_p999,
+            Self::Max => latency.us_max,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_objective_is_read_written_and_judged() {
+        let objective: Objective = "p99 <= 10 ms".parse().unwrap();
+        assert_eq!(objective.to_string(), "p99 <= 10ms");
+        let latency = |us_p99| LatencySummary {
+            us_p99,
+            us_max: 1e6,
+            ..LatencySummary::default()
+        };
+        assert!(objective.is_met(&latency(10_000.0)));
+        assert!(!objective.is_met(&latency(10_001.0)));
+        for wrong in ["p99 < 10ms", "p98 <= 10ms", "p99 <= ten"] {
+            assert!(wrong.parse::<Objective>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Repetitions: how many, until when.
+
+use weir_model::Repetition;
+
+use super::Resolver;
+use crate::StudyError;
+use crate::file::OrderWithin;
+
+/// Blocks, where nothing is said.
+const RUNS: u32 = 3;
+
+/// Blocks before an interval may end a study: with fewer, a few alike by chance end it too early
+/// (see the simulation beside `weir_stats::is_settled`).
+const RUNS_UNTIL: u32 = weir_stats::SETTLED_PAIRS_MIN as u32;
+
+/// Blocks at most, where nothing is said.
+const RUNS_AT_MOST: u32 = 30;
+
+impl Resolver<'_> {
+    pub(super) fn repetition(&self) -> Result<Repetition, StudyError> {
+        let repeat = &self.file.repeat;
+        let until = match &repeat.until {
+            Some(text) => Some(half_width(text).ok_or_else(|| {
+                let why = "must be an interval of the effect, such as `effect +-5 %`";
+                self.error("repeat.until", format!("`{text}`"), why)
+            })?),
+            None => None,
+        };
+        if until.is_none() {
+            let useless = [
+                (
+                    "repeat.at_most",
+                    repeat.at_most.map(|most| most.to_string()),
+                ),
+                (
+                    "repeat.budget",
+                    repeat.budget.map(|budget| budget.to_string()),
+                ),
+            ];
+            if let Some((key, Some(value))) = useless.into_iter().find(|(_, value)| value.is_some())
+            {
+                return Err(self.error(key, value, "means nothing without repeat.until"));
+            }
+        }
+        let fewest = if until.is_some() { RUNS_UNTIL } else { RUNS };
+        let runs = repeat.runs.unwrap_or(fewest);
+        if until.is_some() && runs < RUNS_UNTIL {
+            let why = format!("with repeat.until there must be at least {RUNS_UNTIL}");
+            return Err(self.error("repeat.runs", runs, why));
+        }
+        let at_most = if until.is_some() {
+            repeat.at_most.unwrap_or(RUNS_AT_MOST)
+        } else {
+            runs
+        };
+        if at_most < runs {
+            return Err(self.error("repeat.at_most", at_most, format!("less than {runs} runs")));
+        }
+        Ok(Repetition {
+            runs,
+            until,
+            at_most,
+            budget: repeat.budget,
+            keeps_order_within: repeat.order_within == OrderWithin::AsWritten,
+        })
+    }
+}
+
+/// The 0.05 of `effect +-5 %`.
+fn half_width(text: &str) -> Option<f64> {
+    let rest = text.trim().strip_prefix("effect")?.trim();
+    let rest = rest
+        .strip_prefix("+-")
+        .or_else(|| rest.strip_prefix("\u{b1}"))?;
+    super::search::share(rest).filter(|share| *share < 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::half_width;
+
+    #[test]
+    fn widths_are_read() {
+        assert_eq!(half_width("effect +-5 %"), Some(0.05));
+        assert_eq!(half_width("effect \u{b1}2.5%"), Some(0.025));
+        for wrong in [
+            "5 %",
+            "effect 5 %",
+            "effect +-5",
+            "effect +-0 %",
+            "effect +-100 %",
+        ] {
+            assert_eq!(half_width(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The search of a study.
+
+use weir_model::{Plan, SearchGoal, SearchPlan};
+
+use super::Resolver;
+use crate::StudyError;
+use crate::file::{Find, SearchSection};
+use crate::levels;
+use crate::target::Target;
+
+/// Where a memory sweep stops paying, where it begins to hurt, and deep in its cliff: the points A,
+/// B and C of the published study of memory against drives.
+const SHARES: [f64; 3] = [0.97, 0.9, 0.5];
+
+/// Relative distance of neighbours, where nothing is said.
+const TOLERANCE: f64 = 0.05;
+
+/// Runs at the answer, where nothing is said: what was found by search is measured anew.
+const CONFIRM: u32 = 3;
+
+impl Resolver<'_> {
+    pub(super) fn search(&self, plan: &Plan) -> Result<Option<SearchPlan>, StudyError> {
+        let Some(search) = &self.file.search else {
+            return Ok(None);
+        };
+        if plan.repeat.until.is_some() || self.file.repeat.runs.is_some() {
+            let why = "a search repeats by itself; use search.runs and search.confirm";
+            return Err(self.error("repeat", "runs or until", why));
+        }
+        if !self.file.repeat.within_server.is_empty() {
+            let why = "a search starts every run from restored data";
+            return Err(self.error("repeat.within_server", "[...]", why));
+        }
+        let goal = self.goal(search)?;
+        let factor = self.searched(search, plan)?;
+        let wrong = |why: String| self.error("search.range", format!("`{}`", search.range), why);
+        let (low, high, _) = levels::ends(&search.range).map_err(wrong)?;
+        if low == 0 || high <= low {
+            return Err(wrong("must begin above 0 and rise".to_owned()));
+        }
+        Ok(Some(SearchPlan {
+            goal,
+            factor,
+            low,
+            high,
+            tolerance: self.tolerance(search)?,
+            runs: search.runs.unwrap_or(1).max(1),
+            confirm: search.confirm.unwrap_or(CONFIRM),
+        }))
+    }
+
+    fn goal(&self, search: &SearchSection) -> Result<SearchGoal, StudyError> {
+        if search.find != Find::Knee && search.shares.is_some() {
+            return Err(self.error("search.shares", "[...]", "belongs to find = \"knee\""));
+        }
+        match (search.find, &search.objective) {
+            (Find::Rate, Some(objective)) => {
+                let parsed = objective.parse();
+                let wrong =
+                    |why: String| self.error("search.objective", format!("`{objective}`"), why);
+                Ok(SearchGoal::Rate {
+                    objective: parsed.map_err(wrong)?,
+                })
+            }
+            (Find::Rate, None) => {
+                let why = "needs search.objective, such as `p99 <= 10ms`";
+                Err(self.error("search.find", "`rate`", why))
+            }
+            (_, Some(_)) => {
+                Err(self.error("search.objective", "...", "belongs to find = \"rate\""))
+            }
+            (Find::Peak, None) => Ok(SearchGoal::Peak),
+            (Find::Knee, None) => {
+                let shares = search.shares.clone().unwrap_or_else(|| SHARES.to_vec());
+                let valid = |share: &f64| *share > 0.0 && *share < 1.0;
+                match shares.iter().find(|share| !valid(share)) {
+                    Some(share) => Err(self.error("search.shares", share, "must be in 0 to 1")),
+                    None => Ok(SearchGoal::Knee { shares }),
+                }
+            }
+        }
+    }
+
+    /// What is varied: the rate, the threads, or a variable that holds a size or number.
+    fn searched(&self, search: &SearchSection, plan: &Plan) -> Result<String, StudyError> {
+        let default = match search.find {
+            Find::Rate => "rate",
+            Find::Peak => "threads",
+            Find::Knee => "innodb_buffer_pool_size",
+        };
+        let factor = search.factor.clone().unwrap_or_else(|| default.to_owned());
+        let target = Target::of(&factor);
+        let fits = match search.find {
+            Find::Rate => target == Target::Rate,
+            Find::Peak | Find::Knee => matches!(target, Target::Threads | Target::Variable(_)),
+        };
+        if !fits {
+            let why = "is not what this search can vary: `rate` by its rate, `peak` and `knee` by \
+                       threads or a server variable";
+            return Err(self.error("search.factor", &factor, why));
+        }
+        let moved = |other: &&weir_model::Factor| other.settings.contains(&factor);
+        match plan.factors.iter().find(moved) {
+            Some(other) => {
+                let why = format!("is a factor too (`{}`); search it or list it", other.name);
+                Err(self.error("search.factor", &factor, why))
+            }
+            None => Ok(factor),
+        }
+    }
+
+    fn tolerance(&self, search: &SearchSection) -> Result<f64, StudyError> {
+        let Some(text) = &search.tolerance else {
+            return Ok(TOLERANCE);
+        };
+        share(text).ok_or_else(|| {
+            self.error(
+                "search.tolerance",
+                format!("`{text}`"),
+                "must be a share such as `5 %`",
+            )
+        })
+    }
+}
+
+/// The 0.05 of `5 %`, above 0.
+pub(super) fn share(text: &str) -> Option<f64> {
+    let number: f64 = text.trim().strip_suffix('%')?.trim().parse().ok()?;
+    (number > 0.0 && number.is_finite()).then_some(number / 100.0)
+}
+
+/// The cell of a design with the searched quantity at `place`.
+pub(crate) fn probe_cell(
+    plan: &Plan,
+    search: &SearchPlan,
+    probe: weir_model::Probe,
+) -> weir_model::Cell {
+    let mut cell = plan.cells[probe.of_cell].clone();
+    let target = Target::of(&search.factor);
+    let value = match target {
+        Target::Variable(_) => levels::size_text(probe.place),
+        _ => probe.place.to_string(),
+    };
+    target
+        .apply(&mut cell, plan, &value, &|_| {
+            unreachable!("a search does not vary servers")
+        })
+        .expect(
+            "invariant: places are whole numbers above 0, which every target of a search takes",
+        );
+    cell.levels.insert(search.factor.clone(), value);
+    cell.probe = Some(probe);
+    cell
+}

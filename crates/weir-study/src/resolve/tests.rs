@@ -1,0 +1,403 @@
+//! Study files become plans; mistakes become one line.
+
+use weir_model::{Cell, Flavor, SearchGoal};
+
+use super::*;
+
+const STUDY: &str = r#"
+    [study]
+    title = "T"
+    question = "Q?"
+    [server]
+    config = { innodb_buffer_pool_size = "8G", innodb_flush_method = "O_DIRECT" }
+    [data]
+    workload = "oltp_write_only"
+    tables = 2
+    rows = 1_000_000
+    scale = { data = "1/100", drive = "1/25" }
+    [load]
+    threads = 32
+    warmup = "5s"
+    measure = "10s"
+    [factors]
+    innodb_doublewrite = ["ON", "OFF"]
+    drive = ["a", "b"]
+    [repeat]
+    runs = 3
+    seed = 7
+"#;
+
+fn resolved(text: &str) -> Result<Plan, StudyError> {
+    let file = StudyFile::parse("s.toml", text)?;
+    resolve("s.toml", &file, &Overrides::default(), &|_| {
+        Ok(Flavor::Mariadb)
+    })
+}
+
+fn message(text: &str) -> String {
+    let message = resolved(text).unwrap_err().to_string();
+    assert_eq!(message.lines().count(), 1, "{message}");
+    message
+}
+
+#[test]
+fn a_study_becomes_a_full_factorial_in_blocks() {
+    let plan = resolved(STUDY).unwrap();
+    let labels: Vec<_> = plan.cells.iter().map(Cell::label).collect();
+    assert_eq!(
+        labels,
+        [
+            "drive a, innodb_doublewrite ON",
+            "drive a, innodb_doublewrite OFF",
+            "drive b, innodb_doublewrite ON",
+            "drive b, innodb_doublewrite OFF"
+        ]
+    );
+    assert_eq!(plan.runs.len(), 12);
+    assert_eq!(plan.seed, 7);
+    assert_eq!(plan.data.rows, 10_000);
+    assert_eq!(plan.server.variables["innodb_buffer_pool_size"], "85899346");
+    assert_eq!(plan.server.variables["innodb_flush_method"], "O_DIRECT");
+}
+
+#[test]
+fn several_thread_counts_are_a_factor() {
+    let plan = resolved(&STUDY.replace("threads = 32", "threads = [2, 32]")).unwrap();
+    assert_eq!(plan.cells.len(), 8);
+    assert!(
+        plan.cells
+            .iter()
+            .all(|cell| cell.levels["threads"] == cell.threads.to_string())
+    );
+}
+
+#[test]
+fn a_path_is_a_server_program() {
+    let path = "flavor = \"/opt/db/bin/mariadbd\"\n        config";
+    let plan = resolved(&STUDY.replace("config", path)).unwrap();
+    assert_eq!(plan.server.flavor, Flavor::Mariadb);
+    assert_eq!(plan.server.binary, Some("/opt/db/bin/mariadbd".into()));
+}
+
+#[test]
+fn mistakes_are_named_with_file_place_and_remedy() {
+    let cases = [
+        (
+            "threads = 32",
+            "thread = 32",
+            "s.toml: line 13: unknown field `thread`",
+        ),
+        (
+            "oltp_write_only",
+            "oltp_writeonly",
+            "did you mean `oltp_write_only`?",
+        ),
+        (
+            "oltp_write_only",
+            "bulk_insert",
+            "use `weir load bulk_insert`",
+        ),
+        (
+            "rows = 1_000_000",
+            "rows = 0",
+            "`data.rows` = 0 (must be at least 1)",
+        ),
+        (
+            "rows = 1_000_000",
+            "rows = 1_000_000\nrate = 5",
+            "unknown field `rate`",
+        ),
+        (
+            "threads = 32",
+            "threads = 32\nrate = 0",
+            "`load.rate` = 0 (must be transactions",
+        ),
+        (
+            "threads = 32",
+            "threads = 32\noptions = { range_sise = 5 }",
+            "did you mean --range_size?",
+        ),
+        (
+            "\"5s\"",
+            "{ at_least = \"2m\", at_most = \"1m\" }",
+            "no less than the 120s",
+        ),
+        ("[\"a\", \"b\"]", "\"1..9 by 2\"", "must be a range such as"),
+        (
+            "\"8G\"",
+            "\"8X\"",
+            "`server.config.innodb_buffer_pool_size` = 8X",
+        ),
+        (
+            "[\"a\", \"b\"]",
+            "[]",
+            "`factors.drive` = [] (needs at least one level)",
+        ),
+        ("[\"a\", \"b\"]", "[\"a\", \"a\"]", "write each level once"),
+        ("\"5s\"", "5", "s.toml: line 14"),
+        ("\"1/25\"", "\"25\"", "not a scale"),
+        ("title", "titel", "did you mean `title`?"),
+        (
+            "threads = 32",
+            "threads = 0",
+            "`load.threads` = [0] (must be at least 1)",
+        ),
+    ];
+    for (right, wrong, expected) in cases {
+        let found = message(&STUDY.replace(right, wrong));
+        assert!(found.contains(expected), "{wrong}: {found}");
+    }
+}
+
+#[test]
+fn mistakes_in_levels_and_repetitions_are_named_too() {
+    let cases = [
+        (
+            "runs = 3",
+            "runs = 3\nuntil = \"narrow\"",
+            "such as `effect +-5 %`",
+        ),
+        (
+            "runs = 3",
+            "runs = 3\nuntil = \"effect +-5 %\"",
+            "at least 6",
+        ),
+        (
+            "runs = 3",
+            "runs = 3\nbudget = \"2h\"",
+            "means nothing without repeat.until",
+        ),
+        (
+            "runs = 3",
+            "runs = 3\nwithin_server = [\"drive\"]",
+            "another start of the server",
+        ),
+        (
+            "runs = 3",
+            "runs = 3\nwithin_server = [\"thread\"]",
+            "no such factor",
+        ),
+        (
+            "[repeat]",
+            "[[exclude]]\ndrvie = \"a\"\n[repeat]",
+            "did you mean `drive`?",
+        ),
+        (
+            "[repeat]",
+            "[[exclude]]\ndrive = \"c\"\n[repeat]",
+            "no such level",
+        ),
+        (
+            "[repeat]",
+            "[[exclude]]\ndrive = \"a\"\n[[exclude]]\ndrive = \"b\"\n[repeat]",
+            "leaves nothing to run",
+        ),
+        (
+            "[\"a\", \"b\"]",
+            "[ { innodb_doublewrite = \"ON\", drive = \"a\" } ]",
+            "is moved by factor `drive` too",
+        ),
+        (
+            "seed = 7",
+            "seed = 7\n[search]\nfind = \"peak\"\nrange = \"1..9\"",
+            "a search repeats by itself",
+        ),
+    ];
+    for (right, wrong, expected) in cases {
+        let found = message(&STUDY.replace(right, wrong));
+        assert!(found.contains(expected), "{wrong}: {found}");
+    }
+}
+
+fn with(right: &str, wrong: &str) -> Plan {
+    assert!(STUDY.contains(right), "{right}");
+    resolved(&STUDY.replace(right, wrong)).unwrap()
+}
+
+#[test]
+fn every_kind_of_factor_has_its_place() {
+    let factors = r#"
+        [factors]
+        "drive.fill" = [0.5, 0.9]
+        server = ["mysql 8.4", "mariadb", "/opt/db/bin/mariadbd"]
+        rate = ["closed", 500]
+        rtt = ["0s", "1ms"]
+        workload = ["oltp_read_only", "oltp_read_write"]
+        distribution = ["uniform", "zipfian"]
+        rows = [1_000_000, 2_000_000]
+        range_size = [10, 100]
+        innodb_page_size = ["4K", "16K"]
+        ignored"#;
+    let plan = with("[factors]", &factors.replace("ignored", ""));
+    assert_eq!(plan.cells.len(), 3 * 2_usize.pow(10));
+    let last = plan.cells.last().unwrap();
+    assert_eq!(last.drive_settings["flash.fill"], "0.9");
+    assert_eq!(last.server.as_ref().unwrap().flavor, Flavor::Mariadb);
+    assert_eq!(last.variables["innodb_page_size"], "16K");
+    let (data, load) = (plan.data_of(last), plan.load_of(last));
+    assert_eq!(
+        (data.rows, data.workload.as_str()),
+        (20_000, "oltp_read_write")
+    );
+    assert_eq!(load.rate_per_s, Some(500.0));
+    assert_eq!(load.rtt.to_string(), "1ms");
+    assert_eq!(load.distribution.as_str(), "zipfian");
+    assert_eq!(load.options["range_size"], "100");
+    let first = &plan.cells[0];
+    assert_eq!(
+        first.server.as_ref().unwrap().version.as_deref(),
+        Some("8.4")
+    );
+    assert_eq!(plan.load_of(first).rate_per_s, None);
+    // The binary log is MySQL's to turn off.
+    assert_eq!(first.variables["skip_log_bin"], "1");
+    assert!(!last.variables.contains_key("skip_log_bin"));
+    assert!(!plan.server.variables.contains_key("skip_log_bin"));
+}
+
+#[test]
+fn levels_that_move_together_are_one_declared_factor() {
+    let arms = r#"
+        [factors]
+        arm = [ { name = "CSD, doublewrite off", drive = "c", innodb_doublewrite = "OFF" },
+                { drive = "a", innodb_doublewrite = "ON" } ]
+        [ignored]"#;
+    let text = STUDY.split("[factors]").next().unwrap();
+    let plan = resolved(&format!("{text}{}", arms.replace("[ignored]", ""))).unwrap();
+    assert_eq!(plan.factors[0].settings, ["drive", "innodb_doublewrite"]);
+    assert!(plan.factors[0].moves_several());
+    let labels: Vec<_> = plan.cells.iter().map(Cell::label).collect();
+    assert_eq!(
+        labels,
+        [
+            "arm CSD, doublewrite off",
+            "arm drive a, innodb_doublewrite ON"
+        ]
+    );
+    assert_eq!(plan.cells[0].drive.as_deref(), Some("c"));
+    assert_eq!(plan.cells[0].variables["innodb_doublewrite"], "OFF");
+}
+
+#[test]
+fn exclusions_leave_their_cells_out() {
+    let plan = with(
+        "[repeat]",
+        "[[exclude]]\ndrive = \"b\"\ninnodb_doublewrite = \"OFF\"\n[repeat]",
+    );
+    let labels: Vec<_> = plan.cells.iter().map(Cell::label).collect();
+    assert_eq!(labels.len(), 3);
+    assert!(!labels.contains(&"drive b, innodb_doublewrite OFF".to_owned()));
+}
+
+#[test]
+fn what_varies_within_a_server_stays_together_in_the_order() {
+    let text = STUDY.replace("threads = 32", "threads = [2, 8, 32]");
+    let plan =
+        |repeat: &str| resolved(&text.replace("seed = 7", &format!("seed = 7\n{repeat}"))).unwrap();
+    let threads_in_order = |plan: &Plan| {
+        let threads = plan.runs.iter().map(|run| plan.cells[run.cell].threads);
+        threads.collect::<Vec<_>>()
+    };
+    let inside = plan("within_server = [\"threads\"]");
+    for server in inside.runs.chunks(3) {
+        assert!(
+            server
+                .iter()
+                .all(|run| inside.shares_server(server[0].cell, run.cell))
+        );
+    }
+    let written = plan("within_server = [\"threads\"]\norder_within = \"as_written\"");
+    assert_eq!(threads_in_order(&written), [2, 8, 32].repeat(12));
+    assert_ne!(threads_in_order(&inside), threads_in_order(&written));
+    let apart = plan("");
+    assert!(!apart.shares_server(0, 0));
+}
+
+#[test]
+fn a_range_of_threads_is_a_factor() {
+    let plan = with("threads = 32", "threads = \"2..32 log 5\"");
+    let threads = plan
+        .factors
+        .iter()
+        .find(|factor| factor.name == "threads")
+        .unwrap();
+    assert_eq!(threads.levels, ["2", "4", "8", "16", "32"]);
+    assert_eq!(plan.cells.len(), 20);
+}
+
+#[test]
+fn a_warm_up_may_have_bounds_instead_of_a_length() {
+    let load = |warmup: &str| with("warmup = \"5s\"", &format!("warmup = {warmup}")).load;
+    assert_eq!(load("\"auto\"").warmup_max.unwrap().to_string(), "1800s");
+    let bounded = load("{ at_least = \"3s\", at_most = \"9s\" }");
+    assert_eq!(bounded.warmup.to_string(), "3s");
+    assert_eq!(bounded.warmup_max.unwrap().to_string(), "9s");
+}
+
+#[test]
+fn repetitions_until_an_interval_is_narrow() {
+    let plan = with("runs = 3", "until = \"effect +-5 %\"\nbudget = \"2h\"");
+    assert_eq!(plan.repeat.until, Some(0.05));
+    assert_eq!((plan.repeat.runs, plan.repeat.at_most), (6, 30));
+    assert_eq!(plan.runs.len(), 24);
+}
+
+#[test]
+fn a_search_that_cannot_be_made_says_why() {
+    let searching = |search: &str| {
+        let text = STUDY.replace("runs = 3", "");
+        message(&text.replace("[repeat]", &format!("[search]\n{search}\n[repeat]")))
+    };
+    for (search, why) in [
+        (
+            "find = \"rate\"\nrange = \"1..9\"",
+            "needs search.objective",
+        ),
+        (
+            "find = \"rate\"\nrange = \"1..9\"\nobjective = \"p98 <= 1ms\"",
+            "no latency",
+        ),
+        (
+            "find = \"peak\"\nrange = \"9..1\"",
+            "must begin above 0 and rise",
+        ),
+        (
+            "find = \"knee\"\nrange = \"1..9\"\nshares = [1.5]",
+            "must be in 0 to 1",
+        ),
+        (
+            "find = \"knee\"\nrange = \"1..9\"\nfactor = \"innodb_doublewrite\"",
+            "search it or list it",
+        ),
+        (
+            "find = \"knee\"\nrange = \"1..9\"\nfactor = \"server\"",
+            "can vary",
+        ),
+    ] {
+        let found = searching(search);
+        assert!(found.contains(why), "{search}: {found}");
+    }
+}
+
+#[test]
+fn a_search_replaces_the_runs() {
+    let text = STUDY.replace("runs = 3", "").replace(
+        "[repeat]",
+        "[search]\nfind = \"knee\"\nrange = \"1G..16G\"\ntolerance = \"10 %\"\n[repeat]",
+    );
+    let plan = resolved(&text).unwrap();
+    assert_eq!((plan.cells.len(), plan.runs.len()), (4, 0));
+    let search = plan.search.clone().unwrap();
+    assert_eq!(search.factor, "innodb_buffer_pool_size");
+    assert_eq!((search.low, search.high), (1 << 30, 16 << 30));
+    assert!(matches!(&search.goal, SearchGoal::Knee { shares } if shares.len() == 3));
+    let probe = weir_model::Probe {
+        of_cell: 1,
+        place: 2 << 30,
+        confirms: false,
+    };
+    let cell = search::probe_cell(&plan, &search, probe);
+    // Scaled with the data, labelled as written.
+    assert_eq!(cell.variables["innodb_buffer_pool_size"], "21474836");
+    assert_eq!(cell.levels["innodb_buffer_pool_size"], "2G");
+}

@@ -1,0 +1,112 @@
+//! What is noted while a load runs, and what becomes of it.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use weir_drive::DriveProcess;
+use weir_load::LoadOutcome;
+use weir_model::{
+    Approach, DriveStatistics, IntervalRecord, PlannedRun, RunRecord, RunResult, Sample,
+};
+
+use super::usage;
+
+/// What is noted while the load runs.
+#[derive(Default)]
+pub(super) struct Watch {
+    pub(super) intervals: Vec<IntervalRecord>,
+    /// The drive's counters when the measurement began.
+    pub(super) drive_before: Option<DriveStatistics>,
+    /// When the measurement began.
+    measurement_began: Option<Instant>,
+}
+
+impl Watch {
+    pub(super) fn observe(&mut self, interval: &IntervalRecord, drive: Option<&DriveProcess>) {
+        self.intervals.push(*interval);
+        // The last interval of the warm-up ends at 0; without a warm-up the first one must do.
+        if self.measurement_began.is_none() && interval.time_s >= 0.0 {
+            let late = Duration::from_secs_f64(interval.time_s.max(0.0));
+            self.measurement_began = Instant::now().checked_sub(late);
+            self.drive_before = drive.and_then(|drive| drive.statistics().ok());
+        }
+    }
+
+    /// Notes an interval of a load before the one that is measured; [`Watch::end_earlier`] moves
+    /// it to its place in time.
+    pub(super) fn observe_earlier(&mut self, interval: &IntervalRecord) {
+        self.intervals.push(*interval);
+    }
+
+    /// The earlier load is over, `gap_s` before the measurement.
+    pub(super) fn end_earlier(&mut self, gap_s: f64) {
+        let end_s = self.intervals.last().map_or(0.0, |last| last.time_s);
+        for interval in &mut self.intervals {
+            interval.time_s -= end_s + gap_s;
+        }
+    }
+
+    /// Moves the samples' times from the start of the sampling to the start of the measurement.
+    pub(super) fn relative_to_measurement(
+        &self,
+        mut samples: Vec<Sample>,
+        sampling_began: Instant,
+    ) -> Vec<Sample> {
+        let began = self.measurement_began.unwrap_or(sampling_began);
+        let shift_s = began
+            .saturating_duration_since(sampling_began)
+            .as_secs_f64();
+        for sample in &mut samples {
+            sample.time_s -= shift_s;
+        }
+        samples
+    }
+}
+
+/// A completed measurement.
+pub(super) struct Measured {
+    pub(super) outcome: LoadOutcome,
+    pub(super) intervals: Vec<IntervalRecord>,
+    pub(super) samples: Vec<Sample>,
+    pub(super) approach: Approach,
+    pub(super) drive: Option<DriveStatistics>,
+}
+
+impl Measured {
+    pub(super) fn into_result(
+        self,
+        planned: PlannedRun,
+        started_at: String,
+        variables: BTreeMap<String, String>,
+        variables_changed: BTreeMap<String, String>,
+        commands: Vec<String>,
+    ) -> RunResult {
+        let outcome = self.outcome;
+        let measured_s = outcome.measured_s;
+        let client_cpu = outcome.client_utilization();
+        let utilization = usage::utilization(&self.samples, measured_s, client_cpu);
+        RunResult {
+            record: RunRecord {
+                cell: planned.cell,
+                repetition: planned.repetition,
+                started_at,
+                measured_s,
+                queries_per_s: outcome.counts.queries as f64 / measured_s,
+                transactions_per_s: outcome.counts.transactions as f64 / measured_s,
+                latency: outcome.latency,
+                errors: outcome.counts.errors,
+                unfinished: outcome.unfinished,
+                limiter: usage::limiter(&utilization),
+                utilization,
+                approach: self.approach,
+            },
+            intervals: self.intervals,
+            samples: self.samples,
+            variables,
+            variables_changed,
+            drive: self.drive,
+            commands,
+            histogram: outcome.histogram,
+        }
+    }
+}

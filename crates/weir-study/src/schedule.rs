@@ -1,0 +1,40 @@
+//! Which run comes next: a pure function of the plan and the runs that are complete.
+//!
+//! So a study that was killed goes on where it was: the stored runs are all there is to know.
+
+mod blocks;
+mod search;
+
+use weir_model::{Plan, PlannedRun, Probe, RunRecord};
+
+use crate::StudyError;
+
+pub(crate) use search::answers;
+
+/// What to do next.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Next {
+    /// One more run of a cell of the plan.
+    Run(PlannedRun),
+    /// A run at a place that has no cell yet.
+    Probe(Probe),
+    /// Nothing more.
+    Done,
+}
+
+/// The next run after `records`.
+pub(crate) fn next(plan: &Plan, records: &[RunRecord]) -> Result<Next, StudyError> {
+    match &plan.search {
+        Some(search) => search::next(plan, search, records),
+        None => blocks::next(plan, records),
+    }
+}
+
+/// How many runs there will be, as far as can be known: never fewer than are complete.
+pub(crate) fn expected_runs(plan: &Plan, records: &[RunRecord]) -> usize {
+    let known = match &plan.search {
+        Some(search) => search::expected_runs(plan, search),
+        None => plan.runs.len(),
+    };
+    known.max(records.len() + 1)
+}

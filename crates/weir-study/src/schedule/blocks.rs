@@ -1,0 +1,94 @@
+//! Blocks of repetitions: those of the plan, then as many as the intervals need.
+
+use std::collections::BTreeSet;
+
+use weir_model::{Plan, PlannedRun, RunRecord};
+use weir_stats::{StatsError, is_settled};
+
+use super::Next;
+use crate::compare::{Contrast, contrasts};
+use crate::{StudyError, estimate, order};
+
+pub(super) fn next(plan: &Plan, records: &[RunRecord]) -> Result<Next, StudyError> {
+    if let Some(run) = first_missing(&plan.runs, records) {
+        return Ok(Next::Run(run));
+    }
+    let Some(until) = plan.repeat.until else {
+        return Ok(Next::Done);
+    };
+    for repetition in plan.repeat.runs + 1..=plan.repeat.at_most {
+        // A block is decided by those before it alone, also when some of its runs are there.
+        let before: Vec<_> = records
+            .iter()
+            .filter(|r| r.repetition < repetition)
+            .collect();
+        let cells = open_cells(plan, &before, until)?;
+        let block = order::block(plan, repetition, &cells);
+        if block.is_empty() || is_over_budget(plan, &before, &block) {
+            return Ok(Next::Done);
+        }
+        if let Some(run) = first_missing(&block, records) {
+            return Ok(Next::Run(run));
+        }
+    }
+    Ok(Next::Done)
+}
+
+/// Contrasts whose interval is not as narrow as the study wants, after `records`.
+pub(crate) fn open_contrasts(
+    plan: &Plan,
+    records: &[&RunRecord],
+    until: f64,
+) -> Result<Vec<Contrast>, StatsError> {
+    let mut open = Vec::new();
+    for contrast in contrasts(plan) {
+        if !is_settled(&pairs(records, &contrast), until)? {
+            open.push(contrast);
+        }
+    }
+    Ok(open)
+}
+
+/// The cells of those contrasts: the time goes where it decides something.
+fn open_cells(plan: &Plan, records: &[&RunRecord], until: f64) -> Result<Vec<usize>, StudyError> {
+    let open = open_contrasts(plan, records, until)?;
+    let cells: BTreeSet<_> = open
+        .iter()
+        .flat_map(|contrast| [contrast.baseline_cell, contrast.level_cell])
+        .collect();
+    Ok(cells.into_iter().collect())
+}
+
+/// Whether `block` would end later than the budget allows. Time is counted in runs, not on the
+/// clock, so that a study that was interrupted decides as one that was not.
+fn is_over_budget(plan: &Plan, records: &[&RunRecord], block: &[PlannedRun]) -> bool {
+    let Some(budget) = plan.repeat.budget else {
+        return false;
+    };
+    let planned = block
+        .iter()
+        .map(|run| estimate::planned_s(plan, &plan.cells[run.cell]));
+    let spent_s = estimate::spent_s(records.iter().copied());
+    spent_s + planned.sum::<f64>() > budget.as_secs_f64()
+}
+
+/// Throughput, `(level, baseline)`, of both cells in each repetition that has both.
+fn pairs(records: &[&RunRecord], contrast: &Contrast) -> Vec<(f64, f64)> {
+    let of_cell = |cell| records.iter().filter(move |record| record.cell == cell);
+    of_cell(contrast.level_cell)
+        .filter_map(|level| {
+            let mut baselines = of_cell(contrast.baseline_cell);
+            let baseline = baselines.find(|baseline| baseline.repetition == level.repetition)?;
+            Some((level.queries_per_s, baseline.queries_per_s))
+        })
+        .collect()
+}
+
+fn first_missing(runs: &[PlannedRun], records: &[RunRecord]) -> Option<PlannedRun> {
+    let is_there = |run: &PlannedRun| {
+        let same =
+            |record: &RunRecord| (record.cell, record.repetition) == (run.cell, run.repetition);
+        records.iter().any(same)
+    };
+    runs.iter().find(|run| !is_there(run)).copied()
+}
