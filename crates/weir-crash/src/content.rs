@@ -8,6 +8,8 @@ use std::ops::RangeInclusive;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+/// Seed of the loaded rows.
+pub(crate) const LOADED_SEED: u64 = 1;
 /// Rows that one transaction changes.
 const ROWS_PER_TRANSACTION: usize = 4;
 /// Bytes of a row's text: some 60 rows to a page of 16 KiB.
@@ -94,7 +96,12 @@ fn own_rows(shape: Shape, client: u32) -> u32 {
     (shape.rows - client).div_ceil(shape.clients)
 }
 
-/// What `row` holds after transaction `number` of its client; 0: as loaded.
+/// What `row` holds as loaded: the same for all tests, so that loaded data can be kept.
+pub(crate) fn loaded_row(row: RowId) -> Content {
+    self::row(LOADED_SEED, row, 0)
+}
+
+/// What `row` holds after transaction `number` of its client.
 pub(crate) fn row(seed: u64, row: RowId, number: u32) -> Content {
     content(&mut random(seed, [row.table << 8 | 2, row.id, number]))
 }

@@ -64,7 +64,7 @@ impl Expected {
             seed,
             shape,
             loaded: places
-                .map(|place| content::row(seed, place, 0).into())
+                .map(|place| content::loaded_row(place).into())
                 .collect(),
         }
     }

@@ -12,14 +12,13 @@ use weir_drive::{DriveProcess, MountOptions, Recording, RecordingOptions, monoto
 use weir_process::{PathError, WorkDirectory};
 use weir_server::{PrivateServer, ServerBinary, SnapshotKey, Snapshots, StartOptions, initialise};
 
-use crate::content::Shape;
+use crate::content::{LOADED_SEED, Shape};
 use crate::error::CrashError;
 use crate::ledger::Ledger;
 use crate::workload;
 
 /// Counts up when the loaded content changes, so that old snapshots are not taken for new ones.
 const DATA_FORMAT: u32 = 1;
-const DATA_SEED: u64 = 1;
 const PAGE_BYTES: u32 = 16 * 1024;
 /// The whole pool is flushed at the end of the loading.
 const STOP_PATIENCE: Duration = Duration::from_mins(5);
@@ -165,7 +164,7 @@ fn prepare(
         workload: "crash_ledger".to_owned(),
         tables: options.shape.tables,
         rows: options.shape.rows.into(),
-        seed: DATA_SEED,
+        seed: LOADED_SEED,
         page_bytes: PAGE_BYTES,
         format: DATA_FORMAT,
     };
@@ -180,7 +179,7 @@ fn prepare(
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .into();
         let server = PrivateServer::start(&options.server, &start)?;
-        workload::load(&server.endpoint(), DATA_SEED, options.shape, stop)?;
+        workload::load(&server.endpoint(), options.shape, stop)?;
         server.stop(STOP_PATIENCE)?;
         snapshots.store(&key, &data_dir)?;
     }

@@ -45,12 +45,7 @@ pub(crate) fn all_tables(shape: Shape) -> impl Iterator<Item = String> {
 }
 
 /// Creates and fills the tables: every client at transaction 0.
-pub(crate) fn load(
-    endpoint: &Endpoint,
-    seed: u64,
-    shape: Shape,
-    stop: &AtomicBool,
-) -> Result<(), CrashError> {
+pub(crate) fn load(endpoint: &Endpoint, shape: Shape, stop: &AtomicBool) -> Result<(), CrashError> {
     let mut connection = connect(endpoint).map_err(CrashError::statement("connect"))?;
     let mut run = |statement: String| {
         let doing = statement.chars().take(60).collect::<String>();
@@ -79,7 +74,7 @@ pub(crate) fn load(
             }
             let last = shape.rows.min(next + ROWS_PER_INSERT - 1);
             let rows = (next..=last).map(|id| {
-                let row = content::row(seed, content::RowId { table, id }, 0);
+                let row = content::loaded_row(content::RowId { table, id });
                 format!("({id}, 0, {}, '{}')", row.key, row.text)
             });
             let rows = rows.collect::<Vec<_>>().join(",");

@@ -78,8 +78,7 @@ fn options(arguments: &CrashTestArguments) -> anyhow::Result<TestOptions> {
     if let Some(unit) = arguments.atomic {
         rules.atomicity = Atomicity {
             unit,
-            boundary: None,
-            ..rules.atomicity
+            ..Atomicity::default()
         };
     }
     let variables = arguments.set.iter().map(|pair| setting(pair));
