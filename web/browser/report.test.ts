@@ -83,6 +83,7 @@ describe("a report", () => {
     expect(await page.title()).toContain("Doublewrite on two drives");
     expect(await page.locator("h2").allTextContents()).toEqual([
       "What is the answer?",
+      "What follows from it?",
       "How sure is it, and why?",
       "What limited each combination?",
       "Was it steady?",

@@ -13,6 +13,7 @@ import { answers } from "./sections/answers";
 import { claims } from "./sections/claims";
 import { drive } from "./sections/drive";
 import { header } from "./sections/header";
+import { insights } from "./sections/insights";
 import { limits } from "./sections/limits";
 import { setup } from "./sections/setup";
 import { sureness } from "./sections/sureness";
@@ -31,7 +32,7 @@ function show(): void {
   try {
     const page = parsePage(text);
     document.title = `${page.title} \u2013 Weir report`;
-    const sections = [answers, sureness, limits, time, drive, claims, setup]
+    const sections = [answers, insights, sureness, limits, time, drive, claims, setup]
       .map((section) => section(page))
       .filter((section) => section !== null);
     root.replaceChildren(header(page), ...sections);

@@ -30,6 +30,7 @@ const answer = v.strictObject({
   verdict: v.picklist(["effect", "inconclusive", "invalid"]),
   verdict_name: v.string(),
   sentence: v.string(),
+  notes: v.array(v.string()),
   findings: v.array(finding),
 });
 
@@ -120,7 +121,11 @@ const claim = v.strictObject({
   source: v.string(),
   says: v.string(),
   value: v.number(),
-  answers: v.array(v.number()),
+  context: v.string(),
+  measured: v.nullable(v.string()),
+  agreement: v.picklist(["agrees", "disagrees", "cannot_say"]),
+  agreement_name: v.string(),
+  why: v.string(),
 });
 
 const setup = v.strictObject({
@@ -161,6 +166,7 @@ const page = v.strictObject({
   runs: v.array(run),
   traffic: v.array(traffic),
   counters: v.array(counter),
+  insights: v.array(v.string()),
   claims: v.array(claim),
   setup,
   variables,

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { agreement } from "../src/sections/claims";
 import { limiterText } from "../src/sections/limits";
 import { everySecond, summary } from "../src/sections/time";
 import { binRange, largest, onBins, runsOf, times } from "../src/series";
@@ -58,17 +57,5 @@ describe("words about results", () => {
     }
     expect(limiterText(cell)).toBe("drive, writing");
     expect(limiterText({ ...cell, limiter: { ...cell.limiter, repetitions: 2 } })).toBe("drive, writing (2 of 3 runs)");
-  });
-
-  it("place a published value against the interval, unless there is none to trust", () => {
-    const [effect, , , invalid] = page.answers;
-    if (effect === undefined || invalid === undefined) {
-      throw new Error("the fixture has answers");
-    }
-    expect([1.48, 1.3, 1.1].map((value) => agreement(value, effect))).toEqual([
-      "above the interval", "inside the interval", "below the interval",
-    ]);
-    expect(agreement(1.05, invalid)).toBeNull();
-    expect(agreement(1.05, null)).toBeNull();
   });
 });

@@ -75,10 +75,20 @@ impl Engine {
         self.stored_bytes.load(Ordering::Relaxed) as f64 / written as f64
     }
 
+    /// Whether the drive stores less than it is given.
+    pub(crate) fn compresses(&self) -> bool {
+        self.compressor.is_some()
+    }
+
+    /// A file lay on the drive before it was mounted; `bytes` of it take `fraction` of that.
+    pub(crate) fn adopt(&self, file: u64, bytes: u64, fraction: f64) {
+        self.lock_model().adopt(file, bytes, fraction);
+    }
+
     /// `ENOSPC` if a drive that compresses has no flash left for a write of `bytes`, wherever it
     /// goes.
     pub(crate) fn check_room(&self, bytes: u64) -> Result<(), Errno> {
-        if self.compressor.is_none() {
+        if !self.compresses() {
             return Ok(());
         }
         let stored = (bytes as f64 * self.stored_share()) as u64;

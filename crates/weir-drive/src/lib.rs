@@ -1,5 +1,6 @@
 //! The emulated drive: device model, deadline scheduler and FUSE front end.
 
+mod adoption;
 mod calibration;
 mod clock;
 mod compression;

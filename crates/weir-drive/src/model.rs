@@ -140,6 +140,21 @@ impl Model {
             .is_none_or(|space| space.has_room(stored_bytes))
     }
 
+    /// A file was on the drive before: `bytes` of it, which take `fraction` of that. This takes
+    /// space and no time.
+    pub fn adopt(&mut self, file: u64, bytes: u64, fraction: f64) {
+        if let Some(space) = &mut self.space {
+            space.write(&Op {
+                kind: OpKind::Write,
+                file,
+                file_kind: FileKind::Other,
+                offset: 0,
+                bytes,
+                compressed_fraction: fraction,
+            });
+        }
+    }
+
     /// From when on the write that was submitted last survives a power cut.
     pub fn durable(&self) -> Durable {
         match self.keeping {

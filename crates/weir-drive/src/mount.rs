@@ -17,6 +17,7 @@ use rustix::process::{Resource, Rlimit};
 use weir_model::DriveProfile;
 use weir_process::{Entry, EntryKind, ProcessIdentity, Registration, Registry};
 
+use crate::adoption;
 use crate::calibration;
 use crate::control::Listener;
 use crate::engine::Engine;
@@ -74,6 +75,10 @@ fn serve_at(
     let capacity = options.data_scale.apply(profile.capacity.0);
     let engine = Engine::start(profile, options.drive_scale, capacity)
         .map_err(DriveError::path("start the threads for", mountpoint))?;
+    adoption::adopt(&options.backing, &engine).map_err(DriveError::path(
+        "read the backing directory",
+        &options.backing,
+    ))?;
     let engine = Arc::new(engine);
     let recorder = Recorder::open(options.recording.as_ref(), &options.backing, mountpoint)?;
     let recorder = Arc::new(recorder);

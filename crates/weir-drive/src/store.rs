@@ -11,6 +11,7 @@ mod directory;
 mod handles;
 mod inodes;
 mod space;
+pub(crate) mod walk;
 
 use std::ffi::OsStr;
 use std::os::fd::AsFd;

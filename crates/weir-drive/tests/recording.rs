@@ -343,10 +343,12 @@ fn what_is_no_recording_is_told_in_one_line() {
 #[test]
 fn a_recording_is_neither_written_over_nor_into_the_drive_itself() {
     let (folder, _) = finish(recorded(|_| {}));
+    std::os::unix::fs::symlink("backing", folder.path().join("link")).unwrap();
     for (name, said) in [
         ("record", "a recording is there already"),
         ("backing/record", "outside of the drive and its backing"),
-        ("mount/record", "outside of the drive and its backing"),
+        ("mount/record/new", "outside of the drive and its backing"),
+        ("link/record", "outside of the drive and its backing"),
     ] {
         let options = MountOptions {
             recording: Some(RecordingOptions::new(folder.path().join(name))),
@@ -357,5 +359,6 @@ fn a_recording_is_neither_written_over_nor_into_the_drive_itself() {
         assert!(error.contains(said), "{error}");
         assert_eq!(error.lines().count(), 1);
         assert!(!weir_process::is_mounted(&options.mountpoint));
+        assert!(name == "record" || !folder.path().join(name).exists());
     }
 }

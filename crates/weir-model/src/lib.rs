@@ -38,8 +38,8 @@ pub use judgement::{
 };
 pub use metric::{Metric, MetricKind, Sample, metrics};
 pub use plan::{
-    Cell, Claim, DataPlan, DistributionName, LoadSettings, NegativeControl, Plan, PlannedRun,
-    Price, Probe, ServerChoice, ServerSettings, WorkloadName,
+    Cell, Claim, CrashTest, DataPlan, DistributionName, LoadSettings, NegativeControl, Plan,
+    PlannedRun, Price, Probe, ServerChoice, ServerSettings, WorkloadName,
 };
 pub use result::{
     Approach, Confirmation, FoundPlace, IntervalRecord, LatencySummary, Limiter, Provenance,

@@ -47,6 +47,9 @@ pub struct Plan {
     /// Prices of levels: `intel-p4610` -> its price.
     #[serde(default)]
     pub prices: BTreeMap<String, Price>,
+    /// Power-cut tests that the study relies on.
+    #[serde(default)]
+    pub crash_tests: Vec<CrashTest>,
 }
 
 impl Plan {
@@ -266,6 +269,27 @@ pub struct NegativeControl {
     /// Levels of other factors where it can do nothing.
     #[serde(rename = "where")]
     pub at: BTreeMap<String, String>,
+}
+
+/// A power-cut test of a drive without doublewrite, made before the study.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CrashTest {
+    /// The drive.
+    pub drive: String,
+    /// Crash states that were tried.
+    pub states: u64,
+    /// Of these, the states in which a page was torn or a transaction lost.
+    pub lost: u64,
+    /// Where the test can be looked at.
+    pub source: String,
+}
+
+impl CrashTest {
+    /// Whether it shows that `drive` keeps pages whole.
+    pub fn shows_whole_pages(&self, drive: &str) -> bool {
+        self.drive == drive && self.states > 0 && self.lost == 0
+    }
 }
 
 /// What a level costs.

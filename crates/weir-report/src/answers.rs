@@ -3,8 +3,9 @@
 use serde::Serialize;
 use weir_model::{Comparison, Finding, Severity, Verdict};
 
+use crate::insights::ratio_words;
 use crate::number::{Rounded, interval_decimals, interval_end};
-use crate::words::{count, levels_phrase, metric_name, verdict_name};
+use crate::words::{count, levels_phrase, method_name, metric_name, verdict_name};
 
 /// A comparison as the page shows it.
 #[derive(Debug, Serialize)]
@@ -28,6 +29,8 @@ pub(crate) struct Answer<'a> {
     verdict: Verdict,
     pub(crate) verdict_name: &'static str,
     pub(crate) sentence: String,
+    /// Latencies beside it, and a second opinion that disagrees.
+    pub(crate) notes: Vec<String>,
     findings: &'a [Finding],
 }
 
@@ -53,20 +56,16 @@ impl<'a> Answer<'a> {
             verdict: comparison.verdict,
             verdict_name: verdict_name(comparison.verdict),
             sentence: sentence(comparison),
+            notes: notes(comparison),
             findings: &comparison.findings,
         }
     }
 
-    /// What to bear in mind; errors are part of the sentence.
+    /// What to bear in mind; errors, and why it is inconclusive, are part of the sentence.
     pub(crate) fn warnings(&self) -> impl Iterator<Item = &'a Finding> {
         self.findings
             .iter()
-            .filter(|finding| finding.severity == Severity::Warning)
-    }
-
-    /// Whether a rule forbids to quote the ratio.
-    pub(crate) fn is_invalid(&self) -> bool {
-        self.verdict == Verdict::Invalid
+            .filter(|finding| finding.severity == Severity::Warning && finding.rule != "R5")
     }
 }
 
@@ -114,6 +113,17 @@ pub fn sentence(comparison: &Comparison) -> String {
                  ({interval}{repetitions})"
             )
         }
+        (Verdict::Inconclusive, Some(ends)) if comparison.estimate().differs_from_one() => {
+            let why = comparison
+                .findings
+                .iter()
+                .find(|finding| finding.rule == "R5");
+            let why = why.map_or("", |finding| &finding.message);
+            format!(
+                "inconclusive (R5): {factor} {level} against {baseline}{place} in {metric}: ratio \
+                 {ratio}, 95 % interval {ends}, {repetitions}; {why}"
+            )
+        }
         (Verdict::Inconclusive, Some(ends)) => format!(
             "inconclusive: no difference in {metric} was shown between {factor} {level} and \
              {baseline}{place} (ratio {ratio}, 95 % interval {ends}, {repetitions})"
@@ -127,6 +137,34 @@ pub fn sentence(comparison: &Comparison) -> String {
             format!("invalid{rules}: {factor} {level} against {baseline}{place}: {why}")
         }
     }
+}
+
+/// What stands below the sentence: latencies, a negative control, a second opinion that disagrees.
+fn notes(comparison: &Comparison) -> Vec<String> {
+    let mut notes = Vec::new();
+    if comparison.verdict != Verdict::Invalid && !comparison.others.is_empty() {
+        let others = comparison.others.iter().map(|other| {
+            let metric = metric_name(&other.metric);
+            format!("{metric} {}", ratio_words(&other.ratio))
+        });
+        notes.push(others.collect::<Vec<_>>().join(", "));
+    }
+    if comparison.negative_control {
+        notes.push(format!(
+            "negative control: {} can do nothing here, so this shift is the study's own error",
+            comparison.factor
+        ));
+    }
+    if let Some(opinion) = &comparison.second_opinion
+        && opinion.disagrees
+    {
+        notes.push(format!(
+            "a second opinion disagrees: {} {}",
+            method_name(opinion.method),
+            ratio_words(&opinion.ratio)
+        ));
+    }
+    notes
 }
 
 /// Where the comparison holds: ` on intel-p4610, 32 connections`, or nothing.

@@ -10,6 +10,7 @@ mod counters;
 mod data_sheet;
 mod error;
 mod html;
+mod insights;
 mod markdown;
 mod number;
 mod page;

@@ -18,6 +18,9 @@ pub fn markdown(result: &StudyResult) -> String {
     );
     for answer in &page.answers {
         push_line(&mut out, &format!("- {}", text(&answer.sentence)));
+        for note in &answer.notes {
+            push_line(&mut out, &format!("  - {}", text(note)));
+        }
     }
     let searches = searches::sentences(result);
     for line in searches.iter().flatten() {
@@ -25,6 +28,12 @@ pub fn markdown(result: &StudyResult) -> String {
     }
     if page.answers.is_empty() && searches.is_empty() {
         push_line(&mut out, "No comparison could be made.");
+    }
+    if !page.insights.is_empty() {
+        push_line(&mut out, "\n## What follows\n");
+    }
+    for insight in &page.insights {
+        push_line(&mut out, &format!("- {}", text(insight)));
     }
     push_cells(&mut out, &page.cells);
     if !page.findings.is_empty() {
@@ -67,29 +76,21 @@ fn push_claims(out: &mut String, page: &Page<'_>) {
         return;
     }
     push_line(out, "\n## Published claims\n");
+    push_line(
+        out,
+        "| claim | published | where | measured here | agrees? | why |",
+    );
+    push_line(out, "|---|--:|---|---|---|---|");
     for claim in &page.claims {
-        let measured: Vec<_> = claim
-            .answers
-            .iter()
-            .map(|index| &page.answers[*index])
-            .map(|answer| match answer.interval_text.as_str() {
-                _ if answer.is_invalid() => "invalid".to_owned(),
-                "" => format!("{} ({})", answer.ratio_text, answer.verdict_name),
-                ends => format!("{} ({ends}, {})", answer.ratio_text, answer.verdict_name),
-            })
-            .collect();
-        let measured = if measured.is_empty() {
-            "not measured here".to_owned()
-        } else {
-            format!("measured here {}", measured.join("; "))
-        };
-        let line = format!(
-            "- {}: {} = {}; {measured}",
-            text(claim.source),
-            text(claim.says),
-            claim.value
-        );
-        push_line(out, &line);
+        let cells = [
+            text(&format!("{}: {}", claim.source, claim.says)),
+            format!("{}x", claim.value),
+            text(&claim.context),
+            claim.measured.clone().unwrap_or_else(|| "-".to_owned()),
+            claim.agreement_name.to_owned(),
+            text(claim.why),
+        ];
+        push_line(out, &format!("| {} |", cells.join(" | ")));
     }
 }
 
@@ -128,11 +129,11 @@ mod tests {
         }
         let rows = markdown
             .lines()
-            .filter(|line| line.starts_with("| ") && line.contains("innodb_doublewrite"));
+            .filter(|line| line.starts_with("| ") && line.contains(", innodb_doublewrite"));
         assert_eq!(rows.count(), 4);
         assert!(markdown.contains("(warning)") && markdown.contains("MySQL 9.7.0"));
         let claims = markdown.split("## Published claims").nth(1).unwrap();
-        assert!(claims.contains("measured here"), "{claims}");
+        assert!(claims.contains("| disagrees |"), "{claims}");
     }
 
     #[test]

@@ -4,16 +4,17 @@
 //! sides test, so that they can't drift apart.
 
 use serde::Serialize;
-use weir_model::{Severity, StudyResult, Utilization};
+use weir_model::{Agreement, Severity, StudyResult, Utilization};
 
 use crate::answers::Answer;
 use crate::cells::{self, CellSummary};
 use crate::counters::{self, CounterRow};
+use crate::insights::{self, ratio_words};
 use crate::runs::{self, RunView};
 use crate::setup::{self, Setup};
 use crate::traffic::{self, CellTraffic};
 use crate::variables::{self, Variables};
-use crate::words::{flavor_name, severity_name};
+use crate::words::{agreement_name, flavor_name, levels_phrase, severity_name};
 
 /// The page's whole content.
 #[derive(Debug, Serialize)]
@@ -34,6 +35,8 @@ pub(crate) struct Page<'a> {
     runs: Vec<RunView<'a>>,
     traffic: Vec<CellTraffic>,
     counters: Vec<CounterRow>,
+    /// Sentences about several comparisons together.
+    pub(crate) insights: Vec<String>,
     pub(crate) claims: Vec<ClaimView<'a>>,
     pub(crate) setup: Setup<'a>,
     variables: Variables<'a>,
@@ -50,14 +53,19 @@ pub(crate) struct FindingView<'a> {
     concerns: Vec<String>,
 }
 
-/// A published claim beside what was measured here.
+/// A published claim beside what was measured here, at one place.
 #[derive(Debug, Serialize)]
 pub(crate) struct ClaimView<'a> {
     pub(crate) source: &'a str,
     pub(crate) says: &'a str,
     pub(crate) value: f64,
-    /// Indices of the answers about the factor and level that the claim names.
-    pub(crate) answers: Vec<usize>,
+    /// Levels of the other factors, in words.
+    pub(crate) context: String,
+    /// `1.31x (1.24 to 1.39)`; `None` if it was not measured.
+    pub(crate) measured: Option<String>,
+    agreement: Agreement,
+    pub(crate) agreement_name: &'static str,
+    pub(crate) why: &'a str,
 }
 
 impl<'a> Page<'a> {
@@ -77,6 +85,7 @@ impl<'a> Page<'a> {
             runs: runs::views(&result.runs, step_s),
             traffic: traffic::of(result),
             counters: counters::rows(result),
+            insights: insights::sentences(result),
             claims: claims(result),
             setup: setup::of(result),
             variables: variables::of(result),
@@ -120,25 +129,23 @@ fn findings(result: &StudyResult) -> Vec<FindingView<'_>> {
     views
 }
 
-/// Claims with the comparisons whose factor and level they name. Whether the claim's conditions were
-/// the same is for the reader to judge, so the page sets the numbers side by side and says no more.
+/// Every claim at every place where it was looked at. Whether the conditions were the same is for
+/// the reader to judge.
 fn claims(result: &StudyResult) -> Vec<ClaimView<'_>> {
-    let about =
-        |says: &str, factor: &str, level: &str| says.contains(factor) && says.contains(level);
-    let view = |claim: &'_ weir_model::Claim| -> Vec<usize> {
-        let comparisons = result.comparisons.iter().enumerate();
-        comparisons
-            .filter(|(_, comparison)| about(&claim.says, &comparison.factor, &comparison.level))
-            .map(|(index, _)| index)
-            .collect()
-    };
-    let claims = result.plan.claims.iter();
-    claims
-        .map(|claim| ClaimView {
-            source: &claim.source,
-            says: &claim.says,
-            value: claim.value,
-            answers: view(claim),
+    let verdicts = result.analysis.claims.iter();
+    verdicts
+        .filter_map(|verdict| {
+            let claim = result.plan.claims.get(verdict.claim)?;
+            Some(ClaimView {
+                source: &claim.source,
+                says: &claim.says,
+                value: claim.value,
+                context: levels_phrase(&verdict.context),
+                measured: verdict.measured.as_ref().map(ratio_words),
+                agreement: verdict.agreement,
+                agreement_name: agreement_name(verdict.agreement),
+                why: &verdict.why,
+            })
         })
         .collect()
 }
@@ -169,16 +176,13 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_finds_the_comparisons_that_it_speaks_of() {
-        let mut result = sample::study(4, 3);
-        result.plan.claims[0].says = "innodb_doublewrite OFF / ON in qps".to_owned();
+    fn a_claim_stands_beside_what_was_measured_wherever_it_was_looked_at() {
+        let result = sample::study(4, 3);
         let views = claims(&result);
-        let found = &views[0].answers;
-        assert!(!found.is_empty());
-        for index in found {
-            assert_eq!(result.comparisons[*index].factor, "innodb_doublewrite");
-        }
-        result.plan.claims[0].says = "nothing that was measured".to_owned();
-        assert!(claims(&result)[0].answers.is_empty());
+        assert_eq!(views.len(), result.analysis.claims.len());
+        assert_eq!(views[0].context, "intel-p4610");
+        assert_eq!(views[0].agreement_name, "disagrees");
+        assert!(views[0].measured.as_ref().unwrap().starts_with("1.3"));
+        assert_eq!(views[1].agreement_name, "cannot say");
     }
 }

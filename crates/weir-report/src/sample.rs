@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use weir_model::{
-    Analysis, Bytes, Cell, Claim, Comparison, DataPlan, DistributionName, DriveProfile,
-    DriveStatistics, Duration, FileKind, FileKindStatistics, Finding, Flavor, IntervalRecord,
-    LatencySummary, Limiter, LoadSettings, Method, MetricKind, Plan, PlannedRun, Provenance,
-    RunRecord, RunResult, Sample, ServerSettings, ServerVersion, Severity, StudyResult,
-    Utilization, Verdict, WorkloadName, metrics,
+    Agreement, Analysis, Bytes, Cell, Claim, ClaimVerdict, Comparison, DataPlan, DistributionName,
+    DriveProfile, DriveStatistics, Duration, FileKind, FileKindStatistics, Finding, Flavor,
+    IntervalRecord, LatencySummary, Limiter, LoadSettings, Method, MetricKind, OverallEffect, Plan,
+    PlannedRun, Provenance, Ratio, RunRecord, RunResult, Sample, ServerSettings, ServerVersion,
+    Severity, StudyResult, Utilization, Verdict, WorkloadName, metrics,
 };
 use weir_stats::paired_log_ratio;
 
@@ -65,7 +65,7 @@ fn build(cells: usize, repetitions: u32, measure_s: u32) -> StudyResult {
             .into(),
         data_bytes: 1_073_741_824,
         runs,
-        analysis: Analysis::default(),
+        analysis: analysis(),
         provenance: Provenance::default(),
         findings: vec![Finding {
             rule: "R6".to_owned(),
@@ -76,6 +76,56 @@ fn build(cells: usize, repetitions: u32, measure_s: u32) -> StudyResult {
                     .to_owned(),
         }],
         searches: Vec::new(),
+    }
+}
+
+/// What a study of two drives could have found besides its comparisons.
+fn analysis() -> Analysis {
+    let ratio = |ratio: f64| Ratio {
+        ratio,
+        low: Some(ratio * 0.95),
+        high: Some(ratio * 1.05),
+    };
+    let verdict = |drive: &str, measured: f64, agreement, why: &str| ClaimVerdict {
+        claim: 0,
+        context: strings(&[("drive", drive)]),
+        measured: Some(ratio(measured)),
+        agreement,
+        why: why.to_owned(),
+    };
+    Analysis {
+        noise: Some(weir_model::Noise {
+            log_deviation: 0.02,
+            degrees_of_freedom: 8.0,
+            identical_cells: 0,
+            repetitions: 3,
+            floor_ratio: 1.04,
+        }),
+        overall: vec![OverallEffect {
+            factor: "innodb_doublewrite".to_owned(),
+            baseline: "ON".to_owned(),
+            level: "OFF".to_owned(),
+            contexts: 2,
+            invalid: 0,
+            geometric_mean: 1.16,
+            ratio_min: 1.02,
+            ratio_max: 1.31,
+        }],
+        claims: vec![
+            verdict(
+                DRIVES[0].0,
+                1.31,
+                Agreement::Disagrees,
+                "the effect is smaller than published",
+            ),
+            verdict(
+                DRIVES[1].0,
+                1.02,
+                Agreement::CannotSay,
+                "the interval holds the published number and also no effect at all",
+            ),
+        ],
+        ..Analysis::default()
     }
 }
 
@@ -132,6 +182,7 @@ fn plan(cells: usize, repetitions: u32, measure_s: u32) -> Plan {
         }],
         negative_controls: Vec::new(),
         prices: BTreeMap::new(),
+        crash_tests: Vec::new(),
     }
 }
 

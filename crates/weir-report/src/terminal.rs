@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use weir_model::{Finding, StudyResult};
 
 use crate::cells::CELL_HEADER;
-use crate::page::Page;
+use crate::page::{ClaimView, Page};
 use crate::searches;
 use crate::table::table;
 use crate::words::severity_name;
@@ -16,6 +16,9 @@ pub fn terminal(result: &StudyResult) -> String {
     let mut out = format!("{}\n\n", result.plan.question);
     for answer in &page.answers {
         push_line(&mut out, &answer.sentence);
+        for note in &answer.notes {
+            push_line(&mut out, &format!("    {note}"));
+        }
         for warning in answer.warnings() {
             push_line(&mut out, &format!("    {}", finding_line(warning)));
         }
@@ -29,10 +32,29 @@ pub fn terminal(result: &StudyResult) -> String {
     }
     let rows: Vec<_> = page.cells.iter().map(|cell| cell.row().to_vec()).collect();
     push_line(&mut out, &format!("\n{}", table(&CELL_HEADER, &rows)));
+    for insight in &page.insights {
+        push_line(&mut out, insight);
+    }
+    for claim in &page.claims {
+        push_line(&mut out, &claim_line(claim));
+    }
     for finding in &result.findings {
         push_line(&mut out, &finding_line(finding));
     }
     out
+}
+
+/// `disagrees: Alibaba Cloud: ... = 1.48x, measured here 1.31x (1.24 to 1.39) on intel-p4610: ...`.
+fn claim_line(claim: &ClaimView<'_>) -> String {
+    let place = match claim.context.as_str() {
+        "" => String::new(),
+        context => format!(" at {context}"),
+    };
+    let measured = claim.measured.as_deref().unwrap_or("nothing");
+    format!(
+        "{}: {}: {} = {}x; measured here {measured}{place}: {}",
+        claim.agreement_name, claim.source, claim.says, claim.value, claim.why
+    )
 }
 
 /// `warning R6: ...`.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use weir_model::{Cell, DistributionName, FileKind, Flavor, Limiter, Scale, Severity, Verdict};
+use weir_model::{
+    Agreement, Cell, DistributionName, FileKind, Flavor, Limiter, Method, Scale, Severity, Verdict,
+};
 
 use crate::number::grouped;
 
@@ -117,6 +119,24 @@ pub(crate) fn verdict_name(verdict: Verdict) -> &'static str {
         Verdict::Effect => "difference",
         Verdict::Inconclusive => "inconclusive",
         Verdict::Invalid => "invalid",
+    }
+}
+
+/// How an interval was made, with what it assumes.
+pub(crate) fn method_name(method: Method) -> &'static str {
+    match method {
+        Method::PairedT => "Student's t on pairs",
+        Method::PairedBootstrap => "bootstrap-t on pairs",
+        Method::Welch => "Welch, runs not paired",
+        Method::WelchWithinRuns => "Welch on the seconds within runs",
+    }
+}
+
+pub(crate) fn agreement_name(agreement: Agreement) -> &'static str {
+    match agreement {
+        Agreement::Agrees => "agrees",
+        Agreement::Disagrees => "disagrees",
+        Agreement::CannotSay => "cannot say",
     }
 }
 

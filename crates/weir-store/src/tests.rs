@@ -52,6 +52,7 @@ fn study() -> StudyResult {
             claims: vec![],
             negative_controls: vec![],
             prices: BTreeMap::new(),
+            crash_tests: Vec::new(),
         },
         started_at: "2026-01-01T00:00:00Z".into(),
         weir_version: "0.1.0".into(),

@@ -4,7 +4,7 @@ use weir_model::{Bytes, Cell, DataPlan, Duration, Plan, RunRecord};
 
 /// Bytes of a row on disk with its share of the secondary index. Two million rows of sysbench's
 /// table loaded by Weir occupy 260 each; published data sets have 220 to 230.
-const ROW_BYTES: u64 = 256;
+pub(crate) const ROW_BYTES: u64 = 256;
 
 /// Restore, mount, start and stop around the load of one run; measured on two cores.
 const AROUND_A_RUN_S: f64 = 3.0;

@@ -1,44 +1,114 @@
-//! From stored runs to comparisons and findings.
+//! From stored runs to comparisons, findings and what follows from them.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
-use weir_model::{Severity, StudyResult, Verdict};
+use weir_model::{Comparison, Severity, StudyResult, Verdict};
+use weir_stats::{RatioEstimate, benjamini_hochberg};
 use weir_store::Store;
 
 use crate::estimate_ratio::Pairing;
 use crate::measured::RunsByCell;
-use crate::{StudyError, compare, rules, schedule};
+use crate::rules::Evidence;
+use crate::{StudyError, analysis, compare, rules, schedule};
 
 /// The file of a result inside its folder.
 pub(crate) const RESULT_FILE: &str = "result.sqlite";
 
 /// Reads the result at `path` (its folder or its file) and judges it.
 pub fn read_result(path: &Path) -> Result<StudyResult, StudyError> {
-    let file = if path.is_dir() {
+    evaluate(Store::open(&result_file(path))?.read()?)
+}
+
+/// The file of the result at `path`, which may be its folder.
+pub(crate) fn result_file(path: &Path) -> PathBuf {
+    if path.is_dir() {
         path.join(RESULT_FILE)
     } else {
         path.to_owned()
-    };
-    evaluate(Store::open(&file)?.read()?)
+    }
 }
 
-/// Fills in comparisons and findings from the runs. An error of a rule makes a verdict invalid.
-pub fn evaluate(mut result: StudyResult) -> Result<StudyResult, StudyError> {
-    result.comparisons =
-        compare::compare_all(&result, &RunsByCell::new(&result), Pairing::Repetition);
-    for index in 0..result.comparisons.len() {
-        let findings = rules::of_comparison(&result, &result.comparisons[index]);
-        let comparison = &mut result.comparisons[index];
-        if findings
-            .iter()
-            .any(|finding| finding.severity == Severity::Error)
-        {
-            comparison.verdict = Verdict::Invalid;
-        }
-        comparison.findings = findings;
-    }
-    result.findings = rules::of_study(&result);
+/// Fills in comparisons, findings, analysis and the answers of searches from the runs.
+pub fn evaluate(result: StudyResult) -> Result<StudyResult, StudyError> {
+    let mut result = judge(result, Pairing::Repetition);
     let records: Vec<_> = result.runs.iter().map(|run| run.record.clone()).collect();
     result.searches = schedule::answers(&result.plan, &records)?;
     Ok(result)
+}
+
+/// All but searches; `pairing` tells which runs belong together.
+pub(crate) fn judge(mut result: StudyResult, pairing: Pairing) -> StudyResult {
+    let runs = RunsByCell::new(&result);
+    let comparisons = corrected(compare::compare_all(&result, &runs, pairing));
+    let evidence = Evidence {
+        result: &result,
+        runs: &runs,
+        noise: analysis::noise(&result, &runs),
+        controls: controls(&comparisons),
+    };
+    let comparisons = comparisons
+        .into_iter()
+        .map(|comparison| judged(&evidence, comparison))
+        .collect();
+    let findings = rules::of_study(&evidence);
+    let (noise, controls) = (evidence.noise, evidence.controls);
+    result.comparisons = comparisons;
+    result.findings = findings;
+    let runs = RunsByCell::new(&result);
+    let evidence = Evidence {
+        result: &result,
+        runs: &runs,
+        noise,
+        controls,
+    };
+    result.analysis = analysis::analyse(&evidence);
+    result
+}
+
+/// An error of a rule makes a verdict invalid, rule R5 makes an effect inconclusive.
+fn judged(evidence: &Evidence<'_>, mut comparison: Comparison) -> Comparison {
+    let findings = rules::of_comparison(evidence, &comparison);
+    if findings
+        .iter()
+        .any(|finding| finding.severity == Severity::Error)
+    {
+        comparison.verdict = Verdict::Invalid;
+    } else if findings.iter().any(|finding| finding.rule == "R5") {
+        comparison.verdict = Verdict::Inconclusive;
+    }
+    comparison.findings = findings;
+    comparison
+}
+
+/// Fills in the p-values that are corrected for all comparisons of the study.
+fn corrected(mut comparisons: Vec<Comparison>) -> Vec<Comparison> {
+    let asked =
+        |comparison: &&mut Comparison| comparison.p_value.is_some() && !comparison.negative_control;
+    let family: Vec<_> = comparisons.iter_mut().filter(asked).collect();
+    let p_values: Vec<_> = family
+        .iter()
+        .filter_map(|comparison| comparison.p_value)
+        .collect();
+    for (comparison, adjusted) in family.into_iter().zip(benjamini_hochberg(&p_values)) {
+        comparison.p_value_adjusted = Some(adjusted);
+    }
+    comparisons
+}
+
+/// Factor -> its largest shift where the study says that it can do nothing.
+fn controls(comparisons: &[Comparison]) -> BTreeMap<String, RatioEstimate> {
+    let mut controls: BTreeMap<String, RatioEstimate> = BTreeMap::new();
+    for comparison in comparisons.iter().filter(|c| c.negative_control) {
+        let shift = RatioEstimate {
+            ratio: comparison.ratio,
+            interval: comparison.estimate().interval(),
+            pairs: comparison.pairs,
+        };
+        let larger = |known: &RatioEstimate| known.ratio.ln().abs() >= shift.ratio.ln().abs();
+        if !controls.get(&comparison.factor).is_some_and(larger) {
+            controls.insert(comparison.factor.clone(), shift);
+        }
+    }
+    controls
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use weir_model::{DistributionName, Duration, Price, Scale, parse_toml};
+use weir_model::{CrashTest, DistributionName, Duration, Price, Scale, parse_toml};
 
 use crate::StudyError;
 use crate::declared::{ClaimSection, NegativeControlSection};
@@ -41,6 +41,9 @@ pub struct StudyFile {
     /// Prices of levels.
     #[serde(default)]
     pub(crate) prices: BTreeMap<String, Price>,
+    /// Power-cut tests that the study relies on.
+    #[serde(default)]
+    pub(crate) crash_tests: Vec<CrashTest>,
 }
 
 impl StudyFile {

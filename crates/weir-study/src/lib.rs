@@ -4,6 +4,8 @@
 //! nothing left to decide; [`run`] makes the runs and stores each as it completes; [`evaluate`]
 //! computes comparisons and findings from a stored result. Only [`run`] touches a server.
 
+mod analysis;
+mod claims;
 mod compare;
 mod declared;
 mod error;
@@ -21,6 +23,7 @@ mod runner;
 mod schedule;
 mod server_defaults;
 mod setting;
+mod settings;
 mod target;
 mod workload;
 
@@ -30,5 +33,5 @@ pub use evaluate::{evaluate, read_result};
 pub use event::Event;
 pub use file::StudyFile;
 pub use resolve::{Overrides, resolve};
-pub use rules::findings_of_design;
+pub use rules::{RULES, Rule, findings_of_design, rules_as_markdown};
 pub use runner::{RunOptions, RunOutcome, run};

@@ -5,6 +5,11 @@ use weir_model::{RunRecord, RunResult, StudyResult};
 /// What a comparison is about unless somebody asks for another metric.
 pub(crate) const THROUGHPUT: &str = "queries_per_s";
 
+/// Metrics in which less is better.
+pub(crate) fn less_is_better(metric: &str) -> bool {
+    metric.starts_with("latency_")
+}
+
 /// The value of `metric` in a run; `None` for a metric that runs do not have.
 pub(crate) fn value(record: &RunRecord, metric: &str) -> Option<f64> {
     let latency = &record.latency;
@@ -20,6 +25,18 @@ pub(crate) fn value(record: &RunRecord, metric: &str) -> Option<f64> {
         _ => return None,
     })
 }
+
+/// The metrics that [`value`] knows.
+pub(crate) const METRICS: [&str; 8] = [
+    THROUGHPUT,
+    "transactions_per_s",
+    "latency_us_mean",
+    "latency_us_p50",
+    "latency_us_p95",
+    "latency_us_p99",
+    "latency_us_p999",
+    "latency_us_max",
+];
 
 /// The runs of a result, by cell.
 #[derive(Debug)]

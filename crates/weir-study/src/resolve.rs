@@ -132,6 +132,7 @@ impl Resolver<'_> {
                 .map(NegativeControlSection::resolve)
                 .collect(),
             prices: file.prices.clone(),
+            crash_tests: file.crash_tests.clone(),
         })
     }
 

@@ -1,103 +1,185 @@
-//! The rules that judge a comparison; their numbers are those of ARCHITECTURE.md.
+//! The rules that judge a design, a comparison and a result.
 //!
-//! Each rule is a function from the result to at most one finding. An error makes the comparison
-//! invalid; a warning is printed beside it.
+//! One table, [`RULES`]: `weir explain`, `docs/rules.md` and the checks all read it. A rule looks at
+//! the design before anything runs, at each comparison, and at the result as a whole; an error
+//! makes a comparison invalid, a warning is printed beside it.
 
 mod client;
+mod combined;
+mod conditions;
+mod cost;
 mod drive_accuracy;
+mod drive_state;
 mod durability;
 mod errors;
+mod evidence;
+mod latency_claims;
+mod noise;
 mod one_factor;
-mod order;
+mod page_protection;
+mod percentiles;
+mod picked_points;
+mod pool_grid;
+mod provenance;
 mod repetitions;
-mod stalls;
+mod same_units;
+mod scope;
 mod steadiness;
 
-use weir_model::{Comparison, Finding, Plan, RunResult, Severity, StudyResult};
+use std::fmt::Write as _;
 
-/// A rule about two cells.
-type ComparisonRule = fn(&StudyResult, &Comparison) -> Option<Finding>;
-/// A rule about all runs.
-type StudyRule = fn(&StudyResult) -> Option<Finding>;
-/// A rule about the design, before anything runs.
-type DesignRule = fn(&Plan) -> Option<Finding>;
+use weir_model::{Comparison, Finding, Plan, Severity};
 
-const COMPARISON_RULES: [ComparisonRule; 5] = [
-    one_factor::check,
-    durability::check,
-    repetitions::check,
-    client::check,
-    errors::check,
+pub(crate) use self::evidence::{Design, Evidence};
+
+/// A rule: what it asks, why, what is checked here, and what to do.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
+    /// `R4`.
+    pub id: &'static str,
+    /// What a fair study does, in a few words.
+    pub title: &'static str,
+    /// What Weir checks, with thresholds, and what it cannot check.
+    pub checked: &'static str,
+    /// Why it matters, with numbers.
+    pub reason: &'static str,
+    /// What to do about a finding.
+    pub remedy: &'static str,
+    /// Where method and numbers come from.
+    pub reference: &'static str,
+    /// How bad its findings can be, the worst last.
+    pub severities: &'static [Severity],
+    /// Before anything runs.
+    design: fn(&Design<'_>) -> Vec<Finding>,
+    /// About two cells.
+    comparison: fn(&Evidence<'_>, &Comparison) -> Option<Finding>,
+    /// About all runs.
+    study: fn(&Evidence<'_>) -> Vec<Finding>,
+}
+
+/// All rules, in the order of their numbers.
+pub const RULES: [&Rule; 20] = [
+    &one_factor::RULE,
+    &durability::RULE,
+    &page_protection::RULE,
+    &repetitions::RULE,
+    &noise::RULE,
+    &steadiness::RULE,
+    &percentiles::RULE,
+    &latency_claims::RULE,
+    &same_units::RULE,
+    &conditions::RULE,
+    &pool_grid::RULE,
+    &picked_points::RULE,
+    &combined::RULE,
+    &client::RULE,
+    &drive_state::RULE,
+    &errors::RULE,
+    &cost::RULE,
+    &provenance::RULE,
+    &scope::RULE,
+    &drive_accuracy::RULE,
 ];
 
-const STUDY_RULES: [StudyRule; 4] = [
-    steadiness::check_runs,
-    stalls::check,
-    order::check,
-    drive_accuracy::check,
-];
+const ONLY_WARNS: &[Severity] = &[Severity::Warning];
+const FORBIDS: &[Severity] = &[Severity::Error];
+const WARNS_OR_FORBIDS: &[Severity] = &[Severity::Warning, Severity::Error];
 
-const DESIGN_RULES: [DesignRule; 2] = [repetitions::check_design, steadiness::check_design];
+impl Rule {
+    /// A rule with nothing to check yet: the fields that a rule does not use.
+    const NONE: Self = Self {
+        id: "",
+        title: "",
+        checked: "",
+        reason: "",
+        remedy: "",
+        reference: "",
+        severities: ONLY_WARNS,
+        design: |_| Vec::new(),
+        comparison: |_, _| None,
+        study: |_| Vec::new(),
+    };
+
+    /// Its severities in words: `warning`, `error`, `warning or error`.
+    pub fn severity_words(&self) -> &'static str {
+        match self.severities {
+            [Severity::Warning] => "warning",
+            [Severity::Error] => "error",
+            _ => "warning or error",
+        }
+    }
+
+    fn warning(&self, message: String) -> Finding {
+        self.finding(Severity::Warning, message)
+    }
+
+    fn error(&self, message: String) -> Finding {
+        self.finding(Severity::Error, message)
+    }
+
+    fn finding(&self, severity: Severity, message: String) -> Finding {
+        debug_assert!(self.severities.contains(&severity), "{}", self.id);
+        Finding {
+            rule: self.id.to_owned(),
+            severity,
+            message,
+        }
+    }
+}
 
 /// What the rules find about `plan` before anything runs.
 pub fn findings_of_design(plan: &Plan) -> Vec<Finding> {
-    DESIGN_RULES.iter().filter_map(|rule| rule(plan)).collect()
+    let drives = evidence::profiles(plan);
+    let design = Design::new(plan, &drives);
+    RULES
+        .iter()
+        .flat_map(|rule| (rule.design)(&design))
+        .collect()
 }
 
 /// What the rules find about `comparison`.
-pub(crate) fn of_comparison(result: &StudyResult, comparison: &Comparison) -> Vec<Finding> {
-    COMPARISON_RULES
+pub(crate) fn of_comparison(evidence: &Evidence<'_>, comparison: &Comparison) -> Vec<Finding> {
+    RULES
         .iter()
-        .filter_map(|rule| rule(result, comparison))
+        .filter_map(|rule| (rule.comparison)(evidence, comparison))
         .collect()
 }
 
 /// What the rules find about the study as a whole.
-pub(crate) fn of_study(result: &StudyResult) -> Vec<Finding> {
-    let length = steadiness::check_design(&result.plan);
-    length
-        .into_iter()
-        .chain(STUDY_RULES.iter().filter_map(|rule| rule(result)))
+pub(crate) fn of_study(evidence: &Evidence<'_>) -> Vec<Finding> {
+    RULES
+        .iter()
+        .flat_map(|rule| (rule.study)(evidence))
         .collect()
 }
 
-fn warning(rule: &str, message: String) -> Finding {
-    Finding {
-        rule: rule.to_owned(),
-        severity: Severity::Warning,
-        message,
+/// `docs/rules.md`, from the table of rules.
+pub fn rules_as_markdown() -> String {
+    let mut text = String::from(
+        "# Rules\n\nA study can be wrong in ways that its numbers do not show. Weir checks these rules \
+         before a study\nruns (`weir plan`), on every comparison, and on the result as a whole. An \
+         error makes a comparison\n*invalid* (exit code 3); a warning is printed beside it. `weir \
+         explain R4` prints one of them.\n\nThis file is generated from the rules themselves \
+         (`crates/weir-study/src/rules/`, one file each).\n\n| rule | asks | severity |\n|---|---|---|\n",
+    );
+    // Writing to a String cannot fail.
+    for rule in RULES {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} |",
+            rule.id,
+            rule.title,
+            rule.severity_words()
+        );
     }
-}
-
-fn error(rule: &str, message: String) -> Finding {
-    Finding {
-        rule: rule.to_owned(),
-        severity: Severity::Error,
-        message,
+    for rule in RULES {
+        let _ = write!(
+            text,
+            "\n## {}: {}\n\n**Checked.** {}\n\n**Why.** {}\n\n**What to do.** {}\n\n**Reference.** {}\n",
+            rule.id, rule.title, rule.checked, rule.reason, rule.remedy, rule.reference
+        );
     }
-}
-
-/// Queries per second of each measured second of a run.
-fn measured_series(run: &RunResult) -> Vec<f64> {
-    let measured = run
-        .intervals
-        .iter()
-        .filter(|interval| interval.time_s > 0.0);
-    measured
-        .map(|interval| interval.queries as f64 / interval.length_s)
-        .collect()
-}
-
-/// The runs of both cells of a comparison.
-fn runs_of<'a>(
-    result: &'a StudyResult,
-    comparison: &Comparison,
-) -> impl Iterator<Item = &'a RunResult> {
-    let cells = [comparison.baseline_cell, comparison.level_cell];
-    result
-        .runs
-        .iter()
-        .filter(move |run| cells.contains(&run.record.cell))
+    text
 }
 
 #[cfg(test)]

@@ -26,6 +26,8 @@ pub(crate) enum Command {
     Plan(PlanArguments),
     /// Write the report of a result
     Report(ReportArguments),
+    /// What a rule asks, why, and what to do: `weir explain R4`; without a rule, all of them
+    Explain(ExplainArguments),
     /// Load a server, with sysbench's options and report
     #[command(disable_help_flag = true)]
     Load(LoadArguments),
@@ -203,6 +205,15 @@ pub(crate) struct ReportArguments {
     /// Write here instead of to standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArguments {
+    /// The rule, as findings name it: R4
+    pub(crate) rule: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -4,6 +4,7 @@ pub(crate) mod clean;
 pub(crate) mod crash_test;
 pub(crate) mod doctor;
 pub(crate) mod drive;
+pub(crate) mod explain;
 pub(crate) mod load;
 pub(crate) mod plan;
 pub(crate) mod report;

@@ -73,6 +73,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Plan(arguments) => commands::plan::execute(&arguments),
         Command::Report(arguments) => commands::report::execute(&arguments),
+        Command::Explain(arguments) => commands::explain::execute(&arguments),
         Command::Load(arguments) => commands::load::execute(&arguments),
         Command::Drive { command } => commands::drive::execute(&command),
         Command::CrashTest(arguments) => commands::crash_test::execute(&arguments),

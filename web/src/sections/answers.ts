@@ -39,9 +39,10 @@ function item(answer: Answer): HTMLElement {
       "div",
       {},
       prose(answer.sentence),
-      // Errors are part of the sentence.
+      ...answer.notes.map((note) => h("p", { class: "beware" }, note)),
+      // Errors, and the noise that an inconclusive effect is within, are part of the sentence.
       ...answer.findings
-        .filter((finding) => finding.severity === "warning")
+        .filter((finding) => finding.severity === "warning" && finding.rule !== "R5")
         .map((finding) => h("p", { class: "beware" }, h("span", { class: "rule" }, finding.rule), ` ${finding.message}`)),
     ),
   );

@@ -20,6 +20,12 @@ struct Sheet {
     write_mb_per_s: f64,
 }
 
+/// Most of them repeat figures of the profile (latencies, read IOPS, bandwidths, and the write IOPS
+/// that a controller or a throttle caps): for those, the test says that buffers, units and clocks
+/// keep what they were given. Random writes in steady state follow from the simulated flash, and for
+/// the drives whose spare flash was derived from that figure this closes the circle. What no profile
+/// has a figure for is in `media_tests.rs`, `tier_tests.rs` and `aging_tests.rs`.
+///
 /// The CSD 2000's are what its profile derives from published gains over a plain drive, with data
 /// that do not compress; the gains themselves are in `tests.rs`.
 #[rustfmt::skip]

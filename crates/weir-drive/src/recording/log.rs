@@ -205,3 +205,62 @@ impl Buffers {
         self.events.len() + self.data.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::OpenOptions;
+    use std::time::Instant;
+
+    fn log(data: File) -> Log {
+        let path = "data".into();
+        let log = Log::new(Arc::new(DataFile { file: data, path }), u64::MAX);
+        log.begin(b"");
+        log
+    }
+
+    #[test]
+    fn whoever_is_faster_than_the_writer_waits_and_nothing_is_lost() {
+        const WRITES: u64 = 48;
+        let (data, events) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
+        let log = log(data.try_clone().unwrap());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for number in 0..WRITES {
+                    let page = vec![1; 1 << 20];
+                    log.write(9, number << 20, &page, false).unwrap();
+                }
+                log.close();
+            });
+            let patience = Instant::now() + Duration::from_mins(1);
+            while log.lock().buffers.data.len() < DATA_BYTES_MAX {
+                assert!(Instant::now() < patience, "the buffer does not fill");
+                std::thread::yield_now();
+            }
+            // What has no data does not wait for those that have.
+            assert_eq!(log.operation(Operation::Flush { file: 9 }), Some(16));
+            assert!(log.lock().buffers.data.len() < DATA_BYTES_MAX + (1 << 20));
+            scope.spawn(|| log.serve(events.try_clone().unwrap()).unwrap());
+        });
+        assert_eq!(data.metadata().unwrap().len(), WRITES << 20);
+        assert!(events.metadata().unwrap().len() > WRITES * 64);
+    }
+
+    #[test]
+    fn a_full_disk_ends_the_recording_and_holds_nobody_up() {
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let log = log(full);
+        let page = vec![1; DATA_BYTES_MAX];
+        assert_eq!(log.write(9, 0, &page, false), Some(0));
+        std::thread::scope(|scope| {
+            // Either waits for room that a failed writer never makes, or finds it has failed.
+            let waiting = scope.spawn(|| log.write(9, 0, &page, false));
+            let error = log.serve(tempfile::tempfile().unwrap()).unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(libc::ENOSPC));
+            // Taken by the writer before it failed, or refused: it came back in any case.
+            assert!(matches!(waiting.join().unwrap(), None | Some(1)));
+        });
+        assert_eq!(log.write(9, 0, &page, false), None);
+        assert_eq!(log.operation(Operation::Flush { file: 9 }), None);
+    }
+}

@@ -19,7 +19,6 @@ use super::log::Log;
 use super::{DATA_FILE, EVENTS_FILE, Operation, RecordingOptions, base};
 use crate::DriveError;
 use crate::clock::monotonic_ns;
-use crate::mountpoint::resolved;
 
 /// Records what it is told, or nothing if no recording was asked for.
 #[derive(Debug)]
@@ -130,22 +129,14 @@ impl Recorder {
 impl Running {
     fn open(options: &RecordingOptions, forbidden: [&Path; 2]) -> Result<Self, DriveError> {
         let directory = &options.directory;
-        let create = DirBuilder::new()
+        for path in forbidden {
+            check_outside(directory, path)?;
+        }
+        DirBuilder::new()
             .recursive(true)
             .mode(0o700)
-            .create(directory);
-        create.map_err(DriveError::path("create", directory))?;
-        let directory = resolved(directory)?;
-        for path in forbidden {
-            if directory.starts_with(resolved(path)?) {
-                return Err(DriveError::Path {
-                    action: "record into",
-                    path: directory,
-                    source: ErrorKind::InvalidInput.into(),
-                    advice: "; name a directory outside of the drive and its backing",
-                });
-            }
-        }
+            .create(directory)
+            .map_err(DriveError::path("create", directory))?;
         let data = DataFile {
             file: create_file(&directory.join(DATA_FILE))?,
             path: directory.join(DATA_FILE),
@@ -185,6 +176,26 @@ impl Drop for Running {
         // A drive that could not be mounted; its error is on its way already.
         let _ = self.finish();
     }
+}
+
+/// A recording that reached the drive would record itself.
+fn check_outside(directory: &Path, forbidden: &Path) -> Result<(), DriveError> {
+    let absolute = std::path::absolute(directory).map_err(DriveError::path("find", directory))?;
+    let existing = absolute
+        .ancestors()
+        .find_map(|path| path.canonicalize().ok());
+    let forbidden = forbidden
+        .canonicalize()
+        .map_err(DriveError::path("find", forbidden))?;
+    if existing.is_some_and(|existing| existing.starts_with(forbidden)) {
+        return Err(DriveError::Path {
+            action: "record into",
+            path: directory.to_owned(),
+            source: ErrorKind::InvalidInput.into(),
+            advice: "; name a directory outside of the drive and its backing",
+        });
+    }
+    Ok(())
 }
 
 fn create_file(path: &Path) -> Result<File, DriveError> {

@@ -3,13 +3,13 @@
 //! A write inside a file without holes allocates nothing, and that is nearly all that a server
 //! does; only writes that extend a file or may fill a hole look at the file's blocks afterwards.
 
-use std::collections::HashSet;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rustix::fs::Stat;
 use rustix::io::{Errno, Result};
+
+use super::walk;
 
 /// Unit of allocation.
 pub(crate) const BLOCK_BYTES: u64 = 4096;
@@ -115,19 +115,7 @@ fn extent(stat: &Stat) -> (u64, u64) {
 
 /// Bytes that the regular files below `path` occupy; hard links count once.
 pub(super) fn used_below(path: &Path) -> std::io::Result<u64> {
-    let mut seen = HashSet::new();
-    let mut folders = vec![path.to_owned()];
     let mut used = 0;
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder)? {
-            let entry = entry?;
-            let metadata = entry.metadata()?;
-            if metadata.is_dir() {
-                folders.push(entry.path());
-            } else if metadata.is_file() && seen.insert(metadata.ino()) {
-                used += metadata.blocks() * STAT_BLOCK_BYTES;
-            }
-        }
-    }
+    walk::each_file(path, |_, metadata| used += walk::allocated_bytes(metadata))?;
     Ok(used)
 }

@@ -1,28 +1,41 @@
 //! R14: the client is not the limit.
 
-use weir_model::{Comparison, Finding, Limiter, StudyResult};
+use weir_model::{Comparison, Finding, Limiter};
 
-use super::{error, runs_of, warning};
+use super::{Evidence, Rule, WARNS_OR_FORBIDS};
+
+pub(super) const RULE: Rule = Rule {
+    id: "R14",
+    title: "the client is not the limit",
+    checked: "CPU of the load engine's busiest thread: above 70 % of a core a warning, saturated an error. \
+              Weir does not start a second client to see whether it raises throughput.",
+    reason: "Study 3 asked one 8-core client for the work of 3,000 connections. A client that is the \
+             limit compares itself with itself.",
+    remedy: "Give the client more cores, or a host of its own; lower the rate.",
+    reference: "published studies, section 3; Brendan Gregg, \"Systems Performance\", 2nd edition, 12.2",
+    severities: WARNS_OR_FORBIDS,
+    comparison: check,
+    ..Rule::NONE
+};
 
 /// Above this share of a core per reactor, the client begins to be part of the result.
 const CLIENT_CPU_MAX: f64 = 0.70;
 
-pub(super) fn check(result: &StudyResult, comparison: &Comparison) -> Option<Finding> {
-    let records = || runs_of(result, comparison).map(|run| &run.record);
+fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
+    let records = || evidence.runs_of(comparison).map(|run| &run.record);
     if records().any(|record| record.limiter == Limiter::Client) {
         let message = "the load engine was saturated: this compares the client with itself; \
                        lower the throughput or give the client more cores";
-        return Some(error("R14", message.to_owned()));
+        return Some(RULE.error(message.to_owned()));
     }
     let busiest = records()
         .map(|record| record.utilization.client_cpu)
         .fold(0.0, f64::max);
     (busiest > CLIENT_CPU_MAX).then(|| {
-        let message = format!(
+        RULE.warning(format!(
             "the load engine used {:.0} % of its core; above {:.0} % it may hide a difference",
             busiest * 100.0,
             CLIENT_CPU_MAX * 100.0
-        );
-        warning("R14", message)
+        ))
     })
 }

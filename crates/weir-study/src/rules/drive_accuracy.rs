@@ -1,27 +1,41 @@
 //! The emulated drives kept their model's time.
 
-use weir_model::{Finding, StudyResult};
+use weir_model::Finding;
 
-use super::warning;
+use super::{Evidence, ONLY_WARNS, Rule};
+
+pub(super) const RULE: Rule = Rule {
+    id: "drive",
+    title: "emulated drives keep their model's time",
+    checked: "More than 1 % of a drive's operations completed late: by more than 10 us and 5 % of their \
+              modelled time.",
+    reason: "An emulated drive is served by the same cores as the server. When they are busy its replies \
+             come late, and the drive that was measured is a slower one than its profile.",
+    remedy: "Use a smaller `scale` for the drive, fewer connections or a quieter host.",
+    reference: "docs/journal/2026-11-20-wakeful-processors.md",
+    severities: ONLY_WARNS,
+    study: |evidence| check(evidence).into_iter().collect(),
+    ..Rule::NONE
+};
 
 /// Largest share of operations that may complete late (more than 10 us and 5 %).
 const LATE_SHARE_MAX: f64 = 0.01;
 
-pub(super) fn check(result: &StudyResult) -> Option<Finding> {
+fn check(evidence: &Evidence<'_>) -> Option<Finding> {
+    let result = evidence.result;
     let drives = result
         .runs
         .iter()
         .filter_map(|run| Some((run, run.drive.as_ref()?)));
     let (run, worst) = drives.max_by(|a, b| a.1.late_share.total_cmp(&b.1.late_share))?;
     (worst.late_share > LATE_SHARE_MAX).then(|| {
-        let message = format!(
+        RULE.warning(format!(
             "the emulated drive was late: in the worst run ({}) {:.1} % of the operations completed \
              more than 5 % after their time, 99 % within {:.0} us; the host is too slow or too busy \
              for this drive, so take latencies with care or use a smaller scale",
             result.plan.cells[run.record.cell].label(),
             worst.late_share * 100.0,
             worst.lateness_us_p99
-        );
-        warning("drive", message)
+        ))
     })
 }

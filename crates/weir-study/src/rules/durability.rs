@@ -1,47 +1,168 @@
-//! R3: doublewrite off needs a drive that does not tear pages.
-//!
-//! A warning, not an error, while the study asks what doublewrite costs: the cost is real, the
-//! setting is not safe. A drive's word is not a proof either; power cuts are.
+//! R2: what is compared loses equally little in a power cut.
 
-use weir_model::{Bytes, Comparison, Finding, StudyResult};
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::warning;
+use weir_model::{Cell, Comparison, DriveProfile, Finding, WriteCache};
 
-pub(super) fn check(result: &StudyResult, comparison: &Comparison) -> Option<Finding> {
-    let unsafe_cell = [comparison.baseline_cell, comparison.level_cell]
-        .into_iter()
-        .find_map(|cell| torn_pages_possible(result, cell))?;
-    Some(warning(
-        "R3",
-        format!(
-            "unsafe: {unsafe_cell}; read it as the cost of doublewrite, not as advice to turn it \
-             off, and rank drives at equal safety"
-        ),
-    ))
+use super::evidence::{page_bytes, some_of};
+use super::page_protection::is_off;
+use super::{Design, Evidence, Rule, WARNS_OR_FORBIDS};
+use crate::settings::differing;
+
+pub(super) const RULE: Rule = Rule {
+    id: "R2",
+    title: "levels are ranked at equal durability",
+    checked: "A grade per cell from the server's own variables and the drive's profile: commits flushed \
+              (innodb_flush_log_at_trx_commit = 1), binary log flushed (sync_binlog = 1, or no binary \
+              log), pages whole after a power cut (doublewrite on, or atomic writes of a page), flushes \
+              sent to the media (innodb_flush_method, or a power-protected cache). Error: the grades of \
+              two cells differ and the factor is something else. Warning: the factor is one of these \
+              settings, so that the ratio is the price of safety.",
+    reason: "A setting that may lose the last second, or a page, is faster because it does less. Study 1 \
+             compared a drive without doublewrite with one with it; study 2 mounted `nobarrier` over \
+             volatile caches (\"may lose transactions on power outage\").",
+    remedy: "Give all levels the same durability, and ask for the price of safety in a factor of its own.",
+    reference: "published studies, sections 1, 2, 5 and 6; MySQL 8.4 manual, \"InnoDB and the ACID Model\"",
+    severities: WARNS_OR_FORBIDS,
+    design: check_design,
+    comparison: check,
+    ..Rule::NONE
+};
+
+/// Settings that are durability: a factor among them asks for its price.
+const DURABILITY: [&str; 7] = [
+    "innodb_doublewrite",
+    "innodb_flush_log_at_trx_commit",
+    "innodb_flush_method",
+    "log_bin",
+    "skip_log_bin",
+    "skip_innodb_doublewrite",
+    "sync_binlog",
+];
+
+/// What is said of pages; page protection alone is told by R3.
+const PAGES: &str = "pages whole after a power cut";
+
+/// Question -> answer; a missing answer is one that nobody knows.
+type Grade = BTreeMap<&'static str, String>;
+
+/// The grade of a cell whose variables are told by `variable`.
+fn grade<'a>(variable: impl Fn(&str) -> Option<&'a str>, drive: Option<&DriveProfile>) -> Grade {
+    let is = |name: &str, wanted: &str| variable(name).map(|value| value == wanted);
+    let mut grade = Grade::new();
+    if let Some(value) = variable("innodb_flush_log_at_trx_commit") {
+        let text = match value {
+            "1" => "at each commit".to_owned(),
+            other => format!("not at each commit (innodb_flush_log_at_trx_commit = {other})"),
+        };
+        grade.insert("redo log flushed", text);
+    }
+    let without_binlog = is("log_bin", "OFF") == Some(true) || variable("skip_log_bin").is_some();
+    if !without_binlog && let Some(value) = variable("sync_binlog") {
+        grade.insert("binary log flushed", format!("sync_binlog = {value}"));
+    }
+    let page = page_bytes(variable("innodb_page_size"));
+    let protected = match variable("innodb_doublewrite") {
+        Some(value) if !is_off(value) => Some("yes"),
+        Some(_) => Some(match drive {
+            Some(drive) if drive.atomicity.keeps_whole(page.0) => "yes",
+            Some(_) => "no",
+            None => "unknown",
+        }),
+        None => None,
+    };
+    if let Some(answer) = protected {
+        grade.insert(PAGES, answer.to_owned());
+    }
+    let skips_flush = ["nosync", "littlesync", "O_DIRECT_NO_FSYNC"];
+    let method = variable("innodb_flush_method").unwrap_or_default();
+    let volatile = drive.is_some_and(|drive| drive.write.cache == WriteCache::Volatile);
+    if volatile && skips_flush.contains(&method) {
+        grade.insert(
+            "flushes reach the media",
+            format!("no (innodb_flush_method = {method})"),
+        );
+    }
+    grade
 }
 
-/// Why `cell` may lose pages in a power cut; `None` if doublewrite or the drive protects them.
-fn torn_pages_possible(result: &StudyResult, cell: usize) -> Option<String> {
-    let run = result.runs.iter().find(|run| run.record.cell == cell)?;
-    let doublewrite = run.variables.get("innodb_doublewrite")?;
-    // DETECT_ONLY finds torn pages but cannot repair them.
-    if !["OFF", "0", "DETECT_ONLY"].contains(&doublewrite.as_str()) {
+fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
+    let grade_of = |cell: usize| {
+        let run = evidence.first_run(cell)?;
+        let variable = |name: &str| run.variables.get(name).map(String::as_str);
+        Some(grade(variable, evidence.profile(cell)))
+    };
+    let baseline = grade_of(comparison.baseline_cell)?;
+    let level = grade_of(comparison.level_cell)?;
+    let declared = evidence
+        .declared(comparison)
+        .into_iter()
+        .collect::<Vec<_>>();
+    judge(&comparison.factor, &declared, &baseline, &level)
+}
+
+/// The finding about two grades of cells that differ in the settings `declared`.
+fn judge(factor: &str, declared: &[String], baseline: &Grade, level: &Grade) -> Option<Finding> {
+    let all: BTreeSet<&'static str> = baseline.keys().chain(level.keys()).copied().collect();
+    let differs = |question: &&'static str| baseline.get(question) != level.get(question);
+    let questions: Vec<_> = all.into_iter().filter(differs).collect();
+    if questions.is_empty() {
         return None;
     }
-    let page_size = run
-        .variables
-        .get("innodb_page_size")
-        .and_then(|size| size.parse().ok());
-    let page_size = Bytes(page_size.unwrap_or(16_384));
-    let Some(name) = &result.plan.cells[cell].drive else {
-        return Some("doublewrite is OFF on storage of unknown atomicity".to_owned());
+    let answer = |grade: &Grade, question| {
+        let known: Option<&String> = grade.get(question);
+        known.cloned().unwrap_or_else(|| "as by default".to_owned())
     };
-    let drive = result.drives.iter().find(|drive| drive.name == *name)?;
-    (drive.atomicity.unit < page_size).then(|| {
+    let words = questions.iter().map(|question| {
         format!(
-            "doublewrite is {doublewrite} on {name}, whose writes are atomic up to {} bytes, less \
-             than a page of {page_size}",
-            drive.atomicity.unit.0
+            "{question}: {} against {}",
+            answer(level, question),
+            answer(baseline, question)
         )
-    })
+    });
+    let words = some_of(words, 4);
+    let asks_for_the_price = declared
+        .iter()
+        .all(|name| DURABILITY.contains(&name.as_str()));
+    if asks_for_the_price {
+        // R3 tells the price of whole pages.
+        let only_pages = questions == [PAGES];
+        return (!only_pages).then(|| {
+            RULE.warning(format!(
+                "{factor} changes durability ({words}): read the ratio as the price of safety, not \
+                 as a gain"
+            ))
+        });
+    }
+    Some(RULE.error(format!(
+        "the levels are not equally durable ({words}), so they cannot be ranked; give both the same \
+         durability"
+    )))
+}
+
+/// The same from the design: defaults are the servers', so only what is set is compared.
+fn check_design(design: &Design<'_>) -> Vec<Finding> {
+    let grade_of = |cell| grade(|name| design.variable(cell, name), design.profile(cell));
+    let mut findings: Vec<Finding> = Vec::new();
+    for contrast in &design.contrasts {
+        let (baseline, level): (&Cell, &Cell) = design.cells(contrast);
+        let declared: Vec<_> = differing(design.plan, baseline, level)
+            .into_iter()
+            .collect();
+        let found = judge(
+            &contrast.factor,
+            &declared,
+            &grade_of(baseline),
+            &grade_of(level),
+        );
+        let Some(mut finding) = found else { continue };
+        finding.message = format!(
+            "{} {} against {}: {}",
+            contrast.factor, contrast.level, contrast.baseline, finding.message
+        );
+        if !findings.contains(&finding) {
+            findings.push(finding);
+        }
+    }
+    findings
 }

@@ -1,14 +1,33 @@
 //! R1: nothing but the factor differs between the two cells.
-//!
-//! The servers' own variables are the evidence, not the option files: a server adjusts, rounds
-//! and overrides what it was given.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use weir_model::{Comparison, Finding, RunResult, StudyResult};
+use weir_model::{Comparison, Finding, RunResult};
 
-use super::error;
+use super::evidence::some_of;
+use super::{Design, Evidence, Rule, WARNS_OR_FORBIDS};
 use crate::setting::is_setting;
+use crate::settings::differing;
+
+pub(super) const RULE: Rule = Rule {
+    id: "R1",
+    title: "one factor differs between two levels",
+    checked: "Error: the servers' own variables (SHOW GLOBAL VARIABLES, not the option files: a server \
+              rounds, caps and overrides) differ in more than the two cells declare; between two \
+              different programs only the variables that the study sets are compared. Warning: the \
+              levels of a factor change several settings together, by the design.",
+    reason: "Four of the five published studies changed several things at once: drive and doublewrite, \
+             hardware and kernel and network, device and capacity. Their effect belongs to no single \
+             one of them.",
+    remedy: "Set what differs to the same value in `[server.config]`. Where settings have to move \
+             together, add levels that change each of them alone.",
+    reference: "published studies, section 6; SIGMOD/DBTest 2018, Raasveldt et al., \"Fair Benchmarking \
+                Considered Difficult\", doi 10.1145/3209950.3209955",
+    severities: WARNS_OR_FORBIDS,
+    design: check_design,
+    comparison: check,
+    ..Rule::NONE
+};
 
 /// Variables that the server derives from the size of the buffer pool.
 const DERIVED_FROM_THE_POOL: [&str; 6] = [
@@ -20,36 +39,60 @@ const DERIVED_FROM_THE_POOL: [&str; 6] = [
     "innodb_page_cleaners",
 ];
 
-pub(super) fn check(result: &StudyResult, comparison: &Comparison) -> Option<Finding> {
-    let run_of = |cell| result.runs.iter().find(|run| run.record.cell == cell);
-    let baseline = run_of(comparison.baseline_cell)?;
-    let level = run_of(comparison.level_cell)?;
-    let cell = &result.plan.cells[comparison.level_cell];
-    let undeclared: Vec<_> = differing(baseline, level)
+/// The setting that is another server program: its version's defaults come with it.
+const PROGRAM: [&str; 4] = ["server", "binary", "flavor", "version"];
+
+fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
+    let baseline = evidence.first_run(comparison.baseline_cell)?;
+    let level = evidence.first_run(comparison.level_cell)?;
+    let declared = evidence.declared(comparison);
+    let pool_varies = declared.contains("innodb_buffer_pool_size");
+    let program_varies = PROGRAM.iter().any(|name| declared.contains(*name));
+    let set = &evidence.result.plan.server.variables;
+    let undeclared: Vec<_> = differing_variables(baseline, level)
         .into_iter()
-        .filter(|name| *name != comparison.factor && is_setting(name))
-        .filter(|name| {
-            let pool_varies = cell.variables.contains_key("innodb_buffer_pool_size");
-            !(pool_varies && DERIVED_FROM_THE_POOL.contains(name))
-        })
+        .filter(|name| !declared.contains(*name) && is_setting(name))
+        .filter(|name| !(pool_varies && DERIVED_FROM_THE_POOL.contains(name)))
+        .filter(|name| !program_varies || set.contains_key(*name))
+        .map(str::to_owned)
         .collect();
     if undeclared.is_empty() {
         return None;
     }
-    Some(error(
-        "R1",
-        format!(
-            "the servers differ in more than {}: {}; set these to the same values in server.config",
-            comparison.factor,
-            undeclared.join(", ")
-        ),
-    ))
+    Some(RULE.error(format!(
+        "the servers differ in more than {}: {}; set these to the same values in server.config",
+        comparison.factor,
+        some_of(undeclared, 12)
+    )))
 }
 
-fn differing<'a>(baseline: &'a RunResult, level: &'a RunResult) -> BTreeSet<&'a str> {
+fn differing_variables<'a>(baseline: &'a RunResult, level: &'a RunResult) -> BTreeSet<&'a str> {
     let names = baseline.variables.keys().chain(level.variables.keys());
     names
         .filter(|name| baseline.variables.get(*name) != level.variables.get(*name))
         .map(String::as_str)
+        .collect()
+}
+
+/// Each factor whose levels move several settings, once.
+fn check_design(design: &Design<'_>) -> Vec<Finding> {
+    let mut by_factor: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for contrast in &design.contrasts {
+        let (baseline, level) = design.cells(contrast);
+        let names = differing(design.plan, baseline, level);
+        if names.len() > 1 {
+            by_factor.entry(&contrast.factor).or_default().extend(names);
+        }
+    }
+    let bundles = by_factor.into_iter();
+    bundles
+        .map(|(factor, names)| {
+            RULE.warning(format!(
+                "the levels of {factor} change {} settings together ({}): an effect belongs to all \
+                 of them, to none alone; add levels that change one at a time",
+                names.len(),
+                some_of(names, 6)
+            ))
+        })
         .collect()
 }

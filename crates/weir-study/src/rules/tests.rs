@@ -1,14 +1,20 @@
-//! Every rule has a result that breaks it and one that does not.
+//! Every rule has a design or a result that breaks it and one that does not.
+//!
+//! Designs are study files in `fixtures/rules`, each named after the rule that it breaks; results
+//! are made here.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use weir_model::{
-    Analysis, Cell, DataPlan, DistributionName, DriveProfile, DriveStatistics, Duration, Flavor,
-    IntervalRecord, LatencySummary, Limiter, LoadSettings, Plan, PlannedRun, Provenance, RunRecord,
-    RunResult, Scale, ServerSettings, Severity, StudyResult, Utilization, Verdict, WorkloadName,
+    Analysis, Cell, Claim, CrashTest, DataPlan, DistributionName, DriveProfile, DriveStatistics,
+    Duration, Flavor, IntervalRecord, LatencySummary, Limiter, LoadSettings, NegativeControl, Plan,
+    PlannedRun, Provenance, RunRecord, RunResult, Scale, ServerSettings, Severity, StudyResult,
+    Utilization, Verdict, WorkloadName,
 };
 
-use crate::evaluate;
+use super::{RULES, findings_of_design, rules_as_markdown};
+use crate::{Overrides, StudyFile, evaluate, resolve};
 
 const DRIVE: &str = r#"
     title = "D"
@@ -70,8 +76,14 @@ fn run(cell: usize, repetition: u32, queries_per_s: f64) -> RunResult {
         variables_changed: BTreeMap::new(),
         drive: Some(DriveStatistics::default()),
         commands: vec![],
-        histogram: vec![],
+        histogram: vec![1],
     }
+}
+
+/// Another throughput of the same transactions.
+fn set_throughput(run: &mut RunResult, queries_per_s: f64) {
+    run.record.queries_per_s = queries_per_s;
+    run.record.transactions_per_s = queries_per_s / 6.0;
 }
 
 /// Three pairs, 1.5x, on a drive that does not tear pages: no rule has anything to say.
@@ -104,7 +116,7 @@ fn fair() -> StudyResult {
             },
             load: LoadSettings {
                 warmup: Duration::from_secs(10),
-                measure: Duration::from_secs(300),
+                measure: Duration::from_secs(1800),
                 distribution: DistributionName::Uniform,
                 ..LoadSettings::default()
             },
@@ -119,6 +131,12 @@ fn fair() -> StudyResult {
             claims: vec![],
             negative_controls: vec![],
             prices: BTreeMap::new(),
+            crash_tests: vec![CrashTest {
+                drive: "d".into(),
+                states: 1000,
+                lost: 0,
+                source: "made up".into(),
+            }],
         },
         started_at: String::new(),
         weir_version: String::new(),
@@ -132,7 +150,11 @@ fn fair() -> StudyResult {
         analysis: Analysis::default(),
         findings: vec![],
         searches: vec![],
-        provenance: Provenance::default(),
+        provenance: Provenance {
+            study_file: "[study]".into(),
+            weir_commit: "abc".into(),
+            command: vec![],
+        },
     }
 }
 
@@ -185,7 +207,7 @@ fn an_interval_that_holds_one_is_inconclusive() {
             .iter_mut()
             .zip([10.0, 9.0, 10.0, 11.0, 10.0, 15.0])
         {
-            run.record.queries_per_s = queries_per_s;
+            set_throughput(run, queries_per_s);
         }
     });
     assert_eq!(verdict, Verdict::Inconclusive);
@@ -225,23 +247,13 @@ fn r3_doublewrite_off_on_a_drive_that_tears_pages_is_unsafe() {
 fn r4_two_pairs_are_too_few_and_a_small_effect_wants_five() {
     let (rules, verdict) = spoiled(|result| result.runs.truncate(4));
     assert_eq!((rules, verdict), invalid("R4"));
-    let design = |repetition| -> Vec<String> {
-        let mut plan = fair().plan;
-        plan.runs = vec![PlannedRun {
-            cell: 0,
-            repetition,
-        }];
-        super::findings_of_design(&plan)
-            .iter()
-            .map(|finding| finding.rule.clone())
-            .collect()
-    };
-    assert_eq!(design(2), ["R4".to_owned()].to_vec());
-    assert_eq!(design(3), Vec::<String>::new());
     let small = |result: &mut StudyResult| {
         for run in &mut result.runs {
-            run.record.queries_per_s = if run.record.cell == 0 { 1000.0 } else { 1100.0 }
-                + f64::from(run.record.repetition % 2);
+            set_throughput(
+                run,
+                if run.record.cell == 0 { 1000.0 } else { 1100.0 }
+                    + f64::from(run.record.repetition % 2),
+            );
         }
     };
     assert_eq!(spoiled(small), warned("R4"));
@@ -264,7 +276,7 @@ fn r4_a_trend_over_the_order_of_runs_is_named() {
     let drifting = |result: &mut StudyResult| {
         for (position, run) in result.runs.iter_mut().enumerate() {
             let level = if run.record.cell == 0 { 1000.0 } else { 1500.0 };
-            run.record.queries_per_s = level * 0.98_f64.powf(position as f64);
+            set_throughput(run, level * 0.98_f64.powf(position as f64));
         }
     };
     let (rules, _) = spoiled(drifting);
@@ -310,4 +322,257 @@ fn a_late_drive_is_named() {
         drive.late_share = 0.2;
     };
     assert_eq!(spoiled(late), warned("drive"));
+}
+
+/// The rules that speak on the study file `name` of `fixtures/rules`, before it runs.
+fn of_design(path: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(path).unwrap();
+    let file = StudyFile::parse("study.toml", &text).unwrap();
+    let plan = resolve("study.toml", &file, &Overrides::default(), &|_| {
+        Ok(Flavor::Mysql)
+    });
+    let findings = findings_of_design(&plan.unwrap());
+    findings.into_iter().map(|finding| finding.rule).collect()
+}
+
+#[test]
+fn study_files_break_the_rule_that_they_are_named_after_and_fair_ones_none() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/rules");
+    let mut seen = 0;
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let (wanted, _) = name.split_once('-').unwrap_or((name, ""));
+        let rules = of_design(&path);
+        if wanted == "fair" {
+            assert_eq!(rules, Vec::<String>::new(), "{name}");
+        } else {
+            assert!(rules.iter().any(|rule| rule == wanted), "{name}: {rules:?}");
+        }
+        seen += 1;
+    }
+    assert!(seen > 12, "{seen}");
+}
+
+#[test]
+fn r1_levels_that_move_several_settings_together_are_told() {
+    let mut plan = fair().plan;
+    plan.cells[1].threads = 99;
+    let findings = findings_of_design(&plan);
+    let told = |rule: &str| findings.iter().find(|finding| finding.rule == rule);
+    let message = &told("R1").unwrap().message;
+    assert!(message.contains("innodb_doublewrite, threads"), "{message}");
+}
+
+#[test]
+fn r2_unequal_durability_forbids_a_ranking_but_its_price_may_be_asked() {
+    let lazy = |result: &mut StudyResult| {
+        for run in &mut result.runs {
+            let value = if run.record.cell == 0 { "1" } else { "2" };
+            let name = "innodb_flush_log_at_trx_commit".to_owned();
+            run.variables.insert(name, value.to_owned());
+        }
+    };
+    // What differs and is not declared also breaks R1.
+    let (rules, verdict) = spoiled(lazy);
+    assert!(
+        rules.contains(&("R2".to_owned(), Severity::Warning)),
+        "{rules:?}"
+    );
+    assert_eq!(verdict, Verdict::Invalid);
+    let ranked = |result: &mut StudyResult| {
+        lazy(result);
+        // The factor is a number of connections, and durability differs beside it.
+        for (index, cell) in result.plan.cells.iter_mut().enumerate() {
+            cell.variables.clear();
+            cell.threads = 4 + index as u32;
+        }
+    };
+    let (rules, _) = spoiled(ranked);
+    assert!(
+        rules.contains(&("R2".to_owned(), Severity::Error)),
+        "{rules:?}"
+    );
+}
+
+#[test]
+fn r3_a_promise_without_a_power_cut_is_told_once() {
+    let untested = |result: &mut StudyResult| result.plan.crash_tests.clear();
+    assert_eq!(spoiled(untested), warned("R3"));
+    let lost = |result: &mut StudyResult| result.plan.crash_tests[0].lost = 1;
+    assert_eq!(spoiled(lost), warned("R3"));
+}
+
+#[test]
+fn r5_an_effect_inside_the_noise_is_inconclusive() {
+    // Pairs agree to a per mille, but the pairs themselves are 20 % apart.
+    let noisy = |result: &mut StudyResult| {
+        for run in &mut result.runs {
+            let drift = [1.0, 0.8, 1.2, 1.0][run.record.repetition as usize];
+            let level = if run.record.cell == 0 { 1000.0 } else { 1080.0 };
+            let unlike = 1.0 + 0.001 * f64::from(run.record.repetition) * run.record.cell as f64;
+            set_throughput(run, level * drift * unlike);
+        }
+    };
+    let (rules, verdict) = spoiled(noisy);
+    assert!(
+        rules.contains(&("R5".to_owned(), Severity::Warning)),
+        "{rules:?}"
+    );
+    assert_eq!(verdict, Verdict::Inconclusive);
+}
+
+/// The study at a second number of connections, where the throughput of doublewrite OFF is
+/// `other` times that of ON.
+fn with_another_context(result: &mut StudyResult, other: f64) {
+    for index in 0..2 {
+        let mut cell = result.plan.cells[index].clone();
+        result.plan.cells[index]
+            .levels
+            .insert("threads".into(), "4".into());
+        cell.levels.insert("threads".into(), "8".into());
+        cell.threads = 8;
+        result.plan.cells.push(cell);
+    }
+    for mut run in result.runs.clone() {
+        if run.record.cell == 1 {
+            let queries_per_s = run.record.queries_per_s * other / 1.5;
+            set_throughput(&mut run, queries_per_s);
+        }
+        run.record.cell += 2;
+        result.runs.push(run);
+    }
+}
+
+#[test]
+fn r5_an_effect_must_be_larger_than_its_negative_control() {
+    let verdicts = |control: bool| {
+        let mut result = fair();
+        with_another_context(&mut result, 1.8);
+        if control {
+            result.plan.negative_controls = vec![NegativeControl {
+                factor: "innodb_doublewrite".into(),
+                at: BTreeMap::from([("threads".to_owned(), "8".to_owned())]),
+            }];
+        }
+        let result = evaluate(result).unwrap();
+        let of_factor = |comparison: &&weir_model::Comparison| {
+            comparison.factor == "innodb_doublewrite" && !comparison.negative_control
+        };
+        let comparisons = result.comparisons.iter().filter(of_factor);
+        comparisons.map(|found| found.verdict).collect::<Vec<_>>()
+    };
+    assert_eq!(verdicts(false), [Verdict::Effect, Verdict::Effect]);
+    assert_eq!(verdicts(true), [Verdict::Inconclusive]);
+}
+
+#[test]
+fn r8_a_latency_that_contradicts_throughput_is_named() {
+    let contradicting = |factor: f64| {
+        move |result: &mut StudyResult| {
+            for run in &mut result.runs {
+                let fair_us = 4.0 / run.record.transactions_per_s * 1e6;
+                run.record.latency.us_mean = fair_us * factor;
+            }
+        }
+    };
+    assert_eq!(spoiled(contradicting(0.8)), warned("R8"));
+    assert_eq!(spoiled(contradicting(1.02)), (vec![], Verdict::Effect));
+}
+
+#[test]
+fn r9_other_queries_have_no_ratio() {
+    let fewer = |result: &mut StudyResult| {
+        for run in result.runs.iter_mut().filter(|run| run.record.cell == 1) {
+            run.record.transactions_per_s /= 2.0;
+        }
+    };
+    assert_eq!(spoiled(fewer), invalid("R9"));
+}
+
+#[test]
+fn r10_data_of_another_size_than_their_rows_are_named() {
+    let sized = |bytes_per_row: u64| {
+        move |result: &mut StudyResult| {
+            result.plan.data.rows = 10_000_000;
+            result.data_bytes = result.plan.data.rows * bytes_per_row;
+        }
+    };
+    assert_eq!(spoiled(sized(25)), warned("R10"));
+    assert_eq!(spoiled(sized(230)), (vec![], Verdict::Effect));
+}
+
+#[test]
+fn r13_a_claim_about_two_changes_needs_each_alone() {
+    let together = |result: &mut StudyResult| {
+        result.plan.cells[1].threads = 8;
+        result.plan.claims = vec![Claim {
+            says: "innodb_doublewrite OFF with more connections".into(),
+            value: 1.93,
+            ..Claim::default()
+        }];
+    };
+    assert_eq!(spoiled(together).1, Verdict::Invalid);
+    let rules = spoiled(together).0;
+    assert!(
+        rules.contains(&("R13".to_owned(), Severity::Error)),
+        "{rules:?}"
+    );
+    let unclaimed = |result: &mut StudyResult| {
+        together(result);
+        result.plan.claims.clear();
+    };
+    assert_eq!(spoiled(unclaimed), (vec![], Verdict::Effect));
+}
+
+#[test]
+fn r16_a_run_that_completed_nothing_forbids() {
+    let nothing = |result: &mut StudyResult| result.runs[1].record.queries_per_s = 0.0;
+    let (rules, verdict) = spoiled(nothing);
+    assert!(
+        rules.contains(&("R16".to_owned(), Severity::Error)),
+        "{rules:?}"
+    );
+    assert_eq!(verdict, Verdict::Invalid);
+}
+
+#[test]
+fn r18_a_result_without_seconds_cannot_be_checked() {
+    let means_only = |result: &mut StudyResult| result.runs[0].intervals.clear();
+    assert_eq!(spoiled(means_only), warned("R18"));
+}
+
+#[test]
+fn the_document_is_what_the_rules_say() {
+    const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/rules.md");
+    if std::env::var_os("WEIR_UPDATE_FIXTURES").is_some() {
+        std::fs::write(DOCUMENT, rules_as_markdown()).unwrap();
+    }
+    let kept = std::fs::read_to_string(DOCUMENT).unwrap_or_default();
+    assert!(
+        kept == rules_as_markdown(),
+        "docs/rules.md is out of date; run `WEIR_UPDATE_FIXTURES=1 cargo test -p weir-study`"
+    );
+}
+
+#[test]
+fn every_rule_says_why_and_what_to_do_in_order() {
+    let ids: Vec<_> = RULES.iter().map(|rule| rule.id).collect();
+    let numbered: Vec<_> = (1..=19).map(|number| format!("R{number}")).collect();
+    assert_eq!(ids[..19], numbered);
+    for rule in RULES {
+        for text in [
+            rule.title,
+            rule.checked,
+            rule.reason,
+            rule.remedy,
+            rule.reference,
+        ] {
+            assert!(
+                text.len() > 10 && !text.contains("  "),
+                "{}: {text}",
+                rule.id
+            );
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! `weir drive`.
 
 use std::fs;
+use std::path::Path;
 use std::process::Child;
 
 use serde_json::Value;
@@ -139,5 +140,31 @@ fn what_is_no_drive_is_named() {
         .args([world.path("none")])
         .fails();
     assert!(error.contains("none"), "{error}");
+    world.assert_nothing_left();
+}
+
+#[test]
+fn a_recorded_drive_leaves_a_recording_of_the_asked_size() {
+    let world = World::new();
+    let [dir, backing, record] = ["drive", "backing", "record"].map(|name| world.path(name));
+    let child = Weir::in_world(&world)
+        .args(["drive", "mount", "null"])
+        .args([&dir, Path::new("--backing"), &backing])
+        .args([Path::new("--record"), &record])
+        .args(["--record-limit", "1M"])
+        .spawn();
+    wait_until("the drive answers", || stat(&world).is_some());
+    for _ in 0..20 {
+        fs::write(dir.join("t.ibd"), vec![7; 100_000]).unwrap();
+    }
+    Weir::in_world(&world)
+        .args(["drive", "unmount"])
+        .args([&dir])
+        .succeeds();
+    let output = Output::from(child.wait_with_output().unwrap());
+    assert_eq!(output.code, Some(0), "{}", output.stderr);
+    let recording = weir_drive::Recording::open(&record).unwrap();
+    assert_eq!(recording.ended(), weir_drive::Ended::Limit);
+    assert!(recording.event_count() > 20);
     world.assert_nothing_left();
 }

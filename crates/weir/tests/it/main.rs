@@ -6,6 +6,7 @@ mod clean;
 mod crash_test;
 mod doctor;
 mod drive;
+mod explain;
 mod harness;
 mod layers;
 mod load;

@@ -1,0 +1,80 @@
+//! What follows from several comparisons together.
+//!
+//! The methods are those of `weir-stats`; `docs/statistics.md` says when each of them speaks.
+
+mod costs;
+mod interactions;
+mod memory;
+mod overall;
+mod scalability;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weir_model::{Analysis, Noise, Plan, StudyResult};
+use weir_stats::{NoiseFloor, noise_floor};
+
+use crate::claims;
+use crate::compare::Levels;
+use crate::measured::{RunsByCell, THROUGHPUT};
+use crate::rules::Evidence;
+use crate::settings::identical;
+
+/// Everything that needs more than two cells; the comparisons of the result must be judged already.
+pub(crate) fn analyse(evidence: &Evidence<'_>) -> Analysis {
+    let (result, runs) = (evidence.result, evidence.runs);
+    Analysis {
+        noise: evidence.noise.map(|floor| noise_words(result, &floor)),
+        overall: overall::effects(&result.comparisons),
+        interactions: interactions::interactions(&result.plan, runs),
+        elasticities: memory::elasticities(&result.plan, runs),
+        equivalents: memory::equivalents(&result.plan, runs),
+        scalability: scalability::laws(&result.plan, runs),
+        costs: costs::rows(&result.plan, runs),
+        claims: claims::verdicts(evidence),
+    }
+}
+
+/// How far apart runs of the same settings lie: repetitions, and cells that differ in name only.
+pub(crate) fn noise(result: &StudyResult, runs: &RunsByCell<'_>) -> Option<NoiseFloor> {
+    let groups = identical(&result.plan);
+    let grouped: BTreeSet<_> = groups.iter().flatten().copied().collect();
+    let alone = (0..result.plan.cells.len())
+        .filter(|cell| !grouped.contains(cell))
+        .map(|cell| vec![cell]);
+    let values = |cells: Vec<usize>| {
+        let cells = cells.into_iter();
+        cells
+            .flat_map(|cell| runs.values(cell, THROUGHPUT))
+            .collect()
+    };
+    let pooled: Vec<Vec<f64>> = alone.chain(groups.iter().cloned()).map(values).collect();
+    noise_floor(&pooled).ok()
+}
+
+fn noise_words(result: &StudyResult, floor: &NoiseFloor) -> Noise {
+    let repetitions = result.runs.iter().map(|run| run.record.repetition).max();
+    let repetitions = repetitions.unwrap_or(1).max(1) as usize;
+    Noise {
+        log_deviation: floor.log_deviation,
+        degrees_of_freedom: floor.degrees_of_freedom,
+        identical_cells: identical(&result.plan).iter().map(Vec::len).sum(),
+        repetitions,
+        floor_ratio: floor.ratio(repetitions),
+    }
+}
+
+/// Cells by the levels of all factors but `without`, in the order of the plan.
+fn by_context(plan: &Plan, without: &[&str]) -> Vec<(Levels, Vec<usize>)> {
+    let mut contexts: BTreeMap<Levels, Vec<usize>> = BTreeMap::new();
+    for (index, cell) in plan.cells.iter().enumerate() {
+        let mut context = cell.levels.clone();
+        if without
+            .iter()
+            .any(|factor| context.remove(*factor).is_none())
+        {
+            continue;
+        }
+        contexts.entry(context).or_default().push(index);
+    }
+    contexts.into_iter().collect()
+}

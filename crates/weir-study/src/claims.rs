@@ -1,0 +1,273 @@
+//! Published claims beside what was measured here: borne out, refuted, or neither.
+
+use weir_model::{
+    Agreement, Claim, ClaimVerdict, Comparison, Finding, Plan, Ratio, Severity, Verdict,
+};
+
+use crate::compare::{Contrast, compare, context, holds_at, index, sibling};
+use crate::estimate_ratio::Pairing;
+use crate::measured::{METRICS, THROUGHPUT};
+use crate::rules::{self, Evidence};
+
+/// What a claim speaks of.
+pub(crate) enum Subject {
+    /// These pairs of cells, all of them.
+    Contrasts(Vec<Contrast>),
+    /// Something that the study does not have, and why.
+    Unknown(String),
+}
+
+/// Finds the pairs of cells that `claim` speaks of.
+pub(crate) fn subject(plan: &Plan, claim: &Claim) -> Subject {
+    match contrasts(plan, claim) {
+        Ok(contrasts) => Subject::Contrasts(contrasts),
+        Err(why) => Subject::Unknown(why),
+    }
+}
+
+/// Whether `claim` speaks of `contrast`.
+pub(crate) fn is_about(plan: &Plan, claim: &Claim, contrast: &Contrast) -> bool {
+    contrasts(plan, claim).is_ok_and(|contrasts| contrasts.contains(contrast))
+}
+
+fn contrasts(plan: &Plan, claim: &Claim) -> Result<Vec<Contrast>, String> {
+    let metric = metric(claim);
+    if !METRICS.contains(&metric) {
+        return Err(format!("`{metric}` is no metric ({})", METRICS.join(", ")));
+    }
+    let factor = factor(plan, claim)?;
+    let levels = levels_of(plan, &factor);
+    let known = |level: &str| {
+        let found = levels.iter().find(|known| **known == level);
+        found
+            .copied()
+            .ok_or_else(|| format!("{factor} has no level {level}"))
+    };
+    let baseline = match &claim.baseline {
+        Some(baseline) => known(baseline)?,
+        None => levels.first().ok_or("it has no levels")?,
+    };
+    let level = match &claim.level {
+        Some(level) => known(level)?,
+        None => named_in(
+            &claim.says,
+            levels.iter().copied().filter(|level| *level != baseline),
+        )
+        .ok_or_else(|| format!("it names no level of {factor}"))?,
+    };
+    let index = index(&plan.cells);
+    let cells = plan.cells.iter().enumerate();
+    let found: Vec<_> = cells
+        .filter(|(_, cell)| cell.levels.get(&factor).map(String::as_str) == Some(level))
+        .filter_map(|(level_cell, cell)| {
+            let context = context(cell, &factor);
+            let baseline_cell = sibling(&index, cell, &factor, baseline)?;
+            holds_at(&context, &claim.at).then(|| Contrast {
+                factor: factor.clone(),
+                baseline: baseline.to_owned(),
+                level: level.to_owned(),
+                context,
+                baseline_cell,
+                level_cell,
+            })
+        })
+        .collect();
+    if found.is_empty() {
+        let at: Vec<_> = claim
+            .at
+            .iter()
+            .map(|(name, level)| format!("{name} {level}"))
+            .collect();
+        return Err(format!("{} was not part of the study", at.join(", ")));
+    }
+    Ok(found)
+}
+
+fn metric(claim: &Claim) -> &str {
+    claim.metric.as_deref().unwrap_or(THROUGHPUT)
+}
+
+fn factor(plan: &Plan, claim: &Claim) -> Result<String, String> {
+    let factors = || plan.cells.first().map(|cell| cell.levels.keys());
+    match &claim.factor {
+        Some(factor) if factors().into_iter().flatten().any(|known| known == factor) => {
+            Ok(factor.clone())
+        }
+        Some(factor) => Err(format!("the study has no factor {factor}")),
+        None => named_in(
+            &claim.says,
+            factors().into_iter().flatten().map(String::as_str),
+        )
+        .map(str::to_owned)
+        .ok_or_else(|| "it names no factor of the study".to_owned()),
+    }
+}
+
+/// Levels of `factor` in the order of the study.
+fn levels_of<'a>(plan: &'a Plan, factor: &str) -> Vec<&'a str> {
+    let mut levels = Vec::new();
+    for level in plan.cells.iter().filter_map(|cell| cell.levels.get(factor)) {
+        if !levels.contains(&level.as_str()) {
+            levels.push(level.as_str());
+        }
+    }
+    levels
+}
+
+/// The first of `names` that stands as a word in `text`.
+fn named_in<'a>(text: &str, mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let is_word = |name: &str| {
+        text.match_indices(name).any(|(start, _)| {
+            let inside = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+            let before = text[..start].chars().next_back();
+            let after = text[start + name.len()..].chars().next();
+            !inside(before) && !inside(after)
+        })
+    };
+    names.find(|name| is_word(name))
+}
+
+/// What became of every claim, in each context that it speaks of.
+pub(crate) fn verdicts(evidence: &Evidence<'_>) -> Vec<ClaimVerdict> {
+    let plan = &evidence.result.plan;
+    let claims = plan.claims.iter().enumerate();
+    claims
+        .flat_map(|(index, claim)| match subject(plan, claim) {
+            Subject::Contrasts(contrasts) => contrasts
+                .iter()
+                .map(|contrast| verdict(evidence, index, claim, contrast))
+                .collect(),
+            Subject::Unknown(why) => vec![ClaimVerdict {
+                claim: index,
+                context: claim.at.clone(),
+                measured: None,
+                agreement: Agreement::CannotSay,
+                why,
+            }],
+        })
+        .collect()
+}
+
+fn verdict(
+    evidence: &Evidence<'_>,
+    claim: usize,
+    published: &Claim,
+    contrast: &Contrast,
+) -> ClaimVerdict {
+    let plan = &evidence.result.plan;
+    let measured = compare(
+        plan,
+        evidence.runs,
+        contrast,
+        metric(published),
+        Pairing::Repetition,
+    );
+    let findings = measured
+        .as_ref()
+        .map(|comparison| rules::of_comparison(evidence, comparison))
+        .unwrap_or_default();
+    let (agreement, why) = match &measured {
+        None => (Agreement::CannotSay, "it was not measured".to_owned()),
+        Some(comparison) => agreement(comparison, &findings, published.value),
+    };
+    ClaimVerdict {
+        claim,
+        context: contrast.context.clone(),
+        measured: measured.map(|comparison| comparison.estimate()),
+        agreement,
+        why,
+    }
+}
+
+fn agreement(comparison: &Comparison, findings: &[Finding], value: f64) -> (Agreement, String) {
+    let forbids = |finding: &&Finding| finding.severity == Severity::Error;
+    if let Some(finding) = findings.iter().find(forbids) {
+        let why = format!("invalid ({}): {}", finding.rule, finding.message);
+        return (Agreement::CannotSay, why);
+    }
+    of_interval(&comparison.estimate(), value)
+}
+
+/// A claim this close to 1 is that there is no effect.
+const NO_EFFECT: f64 = 0.01;
+/// A measurement narrower than this (half-width over its ratio) may bear out that there is none.
+const NARROW: f64 = 0.10;
+
+fn of_interval(measured: &Ratio, value: f64) -> (Agreement, String) {
+    let Some((low, high)) = measured.interval() else {
+        let why = "too few repetitions for an interval";
+        return (Agreement::CannotSay, why.to_owned());
+    };
+    let claims_none = (value - 1.0).abs() <= NO_EFFECT;
+    let is_narrow = (high - low) / 2.0 <= NARROW * measured.ratio;
+    if (low..=high).contains(&value) {
+        return if measured.differs_from_one() || (claims_none && is_narrow) {
+            (
+                Agreement::Agrees,
+                "the interval holds the published number".to_owned(),
+            )
+        } else {
+            let why = "the interval holds the published number and also no effect at all";
+            (Agreement::CannotSay, why.to_owned())
+        };
+    }
+    let why = if !measured.differs_from_one() {
+        "no effect was shown, and the published one is outside the interval"
+    } else if (measured.ratio > 1.0) != (value > 1.0) && !claims_none {
+        "the effect has the other direction"
+    } else if (measured.ratio.ln().abs()) < value.ln().abs() {
+        "the effect is smaller than published"
+    } else {
+        "the effect is larger than published"
+    };
+    (Agreement::Disagrees, why.to_owned())
+}
+
+/// Whether a comparison is one that a report may quote a ratio of.
+pub(crate) fn is_valid(comparison: &Comparison) -> bool {
+    comparison.verdict != Verdict::Invalid
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(low: f64, high: f64) -> Ratio {
+        Ratio {
+            ratio: (low * high).sqrt(),
+            low: Some(low),
+            high: Some(high),
+        }
+    }
+
+    #[test]
+    fn an_interval_agrees_disagrees_or_cannot_say() {
+        let of = |low, high, value| of_interval(&measured(low, high), value);
+        assert_eq!(of(1.40, 1.55, 1.48).0, Agreement::Agrees);
+        assert_eq!(of(0.99, 1.02, 1.0).0, Agreement::Agrees);
+        assert_eq!(of(0.50, 2.00, 1.0).0, Agreement::CannotSay);
+        assert_eq!(of(0.90, 1.60, 1.48).0, Agreement::CannotSay);
+        let (agreement, why) = of(1.20, 1.30, 1.48);
+        assert_eq!(agreement, Agreement::Disagrees);
+        assert!(why.contains("smaller"), "{why}");
+        assert!(of(1.60, 1.70, 1.48).1.contains("larger"));
+        assert!(of(0.70, 0.80, 1.48).1.contains("other direction"));
+        assert!(of(0.95, 1.05, 1.48).1.contains("no effect was shown"));
+        let none = Ratio {
+            ratio: 1.48,
+            low: None,
+            high: None,
+        };
+        assert_eq!(of_interval(&none, 1.48).0, Agreement::CannotSay);
+    }
+
+    #[test]
+    fn a_name_is_found_as_a_word_only() {
+        let names = ["ON", "OFF"];
+        assert_eq!(
+            named_in("doublewrite OFF / ON", names.into_iter()),
+            Some("ON")
+        );
+        assert_eq!(named_in("THE LONGER ONE", names.into_iter()), None);
+    }
+}

@@ -1,0 +1,46 @@
+//! R17: what has to be bought has a price.
+
+use std::collections::BTreeSet;
+
+use weir_model::Finding;
+
+use super::evidence::some_of;
+use super::{Design, ONLY_WARNS, Rule};
+use crate::settings::differing;
+
+pub(super) const RULE: Rule = Rule {
+    id: "R17",
+    title: "what has to be bought has a dated price",
+    checked: "A factor whose levels are different drives, and levels without a price in `[prices]` (amount, \
+              currency, date). With prices the report prints queries per second for money and names \
+              levels that another one beats in both. Weir does not know discounts, power, rack space or \
+              the minutes of a restart.",
+    reason: "In 2009 the fastest of three storages (17,372 TPM) was the worst for its money: 3.6 TPM per \
+             dollar against 27 of an SSD. None of the five studies computed it.",
+    remedy: "Declare `[prices]`, each with the day on which you saw it.",
+    reference: "published studies, section 2; TPC Pricing Specification",
+    severities: ONLY_WARNS,
+    design: |design| check(design).into_iter().collect(),
+    study: |evidence| check(&evidence.design()).into_iter().collect(),
+    ..Rule::NONE
+};
+
+fn check(design: &Design<'_>) -> Option<Finding> {
+    let mut without = BTreeSet::new();
+    for contrast in &design.contrasts {
+        let (baseline, level) = design.cells(contrast);
+        if differing(design.plan, baseline, level).contains("drive") {
+            let levels = [&contrast.baseline, &contrast.level];
+            let unpriced = levels
+                .into_iter()
+                .filter(|level| !design.plan.prices.contains_key(*level));
+            without.extend(unpriced.cloned());
+        }
+    }
+    (!without.is_empty()).then(|| {
+        RULE.warning(format!(
+            "no price for {}: this says which is faster, not which is worth its money; declare [prices]",
+            some_of(without, 4)
+        ))
+    })
+}

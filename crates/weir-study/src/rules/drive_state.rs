@@ -1,0 +1,100 @@
+//! R15: drives are equally full, and not on burst credit.
+
+use std::collections::BTreeSet;
+
+use weir_model::{Cell, DriveProfile, Finding, ThrottleRate};
+
+use super::evidence::some_of;
+use super::{Design, ONLY_WARNS, Rule};
+use crate::estimate::data_size;
+
+pub(super) const RULE: Rule = Rule {
+    id: "R15",
+    title: "drives are equally full, and not on burst credit",
+    checked: "Of the design: two drives that are compared are filled by the data to shares more than 10 \
+              points apart (of their own capacity, before compression); a cloud volume saves up more \
+              credit than warm-up and measurement can spend. Drives start preconditioned as their \
+              profile says.",
+    reason: "Flash slows down as it fills: a Fusion-io card went from 500 to 110 MiB/s. Study 1's Intel \
+             drive was 78 % full, its rival physically emptier; study 4 compared 375 GB with 2 TB; study \
+             5 measured 100 s inside a volume's burst credit.",
+    remedy: "Choose capacities or fill levels that match, or declare the difference as what is sold; warm \
+             up longer than the credit lasts.",
+    reference: "published studies, sections 1, 2, 4, 5 and 7.4",
+    severities: ONLY_WARNS,
+    design: check,
+    study: |evidence| check(&evidence.design()),
+    ..Rule::NONE
+};
+
+const FILL_DIFFERENCE_MAX: f64 = 0.10;
+
+fn check(design: &Design<'_>) -> Vec<Finding> {
+    let unequal: BTreeSet<_> = design
+        .contrasts
+        .iter()
+        .filter_map(|contrast| {
+            let (baseline, level) = design.cells(contrast);
+            unequally_full(design, baseline, level)
+        })
+        .collect();
+    let on_credit: BTreeSet<_> = design
+        .drives
+        .iter()
+        .filter(|drive| lives_on_credit(design, drive))
+        .map(|drive| drive.name.clone())
+        .collect();
+    let unequal = (!unequal.is_empty()).then(|| {
+        RULE.warning(format!(
+            "drives are not equally full: {}; what fills a drive slows it down, so match capacities",
+            some_of(unequal, 3)
+        ))
+    });
+    let on_credit = (!on_credit.is_empty()).then(|| {
+        RULE.warning(format!(
+            "{} can live on saved-up burst credit for the whole of warm-up and measurement; warm up \
+             longer than it lasts",
+            some_of(on_credit, 4)
+        ))
+    });
+    unequal.into_iter().chain(on_credit).collect()
+}
+
+/// Share of a drive's capacity that the data take.
+fn fill(design: &Design<'_>, drive: &DriveProfile) -> f64 {
+    let data = &design.plan.data;
+    data_size(design.plan).0 as f64 / data.data_scale.apply(drive.capacity.0).max(1) as f64
+}
+
+fn unequally_full(design: &Design<'_>, baseline: &Cell, level: &Cell) -> Option<String> {
+    let (baseline, level) = (design.profile(baseline)?, design.profile(level)?);
+    let (of_baseline, of_level) = (fill(design, baseline), fill(design, level));
+    ((of_baseline - of_level).abs() > FILL_DIFFERENCE_MAX).then(|| {
+        format!(
+            "{} {:.0} %, {} {:.0} %",
+            level.name,
+            of_level * 100.0,
+            baseline.name,
+            of_baseline * 100.0
+        )
+    })
+}
+
+/// Whether the credit outlasts the run: spent at the drive's own speed, refilled at its rate.
+fn lives_on_credit(design: &Design<'_>, drive: &DriveProfile) -> bool {
+    let Some(throttle) = &drive.throttle else {
+        return false;
+    };
+    let load = &design.plan.load;
+    let run_s = load.warmup.as_secs_f64() + load.measure.as_secs_f64();
+    let outlasts = |rate: &ThrottleRate, fastest: f64| {
+        let spent_per_s = fastest - rate.per_second(drive.capacity.0);
+        rate.burst_credit > 0.0 && rate.burst_credit > spent_per_s * run_s
+    };
+    let iops = drive.read.iops_max.max(drive.write.iops_max);
+    let mb_per_s = drive
+        .read
+        .bandwidth_mb_per_s
+        .max(drive.write.bandwidth_mb_per_s);
+    outlasts(&throttle.iops, iops) || outlasts(&throttle.mb_per_s, mb_per_s)
+}

@@ -1,0 +1,131 @@
+//! What rules look at: a design with its drives, or a result with its runs sorted.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weir_model::{Bytes, Cell, Comparison, DriveProfile, Plan, RunResult, StudyResult};
+use weir_stats::{NoiseFloor, RatioEstimate};
+
+use crate::compare::{Contrast, contrasts};
+use crate::measured::RunsByCell;
+use crate::settings::differing;
+
+/// A study before it runs.
+#[derive(Debug)]
+pub(crate) struct Design<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) drives: &'a [DriveProfile],
+    pub(crate) contrasts: Vec<Contrast>,
+}
+
+impl<'a> Design<'a> {
+    pub(crate) fn new(plan: &'a Plan, drives: &'a [DriveProfile]) -> Self {
+        Self {
+            plan,
+            drives,
+            contrasts: contrasts(plan),
+        }
+    }
+
+    /// Both cells of `contrast`, the baseline first.
+    pub(super) fn cells(&self, contrast: &Contrast) -> (&'a Cell, &'a Cell) {
+        let cell = |index: usize| &self.plan.cells[index];
+        (cell(contrast.baseline_cell), cell(contrast.level_cell))
+    }
+
+    pub(super) fn profile(&self, cell: &Cell) -> Option<&'a DriveProfile> {
+        profile(self.drives, cell)
+    }
+
+    /// A variable of `cell` as the design sets it.
+    pub(super) fn variable(&self, cell: &'a Cell, name: &str) -> Option<&'a str> {
+        let own = cell.variables.get(name);
+        own.or_else(|| self.plan.server.variables.get(name))
+            .map(String::as_str)
+    }
+}
+
+/// A result under judgement.
+#[derive(Debug)]
+pub(crate) struct Evidence<'a> {
+    pub(crate) result: &'a StudyResult,
+    pub(crate) runs: &'a RunsByCell<'a>,
+    /// How far apart identical runs lie.
+    pub(crate) noise: Option<NoiseFloor>,
+    /// Factor -> the largest shift where it can do nothing.
+    pub(crate) controls: BTreeMap<String, RatioEstimate>,
+}
+
+impl<'a> Evidence<'a> {
+    /// The runs of both cells of a comparison.
+    pub(super) fn runs_of(&self, comparison: &Comparison) -> impl Iterator<Item = &'a RunResult> {
+        let baseline = self.runs.of(comparison.baseline_cell).iter();
+        baseline.chain(self.runs.of(comparison.level_cell)).copied()
+    }
+
+    /// The first run of `cell`, which speaks for its server's variables.
+    pub(super) fn first_run(&self, cell: usize) -> Option<&'a RunResult> {
+        self.runs.of(cell).first().copied()
+    }
+
+    pub(super) fn cell(&self, index: usize) -> &'a Cell {
+        &self.result.plan.cells[index]
+    }
+
+    pub(super) fn profile(&self, cell: usize) -> Option<&'a DriveProfile> {
+        profile(&self.result.drives, self.cell(cell))
+    }
+
+    /// The design that the result came from.
+    pub(super) fn design(&self) -> Design<'a> {
+        Design::new(&self.result.plan, &self.result.drives)
+    }
+
+    /// Settings in which the cells of `comparison` were meant to differ.
+    pub(super) fn declared(&self, comparison: &Comparison) -> BTreeSet<String> {
+        differing(
+            &self.result.plan,
+            self.cell(comparison.baseline_cell),
+            self.cell(comparison.level_cell),
+        )
+    }
+}
+
+fn profile<'a>(drives: &'a [DriveProfile], cell: &Cell) -> Option<&'a DriveProfile> {
+    let name = cell.drive_name()?;
+    drives.iter().find(|drive| drive.name == name)
+}
+
+/// The profiles of the drives in `plan`; one that cannot be read is the study's own error, told
+/// elsewhere.
+pub(super) fn profiles(plan: &Plan) -> Vec<DriveProfile> {
+    let named = plan
+        .cells
+        .iter()
+        .filter_map(|cell| Some((cell.drive_name()?, cell)));
+    let cells: BTreeMap<_, _> = named.collect();
+    let profile = |(name, cell): (String, &Cell)| {
+        let mut profile = weir_drive::profiles::load(cell.drive.as_ref()?, None).ok()?;
+        for (key, value) in &cell.drive_settings {
+            profile = profile.with(key, value).ok()?;
+        }
+        profile.name = name;
+        Some(profile)
+    };
+    cells.into_iter().filter_map(profile).collect()
+}
+
+/// The size of a page of `variables`.
+pub(super) fn page_bytes(variable: Option<&str>) -> Bytes {
+    variable
+        .and_then(|size| size.parse().ok())
+        .unwrap_or(Bytes(16_384))
+}
+
+/// The first `count` of `items`, and how many more there are.
+pub(super) fn some_of(items: impl IntoIterator<Item = String>, count: usize) -> String {
+    let items: Vec<_> = items.into_iter().collect();
+    let more = items.len().saturating_sub(count);
+    let more = (more > 0).then(|| format!("{more} more"));
+    let shown = items.into_iter().take(count);
+    shown.chain(more).collect::<Vec<_>>().join(", ")
+}

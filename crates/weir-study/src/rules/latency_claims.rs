@@ -1,0 +1,75 @@
+//! R8: latencies agree with Little's law, and claims about them come from an open loop.
+
+use weir_model::{Cell, Finding, Plan, RunResult};
+
+use super::{Design, Evidence, ONLY_WARNS, Rule};
+use crate::measured::less_is_better;
+use crate::settings::settings;
+
+pub(super) const RULE: Rule = Rule {
+    id: "R8",
+    title: "latency obeys Little's law, and claims about it come from an open loop",
+    checked: "Of the result: in a closed loop connections / throughput must be the mean latency within \
+              5 %, else the numbers contradict each other. Of the design: a claim about latency while \
+              all cells are closed loops (no `rate`).",
+    reason: "A closed loop waits for a stalled server and asks less just then, so its percentiles are \
+             too good (coordinated omission). Study 3's \"80 % lower latency\" would need five times the \
+             throughput at the same connections; it published +22 %.",
+    remedy: "Measure latency at a fixed `rate` of 50 to 80 % of the peak.",
+    reference: "Little, Operations Research 9, 1961; Schroeder et al., \"Open Versus Closed: A Cautionary \
+                Tale\", NSDI 2006; published studies, section 3",
+    severities: ONLY_WARNS,
+    design: |design| closed_loop(design).into_iter().collect(),
+    study: |evidence| contradiction(evidence).into_iter().collect(),
+    ..Rule::NONE
+};
+
+const DEVIATION_MAX: f64 = 0.05;
+
+/// Settings with which a connection does not ask again as soon as it is answered.
+const PACED: [&str; 3] = ["rate", "rate_per_s", "think_time"];
+
+fn is_closed_loop(plan: &Plan, cell: &Cell) -> bool {
+    let settings = settings(plan, cell);
+    !PACED.iter().any(|name| settings.contains_key(*name))
+}
+
+fn closed_loop(design: &Design<'_>) -> Option<Finding> {
+    let plan = design.plan;
+    let mut claims = plan.claims.iter();
+    let about_latency = claims.any(|claim| claim.metric.as_deref().is_some_and(less_is_better));
+    (about_latency && plan.cells.iter().all(|cell| is_closed_loop(plan, cell))).then(|| {
+        let message = "a claim is about latency and every cell is a closed loop, which waits for a \
+                       stalled server; add cells with a rate of 50 to 80 % of the peak";
+        RULE.warning(message.to_owned())
+    })
+}
+
+fn contradiction(evidence: &Evidence<'_>) -> Option<Finding> {
+    let plan = &evidence.result.plan;
+    let off = |run: &&RunResult| {
+        let cell = &plan.cells[run.record.cell];
+        is_closed_loop(plan, cell)
+            && deviation(run, cell.threads).is_some_and(|d| d > DEVIATION_MAX)
+    };
+    let runs: Vec<_> = evidence.result.runs.iter().filter(off).collect();
+    let first = runs.first()?;
+    let cell = &plan.cells[first.record.cell];
+    Some(RULE.warning(format!(
+        "in {} of {} runs connections / throughput is not the mean latency, such as repetition {} of \
+         {} ({:.0} % apart): connections were idle, lost or waiting outside the measurement",
+        runs.len(),
+        evidence.result.runs.len(),
+        first.record.repetition,
+        cell.label(),
+        deviation(first, cell.threads).unwrap_or(0.0) * 100.0
+    )))
+}
+
+/// How far connections / throughput is from the mean latency, relative; `None` without either.
+fn deviation(run: &RunResult, connections: u32) -> Option<f64> {
+    let record = &run.record;
+    let expected_us = f64::from(connections) / record.transactions_per_s * 1e6;
+    let measured_us = record.latency.us_mean;
+    (measured_us > 0.0 && expected_us.is_finite()).then(|| (expected_us / measured_us - 1.0).abs())
+}

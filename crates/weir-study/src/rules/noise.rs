@@ -1,0 +1,71 @@
+//! R5: an effect is larger than what identical runs differ by.
+
+use weir_model::{Comparison, Finding};
+use weir_stats::{RatioEstimate, Verdict, verdict};
+
+use super::{Evidence, ONLY_WARNS, Rule};
+
+pub(super) const RULE: Rule = Rule {
+    id: "R5",
+    title: "an effect is larger than the noise",
+    checked: "The comparison is inconclusive, whatever its own interval says, when the effect is within \
+              the noise floor (what two identical levels differ by in 95 of 100 comparisons, from the \
+              repetitions of all cells and of cells with the same settings), not larger than the shift \
+              of a negative control (`[[negative_controls]]`: where the factor can do nothing), or when \
+              it does not survive the correction for all comparisons of the study (Benjamini and \
+              Hochberg, 5 % false discoveries).",
+    reason: "Three quiet pairs in a row happen. Repeated identical runs of 2026 differed by 4.9 % per run \
+             when I/O-bound and 0.66 % when cached, and the ranking of two versions flipped. Of twenty \
+             settings that do nothing, one shows an effect at 95 %.",
+    remedy: "Raise `repeat.runs`, quieten the host, or accept that nothing was shown.",
+    reference: "published studies, section 8.2; Benjamini and Hochberg, Journal of the Royal Statistical \
+                Society B 57, 1995",
+    severities: ONLY_WARNS,
+    comparison: check,
+    ..Rule::NONE
+};
+
+/// Share of false findings that is accepted.
+const FALSE_DISCOVERIES_MAX: f64 = 0.05;
+
+fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
+    if comparison.negative_control {
+        return None; // It is what others are judged by.
+    }
+    let effect = RatioEstimate {
+        ratio: comparison.ratio,
+        interval: comparison.estimate().interval(),
+        pairs: comparison.pairs,
+    };
+    let noise = evidence.noise.as_ref();
+    let control = evidence.controls.get(&comparison.factor);
+    let message = match verdict(&effect, noise, control) {
+        Verdict::IntervalHoldsOne => return None,
+        Verdict::BelowNoise => format!(
+            "runs of the same cell differ so much that two identical levels are up to {:.1} % apart; \
+             raise repeat.runs or quieten the host",
+            percent(noise?.ratio(effect.pairs.max(1)))
+        ),
+        Verdict::BelowControl => format!(
+            "where {} can do nothing the result moved by {:.1} % as well; find what else changed",
+            comparison.factor,
+            percent(control?.ratio)
+        ),
+        Verdict::Higher | Verdict::Lower => {
+            let adjusted = comparison.p_value_adjusted?;
+            if adjusted <= FALSE_DISCOVERIES_MAX {
+                return None;
+            }
+            format!(
+                "among all comparisons of this study one like it is expected by chance (corrected p \
+                 {adjusted:.2}); raise repeat.runs or ask fewer questions"
+            )
+        }
+    };
+    Some(RULE.warning(message))
+}
+
+/// A ratio's distance from 1, per cent.
+fn percent(ratio: f64) -> f64 {
+    (ratio.ln().abs().exp() - 1.0) * 100.0
+}

@@ -1,0 +1,49 @@
+//! R12: the headline is the whole curve or a point that was declared before.
+
+use std::collections::BTreeSet;
+
+use weir_model::Finding;
+
+use super::evidence::some_of;
+use super::{Design, ONLY_WARNS, Rule};
+
+pub(super) const RULE: Rule = Rule {
+    id: "R12",
+    title: "no picked points: the headline is the whole curve",
+    checked: "A claim that speaks of one level of a factor (its `where`) of which the study measures \
+              several. The report prints each effect as geometric mean, smallest and largest over all \
+              contexts.",
+    reason: "Study 3 published +20, +22 and +18 %, each at another number of connections, chosen after \
+             the fact, under a headline of \"20 % or more from 2 to 3,000\".",
+    remedy: "Quote the geometric mean with the smallest and the largest, or one load that was declared \
+             before anything ran.",
+    reference: "published studies, sections 3 and 6; Fleming and Wallace, \"How Not to Lie with \
+                Statistics\", Communications of the ACM 29, 1986",
+    severities: ONLY_WARNS,
+    design: |design| check(design).into_iter().collect(),
+    study: |evidence| check(&evidence.design()).into_iter().collect(),
+    ..Rule::NONE
+};
+
+fn check(design: &Design<'_>) -> Option<Finding> {
+    let levels = |factor: &str| {
+        let cells = design.plan.cells.iter();
+        cells
+            .filter_map(|cell| cell.levels.get(factor))
+            .collect::<BTreeSet<_>>()
+            .len()
+    };
+    let claims = design.plan.claims.iter();
+    let picked: BTreeSet<_> = claims
+        .flat_map(|claim| &claim.at)
+        .filter(|(factor, _)| levels(factor) > 1)
+        .map(|(factor, level)| format!("{factor} {level}"))
+        .collect();
+    (!picked.is_empty()).then(|| {
+        RULE.warning(format!(
+            "claims speak of single points ({}) of what the study sweeps; read them beside the geometric \
+             mean, the smallest and the largest of all points",
+            some_of(picked, 6)
+        ))
+    })
+}

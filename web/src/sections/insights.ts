@@ -1,0 +1,13 @@
+// What follows from several comparisons together: sentences that weir-report wrote.
+
+import { h, prose } from "../dom";
+import type { Page } from "../page";
+import { section } from "./section";
+
+export function insights(page: Page): HTMLElement | null {
+  if (page.insights.length === 0) {
+    return null;
+  }
+  const items = page.insights.map((sentence) => h("li", {}, prose(`${sentence}.`)));
+  return section("insights", "What follows from it?", h("ul", { class: "insights" }, ...items));
+}
