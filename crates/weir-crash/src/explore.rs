@@ -162,7 +162,8 @@ fn frontier(
 ) -> Result<Frontier, CrashError> {
     let directory = place.join("frontier");
     weir_server::copy_directory(&recorded.base(), &directory)?;
-    Frontier::new(&directory, &recorded.recording, options.rules)
+    let recording = &recorded.recording;
+    Ok(Frontier::new(&directory, recording, options.rules))
 }
 
 /// Takes events until `position` is the next one.

@@ -30,9 +30,10 @@ pub(crate) enum Part {
 impl Fate {
     /// All of `write` is there.
     pub(crate) fn whole(write: &OpenWrite) -> Self {
+        let all = write.offset..write.offset + write.bytes;
         Self {
-            written: vec![write.offset..write.offset + write.bytes],
             write: write.clone(),
+            written: Vec::from([all]),
         }
     }
 

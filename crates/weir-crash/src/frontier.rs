@@ -43,12 +43,8 @@ pub(crate) struct Frontier {
 
 impl Frontier {
     /// Before the first event: `directory` holds what the drive held.
-    pub(crate) fn new(
-        directory: &Path,
-        recording: &Recording,
-        rules: DeviceRules,
-    ) -> Result<Self, CrashError> {
-        Ok(Self {
+    pub(crate) fn new(directory: &Path, recording: &Recording, rules: DeviceRules) -> Self {
+        Self {
             directory: directory.to_owned(),
             replayer: Replayer::new(directory, recording.base()),
             cache: Cache::new(rules),
@@ -56,7 +52,7 @@ impl Frontier {
             data: BTreeMap::new(),
             position: 0,
             at_ns: 0,
-        })
+        }
     }
 
     /// Takes the next event.

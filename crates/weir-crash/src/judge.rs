@@ -198,7 +198,7 @@ impl Patience {
             }
         }
         match self.said_at {
-            Some(said_at) if waited - said_at > CORRUPTION_PATIENCE => ControlFlow::Break(()),
+            Some(said_at) if waited > said_at + CORRUPTION_PATIENCE => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
         }
     }

@@ -181,7 +181,7 @@ fn control(
     let recorded = if is_off {
         recorded
     } else {
-        control.recording = "control".to_owned();
+        "control".clone_into(&mut control.recording);
         control
             .variables
             .insert(DOUBLEWRITE.to_owned(), "OFF".to_owned());

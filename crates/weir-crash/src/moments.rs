@@ -201,11 +201,7 @@ impl Watch {
     fn observe(&mut self, event: &Event) {
         let position = event.sequence;
         match &event.operation {
-            Operation::Write { file, offset, .. } => {
-                if self.names.kind(*file) == FileKind::Redo && *offset >= REDO_HEAD_BYTES {
-                    self.redo(position, *file, *offset);
-                }
-            }
+            Operation::Write { file, offset, .. } => self.written(position, *file, *offset),
             Operation::Truncate { file, .. } => self.changed(position, self.names.kind(*file)),
             Operation::Create { at, .. }
             | Operation::Rename { to: at, .. }
@@ -229,7 +225,10 @@ impl Watch {
         offset < REDO_HEAD_BYTES && self.names.kind(file) == FileKind::Redo
     }
 
-    fn redo(&mut self, position: u64, file: u64, offset: u64) {
+    fn written(&mut self, position: u64, file: u64, offset: u64) {
+        if self.names.kind(file) != FileKind::Redo || offset < REDO_HEAD_BYTES {
+            return;
+        }
         let wrapped = self
             .redo_at
             .is_some_and(|(last_file, last_offset)| file != last_file || offset < last_offset / 2);

@@ -58,7 +58,7 @@ impl Storage {
         let created = OpenOptions::new()
             .write(true)
             .create_new(true)
-            .custom_flags(rustix::fs::OFlags::DIRECT.bits() as i32)
+            .custom_flags(rustix::fs::OFlags::DIRECT.bits().cast_signed())
             .open(&probe);
         if created.is_err() {
             // Without O_DIRECT, to see the rest.

@@ -20,7 +20,7 @@ pub(crate) use deadline::Deadline;
 /// Connections that are set up at the same time. More would only queue in the server.
 const PARALLEL_MAX: usize = 8;
 /// The server's word that a statement exists as text only (`ER_UNSUPPORTED_PS`).
-const UNSUPPORTED_AS_PREPARED: u16 = 1295;
+pub(crate) const UNSUPPORTED_AS_PREPARED: u16 = 1295;
 
 /// Connects to one server; what does not change from connection to connection is ready.
 #[derive(Debug, Clone)]
@@ -130,12 +130,10 @@ impl Connector {
             {
                 Ok(None)
             }
-            Err(SessionError::Refused(error)) => Err(LoadError::Statement {
-                address: self.endpoint.address.to_string(),
-                statement: sql.to_owned(),
-                code: error.code,
-                message: error.message,
-            }),
+            Err(SessionError::Refused(error)) => {
+                let address = self.endpoint.address.to_string();
+                Err(LoadError::refused(address, sql.to_owned(), error))
+            }
             Err(error) => Err(self.failed(error, deadline)),
         }
     }

@@ -64,6 +64,14 @@ impl Control {
             })
     }
 
+    /// Lets the server look whether a statement could be executed.
+    pub(crate) fn check(&mut self, sql: &str) -> Result<(), LoadError> {
+        self.session
+            .prepare(sql)
+            .and_then(|statement| self.session.close(statement))
+            .map_err(|error| self.failed(sql, error))
+    }
+
     /// The server's number of this connection.
     pub(crate) fn id(&self) -> u32 {
         self.session.id()
@@ -72,12 +80,7 @@ impl Control {
     fn failed(&self, sql: &str, error: SessionError) -> LoadError {
         let address = self.address.clone();
         match (error, self.deadline) {
-            (SessionError::Refused(error), _) => LoadError::Statement {
-                address,
-                statement: shorten(sql),
-                code: error.code,
-                message: error.message,
-            },
+            (SessionError::Refused(error), _) => LoadError::refused(address, shorten(sql), error),
             (SessionError::Malformed(malformed), _) => LoadError::Protocol {
                 address,
                 why: malformed.to_string(),

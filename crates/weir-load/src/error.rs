@@ -2,6 +2,11 @@
 
 use thiserror::Error;
 
+use crate::codec::ServerError;
+
+/// No privilege on a schema or a table (`ER_DBACCESS_DENIED_ERROR`, `ER_TABLEACCESS_DENIED_ERROR`).
+const DENIED: [u16; 2] = [1044, 1142];
+
 /// Why a load could not be prepared, run or finished.
 #[derive(Debug, Error)]
 pub enum LoadError {
@@ -62,6 +67,20 @@ pub enum LoadError {
         /// The server's words.
         message: String,
     },
+    /// The account lacks a privilege.
+    #[error(
+        "`{statement}` is not permitted on {address}: {message}; GRANT {privilege} to the account"
+    )]
+    Privilege {
+        /// Socket or host and port.
+        address: String,
+        /// The statement's text.
+        statement: String,
+        /// What is to be granted.
+        privilege: String,
+        /// The server's words, which name the account and the table or schema.
+        message: String,
+    },
     /// What came was not the MySQL protocol.
     #[error("reply from {address} is malformed ({why}); is this a MySQL server?")]
     Protocol {
@@ -118,7 +137,36 @@ pub enum LoadError {
         /// The system's words.
         why: String,
     },
+    /// Transactions were still under way when the time to complete them was over.
+    #[error(
+        "{0} connections did not complete their last transaction within 3 s of the end; look what \
+         the server was doing"
+    )]
+    Unfinished(u64),
     /// Stopped by the caller before it was done.
     #[error("{0} was interrupted; what it began is incomplete")]
     Interrupted(&'static str),
+}
+
+impl LoadError {
+    /// The server's refusal of a statement.
+    pub(crate) fn refused(address: String, statement: String, error: ServerError) -> Self {
+        let ServerError { code, message } = error;
+        if !DENIED.contains(&code) {
+            return Self::Statement {
+                address,
+                statement,
+                code,
+                message,
+            };
+        }
+        // Privileges on tables are called as the statements that need them.
+        let verb = statement.split_whitespace().next().unwrap_or_default();
+        Self::Privilege {
+            privilege: verb.to_uppercase(),
+            address,
+            statement,
+            message,
+        }
+    }
 }

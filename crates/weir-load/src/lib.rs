@@ -10,7 +10,8 @@
 //! `bulk_insert` a transaction is a row, as in sysbench, but its latency is that of the statement
 //! that carried it, counted once: sysbench's is the time to append a row to its own buffer.
 //!
-//! Layers, downwards: `engine` (threads and merging) -> `reactor` (epoll or `io_uring`) -> `driver` (a MySQL
+//! `connect` logs in (over a `channel` that `tls` encrypts), for measured connections and for those
+//! of the `control` plane. Layers, downwards: `engine` (threads and merging) -> `reactor` (epoll or `io_uring`) -> `driver` (a MySQL
 //! connection, or none) -> `codec` (packets) and `workload` (statements and keys), all of which
 //! report to `meter`. Nothing here prints; nothing knows about studies or other hosts.
 

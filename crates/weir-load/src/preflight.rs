@@ -3,7 +3,7 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::LoadError;
-use crate::connect::{Deadline, Servers};
+use crate::connect::{Deadline, Servers, UNSUPPORTED_AS_PREPARED};
 use crate::control::Control;
 use crate::driver::Statements;
 use crate::plan::LoadPlan;
@@ -13,6 +13,8 @@ use crate::workload::{Script, table_name};
 const OTHER_FILES: u64 = 64;
 /// The server's word that a table does not exist (`ER_NO_SUCH_TABLE`).
 const NO_SUCH_TABLE: u16 = 1146;
+/// The server's word that a table does not have a column (`ER_BAD_FIELD_ERROR`).
+const NO_SUCH_COLUMN: u16 = 1054;
 
 /// Refuses a plan that is bound to fail.
 pub(crate) fn check(
@@ -47,7 +49,38 @@ fn check_server(
     for number in 1..=plan.tables {
         check_table(plan, number, control)?;
     }
+    for statement in &script.statements {
+        for table in 0..statement.tables {
+            check_statement(plan, &statement.sql(table), table, control)?;
+        }
+    }
     Ok(())
+}
+
+/// Whether the tables have the columns that a statement needs and the account the privilege.
+/// Connections that prepare it would notice, but not those that send it as text.
+fn check_statement(
+    plan: &LoadPlan,
+    sql: &str,
+    table: u32,
+    control: &mut Control,
+) -> Result<(), LoadError> {
+    match control.check(sql) {
+        Err(LoadError::Statement { code, .. })
+            if code == UNSUPPORTED_AS_PREPARED || plan.tolerated.contains(code) =>
+        {
+            Ok(())
+        }
+        Err(LoadError::Statement {
+            code: NO_SUCH_COLUMN,
+            message,
+            ..
+        }) => Err(LoadError::Table {
+            table: format!("{}.{}", plan.endpoint.database, table_name(table + 1)),
+            why: format!("is not one of this workload ({})", message.to_lowercase()),
+        }),
+        result => result,
+    }
 }
 
 fn check_connections(connections: u32, control: &mut Control) -> Result<(), LoadError> {
@@ -62,7 +95,17 @@ fn check_connections(connections: u32, control: &mut Control) -> Result<(), Load
             "{connections} connections beside the server's {} others need",
             used.saturating_sub(1)
         ),
-    )
+    )?;
+    // 0 is no limit. The control connection counts while this is asked.
+    match control.first::<u64>("SELECT @@max_user_connections")? {
+        Some(value @ 1..) if value < u64::from(connections) => Err(LoadError::Limit {
+            variable: "max_user_connections",
+            value,
+            needed: u64::from(connections),
+            why: "the connections need".to_owned(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 fn check_statements(

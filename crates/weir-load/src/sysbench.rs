@@ -1,16 +1,24 @@
-//! sysbench's command line and report: the grammar, options, defaults and formats of 1.0.20.
+//! sysbench's command line and report: the grammar, options, defaults and formats of
+//! 1.0.20 and of 1.1.
 //!
 //! `WORKLOAD [--name=value ...] prepare|run|cleanup|help`. Written from sysbench's documented
 //! behaviour and the output of the program, not from its sources.
 
 mod additions;
+mod command_line;
+mod compat;
+mod help;
 mod invocation;
+mod option_file;
 mod options;
 mod report;
+mod server;
 mod value;
 
 pub use additions::additions;
-pub use invocation::{Command, Invocation, PASSWORD_VARIABLE, parse};
-pub use options::help;
-pub use report::{final_report, header, interval_line};
+pub use command_line::{PASSWORD_VARIABLE, Surroundings, parse};
+pub use compat::Compat;
+pub use help::help;
+pub use invocation::{Command, Invocation};
+pub use report::{THREADS_STARTED, final_report, header, interval_line, version};
 pub use value::UsageError;

@@ -358,6 +358,22 @@ fn a_stop_ends_the_run_and_keeps_what_was_measured() {
 }
 
 #[test]
+fn connections_are_dealt_over_several_servers() {
+    let benches = [0, 1, 2].map(|_| Bench::new(NullServerBehavior::default()));
+    let plan = LoadPlan {
+        // The third has none.
+        connections: 2,
+        more_addresses: benches[1..].iter().map(|b| b.server.address()).collect(),
+        ..benches[0].plan(WorkloadName::OltpPointSelect, 200)
+    };
+    let outcome = go(&plan).unwrap().0;
+    let executed = benches.each_ref().map(|bench| bench.server.executed());
+    assert!(executed[0] > 0 && executed[1] > 0, "{executed:?}");
+    assert_eq!(executed[2], 0);
+    assert!(outcome.counts.transactions <= executed.iter().sum());
+}
+
+#[test]
 fn nobody_at_the_address_is_said_so() {
     let directory = tempfile::tempdir().unwrap();
     let bench = Bench::new(NullServerBehavior::default());

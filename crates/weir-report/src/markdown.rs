@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 
 use weir_model::StudyResult;
 
-use crate::cells::{CELL_HEADER, CellSummary};
+use crate::cells::CELL_HEADER;
 use crate::page::Page;
-use crate::searches;
 
 /// The result as Markdown.
 pub fn markdown(result: &StudyResult) -> String {
@@ -22,11 +21,7 @@ pub fn markdown(result: &StudyResult) -> String {
             push_line(&mut out, &format!("  - {}", text(note)));
         }
     }
-    let searches = searches::sentences(result);
-    for line in searches.iter().flatten() {
-        push_line(&mut out, &format!("- {}", text(line.trim_start())));
-    }
-    if page.answers.is_empty() && searches.is_empty() {
+    if page.answers.is_empty() && result.searches.is_empty() {
         push_line(&mut out, "No comparison could be made.");
     }
     if !page.insights.is_empty() {
@@ -35,7 +30,7 @@ pub fn markdown(result: &StudyResult) -> String {
     for insight in &page.insights {
         push_line(&mut out, &format!("- {}", text(insight)));
     }
-    push_cells(&mut out, &page.cells);
+    push_cells(&mut out, &page);
     if !page.findings.is_empty() {
         push_line(&mut out, "\n## Findings of the rules\n");
     }
@@ -56,11 +51,11 @@ pub fn markdown(result: &StudyResult) -> String {
     out
 }
 
-fn push_cells(out: &mut String, cells: &[CellSummary<'_>]) {
+fn push_cells(out: &mut String, page: &Page<'_>) {
     push_line(out, "\n## Throughput, latency and what limited it\n");
     push_line(out, &format!("| {} |", CELL_HEADER.join(" | ")));
     push_line(out, "|---|--:|--:|--:|---|--:|--:|--:|");
-    for cell in cells {
+    for cell in page.measured_cells() {
         push_line(
             out,
             &format!("| {} |", cell.row().map(|part| text(&part)).join(" | ")),

@@ -11,6 +11,7 @@ use crate::cells::{self, CellSummary};
 use crate::counters::{self, CounterRow};
 use crate::insights::{self, ratio_words};
 use crate::runs::{self, RunView};
+use crate::searches;
 use crate::setup::{self, Setup};
 use crate::traffic::{self, CellTraffic};
 use crate::variables::{self, Variables};
@@ -28,6 +29,8 @@ pub(crate) struct Page<'a> {
     pub(crate) answers: Vec<Answer<'a>>,
     pub(crate) findings: Vec<FindingView<'a>>,
     pub(crate) cells: Vec<CellSummary<'a>>,
+    #[serde(skip)]
+    is_search: bool,
     /// The share from which a resource stands out in the table of cells.
     saturated_share: f64,
     /// Length of the steps of all series, seconds.
@@ -69,6 +72,14 @@ pub(crate) struct ClaimView<'a> {
 }
 
 impl<'a> Page<'a> {
+    /// The cells for a table: those of a search's design are places to search in and have no runs.
+    pub(crate) fn measured_cells(&self) -> impl Iterator<Item = &CellSummary<'a>> {
+        let is_search = self.is_search;
+        self.cells
+            .iter()
+            .filter(move |cell| cell.repetitions > 0 || !is_search)
+    }
+
     pub(crate) fn new(result: &'a StudyResult) -> Self {
         let step_s = runs::step_s(&result.runs);
         Self {
@@ -85,7 +96,8 @@ impl<'a> Page<'a> {
             runs: runs::views(&result.runs, step_s),
             traffic: traffic::of(result),
             counters: counters::rows(result),
-            insights: insights::sentences(result),
+            is_search: result.plan.search.is_some(),
+            insights: [searches::sentences(result), insights::sentences(result)].concat(),
             claims: claims(result),
             setup: setup::of(result),
             variables: variables::of(result),

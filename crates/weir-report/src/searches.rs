@@ -6,16 +6,15 @@ use crate::cell_label;
 use crate::number::grouped;
 use crate::setup::bytes_words;
 
-/// One paragraph of lines for each cell that was searched: what was found, and what a second look
-/// at it says.
-pub(crate) fn sentences(result: &StudyResult) -> Vec<Vec<String>> {
+/// For each cell that was searched: what was found, and what a second look at it says.
+pub(crate) fn sentences(result: &StudyResult) -> Vec<String> {
     let Some(search) = &result.plan.search else {
         return Vec::new();
     };
     result
         .searches
         .iter()
-        .map(|answer| lines(result, search, answer))
+        .flat_map(|answer| lines(result, search, answer))
         .collect()
 }
 
@@ -40,7 +39,7 @@ fn lines(result: &StudyResult, search: &SearchPlan, answer: &SearchAnswer) -> Ve
         answer
             .confirmation
             .as_ref()
-            .map(|confirmation| confirmation_words(search, confirmation)),
+            .map(|again| format!("{context}{}", confirmation_words(search, again))),
     );
     lines
 }
@@ -103,7 +102,7 @@ fn confirmation_words(search: &SearchPlan, confirmation: &Confirmation) -> Strin
         "runs"
     };
     format!(
-        "    measured again at {} in {} {runs}: {} queries/s{interval}, p99 {:.1} ms{kept}",
+        "measured again at {} in {} {runs}: {} queries/s{interval}, p99 {:.1} ms{kept}",
         place_words(search, confirmation.place),
         confirmation.runs,
         grouped(confirmation.queries_per_s),
@@ -112,11 +111,17 @@ fn confirmation_words(search: &SearchPlan, confirmation: &Confirmation) -> Strin
 }
 
 fn place_words(search: &SearchPlan, place: u64) -> String {
+    // Small numbers would get decimals, which a count does not have.
+    let count = if place < 1_000 {
+        place.to_string()
+    } else {
+        grouped(place as f64)
+    };
     match search.factor.as_str() {
-        "rate" => format!("{} transactions/s", grouped(place as f64)),
-        "threads" => format!("{} connections", grouped(place as f64)),
+        "rate" => format!("{count} transactions/s"),
+        "threads" => format!("{count} connections"),
         name if name.ends_with("_size") || name.ends_with("_capacity") => bytes_words(place),
-        _ => grouped(place as f64),
+        _ => count,
     }
 }
 
@@ -176,26 +181,26 @@ mod tests {
             latency_us_p99: 9_400.0,
             objective_kept: Some(2),
         });
-        let lines = &sentences(&result)[0];
+        let lines = sentences(&result);
         assert_eq!(
             lines[0],
             "highest rate with p99 <= 10ms: 812 transactions/s (missed at 850 transactions/s)"
         );
         assert_eq!(
             lines[1],
-            "    measured again at 812 transactions/s in 3 runs: 4,870 queries/s (95 % interval \
+            "measured again at 812 transactions/s in 3 runs: 4,870 queries/s (95 % interval \
              4,800 to 4,940), p99 9.4 ms; 2 of 3 kept p99 <= 10ms"
         );
     }
 
     #[test]
     fn the_ends_of_the_range_are_no_answers() {
-        let said = |found| sentences(&searched(rate(), "rate", found))[0][0].clone();
+        let said = |found| sentences(&searched(rate(), "rate", found))[0].clone();
         assert!(said(place(None, None, Some(100))).contains("missed already at 100"));
         assert!(said(place(Some(20_000), Some(20_000), None)).contains("or more"));
         let mut open = searched(rate(), "rate", place(None, None, None));
         open.searches[0].found.clear();
-        assert!(sentences(&open)[0][0].contains("not complete after 12 runs"));
+        assert!(sentences(&open)[0].contains("not complete after 12 runs"));
     }
 
     #[test]
@@ -208,7 +213,7 @@ mod tests {
         };
         let goal = SearchGoal::Knee { shares: vec![0.97] };
         assert_eq!(
-            sentences(&searched(goal, "innodb_buffer_pool_size", knee))[0][0],
+            sentences(&searched(goal, "innodb_buffer_pool_size", knee))[0],
             "97 % of the largest one's throughput: 96 MiB (between 92 MiB and 100 MiB)"
         );
     }

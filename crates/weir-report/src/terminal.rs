@@ -6,7 +6,6 @@ use weir_model::{Finding, StudyResult};
 
 use crate::cells::CELL_HEADER;
 use crate::page::{ClaimView, Page};
-use crate::searches;
 use crate::table::table;
 use crate::words::severity_name;
 
@@ -23,14 +22,13 @@ pub fn terminal(result: &StudyResult) -> String {
             push_line(&mut out, &format!("    {}", finding_line(warning)));
         }
     }
-    let searches = searches::sentences(result);
-    for line in searches.iter().flatten() {
-        push_line(&mut out, line);
-    }
-    if page.answers.is_empty() && searches.is_empty() {
+    if page.answers.is_empty() && result.searches.is_empty() {
         push_line(&mut out, "no comparison could be made");
     }
-    let rows: Vec<_> = page.cells.iter().map(|cell| cell.row().to_vec()).collect();
+    let rows: Vec<_> = page
+        .measured_cells()
+        .map(|cell| cell.row().to_vec())
+        .collect();
     push_line(&mut out, &format!("\n{}", table(&CELL_HEADER, &rows)));
     for insight in &page.insights {
         push_line(&mut out, insight);

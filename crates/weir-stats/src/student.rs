@@ -11,6 +11,11 @@ pub(crate) fn half_width_factor(degrees_of_freedom: f64) -> f64 {
     distribution(degrees_of_freedom).inverse_cdf(f64::midpoint(1.0, CONFIDENCE))
 }
 
+/// How many standard errors more an effect needs to leave the interval in four of five studies.
+pub(crate) fn power_factor(degrees_of_freedom: f64) -> f64 {
+    distribution(degrees_of_freedom).inverse_cdf(0.8)
+}
+
 /// Probability of a statistic at least this far from 0 when the truth is 0.
 pub(crate) fn p_value(statistic: f64, degrees_of_freedom: f64) -> f64 {
     if statistic.is_infinite() {

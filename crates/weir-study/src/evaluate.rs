@@ -10,7 +10,7 @@ use weir_store::Store;
 use crate::estimate_ratio::Pairing;
 use crate::measured::RunsByCell;
 use crate::rules::Evidence;
-use crate::{StudyError, analysis, compare, rules, schedule};
+use crate::{StudyError, analysis, compare, conduct, rules, schedule};
 
 /// The file of a result inside its folder.
 pub(crate) const RESULT_FILE: &str = "result.sqlite";
@@ -33,6 +33,9 @@ pub(crate) fn result_file(path: &Path) -> PathBuf {
 pub fn evaluate(result: StudyResult) -> Result<StudyResult, StudyError> {
     let mut result = judge(result, Pairing::Repetition);
     let records: Vec<_> = result.runs.iter().map(|run| run.record.clone()).collect();
+    result
+        .findings
+        .extend(conduct::findings(&result, &records)?);
     result.searches = schedule::answers(&result.plan, &records)?;
     Ok(result)
 }

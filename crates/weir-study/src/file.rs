@@ -191,8 +191,9 @@ pub(crate) struct WarmupBounds {
 }
 
 impl WarmupBounds {
+    /// Approaches with a time constant of up to three times this are seen.
     fn least() -> Duration {
-        Duration::from_secs(10)
+        Duration::from_secs(60)
     }
 
     /// As long as the slowest point of the published memory sweep of 2018 took to become steady.

@@ -134,7 +134,7 @@ impl RunningStudy<'_> {
                 return Ok(true);
             }
             let position = self.records.len() + 1;
-            let total = schedule::expected_runs(&self.bench.plan, &self.records);
+            let total = schedule::total_runs(&self.bench.plan, &self.records);
             let label = self.bench.plan.cells[planned.cell].label();
             on_event(&Event::RunStarted {
                 position,

@@ -9,7 +9,11 @@ use weir_model::{Plan, PlannedRun, Probe, RunRecord};
 
 use crate::StudyError;
 
+pub(crate) use blocks::open_contrasts;
 pub(crate) use search::answers;
+
+#[cfg(test)]
+mod tests;
 
 /// What to do next.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,10 +35,15 @@ pub(crate) fn next(plan: &Plan, records: &[RunRecord]) -> Result<Next, StudyErro
 }
 
 /// How many runs there will be, as far as can be known: never fewer than are complete.
-pub(crate) fn expected_runs(plan: &Plan, records: &[RunRecord]) -> usize {
-    let known = match &plan.search {
+pub(crate) fn total_runs(plan: &Plan, records: &[RunRecord]) -> usize {
+    let open = usize::from(plan.search.is_some() || plan.repeat.until.is_some());
+    expected_runs(plan).max(records.len() + open)
+}
+
+/// How many runs `plan` takes: those that it names, or about as many as its search needs.
+pub fn expected_runs(plan: &Plan) -> usize {
+    match &plan.search {
         Some(search) => search::expected_runs(plan, search),
         None => plan.runs.len(),
-    };
-    known.max(records.len() + 1)
+    }
 }

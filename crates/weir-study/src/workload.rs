@@ -1,6 +1,6 @@
 //! A workload's options, in the load engine's own types.
 
-use weir_load::sysbench::UsageError;
+use weir_load::sysbench::{Surroundings, UsageError};
 use weir_load::{Distribution, Mix};
 use weir_model::{LoadSettings, WorkloadName};
 
@@ -13,7 +13,7 @@ pub(crate) fn settings(
     words.push(format!("--rand-type={}", load.distribution.as_str()));
     let options = load.options.iter();
     words.extend(options.map(|(name, value)| format!("--{name}={}", value.to_lowercase())));
-    let plan = weir_load::sysbench::parse(&words, None)?.plan;
+    let plan = weir_load::sysbench::parse(&words, &Surroundings::default())?.plan;
     Ok((plan.mix, plan.distribution))
 }
 

@@ -15,7 +15,8 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but a verdict is \
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage (of `weir load`: not \
+                          begun or ended in time), 3 done but a verdict is \
                           invalid by a rule, 130 stopped by Ctrl-C (what was complete is kept).";
 
 #[derive(Debug, Subcommand)]
@@ -96,10 +97,10 @@ pub(crate) struct CrashTestArguments {
     /// mysql, mariadb, or the path of a mysqld
     #[arg(long, default_value = "mysql")]
     pub(crate) server: String,
-    /// The server's doublewrite buffer: on, off, detect_only
+    /// The server's doublewrite buffer: on, off, or `detect_only`
     #[arg(long, default_value = "off")]
     pub(crate) doublewrite: String,
-    /// The server's innodb_flush_log_at_trx_commit; with 1 a lost commit is a failure
+    /// The server's `innodb_flush_log_at_trx_commit`; with 1 a lost commit is a failure
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u8).range(0..=2))]
     pub(crate) flush_log_at_trx_commit: u8,
     /// A further variable of the server, NAME=VALUE
@@ -235,6 +236,9 @@ pub(crate) struct LoadArguments {
         value_name = "ARGUMENTS"
     )]
     pub(crate) arguments: Vec<String>,
+    /// Called under the name of sysbench
+    #[arg(skip)]
+    pub(crate) is_drop_in: bool,
 }
 
 #[derive(Debug, Subcommand)]

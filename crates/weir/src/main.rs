@@ -4,16 +4,19 @@
     reason = "progress and errors of a program go to standard error"
 )]
 
+mod argv;
 mod cli;
 mod commands;
 mod interrupt;
 mod output;
+mod password;
 mod progress;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
+use weir_load::LoadError;
 
 use crate::cli::{Cli, Command, LoadArguments};
 
@@ -35,26 +38,41 @@ fn main() -> ExitCode {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::FAILURE,
         Ok(Outcome::Invalid) => ExitCode::from(3),
-        Ok(Outcome::Stopped) => ExitCode::from(130), // 128 + SIGINT, as shells have it.
+        Ok(Outcome::Stopped) => ExitCode::from(interrupt::STOPPED),
         Err(error) => {
             eprintln!("weir: {}", one_line(&error));
-            ExitCode::FAILURE
+            exit_code(&error)
         }
+    }
+}
+
+/// 2 for a load that did not begin or end in time, as in sysbench; 1 for all other failures.
+fn exit_code(error: &anyhow::Error) -> ExitCode {
+    match error.downcast_ref() {
+        Some(LoadError::InitTimeout { .. } | LoadError::Unfinished(_)) => ExitCode::from(2),
+        _ => ExitCode::FAILURE,
     }
 }
 
 /// The command line, understood; wrong usage ends here with exit code 2.
 fn command() -> Command {
-    let mut words = std::env::args_os();
-    let program = words.next().map(PathBuf::from).unwrap_or_default();
+    let words: Vec<_> = std::env::args_os().collect();
+    if let Err(error) = argv::hide_passwords(&words) {
+        eprintln!("note: passwords on the command line can be seen by others ({error})");
+    }
+    let program = words.first().map(PathBuf::from).unwrap_or_default();
     // A link of this name makes Weir a drop-in for scripts that call it.
     if program.file_name().is_some_and(|name| name == "sysbench") {
-        let arguments = words
+        let arguments = words[1..]
+            .iter()
             .map(|word| word.to_string_lossy().into_owned())
             .collect();
-        return Command::Load(LoadArguments { arguments });
+        return Command::Load(LoadArguments {
+            arguments,
+            is_drop_in: true,
+        });
     }
-    Cli::parse().command
+    Cli::parse_from(words).command
 }
 
 /// The error with its causes; a cause that the error has already told is not told again.

@@ -37,14 +37,15 @@ impl<'a> Progress<'a> {
                 rows_done,
                 rows_total,
             } => self.loading(*rows_done, *rows_total),
-            Event::DataReady { size, from_cache } => self.line(&format!(
-                "data set: {size} {}",
-                if *from_cache {
+            Event::DataReady { size, from_cache } => {
+                self.loading_announced = false;
+                let origin = if *from_cache {
                     "kept from an earlier study"
                 } else {
                     "loaded"
-                }
-            )),
+                };
+                self.line(&format!("data set: {size} {origin}"));
+            }
             Event::RunStarted {
                 position,
                 total,

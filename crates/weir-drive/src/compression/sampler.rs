@@ -9,8 +9,8 @@ use weir_model::{FileKind, Nanoseconds};
 
 use super::block::{BLOCK_BYTES, BlockCompressor};
 
-/// Shortest time between two samples.
-const INTERVAL_NS: Nanoseconds = 4_000_000;
+/// Shortest time between two samples: 200 a second.
+const INTERVAL_NS: Nanoseconds = 5_000_000;
 /// The memory of the moving average, in samples of a kind: about half a second of a busy one.
 const MEMORY: u32 = 128;
 

@@ -10,6 +10,8 @@ use super::packet::Malformed;
 /// What the server says of itself before the client says anything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Greeting {
+    /// As the server writes it.
+    pub(super) version: String,
     /// The server's number of the connection.
     pub(super) connection_id: u32,
     pub(super) capabilities: CapabilityFlags,
@@ -29,6 +31,7 @@ impl Greeting {
             return Err(Malformed("the greeting is not of protocol version 10"));
         }
         let end = rest.iter().position(|byte| *byte == 0).ok_or(cut_short)?;
+        let version = String::from_utf8_lossy(&rest[..end]).into_owned();
         let rest = &rest[end + 1..];
         // Connection id 4, nonce 8, filler 1, capabilities 2, collation 1, status 2,
         // capabilities 2, nonce length 1, reserved 10.
@@ -40,6 +43,7 @@ impl Greeting {
         nonce.extend_from_slice(second.strip_suffix(&[0]).unwrap_or(second));
         nonce.resize(NONCE_BYTES, 0);
         Ok(Self {
+            version,
             connection_id: u32::from_le_bytes([fixed[0], fixed[1], fixed[2], fixed[3]]),
             capabilities: CapabilityFlags::from_bits_truncate(capabilities),
             nonce,

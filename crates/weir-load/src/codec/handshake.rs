@@ -89,7 +89,7 @@ impl<S: Read + Write> Session<S> {
         let mut sequence = session.read_packet()?;
         let greeting = Greeting::parse(session.payload()?)?;
         session.id = greeting.connection_id;
-        let mut capabilities = capabilities(greeting.capabilities, login)?;
+        let mut capabilities = capabilities(&greeting, login)?;
         session.eof_deprecated = capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF);
         let encryption = encryption(greeting.capabilities, login)?;
         if let Some(tls) = encryption {
@@ -182,15 +182,14 @@ impl<S: Read + Write> Session<S> {
 }
 
 /// What is asked of the server, or why it cannot be.
-fn capabilities(
-    offered: CapabilityFlags,
-    login: Login<'_>,
-) -> Result<CapabilityFlags, SessionError> {
+fn capabilities(greeting: &Greeting, login: Login<'_>) -> Result<CapabilityFlags, SessionError> {
     let mut needed = CapabilityFlags::CLIENT_PROTOCOL_41
         | CapabilityFlags::CLIENT_SECURE_CONNECTION
         | CapabilityFlags::CLIENT_PLUGIN_AUTH;
+    let offered = greeting.capabilities;
     if !offered.contains(needed) {
-        return Err(Malformed("the server is older than MySQL 5.5").into());
+        let version = &greeting.version;
+        return Err(SessionError::TooOld(version.clone()));
     }
     if login.database.is_some() {
         needed |= CapabilityFlags::CLIENT_CONNECT_WITH_DB;

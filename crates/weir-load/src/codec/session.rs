@@ -19,6 +19,7 @@ use crate::channel::Channel;
 
 const COM_QUERY: u8 = 0x03;
 const COM_STMT_PREPARE: u8 = 0x16;
+const COM_STMT_CLOSE: u8 = 0x19;
 /// More columns than any statement of the control plane asks for.
 const COLUMNS_MAX: u64 = 4096;
 
@@ -37,6 +38,9 @@ pub(crate) enum SessionError {
     /// Not the protocol.
     #[error(transparent)]
     Malformed(#[from] Malformed),
+    /// A server that lacks what is needed, with its version.
+    #[error("server version {0} is older than MySQL 5.5")]
+    TooOld(String),
     /// Encryption that was asked for and is not to be had.
     #[error("{0}")]
     Encryption(String),
@@ -137,7 +141,7 @@ impl<S: Read + Write> Session<S> {
         on_row: &mut dyn FnMut(Row),
     ) -> Result<(), SessionError> {
         self.waiting = Waiting::Answer;
-        self.command(COM_QUERY, sql)?;
+        self.command(COM_QUERY, sql.as_bytes())?;
         self.read_packet()?;
         let columns = match self.payload()?.first() {
             Some(0x00) => return Ok(()),
@@ -161,7 +165,7 @@ impl<S: Read + Write> Session<S> {
     /// Prepares a statement.
     pub(crate) fn prepare(&mut self, sql: &str) -> Result<PreparedStatement, SessionError> {
         self.waiting = Waiting::Answer;
-        self.command(COM_STMT_PREPARE, sql)?;
+        self.command(COM_STMT_PREPARE, sql.as_bytes())?;
         self.read_packet()?;
         let Some(&[0x00, i0, i1, i2, i3, c0, c1, p0, p1, ..]) = self.payload()?.first_chunk::<12>()
         else {
@@ -176,6 +180,11 @@ impl<S: Read + Write> Session<S> {
             self.skip_definitions(u64::from(definitions))?;
         }
         Ok(statement)
+    }
+
+    /// Forgets a prepared statement; the server does not answer.
+    pub(crate) fn close(&mut self, statement: PreparedStatement) -> Result<(), SessionError> {
+        self.command(COM_STMT_CLOSE, &statement.id.to_le_bytes())
     }
 
     /// The stream and whether `CLIENT_DEPRECATE_EOF` was agreed.
@@ -194,10 +203,10 @@ impl<S: Read + Write> Session<S> {
         Ok(())
     }
 
-    fn command(&mut self, command: u8, sql: &str) -> Result<(), SessionError> {
-        let mut payload = Vec::with_capacity(1 + sql.len());
+    fn command(&mut self, command: u8, body: &[u8]) -> Result<(), SessionError> {
+        let mut payload = Vec::with_capacity(1 + body.len());
         payload.push(command);
-        payload.extend_from_slice(sql.as_bytes());
+        payload.extend_from_slice(body);
         self.send(&payload, 0)
     }
 

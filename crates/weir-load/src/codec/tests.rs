@@ -192,6 +192,23 @@ fn a_greeting_gives_nonce_and_plugin() {
 }
 
 #[test]
+fn a_server_that_is_too_old_is_told_its_version() {
+    // Protocol 4.1 without plugins, as before MySQL 5.5.
+    let mut bytes = greeting("");
+    let version = bytes
+        .windows(5)
+        .position(|window| window == b"9.7.4")
+        .unwrap();
+    bytes[version..version + 5].copy_from_slice(b"5.1.7");
+    bytes[version + 5 + 19 + 1] = 0; // the upper capabilities
+    bytes[version + 5 + 19] = 0;
+    let error = Session::login(Scripted(&bytes), LOGIN)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("5.1.7 is older than MySQL 5.5"), "{error}");
+}
+
+#[test]
 fn fast_and_full_authentication_and_a_switch_of_plugin_succeed() {
     let fast = [packet(2, &[1, 3]), packet(3, &[0, 0, 0, 2, 0, 0, 0])].concat();
     let full = [packet(2, &[1, 4]), packet(4, &[0, 0, 0, 2, 0, 0, 0])].concat();

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use crate::meter::{ErrorCount, Timeline};
     use crate::statistics::{Merger, Outage};
-    use crate::sysbench::parse;
+    use crate::sysbench::{Surroundings, parse};
 
     fn outcome() -> LoadOutcome {
         let timeline = Timeline {
@@ -95,7 +95,11 @@ mod tests {
     }
 
     fn invocation(line: &str) -> Invocation {
-        parse(&line.split_whitespace().collect::<Vec<_>>(), None).unwrap()
+        parse(
+            &line.split_whitespace().collect::<Vec<_>>(),
+            &Surroundings::default(),
+        )
+        .unwrap()
     }
 
     #[test]

@@ -1,26 +1,15 @@
 //! A command line as a plan.
 
-use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use weir_model::{Address, Endpoint, Secret, WorkloadName};
+use weir_model::Secret;
 
-use super::options;
-use super::value::{UsageError, Value};
+use super::compat::Compat;
+use super::server::ServerSettings;
+use super::value::UsageError;
 use crate::plan::{ArrivalKind, LoadPlan, PreparePlan, Rate, Tolerated};
 use crate::reactor::ReactorKind;
 use crate::workload::{Distribution, Mix, Workload};
-
-/// Environment variable that holds the password when no option does.
-pub const PASSWORD_VARIABLE: &str = "WEIR_MYSQL_PASSWORD";
-
-/// Where MySQL's and MariaDB's packages put their socket.
-const SOCKETS: [&str; 4] = [
-    "/run/mysqld/mysqld.sock",
-    "/var/run/mysqld/mysqld.sock",
-    "/var/lib/mysql/mysql.sock",
-    "/tmp/mysql.sock",
-];
 
 /// What is to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,13 +22,24 @@ pub enum Command {
     Cleanup,
     /// Show the options.
     Help,
+    /// Show the version.
+    Version,
 }
+
+/// The password that asks to be asked for.
+const ASK: &str = "-";
 
 /// A command line, understood.
 #[derive(Debug, Clone)]
 pub struct Invocation {
     /// What is to be done.
     pub command: Command,
+    /// Whose defaults and words are used.
+    pub compat: Compat,
+    /// What should be written otherwise.
+    pub warnings: Vec<String>,
+    /// A transaction that does not end in time makes the run fail.
+    pub forced_shutdown: bool,
     /// The run, if that is what is to be done; its endpoint and tables hold for all commands.
     pub plan: LoadPlan,
     /// The tables to be made.
@@ -58,11 +58,30 @@ pub struct Invocation {
     pub verbosity: u32,
 }
 
+impl Invocation {
+    /// Whether the password is to be asked for.
+    pub fn asks_for_password(&self) -> bool {
+        self.plan.endpoint.password.reveal() == ASK
+    }
+
+    /// Takes the password that was asked for.
+    pub fn set_password(&mut self, password: &Secret) {
+        self.plan.endpoint.password = password.clone();
+        self.prepare.endpoint.password = password.clone();
+    }
+}
+
 /// Options as given.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::struct_excessive_bools)] // each is a switch of the command line
 pub(super) struct Settings {
     pub(super) threads: u32,
     pub(super) reactors: u32,
+    pub(super) compat: Compat,
+    pub(super) warnings: Vec<String>,
+    pub(super) forced_shutdown: bool,
+    pub(super) init_timeout_s: u32,
+    pub(super) server: ServerSettings,
     pub(super) reactor: ReactorKind,
     pub(super) events: u64,
     pub(super) time_s: u32,
@@ -83,25 +102,32 @@ pub(super) struct Settings {
     pub(super) rand_hot_keys: u32,
     pub(super) rand_pareto_h: f64,
     pub(super) rand_zipfian_exponent: f64,
-    pub(super) host: String,
-    pub(super) port: u16,
-    pub(super) socket: Option<String>,
-    pub(super) user: String,
-    pub(super) password: Option<Secret>,
-    pub(super) database: String,
     pub(super) tolerated: Tolerated,
     pub(super) tables: u32,
     pub(super) table_size: u64,
     pub(super) mix: Mix,
     pub(super) create_secondary: bool,
+    pub(super) auto_increment: bool,
+    pub(super) secondary_key: bool,
+    pub(super) table_options: String,
     pub(super) engine: String,
 }
 
-impl Default for Settings {
-    fn default() -> Self {
+impl Settings {
+    /// The defaults of a version.
+    pub(super) fn new(compat: Compat) -> Self {
+        let rand_type = match compat {
+            Compat::Release => "special",
+            Compat::Development => "uniform",
+        };
         Self {
             threads: 1,
             reactors: 1,
+            compat,
+            warnings: Vec::new(),
+            forced_shutdown: false,
+            init_timeout_s: 30,
+            server: ServerSettings::default(),
             reactor: ReactorKind::default(),
             events: 0,
             time_s: 10,
@@ -115,89 +141,35 @@ impl Default for Settings {
             percentiles: Vec::new(),
             histogram: false,
             verbosity: 3,
-            rand_type: "special".to_owned(),
+            rand_type: rand_type.to_owned(),
             rand_seed: 0,
             rand_iterations: 12,
             rand_hot_rows: 1,
             rand_hot_keys: 75,
             rand_pareto_h: 0.2,
             rand_zipfian_exponent: 0.8,
-            host: "localhost".to_owned(),
-            port: 3306,
-            socket: None,
-            user: "sbtest".to_owned(),
-            password: None,
-            database: "sbtest".to_owned(),
             tolerated: Tolerated::Codes(vec![1213, 1020, 1205]),
             tables: 1,
             table_size: 10_000,
             mix: Mix::default(),
             create_secondary: true,
+            auto_increment: true,
+            secondary_key: false,
+            table_options: String::new(),
             engine: "innodb".to_owned(),
         }
     }
 }
 
-/// Understands the words after the program's name. `environment_password` is the value of
-/// [`PASSWORD_VARIABLE`], if it is set.
-pub fn parse<S: AsRef<str>>(
-    arguments: &[S],
-    environment_password: Option<&str>,
-) -> Result<Invocation, UsageError> {
-    let mut settings = Settings::default();
-    let mut words = Vec::new();
-    for argument in arguments.iter().map(AsRef::as_ref) {
-        let Some(option) = argument.strip_prefix("--") else {
-            words.push(argument);
-            continue;
-        };
-        let (name, text) = match option.split_once('=') {
-            Some((name, text)) => (name, Some(text)),
-            None => (option, None),
-        };
-        if name == "help" {
-            words.push("help");
-        } else {
-            options::apply(&mut settings, Value { name, text })?;
-        }
-    }
-    if settings.password.is_none() {
-        settings.password = environment_password.map(Secret::new);
-    }
-    let (workload, command) = words_of(&words)?;
-    settings.resolve(workload, command)
-}
-
-fn words_of(words: &[&str]) -> Result<(Workload, Command), UsageError> {
-    if words == ["help"] {
-        return Ok((WorkloadName::OltpReadWrite.into(), Command::Help));
-    }
-    let (workload, rest) = words.split_first().ok_or(UsageError::Missing("workload"))?;
-    let workload = workload.parse().map_err(UsageError::Workload)?;
-    let (command, rest) = rest.split_first().ok_or(UsageError::Missing("command"))?;
-    let command = match *command {
-        "prepare" => Command::Prepare,
-        "run" => Command::Run,
-        "cleanup" => Command::Cleanup,
-        "help" => Command::Help,
-        other => return Err(UsageError::Command(other.to_owned())),
-    };
-    match rest.first() {
-        Some(word) => Err(UsageError::Argument((*word).to_owned())),
-        None => Ok((workload, command)),
-    }
-}
-
 impl Settings {
-    fn resolve(self, workload: Workload, command: Command) -> Result<Invocation, UsageError> {
+    /// What these settings ask for.
+    pub(super) fn resolve(
+        self,
+        workload: Workload,
+        command: Command,
+    ) -> Result<Invocation, UsageError> {
         let distribution = self.distribution()?;
-        let endpoint = Endpoint {
-            address: self.address(),
-            user: self.user.clone(),
-            password: self.password.clone().unwrap_or_default(),
-            database: self.database.clone(),
-            tls: weir_model::Tls::default(),
-        };
+        let (endpoint, more_addresses) = self.server.endpoint();
         let seed = if self.rand_seed == 0 {
             seed_from_clock()
         } else {
@@ -223,11 +195,14 @@ impl Settings {
             per_s: self.rate_per_s,
             arrivals: self.arrivals,
         });
+        plan.more_addresses = more_addresses;
+        plan.init_timeout = Duration::from_secs(u64::from(self.init_timeout_s));
         plan.reconnect = self.reconnect;
         plan.rtt = self.rtt;
         plan.seed = seed;
         plan.distribution = distribution;
         plan.mix = self.mix;
+        plan.auto_increment = self.auto_increment;
         plan.tolerated = self.tolerated;
         let mut prepare = PreparePlan::new(endpoint, workload);
         prepare.tables = tables;
@@ -237,8 +212,14 @@ impl Settings {
         prepare.distribution = distribution;
         prepare.secondary_index = self.create_secondary;
         prepare.engine = self.engine;
+        prepare.auto_increment = self.auto_increment;
+        prepare.secondary_key = self.secondary_key;
+        prepare.table_options = self.table_options;
         Ok(Invocation {
             command,
+            compat: self.compat,
+            warnings: self.warnings,
+            forced_shutdown: self.forced_shutdown,
             plan,
             prepare,
             rand_seed: self.rand_seed,
@@ -273,18 +254,6 @@ impl Settings {
             }),
         }
     }
-
-    /// A socket overrides a host, and `localhost` is a socket, as in MySQL's client library.
-    fn address(&self) -> Address {
-        if let Some(socket) = self.socket.as_ref().filter(|socket| !socket.is_empty()) {
-            return Address::Socket(PathBuf::from(socket));
-        }
-        if self.host == "localhost" {
-            let found = SOCKETS.iter().find(|path| Path::new(path).exists());
-            return Address::Socket(PathBuf::from(found.unwrap_or(&SOCKETS[0])));
-        }
-        Address::Tcp(self.host.clone(), self.port)
-    }
 }
 
 fn seed_from_clock() -> u64 {
@@ -292,6 +261,3 @@ fn seed_from_clock() -> u64 {
         .duration_since(UNIX_EPOCH)
         .map_or(1, |time| time.as_nanos() as u64)
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,9 +1,8 @@
-//! sysbench's options, declared once: which there are, what they say, what they set.
+//! Options, declared once: which there are, whose they are, what they say, what they set.
 
-use std::fmt::Write as _;
+use weir_model::{Secret, TlsMode, nearest};
 
-use weir_model::{Secret, WorkloadName, nearest};
-
+use super::compat::Compat;
 use super::invocation::Settings;
 use super::value::{UsageError, Value};
 use crate::plan::{ArrivalKind, Tolerated};
@@ -11,19 +10,47 @@ use crate::reactor::ReactorKind;
 
 type Setter = fn(&mut Settings, Value<'_>) -> Result<(), UsageError>;
 
+/// Who has an option. Whatever either sysbench has is accepted; the help and the defaults are those
+/// of one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Both sysbenches.
+    Both,
+    /// 1.0.20 only, or with this default.
+    Release,
+    /// 1.1 only, or with this default.
+    Development,
+    /// Neither.
+    Weir,
+}
+
+impl Origin {
+    /// Whether the sysbench of this version has it.
+    pub(super) fn is_in(self, compat: Compat) -> bool {
+        match self {
+            Self::Both => true,
+            Self::Release => compat == Compat::Release,
+            Self::Development => compat == Compat::Development,
+            Self::Weir => false,
+        }
+    }
+}
+
 /// An option that is supported.
-struct Supported {
-    name: &'static str,
-    default: &'static str,
-    help: &'static str,
+pub(super) struct Supported {
+    pub(super) name: &'static str,
+    pub(super) origin: Origin,
+    pub(super) default: &'static str,
+    pub(super) help: &'static str,
     set: Setter,
 }
 
 macro_rules! options {
-    ($($name:literal, $default:literal, $help:literal, |$settings:ident, $value:ident| $set:expr;)*) => {
+    ($($name:literal, $origin:ident, $default:literal, $help:literal, |$settings:ident, $value:ident| $set:expr;)*) => {
         /// In the order of the help text.
-        const SUPPORTED: &[Supported] = &[$(Supported {
+        pub(super) const SUPPORTED: &[Supported] = &[$(Supported {
             name: $name,
+            origin: Origin::$origin,
             default: $default,
             help: $help,
             set: |$settings, $value| { $set; Ok(()) },
@@ -32,103 +59,163 @@ macro_rules! options {
 }
 
 options! {
-    "threads", "1", "connections", |s, v| s.threads = v.small(1)?;
-    "events", "0", "limit for the number of transactions, 0 for none", |s, v| s.events = v.number(0, u64::MAX)?;
-    "time", "10", "length of the measurement in seconds, 0 for no limit", |s, v| s.time_s = v.small(0)?;
-    "rate", "0", "transactions per second of an open loop, whose latency counts from when they are due; 0 for a closed loop", |s, v| s.rate_per_s = v.rate()?;
-    "rate-arrivals", "poisson", "when transactions are due: poisson or constant (not in sysbench)", |s, v| s.arrivals = arrivals(v)?;
-    "warmup-time", "0", "load before the measurement in seconds", |s, v| s.warmup_s = v.small(0)?;
-    "report-interval", "0", "print a line every so many seconds, 0 for none", |s, v| s.report_interval_s = v.small(0)?;
-    "percentile", "95", "percentile of latency to report, 0 for none", |s, v| s.percentile = v.number(0, 100)? as u32;
-    "percentiles", "", "percentiles of latency after the report, such as 50,95,99.9 (not in sysbench)", |s, v| s.percentiles = percentiles(v)?;
-    "histogram", "off", "print a histogram of latencies", |s, v| s.histogram = v.switch()?;
-    "verbosity", "3", "0 prints nothing but errors, 5 everything", |s, v| s.verbosity = v.number(0, 5)? as u32;
-    "rand-type", "special", "distribution of keys: uniform, gaussian, special, pareto or zipfian", |s, v| s.rand_type = v.text()?;
-    "rand-seed", "0", "seed of keys and values, 0 to take it from the clock", |s, v| s.rand_seed = v.number(0, u64::MAX)?;
-    "rand-spec-iter", "12", "numbers averaged by gaussian and special", |s, v| s.rand_iterations = v.small(1)?;
-    "rand-spec-pct", "1", "percent of the rows that are hot in special", |s, v| s.rand_hot_rows = v.number(0, 100)? as u32;
-    "rand-spec-res", "75", "percent of the keys that are hot in special", |s, v| s.rand_hot_keys = v.number(0, 100)? as u32;
-    "rand-pareto-h", "0.2", "share h of pareto", |s, v| s.rand_pareto_h = v.real()?;
-    "rand-zipfian-exp", "0.8", "exponent of zipfian", |s, v| s.rand_zipfian_exponent = v.real()?;
-    "db-driver", "mysql", "mysql", |s, v| only(s, v, "mysql")?;
-    "db-ps-mode", "auto", "prepared statements: auto", |s, v| only(s, v, "auto")?;
-    "mysql-host", "localhost", "host; localhost means the Unix socket", |s, v| s.host = v.text()?;
-    "mysql-port", "3306", "port", |s, v| s.port = v.number(1, 65_535)? as u16;
-    "mysql-socket", "", "Unix socket", |s, v| s.socket = Some(v.text()?);
-    "mysql-user", "sbtest", "account", |s, v| s.user = v.text()?;
-    "mysql-password", "", "password; the environment variable WEIR_MYSQL_PASSWORD keeps it out of `ps`", |s, v| s.password = Some(Secret::new(v.text()?));
-    "mysql-db", "sbtest", "schema", |s, v| s.database = v.text()?;
-    "mysql-ignore-errors", "1213,1020,1205", "errors to try again after, or all", |s, v| s.tolerated = tolerated(v)?;
-    "tables", "1", "number of tables", |s, v| s.tables = v.small(1)?;
-    "table_size", "10000", "rows per table", |s, v| s.table_size = v.number(1, i32::MAX as u64)?;
-    "range_size", "100", "rows of a range", |s, v| s.mix.range_size = v.small(1)?;
-    "range_selects", "on", "use range selects", |s, v| s.mix.range_selects = v.switch()?;
-    "point_selects", "10", "selects by key per transaction", |s, v| s.mix.point_selects = v.small(0)?;
-    "simple_ranges", "1", "selects of a range per transaction", |s, v| s.mix.simple_ranges = v.small(0)?;
-    "sum_ranges", "1", "sums per transaction", |s, v| s.mix.sum_ranges = v.small(0)?;
-    "order_ranges", "1", "sorted ranges per transaction", |s, v| s.mix.order_ranges = v.small(0)?;
-    "distinct_ranges", "1", "distinct ranges per transaction", |s, v| s.mix.distinct_ranges = v.small(0)?;
-    "index_updates", "1", "updates of the indexed column per transaction", |s, v| s.mix.index_updates = v.small(0)?;
-    "non_index_updates", "1", "updates of another column per transaction", |s, v| s.mix.non_index_updates = v.small(0)?;
-    "delete_inserts", "1", "pairs of delete and insert per transaction", |s, v| s.mix.delete_inserts = v.small(0)?;
-    "random_points", "10", "points per statement of select_random_points", |s, v| s.mix.random_points = v.small(1)?;
-    "number_of_ranges", "10", "ranges per statement of select_random_ranges", |s, v| s.mix.random_ranges = v.small(1)?;
-    "delta", "5", "last minus first value of such a range", |s, v| s.mix.random_range_delta = v.small(0)?;
-    "skip_trx", "off", "no transactions: each statement commits", |s, v| s.mix.skip_transactions = v.switch()?;
-    "auto_inc", "on", "tables with AUTO_INCREMENT keys", |s, v| only_on(s, v)?;
-    "create_secondary", "on", "make the index on k", |s, v| s.create_secondary = v.switch()?;
-    "mysql_storage_engine", "innodb", "storage engine", |s, v| s.engine = v.text()?;
-    "reconnect-on-loss", "off", "survive a restart of the server: make lost connections again (not in sysbench)", |s, v| s.reconnect = v.switch()?;
-    "rtt", "0ms", "round-trip time added to the network's, such as 500us (not in sysbench)", |s, v| s.rtt = v.duration()?;
-    "reactors", "1", "threads that drive the connections (not in sysbench)", |s, v| s.reactors = v.small(1)?;
-    "reactor", "auto", "how they wait: auto, epoll or io_uring (not in sysbench)", |s, v| s.reactor = reactor(v)?;
+    "threads", Both, "1", "connections", |s, v| s.threads = v.small(1)?;
+    "events", Both, "0", "limit for the number of transactions, 0 for none", |s, v| s.events = v.number(0, u64::MAX)?;
+    "time", Both, "10", "length of the measurement in seconds, 0 for no limit", |s, v| s.time_s = v.small(0)?;
+    "rate", Both, "0", "transactions per second of an open loop, whose latency counts from when they are due; 0 for a closed loop", |s, v| s.rate_per_s = v.rate()?;
+    "rate-arrivals", Weir, "poisson", "when transactions are due: poisson or constant", |s, v| s.arrivals = arrivals(v)?;
+    "warmup-time", Development, "0", "load before the measurement in seconds", |s, v| s.warmup_s = v.small(0)?;
+    "thread-init-timeout", Development, "30", "seconds that connecting may take, checks included", |s, v| s.init_timeout_s = v.small(1)?;
+    "forced-shutdown", Both, "off", "exit code 2 if transactions do not end within 3 s of the end: off, or seconds or percent as sysbench has them", |s, v| s.forced_shutdown = forced_shutdown(v)?;
+    "report-interval", Both, "0", "print a line every so many seconds, 0 for none", |s, v| s.report_interval_s = v.small(0)?;
+    "percentile", Both, "95", "percentile of latency to report, 0 for none", |s, v| s.percentile = v.number(0, 100)? as u32;
+    "percentiles", Weir, "", "percentiles of latency after the report, such as 50,95,99.9", |s, v| s.percentiles = percentiles(v)?;
+    "histogram", Both, "off", "print a histogram of latencies", |s, v| s.histogram = v.switch()?;
+    "verbosity", Both, "3", "0 prints nothing but errors, 5 everything", |s, v| s.verbosity = v.number(0, 5)? as u32;
+    "rand-type", Release, "special", "distribution of keys: uniform, gaussian, special, pareto or zipfian", |s, v| s.rand_type = v.text()?;
+    "rand-type", Development, "uniform", "distribution of keys: uniform, gaussian, special, pareto or zipfian", |s, v| s.rand_type = v.text()?;
+    "rand-seed", Both, "0", "seed of keys and values, 0 to take it from the clock", |s, v| s.rand_seed = v.number(0, u64::MAX)?;
+    "rand-spec-iter", Release, "12", "numbers averaged by gaussian and special", |s, v| s.rand_iterations = v.small(1)?;
+    "rand-spec-pct", Release, "1", "percent of the rows that are hot in special", |s, v| s.rand_hot_rows = v.number(0, 100)? as u32;
+    "rand-spec-res", Release, "75", "percent of the keys that are hot in special", |s, v| s.rand_hot_keys = v.number(0, 100)? as u32;
+    "rand-pareto-h", Both, "0.2", "share h of pareto", |s, v| s.rand_pareto_h = v.real()?;
+    "rand-zipfian-exp", Development, "0.8", "exponent of zipfian", |s, v| s.rand_zipfian_exponent = v.real()?;
+    "mysql-host", Both, "localhost", "hosts, to be used in turn; localhost means the Unix socket", |s, v| s.server.hosts = v.list(|text| Some(text.to_owned()))?;
+    "mysql-port", Both, "3306", "ports, to be used in turn", |s, v| s.server.ports = v.list(|text| text.parse().ok().filter(|port| *port > 0))?;
+    "mysql-socket", Both, "", "Unix sockets, to be used in turn", |s, v| s.server.sockets = v.list_or_none(|text| Some(text.into()))?;
+    "mysql-user", Both, "sbtest", "account", |s, v| s.server.user = v.text()?;
+    "mysql-password", Both, "", "password, or - to be asked for it; WEIR_MYSQL_PASSWORD and option files keep it off the command line", |s, v| s.server.password = Some(Secret::new(v.text()?));
+    "mysql-db", Both, "sbtest", "schema", |s, v| s.server.database = v.text()?;
+    "mysql-ssl", Release, "off", "encrypt: on, off, or a mode of 1.1", |s, v| tls_mode(s, v)?;
+    "mysql-ssl", Development, "disabled", "encrypt: disabled, preferred, required, verify_ca or verify_identity", |s, v| tls_mode(s, v)?;
+    "mysql-ssl-ca", Development, "", "PEM file of the authorities that are trusted", |s, v| s.server.tls.authority = v.path()?;
+    "mysql-ssl-cert", Development, "", "PEM file of the client's certificate", |s, v| s.server.tls.certificate = v.path()?;
+    "mysql-ssl-key", Development, "", "PEM file of the key of the client's certificate", |s, v| s.server.tls.key = v.path()?;
+    "mysql-ssl-cipher", Both, "", "ciphers to choose from, separated by colons", |s, v| s.server.tls.ciphers = ciphers(v)?;
+    "mysql-ignore-errors", Both, "1213,1020,1205", "errors to try again after, or all", |s, v| s.tolerated = tolerated(v)?;
+    "tables", Both, "1", "number of tables", |s, v| s.tables = v.small(1)?;
+    "table_size", Both, "10000", "rows per table", |s, v| s.table_size = v.number(1, i32::MAX as u64)?;
+    "range_size", Both, "100", "rows of a range", |s, v| s.mix.range_size = v.small(1)?;
+    "range_selects", Both, "on", "use range selects", |s, v| s.mix.range_selects = v.switch()?;
+    "point_selects", Both, "10", "selects by key per transaction", |s, v| s.mix.point_selects = v.small(0)?;
+    "simple_ranges", Both, "1", "selects of a range per transaction", |s, v| s.mix.simple_ranges = v.small(0)?;
+    "sum_ranges", Both, "1", "sums per transaction", |s, v| s.mix.sum_ranges = v.small(0)?;
+    "order_ranges", Both, "1", "sorted ranges per transaction", |s, v| s.mix.order_ranges = v.small(0)?;
+    "distinct_ranges", Both, "1", "distinct ranges per transaction", |s, v| s.mix.distinct_ranges = v.small(0)?;
+    "index_updates", Both, "1", "updates of the indexed column per transaction", |s, v| s.mix.index_updates = v.small(0)?;
+    "non_index_updates", Both, "1", "updates of another column per transaction", |s, v| s.mix.non_index_updates = v.small(0)?;
+    "delete_inserts", Both, "1", "pairs of delete and insert per transaction", |s, v| s.mix.delete_inserts = v.small(0)?;
+    "random_points", Both, "10", "points per statement of select_random_points", |s, v| s.mix.random_points = v.small(1)?;
+    "number_of_ranges", Both, "10", "ranges per statement of select_random_ranges", |s, v| s.mix.random_ranges = v.small(1)?;
+    "delta", Both, "5", "last minus first value of such a range", |s, v| s.mix.random_range_delta = v.small(0)?;
+    "skip_trx", Both, "off", "no transactions: each statement commits", |s, v| s.mix.skip_transactions = v.switch()?;
+    "auto_inc", Both, "on", "tables with AUTO_INCREMENT keys", |s, v| s.auto_increment = v.switch()?;
+    "secondary", Both, "off", "an ordinary index on id in place of the primary key", |s, v| s.secondary_key = v.switch()?;
+    "create_secondary", Both, "on", "make the index on k", |s, v| s.create_secondary = v.switch()?;
+    "create_table_options", Development, "", "appended to CREATE TABLE", |s, v| s.table_options = v.text()?;
+    "mysql_storage_engine", Both, "innodb", "storage engine", |s, v| s.engine = v.text()?;
+    "reconnect-on-loss", Weir, "off", "survive a restart of the server: make lost connections again", |s, v| s.reconnect = v.switch()?;
+    "rtt", Weir, "0ms", "round-trip time added to the network's, such as 500us", |s, v| s.rtt = v.duration()?;
+    "reactors", Weir, "1", "threads that drive the connections", |s, v| s.reactors = v.small(1)?;
+    "reactor", Weir, "auto", "how they wait: auto, epoll or io_uring", |s, v| s.reactor = reactor(v)?;
 }
 
-/// sysbench's options that are not here yet, and why.
-const UNSUPPORTED: &[(&str, &str)] = &[
-    ("config-file", "options are read from the command line only"),
-    ("db-debug", "there is no debug log"),
-    ("debug", "there is no debug log"),
+/// A value that changes nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Harmless {
+    /// None.
+    Nothing,
+    /// sysbench's default.
+    Only(&'static str),
+    /// Any.
+    Anything,
+}
+
+/// sysbench's options that do nothing here: which values may be given all the same, and why others
+/// may not.
+const WITHOUT_EFFECT: &[(&str, Harmless, &str)] = &[
     (
-        "forced-shutdown",
-        "a run always ends within 5 s of its time",
+        "db-driver",
+        Harmless::Only("mysql"),
+        "only MySQL and MariaDB are spoken to",
     ),
-    ("luajit-cmd", "workloads are native"),
-    ("mysql-compression", "the protocol is spoken uncompressed"),
     (
-        "mysql-compression-algorithms",
+        "db-ps-mode",
+        Harmless::Only("auto"),
+        "statements are always prepared",
+    ),
+    ("db-debug", Harmless::Only("off"), "there is no debug log"),
+    ("debug", Harmless::Only("off"), "there is no debug log"),
+    ("luajit-cmd", Harmless::Nothing, "workloads are native"),
+    (
+        "mysql-compression",
+        Harmless::Only("off"),
         "the protocol is spoken uncompressed",
     ),
-    ("mysql-debug", "there is no debug log"),
-    ("mysql-dry-run", "use the null server instead"),
-    ("mysql-ssl", "connections are not encrypted"),
-    ("mysql-ssl-ca", "connections are not encrypted"),
-    ("mysql-ssl-cert", "connections are not encrypted"),
-    ("mysql-ssl-cipher", "connections are not encrypted"),
-    ("mysql-ssl-key", "connections are not encrypted"),
     (
-        "create_table_options",
-        "tables are made with the engine's defaults",
-    ),
-    ("reconnect", "connections last for the whole run"),
-    ("report-checkpoints", "use --report-interval"),
-    ("secondary", "the primary key is always id"),
-    (
-        "thread-init-timeout",
-        "each step of connecting may take 10 s",
+        "mysql-compression-algorithms",
+        Harmless::Only("zlib"),
+        "the protocol is spoken uncompressed",
     ),
     (
-        "thread-stack-size",
-        "connections have no threads of their own",
+        "mysql-debug",
+        Harmless::Only("off"),
+        "there is no debug log",
     ),
-    ("validate", "it is for file I/O tests"),
-    ("pgsql_variant", "only MySQL and MariaDB are spoken to"),
-    ("max-requests", "deprecated; use --events"),
-    ("max-time", "deprecated; use --time"),
-    ("num-threads", "deprecated; use --threads"),
-    ("test", "deprecated; write the workload's name first"),
-    ("tx-rate", "deprecated; use --rate"),
+    (
+        "mysql-dry-run",
+        Harmless::Only("off"),
+        "a null server measures the client alone",
+    ),
+    (
+        "pgsql-variant",
+        Harmless::Nothing,
+        "only MySQL and MariaDB are spoken to",
+    ),
+    (
+        "reconnect",
+        Harmless::Only("0"),
+        "connections last for the whole run",
+    ),
+    (
+        "report-checkpoints",
+        Harmless::Only(""),
+        "--report-interval prints a line per interval",
+    ),
+    // Connections have no threads of their own, and what a database returns is not validated by
+    // sysbench either.
+    ("thread-stack-size", Harmless::Anything, ""),
+    ("validate", Harmless::Anything, ""),
 ];
+
+/// Options that 1.0.20 still takes, and what they are called now.
+const DEPRECATED: &[(&str, &str)] = &[
+    ("max-requests", "events"),
+    ("max-time", "time"),
+    ("num-threads", "threads"),
+    ("tx-rate", "rate"),
+];
+
+/// Options of MySQL's programs, as they stand in option files, and what they are called here.
+const IN_OPTION_FILES: &[(&str, &str)] = &[
+    ("host", "mysql-host"),
+    ("port", "mysql-port"),
+    ("socket", "mysql-socket"),
+    ("user", "mysql-user"),
+    ("password", "mysql-password"),
+    ("database", "mysql-db"),
+    ("ssl-mode", "mysql-ssl"),
+    ("ssl-ca", "mysql-ssl-ca"),
+    ("ssl-cert", "mysql-ssl-cert"),
+    ("ssl-key", "mysql-ssl-key"),
+    ("ssl-cipher", "mysql-ssl-cipher"),
+];
+
+/// The option that an option of MySQL's programs is.
+pub(super) fn of_mysql(name: &str) -> Option<&'static str> {
+    let (_, option) = IN_OPTION_FILES.iter().find(|(known, _)| *known == name)?;
+    Some(option)
+}
 
 /// Applies one option. In sysbench `-` and `_` are the same in names.
 pub(super) fn apply(settings: &mut Settings, value: Value<'_>) -> Result<(), UsageError> {
@@ -137,48 +224,70 @@ pub(super) fn apply(settings: &mut Settings, value: Value<'_>) -> Result<(), Usa
     if let Some(option) = SUPPORTED.iter().find(|option| is_wanted(option.name)) {
         return (option.set)(settings, value);
     }
-    let name = value.name.to_owned();
-    if let Some((_, why)) = UNSUPPORTED.iter().find(|(name, _)| is_wanted(name)) {
-        return Err(UsageError::UnsupportedOption { name, why });
+    if let Some((_, harmless, why)) = WITHOUT_EFFECT.iter().find(|(name, ..)| is_wanted(name)) {
+        return match harmless {
+            Harmless::Anything => Ok(()),
+            Harmless::Only(default) if value.text == Some(default) => Ok(()),
+            _ => Err(UsageError::UnsupportedOption {
+                name: value.name.to_owned(),
+                why,
+            }),
+        };
+    }
+    if let Some((_, name)) = DEPRECATED.iter().find(|(name, _)| is_wanted(name)) {
+        let old = value.name;
+        settings
+            .warnings
+            .push(format!("--{old} is deprecated; write --{name}"));
+        return apply(settings, Value { name, ..value });
     }
     let known = SUPPORTED.iter().map(|option| option.name);
     Err(UsageError::UnknownOption {
         nearest: nearest(&wanted, known).map(str::to_owned),
-        name,
+        name: value.name.to_owned(),
     })
 }
 
-/// The help text: all options with their defaults.
-pub fn help() -> String {
-    let mut text = String::from("usage: WORKLOAD [--name=value ...] prepare|run|cleanup|help\n\n");
-    text.push_str("workloads:\n");
-    for name in WorkloadName::ALL {
-        line(&mut text, format_args!("  {name}"));
-    }
-    text.push_str("\noptions:\n");
-    for option in SUPPORTED {
-        let name = format!("--{}={}", option.name, option.default);
-        line(&mut text, format_args!("  {name:<36} {}", option.help));
-    }
-    text
+/// `on` and `off` as in 1.0.20, or a mode as in 1.1.
+fn tls_mode(settings: &mut Settings, value: Value<'_>) -> Result<(), UsageError> {
+    let server = &mut settings.server;
+    server.uses_fixed_files = false;
+    server.tls.mode = match (value.switch(), value.text.unwrap_or_default().parse()) {
+        (Ok(true), _) => {
+            server.uses_fixed_files = true;
+            TlsMode::Required
+        }
+        (Ok(false), _) => TlsMode::Disabled,
+        (Err(_), Ok(mode)) => mode,
+        (Err(_), Err(_)) => {
+            return Err(value.wrong(
+                "must be on, off, disabled, preferred, required, verify_ca or verify_identity",
+            ));
+        }
+    };
+    Ok(())
 }
 
-fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
-    writeln!(text, "{arguments}").expect("invariant: writing into a string cannot fail");
+/// Names between colons, as OpenSSL has them, or commas.
+fn ciphers(value: Value<'_>) -> Result<Vec<String>, UsageError> {
+    let text = value.text()?;
+    let names = text.split([':', ',']).map(str::trim);
+    Ok(names
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect())
 }
 
-fn only(_: &mut Settings, value: Value<'_>, wanted: &str) -> Result<(), UsageError> {
-    if value.text == Some(wanted) {
-        return Ok(());
+/// `off`, or a number of seconds or percent of the time.
+fn forced_shutdown(value: Value<'_>) -> Result<bool, UsageError> {
+    if let Ok(is_on) = value.switch() {
+        return Ok(is_on);
     }
-    Err(value.wrong("only the default is supported"))
-}
-
-fn only_on(_: &mut Settings, value: Value<'_>) -> Result<(), UsageError> {
-    if value.switch()? {
-        return Ok(());
-    }
-    Err(value.wrong("only on is supported"))
+    let text = value.text.unwrap_or_default();
+    let number = text.strip_suffix('%').unwrap_or(text).parse::<u32>();
+    number
+        .map(|_| true)
+        .map_err(|_| value.wrong("must be off, a number of seconds, or a percentage"))
 }
 
 fn arrivals(value: Value<'_>) -> Result<ArrivalKind, UsageError> {
@@ -227,22 +336,37 @@ mod tests {
 
     #[test]
     fn defaults_in_the_help_are_the_defaults_in_force() {
-        for option in SUPPORTED.iter().filter(|option| !option.default.is_empty()) {
-            let mut settings = Settings::default();
-            let value = Value {
-                name: option.name,
-                text: Some(option.default),
-            };
-            (option.set)(&mut settings, value).unwrap();
-            assert_eq!(settings, Settings::default(), "{}", option.name);
+        for compat in [Compat::Release, Compat::Development] {
+            let given = |option: &&Supported| !option.default.is_empty();
+            for option in SUPPORTED.iter().filter(given) {
+                if option.origin != Origin::Weir && !option.origin.is_in(compat) {
+                    continue;
+                }
+                let mut settings = Settings::new(compat);
+                let value = Value {
+                    name: option.name,
+                    text: Some(option.default),
+                };
+                (option.set)(&mut settings, value).unwrap();
+                assert_eq!(settings, Settings::new(compat), "{}", option.name);
+            }
         }
     }
 
     #[test]
     fn no_option_is_both_supported_and_not() {
-        for (name, _) in UNSUPPORTED {
+        let others = WITHOUT_EFFECT.iter().map(|(name, ..)| *name);
+        for name in others.chain(DEPRECATED.iter().map(|(name, _)| *name)) {
+            let is_supported = SUPPORTED.iter().any(|option| option.name == name);
+            assert!(!is_supported, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_new_name_exists() {
+        for (_, name) in DEPRECATED.iter().chain(IN_OPTION_FILES) {
             assert!(
-                SUPPORTED.iter().all(|option| option.name != *name),
+                SUPPORTED.iter().any(|option| option.name == *name),
                 "{name}"
             );
         }

@@ -1,19 +1,28 @@
-//! Reports in sysbench 1.0.20's words and columns.
+//! Reports in the words and columns of sysbench 1.0.20 and 1.1.
 
 use std::fmt::Write as _;
 
-use super::Invocation;
+use super::{Compat, Invocation};
 use crate::statistics::{Interval, LoadOutcome};
 
 /// Width of the bar of a histogram's fullest line.
 const BAR_CHARACTERS: f64 = 40.0;
 
-/// What is printed before the load begins. `version` is Weir's.
+/// The answer to `--version`. `version` is Weir's.
+pub fn version(compat: Compat, version: &str) -> String {
+    format!("sysbench {} (weir {version})\n", compat.version())
+}
+
+/// What is printed when all connections are ready.
+pub const THREADS_STARTED: &str = "Threads started!\n\n";
+
+/// What is printed before the connections are made. `version` is Weir's.
 pub fn header(invocation: &Invocation, version: &str) -> String {
     let mut text = format!(
-        "sysbench 1.0.20 (weir {version}, native workloads)\n\n\
+        "sysbench {} (weir {version}, native workloads)\n\n\
          Running the test with following options:\n\
          Number of threads: {}\n",
+        invocation.compat.version(),
         invocation.plan.connections
     );
     if !invocation.plan.warmup.is_zero() {
@@ -42,20 +51,14 @@ pub fn header(invocation: &Invocation, version: &str) -> String {
             format_args!("Initializing random number generator from seed ({seed}).\n\n"),
         );
     }
-    text.push_str("Initializing worker threads...\n\nThreads started!\n\n");
+    text.push_str("Initializing worker threads...\n\n");
     text
 }
 
 /// One line per interval, and a second one in an open loop; each with its end.
 pub fn interval_line(invocation: &Invocation, interval: &Interval) -> String {
     let record = &interval.record;
-    let per_s = |count: u64| {
-        if record.length_s > 0.0 {
-            count as f64 / record.length_s
-        } else {
-            0.0
-        }
-    };
+    let per_s = |count: u64| per_second(count, record.length_s);
     let others = record.queries - record.reads - record.writes;
     let mut text = String::new();
     line(
@@ -95,6 +98,10 @@ pub fn final_report(invocation: &Invocation, outcome: &LoadOutcome) -> String {
         histogram(&mut text, outcome);
     }
     statistics(&mut text, outcome);
+    match invocation.compat {
+        Compat::Release => general(&mut text, outcome),
+        Compat::Development => throughput(&mut text, outcome),
+    }
     latency(&mut text, invocation.percentile, outcome);
     let fairness = &outcome.fairness;
     line(
@@ -123,13 +130,7 @@ fn statistics(text: &mut String, outcome: &LoadOutcome) {
     ] {
         line(text, format_args!("        {label:<32} {count}"));
     }
-    let per_s = |count: u64| {
-        if outcome.measured_s > 0.0 {
-            count as f64 / outcome.measured_s
-        } else {
-            0.0
-        }
-    };
+    let per_s = |count: u64| per_second(count, outcome.measured_s);
     for (label, count) in [
         ("transactions:", counts.transactions),
         ("queries:", counts.queries),
@@ -141,15 +142,42 @@ fn statistics(text: &mut String, outcome: &LoadOutcome) {
             format_args!("    {label:<36} {count:<6} ({:.2} per sec.)", per_s(count)),
         );
     }
+}
+
+fn general(text: &mut String, outcome: &LoadOutcome) {
     line(
         text,
         format_args!(
             "\nGeneral statistics:\n    \
              total time:                          {:.4}s\n    \
              total number of events:              {}\n",
-            outcome.measured_s, counts.transactions
+            outcome.measured_s, outcome.counts.transactions
         ),
     );
+}
+
+/// What 1.1 has in its place.
+fn throughput(text: &mut String, outcome: &LoadOutcome) {
+    let events = outcome.counts.transactions;
+    line(
+        text,
+        format_args!(
+            "\nThroughput:\n    \
+             events/s (eps):                      {:.4}\n    \
+             time elapsed:                        {:.4}s\n    \
+             total number of events:              {events}\n",
+            per_second(events, outcome.measured_s),
+            outcome.measured_s,
+        ),
+    );
+}
+
+fn per_second(count: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 {
+        count as f64 / seconds
+    } else {
+        0.0
+    }
 }
 
 fn latency(text: &mut String, percentile: u32, outcome: &LoadOutcome) {

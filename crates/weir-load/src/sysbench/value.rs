@@ -1,5 +1,6 @@
 //! Option values as sysbench reads them.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -42,6 +43,20 @@ pub enum UsageError {
     /// More words than a workload and a command.
     #[error("unexpected argument `{0}`; write WORKLOAD [--options] prepare|run|cleanup|help")]
     Argument(String),
+    /// One of sysbench's tests of something else.
+    #[error("`{0}` tests the host and not a database; run it with sysbench itself")]
+    BuiltIn(String),
+    /// A script.
+    #[error("`{0}` is a Lua script, which is not run here; name one of the native workloads")]
+    Script(String),
+    /// An option file that cannot be used.
+    #[error("option file {place}: {why}")]
+    OptionFile {
+        /// The file, and the line if it is one.
+        place: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// Words are missing.
     #[error("no {0}; write WORKLOAD [--options] prepare|run|cleanup|help")]
     Missing(&'static str),
@@ -73,6 +88,36 @@ impl Value<'_> {
         self.text
             .map(str::to_owned)
             .ok_or_else(|| self.wrong("needs a value"))
+    }
+
+    /// One or more values separated by commas.
+    pub(super) fn list<T>(&self, one: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, UsageError> {
+        self.list_or_none(one).and_then(|list| {
+            if list.is_empty() {
+                return Err(self.wrong("needs a value"));
+            }
+            Ok(list)
+        })
+    }
+
+    /// Any number of values separated by commas.
+    pub(super) fn list_or_none<T>(
+        &self,
+        one: impl Fn(&str) -> Option<T>,
+    ) -> Result<Vec<T>, UsageError> {
+        self.text()?
+            .split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+            .map(one)
+            .collect::<Option<_>>()
+            .ok_or_else(|| self.wrong("must be values in range, separated by commas"))
+    }
+
+    /// A path; empty for none.
+    pub(super) fn path(&self) -> Result<Option<PathBuf>, UsageError> {
+        let text = self.text()?;
+        Ok((!text.is_empty()).then(|| PathBuf::from(text)))
     }
 
     /// A whole number, with K, M, G or T for powers of 1,024 as in sysbench.

@@ -1,6 +1,6 @@
 //! The search of a study.
 
-use weir_model::{Plan, SearchGoal, SearchPlan};
+use weir_model::{Bytes, Plan, SearchGoal, SearchPlan};
 
 use super::Resolver;
 use crate::StudyError;
@@ -137,18 +137,18 @@ pub(crate) fn probe_cell(
 ) -> weir_model::Cell {
     let mut cell = plan.cells[probe.of_cell].clone();
     let target = Target::of(&search.factor);
-    let value = match target {
-        Target::Variable(_) => levels::size_text(probe.place),
-        _ => probe.place.to_string(),
-    };
+    let value = probe.place.to_string();
     target
         .apply(&mut cell, plan, &value, &|_| {
             unreachable!("a search does not vary servers")
         })
-        .expect(
-            "invariant: places are whole numbers above 0, which every target of a search takes",
-        );
-    cell.levels.insert(search.factor.clone(), value);
+        .expect("invariant: every target of a search takes whole numbers above 0");
+    let label = match target {
+        Target::Variable(_) => Bytes(probe.place).to_string(),
+        _ => value,
+    };
+    let again = if probe.confirms { " again" } else { "" };
+    cell.levels.insert(search.factor.clone(), label + again);
     cell.probe = Some(probe);
     cell
 }

@@ -401,3 +401,25 @@ fn a_search_replaces_the_runs() {
     assert_eq!(cell.variables["innodb_buffer_pool_size"], "21474836");
     assert_eq!(cell.levels["innodb_buffer_pool_size"], "2G");
 }
+
+/// A whole study is the first example of the guide; the others replace keys of its sections.
+#[test]
+fn every_example_of_the_guide_is_a_study() {
+    let guide = include_str!("../../../../docs/studies.md");
+    let blocks = guide.split("```toml\n").skip(1);
+    let examples: Vec<&str> = blocks
+        .map(|block| block.split("```").next().unwrap())
+        .collect();
+    let whole: toml::Table = toml::from_str(examples[0]).unwrap();
+    assert!(examples.len() > 8);
+    for example in examples {
+        let changes: toml::Table = toml::from_str(example).unwrap();
+        let mut study = whole.clone();
+        if changes.contains_key("search") {
+            study["repeat"].as_table_mut().unwrap().remove("runs");
+        }
+        study.extend(changes);
+        let found = resolved(&toml::to_string(&study).unwrap());
+        assert!(found.is_ok(), "{}\n{example}", found.unwrap_err());
+    }
+}

@@ -1,8 +1,8 @@
 //! Warming up until throughput is steady.
 //!
-//! The rule looks at the later half of what has passed, so that it is as patient as the warm-up is
-//! slow: on the published memory sweep of 2018 the first 100 s were off by -46 to +32 %, and ten
-//! windows of 30 s would have called that steady.
+//! The rule looks at the last two thirds of what has passed, so that it is as patient as the warm-up
+//! is slow: on the published memory sweep of 2018 the first 100 s were off by -46 to +32 %, and a
+//! rule about the last seconds only would have called them steady.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

@@ -1,29 +1,39 @@
 //! `weir load`: sysbench's command line, its report on standard output.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use weir_load::sysbench::{self, Command, Invocation, PASSWORD_VARIABLE};
+use weir_load::LoadError;
+use weir_load::sysbench::{self, Command, Invocation, PASSWORD_VARIABLE, Surroundings};
 
 use crate::cli::LoadArguments;
-use crate::{Outcome, interrupt, output};
+use crate::{Outcome, interrupt, output, password};
+
+/// The user's option file, as MySQL's programs have it.
+const OPTION_FILE: &str = ".my.cnf";
+/// sysbench's reports are notices; below this level they are not printed.
+const NOTICE: u32 = 3;
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
-    // A password on the command line is sysbench's way; the environment is the one that `ps` does
-    // not show.
-    let password = std::env::var(PASSWORD_VARIABLE).ok();
-    let wants_help = ["", "help", "--help", "-h"].map(str::to_owned);
-    if arguments
-        .arguments
-        .first()
-        .is_none_or(|first| wants_help.contains(first))
-    {
-        output::text(sysbench::help())?;
-        return Ok(Outcome::Done);
+    let surroundings = Surroundings {
+        password: std::env::var(PASSWORD_VARIABLE).ok(),
+        // sysbench reads none: its scripts must not log in as somebody else.
+        option_file: std::env::var_os("HOME")
+            .filter(|_| !arguments.is_drop_in)
+            .map(|home| PathBuf::from(home).join(OPTION_FILE)),
+    };
+    let mut invocation = sysbench::parse(&arguments.arguments, &surroundings)?;
+    for warning in &invocation.warnings {
+        eprintln!("WARNING: {warning}");
     }
-    let invocation = sysbench::parse(&arguments.arguments, password.as_deref())?;
-    let stop = interrupt::stop_flag()?;
+    let stop = interrupt::stop_flag_then_exit()?;
+    if invocation.asks_for_password() {
+        invocation.set_password(&password::ask()?);
+    }
     match invocation.command {
-        Command::Help => output::text(sysbench::help())?,
+        Command::Help => output::text(sysbench::help(invocation.compat, !arguments.is_drop_in))?,
+        Command::Version => output::text(sysbench::version(invocation.compat, VERSION))?,
         Command::Prepare => prepare(&invocation, stop)?,
         Command::Run => run(&invocation, stop)?,
         Command::Cleanup => weir_load::cleanup(&invocation.plan.endpoint, invocation.plan.tables)?,
@@ -48,21 +58,45 @@ fn prepare(invocation: &Invocation, stop: &AtomicBool) -> anyhow::Result<()> {
 }
 
 fn run(invocation: &Invocation, stop: &AtomicBool) -> anyhow::Result<()> {
-    output::text(sysbench::header(invocation, env!("CARGO_PKG_VERSION")))?;
+    let report = |text: String| {
+        if invocation.verbosity < NOTICE {
+            return Ok(());
+        }
+        output::text(text)
+    };
+    report(sysbench::header(invocation, VERSION))?;
+    // The first interval is the first sign of life: connections that are refused are not started.
+    let mut is_started = false;
+    let mut start = || {
+        if is_started {
+            return Ok(());
+        }
+        is_started = true;
+        report(sysbench::THREADS_STARTED.to_owned())
+    };
     let outcome = weir_load::run(&invocation.plan, stop, &mut |interval| {
+        // A full disk shows again, as an error, when the report is written.
+        let _ = start();
         // sysbench is silent while it warms up.
         if invocation.report_interval_s > 0 && interval.record.time_s > 0.0 {
-            // A full disk shows again, as an error, when the report is written.
-            let _ = output::text(sysbench::interval_line(invocation, interval));
+            let _ = report(sysbench::interval_line(invocation, interval));
         }
     })?;
-    output::text(sysbench::final_report(invocation, &outcome))?;
-    output::text(sysbench::additions(invocation, &outcome))?;
+    start()?;
+    report(sysbench::final_report(invocation, &outcome))?;
+    report(sysbench::additions(invocation, &outcome))?;
     if let Some(note) = outcome.schedule_note() {
         eprintln!("note: {note}");
     }
     if !outcome.batch_scheduling {
         eprintln!("note: SCHED_BATCH was refused, so the load engine may slow the server down");
+    }
+    if outcome.unfinished > 0 {
+        let unfinished = LoadError::Unfinished(outcome.unfinished);
+        if invocation.forced_shutdown {
+            return Err(unfinished.into());
+        }
+        eprintln!("note: {unfinished}");
     }
     Ok(())
 }

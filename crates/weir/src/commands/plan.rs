@@ -1,6 +1,6 @@
 //! `weir plan`.
 
-use weir_model::{Bytes, Cell, Plan};
+use weir_model::{Bytes, Cell, Plan, PlannedRun, SearchGoal, SearchPlan};
 use weir_report::table;
 use weir_study::Overrides;
 
@@ -27,24 +27,77 @@ fn print(plan: &Plan) -> anyhow::Result<()> {
     output::line(format_args!("{}\n{}\n", plan.title, plan.question))?;
     let rows: Vec<_> = plan.cells.iter().map(cell_row).collect();
     output::text(table(&["cell", "connections", "drive"], &rows))?;
-    output::line(format_args!("\norder (seed {}):", plan.seed))?;
-    for (index, run) in plan.runs.iter().enumerate() {
-        let label = plan.cells[run.cell].label();
-        output::line(format_args!(
-            "{:>4}  repetition {}  {label}",
-            index + 1,
-            run.repetition
-        ))?;
+    output::line("")?;
+    match &plan.search {
+        Some(search) => output::line(search_line(search))?,
+        None => print_order(plan)?,
     }
-    let time = weir_study::run_time(plan, plan.runs.len());
+    let runs = weir_study::expected_runs(plan);
+    let time = weir_study::run_time(plan, runs);
     output::line(format_args!("\ndata:  {}", data(plan)))?;
     output::line(format_args!(
-        "time:  about {time}, and once the loading of the data"
+        "time:  about {time} for {runs} runs{}, and once the loading of the data",
+        if plan.load.warmup_max.is_some() {
+            " with the shortest warm-ups"
+        } else {
+            ""
+        }
     ))?;
+    for prospect in weir_study::prospects(plan) {
+        output::line(prospect)?;
+    }
     for finding in weir_study::findings_of_design(plan) {
         output::line(weir_report::finding_line(&finding))?;
     }
     Ok(())
+}
+
+fn print_order(plan: &Plan) -> anyhow::Result<()> {
+    output::line(format_args!("order (seed {}):", plan.seed))?;
+    let mut before: Option<PlannedRun> = None;
+    for (index, run) in plan.runs.iter().enumerate() {
+        let shares = |before: PlannedRun| {
+            before.repetition == run.repetition && plan.shares_server(before.cell, run.cell)
+        };
+        let server = if before.is_some_and(shares) {
+            ", on the same server"
+        } else {
+            ""
+        };
+        output::line(format_args!(
+            "{:>4}  repetition {}  {}{server}",
+            index + 1,
+            run.repetition,
+            plan.cells[run.cell].label()
+        ))?;
+        before = Some(*run);
+    }
+    Ok(())
+}
+
+fn search_line(search: &SearchPlan) -> String {
+    let goal = match &search.goal {
+        SearchGoal::Rate { objective } => format!("the highest rate with {objective}"),
+        SearchGoal::Peak => "the highest throughput".to_owned(),
+        SearchGoal::Knee { shares } => {
+            let shares: Vec<_> = shares
+                .iter()
+                .map(|s| format!("{:.0} %", s * 100.0))
+                .collect();
+            format!("where {} of the plateau are reached", shares.join(", "))
+        }
+    };
+    let place = |place: u64| match search.factor.as_str() {
+        "rate" | "threads" => place.to_string(),
+        _ => Bytes(place).to_string(),
+    };
+    format!(
+        "search in each cell: {goal}, {} from {} to {}, to {:.0} %",
+        search.factor,
+        place(search.low),
+        place(search.high),
+        search.tolerance * 100.0
+    )
 }
 
 /// Rows and size, and how the size compares with memory: the ratio decides what a study can show.
@@ -64,8 +117,7 @@ fn data(plan: &Plan) -> String {
 
 fn cell_row(cell: &Cell) -> Vec<String> {
     let drive = cell
-        .drive
-        .clone()
+        .drive_name()
         .unwrap_or_else(|| "the host's own storage".to_owned());
     vec![cell.label(), cell.threads.to_string(), drive]
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use anyhow::Context;
-use weir_model::{Provenance, StudyResult, Verdict};
+use weir_model::{Plan, Provenance, StudyResult, Verdict};
 use weir_study::{Overrides, RunOptions, RunOutcome, StudyError};
 
 use crate::cli::RunArguments;
@@ -38,12 +38,7 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
         below_floor: arguments.below_floor,
         provenance: provenance(&arguments.study)?,
     };
-    eprintln!(
-        "{}: {} runs in random order, seed {}",
-        plan.title,
-        plan.runs.len(),
-        plan.seed
-    );
+    eprintln!("{}: {}, seed {}", plan.title, extent(&plan), plan.seed);
     let mut progress = Progress::new(&plan);
     let outcome = weir_study::run(&plan, &options, stop, &mut |event| progress.show(event));
     drop(progress);
@@ -56,11 +51,27 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
     };
     write_and_print(&outcome, &out, arguments.json)?;
     if outcome.stopped || stop.load(Ordering::SeqCst) {
-        let (done, all) = (outcome.result.runs.len(), plan.runs.len());
-        eprintln!("stopped: {done} of {all} runs are kept, {}", go_on(&out));
+        let done = outcome.result.runs.len();
+        eprintln!("stopped: {done} complete runs are kept, {}", go_on(&out));
         return Ok(Outcome::Stopped);
     }
     Ok(of_verdicts(&outcome.result))
+}
+
+/// How much there is to do, as far as it is known.
+fn extent(plan: &Plan) -> String {
+    if let Some(search) = &plan.search {
+        let place = match plan.cells.len() {
+            1 => String::new(),
+            cells => format!(" in each of {cells} combinations"),
+        };
+        return format!("a search over {}{place}", search.factor);
+    }
+    let runs = plan.runs.len();
+    match plan.repeat.until {
+        Some(_) => format!("{runs} runs or more, in random order"),
+        None => format!("{runs} runs in random order"),
+    }
 }
 
 /// Where the result will say that it comes from.

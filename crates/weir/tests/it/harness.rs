@@ -72,10 +72,18 @@ impl Weir {
 
     /// Starts without waiting.
     pub(crate) fn spawn(mut self) -> Child {
-        self.command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        self.command.stdin(Stdio::null());
+        self.spawn_as_is()
+    }
+
+    /// Starts without waiting, to be given input.
+    pub(crate) fn spawn_with_input(mut self) -> Child {
+        self.command.stdin(Stdio::piped());
+        self.spawn_as_is()
+    }
+
+    fn spawn_as_is(mut self) -> Child {
+        self.command.stdout(Stdio::piped()).stderr(Stdio::piped());
         self.command.spawn().unwrap()
     }
 }

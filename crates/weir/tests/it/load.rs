@@ -2,7 +2,7 @@
 
 use weir_model::{Address, Endpoint, Flavor};
 
-use crate::harness::{Output, Weir, World, signal};
+use crate::harness::{Output, Weir, World, signal, wait_until};
 
 /// A call of `weir load` against `endpoint`.
 fn load(endpoint: &Endpoint, arguments: &[&str]) -> Weir {
@@ -32,7 +32,7 @@ fn prepare_run_and_cleanup_on_both_flavours() {
         let report = load(&endpoint, &run).succeeds().stdout;
         for line in [
             "Number of threads: 4",
-            "thds: 4",
+            "\n\nInitializing worker threads...\n\nThreads started!\n\n[ 1s ] thds: 4",
             "queries performed:",
             "95th percentile:",
         ] {
@@ -146,16 +146,174 @@ fn wrong_options_and_no_server_are_named() {
     assert!(error.contains("oltp_write_only"), "{error}");
 }
 
+/// What the drop-in prints.
+fn drop_in(world: &World, arguments: &[&str]) -> Output {
+    let link = world.path("sysbench");
+    if !link.exists() {
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_weir"), &link).unwrap();
+    }
+    let output = std::process::Command::new(&link).args(arguments).output();
+    Output::from(output.unwrap())
+}
+
 #[test]
 fn a_link_named_sysbench_is_a_drop_in() {
     let world = World::new();
-    let link = world.path("sysbench");
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_weir"), &link).unwrap();
-    let output = std::process::Command::new(&link)
-        .args(["oltp_read_only", "help"])
-        .output();
-    let help = String::from_utf8(output.unwrap().stdout).unwrap();
-    assert_eq!(help, Weir::new().args(["load", "help"]).succeeds().stdout);
+    let help = drop_in(&world, &["oltp_read_only", "help"]).stdout;
+    assert!(help.contains("--rand-type=special"), "{help}");
+    assert!(!help.contains("--rtt"), "{help}");
+    let all = Weir::new().args(["load", "help"]).succeeds().stdout;
+    assert!(all.starts_with(&help) && all.contains("--rtt"), "{all}");
+    let version = drop_in(&world, &["--version"]).stdout;
+    assert!(version.starts_with("sysbench 1.0.20 (weir "), "{version}");
+    let version = drop_in(&world, &["--compat=1.1", "--version"]).stdout;
+    assert!(version.starts_with("sysbench 1.1.0 (weir "), "{version}");
+    let refused = drop_in(&world, &["cpu", "run"]);
+    assert_eq!(refused.code, Some(1));
+    assert!(
+        refused.stderr.contains("tests the host"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn option_files_log_in_but_not_under_the_name_of_sysbench() {
+    let (server, _directory) = weir_server::testing::start(Flavor::Mysql);
+    let endpoint = server.endpoint();
+    let Address::Socket(socket) = &endpoint.address else {
+        panic!("a private server")
+    };
+    let world = World::new();
+    let password = endpoint.password.reveal();
+    let text = format!(
+        "[client]\nuser={}\npassword=\"{password}\"\nsocket={}\n[weir]\ndatabase={}\ntables=2\n",
+        endpoint.user,
+        socket.display(),
+        endpoint.database,
+    );
+    std::fs::write(world.path(".my.cnf"), text).unwrap();
+    let home = world.path("");
+    let load = |command: &str| {
+        Weir::new()
+            .args([
+                "load",
+                "oltp_read_only",
+                "--table-size=100",
+                "--time=1",
+                command,
+            ])
+            .env("HOME", &home)
+    };
+    load("prepare").succeeds();
+    let report = load("run").succeeds();
+    for text in [&report.stdout, &report.stderr] {
+        assert!(!text.contains(password), "{text}");
+    }
+    let socket = format!("--mysql-socket={}", socket.display());
+    let database = format!("--mysql-db={}", endpoint.database);
+    let named = |options: &[&str]| {
+        let link = world.path("sysbench");
+        let _ = std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_weir"), &link);
+        let output = std::process::Command::new(&link)
+            .args([
+                "oltp_read_only",
+                &socket,
+                &database,
+                "--time=1",
+                "--table-size=100",
+            ])
+            .args(options)
+            .arg("run")
+            .env("HOME", &home)
+            .output();
+        Output::from(output.unwrap())
+    };
+    let refused = named(&[]);
+    assert!(refused.stderr.contains("'sbtest'"), "{}", refused.stderr);
+    let file = format!("--defaults-file={}", world.path(".my.cnf").display());
+    assert_eq!(named(&[&file]).code, Some(0));
+}
+
+#[test]
+fn a_password_on_the_command_line_is_overwritten() {
+    let (server, _directory) = weir_server::testing::start(Flavor::Mariadb);
+    let endpoint = server.endpoint();
+    load(&endpoint, &["prepare"]).succeeds();
+    let password = endpoint.password.reveal();
+    let option = format!("--mysql-password={password}");
+    let child = load(&endpoint, &[&option, "--time=3", "--verbosity=0", "run"])
+        .env("WEIR_MYSQL_PASSWORD", "not-this-one")
+        .spawn();
+    let shown = || std::fs::read_to_string(format!("/proc/{}/cmdline", child.id())).unwrap();
+    wait_until("the password is overwritten", || {
+        let shown = shown();
+        shown.contains("--mysql-password=x") && !shown.contains(password)
+    });
+    assert!(shown().contains("--time=3"), "{}", shown());
+    let output = Output::from(child.wait_with_output().unwrap());
+    assert_eq!(output.code, Some(0), "{}", output.stderr);
+    assert_eq!(output.stdout, "", "verbosity 0 prints no report");
+}
+
+#[test]
+fn a_password_is_read_from_standard_input_when_asked_for() {
+    use std::io::Write as _;
+
+    let (server, _directory) = weir_server::testing::start(Flavor::Mysql);
+    let endpoint = server.endpoint();
+    load(&endpoint, &["prepare"]).succeeds();
+    for (password, code) in [(endpoint.password.reveal(), 0), ("wrong", 1)] {
+        let mut child =
+            load(&endpoint, &["--mysql-password=-", "--time=1", "run"]).spawn_with_input();
+        let mut input = child.stdin.take().unwrap();
+        writeln!(input, "{password}").unwrap();
+        drop(input);
+        let output = Output::from(child.wait_with_output().unwrap());
+        assert_eq!(output.code, Some(code), "{}", output.stderr);
+    }
+}
+
+#[test]
+fn a_server_that_stands_still_is_named_and_the_exit_code_is_sysbenchs() {
+    let (server, _directory) = weir_server::testing::start(Flavor::Mysql);
+    let endpoint = server.endpoint();
+    load(&endpoint, &["prepare"]).succeeds();
+    signal(server.pid(), "STOP");
+    let run = ["--thread-init-timeout=1", "--time=1", "run"];
+    let output = load(&endpoint, &run).output();
+    let child = load(&endpoint, &["prepare"]).spawn();
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    // Asked twice, it does not wait for the server.
+    signal(child.id(), "INT");
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    signal(child.id(), "INT");
+    let interrupted = Output::from(child.wait_with_output().unwrap());
+    signal(server.pid(), "CONT");
+    assert_eq!(interrupted.code, Some(130), "{}", interrupted.stderr);
+    assert_eq!(output.code, Some(2), "{}{}", output.stdout, output.stderr);
+    assert!(
+        !output.stdout.contains("Threads started!"),
+        "{}",
+        output.stdout
+    );
+    let expected = "no answer within 1 s: the server's greeting did not come";
+    assert!(output.stderr.contains(expected), "{}", output.stderr);
+}
+
+#[test]
+fn the_development_versions_words_and_defaults_are_there_too() {
+    let (server, _directory) = weir_server::testing::start(Flavor::Mariadb);
+    let endpoint = server.endpoint();
+    load(&endpoint, &["prepare"]).succeeds();
+    let report = load(&endpoint, &["--compat=1.1", "--time=1", "run"])
+        .succeeds()
+        .stdout;
+    assert!(report.starts_with("sysbench 1.1.0 (weir "), "{report}");
+    for line in ["Throughput:", "    events/s (eps):"] {
+        assert!(report.contains(line), "{report}");
+    }
+    assert!(!report.contains("General statistics:"), "{report}");
 }
 
 #[test]

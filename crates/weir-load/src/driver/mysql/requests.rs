@@ -78,12 +78,7 @@ impl Link {
     }
 
     pub(super) fn refused(&self, statement: String, error: ServerError) -> LoadError {
-        LoadError::Statement {
-            address: self.address.clone(),
-            statement,
-            code: error.code,
-            message: error.message,
-        }
+        LoadError::refused(self.address.clone(), statement, error)
     }
 }
 

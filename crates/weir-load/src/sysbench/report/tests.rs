@@ -3,9 +3,14 @@
 use super::*;
 use crate::meter::{Phase, Tally, Timeline};
 use crate::statistics::{Fairness, Merger};
+use crate::sysbench::{Surroundings, parse};
 
 fn invocation(line: &str) -> Invocation {
-    super::super::parse(&line.split_whitespace().collect::<Vec<_>>(), None).unwrap()
+    parse(
+        &line.split_whitespace().collect::<Vec<_>>(),
+        &Surroundings::default(),
+    )
+    .unwrap()
 }
 
 /// Three transactions of `oltp_read_write` within 10 ms.
@@ -112,7 +117,7 @@ fn the_header_names_what_was_asked_for() {
          Number of threads: 1\n\
          Report intermediate results every 5 second(s)\n\
          Initializing random number generator from seed (7).\n\n\n\
-         Initializing worker threads...\n\nThreads started!\n\n"
+         Initializing worker threads...\n\n"
     );
 }
 
@@ -135,4 +140,24 @@ fn without_a_percentile_none_is_shown() {
     let outcome = merger().finish();
     let report = final_report(&invocation("oltp_read_write --percentile=0 run"), &outcome);
     assert!(report.contains("percentile stats:               disabled"));
+}
+
+#[test]
+fn the_development_version_reports_its_throughput() {
+    let outcome = merger().finish();
+    let invocation = invocation("oltp_read_write --compat=1.1 run");
+    let report = final_report(&invocation, &outcome);
+    let expected = "reconnects:                          0      (0.00 per sec.)\n\n\
+                    Throughput:\n    \
+                    events/s (eps):                      300.0000\n    \
+                    time elapsed:                        0.0100s\n    \
+                    total number of events:              3\n\n\
+                    Latency (ms):\n";
+    assert!(report.contains(expected), "{report}");
+    assert!(!report.contains("General statistics"), "{report}");
+    assert!(header(&invocation, "0.1.0").starts_with("sysbench 1.1.0 (weir 0.1.0"));
+    assert_eq!(
+        version(Compat::Release, "0.1.0"),
+        "sysbench 1.0.20 (weir 0.1.0)\n"
+    );
 }

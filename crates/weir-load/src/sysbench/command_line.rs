@@ -1,0 +1,215 @@
+//! The command line and the files behind it: which option counts, in what order.
+//!
+//! Later wins: option files, then the environment's password, then sysbench's `--config-file`,
+//! then the command line.
+
+use std::path::{Path, PathBuf};
+
+use weir_model::{Secret, WorkloadName};
+
+use super::compat::Compat;
+use super::invocation::{Command, Invocation, Settings};
+use super::option_file::{self, Setting};
+use super::options;
+use super::value::{UsageError, Value};
+use crate::workload::Workload;
+
+/// Environment variable that holds the password when no option does.
+pub const PASSWORD_VARIABLE: &str = "WEIR_MYSQL_PASSWORD";
+
+/// Groups of option files that are read.
+const CLIENT_GROUP: &str = "client";
+const OWN_GROUP: &str = "weir";
+/// sysbench's tests of something else than a database.
+const BUILT_IN: [&str; 5] = ["cpu", "fileio", "memory", "mutex", "threads"];
+/// Where sysbench's own scripts are installed.
+const SCRIPTS: &str = "share/sysbench";
+
+/// What counts beside the command line.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// The value of [`PASSWORD_VARIABLE`], if it is set.
+    pub password: Option<String>,
+    /// The user's option file, which need not exist; none is read under the name of sysbench,
+    /// which has none.
+    pub option_file: Option<PathBuf>,
+}
+
+/// Understands the words after the program's name.
+pub fn parse<S: AsRef<str>>(
+    arguments: &[S],
+    surroundings: &Surroundings,
+) -> Result<Invocation, UsageError> {
+    let line = Line::split(arguments.iter().map(AsRef::as_ref))?;
+    let files = line.option_files(surroundings)?;
+    let compat = line.compat(&files)?;
+    let mut settings = Settings::new(compat);
+    for setting in &files {
+        apply_from_file(&mut settings, setting)?;
+    }
+    if let Some(password) = &surroundings.password {
+        settings.server.password = Some(Secret::new(password));
+    }
+    if let Some(path) = line.config_file {
+        for setting in option_file::read(path)? {
+            in_place(&setting, apply(&mut settings, &setting, &setting.name))?;
+        }
+    }
+    for value in line.options {
+        options::apply(&mut settings, value)?;
+    }
+    let (workload, command) = words_of(&line.words, line.command)?;
+    settings.resolve(workload, command)
+}
+
+/// A command line in its parts.
+#[derive(Default)]
+struct Line<'a> {
+    words: Vec<&'a str>,
+    /// Asked for by an option.
+    command: Option<Command>,
+    options: Vec<Value<'a>>,
+    compat: Option<Value<'a>>,
+    config_file: Option<&'a Path>,
+    defaults_file: Option<&'a Path>,
+    defaults_extra_file: Option<&'a Path>,
+    no_defaults: bool,
+}
+
+impl<'a> Line<'a> {
+    fn split(arguments: impl Iterator<Item = &'a str>) -> Result<Self, UsageError> {
+        let mut line = Self::default();
+        for argument in arguments {
+            let Some(option) = argument.strip_prefix("--") else {
+                line.words.push(argument);
+                continue;
+            };
+            let (name, text) = match option.split_once('=') {
+                Some((name, text)) => (name, Some(text)),
+                None => (option, None),
+            };
+            let value = Value { name, text };
+            let path = || match text {
+                Some(text) if !text.is_empty() => Ok(Some(Path::new(text))),
+                _ => Err(value.wrong("needs the path of a file")),
+            };
+            match name.replace('_', "-").as_str() {
+                "help" => line.command = Some(Command::Help),
+                "version" => line.command = Some(Command::Version),
+                "compat" => line.compat = Some(value),
+                "config-file" => line.config_file = path()?,
+                "defaults-file" => line.defaults_file = path()?,
+                "defaults-extra-file" => line.defaults_extra_file = path()?,
+                "no-defaults" => line.no_defaults = true,
+                // Before workloads had names in front: sysbench 1.0.20 still takes it.
+                "test" => line.words.insert(0, text.unwrap_or_default()),
+                _ => line.options.push(value),
+            }
+        }
+        Ok(line)
+    }
+
+    /// What the option files say: the one that was named, or an extra one and the user's.
+    fn option_files(&self, surroundings: &Surroundings) -> Result<Vec<Setting>, UsageError> {
+        if let Some(path) = self.defaults_file {
+            return option_file::read(path);
+        }
+        let mut settings = Vec::new();
+        if let Some(path) = self.defaults_extra_file {
+            settings.extend(option_file::read(path)?);
+        }
+        let own = surroundings.option_file.as_ref();
+        if let Some(path) = own.filter(|path| !self.no_defaults && path.exists()) {
+            settings.extend(option_file::read(path)?);
+        }
+        Ok(settings)
+    }
+
+    /// Whose defaults hold; those of files must be known before the files are applied.
+    fn compat(&self, files: &[Setting]) -> Result<Compat, UsageError> {
+        let is_compat = |setting: &&Setting| setting.group == OWN_GROUP && setting.name == "compat";
+        let in_file = files.iter().rev().find(is_compat).map(|setting| Value {
+            name: "compat",
+            text: setting.value.as_deref(),
+        });
+        let Some(value) = self.compat.or(in_file) else {
+            return Ok(Compat::default());
+        };
+        value
+            .text()?
+            .parse()
+            .map_err(|expected| value.wrong(expected))
+    }
+}
+
+/// Takes what an option file says to us: everything in our own group, and in that of all clients
+/// what we know.
+fn apply_from_file(settings: &mut Settings, setting: &Setting) -> Result<(), UsageError> {
+    let translated = options::of_mysql(&setting.name);
+    let name = match setting.group.as_str() {
+        OWN_GROUP if setting.name == "compat" => return Ok(()),
+        OWN_GROUP => translated.unwrap_or(&setting.name),
+        CLIENT_GROUP => match translated {
+            Some(name) => name,
+            None => return Ok(()),
+        },
+        _ => return Ok(()),
+    };
+    in_place(setting, apply(settings, setting, name))
+}
+
+fn apply(settings: &mut Settings, setting: &Setting, name: &str) -> Result<(), UsageError> {
+    let text = setting.value.as_deref();
+    options::apply(settings, Value { name, text })
+}
+
+/// Adds the place to an error that comes from a file.
+fn in_place(setting: &Setting, result: Result<(), UsageError>) -> Result<(), UsageError> {
+    result.map_err(|error| UsageError::OptionFile {
+        place: setting.place.clone(),
+        why: error.to_string(),
+    })
+}
+
+fn words_of(words: &[&str], asked: Option<Command>) -> Result<(Workload, Command), UsageError> {
+    if let Some(command) = asked {
+        return Ok((WorkloadName::OltpReadWrite.into(), command));
+    }
+    if matches!(words, [] | ["help" | "-h"]) {
+        return Ok((WorkloadName::OltpReadWrite.into(), Command::Help));
+    }
+    let (name, rest) = words.split_first().ok_or(UsageError::Missing("workload"))?;
+    if BUILT_IN.contains(name) {
+        return Err(UsageError::BuiltIn((*name).to_owned()));
+    }
+    let workload = native(name)?.parse().map_err(UsageError::Workload)?;
+    let (command, rest) = rest.split_first().ok_or(UsageError::Missing("command"))?;
+    let command = match *command {
+        "prepare" => Command::Prepare,
+        "run" => Command::Run,
+        "cleanup" => Command::Cleanup,
+        "help" => Command::Help,
+        other => return Err(UsageError::Command(other.to_owned())),
+    };
+    match rest.first() {
+        Some(word) => Err(UsageError::Argument((*word).to_owned())),
+        None => Ok((workload, command)),
+    }
+}
+
+/// A workload's name, also where one of sysbench's own scripts is named by its path.
+fn native(name: &str) -> Result<&str, UsageError> {
+    let path = Path::new(name);
+    if path.extension().is_none_or(|extension| extension != "lua") {
+        return Ok(name);
+    }
+    let is_sysbenchs = path
+        .parent()
+        .is_some_and(|parent| parent.ends_with(SCRIPTS));
+    let stem = path.file_stem().and_then(|stem| stem.to_str());
+    stem.filter(|stem| is_sysbenchs && stem.parse::<WorkloadName>().is_ok())
+        .ok_or_else(|| UsageError::Script(name.to_owned()))
+}
+
+#[cfg(test)]
+mod tests;

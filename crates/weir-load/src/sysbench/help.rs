@@ -1,0 +1,109 @@
+//! The help: a sysbench's own options, and beside them what else is accepted.
+
+use std::fmt::Write as _;
+
+use weir_model::WorkloadName;
+
+use super::compat::Compat;
+use super::options::{SUPPORTED, Supported};
+
+/// Width of an option with its default.
+const OPTION_CHARACTERS: usize = 36;
+
+/// The options of the sysbench of this version; with `all`, those that are accepted beside them
+/// too.
+pub fn help(compat: Compat, all: bool) -> String {
+    let mut text =
+        String::from("usage: WORKLOAD [--name=value ...] prepare|run|cleanup|help\n\nworkloads:\n");
+    for name in WorkloadName::ALL {
+        line(&mut text, format_args!("  {name}"));
+    }
+    text.push_str("\noptions:\n");
+    let is_own = |option: &&Supported| option.origin.is_in(compat);
+    for option in SUPPORTED.iter().filter(is_own) {
+        describe(&mut text, option);
+    }
+    general(&mut text, CONFIG_FILE);
+    if !all {
+        return text;
+    }
+    let version = compat.version();
+    line(
+        &mut text,
+        format_args!("\noptions that sysbench {version} does not have:"),
+    );
+    let is_new = |option: &&Supported| {
+        let has = |own: &Supported| own.name == option.name && own.origin.is_in(compat);
+        !SUPPORTED.iter().any(has)
+    };
+    for option in SUPPORTED.iter().filter(is_new) {
+        describe(&mut text, option);
+    }
+    for option in GENERAL {
+        general(&mut text, option);
+    }
+    text
+}
+
+/// Beside the command line, as in sysbench.
+const CONFIG_FILE: (&str, &str) = (
+    "--config-file=FILE",
+    "read options from this file, one per line",
+);
+
+/// Options that are read before the others.
+const GENERAL: [(&str, &str); 4] = [
+    (
+        "--compat=1.0.20",
+        "whose defaults and report: 1.0.20 or 1.1",
+    ),
+    (
+        "--defaults-file=FILE",
+        "read this option file instead of ~/.my.cnf",
+    ),
+    (
+        "--defaults-extra-file=FILE",
+        "read this option file before ~/.my.cnf",
+    ),
+    ("--no-defaults", "read no option file"),
+];
+
+fn general(text: &mut String, (option, help): (&str, &str)) {
+    line(text, format_args!("  {option:<OPTION_CHARACTERS$} {help}"));
+}
+
+fn describe(text: &mut String, option: &Supported) {
+    let name = format!("--{}={}", option.name, option.default);
+    line(
+        text,
+        format_args!("  {name:<OPTION_CHARACTERS$} {}", option.help),
+    );
+}
+
+fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
+    writeln!(text, "{arguments}").expect("invariant: writing into a string cannot fail");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drop_in_shows_the_options_of_its_version_only() {
+        let release = help(Compat::Release, false);
+        assert!(release.contains("--rand-type=special") && release.contains("--rand-spec-pct"));
+        assert!(!release.contains("--rtt") && !release.contains("--mysql-ssl-ca"));
+        let development = help(Compat::Development, false);
+        assert!(development.contains("--rand-type=uniform"));
+        assert!(development.contains("--mysql-ssl-ca") && !development.contains("--rand-spec"));
+    }
+
+    #[test]
+    fn every_option_is_shown_once_when_all_are() {
+        let text = help(Compat::Release, true);
+        for option in SUPPORTED {
+            let lines = text.matches(&format!("  --{}=", option.name)).count();
+            assert_eq!(lines, 1, "{}", option.name);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Options that say where the servers are and how to log in.
+
+use std::path::{Path, PathBuf};
+
+use weir_model::{Address, Endpoint, Secret, Tls, TlsMode};
+
+/// Where MySQL's and MariaDB's packages put their socket.
+const SOCKETS: [&str; 4] = [
+    "/run/mysqld/mysqld.sock",
+    "/var/run/mysqld/mysqld.sock",
+    "/var/lib/mysql/mysql.sock",
+    "/tmp/mysql.sock",
+];
+/// Files of the working directory that sysbench 1.0.20 uses with `--mysql-ssl=on`.
+const AUTHORITY: &str = "cacert.pem";
+const CERTIFICATE: &str = "client-cert.pem";
+const KEY: &str = "client-key.pem";
+
+/// The servers, as given.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ServerSettings {
+    pub(super) hosts: Vec<String>,
+    pub(super) ports: Vec<u16>,
+    pub(super) sockets: Vec<PathBuf>,
+    pub(super) user: String,
+    pub(super) password: Option<Secret>,
+    pub(super) database: String,
+    pub(super) tls: Tls,
+    /// Encryption was switched on as in 1.0.20, where certificates have fixed names.
+    pub(super) uses_fixed_files: bool,
+}
+
+impl Default for ServerSettings {
+    fn default() -> Self {
+        Self {
+            hosts: vec!["localhost".to_owned()],
+            ports: vec![3306],
+            sockets: Vec::new(),
+            user: "sbtest".to_owned(),
+            password: None,
+            database: "sbtest".to_owned(),
+            tls: Tls::default(),
+            uses_fixed_files: false,
+        }
+    }
+}
+
+impl ServerSettings {
+    /// The first server, and the others over which connections are dealt in turn.
+    pub(super) fn endpoint(&self) -> (Endpoint, Vec<Address>) {
+        let mut addresses = self.addresses().into_iter();
+        let address = addresses
+            .next()
+            .expect("invariant: an option without a host or port is refused");
+        let endpoint = Endpoint {
+            address,
+            user: self.user.clone(),
+            password: self.password.clone().unwrap_or_default(),
+            database: self.database.clone(),
+            tls: self.tls(),
+        };
+        (endpoint, addresses.collect())
+    }
+
+    /// Sockets override hosts, ports change before hosts, and `localhost` is a socket, as in
+    /// MySQL's client library.
+    fn addresses(&self) -> Vec<Address> {
+        if !self.sockets.is_empty() {
+            return self.sockets.iter().cloned().map(Address::Socket).collect();
+        }
+        let mut addresses = Vec::new();
+        for host in &self.hosts {
+            if host == "localhost" {
+                addresses.push(local());
+                continue;
+            }
+            let ports = self.ports.iter();
+            addresses.extend(ports.map(|port| Address::Tcp(host.clone(), *port)));
+        }
+        addresses
+    }
+
+    fn tls(&self) -> Tls {
+        let mut tls = self.tls.clone();
+        if self.uses_fixed_files {
+            let in_place = |name: &str| Some(PathBuf::from(name)).filter(|path| path.exists());
+            tls.authority = tls.authority.or_else(|| in_place(AUTHORITY));
+            tls.certificate = tls.certificate.or_else(|| in_place(CERTIFICATE));
+            tls.key = tls.key.or_else(|| in_place(KEY));
+            if tls.authority.is_some() {
+                tls.mode = TlsMode::VerifyCa;
+            }
+        }
+        tls
+    }
+}
+
+/// The socket of a server on this host.
+fn local() -> Address {
+    let found = SOCKETS.iter().find(|path| Path::new(path).exists());
+    Address::Socket(PathBuf::from(found.unwrap_or(&SOCKETS[0])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn addresses(settings: &ServerSettings) -> Vec<String> {
+        let addresses = settings.addresses();
+        addresses.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn ports_change_before_hosts_and_sockets_override_both() {
+        let mut settings = ServerSettings {
+            hosts: vec!["a".to_owned(), "b".to_owned()],
+            ports: vec![1, 2],
+            ..ServerSettings::default()
+        };
+        assert_eq!(addresses(&settings), ["a:1", "a:2", "b:1", "b:2"]);
+        settings.sockets = vec!["/x".into(), "/y".into()];
+        assert_eq!(addresses(&settings), ["/x", "/y"]);
+        let (endpoint, more) = settings.endpoint();
+        assert_eq!(endpoint.address, Address::Socket("/x".into()));
+        assert_eq!(more, [Address::Socket("/y".into())]);
+    }
+
+    #[test]
+    fn localhost_is_one_socket_whatever_the_ports() {
+        let settings = ServerSettings {
+            ports: vec![1, 2],
+            ..ServerSettings::default()
+        };
+        assert_eq!(addresses(&settings).len(), 1);
+        assert!(matches!(settings.addresses()[0], Address::Socket(_)));
+    }
+}

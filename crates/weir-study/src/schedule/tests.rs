@@ -1,0 +1,246 @@
+//! Whole studies and searches on made-up servers: what is run, how often, and what comes out.
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use weir_model::{Approach, Cell, Flavor, LatencySummary, Limiter, Plan, RunRecord, Utilization};
+
+use super::{Next, answers, next};
+use crate::resolve::{Overrides, probe_cell, resolve};
+use crate::{StudyError, StudyFile, conduct};
+
+const STUDY: &str = r#"
+    [study]
+    title = "T"
+    question = "Q?"
+    [server]
+    [data]
+    workload = "oltp_read_only"
+    rows = 1_000
+    [load]
+    threads = 8
+    warmup = "5s"
+    measure = "10s"
+"#;
+
+fn plan(rest: &str) -> Plan {
+    let file = StudyFile::parse("s.toml", &format!("{STUDY}{rest}")).unwrap();
+    let flavor_of = |_: &std::path::Path| Ok::<_, StudyError>(Flavor::Mysql);
+    resolve("s.toml", &file, &Overrides::default(), &flavor_of).unwrap()
+}
+
+fn record(cell: usize, repetition: u32, queries_per_s: f64, latency_us_p99: f64) -> RunRecord {
+    RunRecord {
+        cell,
+        repetition,
+        started_at: String::new(),
+        measured_s: 10.0,
+        queries_per_s,
+        transactions_per_s: queries_per_s,
+        latency: LatencySummary {
+            us_p99: latency_us_p99,
+            ..LatencySummary::default()
+        },
+        errors: 0,
+        unfinished: 0,
+        utilization: Utilization::default(),
+        limiter: Limiter::Waiting,
+        approach: Approach {
+            warmup_s: 5.0,
+            ..Approach::default()
+        },
+    }
+}
+
+/// Runs `plan` to its end on a server whose throughput and p99 are `serve`'s.
+fn run(plan: &mut Plan, mut serve: impl FnMut(&Cell) -> (f64, f64)) -> Vec<RunRecord> {
+    let mut records = Vec::new();
+    loop {
+        assert!(records.len() < 1_000, "endless");
+        let (cell, repetition) = match next(plan, &records).unwrap() {
+            Next::Done => return records,
+            Next::Run(planned) => (planned.cell, planned.repetition),
+            Next::Probe(probe) => {
+                let cell = probe_cell(plan, plan.search.as_ref().unwrap(), probe);
+                plan.cells.push(cell);
+                (plan.cells.len() - 1, 1)
+            }
+        };
+        let (queries_per_s, latency_us_p99) = serve(&plan.cells[cell]);
+        records.push(record(cell, repetition, queries_per_s, latency_us_p99));
+    }
+}
+
+/// Noise of up to `size` to either side.
+fn noise(seed: u64) -> impl FnMut(f64) -> f64 {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    move |size| 1.0 + size * (2.0 * random.random::<f64>() - 1.0)
+}
+
+const TWO_DRIVES: &str = "[factors]\ndrive = [\"a\", \"b\", \"c\"]\n[repeat]\nseed = 3\n";
+
+#[test]
+fn a_study_without_a_goal_runs_its_blocks() {
+    let mut plan = plan(&format!("{TWO_DRIVES}runs = 4"));
+    let records = run(&mut plan, |_| (100.0, 1.0));
+    assert_eq!(records.len(), 12);
+    assert!(answers(&plan, &records).unwrap().is_empty());
+}
+
+/// Drive b is loud: the time goes to it and its baseline, c is done after eight blocks.
+#[test]
+fn time_goes_where_the_interval_is_wide() {
+    let mut plan = plan(&format!("{TWO_DRIVES}until = \"effect +-3 %\""));
+    let mut noise = noise(5);
+    let records = run(&mut plan, |cell| {
+        let size = if cell.drive.as_deref() == Some("b") {
+            0.10
+        } else {
+            0.005
+        };
+        (100.0 * noise(size), 1.0)
+    });
+    let runs = |cell| records.iter().filter(|record| record.cell == cell).count();
+    assert_eq!(runs(2), 8);
+    assert!(runs(1) > 8 && runs(0) == runs(1), "{} {}", runs(0), runs(1));
+    let found = conduct::findings(&result(plan, &records), &records).unwrap();
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
+fn a_budget_ends_the_repetitions_and_it_is_said() {
+    // A run takes 18 s, a block of three 54 s: nine blocks fit.
+    let goal = "until = \"effect +-1 %\"\nbudget = \"500s\"";
+    let mut plan = plan(&format!("{TWO_DRIVES}{goal}"));
+    let mut noise = noise(6);
+    let records = run(&mut plan, |_| (100.0 * noise(0.3), 1.0));
+    assert_eq!(records.len(), 27);
+    let found = conduct::findings(&result(plan, &records), &records).unwrap();
+    assert_eq!(found.len(), 1);
+    assert!(found[0].message.contains("+-1 %"), "{}", found[0].message);
+}
+
+fn result(plan: Plan, records: &[RunRecord]) -> weir_model::StudyResult {
+    let run = |record: &RunRecord| weir_model::RunResult {
+        record: record.clone(),
+        intervals: Vec::new(),
+        samples: Vec::new(),
+        variables: std::collections::BTreeMap::new(),
+        variables_changed: std::collections::BTreeMap::new(),
+        drive: None,
+        commands: Vec::new(),
+        histogram: Vec::new(),
+    };
+    weir_model::StudyResult {
+        plan,
+        started_at: String::new(),
+        weir_version: String::new(),
+        flavor: Flavor::Mysql,
+        server_version: "9.7.0".parse().unwrap(),
+        host: std::collections::BTreeMap::new(),
+        drives: Vec::new(),
+        data_bytes: 0,
+        runs: records.iter().map(run).collect(),
+        comparisons: Vec::new(),
+        analysis: weir_model::Analysis::default(),
+        findings: Vec::new(),
+        searches: Vec::new(),
+        provenance: weir_model::Provenance::default(),
+    }
+}
+
+/// An open loop on a server of 8,000 transactions per second on drive a and 4,000 on drive b:
+/// 2 ms / (1 - load) is 10 ms at 80 % of it.
+#[test]
+fn the_highest_rate_is_found_on_each_drive_and_measured_again() {
+    let mut plan = plan(
+        "[factors]\ndrive = [\"a\", \"b\"]\n[search]\nfind = \"rate\"\nobjective = \"p99 <= 10ms\"\n\
+         range = \"100..20000\"\ntolerance = \"3 %\"",
+    );
+    let records = run(&mut plan, |cell| {
+        let rate = cell.load.as_ref().unwrap().rate_per_s.unwrap();
+        let most = if cell.drive.as_deref() == Some("a") {
+            8_000.0
+        } else {
+            4_000.0
+        };
+        let free = 1.0 - rate / most;
+        let latency_us = if free > 0.0 { 2_000.0 / free } else { 1e6 };
+        (rate.min(most), latency_us)
+    });
+    let answers = answers(&plan, &records).unwrap();
+    for (answer, truth) in answers.iter().zip([6_400.0, 3_200.0]) {
+        let found = answer.found[0].place.unwrap() as f64;
+        assert!(found <= truth && found > truth * 0.97, "{found} {truth}");
+        let again = answer.confirmation.as_ref().unwrap();
+        assert_eq!((again.runs, again.objective_kept), (3, Some(3)));
+        assert_eq!(Some(again.place), answer.found[0].place);
+    }
+    // Both are searched side by side: no drive gets all of its runs first.
+    let first_half = &records[..records.len() / 2];
+    let of_b = first_half
+        .iter()
+        .filter(|r| plan.cells[r.cell].drive.as_deref() == Some("b"));
+    assert!(of_b.count() >= first_half.len() / 3);
+}
+
+#[test]
+fn the_knee_and_the_peak_of_noisy_curves_are_found() {
+    let mut knee = plan(
+        "[search]\nfind = \"knee\"\nrange = \"1G..64G\"\nruns = 3\nshares = [0.9]\n\
+         tolerance = \"10 %\"",
+    );
+    let mut noise = noise(8);
+    let records = run(&mut knee, |cell| {
+        let size = cell.variables["innodb_buffer_pool_size"]
+            .parse::<f64>()
+            .unwrap();
+        (
+            1e3 * (size / f64::from(1 << 30) / 20.0).min(1.0) * noise(0.01),
+            1.0,
+        )
+    });
+    let place = answers(&knee, &records).unwrap()[0].found[0].place.unwrap();
+    let size_g = place as f64 / f64::from(1 << 30);
+    assert!((16.5..20.0).contains(&size_g), "{size_g}");
+
+    let mut peak =
+        plan("[search]\nfind = \"peak\"\nrange = \"1..256\"\nruns = 3\ntolerance = \"10 %\"");
+    let records = run(&mut peak, |cell| {
+        let threads = f64::from(cell.threads);
+        (
+            threads / (1.0 + 0.05 * threads + 0.002 * threads * threads) * noise(0.01),
+            1.0,
+        )
+    });
+    let answer = &answers(&peak, &records).unwrap()[0];
+    let best = answer.found[0].place.unwrap();
+    assert!((16..=32).contains(&best), "{best}");
+    assert!(answer.found[1].place.unwrap() <= best);
+}
+
+/// A search that was killed after any run goes on as if it had not been.
+#[test]
+fn a_search_resumes_anywhere() {
+    let text = "[search]\nfind = \"peak\"\nrange = \"1..64\"\nconfirm = 2";
+    let serve = |cell: &Cell| (100.0 - (f64::from(cell.threads) - 20.0).abs(), 1.0);
+    let mut whole = plan(text);
+    let records = run(&mut whole, serve);
+    for count in 1..records.len() {
+        // The store holds the cells of the runs that are complete.
+        let kept = &records[..count];
+        let mut resumed = whole.clone();
+        resumed
+            .cells
+            .truncate(1 + kept.iter().map(|record| record.cell).max().unwrap());
+        let expected = next(&whole, kept).unwrap();
+        match next(&resumed, kept).unwrap() {
+            Next::Probe(probe) => {
+                let Next::Run(planned) = expected else {
+                    panic!("{expected:?}");
+                };
+                assert_eq!(whole.cells[planned.cell].probe, Some(probe));
+            }
+            same => assert_eq!(same, expected),
+        }
+    }
+}
