@@ -1,4 +1,4 @@
-//! A result as HTML, JSON, Markdown and text for a terminal.
+//! A result as HTML, JSON, Markdown, CSV and text for a terminal.
 //!
 //! In: a [`weir_model::StudyResult`]. Out: text. Nothing here measures, compares or does I/O. What
 //! is said in words is said here once: the page in `web/` shows the sentences that this crate
@@ -7,8 +7,10 @@
 mod answers;
 mod cells;
 mod counters;
+mod csv;
 mod data_sheet;
 mod error;
+mod gate;
 mod html;
 mod insights;
 mod markdown;
@@ -27,7 +29,9 @@ mod words;
 mod sample;
 
 pub use answers::sentence;
+pub use csv::csv;
 pub use error::ReportError;
+pub use gate::{junit, loss_is_established, result_comparison};
 pub use html::{html, page_json};
 pub use markdown::markdown;
 pub use table::table;

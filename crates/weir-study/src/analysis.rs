@@ -15,6 +15,7 @@ use weir_stats::{NoiseFloor, noise_floor};
 
 use crate::claims;
 use crate::compare::Levels;
+use crate::estimate_ratio::Pairing;
 use crate::measured::{RunsByCell, THROUGHPUT};
 use crate::rules::Evidence;
 use crate::settings::identical;
@@ -34,9 +35,17 @@ pub(crate) fn analyse(evidence: &Evidence<'_>) -> Analysis {
     }
 }
 
-/// How far apart runs of the same settings lie: repetitions, and cells that differ in name only.
-pub(crate) fn noise(result: &StudyResult, runs: &RunsByCell<'_>) -> Option<NoiseFloor> {
-    let groups = identical(&result.plan);
+/// How far apart runs of the same settings lie: repetitions, and within a study cells that differ
+/// in name only. Between two results such cells are what is compared.
+pub(crate) fn noise(
+    result: &StudyResult,
+    runs: &RunsByCell<'_>,
+    pairing: Pairing,
+) -> Option<NoiseFloor> {
+    let groups = match pairing {
+        Pairing::Repetition => identical(&result.plan),
+        Pairing::None => Vec::new(),
+    };
     let grouped: BTreeSet<_> = groups.iter().flatten().copied().collect();
     let alone = (0..result.plan.cells.len())
         .filter(|cell| !grouped.contains(cell))

@@ -51,6 +51,14 @@ pub enum StudyError {
         /// The result.
         path: PathBuf,
     },
+    /// A comparison of levels that the result does not have.
+    #[error("no factor `{factor}` with two levels that were measured; there are {known}")]
+    NoSuchFactor {
+        /// What was asked for.
+        factor: String,
+        /// The factors of the result.
+        known: String,
+    },
     /// A drive cannot hold the data.
     #[error(
         "drive `{name}` holds {capacity} at data scale {scale}, less than the data ({needed}); \

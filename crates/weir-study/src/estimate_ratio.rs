@@ -18,7 +18,6 @@ pub(crate) enum Pairing {
     /// Their repetition: the runs of a study.
     Repetition,
     /// Nothing: the runs of two results.
-    #[expect(dead_code, reason = "the comparison of two results comes next")]
     None,
 }
 

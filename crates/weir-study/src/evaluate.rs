@@ -47,7 +47,7 @@ pub(crate) fn judge(mut result: StudyResult, pairing: Pairing) -> StudyResult {
     let evidence = Evidence {
         result: &result,
         runs: &runs,
-        noise: analysis::noise(&result, &runs),
+        noise: analysis::noise(&result, &runs, pairing),
         controls: controls(&comparisons),
     };
     let comparisons = comparisons

@@ -27,6 +27,7 @@ mod server_defaults;
 mod setting;
 mod settings;
 mod target;
+mod two_results;
 mod workload;
 
 pub use error::StudyError;
@@ -39,3 +40,4 @@ pub use resolve::{Overrides, resolve};
 pub use rules::{RULES, Rule, findings_of_design, rules_as_markdown};
 pub use runner::{RunOptions, RunOutcome, run};
 pub use schedule::expected_runs;
+pub use two_results::{compare_results, read_factor};

@@ -31,6 +31,7 @@ use std::fmt::Write as _;
 use weir_model::{Comparison, Finding, Plan, Severity};
 
 pub(crate) use self::evidence::{Design, Evidence};
+pub(crate) use self::same_units::other_questions;
 
 /// A rule: what it asks, why, what is checked here, and what to do.
 #[derive(Debug, Clone, Copy)]
@@ -183,4 +184,6 @@ pub fn rules_as_markdown() -> String {
 }
 
 #[cfg(test)]
-mod tests;
+mod published_designs;
+#[cfg(test)]
+pub(crate) mod tests;

@@ -27,6 +27,8 @@ pub(crate) enum Command {
     Plan(PlanArguments),
     /// Write the report of a result
     Report(ReportArguments),
+    /// Verdict between two results, or between the levels of a factor within one
+    Compare(CompareArguments),
     /// What a rule asks, why, and what to do: `weir explain R4`; without a rule, all of them
     Explain(ExplainArguments),
     /// Load a server, with sysbench's options and report
@@ -209,6 +211,51 @@ pub(crate) struct ReportArguments {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct CompareArguments {
+    /// The result, or the first of two (A): its folder or its result.sqlite
+    pub(crate) first: PathBuf,
+    /// The second result (B), which is compared with the first
+    #[arg(required_unless_present = "factor", conflicts_with = "factor")]
+    pub(crate) second: Option<PathBuf>,
+    /// Compare the levels of this factor within one result
+    #[arg(long, value_name = "FACTOR")]
+    pub(crate) factor: Option<String>,
+    /// Only where another factor has this level, as in threads=64; may be given several times
+    #[arg(long = "where", value_name = "FACTOR=LEVEL", requires = "factor", value_parser = factor_and_level)]
+    pub(crate) at: Vec<(String, String)>,
+    /// Exit with 1 when a loss of throughput beyond this is established, as in -3%
+    #[arg(long, value_name = "LOSS", allow_hyphen_values = true, value_parser = loss)]
+    pub(crate) gate: Option<f64>,
+    /// Write the verdicts as `JUnit` XML, for the report of a build
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `threads=64`, taken apart.
+fn factor_and_level(text: &str) -> Result<(String, String), String> {
+    let (factor, level) = text
+        .split_once('=')
+        .ok_or("must be FACTOR=LEVEL, such as threads=64")?;
+    Ok((factor.to_owned(), level.to_owned()))
+}
+
+/// `-3%` as a ratio: 0.97.
+fn loss(text: &str) -> Result<f64, String> {
+    let number = text
+        .trim()
+        .trim_end_matches('%')
+        .trim()
+        .trim_start_matches('-');
+    match number.parse::<f64>() {
+        Ok(percent) if (0.0..100.0).contains(&percent) => Ok(1.0 - percent / 100.0),
+        _ => Err("must be a loss in per cent, such as -3%".to_owned()),
+    }
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ExplainArguments {
     /// The rule, as findings name it: R4
     pub(crate) rule: Option<String>,
@@ -225,6 +272,8 @@ pub(crate) enum ReportFormat {
     Json,
     /// Text for a ticket or a pull request
     Md,
+    /// One row per run, for spreadsheets and data frames
+    Csv,
 }
 
 #[derive(Debug, Args)]

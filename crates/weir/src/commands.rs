@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub(crate) mod clean;
+pub(crate) mod compare;
 pub(crate) mod crash_test;
 pub(crate) mod doctor;
 pub(crate) mod drive;

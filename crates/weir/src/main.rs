@@ -25,7 +25,7 @@ use crate::cli::{Cli, Command, LoadArguments};
 enum Outcome {
     /// Done.
     Done,
-    /// Done, and what was tested did not hold.
+    /// Done, and what was asked for does not hold: a gate is crossed, a crash state is damaged.
     Failed,
     /// Done, but a rule makes a verdict invalid.
     Invalid,
@@ -91,6 +91,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Plan(arguments) => commands::plan::execute(&arguments),
         Command::Report(arguments) => commands::report::execute(&arguments),
+        Command::Compare(arguments) => commands::compare::execute(&arguments),
         Command::Explain(arguments) => commands::explain::execute(&arguments),
         Command::Load(arguments) => commands::load::execute(&arguments),
         Command::Drive { command } => commands::drive::execute(&command),

@@ -67,6 +67,11 @@ fn combined(
     first: &Contrast,
     second: &Contrast,
 ) -> Option<usize> {
+    // Levels of a single setting do not combine, and there may be hundreds of them.
+    let mut factors = plan.factors.iter();
+    if !factors.any(|factor| factor.name == first.factor && factor.moves_several()) {
+        return None;
+    }
     let of = |cell: usize| settings(plan, &plan.cells[cell]);
     let baseline = of(first.baseline_cell);
     let (with_first, with_second) = (of(first.level_cell), of(second.level_cell));

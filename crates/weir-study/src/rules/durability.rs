@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_model::{Cell, Comparison, DriveProfile, Finding, WriteCache};
+use weir_model::{Cell, Comparison, DriveProfile, Finding, Plan, WriteCache};
 
 use super::evidence::{page_bytes, some_of};
 use super::page_protection::is_off;
@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     title: "levels are ranked at equal durability",
     checked: "A grade per cell from the server's own variables and the drive's profile: commits flushed \
               (innodb_flush_log_at_trx_commit = 1), binary log flushed (sync_binlog = 1, or no binary \
-              log), pages whole after a power cut (doublewrite on, or atomic writes of a page), flushes \
+              log), pages whole after a power cut (doublewrite on, or atomic writes of a page that a power-cut test in `[[crash_tests]]` showed; a maker's word is another grade), flushes \
               sent to the media (innodb_flush_method, or a power-protected cache). Error: the grades of \
               two cells differ and the factor is something else. Warning: the factor is one of these \
               settings, so that the ratio is the price of safety.",
@@ -47,7 +47,11 @@ const PAGES: &str = "pages whole after a power cut";
 type Grade = BTreeMap<&'static str, String>;
 
 /// The grade of a cell whose variables are told by `variable`.
-fn grade<'a>(variable: impl Fn(&str) -> Option<&'a str>, drive: Option<&DriveProfile>) -> Grade {
+fn grade<'a>(
+    plan: &Plan,
+    variable: impl Fn(&str) -> Option<&'a str>,
+    drive: Option<&DriveProfile>,
+) -> Grade {
     let is = |name: &str, wanted: &str| variable(name).map(|value| value == wanted);
     let mut grade = Grade::new();
     if let Some(value) = variable("innodb_flush_log_at_trx_commit") {
@@ -65,7 +69,15 @@ fn grade<'a>(variable: impl Fn(&str) -> Option<&'a str>, drive: Option<&DrivePro
     let protected = match variable("innodb_doublewrite") {
         Some(value) if !is_off(value) => Some("yes"),
         Some(_) => Some(match drive {
-            Some(drive) if drive.atomicity.keeps_whole(page.0) => "yes",
+            Some(drive)
+                if plan
+                    .crash_tests
+                    .iter()
+                    .any(|t| t.shows_whole_pages(&drive.name)) =>
+            {
+                "yes"
+            }
+            Some(drive) if drive.atomicity.keeps_whole(page.0) => "on its maker's word",
             Some(_) => "no",
             None => "unknown",
         }),
@@ -90,7 +102,11 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
     let grade_of = |cell: usize| {
         let run = evidence.first_run(cell)?;
         let variable = |name: &str| run.variables.get(name).map(String::as_str);
-        Some(grade(variable, evidence.profile(cell)))
+        Some(grade(
+            &evidence.result.plan,
+            variable,
+            evidence.profile(cell),
+        ))
     };
     let baseline = grade_of(comparison.baseline_cell)?;
     let level = grade_of(comparison.level_cell)?;
@@ -142,7 +158,13 @@ fn judge(factor: &str, declared: &[String], baseline: &Grade, level: &Grade) -> 
 
 /// The same from the design: defaults are the servers', so only what is set is compared.
 fn check_design(design: &Design<'_>) -> Vec<Finding> {
-    let grade_of = |cell| grade(|name| design.variable(cell, name), design.profile(cell));
+    let grade_of = |cell| {
+        grade(
+            design.plan,
+            |name| design.variable(cell, name),
+            design.profile(cell),
+        )
+    };
     let mut findings: Vec<Finding> = Vec::new();
     for contrast in &design.contrasts {
         let (baseline, level): (&Cell, &Cell) = design.cells(contrast);

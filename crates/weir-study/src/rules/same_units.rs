@@ -1,6 +1,6 @@
 //! R9: a query is the same query on both sides.
 
-use weir_model::{Comparison, Finding};
+use weir_model::{Comparison, Finding, Plan};
 
 use super::evidence::some_of;
 use super::{Design, Evidence, FORBIDS, Rule};
@@ -52,6 +52,45 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
         RULE.error(format!(
             "a transaction has {level:.1} queries here and {baseline:.1} there, so queries per second \
              are not the same unit; compare one workload"
+        ))
+    })
+}
+
+/// What two results ask differently, which forbids to compare them.
+pub(crate) fn other_questions(first: &Plan, second: &Plan) -> Option<Finding> {
+    let seconds = |plan: &Plan| plan.load.measure.as_secs_f64().to_string();
+    let questions = [
+        (
+            "workload",
+            [first, second].map(|plan| plan.data.workload.to_string()),
+        ),
+        (
+            "tables",
+            [first, second].map(|plan| plan.data.tables.to_string()),
+        ),
+        (
+            "rows",
+            [first, second].map(|plan| plan.data.rows.to_string()),
+        ),
+        (
+            "drive scale",
+            [first, second].map(|plan| plan.data.drive_scale.to_string()),
+        ),
+        (
+            "distribution",
+            [first, second].map(|plan| plan.load.distribution.as_str().to_owned()),
+        ),
+        ("seconds measured", [first, second].map(seconds)),
+    ];
+    let differing: Vec<_> = questions
+        .into_iter()
+        .filter(|(_, [a, b])| a != b)
+        .map(|(what, [a, b])| format!("{what} {a} against {b}"))
+        .collect();
+    (!differing.is_empty()).then(|| {
+        RULE.error(format!(
+            "the results do not ask the same ({}); compare results of one study",
+            some_of(differing, 6)
         ))
     })
 }

@@ -87,7 +87,7 @@ fn set_throughput(run: &mut RunResult, queries_per_s: f64) {
 }
 
 /// Three pairs, 1.5x, on a drive that does not tear pages: no rule has anything to say.
-fn fair() -> StudyResult {
+pub(crate) fn fair() -> StudyResult {
     let cells = vec![cell("ON"), cell("OFF")];
     let runs = (1..=3).flat_map(|repetition| {
         let drift = 1.0 + 0.01 * f64::from(repetition);
@@ -324,8 +324,8 @@ fn a_late_drive_is_named() {
     assert_eq!(spoiled(late), warned("drive"));
 }
 
-/// The rules that speak on the study file `name` of `fixtures/rules`, before it runs.
-fn of_design(path: &Path) -> Vec<String> {
+/// The rules that speak on the study file at `path`, before it runs.
+pub(super) fn of_design(path: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(path).unwrap();
     let file = StudyFile::parse("study.toml", &text).unwrap();
     let plan = resolve("study.toml", &file, &Overrides::default(), &|_| {

@@ -26,6 +26,7 @@ fn render(result: &StudyResult, format: ReportFormat) -> anyhow::Result<String> 
     Ok(match format {
         ReportFormat::Html => weir_report::html(result)?,
         ReportFormat::Json => weir_report::json(result)?,
+        ReportFormat::Csv => weir_report::csv(result),
         ReportFormat::Md => weir_report::markdown(result),
     })
 }

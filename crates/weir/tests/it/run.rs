@@ -59,8 +59,39 @@ fn a_study_runs_end_to_end_on_both_flavours() {
         let page = fs::read_to_string(world.path("out/report.html")).unwrap();
         assert!(page.contains("Does the pipeline work?"));
         assert_no_password(&world);
+        assert_comparable(&world);
         world.assert_nothing_left();
     }
+}
+
+/// A result compared with itself shows no loss; a factor within it has its verdict.
+fn assert_comparable(world: &World) {
+    let out = world.path("out");
+    let (out, junit) = (out.to_str().unwrap(), world.path("junit.xml"));
+    let with_itself = ["compare", out, out, "--gate", "-3%", "--junit"];
+    let output = Weir::new()
+        .args(with_itself)
+        .args([junit.to_str().unwrap()])
+        .succeeds();
+    assert!(
+        output.stdout.contains("same kind of host"),
+        "{}",
+        output.stdout
+    );
+    assert!(output.stdout.contains("established in 0 of 2 comparisons"));
+    assert!(
+        fs::read_to_string(junit)
+            .unwrap()
+            .contains("failures=\"0\"")
+    );
+    let factor = ["compare", out, "--factor", "innodb_doublewrite", "--json"];
+    let compared = Weir::new().args(factor).succeeds().stdout;
+    let compared: Value = serde_json::from_str(&compared).unwrap();
+    assert_eq!(compared["comparisons"][0]["level"], "OFF");
+    let error = Weir::new()
+        .args(["compare", out, "--factor", "nothing"])
+        .fails();
+    assert!(error.contains("no factor `nothing`") && error.contains("innodb_doublewrite"));
 }
 
 /// Six runs of two cells, each with all that a result must hold.
