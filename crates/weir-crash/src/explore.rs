@@ -210,7 +210,7 @@ fn make_state(
     choice: Choice,
     home: PathBuf,
 ) -> Result<Made, CrashError> {
-    let truth = frontier.branch(&home, options.cut, options.seed, choice.branch)?;
+    let truth = frontier.branch(&home, options.cut, options.seed, choice)?;
     Ok(Made {
         number,
         choice,

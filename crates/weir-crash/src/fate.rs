@@ -56,13 +56,13 @@ impl Fate {
 ///
 /// With few pieces the branches count through all their combinations. With many, each branch draws
 /// how likely a write survives and how likely it tears, so that nearly all, nearly none and mixed
-/// outcomes are all met; the newest write in flight tears if it can at all, which is what a cut that
-/// was aimed at it is for.
+/// outcomes are all met; of the writes in flight that the cut is aimed at, the newest tears if it can
+/// at all.
 pub(crate) fn decide<'a>(
     open: impl Iterator<Item = &'a OpenWrite>,
     atomicity: &Atomicity,
-    seed: u64,
-    branch: u32,
+    is_aimed_at: impl Fn(&OpenWrite) -> bool,
+    (seed, branch): (u64, u32),
 ) -> Vec<Fate> {
     let mut writes: Vec<(&OpenWrite, Vec<Range<u64>>)> = open
         .map(|write| (write, atomicity.pieces(write.offset, write.bytes).collect()))
@@ -78,7 +78,7 @@ pub(crate) fn decide<'a>(
             });
         }
     } else {
-        draw(&mut writes, &mut random);
+        draw(&mut writes, is_aimed_at, &mut random);
     }
     let fate = |(write, written): (&OpenWrite, _)| Fate {
         write: write.clone(),
@@ -103,11 +103,16 @@ pub(crate) fn branches<'a>(
     at_most.min(1 << pieces)
 }
 
-fn draw(writes: &mut [(&OpenWrite, Vec<Range<u64>>)], random: &mut Xoshiro256PlusPlus) {
+fn draw(
+    writes: &mut [(&OpenWrite, Vec<Range<u64>>)],
+    is_aimed_at: impl Fn(&OpenWrite) -> bool,
+    random: &mut Xoshiro256PlusPlus,
+) {
     let survival = [0.0, 0.25, 0.5, 0.75, 1.0][random.random_range(0..5)];
     let tearing = [0.0, 0.5, 1.0][random.random_range(0..3)];
-    let tearable =
-        |(write, pieces): &(&OpenWrite, Vec<Range<u64>>)| write.is_in_flight() && pieces.len() > 1;
+    let tearable = |(write, pieces): &(&OpenWrite, Vec<Range<u64>>)| {
+        write.is_in_flight() && pieces.len() > 1 && is_aimed_at(write)
+    };
     let aimed_at = writes.iter().rposition(tearable);
     for (index, (_, pieces)) in writes.iter_mut().enumerate() {
         if pieces.len() > 1 && (Some(index) == aimed_at || random.random_bool(tearing)) {
@@ -172,7 +177,7 @@ mod tests {
     fn an_atomic_drive_never_tears() {
         let cache = open_pages(8);
         for branch in 0..200 {
-            let fates = decide(cache.open(), &atomic(16_384), 1, branch);
+            let fates = decide(cache.open(), &atomic(16_384), |_| true, (1, branch));
             assert!(!parts(&fates).contains(&Part::Some), "{fates:?}");
         }
     }
@@ -182,8 +187,11 @@ mod tests {
         let cache = open_pages(8);
         let mut met = [false; 3];
         for branch in 0..200 {
-            let fates = decide(cache.open(), &atomic(512), 1, branch);
-            assert_eq!(fates, decide(cache.open(), &atomic(512), 1, branch));
+            let fates = decide(cache.open(), &atomic(512), |_| true, (1, branch));
+            assert_eq!(
+                fates,
+                decide(cache.open(), &atomic(512), |_| true, (1, branch))
+            );
             let parts = parts(&fates);
             assert_eq!(parts[7], Part::Some, "the newest write is aimed at");
             for (met, part) in met.iter_mut().zip([Part::None, Part::Some, Part::All]) {
@@ -199,7 +207,7 @@ mod tests {
         assert_eq!(branches(cache.open(), &atomic(16_384), 100), 4);
         let mut seen = std::collections::BTreeSet::new();
         for branch in 0..4 {
-            let fates = decide(cache.open(), &atomic(16_384), 1, branch);
+            let fates = decide(cache.open(), &atomic(16_384), |_| true, (1, branch));
             seen.insert(format!("{:?}", parts(&fates)));
         }
         assert_eq!(seen.len(), 4);

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use weir_drive::{Data, Event, Operation, Recording, Replayer};
 use weir_model::FileKind;
 
-use crate::cache::{Cache, DeviceRules};
+use crate::cache::{Cache, DeviceRules, OpenWrite};
 use crate::error::CrashError;
 use crate::fate::{self, Fate, Part};
-use crate::moments::advance;
+use crate::moments::{Choice, advance};
 use crate::verdict::GroundTruth;
 
 /// Bytes of the pages that the truth is told in: the servers' default.
@@ -81,7 +81,7 @@ impl Frontier {
         directory: &Path,
         cut: Cut,
         seed: u64,
-        branch: u32,
+        choice: Choice,
     ) -> Result<GroundTruth, CrashError> {
         weir_server::copy_directory(&self.directory, directory)?;
         let mut replayer = self.replayer.rebased(directory);
@@ -90,7 +90,9 @@ impl Frontier {
         let fates = match cut {
             Cut::Power => {
                 let seed = seed.wrapping_add(self.position);
-                fate::decide(open, &self.rules.atomicity, seed, branch)
+                let is_aimed_at = |write: &OpenWrite| choice.moment.aims_at(self.kind(write.file));
+                let atomicity = &self.rules.atomicity;
+                fate::decide(open, atomicity, is_aimed_at, (seed, choice.branch))
             }
             Cut::ProcessKill => open.map(Fate::whole).collect(),
         };
@@ -106,16 +108,21 @@ impl Frontier {
         Ok(truth)
     }
 
+    fn kind(&self, file: u64) -> FileKind {
+        let path = self.replayer.path(file);
+        path.map_or(FileKind::Other, |path| {
+            FileKind::of(&path.to_string_lossy())
+        })
+    }
+
     /// Adds what the drive knows of one write to the truth, page by page.
     fn note(&self, truth: &mut GroundTruth, fate: &Fate) {
         truth.undecided += 1;
-        let Some(path) = self.replayer.path(fate.write.file) else {
-            return;
-        };
-        let name = path.display().to_string();
-        if !matches!(FileKind::of(&name), FileKind::Data | FileKind::Undo) {
+        if !matches!(self.kind(fate.write.file), FileKind::Data | FileKind::Undo) {
             return;
         }
+        let path = self.replayer.path(fate.write.file).unwrap_or_default();
+        let name = path.display();
         let pages = fate.write.offset / PAGE..(fate.write.offset + fate.write.bytes).div_ceil(PAGE);
         for page in pages {
             match fate.of(page * PAGE..(page + 1) * PAGE) {

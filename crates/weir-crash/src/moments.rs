@@ -35,6 +35,17 @@ pub enum Moment {
 }
 
 impl Moment {
+    /// Whether a cut at this moment is meant to hit a write to a file of `kind`.
+    pub(crate) fn aims_at(self, kind: FileKind) -> bool {
+        match self {
+            Self::PageFlush => matches!(kind, FileKind::Data | FileKind::Undo),
+            Self::DoublewriteBatch => kind == FileKind::Doublewrite,
+            Self::RedoWrite | Self::RedoWrap | Self::Checkpoint => kind == FileKind::Redo,
+            Self::UndoTruncation => kind == FileKind::Undo,
+            Self::Any | Self::Ddl => true,
+        }
+    }
+
     /// As words for a reader.
     pub fn name(self) -> &'static str {
         match self {
