@@ -1,20 +1,25 @@
 //! From tallies to what a run reports.
 
 use std::fmt;
+use std::sync::Arc;
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
 use weir_model::{IntervalRecord, LatencySummary};
 
+mod kinds;
 mod open_loop;
 
 use crate::driver::Share;
 use crate::reactor::ReactorKind;
+pub use kinds::KindLatency;
+pub(crate) use kinds::KindNames;
 pub use open_loop::OpenLoop;
 use open_loop::PaceSum;
 
 use crate::meter::{
-    self, Counts, ErrorCount, Errors, Phase, Tally, Timeline, join_outages, new_histogram,
+    self, Counts, ErrorCount, Errors, Kind, KindLatencies, Phase, Tally, Timeline, add_histogram,
+    join_outages, new_histogram,
 };
 
 /// Latencies in nanoseconds; printed as how many they are, not as tens of thousands of counters.
@@ -39,6 +44,8 @@ pub struct Interval {
     /// Transactions that were due at its end and waited for a connection; 0 in a closed loop.
     pub queue_length: u64,
     latency_ns: Latencies,
+    kinds: KindLatencies,
+    names: Arc<KindNames>,
     pace: Option<PaceSum>,
 }
 
@@ -46,6 +53,16 @@ impl Interval {
     /// A percentile (0 to 100) of the transactions' latency, microseconds; 0 with none.
     pub fn latency_us(&self, percentile: f64) -> f64 {
         quantile_us(&self.latency_ns.0, percentile / 100.0)
+    }
+
+    /// Latencies of all transactions, nanoseconds.
+    pub(crate) fn histogram_ns(&self) -> &Histogram<u64> {
+        &self.latency_ns.0
+    }
+
+    /// Latencies of the kinds that occurred, nanoseconds.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = (Kind, &str, &Histogram<u64>)> {
+        self.names.occurred(&self.kinds)
     }
 
     /// A percentile of the time from a transaction's first request to its last reply,
@@ -82,6 +99,8 @@ pub struct LoadOutcome {
     pub latency_s_sum: f64,
     /// The latencies: HdrHistogram V2, microseconds, three significant digits.
     pub histogram: Vec<u8>,
+    /// Latency by kind of transaction and by statement: those that occurred.
+    pub kinds: Vec<KindLatency>,
     /// CPU time of each reactor thread within the measurement, seconds.
     pub client_cpu_s: Vec<f64>,
     /// What each reactor ran on.
@@ -178,6 +197,8 @@ pub(crate) struct Merger {
     interval: Option<IntervalSum>,
     latency_ns: Histogram<u64>,
     latency_ns_sum: u64,
+    kinds: KindLatencies,
+    names: Arc<KindNames>,
     counts: Counts,
     counts_whole_run: Counts,
     errors: Errors,
@@ -195,17 +216,20 @@ struct IntervalSum {
     to_ns: u64,
     counts: Counts,
     latency_ns: Histogram<u64>,
+    kinds: KindLatencies,
     concurrency: u64,
     pace: Option<PaceSum>,
 }
 
 impl Merger {
-    pub(crate) fn new(timeline: Timeline) -> Self {
+    pub(crate) fn new(timeline: Timeline, names: KindNames) -> Self {
         Self {
             timeline,
             interval: None,
             latency_ns: new_histogram(),
             latency_ns_sum: 0,
+            kinds: KindLatencies::default(),
+            names: Arc::new(names),
             counts: Counts::default(),
             counts_whole_run: Counts::default(),
             errors: Errors::default(),
@@ -228,6 +252,7 @@ impl Merger {
             self.outages.extend(&tally.outages);
             add_histogram(&mut self.latency_ns, &tally.latency);
             self.latency_ns_sum += tally.latency_ns_sum;
+            self.kinds.add(&tally.kinds);
             if let Some(pace) = &tally.pace {
                 self.pace.get_or_insert_with(PaceSum::new).add(pace);
             }
@@ -240,6 +265,7 @@ impl Merger {
             to_ns: tally.to_ns,
             counts: Counts::default(),
             latency_ns: new_histogram(),
+            kinds: KindLatencies::default(),
             concurrency: 0,
             pace: None,
         });
@@ -250,6 +276,7 @@ impl Merger {
         interval.to_ns = interval.to_ns.max(tally.to_ns);
         interval.counts.add(&tally.counts);
         add_histogram(&mut interval.latency_ns, &tally.latency);
+        interval.kinds.add(&tally.kinds);
     }
 
     /// The interval that was merged, if there was one.
@@ -293,6 +320,8 @@ impl Merger {
             queue_length,
             pace: sum.pace,
             latency_ns: Latencies(sum.latency_ns),
+            kinds: sum.kinds,
+            names: Arc::clone(&self.names),
         })
     }
 
@@ -315,6 +344,7 @@ impl Merger {
             latency: summary(&self.latency_ns, self.latency_ns_sum),
             latency_s_sum: self.latency_ns_sum as f64 / 1e9,
             histogram: serialize_us(&self.latency_ns),
+            kinds: kinds::summaries(&self.names, &self.kinds),
             client_cpu_s: Vec::new(),
             reactors: Vec::new(),
             batch_scheduling: false,
@@ -328,11 +358,6 @@ impl Merger {
     }
 }
 
-fn add_histogram(sum: &mut Histogram<u64>, part: &Histogram<u64>) {
-    sum.add(part)
-        .expect("invariant: all histograms of a run have the same bounds");
-}
-
 /// A quantile in microseconds; 0 without values.
 fn quantile_us(latency_ns: &Histogram<u64>, quantile: f64) -> f64 {
     if latency_ns.is_empty() {
@@ -342,7 +367,7 @@ fn quantile_us(latency_ns: &Histogram<u64>, quantile: f64) -> f64 {
     latency_ns.value_at_quantile(quantile).min(latency_ns.max()) as f64 / 1e3
 }
 
-fn summary(latency_ns: &Histogram<u64>, latency_ns_sum: u64) -> LatencySummary {
+pub(crate) fn summary(latency_ns: &Histogram<u64>, latency_ns_sum: u64) -> LatencySummary {
     if latency_ns.is_empty() {
         return LatencySummary::default();
     }
