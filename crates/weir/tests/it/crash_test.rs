@@ -86,7 +86,7 @@ fn torn_pages_are_found_and_made_again(flavor: &str) {
             "999",
         ])
         .fails();
-    assert!(message.contains("no such crash state: 9999"), "{message}");
+    assert!(message.contains("no such crash state: 999"), "{message}");
 }
 
 /// A drive whose writes of a page are atomic and safe when completed; the control shows that the
