@@ -20,7 +20,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::codec::ServerError;
 
-pub(crate) use arrivals::Arrivals;
+pub(crate) use arrivals::{Arrivals, Curve};
 pub use errors::ErrorCount;
 pub(crate) use errors::Errors;
 pub(crate) use kinds::{Kind, KindLatencies};

@@ -109,6 +109,8 @@ pub struct LoadOutcome {
     pub batch_scheduling: bool,
     /// Connections whose last transaction did not complete within 3 s of the end.
     pub unfinished: u64,
+    /// Idle connections that were still there at the end.
+    pub idle_connections: u64,
     /// The caller stopped it.
     pub stopped_early: bool,
     /// How evenly the connections were served.
@@ -349,6 +351,7 @@ impl Merger {
             reactors: Vec::new(),
             batch_scheduling: false,
             unfinished: 0,
+            idle_connections: 0,
             stopped_early: false,
             fairness: Fairness::default(),
             outages,
