@@ -1,10 +1,10 @@
 //! What a plan will need, before it runs.
 
-use weir_model::{Bytes, Cell, DataPlan, Duration, Plan, RunRecord};
+use weir_model::{Bytes, Cell, DataPlan, Duration, Plan, RunRecord, WorkloadName};
 
 /// Bytes of a row on disk with its share of the secondary index. Two million rows of sysbench's
 /// table loaded by Weir occupy 260 each; published data sets have 220 to 230.
-pub(crate) const ROW_BYTES: u64 = 256;
+const ROW_BYTES: u64 = 256;
 
 /// Restore, mount, start and stop around the load of one run; measured on two cores.
 const AROUND_A_RUN_S: f64 = 3.0;
@@ -17,6 +17,17 @@ pub fn data_size(plan: &Plan) -> Bytes {
 /// Size of the tables of `data`, as loaded.
 pub(crate) fn size_of(data: &DataPlan) -> Bytes {
     Bytes(u64::from(data.tables) * data.rows * ROW_BYTES)
+}
+
+/// Bytes of a row of the tables of `workload`; `None` for those that were never measured.
+pub(crate) fn known_row_bytes(workload: WorkloadName) -> Option<u64> {
+    let of_another_schema = [
+        WorkloadName::BulkInsert,
+        WorkloadName::OltpTextReadOnly,
+        WorkloadName::OltpTextWriteOnly,
+        WorkloadName::OltpTextReadWrite,
+    ];
+    (!of_another_schema.contains(&workload)).then_some(ROW_BYTES)
 }
 
 /// Time for `runs` runs, without the loading of the data. A warm-up that ends by its rule counts

@@ -1,18 +1,20 @@
 //! R6: what was measured was a steady state, and for long enough.
 
-use weir_model::{Finding, RunResult};
+use weir_model::{Bytes, Finding, RunResult, metrics};
 use weir_stats::steady_state;
 
+use super::evidence::page_bytes;
 use super::{Design, Evidence, ONLY_WARNS, Rule};
-use crate::measured::measured_series;
+use crate::measured::{counted, measured_series};
 
 pub(super) const RULE: Rule = Rule {
     id: "R6",
     title: "a steady state is measured, and for long enough",
     checked: "Of the design: measurements shorter than 1,800 s (what the slowest published warm-up took), \
               and those shorter than 300 s as a first look. Of each run: five windows within 20 % and a \
-              slope of at most 10 %. Weir does not count turnovers of the buffer pool or wraps of the \
-              redo log.",
+              slope of at most 10 %; from 300 s on also, from the server's counters over the whole run, \
+              at least three turnovers of a buffer pool that pages are read into and one turn of a redo \
+              log that is written.",
     reason: "On a 90 GB data set the first 100 s missed the steady throughput by -46 to +32 %, with a \
              sign that changes with the buffer pool: 80 GB against 30 GB is 2.63x, but 1.08x in the \
              first 100 s and 1.94x in the first 300 s (Percona's memory sweep of 2018).",
@@ -27,6 +29,12 @@ pub(super) const RULE: Rule = Rule {
 
 /// Shortest measurement that may claim to be more than a look, seconds.
 const MEASURE_S_MIN: f64 = 300.0;
+/// Turnovers of the buffer pool after which its pages are those that the load leaves in it.
+const POOL_TURNS_MIN: f64 = 3.0;
+/// Turns of the redo log after which its space is what checkpoints have to free.
+const REDO_TURNS_MIN: f64 = 1.0;
+/// Below this share of one turn nothing is read in, or written: cached, or read only.
+const TURNS_NONE: f64 = 0.05;
 /// What the slowest of the published warm-ups took, seconds.
 const MEASURE_S_SAFE: f64 = 1_800.0;
 
@@ -65,7 +73,49 @@ fn check(evidence: &Evidence<'_>) -> Vec<Finding> {
             first.record.repetition
         ))
     });
-    short.into_iter().chain(unsteady).collect()
+    let unturned = short.is_none().then(|| few_turns(evidence)).flatten();
+    short.into_iter().chain(unsteady).chain(unturned).collect()
+}
+
+/// Runs that ended before pool and redo log were in the state in which they stay.
+fn few_turns(evidence: &Evidence<'_>) -> Option<Finding> {
+    let result = evidence.result;
+    let few: Vec<_> = result
+        .runs
+        .iter()
+        .filter_map(|run| Some((run, missing_turns(run)?)))
+        .collect();
+    let (first, missing) = few.first()?;
+    Some(RULE.warning(format!(
+        "in {} of {} runs {missing}, such as repetition {} of {}; raise load.warmup",
+        few.len(),
+        result.runs.len(),
+        first.record.repetition,
+        result.plan.cells[first.record.cell].label()
+    )))
+}
+
+/// What a run did not see often enough, in words.
+fn missing_turns(run: &RunResult) -> Option<String> {
+    let variable = |name: &str| run.variables.get(name).map(String::as_str);
+    let bytes = |name: &str| Some(variable(name)?.parse::<Bytes>().ok()?.0 as f64);
+    let page = page_bytes(variable("innodb_page_size")).0 as f64;
+    let too_few = |turns: f64, wanted: f64| (TURNS_NONE..wanted).contains(&turns);
+    let pool = counted(run, &metrics::STATUS_POOL_READS)
+        .zip(bytes("innodb_buffer_pool_size"))
+        .map(|(reads, pool)| reads * page / pool)
+        .filter(|turns| too_few(*turns, POOL_TURNS_MIN))
+        .map(|turns| format!("the buffer pool was read in only {turns:.1} times over"));
+    // MariaDB has one file; before MySQL 8.0.30 there was a group of them.
+    let files = bytes("innodb_log_files_in_group").unwrap_or(1.0);
+    let of_files = || Some(bytes("innodb_log_file_size")? * files);
+    let redo = counted(run, &metrics::STATUS_REDO_WRITTEN)
+        .zip(bytes("innodb_redo_log_capacity").or_else(of_files))
+        .map(|(written, capacity)| written / capacity)
+        .filter(|turns| too_few(*turns, REDO_TURNS_MIN))
+        .map(|turns| format!("the redo log was written only {turns:.1} times over"));
+    let words: Vec<_> = pool.into_iter().chain(redo).collect();
+    (!words.is_empty()).then(|| words.join(" and "))
 }
 
 fn is_unsteady(run: &RunResult) -> bool {

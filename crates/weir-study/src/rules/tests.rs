@@ -272,6 +272,40 @@ fn r6_short_or_unsteady_runs_are_named() {
 }
 
 #[test]
+fn r6_a_redo_log_or_a_pool_that_did_not_turn_is_named() {
+    let counting = |written: f64, pages: f64| {
+        move |result: &mut StudyResult| {
+            for run in &mut result.runs {
+                for (name, size) in [
+                    ("redo_log_capacity", "1000"),
+                    ("buffer_pool_size", "163840"),
+                ] {
+                    let name = format!("innodb_{name}");
+                    run.variables.insert(name, size.to_owned());
+                }
+                let counters = [("redo_written_bytes", written), ("pool_reads", pages)];
+                run.samples = [-10.0, 1800.0]
+                    .into_iter()
+                    .zip([0.0, 1.0])
+                    .flat_map(|(time_s, share)| {
+                        counters.map(|(name, value)| weir_model::Sample {
+                            metric: format!("status.{name}"),
+                            time_s,
+                            value: 7.0 + value * share,
+                        })
+                    })
+                    .collect();
+            }
+        }
+    };
+    assert_eq!(spoiled(counting(2000.0, 30.0)), (vec![], Verdict::Effect));
+    assert_eq!(spoiled(counting(900.0, 30.0)), warned("R6"));
+    assert_eq!(spoiled(counting(2000.0, 29.0)), warned("R6"));
+    // Read only, and cached.
+    assert_eq!(spoiled(counting(0.0, 0.0)), (vec![], Verdict::Effect));
+}
+
+#[test]
 fn r4_a_trend_over_the_order_of_runs_is_named() {
     let drifting = |result: &mut StudyResult| {
         for (position, run) in result.runs.iter_mut().enumerate() {
@@ -500,6 +534,11 @@ fn r10_data_of_another_size_than_their_rows_are_named() {
     };
     assert_eq!(spoiled(sized(25)), warned("R10"));
     assert_eq!(spoiled(sized(230)), (vec![], Verdict::Effect));
+    let with_text = |result: &mut StudyResult| {
+        sized(450)(result);
+        result.plan.data.workload = WorkloadName::OltpTextReadWrite;
+    };
+    assert_eq!(spoiled(with_text), (vec![], Verdict::Effect));
 }
 
 #[test]
