@@ -36,12 +36,12 @@ mod workload;
 pub mod sysbench;
 
 pub use cleanup::cleanup;
-pub use engine::run;
+pub use engine::{Progress, run, run_observed};
 pub use error::LoadError;
 pub use meter::{Counts, ErrorCount};
 pub use null_server::{Fault, NullServer, NullServerBehavior};
 pub use plan::{ArrivalKind, LoadPlan, PreparePlan, Rate, Tolerated};
 pub use prepare::prepare;
 pub use reactor::ReactorKind;
-pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage};
+pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage, Totals};
 pub use workload::{Distribution, Mix, Workload};

@@ -88,6 +88,9 @@ pub struct LoadPlan {
     pub measure: Option<Duration>,
     /// Length of an interval.
     pub interval: Duration,
+    /// Times after the beginning of the measurement at which the totals since the one before are
+    /// wanted, see [`run_observed`](crate::run_observed).
+    pub checkpoints: Vec<Duration>,
     /// An open loop at this rate; `None` is a closed loop.
     pub rate: Option<Rate>,
     /// Transactions after which the load ends, warm-up included.
@@ -130,6 +133,7 @@ impl LoadPlan {
             warmup: Duration::ZERO,
             measure: Some(Duration::from_secs(10)),
             interval: Duration::from_secs(1),
+            checkpoints: Vec::new(),
             rate: None,
             max_events: None,
             seed: 1,
@@ -208,7 +212,7 @@ impl LoadPlan {
     }
 
     /// The run in time.
-    pub(crate) fn timeline(&self) -> Timeline {
+    pub(crate) fn timeline(&self) -> Timeline<'_> {
         let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let measure_ns = nanoseconds(self.warmup);
         Timeline {
@@ -217,6 +221,7 @@ impl LoadPlan {
                 measure_ns.saturating_add(nanoseconds(time))
             }),
             interval_ns: nanoseconds(self.interval),
+            checkpoints: &self.checkpoints,
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use weir_load::LoadError;
 use weir_load::sysbench::{self, Command, Invocation, PASSWORD_VARIABLE, Surroundings};
+use weir_load::{LoadError, Progress};
 
 use crate::cli::LoadArguments;
 use crate::{Outcome, interrupt, output, password};
@@ -74,13 +74,19 @@ fn run(invocation: &Invocation, stop: &AtomicBool) -> anyhow::Result<()> {
         is_started = true;
         report(sysbench::THREADS_STARTED.to_owned())
     };
-    let outcome = weir_load::run(&invocation.plan, stop, &mut |interval| {
+    let outcome = weir_load::run_observed(&invocation.plan, stop, &mut |progress| {
+        let text = match progress {
+            // sysbench is silent while it warms up.
+            Progress::Interval(interval)
+                if invocation.report_interval_s > 0 && interval.record.time_s > 0.0 =>
+            {
+                sysbench::interval_line(invocation, interval)
+            }
+            Progress::Interval(_) => String::new(),
+            Progress::Checkpoint(totals) => sysbench::checkpoint_report(invocation, totals),
+        };
         // A full disk shows again, as an error, when the report is written.
-        let _ = start();
-        // sysbench is silent while it warms up.
-        if invocation.report_interval_s > 0 && interval.record.time_s > 0.0 {
-            let _ = report(sysbench::interval_line(invocation, interval));
-        }
+        let _ = start().and_then(|()| report(text));
     })?;
     start()?;
     report(sysbench::final_report(invocation, &outcome))?;
