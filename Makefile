@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo test check web setup setup-tests clean
+.PHONY: demo test check web setup setup-tests bench-drive bench-load clean
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
@@ -22,6 +22,13 @@ check: $(WEB)
 	cargo clippy --workspace --all-targets --quiet -- --deny warnings
 	cd web && npm run check
 
+# The load engine beside sysbench on a private server, about 8 minutes; nothing else should run.
+bench-load: $(WEB)
+	scripts/setup.sh --bench
+	cargo build --release --package weir
+	cargo build --release --package weir-load --example bench_load
+	target/release/examples/bench_load --weir $(WEIR) $(BENCH_LOAD)
+
 # The page of the report, built once and embedded in the binary.
 web: $(WEB)
 
@@ -34,6 +41,11 @@ setup:
 
 setup-tests:
 	scripts/setup.sh --tests
+
+# What the emulated drive costs and how accurate it is; fio is the client. Run it on a calm machine.
+bench-drive:
+	scripts/setup.sh --bench
+	cargo bench --package weir-drive --bench drive -- $(CURDIR)/target/bench-drive.json
 
 clean:
 	cargo clean

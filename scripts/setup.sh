@@ -4,6 +4,7 @@
 #
 #   scripts/setup.sh           what `make demo` needs
 #   scripts/setup.sh --tests   also what `make test` needs: a browser for the report's tests
+#   scripts/setup.sh --bench   also what `make bench-*` needs: fio and sysbench
 #
 # Packages come from the distribution (Debian, Ubuntu). Rust and Node.js are checked, not installed:
 # how a toolchain is managed is its owner's choice.
@@ -22,10 +23,12 @@ die() {
 
 main() {
     tests=no
+    bench=no
     case ${1:-} in
     '') ;;
     --tests) tests=yes ;;
-    *) die "unknown option: $1; use --tests or nothing" ;;
+    --bench) bench=yes ;;
+    *) die "unknown option: $1; use --tests, --bench or nothing" ;;
     esac
 
     check_toolchains
@@ -36,6 +39,10 @@ main() {
     need libc6-dev 'links Rust programs' /usr/include/stdlib.h
     if [ "$tests" = yes ]; then
         need chromium "runs the report's tests in a browser" chromium chromium-browser google-chrome
+    fi
+    if [ "$bench" = yes ]; then
+        need sysbench 'what the load engine is measured beside' sysbench
+        need fio 'measures the emulated drives from outside' fio
     fi
     install_missing
     "$scripts/install-mysql.sh"

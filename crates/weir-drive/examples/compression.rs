@@ -72,7 +72,7 @@ fn sampled_fraction(written: &[&[u8]]) -> std::io::Result<(f64, f64)> {
         for page in pages {
             let now = began.elapsed().as_nanos() as u64 + 1_000_000_000;
             sampler.observe(FileKind::Data, page, now);
-            sum += sampler.fraction(FileKind::Data);
+            sum += sampler.fraction(FileKind::Data, page);
         }
         asking += asked.elapsed();
     }

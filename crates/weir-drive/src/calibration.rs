@@ -6,9 +6,16 @@
 //! the replies for the way there and back. Replies then leave that much earlier.
 //!
 //! The fastest tenth is taken, not the mean: a busy host makes round trips longer, and a reply that
-//! is a little late is honest, while one that is early is not.
+//! is a little late is honest, while one that is early is not. How much longer the way takes while
+//! the drive is in use, the prober finds out.
 
-use std::fs::{File, OpenOptions};
+mod correction;
+mod prober;
+
+pub(crate) use self::correction::{Correction, Ticket};
+pub(crate) use self::prober::{PROBE_HOLD_NS, Prober};
+
+use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
@@ -30,6 +37,8 @@ const WAY_NS_MAX: f64 = 30_000.0;
 pub(crate) struct WayBack {
     read: Line,
     write: Line,
+    /// Of a request and a reply that carry no data.
+    bare_ns: f64,
 }
 
 /// A line over the bytes.
@@ -45,9 +54,14 @@ impl WayBack {
         self.read.at(bytes) as Nanoseconds
     }
 
-    /// The way of a write, or with 0 bytes of anything else.
+    /// The way of a write.
     pub(crate) fn write_ns(&self, bytes: u64) -> Nanoseconds {
         self.write.at(bytes) as Nanoseconds
+    }
+
+    /// The way of what carries no data.
+    pub(crate) fn bare_ns(&self) -> Nanoseconds {
+        self.bare_ns as Nanoseconds
     }
 }
 
@@ -80,22 +94,22 @@ pub(crate) fn measure(mountpoint: &Path) -> io::Result<WayBack> {
     std::fs::remove_file(&path)?;
     let mut buffer = vec![0x5a; LARGE_BYTES];
     file.write_all_at(&buffer, 0)?;
-    let mut way = |bytes: usize, one: RoundTrip| fast_round_trip(&file, &mut buffer[..bytes], one);
-    let read: RoundTrip = |file, buffer| file.read_exact_at(buffer, 0);
-    let write: RoundTrip = |file, buffer| file.write_all_at(buffer, 0);
+    let mut read = |bytes: usize| fast(|| file.read_exact_at(&mut buffer[..bytes], 0));
+    let read = Line::through(read(SMALL_BYTES)?, read(LARGE_BYTES)?);
+    let write = |bytes: usize| fast(|| file.write_all_at(&buffer[..bytes], 0));
     Ok(WayBack {
-        read: Line::through(way(SMALL_BYTES, read)?, way(LARGE_BYTES, read)?),
-        write: Line::through(way(SMALL_BYTES, write)?, way(LARGE_BYTES, write)?),
+        read,
+        write: Line::through(write(SMALL_BYTES)?, write(LARGE_BYTES)?),
+        bare_ns: fast(|| prober::ask(mountpoint))?.min(WAY_NS_MAX),
     })
 }
 
-type RoundTrip = fn(&File, &mut [u8]) -> io::Result<()>;
-
-fn fast_round_trip(file: &File, buffer: &mut [u8], one: RoundTrip) -> io::Result<f64> {
+/// Time of a fast one of many round trips.
+fn fast(mut round_trip: impl FnMut() -> io::Result<()>) -> io::Result<f64> {
     let mut times = Vec::with_capacity(ROUND_TRIPS);
     for _ in 0..ROUND_TRIPS {
         let began = Instant::now();
-        one(file, buffer)?;
+        round_trip()?;
         times.push(began.elapsed().as_nanos() as f64);
     }
     times.sort_by(f64::total_cmp);

@@ -38,7 +38,7 @@ impl Compressor {
         match self {
             Self::Sampled(sampler) => {
                 sampler.observe(kind, data, now);
-                sampler.fraction(kind)
+                sampler.fraction(kind, data)
             }
             Self::Exact(compressor) => compressor
                 .lock()

@@ -1,42 +1,88 @@
-//! The control socket of a mounted drive: one line asked, one line answered.
+//! The control socket of a mounted drive: one line asked, one line answered, both JSON.
 //!
 //! It lies in the user's runtime directory under a name derived from the mountpoint, so that
 //! whoever knows the mountpoint finds it.
 
+mod listener;
+
+pub(crate) use self::listener::Listener;
+
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use weir_model::DriveStatistics;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use weir_model::{DriveStatistics, Faults};
 
 use crate::DriveError;
 use crate::mountpoint::resolved;
-use crate::stop::Stop;
+use crate::trace::TraceSummary;
 
-const STATISTICS: &str = "stat";
-const UNMOUNT: &str = "unmount";
-const DONE: &str = "ok";
 /// A drive's process that does not answer within this has failed.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often the listener looks whether it should end.
-const POLL: Duration = Duration::from_millis(100);
+
+/// What a drive can be asked for.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Request {
+    /// Its statistics.
+    Statistics,
+    /// To unmount.
+    Unmount,
+    /// To change these faults, in this order.
+    Set(Vec<(String, String)>),
+    /// To have no faults.
+    Reset,
+    /// To record its operations in this new file.
+    StartTrace(PathBuf),
+    /// To end that.
+    StopTrace,
+}
+
+/// What it answers: a value that depends on the request, or why not.
+pub(crate) type Answer = Result<serde_json::Value, String>;
 
 /// What the drive that is mounted at `mountpoint` has counted.
 pub fn statistics(mountpoint: &Path) -> Result<DriveStatistics, DriveError> {
-    let answer = ask(mountpoint, STATISTICS)?;
-    serde_json::from_str(&answer).map_err(|error| no_answer(mountpoint, &error))
+    ask(mountpoint, &Request::Statistics)
+}
+
+/// Sets faults of the drive at `mountpoint`, pairs of key and value (see [`Faults`]); returns all.
+pub fn set_faults(
+    mountpoint: &Path,
+    settings: Vec<(String, String)>,
+) -> Result<Faults, DriveError> {
+    ask(mountpoint, &Request::Set(settings))
+}
+
+/// Takes all faults off the drive at `mountpoint`; a stuck queue moves again.
+pub fn reset_faults(mountpoint: &Path) -> Result<(), DriveError> {
+    ask(mountpoint, &Request::Reset)
+}
+
+/// Makes the drive at `mountpoint` record its operations in the new file `path`.
+pub fn start_trace(mountpoint: &Path, path: &Path) -> Result<(), DriveError> {
+    // The drive's process has a working directory of its own.
+    let path = std::path::absolute(path).map_err(DriveError::path("find", path))?;
+    ask(mountpoint, &Request::StartTrace(path))
+}
+
+/// Ends the recording of the drive at `mountpoint`.
+pub fn stop_trace(mountpoint: &Path) -> Result<TraceSummary, DriveError> {
+    ask(mountpoint, &Request::StopTrace)
 }
 
 /// Unmounts the drive at `mountpoint` and returns when it is gone.
 pub fn unmount(mountpoint: &Path) -> Result<(), DriveError> {
     let mountpoint = resolved(mountpoint)?;
-    ask(&mountpoint, UNMOUNT)?;
+    let () = ask(&mountpoint, &Request::Unmount)?;
     // The answer comes first and the unmount follows.
-    let patience = std::time::Instant::now() + PATIENCE;
+    let patience = Instant::now() + PATIENCE;
     while weir_process::is_mounted(&mountpoint) {
-        if std::time::Instant::now() > patience {
+        if Instant::now() > patience {
             return Err(no_answer(&mountpoint, &"it is still mounted"));
         }
         std::thread::sleep(Duration::from_millis(5));
@@ -44,15 +90,19 @@ pub fn unmount(mountpoint: &Path) -> Result<(), DriveError> {
     Ok(())
 }
 
-fn ask(mountpoint: &Path, request: &str) -> Result<String, DriveError> {
+fn ask<T: DeserializeOwned>(mountpoint: &Path, request: &Request) -> Result<T, DriveError> {
     let path = socket_path(&resolved(mountpoint)?)?;
-    exchange(&path, request).map_err(|error| no_answer(mountpoint, &error))
+    let no_answer = |why: &dyn ToString| no_answer(mountpoint, why);
+    let line = exchange(&path, request).map_err(|error| no_answer(&error))?;
+    let answer: Answer = serde_json::from_str(&line).map_err(|error| no_answer(&error))?;
+    let value = answer.map_err(DriveError::Refused)?;
+    serde_json::from_value(value).map_err(|error| no_answer(&error))
 }
 
-fn exchange(socket: &Path, request: &str) -> io::Result<String> {
+fn exchange(socket: &Path, request: &Request) -> io::Result<String> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(PATIENCE))?;
-    writeln!(stream, "{request}")?;
+    writeln!(stream, "{}", serde_json::to_string(request)?)?;
     let mut answer = String::new();
     BufReader::new(stream).read_line(&mut answer)?;
     Ok(answer)
@@ -70,68 +120,6 @@ fn socket_path(mountpoint: &Path) -> Result<PathBuf, DriveError> {
     let directory = weir_process::runtime_directory()?;
     let name = weir_process::short_name(mountpoint.as_os_str().as_bytes());
     Ok(directory.join(format!("drive-{name}.sock")))
-}
-
-/// The drive's end of the socket.
-#[derive(Debug)]
-pub(crate) struct Listener {
-    path: PathBuf,
-    socket: UnixListener,
-}
-
-impl Listener {
-    pub(crate) fn bind(mountpoint: &Path) -> Result<Self, DriveError> {
-        let path = socket_path(mountpoint)?;
-        // A killed drive leaves its socket; the mountpoint was found free, so nobody listens.
-        let _ = std::fs::remove_file(&path);
-        let bind = || {
-            let socket = UnixListener::bind(&path)?;
-            socket.set_nonblocking(true)?;
-            Ok(socket)
-        };
-        let socket = bind().map_err(DriveError::path("listen on", &path))?;
-        Ok(Self { path, socket })
-    }
-
-    /// Answers requests until `stop`.
-    pub(crate) fn serve(&self, stop: &Stop, statistics: impl Fn() -> DriveStatistics) {
-        while !stop.wait_for(Duration::ZERO) {
-            match self.socket.accept() {
-                // A client that went away in the middle concerns nobody else.
-                Ok((stream, _)) => drop(answer(stream, stop, &statistics)),
-                Err(_) => drop(stop.wait_for(POLL)),
-            }
-        }
-    }
-}
-
-impl Drop for Listener {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
-    }
-}
-
-fn answer(
-    mut stream: UnixStream,
-    stop: &Stop,
-    statistics: &impl Fn() -> DriveStatistics,
-) -> io::Result<()> {
-    stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    let mut request = String::new();
-    BufReader::new(&stream).read_line(&mut request)?;
-    match request.trim() {
-        STATISTICS => {
-            let text = serde_json::to_string(&statistics())?;
-            writeln!(stream, "{text}")
-        }
-        UNMOUNT => {
-            writeln!(stream, "{DONE}")?;
-            stop.request();
-            Ok(())
-        }
-        other => writeln!(stream, "unknown request `{other}`"),
-    }
 }
 
 #[cfg(test)]

@@ -1,35 +1,48 @@
-//! The device at work: model, compression, counters and the clock that holds replies.
+//! The device at work: model, compression, faults, counters and the clock that holds replies.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rustix::io::Errno;
 use weir_model::{
-    DeviceModel, DriveProfile, DriveStatistics, FileKind, Nanoseconds, Op, OpKind, Scale,
+    DeviceModel, DriveProfile, DriveStatistics, FaultError, Faults, FileKind, Nanoseconds, Op,
+    OpKind, Scale,
 };
 
-use crate::calibration::WayBack;
+use crate::calibration::{Correction, PROBE_HOLD_NS, Ticket, WayBack};
 use crate::clock::Clock;
 use crate::compression::Compressor;
+use crate::faults::{Injector, Verdict};
 use crate::model::Model;
 use crate::scheduler::{Buffers, Reply, Scheduler};
 use crate::statistics::Counters;
 use crate::store::Space;
+use crate::trace::Tracer;
 
 /// What the FUSE front end asks: when is this operation done, and send its reply then.
 #[derive(Debug)]
 pub(crate) struct Engine {
-    pub(crate) clock: Clock,
+    clock: Clock,
     pub(crate) buffers: Arc<Buffers>,
     model: Mutex<Model>,
     compressor: Option<Compressor>,
     counters: Arc<Counters>,
     scheduler: Scheduler,
+    faults: Injector,
+    tracer: Tracer,
     written_bytes: AtomicU64,
     stored_bytes: AtomicU64,
     way_back: OnceLock<WayBack>,
+    correction: Arc<Correction>,
     /// The file of the calibration that is going on; 0: none.
     calibrating: AtomicU64,
+}
+
+/// When a request was read, and whose it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrival {
+    at: Nanoseconds,
+    caller: u32,
 }
 
 /// An operation on a part of a file.
@@ -41,6 +54,15 @@ pub(crate) struct Extent {
     pub(crate) bytes: u64,
 }
 
+/// A write that the store has taken.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Write<'a> {
+    pub(crate) extent: Extent,
+    pub(crate) data: &'a [u8],
+    /// It must not return before it would survive a power cut.
+    pub(crate) durable: bool,
+}
+
 impl Engine {
     pub(crate) fn start(
         profile: &DriveProfile,
@@ -48,10 +70,16 @@ impl Engine {
         capacity_bytes: u64,
     ) -> std::io::Result<Self> {
         let clock = Clock::start();
-        let counters = Arc::new(Counters::new());
+        let counters = Arc::new(Counters::default());
         let buffers = Arc::new(Buffers::default());
+        let correction = Arc::new(Correction::default());
         let compressor = Compressor::start(profile)?;
-        let scheduler = Scheduler::start(clock, Arc::clone(&counters), Arc::clone(&buffers))?;
+        let scheduler = Scheduler::start(
+            clock,
+            Arc::clone(&counters),
+            Arc::clone(&buffers),
+            Arc::clone(&correction),
+        )?;
         Ok(Self {
             clock,
             buffers,
@@ -59,11 +87,28 @@ impl Engine {
             compressor,
             counters,
             scheduler,
+            faults: Injector::new(),
+            tracer: Tracer::default(),
             written_bytes: AtomicU64::new(0),
             stored_bytes: AtomicU64::new(0),
             way_back: OnceLock::new(),
+            correction,
             calibrating: AtomicU64::new(0),
         })
+    }
+
+    /// A request of thread `caller` was read just now.
+    pub(crate) fn arrived(&self, caller: u32) -> Arrival {
+        let at = self.clock.now();
+        if self.counters.is_idle() && !self.correction.is_prober(caller) {
+            self.correction.arrived_alone(caller, at);
+        }
+        Arrival { at, caller }
+    }
+
+    /// What the faults do to an operation on the file that `path` names.
+    pub(crate) fn judge(&self, what: OpKind, path: impl FnOnce() -> String) -> Verdict {
+        self.faults.judge(what, path)
     }
 
     /// Stored bytes / written bytes of all writes so far.
@@ -99,55 +144,58 @@ impl Engine {
         }
     }
 
-    /// Sends `reply` when the device has done the read that was accepted at `now`.
-    pub(crate) fn read(&self, extent: Extent, now: Nanoseconds, reply: Reply) {
-        let Some(reply) = self.unless_calibrating(extent, now, reply) else {
-            return;
-        };
-        let done = self.submit(OpKind::Read, extent, 1.0, now);
-        self.send(reply, now, done, |way| way.read_ns(extent.bytes));
+    /// Sends `reply` when the device has done the read.
+    pub(crate) fn read(&self, extent: Extent, arrival: Arrival, longer_by: u64, reply: Reply) {
+        if self.is_calibrating(&extent) {
+            return self.reply_at_once(arrival, reply);
+        }
+        let done = self.submit(OpKind::Read, extent, 1.0, arrival.at) + longer_by;
+        self.send(OpKind::Read, extent, arrival, done, reply);
     }
 
-    /// Sends `reply` when the device has acknowledged the write of `data`; `durable`: it must
-    /// not return before it would survive a power cut.
-    pub(crate) fn write(
-        &self,
-        extent: Extent,
-        data: &[u8],
-        durable: bool,
-        now: Nanoseconds,
-        reply: Reply,
-    ) {
-        let Some(reply) = self.unless_calibrating(extent, now, reply) else {
-            return;
-        };
+    /// Sends `reply` when the device has acknowledged the write.
+    pub(crate) fn write(&self, write: Write<'_>, arrival: Arrival, longer_by: u64, reply: Reply) {
+        let Write {
+            extent,
+            data,
+            durable,
+        } = write;
+        if self.is_calibrating(&extent) {
+            return self.reply_at_once(arrival, reply);
+        }
         let fraction = self.compressor.as_ref().map_or(1.0, |compressor| {
-            compressor.fraction(extent.kind, data, now)
+            compressor.fraction(extent.kind, data, arrival.at)
         });
         let stored = (extent.bytes as f64 * fraction) as u64;
         self.written_bytes
             .fetch_add(extent.bytes, Ordering::Relaxed);
         self.stored_bytes.fetch_add(stored, Ordering::Relaxed);
-        let mut done = self.submit(OpKind::Write, extent, fraction, now);
+        let mut done = self.submit(OpKind::Write, extent, fraction, arrival.at) + longer_by;
         if durable {
             // The flush follows the write; the model takes its operations in the order of their
             // arrival, so its cost from now on is added to the write's end.
-            let flushed = self.submit(OpKind::Flush, Extent { bytes: 0, ..extent }, 1.0, now);
-            done += flushed - now;
+            let flush = Extent { bytes: 0, ..extent };
+            done += self.submit(OpKind::Flush, flush, 1.0, arrival.at) - arrival.at;
         }
-        self.send(reply, now, done, |way| way.write_ns(extent.bytes));
+        self.send(OpKind::Write, extent, arrival, done, reply);
     }
 
     /// Sends `reply` when all that was written before is durable.
-    pub(crate) fn flush(&self, extent: Extent, now: Nanoseconds, reply: Reply) {
-        let done = self.submit(OpKind::Flush, extent, 1.0, now);
-        self.send(reply, now, done, |way| way.write_ns(0));
+    pub(crate) fn flush(&self, extent: Extent, arrival: Arrival, longer_by: u64, reply: Reply) {
+        let done = self.submit(OpKind::Flush, extent, 1.0, arrival.at) + longer_by;
+        self.send(OpKind::Flush, extent, arrival, done, reply);
     }
 
     /// Sends `reply` when the device has taken back the space.
-    pub(crate) fn discard(&self, extent: Extent, now: Nanoseconds, reply: Reply) {
-        let done = self.submit(OpKind::Discard, extent, 1.0, now);
-        self.send(reply, now, done, |way| way.write_ns(0));
+    pub(crate) fn discard(&self, extent: Extent, arrival: Arrival, reply: Reply) {
+        let done = self.submit(OpKind::Discard, extent, 1.0, arrival.at);
+        self.send(OpKind::Discard, extent, arrival, done, reply);
+    }
+
+    /// Tells the device that nobody needs `extent` any longer; nobody waits for an answer.
+    pub(crate) fn trim(&self, extent: Extent) {
+        let now = self.clock.now();
+        self.submit(OpKind::Discard, extent, 1.0, now);
     }
 
     /// Reads and writes of `file` are from now on neither held nor counted.
@@ -155,12 +203,8 @@ impl Engine {
         self.calibrating.store(file, Ordering::Relaxed);
     }
 
-    fn unless_calibrating(&self, extent: Extent, now: Nanoseconds, reply: Reply) -> Option<Reply> {
-        if self.calibrating.load(Ordering::Relaxed) != extent.file {
-            return Some(reply);
-        }
-        self.scheduler.complete(reply, now, now);
-        None
+    fn is_calibrating(&self, extent: &Extent) -> bool {
+        self.calibrating.load(Ordering::Relaxed) == extent.file
     }
 
     /// From now on replies leave early by the time that they take to reach the caller.
@@ -169,6 +213,43 @@ impl Engine {
         self.counters.forget_lateness();
         // Set once: a second calibration would be a bug, and the first is as good.
         let _ = self.way_back.set(way_back);
+    }
+
+    /// How replies are corrected while the drive is in use, for the prober.
+    pub(crate) fn correction(&self) -> &Arc<Correction> {
+        &self.correction
+    }
+
+    /// Sends `reply` to the prober, after the time for which it is held.
+    pub(crate) fn probe(&self, arrival: Arrival, reply: Reply) {
+        let nothing = Extent {
+            file: 0,
+            kind: FileKind::Other,
+            offset: 0,
+            bytes: 0,
+        };
+        let done = arrival.at + PROBE_HOLD_NS;
+        self.send(OpKind::Discard, nothing, arrival, done, reply);
+    }
+
+    /// Replaces the faults of the device.
+    pub(crate) fn set_faults(&self, faults: Faults, space: &Space) -> Result<(), FaultError> {
+        let (stuck, full, drain_share) = (faults.stuck, faults.full, faults.drain_share);
+        self.faults.set(faults)?;
+        self.lock_model().set_drain_share(drain_share);
+        space.set_full(full);
+        self.scheduler.set_stuck(stuck);
+        Ok(())
+    }
+
+    /// The faults as they are.
+    pub(crate) fn faults(&self) -> Faults {
+        self.faults.faults()
+    }
+
+    /// Where operations are recorded.
+    pub(crate) fn tracer(&self) -> &Tracer {
+        &self.tracer
     }
 
     /// What was counted since the mount.
@@ -192,6 +273,8 @@ impl Engine {
             cache: usage.cache,
             compressed_fraction: self.stored_share(),
             used_bytes: space.used_bytes(),
+            faults: self.faults.statistics(),
+            correction_us: self.correction.nanoseconds() as f64 / 1e3,
             ..counted
         }
     }
@@ -213,19 +296,46 @@ impl Engine {
         let done = self.lock_model().submit(&op, now);
         self.counters
             .accepted(extent.kind, kind, extent.bytes, done - now);
+        self.tracer.record(&op, now, done - now);
         done
     }
 
     fn send(
         &self,
-        reply: Reply,
-        now: Nanoseconds,
+        what: OpKind,
+        extent: Extent,
+        arrival: Arrival,
         done: Nanoseconds,
-        way_back_ns: impl FnOnce(&WayBack) -> Nanoseconds,
+        reply: Reply,
     ) {
-        let early = self.way_back.get().map_or(0, way_back_ns);
-        self.scheduler
-            .complete(reply, now, done.saturating_sub(early));
+        let way = match (self.way_back.get(), what) {
+            (None, _) => 0,
+            (Some(way), OpKind::Read) => way.read_ns(extent.bytes),
+            (Some(way), OpKind::Write) => way.write_ns(extent.bytes),
+            (Some(way), OpKind::Flush | OpKind::Discard) => way.bare_ns(),
+        };
+        let due = done.saturating_sub(way);
+        let ticket = Ticket {
+            accepted: arrival.at,
+            due: due.saturating_add_signed(-self.correction.nanoseconds()),
+            caller: arrival.caller,
+            way,
+            kind: extent.kind,
+            what,
+        };
+        self.scheduler.complete(reply, ticket);
+    }
+
+    fn reply_at_once(&self, arrival: Arrival, reply: Reply) {
+        let ticket = Ticket {
+            accepted: arrival.at,
+            due: arrival.at,
+            caller: arrival.caller,
+            way: 0,
+            kind: FileKind::Other,
+            what: OpKind::Discard,
+        };
+        self.scheduler.complete(reply, ticket);
     }
 
     fn lock_model(&self) -> std::sync::MutexGuard<'_, Model> {

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
-use weir_model::ProfileError;
+use weir_model::{FaultError, ProfileError};
 use weir_process::ProcessError;
 
 /// What can go wrong with an emulated drive.
@@ -75,6 +75,20 @@ pub enum DriveError {
         /// Where a drive was looked for.
         mountpoint: PathBuf,
         /// Why it did not answer.
+        why: String,
+    },
+    /// The drive does not do what it was asked for.
+    #[error("{0}")]
+    Refused(String),
+    /// A fault that no drive has.
+    #[error(transparent)]
+    Fault(#[from] FaultError),
+    /// A file that is not a whole trace.
+    #[error("trace `{path}` {why}; record one with `weir drive trace DIR --out FILE`")]
+    Trace {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
         why: String,
     },
     /// A recording that cannot be read.

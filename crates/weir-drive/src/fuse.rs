@@ -12,24 +12,29 @@
 //!
 //! Metadata operations are answered at once: no profile says what they take.
 
+mod data;
+mod reply;
+
+use self::reply::{attributes, caller, done, entry, errno, open_flags};
+
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use fuser::{
-    BsdFileFlags, Errno, FileAttr, FileHandle, Filesystem, FopenFlags, Generation, INodeNo,
-    InitFlags, IoctlFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate,
-    ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyIoctl, ReplyLseek, ReplyOpen,
-    ReplyStatfs, ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
+    BsdFileFlags, Errno, FileHandle, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
+    IoctlFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
+    ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyIoctl, ReplyLseek, ReplyOpen, ReplyStatfs,
+    ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
 };
-use weir_model::FileKind;
+use weir_model::{DriveProfile, FileKind, OpKind};
 
 use crate::calibration;
-use crate::engine::{Engine, Extent};
+use crate::engine::{Engine, Extent, Write};
 use crate::recording::{Node, Operation, Place, Recorder};
 use crate::scheduler::Reply;
-use crate::store::{BLOCK_BYTES, Caller, Changes, OpenFile, Store, timestamps};
+use crate::store::{BLOCK_BYTES, Changes, Store, timestamps};
 
 /// How long the kernel may trust names and attributes. All changes pass through the kernel, which
 /// then updates what it has cached (a write's new size before the write returns), so this bounds
@@ -40,6 +45,9 @@ const WRITE_BYTES_MAX: u32 = 1 << 20;
 /// Asynchronous requests in flight.
 const BACKGROUND_MAX: u16 = 256;
 const NAME_BYTES_MAX: u32 = 255;
+/// `_IOW(0x95, 2, unsigned int)`: by which servers switch a Fusion-io drive's atomic writes on, and
+/// see that it has them (MySQL `fil_fusionio_enable_atomic_write`, MariaDB `my_atomic_writes.c`).
+const DFS_IOCTL_ATOMIC_WRITE_SET: u32 = 0x4004_9502;
 
 /// A mounted drive's file system.
 #[derive(Debug)]
@@ -47,25 +55,23 @@ pub(crate) struct DriveFileSystem {
     store: Arc<Store>,
     engine: Arc<Engine>,
     recorder: Arc<Recorder>,
+    advertises_atomic_writes: bool,
 }
 
 type Result<T> = std::result::Result<T, rustix::io::Errno>;
 
 impl DriveFileSystem {
-    pub(crate) fn new(store: Arc<Store>, engine: Arc<Engine>, recorder: Arc<Recorder>) -> Self {
+    pub(crate) fn new(
+        store: Arc<Store>,
+        engine: Arc<Engine>,
+        recorder: Arc<Recorder>,
+        profile: &DriveProfile,
+    ) -> Self {
         Self {
             store,
             engine,
             recorder,
-        }
-    }
-
-    fn extent(file: &OpenFile, offset: u64, bytes: u64) -> Extent {
-        Extent {
-            file: file.inode.number(),
-            kind: file.inode.kind(),
-            offset,
-            bytes,
+            advertises_atomic_writes: profile.atomicity.advertise,
         }
     }
 
@@ -76,10 +82,6 @@ impl DriveFileSystem {
             is_directory,
         });
         done(reply, removed);
-    }
-
-    fn flush_of(&self, handle: FileHandle) -> Result<Extent> {
-        Ok(Self::extent(&*self.store.file(handle.0)?, 0, 0))
     }
 }
 
@@ -104,10 +106,19 @@ impl Filesystem for DriveFileSystem {
 
     fn forget(&self, _request: &Request, inode: INodeNo, lookups: u64) {
         self.store.forget(inode.0, lookups);
+        self.trim_freed();
     }
 
-    fn getattr(&self, _: &Request, inode: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        attributes(reply, self.store.attributes(inode.0));
+    fn getattr(&self, request: &Request, inode: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
+        let found = self.store.attributes(inode.0);
+        match found {
+            Ok(found) if self.engine.correction().is_prober(request.pid()) => {
+                let arrival = self.engine.arrived(request.pid());
+                let reply = Reply::Probe(reply, Box::new(found));
+                self.engine.probe(arrival, reply);
+            }
+            found => attributes(reply, found),
+        }
     }
 
     fn setattr(
@@ -146,6 +157,7 @@ impl Filesystem for DriveFileSystem {
                 .note(&changed, |_| Operation::Truncate { file, bytes });
         }
         attributes(reply, changed);
+        self.trim_freed();
     }
 
     fn readlink(&self, _request: &Request, inode: INodeNo, reply: ReplyData) {
@@ -295,7 +307,7 @@ impl Filesystem for DriveFileSystem {
 
     fn read(
         &self,
-        _request: &Request,
+        request: &Request,
         _inode: INodeNo,
         handle: FileHandle,
         offset: u64,
@@ -304,21 +316,20 @@ impl Filesystem for DriveFileSystem {
         _lock_owner: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let now = self.engine.clock.now();
-        let mut buffer = self.engine.buffers.take(size as usize);
-        let read = self.store.file(handle.0).and_then(|file| {
-            let bytes = file.read(&mut buffer[..size as usize], offset)?;
-            Ok((file, bytes))
+        let arrival = self.engine.arrived(request.pid());
+        let found = self.store.file(handle.0).and_then(|file| {
+            let found = self.read_from(&file, offset, size as usize)?;
+            Ok((file, found))
         });
-        match read {
-            Ok((file, bytes)) => {
-                let extent = Self::extent(&file, offset, bytes as u64);
+        match found {
+            Ok((file, found)) => {
+                let extent = Self::extent(&file, offset, found.bytes as u64);
                 let reply = Reply::Data {
                     reply,
-                    buffer,
-                    bytes,
+                    buffer: found.buffer,
+                    bytes: found.bytes,
                 };
-                self.engine.read(extent, now, reply);
+                self.engine.read(extent, arrival, found.longer_by, reply);
             }
             Err(error) => reply.error(errno(error)),
         }
@@ -326,7 +337,7 @@ impl Filesystem for DriveFileSystem {
 
     fn write(
         &self,
-        _request: &Request,
+        request: &Request,
         _inode: INodeNo,
         handle: FileHandle,
         offset: u64,
@@ -336,20 +347,28 @@ impl Filesystem for DriveFileSystem {
         _lock_owner: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        let now = self.engine.clock.now();
+        let arrival = self.engine.arrived(request.pid());
         let written = self.store.file(handle.0).and_then(|file| {
+            let verdict = self.judge(OpKind::Write, &file);
+            if verdict.fails {
+                return Err(rustix::io::Errno::IO);
+            }
             self.engine.check_room(data.len() as u64)?;
             file.write(data, offset)?;
-            Ok(file)
+            Ok((file, verdict.longer_by))
         });
         match written {
-            Ok(file) => {
-                // O_SYNC holds the bit of O_DSYNC (open(2)).
-                let durable = flags.0 & libc::O_DSYNC != 0;
-                let extent = Self::extent(&file, offset, data.len() as u64);
-                let recorded = self.recorder.write(extent.file, offset, data, durable);
+            Ok((file, longer_by)) => {
+                let write = Write {
+                    extent: Self::extent(&file, offset, data.len() as u64),
+                    data,
+                    // O_SYNC holds the bit of O_DSYNC (open(2)); RWF_DSYNC sets it as well.
+                    durable: flags.0 & libc::O_DSYNC != 0,
+                };
+                let file = write.extent.file;
+                let recorded = self.recorder.write(file, offset, data, write.durable);
                 let reply = Reply::Written(reply, data.len() as u32, recorded);
-                self.engine.write(extent, data, durable, now, reply);
+                self.engine.write(write, arrival, longer_by, reply);
             }
             Err(error) => reply.error(errno(error)),
         }
@@ -378,18 +397,24 @@ impl Filesystem for DriveFileSystem {
         reply: ReplyEmpty,
     ) {
         self.store.close_file(handle.0);
+        self.trim_freed();
         reply.ok();
     }
 
-    fn fsync(&self, _: &Request, _: INodeNo, handle: FileHandle, _: bool, reply: ReplyEmpty) {
-        let now = self.engine.clock.now();
-        match self.flush_of(handle) {
-            Ok(extent) => {
-                let recorded = self.recorder.flush(extent.file);
-                self.engine.flush(extent, now, Reply::Done(reply, recorded));
-            }
-            Err(error) => reply.error(errno(error)),
+    fn fsync(&self, request: &Request, _: INodeNo, handle: FileHandle, _: bool, reply: ReplyEmpty) {
+        let arrival = self.engine.arrived(request.pid());
+        let file = match self.store.file(handle.0) {
+            Ok(file) => file,
+            Err(error) => return reply.error(errno(error)),
+        };
+        let verdict = self.judge(OpKind::Flush, &file);
+        if verdict.fails {
+            return reply.error(Errno::EIO);
         }
+        let extent = Self::extent(&file, 0, 0);
+        let recorded = self.recorder.flush(extent.file);
+        let reply = Reply::Done(reply, recorded);
+        self.engine.flush(extent, arrival, verdict.longer_by, reply);
     }
 
     fn opendir(&self, _request: &Request, inode: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
@@ -428,16 +453,24 @@ impl Filesystem for DriveFileSystem {
         reply.ok();
     }
 
-    fn fsyncdir(&self, _: &Request, inode: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+    fn fsyncdir(
+        &self,
+        request: &Request,
+        inode: INodeNo,
+        _: FileHandle,
+        _: bool,
+        reply: ReplyEmpty,
+    ) {
         let extent = Extent {
             file: inode.0,
             kind: FileKind::Other,
             offset: 0,
             bytes: 0,
         };
-        let now = self.engine.clock.now();
+        let arrival = self.engine.arrived(request.pid());
         let recorded = self.recorder.flush(extent.file);
-        self.engine.flush(extent, now, Reply::Done(reply, recorded));
+        self.engine
+            .flush(extent, arrival, 0, Reply::Done(reply, recorded));
     }
 
     fn statfs(&self, _request: &Request, _inode: INodeNo, reply: ReplyStatfs) {
@@ -468,18 +501,22 @@ impl Filesystem for DriveFileSystem {
         _inode: INodeNo,
         _handle: FileHandle,
         _flags: IoctlFlags,
-        _command: u32,
+        command: u32,
         _in_data: &[u8],
         _out_size: u32,
         reply: ReplyIoctl,
     ) {
-        // A server that gets 0 for Fusion-io's 0x40049502 turns its doublewrite buffer off.
-        reply.error(Errno::ENOTTY);
+        // A server that gets 0 may turn its doublewrite buffer off, so only who wants that gets it.
+        if self.advertises_atomic_writes && command == DFS_IOCTL_ATOMIC_WRITE_SET {
+            reply.ioctl(0, &[]);
+        } else {
+            reply.error(Errno::ENOTTY);
+        }
     }
 
     fn fallocate(
         &self,
-        _request: &Request,
+        request: &Request,
         _inode: INodeNo,
         handle: FileHandle,
         offset: u64,
@@ -487,7 +524,7 @@ impl Filesystem for DriveFileSystem {
         mode: i32,
         reply: ReplyEmpty,
     ) {
-        let now = self.engine.clock.now();
+        let arrival = self.engine.arrived(request.pid());
         let allocated = self.store.file(handle.0).and_then(|file| {
             file.allocate(mode, offset, bytes)?;
             Ok(file)
@@ -501,7 +538,8 @@ impl Filesystem for DriveFileSystem {
         match allocated {
             Ok(file) if mode & libc::FALLOC_FL_PUNCH_HOLE != 0 => {
                 let extent = Self::extent(&file, offset, bytes);
-                self.engine.discard(extent, now, Reply::Done(reply, None));
+                self.engine
+                    .discard(extent, arrival, Reply::Done(reply, None));
             }
             Ok(_) => reply.ok(),
             Err(error) => reply.error(errno(error)),
@@ -525,41 +563,5 @@ impl Filesystem for DriveFileSystem {
             Ok(position) => reply.offset(position.cast_signed()),
             Err(error) => reply.error(errno(error)),
         }
-    }
-}
-
-fn open_flags() -> FopenFlags {
-    FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES
-}
-
-fn caller(request: &Request) -> Caller {
-    Caller {
-        uid: request.uid(),
-        gid: request.gid(),
-    }
-}
-
-fn errno(error: rustix::io::Errno) -> Errno {
-    Errno::from_i32(error.raw_os_error())
-}
-
-fn entry(reply: ReplyEntry, found: Result<FileAttr>) {
-    match found {
-        Ok(attributes) => reply.entry(&CACHED, &attributes, Generation(0)),
-        Err(error) => reply.error(errno(error)),
-    }
-}
-
-fn attributes(reply: ReplyAttr, found: Result<FileAttr>) {
-    match found {
-        Ok(attributes) => reply.attr(&CACHED, &attributes),
-        Err(error) => reply.error(errno(error)),
-    }
-}
-
-fn done(reply: ReplyEmpty, result: Result<()>) {
-    match result {
-        Ok(()) => reply.ok(),
-        Err(error) => reply.error(errno(error)),
     }
 }

@@ -8,6 +8,7 @@ mod control;
 mod durability;
 mod engine;
 mod error;
+mod faults;
 mod floor;
 mod fuse;
 mod model;
@@ -21,10 +22,11 @@ mod scheduler;
 mod statistics;
 mod stop;
 mod store;
+mod trace;
 
 pub use clock::monotonic_ns;
 pub use compression::{BlockCompressor, Sampler as CompressionSampler};
-pub use control::{statistics, unmount};
+pub use control::{reset_faults, set_faults, start_trace, statistics, stop_trace, unmount};
 pub use durability::{DurabilityLog, Durable, Fate, LoggedWrite};
 pub use error::DriveError;
 pub use floor::{READ_FLOOR_US, WRITE_FLOOR_US, check_floor};
@@ -36,3 +38,4 @@ pub use recording::{
     Data, Ended, Event, Events, Node, Operation, Place, Recording, RecordingOptions, Replayer,
 };
 pub use stop::Stop;
+pub use trace::{TraceOperation, TraceReader, TraceSummary};

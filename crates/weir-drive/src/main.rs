@@ -1,7 +1,8 @@
 //! The drive's process without the rest of Weir, for this crate's tests and measurements.
 //!
 //! Understands `drive mount PROFILE DIR --backing DIR [--data-scale S] [--drive-scale S]
-//! [--below-floor] [--remove-backing] [--record DIR [--record-limit SIZE]] [--foreground]`; users have the same command in `weir`.
+//! [--set KEY=VALUE] [--below-floor] [--remove-backing] [--record DIR [--record-limit SIZE]]
+//! [--foreground]`; users have the same command in `weir`.
 
 use std::error::Error;
 use std::io::Write;
@@ -41,6 +42,13 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<MountOptions, Bo
             "--backing" => options.backing = value()?.into(),
             "--data-scale" => options.data_scale = value()?.parse()?,
             "--drive-scale" => options.drive_scale = value()?.parse()?,
+            "--set" => {
+                let setting = value()?;
+                let pair = setting.split_once('=').ok_or("--set needs KEY=VALUE")?;
+                options
+                    .settings
+                    .push((pair.0.to_owned(), pair.1.to_owned()));
+            }
             "--below-floor" => options.below_floor = true,
             "--remove-backing" => options.remove_backing = true,
             "--record" => options.recording = Some(RecordingOptions::new(value()?)),

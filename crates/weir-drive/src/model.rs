@@ -46,6 +46,7 @@ use weir_model::{
 };
 
 use self::device::Device;
+pub(crate) use self::random::Random;
 use self::space::PhysicalSpace;
 use self::tier::Tier;
 use crate::durability::Durable;
@@ -110,6 +111,11 @@ impl Model {
             space: PhysicalSpace::of(profile, capacity_bytes),
             keeping: Keeping::of(profile),
         }
+    }
+
+    /// A fault: what is written from now on drains at this share of its speed, above 0 to 1.
+    pub fn set_drain_share(&mut self, share: f64) {
+        self.device.set_drain_share(share);
     }
 
     /// What the model has been busy with up to `now`.

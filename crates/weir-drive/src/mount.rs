@@ -1,8 +1,11 @@
 //! Mounting a drive and serving it until somebody wants it to end.
 
+mod operator;
 mod session;
 
 pub use self::session::check_fuse;
+
+use self::operator::Operator;
 
 use std::fs::DirBuilder;
 use std::io::ErrorKind;
@@ -18,7 +21,7 @@ use weir_model::DriveProfile;
 use weir_process::{Entry, EntryKind, ProcessIdentity, Registration, Registry};
 
 use crate::adoption;
-use crate::calibration;
+use crate::calibration::{self, Prober};
 use crate::control::Listener;
 use crate::engine::Engine;
 use crate::floor::{check_floor, has_no_latency};
@@ -28,7 +31,7 @@ use crate::recording::Recorder;
 use crate::scheduler::priority;
 use crate::stop::Stop;
 use crate::store::Store;
-use crate::{DriveError, MountOptions, profiles};
+use crate::{DriveError, MountOptions};
 
 /// How long the kernel may take to end the session once nothing is mounted any more. A dying
 /// server may still hold files; the end of this process then ends the session for it.
@@ -43,7 +46,7 @@ pub fn serve(
     stop: &Stop,
     ready: impl FnOnce(&DriveProfile),
 ) -> Result<(), DriveError> {
-    let profile = profiles::load(&options.profile, None)?;
+    let profile = options.resolved_profile()?;
     if !options.below_floor {
         check_floor(&profile)?;
     }
@@ -88,6 +91,7 @@ fn serve_at(
         Arc::clone(&store),
         Arc::clone(&engine),
         Arc::clone(&recorder),
+        profile,
     );
     let session = session::mount(files, &profile.name, mountpoint)
         .map_err(|error| session::explain(error, mountpoint))?;
@@ -97,17 +101,35 @@ fn serve_at(
         ended: start_session(session, stop)
             .map_err(DriveError::path("start the threads for", mountpoint))?,
     };
-    if !has_no_latency(profile) {
-        // A store that refuses the file gets no correction, only late replies, which are counted.
-        let way_back = calibration::measure(mountpoint).unwrap_or_default();
-        engine.end_calibration(way_back);
-    }
+    let _prober = calibrated(profile, mountpoint, &engine)
+        .map_err(DriveError::path("start the threads for", mountpoint))?;
     // After the calibration, whose file is nobody's business.
     recorder.begin(&profile.name, &options.backing)?;
     ready(profile);
-    listener.serve(stop, || engine.statistics(store.space()));
+    let operator = Operator {
+        store: &store,
+        engine: &engine,
+        stop,
+    };
+    listener.serve(stop, |request| operator.answer(request));
+    // Whoever recorded finds a whole trace; a failed one has nobody left to tell.
+    let _ = engine.tracer().stop();
     mounted.unmount()?;
     recorder.finish()
+}
+
+/// Measures the way to the mounted drive and back, once and from now on.
+fn calibrated(
+    profile: &DriveProfile,
+    mountpoint: &Path,
+    engine: &Engine,
+) -> std::io::Result<Option<Prober>> {
+    if has_no_latency(profile) {
+        return Ok(None);
+    }
+    // A store that refuses the file leaves all to the prober.
+    engine.end_calibration(calibration::measure(mountpoint).unwrap_or_default());
+    Prober::start(mountpoint, Arc::clone(engine.correction())).map(Some)
 }
 
 /// A mount that is undone when it goes out of scope.

@@ -3,7 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use weir_model::Scale;
+use weir_model::{DriveProfile, Scale};
+
+use crate::{DriveError, profiles};
 
 use crate::RecordingOptions;
 
@@ -12,6 +14,8 @@ use crate::RecordingOptions;
 pub struct MountOptions {
     /// Name of the profile, or a path to its file.
     pub profile: String,
+    /// Figures of the profile to replace: keys as in its file, dotted, or `advertise`.
+    pub settings: Vec<(String, String)>,
     /// Shrinks the capacity.
     pub data_scale: Scale,
     /// Shrinks throughput and write buffer; latency is never scaled.
@@ -37,6 +41,7 @@ impl MountOptions {
     ) -> Self {
         Self {
             profile: profile.into(),
+            settings: Vec::new(),
             data_scale: Scale::FULL,
             drive_scale: Scale::FULL,
             backing: backing.into(),
@@ -47,6 +52,19 @@ impl MountOptions {
         }
     }
 
+    /// The profile with its settings.
+    pub(crate) fn resolved_profile(&self) -> Result<DriveProfile, DriveError> {
+        let profile = profiles::load(&self.profile, None)?;
+        let with = |profile: DriveProfile, (key, value): &(String, String)| {
+            let key = match key.as_str() {
+                "advertise" => "atomicity.advertise",
+                key => key,
+            };
+            profile.with(key, value)
+        };
+        Ok(self.settings.iter().try_fold(profile, with)?)
+    }
+
     /// The arguments of `weir` that mount this drive.
     pub fn to_arguments(&self) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = ["drive", "mount"].map(Into::into).into();
@@ -55,6 +73,9 @@ impl MountOptions {
         arguments.extend(["--backing".into(), self.backing.clone().into()]);
         arguments.extend(["--data-scale".into(), self.data_scale.to_string().into()]);
         arguments.extend(["--drive-scale".into(), self.drive_scale.to_string().into()]);
+        for (key, value) in &self.settings {
+            arguments.extend(["--set".into(), format!("{key}={value}").into()]);
+        }
         arguments.push("--foreground".into());
         if self.below_floor {
             arguments.push("--below-floor".into());

@@ -24,6 +24,7 @@ use weir_model::Nanoseconds;
 use self::pending::Pending;
 pub(crate) use self::pending::{Buffers, Reply};
 use self::wakeup::{SpinBudget, WakeupError};
+use crate::calibration::{Correction, Ticket};
 use crate::clock::Clock;
 use crate::statistics::Counters;
 
@@ -44,7 +45,11 @@ struct Shared {
     clock: Clock,
     counters: Arc<Counters>,
     buffers: Arc<Buffers>,
+    correction: Arc<Correction>,
     heap: Mutex<BinaryHeap<Pending>>,
+    /// Replies that do not leave, whatever their time, while there is such a list.
+    stuck: Mutex<Option<Vec<Pending>>>,
+    is_stuck: AtomicBool,
     /// When the timer thread will look at the heap by itself; 0 while it is awake.
     asleep_until: AtomicU64,
     /// The earliest deadline in the heap, for the timer thread's spin.
@@ -58,12 +63,16 @@ impl Scheduler {
         clock: Clock,
         counters: Arc<Counters>,
         buffers: Arc<Buffers>,
+        correction: Arc<Correction>,
     ) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
             clock,
             counters,
             buffers,
+            correction,
             heap: Mutex::default(),
+            stuck: Mutex::default(),
+            is_stuck: AtomicBool::new(false),
             asleep_until: AtomicU64::new(0),
             earliest: AtomicU64::new(u64::MAX),
             ended: AtomicBool::new(false),
@@ -80,19 +89,27 @@ impl Scheduler {
         })
     }
 
-    /// Sends `reply` at `due`. `accepted`: when the request was; `due`: when to send, which is
-    /// the model's completion less the way back.
-    pub(crate) fn complete(&self, reply: Reply, accepted: Nanoseconds, due: Nanoseconds) {
+    /// Sends `reply` when its `ticket` is due.
+    pub(crate) fn complete(&self, reply: Reply, ticket: Ticket) {
         let shared = &self.shared;
-        let wait = due.saturating_sub(shared.clock.now());
+        if shared.is_stuck.load(Ordering::Relaxed) {
+            return self.stick(Pending { ticket, reply });
+        }
+        let wait = ticket.due.saturating_sub(shared.clock.now());
         if wait <= SPIN_NS_IN_READER {
-            shared.clock.spin_until(due.saturating_sub(NEAR_NS));
-            shared.send(reply, accepted, due);
+            shared.clock.spin_until(ticket.due.saturating_sub(NEAR_NS));
+            shared.send(Pending { ticket, reply });
             return;
         }
         shared.counters.held();
+        self.hold(Pending { ticket, reply });
+    }
+
+    fn hold(&self, pending: Pending) {
+        let shared = &self.shared;
+        let due = pending.ticket.due;
         let mut heap = shared.lock();
-        heap.push(Pending::new(due, accepted, reply));
+        heap.push(pending);
         shared.earliest.fetch_min(due, Ordering::Relaxed);
         drop(heap);
         if due < shared.asleep_until.load(Ordering::Acquire)
@@ -102,8 +119,37 @@ impl Scheduler {
         }
     }
 
+    fn stick(&self, pending: Pending) {
+        self.shared.counters.held();
+        match &mut *self.shared.lock_stuck() {
+            Some(stuck) => stuck.push(pending),
+            // The queue was released in between.
+            None => self.hold(pending),
+        }
+    }
+
+    /// From now on no reply leaves, or all that were held back leave.
+    pub(crate) fn set_stuck(&self, is_stuck: bool) {
+        let mut stuck = self.shared.lock_stuck();
+        self.shared.is_stuck.store(is_stuck, Ordering::Relaxed);
+        let released = if is_stuck {
+            stuck.get_or_insert_default();
+            None
+        } else {
+            stuck.take()
+        };
+        drop(stuck);
+        // Late by intention, which says nothing about this host.
+        let due = self.shared.clock.now();
+        for mut pending in released.unwrap_or_default() {
+            pending.ticket.due = pending.ticket.due.max(due);
+            self.hold(pending);
+        }
+    }
+
     /// Ends the timer thread; replies that are still held are sent at once.
     pub(crate) fn stop(&self) {
+        self.set_stuck(false);
         self.shared.ended.store(true, Ordering::Release);
         if let Some(timer) = self.shared.timer_thread.get() {
             timer.unpark();
@@ -150,7 +196,7 @@ impl Shared {
             self.asleep_until.store(u64::MAX, Ordering::Release);
             return Next::Sleep(u64::MAX);
         };
-        let due = first.due();
+        let due = first.ticket.due;
         self.earliest.store(due, Ordering::Relaxed);
         let now = self.clock.now();
         if due <= now + NEAR_NS
@@ -190,15 +236,25 @@ impl Shared {
     }
 
     fn send_held(&self, pending: Pending) {
-        let (due, accepted, reply) = pending.into_parts();
         self.counters.released();
-        self.send(reply, accepted, due);
+        self.send(pending);
     }
 
-    fn send(&self, reply: Reply, accepted: Nanoseconds, due: Nanoseconds) {
-        let late = self.clock.now().saturating_sub(due);
+    fn send(&self, Pending { ticket, reply }: Pending) {
+        let now = self.clock.now();
+        self.correction.sent(&ticket, now);
+        let counts = !matches!(reply, Reply::Probe(..));
         reply.send(&self.buffers);
-        self.counters.completed(late, due.saturating_sub(accepted));
+        if counts {
+            let late = now.saturating_sub(ticket.due);
+            let latency = now.max(ticket.due) - ticket.accepted + ticket.way;
+            self.counters
+                .completed(ticket.kind, ticket.what, late, latency);
+        }
+    }
+
+    fn lock_stuck(&self) -> MutexGuard<'_, Option<Vec<Pending>>> {
+        self.stuck.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, BinaryHeap<Pending>> {

@@ -29,7 +29,7 @@ pub(crate) use self::attributes::{Changes, timestamps};
 pub(crate) use self::directory::DirectoryEntry;
 pub(crate) use self::handles::{Handles, OpenFile, allocate};
 use self::inodes::{Inode, Inodes, ROOT};
-pub(crate) use self::space::{BLOCK_BYTES, Space};
+pub(crate) use self::space::{BLOCK_BYTES, Freed, Space};
 
 /// Who asks: the owner of what is created.
 #[derive(Debug, Clone, Copy)]
@@ -117,8 +117,10 @@ impl Store {
         }
         if let Some(size) = changes.size {
             let file = rustix::fs::open(&path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+            let before = stat_of(&file)?.st_size.cast_unsigned();
             rustix::fs::ftruncate(&file, size)?;
             inode.recount(&stat_of(&file)?);
+            inode.free(size..before);
         }
         if let Some(times) = &changes.times {
             inode.set_times(times)?;
@@ -308,13 +310,31 @@ impl Store {
 
     /// The purpose of an open file, by the path under which the host knows it now.
     fn kind_of(&self, descriptor: impl AsFd) -> FileKind {
+        FileKind::of(&self.path_below_root(descriptor))
+    }
+
+    /// Path of an inode that the kernel knows, relative to the root; empty if it knows it not.
+    pub(crate) fn path_of(&self, inode: u64) -> String {
+        let inode = self.inodes.get(inode);
+        inode.map_or_else(
+            |_| String::new(),
+            |inode| self.path_below_root(&inode.descriptor),
+        )
+    }
+
+    fn path_below_root(&self, descriptor: impl AsFd) -> String {
         let Ok(path) = rustix::fs::readlinkat(CWD, inodes::proc_path(descriptor), Vec::new())
         else {
-            return FileKind::Other;
+            return String::new();
         };
         let path = Path::new(OsStr::from_bytes(path.as_bytes()));
         let relative = path.strip_prefix(&self.path).unwrap_or(path);
-        FileKind::of(&relative.to_string_lossy())
+        relative.to_string_lossy().into_owned()
+    }
+
+    /// Files that are gone for good since the last call: their numbers and their sizes in bytes.
+    pub(crate) fn take_freed(&self) -> Vec<Freed> {
+        self.space.take_freed()
     }
 }
 

@@ -181,6 +181,31 @@ fn a_mounted_drive_is_in_steady_state_or_as_new_as_its_profile_says() {
 }
 
 #[test]
+fn deleted_files_give_their_flash_back() {
+    let drive = Drive::with_profile(&[
+        ("capacity = \"64T\"", "capacity = \"64M\""),
+        ("amplification_random = 1\n", ""),
+        (
+            "[flush]",
+            "[flash]\nover_provisioning = 0.07\nfill = 0\n[flush]",
+        ),
+    ])
+    .unwrap();
+    let pages = (48 << 20) / 16_384;
+    for _ in 0..4 {
+        let file = drive.create("t.ibd", 0);
+        for number in 0..pages {
+            let offset = number * 7919 % pages * 16_384;
+            file.write_all_at(&[1; 16_384], offset).unwrap();
+        }
+        fs::remove_file(drive.path("t.ibd")).unwrap();
+    }
+    let statistics = drive.process.statistics().unwrap();
+    let amplification = statistics.media_written_bytes as f64 / (4 * pages * 16_384) as f64;
+    assert!(amplification < 1.1, "{amplification}");
+}
+
+#[test]
 fn a_profile_below_the_floor_is_refused_unless_wanted() {
     let below = [("latency_us = 1\n", "latency_us = 5\n")];
     let error = Drive::with_profile(&below)

@@ -178,17 +178,28 @@ fn a_shared_mapping_and_the_file_are_one() {
     assert_eq!(byte, [2]);
 }
 
-#[test]
+/// What a server that looks for atomic writes is told.
 #[allow(unsafe_code)] // ioctl(2) is what is tested.
-fn no_ioctl_is_known_so_no_server_turns_its_doublewrite_off() {
+fn ask_for_atomic_writes(drive: &Drive) -> Result<(), Option<i32>> {
     use std::os::fd::AsRawFd;
-    let drive = Drive::null();
     let file = drive.create("page.ibd", libc::O_DIRECT);
     let mut argument: libc::c_uint = 1;
     // SAFETY: the argument outlives the call and has the size that the number encodes.
-    let answer = unsafe { libc::ioctl(file.as_raw_fd(), 0x4004_9502, &raw mut argument) };
-    let error = std::io::Error::last_os_error();
-    assert_eq!((answer, error.raw_os_error()), (-1, Some(libc::ENOTTY)));
+    match unsafe { libc::ioctl(file.as_raw_fd(), 0x4004_9502, &raw mut argument) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error().raw_os_error()),
+    }
+}
+
+#[test]
+fn atomic_writes_are_advertised_only_on_request() {
+    let drive = Drive::null();
+    assert_eq!(ask_for_atomic_writes(&drive), Err(Some(libc::ENOTTY)));
+    let advertising = Drive::mount(|mut options| {
+        options.settings = vec![("advertise".to_owned(), "true".to_owned())];
+        options
+    });
+    assert_eq!(ask_for_atomic_writes(&advertising.unwrap()), Ok(()));
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn a_drive_and_a_directory_hold_the_same_after_random_operations() {
 fn space_used(root: &Path) -> u64 {
     let mut by_inode = BTreeMap::new();
     for path in contents(root).into_keys() {
-        let metadata = fs::metadata(root.join(path)).unwrap();
+        let metadata = fs::symlink_metadata(root.join(path)).unwrap();
         if metadata.is_file() {
             by_inode.insert(metadata.ino(), metadata.blocks() * 512);
         }

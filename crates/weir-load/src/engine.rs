@@ -12,7 +12,7 @@ use crate::meter::{Arrivals, Lane, Meter, Tally, Timeline};
 use crate::plan::LoadPlan;
 use crate::preflight;
 use crate::reactor::{ReactorKind, drive as drive_reactor, use_batch_scheduling};
-use crate::statistics::{Interval, LoadOutcome, Merger, Totals, fairness};
+use crate::statistics::{Interval, KindNames, LoadOutcome, Merger, Totals, fairness};
 use crate::workload::Script;
 
 /// Empty tallies that wait for each reactor at the start: one to swap in, one for a late return.
@@ -99,7 +99,7 @@ fn drive(
     let abort = AtomicBool::new(false);
     let timeline = plan.timeline();
     let origin = Instant::now();
-    let mut merger = Merger::new(timeline);
+    let mut merger = Merger::new(timeline, KindNames::of(script));
     let mut exchanges = Vec::new();
     let reports = std::thread::scope(|scope| {
         let mut threads = Vec::new();

@@ -7,6 +7,7 @@
 
 mod arrivals;
 mod errors;
+mod kinds;
 mod outages;
 mod timeline;
 
@@ -23,6 +24,7 @@ use crate::driver::Share;
 pub(crate) use arrivals::Arrivals;
 pub use errors::ErrorCount;
 pub(crate) use errors::Errors;
+pub(crate) use kinds::{Kind, KindLatencies};
 pub(crate) use outages::{Outage, join as join_outages};
 pub(crate) use timeline::{Phase, Timeline};
 
@@ -33,6 +35,12 @@ const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
 pub(crate) fn new_histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, LATENCY_NS_MAX, 3)
         .expect("invariant: the bounds of the histogram are constants that it accepts")
+}
+
+/// Adds `part` to `sum`.
+pub(crate) fn add_histogram(sum: &mut Histogram<u64>, part: &Histogram<u64>) {
+    sum.add(part)
+        .expect("invariant: all histograms of a run have the same bounds");
 }
 
 /// Numbers of things.
@@ -114,6 +122,8 @@ pub(crate) struct Tally {
     pub(crate) latency: Histogram<u64>,
     /// Exact sum of the same.
     pub(crate) latency_ns_sum: u64,
+    /// Latencies by kind, nanoseconds.
+    pub(crate) kinds: KindLatencies,
     /// Transactions under way at its end.
     pub(crate) concurrency: u64,
     pub(crate) pace: Option<Pace>,
@@ -132,6 +142,7 @@ impl Tally {
             counts: Counts::default(),
             latency: new_histogram(),
             latency_ns_sum: 0,
+            kinds: KindLatencies::default(),
             concurrency: 0,
             errors: Errors::default(),
             outages: Vec::new(),
@@ -149,6 +160,7 @@ impl Tally {
         self.counts = Counts::default();
         self.latency.reset();
         self.latency_ns_sum = 0;
+        self.kinds.clear();
         self.errors.clear();
         self.outages.clear();
         if let Some(pace) = &mut self.pace {
@@ -352,6 +364,12 @@ impl<'a> Meter<'a> {
             QueryKind::Write => counts.writes += 1,
             QueryKind::Other => counts.others += 1,
         }
+    }
+
+    /// Notes the latency of something that has just been completed.
+    pub(crate) fn completed(&mut self, kind: Kind, since_ns: u64) {
+        let latency_ns = self.now_ns.saturating_sub(since_ns);
+        self.tally.kinds.record(kind, latency_ns);
     }
 
     /// Counts transactions that were completed by one reply and have one latency together.

@@ -1,25 +1,32 @@
 //! A server that speaks the protocol and does nothing: the instrument for the client's own floor.
 //!
-//! It accepts any login, prepares anything, and answers at once or after a delay that is known to
-//! the nanosecond, so that what a client reports can be held against the truth. On request it
+//! It accepts any login, prepares anything, and answers at once or after a delay. Its own clock
+//! records how long each answer really took, so that what a client reports can be held against the
+//! truth: [`NullServer::service`]. On request it
 //! misbehaves: it closes, falls silent or answers nonsense after so many statements.
 
 mod connection;
+mod delays;
 mod packets;
 
-use std::collections::VecDeque;
+use std::collections::BinaryHeap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use hdrhistogram::Histogram;
 use mio::net::UnixListener;
 use mio::{Events, Interest, Poll, Token};
-use weir_model::Address;
+use weir_model::{Address, LatencySummary};
 
+use crate::meter::new_histogram;
+use crate::statistics::summary;
 use connection::{Connection, Progress};
+pub use delays::DelayKind;
+use delays::{Delays, Due};
 
 const LISTENER: Token = Token(usize::MAX);
 /// How long the end of the server may go unnoticed.
@@ -32,6 +39,10 @@ const KERNEL_ACCURACY: Duration = Duration::from_millis(2);
 pub struct NullServerBehavior {
     /// Time from a statement's arrival to its reply.
     pub delay: Duration,
+    /// Whether every reply takes this time, or all of them in the mean.
+    pub delays: DelayKind,
+    /// Never sleeps, so that no reply is late by what it takes to wake up; costs a processor.
+    pub is_wakeful: bool,
     /// What goes wrong.
     pub fault: Option<Fault>,
     /// Ends result sets as servers before MySQL 5.7.5 do, with end-of-file packets.
@@ -61,6 +72,7 @@ pub struct NullServer {
     socket: PathBuf,
     stop: Arc<AtomicBool>,
     executed: Arc<AtomicU64>,
+    service: Service,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -70,7 +82,8 @@ impl NullServer {
         let listener = UnixListener::bind(socket)?;
         let stop = Arc::new(AtomicBool::new(false));
         let executed = Arc::new(AtomicU64::new(0));
-        let mut server = Loop::new(listener, behavior, Arc::clone(&executed))?;
+        let service = Service::default();
+        let mut server = Loop::new(listener, behavior, Arc::clone(&executed), service.clone())?;
         let thread = std::thread::Builder::new()
             .name("weir-null-server".to_owned())
             .spawn({
@@ -84,6 +97,7 @@ impl NullServer {
             socket: socket.to_owned(),
             stop,
             executed,
+            service,
             thread: Some(thread),
         })
     }
@@ -91,6 +105,12 @@ impl NullServer {
     /// Where it listens.
     pub fn address(&self) -> Address {
         Address::Socket(self.socket.clone())
+    }
+
+    /// How long its answers to executed statements took, by its own clock, since the last call of
+    /// this: from the bytes read to the bytes handed to the kernel.
+    pub fn service(&self) -> LatencySummary {
+        self.service.take()
     }
 
     /// Statements that it has executed so far: prepared ones, and inserts as text.
@@ -110,16 +130,42 @@ impl Drop for NullServer {
     }
 }
 
+/// Times from statement to reply, nanoseconds.
+#[derive(Debug, Clone)]
+struct Service(Arc<Mutex<Histogram<u64>>>);
+
+impl Default for Service {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(new_histogram())))
+    }
+}
+
+impl Service {
+    fn record(&self, time: Duration) {
+        let mut histogram = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        histogram.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+    }
+
+    fn take(&self) -> LatencySummary {
+        let mut histogram = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let sum_ns = histogram.mean() * histogram.len() as f64;
+        let summary = summary(&histogram, sum_ns as u64);
+        histogram.reset();
+        summary
+    }
+}
+
 /// All connections of a null server.
 struct Loop {
     poll: Poll,
     events: Events,
     listener: UnixListener,
     connections: Vec<Option<Connection>>,
-    /// Replies in the order in which they are due, which is that of the requests.
-    due: VecDeque<(Instant, usize)>,
+    due: BinaryHeap<Due>,
+    delays: Delays,
     behavior: NullServerBehavior,
     executed: Arc<AtomicU64>,
+    service: Service,
     /// No reply before.
     stalled_until: Option<Instant>,
 }
@@ -129,6 +175,7 @@ impl Loop {
         mut listener: UnixListener,
         behavior: NullServerBehavior,
         executed: Arc<AtomicU64>,
+        service: Service,
     ) -> io::Result<Self> {
         let poll = Poll::new()?;
         poll.registry()
@@ -138,19 +185,25 @@ impl Loop {
             events: Events::with_capacity(1024),
             listener,
             connections: Vec::new(),
-            due: VecDeque::new(),
+            due: BinaryHeap::new(),
+            delays: Delays::new(behavior.delays, behavior.delay),
             behavior,
             executed,
+            service,
             stalled_until: None,
         })
     }
 
     /// Takes what has come and sends what is due.
     fn turn(&mut self) -> io::Result<()> {
-        let wait = self.due.front().map_or(PATIENCE, |(at, _)| {
-            at.saturating_duration_since(Instant::now())
-                .saturating_sub(KERNEL_ACCURACY)
-        });
+        let wait = match self.due.peek() {
+            _ if self.behavior.is_wakeful => Duration::ZERO,
+            Some(due) => due
+                .at
+                .saturating_duration_since(Instant::now())
+                .saturating_sub(KERNEL_ACCURACY),
+            None => PATIENCE,
+        };
         match self.poll.poll(&mut self.events, Some(wait.min(PATIENCE))) {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
             _ => {}
@@ -163,12 +216,10 @@ impl Loop {
                 self.receive(token.0);
             }
         }
-        while let Some((at, index)) = self.due.front().copied() {
-            if at > Instant::now() {
-                break;
+        while self.due.peek().is_some_and(|due| due.at <= Instant::now()) {
+            if let Some(due) = self.due.pop() {
+                self.reply(due.index, due.asked);
             }
-            self.due.pop_front();
-            self.reply(index);
         }
         Ok(())
     }
@@ -203,19 +254,20 @@ impl Loop {
                     return;
                 }
                 let now = Instant::now();
-                let due = now + self.behavior.delay;
-                // Times of requests only grow, and so do these.
-                let due = self.stalled_until.map_or(due, |until| until.max(due));
-                if due == now {
-                    self.reply(index);
+                let at = now + self.delays.next();
+                let at = self.stalled_until.map_or(at, |until| until.max(at));
+                if at == now {
+                    self.reply(index, now);
                 } else {
-                    self.due.push_back((due, index));
+                    let asked = now;
+                    self.due.push(Due { at, index, asked });
                 }
             }
         }
     }
 
-    fn reply(&mut self, index: usize) {
+    fn reply(&mut self, index: usize, asked: Instant) {
+        self.service.record(asked.elapsed());
         let connection = self.connections.get_mut(index).and_then(Option::as_mut);
         if connection.is_some_and(|connection| connection.reply().is_err()) {
             self.connections[index] = None;

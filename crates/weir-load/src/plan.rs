@@ -7,7 +7,7 @@ use weir_model::{Address, Endpoint};
 
 use crate::LoadError;
 use crate::meter::{Arrivals, Timeline};
-use crate::reactor::ReactorKind;
+use crate::reactor::{RING_CONNECTIONS_MIN, ReactorKind};
 use crate::workload::{Distribution, Mix, Workload, seeded};
 
 /// Beyond what any server or client does.
@@ -16,6 +16,25 @@ const RATE_PER_S_MAX: f64 = 1e7;
 const RTT_MAX: Duration = Duration::from_secs(1);
 /// First stream of random numbers for schedules: above those of connections and tables.
 const SCHEDULE_STREAM: u64 = 1 << 63;
+
+/// Connections from which on a second reactor is worth its thread.
+const TWO_REACTORS_CONNECTIONS_MIN: u32 = 8;
+/// Processors that the server gets for each reactor of many connections.
+const PROCESSORS_PER_REACTOR: u32 = 4;
+
+/// How many reactors drive `connections` best on this machine.
+///
+/// With few connections two are better than one: all wait while the only thread waits for a
+/// processor. With many, one that answers in rounds costs least (journal, 2026-11-20, load engine
+/// numbers), until the server has so many processors that one cannot feed them.
+pub fn reactors_for(connections: u32) -> u32 {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from) as u32;
+    match connections {
+        ..TWO_REACTORS_CONNECTIONS_MIN => 1,
+        _ if connections < RING_CONNECTIONS_MIN => processors.min(2),
+        _ => (processors / PROCESSORS_PER_REACTOR).clamp(1, connections / RING_CONNECTIONS_MIN),
+    }
+}
 
 /// Server errors that are counted and tried again instead of ending the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -315,6 +334,14 @@ mod tests {
             ..plan(WorkloadName::OltpReadOnly)
         };
         assert!(far.check().is_err());
+    }
+
+    #[test]
+    fn reactors_are_few() {
+        assert_eq!(reactors_for(1), 1);
+        assert!(reactors_for(8) <= 2);
+        assert!((1..=2).contains(&reactors_for(64)));
+        assert!(reactors_for(100_000) <= 100_000 / RING_CONNECTIONS_MIN);
     }
 
     #[test]

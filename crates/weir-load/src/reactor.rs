@@ -21,7 +21,7 @@ use crate::meter::{Meter, Phase};
 
 use epoll::EpollSockets;
 pub use kind::ReactorKind;
-pub(crate) use kind::drive;
+pub(crate) use kind::{RING_CONNECTIONS_MIN, drive};
 use ring::RingSockets;
 pub(crate) use schedule::use_batch_scheduling;
 use sockets::{Arrival, Sockets, Wait};

@@ -1,23 +1,28 @@
 //! From tallies to what a run reports.
 
 use std::fmt;
+use std::sync::Arc;
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
 use weir_model::{IntervalRecord, LatencySummary};
 
+mod kinds;
 mod open_loop;
 mod totals;
 
 use crate::driver::Share;
 use crate::reactor::ReactorKind;
+pub use kinds::KindLatency;
+pub(crate) use kinds::KindNames;
 pub use open_loop::OpenLoop;
 use open_loop::PaceSum;
 use totals::Sums;
 pub use totals::Totals;
 
 use crate::meter::{
-    self, Counts, ErrorCount, Errors, Phase, Tally, Timeline, join_outages, new_histogram,
+    self, Counts, ErrorCount, Errors, Kind, KindLatencies, Phase, Tally, Timeline, add_histogram,
+    join_outages, new_histogram,
 };
 
 /// Latencies in nanoseconds; printed as how many they are, not as tens of thousands of counters.
@@ -42,6 +47,8 @@ pub struct Interval {
     /// Transactions that were due at its end and waited for a connection; 0 in a closed loop.
     pub queue_length: u64,
     latency_ns: Latencies,
+    kinds: KindLatencies,
+    names: Arc<KindNames>,
     pace: Option<PaceSum>,
 }
 
@@ -49,6 +56,16 @@ impl Interval {
     /// A percentile (0 to 100) of the transactions' latency, microseconds; 0 with none.
     pub fn latency_us(&self, percentile: f64) -> f64 {
         quantile_us(&self.latency_ns.0, percentile / 100.0)
+    }
+
+    /// Latencies of all transactions, nanoseconds.
+    pub(crate) fn histogram_ns(&self) -> &Histogram<u64> {
+        &self.latency_ns.0
+    }
+
+    /// Latencies of the kinds that occurred, nanoseconds.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = (Kind, &str, &Histogram<u64>)> {
+        self.names.occurred(&self.kinds)
     }
 
     /// A percentile of the time from a transaction's first request to its last reply,
@@ -85,6 +102,8 @@ pub struct LoadOutcome {
     pub latency_s_sum: f64,
     /// The latencies: HdrHistogram V2, microseconds, three significant digits.
     pub histogram: Vec<u8>,
+    /// Latency by kind of transaction and by statement: those that occurred.
+    pub kinds: Vec<KindLatency>,
     /// CPU time of each reactor thread within the measurement, seconds.
     pub client_cpu_s: Vec<f64>,
     /// What each reactor ran on.
@@ -188,6 +207,8 @@ pub(crate) struct Merger<'a> {
     whole: Sums,
     /// Since the last checkpoint; only if there are checkpoints.
     stretch: Option<Sums>,
+    kinds: KindLatencies,
+    names: Arc<KindNames>,
     counts_whole_run: Counts,
     errors: Errors,
     outages: Vec<meter::Outage>,
@@ -204,6 +225,7 @@ struct IntervalSum {
     to_ns: u64,
     counts: Counts,
     latency_ns: Histogram<u64>,
+    kinds: KindLatencies,
     concurrency: u64,
     pace: Option<PaceSum>,
 }
@@ -219,13 +241,15 @@ impl IntervalSum {
 }
 
 impl<'a> Merger<'a> {
-    pub(crate) fn new(timeline: Timeline<'a>) -> Self {
+    pub(crate) fn new(timeline: Timeline<'a>, names: KindNames) -> Self {
         let stretch = (!timeline.checkpoints.is_empty()).then(|| Sums::new(0.0));
         Self {
             timeline,
             interval: None,
             whole: Sums::new(0.0),
             stretch,
+            kinds: KindLatencies::default(),
+            names: Arc::new(names),
             counts_whole_run: Counts::default(),
             errors: Errors::default(),
             outages: Vec::new(),
@@ -248,6 +272,7 @@ impl<'a> Merger<'a> {
             }
             self.errors.add(&tally.errors);
             self.outages.extend(&tally.outages);
+            self.kinds.add(&tally.kinds);
             if let Some(pace) = &tally.pace {
                 self.pace.get_or_insert_with(PaceSum::new).add(pace);
             }
@@ -260,6 +285,7 @@ impl<'a> Merger<'a> {
             to_ns: tally.to_ns,
             counts: Counts::default(),
             latency_ns: new_histogram(),
+            kinds: KindLatencies::default(),
             concurrency: 0,
             pace: None,
         });
@@ -270,6 +296,7 @@ impl<'a> Merger<'a> {
         interval.to_ns = interval.to_ns.max(tally.to_ns);
         interval.counts.add(&tally.counts);
         add_histogram(&mut interval.latency_ns, &tally.latency);
+        interval.kinds.add(&tally.kinds);
     }
 
     /// Whether what was merged ends at a checkpoint.
@@ -331,6 +358,8 @@ impl<'a> Merger<'a> {
             queue_length,
             pace: sum.pace,
             latency_ns: Latencies(sum.latency_ns),
+            kinds: sum.kinds,
+            names: Arc::clone(&self.names),
         })
     }
 
@@ -356,6 +385,7 @@ impl<'a> Merger<'a> {
             latency: whole.latency,
             latency_s_sum: whole.latency_s_sum,
             histogram: serialize_us(&whole.latency_ns.0),
+            kinds: kinds::summaries(&self.names, &self.kinds),
             client_cpu_s: Vec::new(),
             reactors: Vec::new(),
             batch_scheduling: false,
@@ -371,11 +401,6 @@ impl<'a> Merger<'a> {
     }
 }
 
-fn add_histogram(sum: &mut Histogram<u64>, part: &Histogram<u64>) {
-    sum.add(part)
-        .expect("invariant: all histograms of a run have the same bounds");
-}
-
 /// A quantile in microseconds; 0 without values.
 fn quantile_us(latency_ns: &Histogram<u64>, quantile: f64) -> f64 {
     if latency_ns.is_empty() {
@@ -385,7 +410,7 @@ fn quantile_us(latency_ns: &Histogram<u64>, quantile: f64) -> f64 {
     latency_ns.value_at_quantile(quantile).min(latency_ns.max()) as f64 / 1e3
 }
 
-fn summary(latency_ns: &Histogram<u64>, latency_ns_sum: u64) -> LatencySummary {
+pub(crate) fn summary(latency_ns: &Histogram<u64>, latency_ns_sum: u64) -> LatencySummary {
     if latency_ns.is_empty() {
         return LatencySummary::default();
     }

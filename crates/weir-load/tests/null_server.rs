@@ -2,14 +2,20 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use tempfile::TempDir;
 use weir_load::{
-    Fault, Interval, LoadError, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, Progress,
-    Tolerated, Totals, run, run_observed,
+    Fault, HdrLog, Interval, LoadError, LoadOutcome, LoadPlan, NullServer, NullServerBehavior,
+    Progress, Tolerated, Totals, run, run_observed,
 };
 use weir_model::{Endpoint, Secret, WorkloadName};
 
@@ -454,4 +460,40 @@ fn a_server_that_never_answers_is_given_up() {
         error.to_string().contains("no answer within 0.2 s"),
         "{error}"
     );
+}
+
+#[test]
+fn a_log_of_latencies_holds_every_statement_of_every_interval() {
+    let bench = Bench::new(NullServerBehavior::default());
+    let (outcome, intervals) = go(&bench.plan(WorkloadName::OltpReadWrite, 500)).unwrap();
+    let mut bytes = Vec::new();
+    let mut log = HdrLog::new(&mut bytes, SystemTime::now()).unwrap();
+    for interval in &intervals {
+        log.write(interval).unwrap();
+    }
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for entry in IntervalLogIterator::new(&bytes) {
+        let Ok(LogEntry::Interval(line)) = entry else {
+            continue;
+        };
+        let encoded = BASE64_STANDARD.decode(line.encoded_histogram()).unwrap();
+        let histogram: Histogram<u64> = Deserializer::new()
+            .deserialize(&mut encoded.as_slice())
+            .unwrap();
+        let tag = line.tag().map_or("", |tag| tag.as_str());
+        *counts.entry(tag.to_owned()).or_default() += histogram.len();
+    }
+    // Ten selects by key and one of each other statement in a transaction; statements of a
+    // transaction that the end of the measurement cut off are counted too.
+    let transactions = counts[""];
+    assert_eq!(transactions, outcome.counts.transactions);
+    let statements: u64 = counts
+        .iter()
+        .filter_map(|(tag, count)| tag.starts_with("statement:").then_some(count))
+        .sum();
+    assert_eq!(statements, outcome.counts.queries);
+    let kinds = &outcome.kinds;
+    assert_eq!(kinds.iter().map(|kind| kind.count).sum::<u64>(), statements);
+    let points = kinds.iter().map(|kind| kind.count).max().unwrap();
+    assert!((10 * transactions..=10 * transactions + 80).contains(&points));
 }

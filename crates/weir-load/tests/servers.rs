@@ -10,8 +10,8 @@ use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use tempfile::TempDir;
 use weir_load::{
-    ArrivalKind, Distribution, LoadError, LoadOutcome, LoadPlan, PreparePlan, Rate, Tolerated,
-    cleanup, prepare, run,
+    ArrivalKind, Distribution, LoadError, LoadOutcome, LoadPlan, PreparePlan, Rate, ReactorKind,
+    Tolerated, cleanup, prepare, run,
 };
 use weir_model::{Flavor, Secret, WorkloadName};
 use weir_server::{PrivateServer, testing};
@@ -658,8 +658,17 @@ fn a_server_that_is_killed_ends_the_run(flavor: Flavor) {
 }
 
 fn a_restart_of_the_server_is_survived_when_asked_for(flavor: Flavor) {
+    survive_a_restart(flavor, ReactorKind::Epoll);
+}
+
+fn a_restart_is_survived_on_io_uring_too(flavor: Flavor) {
+    survive_a_restart(flavor, ReactorKind::IoUring);
+}
+
+fn survive_a_restart(flavor: Flavor, reactor: ReactorKind) {
     let bench = Bench::loaded(flavor);
     let plan = LoadPlan {
+        reactor,
         measure: Some(Duration::from_mins(1)),
         interval: Duration::from_millis(100),
         reconnect: true,
@@ -702,6 +711,7 @@ fn a_restart_of_the_server_is_survived_when_asked_for(flavor: Flavor) {
         stop.store(true, Ordering::Relaxed);
         let outcome = load.join().unwrap().unwrap();
         assert_eq!(outcome.counts.reconnects, 4, "{outcome:?}");
+        assert_eq!(outcome.reactors, [reactor]);
         let [outage] = outcome.outages.as_slice() else {
             panic!("{:?}", outcome.outages);
         };
@@ -756,6 +766,7 @@ on_both_flavors!(
     a_wrong_password_is_refused_in_the_servers_words,
     a_server_that_is_killed_ends_the_run,
     a_restart_of_the_server_is_survived_when_asked_for,
+    a_restart_is_survived_on_io_uring_too,
     a_longer_way_to_the_server_is_in_every_latency,
     loading_can_be_interrupted,
     missing_privileges_are_named_before_the_run,

@@ -3,6 +3,8 @@
 mod atomicity;
 mod cache;
 mod checks;
+mod faults;
+mod latencies;
 mod media;
 mod nand;
 mod settings;
@@ -17,9 +19,13 @@ use thiserror::Error;
 pub use self::atomicity::{Atomicity, Pieces};
 pub use self::cache::{CacheFill, CachedWrites, FrontCache, FrontDrive};
 use self::checks::Check;
+pub use self::faults::{FaultError, FaultStatistics, Faults, Operations};
+pub use self::latencies::Latencies;
 pub use self::media::{Disks, Flash, Throttle, ThrottleRate};
 pub use self::nand::{Endurance, Nand, SlcCache};
-pub use self::statistics::{CacheStatistics, DriveStatistics, FileKindStatistics, SpaceState};
+pub use self::statistics::{
+    CacheStatistics, DriveStatistics, FileKindLatencies, FileKindStatistics, SpaceState,
+};
 pub use self::timing::{FlushTiming, ReadTiming, WriteCache, WriteTiming};
 use crate::{Bytes, parse_toml};
 

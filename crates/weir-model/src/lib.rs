@@ -27,8 +27,9 @@ pub use design::{Factor, LatencyStatistic, Objective, Repetition, SearchGoal, Se
 pub use device::{DeviceModel, Nanoseconds, Op, OpKind};
 pub use drive::{
     Atomicity, CacheFill, CacheStatistics, CachedWrites, CompressedSizes, Compression, Disks,
-    DriveProfile, DriveStatistics, Endurance, FileKindStatistics, Flash, FlushTiming, FrontCache,
-    FrontDrive, Nand, Pieces, ProfileError, Provisioning, ReadTiming, SlcCache, SpaceState,
+    DriveProfile, DriveStatistics, Endurance, FaultError, FaultStatistics, Faults,
+    FileKindLatencies, FileKindStatistics, Flash, FlushTiming, FrontCache, FrontDrive, Latencies,
+    Nand, Operations, Pieces, ProfileError, Provisioning, ReadTiming, SlcCache, SpaceState,
     Throttle, ThrottleRate, WriteCache, WriteTiming,
 };
 pub use endpoint::{Address, Endpoint, Secret};

@@ -192,14 +192,27 @@ pub(crate) enum DriveCommand {
     },
     /// Mount an emulated drive and serve it until it is unmounted or interrupted
     Mount(MountArguments),
-    /// Counters of a mounted drive
+    /// What a mounted drive is doing, refreshed each second on a terminal
     Stat {
         /// The mountpoint
         dir: PathBuf,
-        /// Print JSON
+        /// Print all that was counted since the mount once, as JSON
         #[arg(long)]
         json: bool,
+        /// Print what was counted since the mount once, also on a terminal
+        #[arg(long)]
+        once: bool,
     },
+    /// Make a mounted drive misbehave: KEY=VALUE..., or `reset`; docs/drive.md lists the keys
+    Set {
+        /// The mountpoint
+        dir: PathBuf,
+        /// Faults as KEY=VALUE, or the word `reset`
+        #[arg(required = true, value_name = "KEY=VALUE")]
+        settings: Vec<String>,
+    },
+    /// Record what a mounted drive is asked, or read such a recording
+    Trace(TraceArguments),
     /// Unmount a drive
     Unmount {
         /// The mountpoint
@@ -222,6 +235,9 @@ pub(crate) struct MountArguments {
     /// Shrink the drive's throughput, as in 1/25; latencies stay
     #[arg(long, value_name = "SCALE", default_value_t)]
     pub(crate) drive_scale: Scale,
+    /// Replace a figure of the profile, as in flash.fill=0.5 or advertise=true; repeatable
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
     /// Emulate it also if it is faster than this machine can emulate
     #[arg(long)]
     pub(crate) below_floor: bool,
@@ -237,4 +253,22 @@ pub(crate) struct MountArguments {
     /// Started by a program: print a line to standard output when the drive is mounted
     #[arg(long, hide = true)]
     pub(crate) foreground: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TraceArguments {
+    /// The mountpoint of a drive to record, or the file of a recording to read
+    pub(crate) from: PathBuf,
+    /// Record into this new file until Ctrl-C
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// End the recording after so many seconds
+    #[arg(long, value_name = "N", requires = "out")]
+    pub(crate) seconds: Option<f64>,
+    /// End a recording whose `weir` was killed
+    #[arg(long, conflicts_with = "out")]
+    pub(crate) stop: bool,
+    /// Print each operation of a recording, tab-separated, instead of a summary
+    #[arg(long, conflicts_with_all = ["out", "stop"])]
+    pub(crate) print: bool,
 }

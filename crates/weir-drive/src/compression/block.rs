@@ -14,6 +14,8 @@ pub(super) const BLOCK_BYTES: usize = 4096;
 /// No kind of data shrinks further: the drive keeps a map entry and a header for each block.
 pub(super) const FRACTION_MIN: f64 = 1.0 / 64.0;
 
+/// A block of which nothing was written.
+static EMPTY: [u8; BLOCK_BYTES] = [0; BLOCK_BYTES];
 /// The level that stores what zlib's level 1 does.
 const LEVEL: i32 = 2;
 /// With zlib's header and checksum.
@@ -56,7 +58,7 @@ impl BlockCompressor {
     }
 
     fn block_fraction(&mut self, block: &[u8]) -> f64 {
-        if block.iter().all(|&byte| byte == 0) {
+        if is_empty(block) {
             return FRACTION_MIN;
         }
         self.zlib.reset();
@@ -69,6 +71,12 @@ impl BlockCompressor {
             _ => 1.0,
         }
     }
+}
+
+/// Whether there is nothing in a block; a look at its first byte nearly always says no.
+pub(super) fn is_empty(block: &[u8]) -> bool {
+    // memcmp(3), which is many times as fast as a loop over bytes.
+    *block == EMPTY[..block.len()]
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The estimate: one 4 KiB block every few milliseconds is compressed, by a thread of its own, and
-//! each kind of file keeps a moving average.
+//! each kind of file keeps a moving average. Empty blocks, often half of a table, are counted instead:
+//! as samples they would be most of the estimate's error.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +8,7 @@ use std::thread::{JoinHandle, Thread};
 
 use weir_model::{FileKind, Nanoseconds};
 
-use super::block::{BLOCK_BYTES, BlockCompressor};
+use super::block::{BLOCK_BYTES, BlockCompressor, FRACTION_MIN, is_empty};
 
 /// Shortest time between two samples: 200 a second.
 const INTERVAL_NS: Nanoseconds = 5_000_000;
@@ -57,9 +58,14 @@ impl Sampler {
         })
     }
 
-    /// Stored bytes / written bytes of what is written to files of `kind`.
-    pub fn fraction(&self, kind: FileKind) -> f64 {
-        self.shared.fraction(kind).unwrap_or(1.0)
+    /// Stored bytes / written bytes of `data`, written to a file of `kind`: its empty blocks as they
+    /// are, the others as samples of their kind were.
+    pub fn fraction(&self, kind: FileKind, data: &[u8]) -> f64 {
+        let of_others = self.shared.fraction(kind).unwrap_or(1.0);
+        let blocks = data.chunks(BLOCK_BYTES);
+        let all = blocks.len().max(1) as f64;
+        let empty = blocks.filter(|block| is_empty(block)).count() as f64;
+        of_others + (FRACTION_MIN - of_others) * empty / all
     }
 
     /// Looks at a write, if it is time for a sample.
@@ -67,10 +73,14 @@ impl Sampler {
         if now < self.next_at.load(Ordering::Relaxed) || data.len() < BLOCK_BYTES {
             return;
         }
-        self.next_at.store(now + INTERVAL_NS, Ordering::Relaxed);
         let blocks = data.len() / BLOCK_BYTES;
         let block = self.turn.fetch_add(1, Ordering::Relaxed) as usize % blocks;
         let start = block * BLOCK_BYTES;
+        // Empty blocks are counted, not sampled.
+        if is_empty(&data[start..start + BLOCK_BYTES]) {
+            return;
+        }
+        self.next_at.store(now + INTERVAL_NS, Ordering::Relaxed);
         let mut copy = Box::new([0; BLOCK_BYTES]);
         copy.copy_from_slice(&data[start..start + BLOCK_BYTES]);
         *self.shared.lock() = Some((kind, copy));
@@ -144,16 +154,20 @@ mod tests {
     #[test]
     fn each_kind_of_file_learns_its_own_fraction() {
         let sampler = Sampler::start().unwrap();
-        assert!((sampler.fraction(FileKind::Data) - 1.0).abs() < f64::EPSILON);
-        let page = digits(16_384);
+        let mut page = digits(16_384);
+        assert!((sampler.fraction(FileKind::Data, &page) - 1.0).abs() < f64::EPSILON);
         let patience = Instant::now() + Duration::from_secs(10);
         let mut now = INTERVAL_NS;
-        while sampler.fraction(FileKind::Data) > 0.9 && Instant::now() < patience {
+        while sampler.fraction(FileKind::Data, &page) > 0.9 && Instant::now() < patience {
             sampler.observe(FileKind::Data, &page, now);
             now += INTERVAL_NS;
             std::thread::sleep(Duration::from_millis(1));
         }
-        assert!((0.4..0.6).contains(&sampler.fraction(FileKind::Data)));
-        assert!((sampler.fraction(FileKind::Redo) - 1.0).abs() < f64::EPSILON);
+        assert!((0.4..0.6).contains(&sampler.fraction(FileKind::Data, &page)));
+        assert!((sampler.fraction(FileKind::Redo, &page) - 1.0).abs() < f64::EPSILON);
+        let full = sampler.fraction(FileKind::Data, &page);
+        page[..8192].fill(0);
+        let half_empty = sampler.fraction(FileKind::Data, &page);
+        assert!((half_empty - f64::midpoint(full, FRACTION_MIN)).abs() < 1e-9);
     }
 }

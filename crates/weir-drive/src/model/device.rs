@@ -112,6 +112,11 @@ impl Device {
         self.throttled_ns[usize::from(op.kind == OpKind::Write)] += buckets.cost_ns(op.bytes);
         buckets.admit(op.bytes, now)
     }
+
+    /// A fault: what is written from now on drains at this share of its speed, above 0 to 1.
+    pub(super) fn set_drain_share(&mut self, share: f64) {
+        self.writes.set_drain_share(share);
+    }
 }
 
 impl DeviceModel for Device {

@@ -47,6 +47,8 @@ pub(super) struct Writes {
     host_written_bytes: u64,
     media_written_bytes: f64,
     busy_ns: f64,
+    /// A fault: share of its speed at which the drain goes on.
+    drain_share: f64,
 }
 
 impl Writes {
@@ -76,6 +78,7 @@ impl Writes {
             host_written_bytes: 0,
             media_written_bytes: 0.0,
             busy_ns: 0.0,
+            drain_share: 1.0,
         }
     }
 
@@ -122,7 +125,7 @@ impl Writes {
                 dense_bytes.max(host_bytes) * self.media_ns_per_byte,
             ),
         };
-        let drain_ns = transfer_ns.max(cost.least_ns);
+        let drain_ns = transfer_ns.max(cost.least_ns) / self.drain_share;
         self.drained_at = begins + drain_ns;
         if let Some(dies) = &mut self.dies {
             // In bytes of dense blocks, to which the dies' time to program belongs.
@@ -137,6 +140,11 @@ impl Writes {
         self.host_written_bytes += op.bytes;
         self.media_written_bytes += media_bytes;
         self.busy_ns += drain_ns;
+    }
+
+    /// What is accepted from now on drains at this share of its speed, above 0 to 1.
+    pub(super) fn set_drain_share(&mut self, share: f64) {
+        self.drain_share = share;
     }
 
     /// What a byte takes if the single-bit cache takes the write, nanoseconds.

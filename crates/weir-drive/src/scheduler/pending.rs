@@ -2,10 +2,11 @@
 
 use std::cmp::Ordering;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-use fuser::{Errno, ReplyData, ReplyEmpty, ReplyWrite};
-use weir_model::Nanoseconds;
+use fuser::{Errno, FileAttr, ReplyAttr, ReplyData, ReplyEmpty, ReplyWrite};
 
+use crate::calibration::Ticket;
 use crate::recording::Recorded;
 
 /// Buffers that are kept for the next read; more than the kernel's background limit is useless.
@@ -26,6 +27,8 @@ pub(crate) enum Reply {
     Written(ReplyWrite, u32, Option<Recorded>),
     /// Done: a flush, a discard.
     Done(ReplyEmpty, Option<Recorded>),
+    /// What the prober asked for.
+    Probe(ReplyAttr, Box<FileAttr>),
 }
 
 impl Reply {
@@ -50,6 +53,7 @@ impl Reply {
                 Recorded::done(recorded);
                 reply.ok();
             }
+            Self::Probe(reply, attributes) => reply.attr(&Duration::ZERO, &attributes),
         }
     }
 }
@@ -86,33 +90,13 @@ impl Buffers {
 /// A reply in the heap, ordered so that the earliest deadline is the greatest.
 #[derive(Debug)]
 pub(super) struct Pending {
-    due: Nanoseconds,
-    accepted: Nanoseconds,
-    reply: Reply,
-}
-
-impl Pending {
-    pub(super) fn new(due: Nanoseconds, accepted: Nanoseconds, reply: Reply) -> Self {
-        Self {
-            due,
-            accepted,
-            reply,
-        }
-    }
-
-    pub(super) fn due(&self) -> Nanoseconds {
-        self.due
-    }
-
-    /// Deadline, acceptance, reply.
-    pub(super) fn into_parts(self) -> (Nanoseconds, Nanoseconds, Reply) {
-        (self.due, self.accepted, self.reply)
-    }
+    pub(super) ticket: Ticket,
+    pub(super) reply: Reply,
 }
 
 impl Ord for Pending {
     fn cmp(&self, other: &Self) -> Ordering {
-        other.due.cmp(&self.due)
+        other.ticket.due.cmp(&self.ticket.due)
     }
 }
 
@@ -124,7 +108,7 @@ impl PartialOrd for Pending {
 
 impl PartialEq for Pending {
     fn eq(&self, other: &Self) -> bool {
-        self.due == other.due
+        self.ticket.due == other.ticket.due
     }
 }
 

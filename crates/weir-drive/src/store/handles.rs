@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::{FallocateFlags, SeekFrom};
+use rustix::fs::{FallocateFlags, Mode, OFlags, SeekFrom};
 use rustix::io::{Errno, Result};
 
 use super::inodes::Inode;
@@ -97,6 +97,20 @@ impl OpenFile {
             self.recount()?;
         }
         Ok(())
+    }
+
+    /// Changes one stored bit of the byte at `offset`, and of `data`, which was read from there on.
+    pub(crate) fn flip_bit(&self, offset: u64, data: &mut [u8], bit: u64) -> Result<()> {
+        if data.is_empty() {
+            return Ok(());
+        }
+        let place = (bit / 8) as usize % data.len();
+        data[place] ^= 1 << (bit % 8);
+        // The caller may have opened it for reading only.
+        let path = self.inode.proc_path();
+        let file = rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+        let changed = &data[place..=place];
+        rustix::io::pwrite(&file, changed, offset + place as u64).map(drop)
     }
 
     /// fallocate(2): allocation, holes and zeroes.

@@ -1,6 +1,7 @@
 //! The inodes that the kernel knows, by number, with the count of its lookups.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU8;
@@ -10,7 +11,7 @@ use rustix::fs::{FileType, Stat};
 use rustix::io::{Errno, Result};
 use weir_model::FileKind;
 
-use super::space::{FileSpace, Space};
+use super::space::{FileSpace, Freed, Space};
 
 /// The number of a FUSE file system's root (`FUSE_ROOT_ID`).
 pub(super) const ROOT: u64 = 1;
@@ -62,6 +63,18 @@ impl Inode {
         self.file_space.recount(stat, &self.space);
     }
 
+    /// Nobody can read `range`, bytes of the file, any longer.
+    pub(super) fn free(&self, range: Range<u64>) {
+        if !range.is_empty() {
+            self.space.free(Freed {
+                file: self.number,
+                kind: self.kind(),
+                offset: range.start,
+                bytes: range.end - range.start,
+            });
+        }
+    }
+
     pub(super) fn space(&self) -> &Space {
         &self.space
     }
@@ -75,6 +88,7 @@ impl Drop for Inode {
         };
         if stat.st_nlink == 0 && FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
             self.file_space.release(&self.space);
+            self.free(0..stat.st_size.cast_unsigned());
         }
     }
 }

@@ -5,9 +5,11 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::Stat;
 use rustix::io::{Errno, Result};
+use weir_model::FileKind;
 
 use super::walk;
 
@@ -21,6 +23,18 @@ const STAT_BLOCK_BYTES: u64 = 512;
 pub(crate) struct Space {
     capacity_bytes: u64,
     used_bytes: AtomicU64,
+    /// A fault: there is no room, whatever is used.
+    is_full: AtomicBool,
+    freed: Mutex<Vec<Freed>>,
+}
+
+/// A part of a file that nobody can read any longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Freed {
+    pub(crate) file: u64,
+    pub(crate) kind: FileKind,
+    pub(crate) offset: u64,
+    pub(crate) bytes: u64,
 }
 
 impl Space {
@@ -28,7 +42,26 @@ impl Space {
         Self {
             capacity_bytes,
             used_bytes: AtomicU64::new(used_bytes),
+            is_full: AtomicBool::new(false),
+            freed: Mutex::default(),
         }
+    }
+
+    /// From now on nothing has room, or what the capacity holds.
+    pub(crate) fn set_full(&self, is_full: bool) {
+        self.is_full.store(is_full, Ordering::Relaxed);
+    }
+
+    pub(super) fn free(&self, freed: Freed) {
+        self.lock_freed().push(freed);
+    }
+
+    pub(super) fn take_freed(&self) -> Vec<Freed> {
+        std::mem::take(&mut *self.lock_freed())
+    }
+
+    fn lock_freed(&self) -> MutexGuard<'_, Vec<Freed>> {
+        self.freed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Bytes that files can occupy.
@@ -43,7 +76,8 @@ impl Space {
 
     /// `ENOSPC` if `growth` more bytes exceed the capacity.
     pub(super) fn check_room(&self, growth: u64) -> Result<()> {
-        if growth > 0 && self.used_bytes() + growth > self.capacity_bytes {
+        let full = self.is_full.load(Ordering::Relaxed);
+        if growth > 0 && (full || self.used_bytes() + growth > self.capacity_bytes) {
             return Err(Errno::NOSPC);
         }
         Ok(())

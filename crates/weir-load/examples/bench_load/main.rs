@@ -11,8 +11,10 @@ mod cases;
 mod child;
 mod server;
 mod table;
+mod truth;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Parser;
@@ -35,7 +37,7 @@ struct Options {
     /// Seconds of each run
     #[arg(long, default_value_t = 6)]
     time: u32,
-    /// Run only cases whose name contains this, such as `point_select/64`
+    /// Run only cases whose name contains this, such as `point_select/64`; or `truth`
     #[arg(long)]
     only: Option<String>,
     /// A further way to run Weir, `NAME=OPTIONS` or `NAME=@PROGRAM OPTIONS`
@@ -56,6 +58,8 @@ struct Results {
     turns: usize,
     run_s: u32,
     cases: Vec<CaseResult>,
+    latency_truth: Vec<truth::Truth>,
+    stalls: Vec<truth::Stall>,
 }
 
 #[derive(Debug, Serialize)]
@@ -81,6 +85,7 @@ fn main() -> anyhow::Result<()> {
         })
         .collect();
     let server = server::Server::start().context("while starting the server")?;
+    let version = server.version();
     let load_average_before = load_average();
     let mut results = Vec::new();
     for (index, case) in cases.iter().enumerate() {
@@ -97,14 +102,22 @@ fn main() -> anyhow::Result<()> {
             comparisons,
         });
     }
+    drop(server);
+    let (latency_truth, stalls) = if options.only.as_deref().is_none_or(|only| only == "truth") {
+        truth::measure(Duration::from_secs(u64::from(options.time.min(3))))?
+    } else {
+        Default::default()
+    };
     let results = Results {
-        server: server.version(),
+        server: version,
         processor: processor(),
         load_average_before,
         load_average_after: load_average(),
         turns: options.turns,
         run_s: options.time,
         cases: results,
+        latency_truth,
+        stalls,
     };
     println!(
         "{}; {}; load average {} before, {} after",

@@ -14,7 +14,7 @@ use std::io;
 use super::{Cause, Driver, Fresh, Next, Share, Transport};
 use crate::LoadError;
 use crate::codec::{Reply, ReplyParser, ServerError};
-use crate::meter::{Course, Meter, Phase, QueryKind};
+use crate::meter::{Course, Kind, Meter, Phase, QueryKind};
 use crate::workload::{BulkText, Rng};
 
 use place::Place;
@@ -52,6 +52,8 @@ pub(crate) struct MysqlDriver {
     doing: Doing,
     place: Place,
     course: Course,
+    /// When the outstanding request set out.
+    asked_ns: u64,
     /// When to look for a new connection.
     look_ns: u64,
     /// What the delay of a slower network holds back.
@@ -75,6 +77,7 @@ impl MysqlDriver {
             doing: Doing::Step(0),
             place: Place::new(number, slots),
             course: Course::default(),
+            asked_ns: 0,
             look_ns: 0,
             transit: None,
             share: Share::default(),
@@ -187,12 +190,19 @@ impl MysqlDriver {
         let Doing::Step(index) = self.doing else {
             return Ok(self.retry(shared, meter));
         };
+        if let Some(statement) = shared.requests.statement(self.place.transaction, index) {
+            meter.completed(Kind::Statement(statement), self.asked_ns);
+        }
         if index + 1 < shared.requests.steps(self.place.transaction) {
             self.doing = Doing::Step(index + 1);
             return Ok(self.send(shared, meter));
         }
         let transactions = self.place.rows.max(1);
         meter.transactions(transactions, self.course);
+        if shared.requests.has_choice() {
+            let kind = Kind::Transaction(self.place.transaction);
+            meter.completed(kind, self.course.due_ns);
+        }
         if meter.phase() == Phase::Measure {
             self.share.transactions += transactions;
             self.share.busy_ns += meter.last_now() - self.course.tried_ns;

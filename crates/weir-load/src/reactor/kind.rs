@@ -9,7 +9,7 @@ use crate::meter::Meter;
 
 /// Connections of one reactor from which on a round of replies is worth more than the earliest
 /// reply: journal, 2026-11-20, load engine numbers.
-const RING_CONNECTIONS_MIN: usize = 32;
+pub(crate) const RING_CONNECTIONS_MIN: u32 = 32;
 
 /// How a reactor waits for its connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,7 +35,7 @@ pub(crate) fn drive<D: Driver>(
     let is_plain = drivers.iter().all(Driver::is_plain);
     let ring = match kind {
         ReactorKind::Epoll => None,
-        ReactorKind::Auto if count < RING_CONNECTIONS_MIN || !is_plain => None,
+        ReactorKind::Auto if count < RING_CONNECTIONS_MIN as usize || !is_plain => None,
         // A kernel that is too old, or one that forbids it (kernel.io_uring_disabled, seccomp).
         ReactorKind::Auto => RingSockets::new(count).ok(),
         ReactorKind::IoUring if !is_plain => {

@@ -2,8 +2,8 @@
 
 use weir_model::LatencySummary;
 
-use super::{Latencies, LoadOutcome, add_histogram, summary};
-use crate::meter::{Pace, new_histogram};
+use super::{Latencies, LoadOutcome, summary};
+use crate::meter::{Pace, add_histogram, new_histogram};
 
 /// Share of the due transactions that may wait at the end before it is worth a word.
 const QUEUE_SHARE_MAX: f64 = 0.01;
@@ -74,6 +74,19 @@ impl PaceSum {
 }
 
 impl LoadOutcome {
+    /// A sentence about a load engine that was itself the limit of a closed loop; nothing if it
+    /// was not.
+    pub fn client_note(&self) -> Option<String> {
+        let utilization = self.client_utilization();
+        (self.open_loop.is_none() && utilization >= BUSY_SHARE).then(|| {
+            format!(
+                "client-limited: a reactor was busy for {:.0} % of the time, so that the server could \
+                 have done more; use more --reactors",
+                utilization * 100.0
+            )
+        })
+    }
+
     /// A sentence about a schedule that was not kept, and what to do; nothing if it was, or in a
     /// closed loop.
     pub fn schedule_note(&self) -> Option<String> {

@@ -32,7 +32,7 @@ fn tally(phase: Phase, from_ns: u64, latencies_us: &[u64]) -> Tally {
 
 #[test]
 fn reactors_add_up_and_the_warmup_stays_out_of_the_summary() {
-    let mut merger = Merger::new(TIMELINE);
+    let mut merger = Merger::new(TIMELINE, KindNames::default());
     merger.add(&tally(Phase::Warmup, 0, &[900, 900]));
     merger.add(&tally(Phase::Warmup, 0, &[900]));
     let warmup = merger.end_interval().unwrap().record;
@@ -58,7 +58,7 @@ fn reactors_add_up_and_the_warmup_stays_out_of_the_summary() {
 
 #[test]
 fn the_exported_histogram_is_in_microseconds() {
-    let mut merger = Merger::new(TIMELINE);
+    let mut merger = Merger::new(TIMELINE, KindNames::default());
     merger.add(&tally(Phase::Measure, SECOND, &[100, 100, 2_000]));
     let bytes = merger.finish().histogram;
     let histogram: Histogram<u64> = Deserializer::new()
@@ -71,7 +71,7 @@ fn the_exported_histogram_is_in_microseconds() {
 
 #[test]
 fn nothing_measured_is_zero_not_nonsense() {
-    let outcome = Merger::new(TIMELINE).finish();
+    let outcome = Merger::new(TIMELINE, KindNames::default()).finish();
     assert_eq!(outcome.latency, LatencySummary::default());
     assert!(is(outcome.latency_us(99.0), 0.0));
     assert!(is(outcome.client_utilization(), 0.0));

@@ -3,8 +3,8 @@
 use hdrhistogram::Histogram;
 use weir_model::LatencySummary;
 
-use super::{Fairness, Latencies, add_histogram, quantile_us, summary};
-use crate::meter::{Counts, Tally, new_histogram};
+use super::{Fairness, Latencies, quantile_us, summary};
+use crate::meter::{Counts, Tally, add_histogram, new_histogram};
 
 /// What was completed in a part of a measurement.
 #[derive(Debug, Clone)]

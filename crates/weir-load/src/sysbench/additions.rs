@@ -6,7 +6,7 @@ use std::fmt::{Arguments, Write as _};
 use weir_model::LatencySummary;
 
 use super::Invocation;
-use crate::statistics::{LoadOutcome, OpenLoop};
+use crate::statistics::{KindLatency, LoadOutcome, OpenLoop};
 
 /// The text that follows the final report; may be empty.
 pub fn additions(invocation: &Invocation, outcome: &LoadOutcome) -> String {
@@ -22,6 +22,9 @@ pub fn additions(invocation: &Invocation, outcome: &LoadOutcome) -> String {
             line(&mut text, format_args!("    {label:<36} {ms:.3}"));
         }
         text.push('\n');
+    }
+    if invocation.statement_latency {
+        kinds(&mut text, &outcome.kinds);
     }
     if !outcome.outages.is_empty() {
         text.push_str("Lost connections (from the first lost to the last one back):\n");
@@ -47,6 +50,19 @@ pub fn additions(invocation: &Invocation, outcome: &LoadOutcome) -> String {
         text.push('\n');
     }
     text
+}
+
+fn kinds(text: &mut String, kinds: &[KindLatency]) {
+    text.push_str("Latency by transaction and by statement (ms):\n");
+    for kind in kinds {
+        let what = if kind.is_statement {
+            "statement"
+        } else {
+            "transaction"
+        };
+        summary(text, &format!("{what} {}:", kind.name), &kind.latency);
+    }
+    text.push('\n');
 }
 
 fn schedule(text: &mut String, open_loop: &OpenLoop) {
@@ -82,7 +98,7 @@ fn line(text: &mut String, arguments: Arguments<'_>) {
 mod tests {
     use super::*;
     use crate::meter::{ErrorCount, Timeline};
-    use crate::statistics::{Merger, Outage};
+    use crate::statistics::{KindNames, Merger, Outage};
     use crate::sysbench::{Surroundings, parse};
 
     fn outcome() -> LoadOutcome {
@@ -92,7 +108,7 @@ mod tests {
             interval_ns: 1,
             checkpoints: &[],
         };
-        Merger::new(timeline).finish()
+        Merger::new(timeline, KindNames::default()).finish()
     }
 
     fn invocation(line: &str) -> Invocation {

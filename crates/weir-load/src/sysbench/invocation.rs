@@ -1,5 +1,6 @@
 //! A command line as a plan.
 
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use weir_model::Secret;
@@ -7,7 +8,7 @@ use weir_model::Secret;
 use super::compat::Compat;
 use super::server::ServerSettings;
 use super::value::UsageError;
-use crate::plan::{ArrivalKind, LoadPlan, PreparePlan, Rate, Tolerated};
+use crate::plan::{ArrivalKind, LoadPlan, PreparePlan, Rate, Tolerated, reactors_for};
 use crate::reactor::ReactorKind;
 use crate::workload::{Distribution, Mix, Workload};
 
@@ -52,6 +53,10 @@ pub struct Invocation {
     pub percentile: u32,
     /// Percentiles to report after sysbench's report.
     pub percentiles: Vec<f64>,
+    /// Where the latencies of each interval go.
+    pub hdr_log: Option<PathBuf>,
+    /// Whether latencies by statement follow the report.
+    pub statement_latency: bool,
     /// Print a histogram.
     pub histogram: bool,
     /// 0 to 5, see sysbench.
@@ -76,7 +81,7 @@ impl Invocation {
 #[allow(clippy::struct_excessive_bools)] // each is a switch of the command line
 pub(super) struct Settings {
     pub(super) threads: u32,
-    pub(super) reactors: u32,
+    pub(super) reactors: Option<u32>,
     pub(super) compat: Compat,
     pub(super) warnings: Vec<String>,
     pub(super) forced_shutdown: bool,
@@ -94,6 +99,8 @@ pub(super) struct Settings {
     pub(super) reconnect: bool,
     pub(super) rtt: Duration,
     pub(super) percentiles: Vec<f64>,
+    pub(super) hdr_log: Option<PathBuf>,
+    pub(super) statement_latency: bool,
     pub(super) histogram: bool,
     pub(super) verbosity: u32,
     pub(super) rand_type: String,
@@ -123,7 +130,7 @@ impl Settings {
         };
         Self {
             threads: 1,
-            reactors: 1,
+            reactors: None,
             compat,
             warnings: Vec::new(),
             forced_shutdown: false,
@@ -141,6 +148,8 @@ impl Settings {
             reconnect: false,
             rtt: Duration::ZERO,
             percentiles: Vec::new(),
+            hdr_log: None,
+            statement_latency: false,
             histogram: false,
             verbosity: 3,
             rand_type: rand_type.to_owned(),
@@ -187,7 +196,7 @@ impl Settings {
         plan.tables = tables;
         plan.rows = self.table_size;
         plan.connections = self.threads;
-        plan.reactors = self.reactors;
+        plan.reactors = self.reactors.unwrap_or_else(|| reactors_for(self.threads));
         plan.reactor = self.reactor;
         plan.warmup = Duration::from_secs(u64::from(self.warmup_s));
         plan.measure = (self.time_s > 0).then(|| Duration::from_secs(u64::from(self.time_s)));
@@ -232,6 +241,8 @@ impl Settings {
             report_interval_s: self.report_interval_s,
             percentile: self.percentile,
             percentiles: self.percentiles,
+            hdr_log: self.hdr_log,
+            statement_latency: self.statement_latency,
             histogram: self.histogram,
             verbosity: self.verbosity,
         })

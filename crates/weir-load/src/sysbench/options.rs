@@ -70,6 +70,8 @@ options! {
     "report-interval", Both, "0", "print a line every so many seconds, 0 for none", |s, v| s.report_interval_s = v.small(0)?;
     "report-checkpoints", Both, "", "seconds after which to report what was done since the last of these, such as 60,120", |s, v| s.checkpoints_s = v.list_or_none(|text| text.parse().ok().filter(|second: &u32| *second > 0))?;
     "percentile", Both, "95", "percentile of latency to report, 0 for none", |s, v| s.percentile = v.number(0, 100)? as u32;
+    "hdr-log", Weir, "", "file for the latencies of each interval, as an HdrHistogram log", |s, v| s.hdr_log = Some(v.text()?.into());
+    "statement-latency", Weir, "off", "latency by kind of transaction and by statement after the report", |s, v| s.statement_latency = v.switch()?;
     "percentiles", Weir, "", "percentiles of latency after the report, such as 50,95,99.9", |s, v| s.percentiles = percentiles(v)?;
     "histogram", Both, "off", "print a histogram of latencies", |s, v| s.histogram = v.switch()?;
     "verbosity", Both, "3", "0 prints nothing but errors, 5 everything", |s, v| s.verbosity = v.number(0, 5)? as u32;
@@ -117,7 +119,7 @@ options! {
     "mysql_storage_engine", Both, "innodb", "storage engine", |s, v| s.engine = v.text()?;
     "reconnect-on-loss", Weir, "off", "survive a restart of the server: make lost connections again", |s, v| s.reconnect = v.switch()?;
     "rtt", Weir, "0ms", "round-trip time added to the network's, such as 500us", |s, v| s.rtt = v.duration()?;
-    "reactors", Weir, "1", "threads that drive the connections", |s, v| s.reactors = v.small(1)?;
+    "reactors", Weir, "auto", "threads that drive the connections: a number, or auto by their number", |s, v| s.reactors = reactors(v)?;
     "reactor", Weir, "auto", "how they wait: auto, epoll or io_uring", |s, v| s.reactor = reactor(v)?;
 }
 
@@ -291,6 +293,13 @@ fn arrivals(value: Value<'_>) -> Result<ArrivalKind, UsageError> {
         Some("poisson") => Ok(ArrivalKind::Poisson),
         Some("constant") => Ok(ArrivalKind::Constant),
         _ => Err(value.wrong("must be poisson or constant")),
+    }
+}
+
+fn reactors(value: Value<'_>) -> Result<Option<u32>, UsageError> {
+    match value.text {
+        Some("auto") => Ok(None),
+        _ => value.small(1).map(Some),
     }
 }
 

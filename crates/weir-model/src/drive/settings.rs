@@ -32,13 +32,13 @@ impl DriveProfile {
     }
 }
 
-fn parse_value(value: &str) -> Value {
+pub(super) fn parse_value(value: &str) -> Value {
     let parsed = toml::from_str::<Table>(&format!("value = {value}"));
     let found = parsed.ok().and_then(|mut table| table.remove("value"));
     found.unwrap_or_else(|| Value::String(value.to_owned()))
 }
 
-fn without_line(message: &str) -> String {
+pub(super) fn without_line(message: &str) -> String {
     let rest = message
         .strip_prefix("line ")
         .and_then(|rest| rest.split_once(": "));

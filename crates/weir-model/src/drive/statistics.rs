@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::{FaultStatistics, Latencies};
 use crate::FileKind;
 
 /// What an emulated drive has counted since it was mounted. Counters only grow: take differences.
@@ -45,6 +46,17 @@ pub struct DriveStatistics {
     /// The cache in front, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheStatistics>,
+    /// How long operations took by kind of file: from when the drive has read the request to when
+    /// its reply left, and the way there and back.
+    #[serde(default)]
+    pub latencies: BTreeMap<FileKind, FileKindLatencies>,
+    /// Faults, if any was set since the mount.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub faults: Option<FaultStatistics>,
+    /// How much longer the way to the drive and back takes now than at the mount, microseconds;
+    /// replies leave that much earlier.
+    #[serde(default)]
+    pub correction_us: f64,
     /// Median of (actual - modelled) completion, microseconds: the emulation's own error.
     pub lateness_us_p50: f64,
     /// 99th percentile of the same.
@@ -54,6 +66,14 @@ pub struct DriveStatistics {
 }
 
 impl DriveStatistics {
+    /// Largest share of late operations with which a drive is still the drive of its profile.
+    pub const LATE_SHARE_MAX: f64 = 0.01;
+
+    /// Whether replies came when the profile says. The bound of the whole project stands here.
+    pub fn is_on_time(&self) -> bool {
+        self.late_share <= Self::LATE_SHARE_MAX
+    }
+
     /// What was counted between `before` and this, both of the same mount.
     ///
     /// Levels (queue depth, space, compressed fraction) and the lateness quantiles, which have no
@@ -65,9 +85,16 @@ impl DriveStatistics {
             let earlier = before.by_kind.get(kind).copied().unwrap_or_default();
             *counted = counted.since(&earlier);
         }
+        let mut latencies = self.latencies.clone();
+        for (kind, counted) in &mut latencies {
+            if let Some(earlier) = before.latencies.get(kind) {
+                *counted = counted.since(earlier);
+            }
+        }
         Self {
             uptime_s: self.uptime_s - before.uptime_s,
             by_kind,
+            latencies,
             read_busy_s: self.read_busy_s - before.read_busy_s,
             write_busy_s: self.write_busy_s - before.write_busy_s,
             host_written_bytes: self
@@ -159,6 +186,22 @@ pub struct FileKindStatistics {
 }
 
 impl FileKindStatistics {
+    /// The traffic of two kinds of files together.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            reads: self.reads + other.reads,
+            read_bytes: self.read_bytes + other.read_bytes,
+            read_latency_s: self.read_latency_s + other.read_latency_s,
+            cache_hits: self.cache_hits + other.cache_hits,
+            writes: self.writes + other.writes,
+            write_bytes: self.write_bytes + other.write_bytes,
+            write_latency_s: self.write_latency_s + other.write_latency_s,
+            flushes: self.flushes + other.flushes,
+            flush_latency_s: self.flush_latency_s + other.flush_latency_s,
+        }
+    }
+
     fn since(&self, before: &Self) -> Self {
         Self {
             reads: self.reads.saturating_sub(before.reads),
@@ -170,6 +213,34 @@ impl FileKindStatistics {
             write_latency_s: self.write_latency_s - before.write_latency_s,
             flushes: self.flushes.saturating_sub(before.flushes),
             flush_latency_s: self.flush_latency_s - before.flush_latency_s,
+        }
+    }
+}
+
+/// How long the operations on one kind of file took.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct FileKindLatencies {
+    /// Reads.
+    pub reads: Latencies,
+    /// Writes, those with `O_SYNC` and `O_DSYNC` with their flush.
+    pub writes: Latencies,
+    /// fsync and fdatasync.
+    pub flushes: Latencies,
+}
+
+impl FileKindLatencies {
+    /// Takes in another kind's.
+    pub fn merge(&mut self, other: &Self) {
+        self.reads.merge(&other.reads);
+        self.writes.merge(&other.writes);
+        self.flushes.merge(&other.flushes);
+    }
+
+    fn since(&self, before: &Self) -> Self {
+        Self {
+            reads: self.reads.since(&before.reads),
+            writes: self.writes.since(&before.writes),
+            flushes: self.flushes.since(&before.flushes),
         }
     }
 }

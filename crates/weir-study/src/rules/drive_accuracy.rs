@@ -1,8 +1,8 @@
-//! The emulated drives kept their model's time.
+//! The emulated drives kept their model's time: else their latencies are not the drives'.
 
-use weir_model::Finding;
+use weir_model::{Comparison, Finding, Severity};
 
-use super::{Evidence, ONLY_WARNS, Rule};
+use super::{Evidence, Rule};
 
 pub(super) const RULE: Rule = Rule {
     id: "drive",
@@ -13,27 +13,22 @@ pub(super) const RULE: Rule = Rule {
              come late, and the drive that was measured is a slower one than its profile.",
     remedy: "Use a smaller `scale` for the drive, fewer connections or a quieter host.",
     reference: "docs/journal/2026-11-20-wakeful-processors.md",
-    severities: ONLY_WARNS,
-    study: |evidence| check(evidence).into_iter().collect(),
+    severities: &[Severity::Error],
+    comparison: check,
     ..Rule::NONE
 };
 
-/// Largest share of operations that may complete late (more than 10 us and 5 %).
-const LATE_SHARE_MAX: f64 = 0.01;
-
-fn check(evidence: &Evidence<'_>) -> Option<Finding> {
-    let result = evidence.result;
-    let drives = result
-        .runs
-        .iter()
+fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
+    let drives = evidence
+        .runs_of(comparison)
         .filter_map(|run| Some((run, run.drive.as_ref()?)));
     let (run, worst) = drives.max_by(|a, b| a.1.late_share.total_cmp(&b.1.late_share))?;
-    (worst.late_share > LATE_SHARE_MAX).then(|| {
-        RULE.warning(format!(
+    (!worst.is_on_time()).then(|| {
+        RULE.error(format!(
             "the emulated drive was late: in the worst run ({}) {:.1} % of the operations completed \
-             more than 5 % after their time, 99 % within {:.0} us; the host is too slow or too busy \
-             for this drive, so take latencies with care or use a smaller scale",
-            result.plan.cells[run.record.cell].label(),
+             more than 10 us and 5 % after their time, 99 % within {:.0} us; the host is too slow or \
+             too busy for this drive, so use a smaller scale, a slower drive or a calmer host",
+            evidence.cell(run.record.cell).label(),
             worst.late_share * 100.0,
             worst.lateness_us_p99
         ))

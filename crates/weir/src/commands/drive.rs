@@ -1,9 +1,13 @@
 //! `weir drive`.
 
+mod stat;
+mod trace;
+
 use std::path::Path;
 
+use anyhow::Context;
 use weir_drive::{MountOptions, RecordingOptions, Stop, profiles};
-use weir_model::{DriveProfile, DriveStatistics, FileKindStatistics};
+use weir_model::DriveProfile;
 use weir_report::table;
 
 use crate::cli::{DriveCommand, JsonArguments, MountArguments};
@@ -14,7 +18,9 @@ pub(crate) fn execute(command: &DriveCommand) -> anyhow::Result<Outcome> {
         DriveCommand::List(arguments) => list(arguments)?,
         DriveCommand::Show { profile } => show(&profiles::load(profile, None)?)?,
         DriveCommand::Mount(arguments) => mount(arguments)?,
-        DriveCommand::Stat { dir, json } => stat(dir, *json)?,
+        DriveCommand::Stat { dir, json, once } => stat::execute(dir, *json, *once)?,
+        DriveCommand::Set { dir, settings } => set(dir, settings)?,
+        DriveCommand::Trace(arguments) => trace::execute(arguments)?,
         DriveCommand::Unmount { dir } => weir_drive::unmount(dir)?,
     }
     Ok(Outcome::Done)
@@ -65,6 +71,7 @@ fn mount(arguments: &MountArguments) -> anyhow::Result<()> {
         drive_scale: arguments.drive_scale,
         below_floor: arguments.below_floor,
         remove_backing: arguments.remove_backing,
+        settings: pairs(&arguments.set)?,
         recording: arguments.record.as_ref().map(|directory| RecordingOptions {
             directory: directory.clone(),
             limit: arguments.record_limit,
@@ -87,52 +94,22 @@ fn mount(arguments: &MountArguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn stat(dir: &Path, json: bool) -> anyhow::Result<()> {
-    let statistics = weir_drive::statistics(dir)?;
-    if json {
-        output::line(serde_json::to_string(&statistics)?)?;
+fn set(dir: &Path, settings: &[String]) -> anyhow::Result<()> {
+    if settings == ["reset"] {
+        weir_drive::reset_faults(dir)?;
         return Ok(());
     }
-    print_traffic(&statistics)?;
-    output::line(format_args!(
-        "\nmounted {:.0} s, {} in flight, {} used, {} written to media, compressed to {:.0} %",
-        statistics.uptime_s,
-        statistics.queue_depth,
-        weir_model::Bytes(statistics.used_bytes),
-        weir_model::Bytes(statistics.media_written_bytes),
-        statistics.compressed_fraction * 100.0
-    ))?;
-    output::line(format_args!(
-        "emulation: completions late by {:.0} us (median), {:.0} us (p99), {:.1} % beyond 5 %",
-        statistics.lateness_us_p50,
-        statistics.lateness_us_p99,
-        statistics.late_share * 100.0
-    ))?;
-    Ok(())
+    let faults = weir_drive::set_faults(dir, pairs(settings)?)?;
+    // What is set now, as TOML: the keys are those that `set` takes.
+    output::text(toml::to_string(&faults)?)
 }
 
-fn print_traffic(statistics: &DriveStatistics) -> anyhow::Result<()> {
-    let mean_us = |seconds: f64, count: u64| match count {
-        0 => "-".to_owned(),
-        count => format!("{:.0}", seconds / count as f64 * 1e6),
+fn pairs(settings: &[String]) -> anyhow::Result<Vec<(String, String)>> {
+    let pair = |setting: &String| {
+        let (key, value) = setting
+            .split_once('=')
+            .with_context(|| format!("setting `{setting}`: not KEY=VALUE"))?;
+        Ok((key.to_owned(), value.to_owned()))
     };
-    let row = |(kind, counted): (&weir_model::FileKind, &FileKindStatistics)| {
-        vec![
-            weir_report::file_kind_name(*kind).to_owned(),
-            counted.reads.to_string(),
-            weir_model::Bytes(counted.read_bytes).to_string(),
-            mean_us(counted.read_latency_s, counted.reads),
-            counted.writes.to_string(),
-            weir_model::Bytes(counted.write_bytes).to_string(),
-            mean_us(counted.write_latency_s, counted.writes),
-            counted.flushes.to_string(),
-        ]
-    };
-    let header = [
-        "files", "reads", "read", "mean us", "writes", "written", "mean us", "flushes",
-    ];
-    output::text(table(
-        &header,
-        &statistics.by_kind.iter().map(row).collect::<Vec<_>>(),
-    ))
+    settings.iter().map(pair).collect()
 }

@@ -1,10 +1,15 @@
 //! `weir load`: sysbench's command line, its report on standard output.
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+mod null_server;
 
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use anyhow::Context as _;
 use weir_load::sysbench::{self, Command, Invocation, PASSWORD_VARIABLE, Surroundings};
-use weir_load::{LoadError, Progress};
+use weir_load::{HdrLog, LoadError, LoadOutcome, Progress};
 
 use crate::cli::LoadArguments;
 use crate::{Outcome, interrupt, output, password};
@@ -16,6 +21,12 @@ const NOTICE: u32 = 3;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
+    if let Some((first, rest)) = arguments.arguments.split_first()
+        && first == "null-server"
+    {
+        null_server::execute(rest, interrupt::stop_flag()?)?;
+        return Ok(Outcome::Done);
+    }
     let surroundings = Surroundings {
         password: std::env::var(PASSWORD_VARIABLE).ok(),
         // sysbench reads none: its scripts must not log in as somebody else.
@@ -65,6 +76,12 @@ fn run(invocation: &Invocation, stop: &AtomicBool) -> anyhow::Result<()> {
         output::text(text)
     };
     report(sysbench::header(invocation, VERSION))?;
+    let mut hdr_log = invocation
+        .hdr_log
+        .as_deref()
+        .map(|path| create_hdr_log(path, invocation.plan.warmup))
+        .transpose()?;
+    let mut logged = Ok(());
     // The first interval is the first sign of life: connections that are refused are not started.
     let mut is_started = false;
     let mut start = || {
@@ -75,28 +92,28 @@ fn run(invocation: &Invocation, stop: &AtomicBool) -> anyhow::Result<()> {
         report(sysbench::THREADS_STARTED.to_owned())
     };
     let outcome = weir_load::run_observed(&invocation.plan, stop, &mut |progress| {
-        let text = match progress {
-            // sysbench is silent while it warms up.
-            Progress::Interval(interval)
-                if invocation.report_interval_s > 0 && interval.record.time_s > 0.0 =>
-            {
-                sysbench::interval_line(invocation, interval)
-            }
-            Progress::Interval(_) => String::new(),
-            Progress::Checkpoint(totals) => sysbench::checkpoint_report(invocation, totals),
-        };
         // A full disk shows again, as an error, when the report is written.
-        let _ = start().and_then(|()| report(text));
+        let _ = start();
+        match progress {
+            Progress::Interval(interval) => {
+                // sysbench is silent while it warms up.
+                if invocation.report_interval_s > 0 && interval.record.time_s > 0.0 {
+                    let _ = report(sysbench::interval_line(invocation, interval));
+                }
+                if let (Some(log), Ok(())) = (&mut hdr_log, &logged) {
+                    logged = log.write(interval);
+                }
+            }
+            Progress::Checkpoint(totals) => {
+                let _ = report(sysbench::checkpoint_report(invocation, totals));
+            }
+        }
     })?;
     start()?;
     report(sysbench::final_report(invocation, &outcome))?;
     report(sysbench::additions(invocation, &outcome))?;
-    if let Some(note) = outcome.schedule_note() {
-        eprintln!("note: {note}");
-    }
-    if !outcome.batch_scheduling {
-        eprintln!("note: SCHED_BATCH was refused, so the load engine may slow the server down");
-    }
+    note(&outcome);
+    logged.context("while writing the log of latencies")?;
     if outcome.unfinished > 0 {
         let unfinished = LoadError::Unfinished(outcome.unfinished);
         if invocation.forced_shutdown {
@@ -105,4 +122,29 @@ fn run(invocation: &Invocation, stop: &AtomicBool) -> anyhow::Result<()> {
         eprintln!("note: {unfinished}");
     }
     Ok(())
+}
+
+fn create_hdr_log(path: &Path, warmup: Duration) -> anyhow::Result<HdrLog<File>> {
+    let create = || HdrLog::new(File::create(path)?, SystemTime::now() + warmup);
+    create().with_context(|| format!("while creating {}", path.display()))
+}
+
+/// What has to be known about the load engine itself.
+fn note(outcome: &LoadOutcome) {
+    let cpu_s: f64 = outcome.client_cpu_s.iter().sum();
+    let queries = outcome.counts.queries.max(1) as f64;
+    eprintln!(
+        "load engine: {:.2} of a core, {:.2} us of CPU per query",
+        cpu_s / outcome.measured_s.max(f64::MIN_POSITIVE),
+        cpu_s * 1e6 / queries
+    );
+    for note in [outcome.schedule_note(), outcome.client_note()]
+        .into_iter()
+        .flatten()
+    {
+        eprintln!("note: {note}");
+    }
+    if !outcome.batch_scheduling {
+        eprintln!("note: SCHED_BATCH was refused, so the load engine may slow the server down");
+    }
 }

@@ -66,6 +66,85 @@ fn a_drive_is_mounted_counted_and_unmounted() {
 }
 
 #[test]
+fn a_drive_is_made_to_fail_and_healed() {
+    let world = World::new();
+    let child = mounted(&world, "intel-p4610");
+    let dir = world.path("drive");
+    let set = |settings: &[&str]| {
+        let weir = Weir::in_world(&world).args(["drive", "set"]).args([&dir]);
+        weir.args(settings)
+    };
+    let now = set(&["error_rate=1", "error_files=*.ibd"]).succeeds();
+    assert!(
+        now.stdout.contains("error_files = \"*.ibd\""),
+        "{}",
+        now.stdout
+    );
+    assert!(fs::write(dir.join("t.ibd"), "x").is_err());
+    fs::write(dir.join("other"), "x").unwrap();
+    let shown = Weir::in_world(&world).args(["drive", "stat"]).args([&dir]);
+    let shown = shown.succeeds().stdout;
+    assert!(
+        shown.contains("faults: SET") && shown.contains("1 errors"),
+        "{shown}"
+    );
+    assert!(
+        set(&["eror_rate=1"])
+            .fails()
+            .contains("did you mean `error_rate`?")
+    );
+    assert!(set(&["error_rate"]).fails().contains("not KEY=VALUE"));
+    set(&["reset"]).succeeds();
+    fs::write(dir.join("t.ibd"), "x").unwrap();
+    signal(child.id(), "TERM");
+    assert_eq!(
+        Output::from(child.wait_with_output().unwrap()).code,
+        Some(0)
+    );
+}
+
+#[test]
+fn a_drive_is_recorded_and_the_recording_read() {
+    let world = World::new();
+    let child = mounted(&world, "intel-p4610");
+    let (dir, file) = (world.path("drive"), world.path("trace"));
+    let recorder = Weir::in_world(&world)
+        .args(["drive", "trace"])
+        .args([&dir])
+        .args(["--out"])
+        .args([&file])
+        .spawn();
+    wait_until("the recording has begun", || file.exists());
+    fs::write(dir.join("ibdata1"), vec![7; 65_536]).unwrap();
+    signal(recorder.id(), "INT");
+    let recorded = Output::from(recorder.wait_with_output().unwrap());
+    assert_eq!(recorded.code, Some(0), "{}", recorded.stderr);
+    assert!(recorded.stdout.ends_with("operations recorded, 0 lost\n"));
+    let read = |more: &[&str]| {
+        let weir = Weir::new().args(["drive", "trace"]).args([&file]);
+        weir.args(more).succeeds().stdout
+    };
+    let summary = read(&[]);
+    assert!(
+        summary.contains("data") && summary.contains("64K"),
+        "{summary}"
+    );
+    let listed = read(&["--print"]);
+    assert!(
+        listed.contains("\twrite\t0\t65536\tdata\tibdata1\n"),
+        "{listed}"
+    );
+    fs::write(&file, "no trace").unwrap();
+    let error = Weir::new().args(["drive", "trace"]).args([&file]).fails();
+    assert!(error.contains("is no trace of a drive"), "{error}");
+    signal(child.id(), "TERM");
+    assert_eq!(
+        Output::from(child.wait_with_output().unwrap()).code,
+        Some(0)
+    );
+}
+
+#[test]
 fn ctrl_c_unmounts_also_while_a_file_is_open() {
     let world = World::new();
     let child = mounted(&world, "scaleflux-csd2000");

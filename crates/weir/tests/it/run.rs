@@ -44,7 +44,7 @@ fn a_study_runs_end_to_end_on_both_flavours() {
     for flavor in FLAVORS {
         let world = World::new();
         let study = world.write("study.toml", &small_study(flavor));
-        let output = run(&world, &study).succeeds();
+        let output = run(&world, &study).completes();
         for part in [
             "innodb_doublewrite OFF",
             "queries per second",
@@ -268,7 +268,7 @@ fn started(world: &World, flavor: &str) -> Child {
 fn resume(world: &World) {
     let output = run(world, &world.path("study.toml"))
         .args(["--resume"])
-        .succeeds();
+        .completes();
     assert_eq!(runs(world).len(), 6, "{}", output.stdout);
     world.assert_nothing_left();
 }

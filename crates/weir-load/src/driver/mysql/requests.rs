@@ -146,6 +146,19 @@ impl Requests {
         self.script.transactions[transaction].steps.len()
     }
 
+    /// The statement of a step, as its position in the script.
+    pub(super) fn statement(&self, transaction: usize, step: usize) -> Option<usize> {
+        match &self.script.transactions[transaction].steps[step] {
+            Step::Execute(execution) => Some(execution.statement),
+            Step::Bulk => None,
+        }
+    }
+
+    /// Whether there are several kinds of transactions.
+    pub(super) fn has_choice(&self) -> bool {
+        self.script.transactions.len() > 1
+    }
+
     pub(super) fn is_bulk(&self) -> bool {
         self.script.is_bulk()
     }

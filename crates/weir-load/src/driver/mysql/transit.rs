@@ -30,6 +30,7 @@ impl Transit {
 impl MysqlDriver {
     /// Sends the request of what is to be done, on the way that it has to go.
     pub(super) fn send(&mut self, shared: &mut Shared, meter: &mut Meter<'_>) -> Next {
+        self.asked_ns = meter.last_now();
         if shared.half_rtt_ns == 0 {
             return self.transmit(shared, meter);
         }

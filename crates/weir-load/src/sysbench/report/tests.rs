@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::meter::{Phase, Tally, Timeline};
-use crate::statistics::{Fairness, Merger};
+use crate::statistics::{Fairness, KindNames, Merger};
 use crate::sysbench::{Surroundings, parse};
 
 fn invocation(line: &str) -> Invocation {
@@ -15,12 +15,13 @@ fn invocation(line: &str) -> Invocation {
 
 /// Three transactions of `oltp_read_write` within 10 ms.
 fn merger() -> Merger<'static> {
-    let mut merger = Merger::new(Timeline {
+    let timeline = Timeline {
         measure_ns: 0,
         end_ns: 10_000_000,
         interval_ns: 1_000_000_000,
         checkpoints: &[],
-    });
+    };
+    let mut merger = Merger::new(timeline, KindNames::default());
     let mut tally = Tally::new(false);
     tally.phase = Phase::Measure;
     tally.to_ns = 10_000_000;

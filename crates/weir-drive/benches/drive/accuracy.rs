@@ -1,0 +1,88 @@
+//! Whether completions come when the model says, as a client sees them.
+
+use std::process::{Child, Command};
+
+use serde_json::{Value, json};
+
+use crate::fio::{self, Job};
+use crate::support::Drive;
+
+/// Service times, microseconds.
+const SERVICES_US: [u64; 6] = [40, 80, 150, 500, 2_000, 10_000];
+
+/// A process that keeps one processor busy.
+struct Loader(Child);
+
+impl Loader {
+    fn start() -> Self {
+        let command = Command::new("sh")
+            .args(["-c", "while :; do :; done"])
+            .spawn();
+        Self(command.unwrap())
+    }
+}
+
+impl Drop for Loader {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Reads and writes of 4 KiB at queue depth 1 on drives of one service time, on an idle host and
+/// beside a process that keeps a processor busy.
+pub(crate) fn measure() -> Value {
+    println!("\nservice us  host  operation  mean us   error   p50 us   outside (early, late)");
+    let services = SERVICES_US.into_iter();
+    services.flat_map(of_service_time).collect()
+}
+
+fn of_service_time(service_us: u64) -> Vec<Value> {
+    let latency = format!("latency_us = {service_us}\n");
+    let change = [("latency_us = 1\n", latency.as_str()); 2];
+    let drive = Drive::with_profile(&change).unwrap();
+    fio::prepare(&drive);
+    let mut rows = Vec::new();
+    for busy in [false, true] {
+        let _loader = busy.then(Loader::start);
+        for pattern in ["randread", "randwrite"] {
+            let job = Job {
+                pattern,
+                block: "4k",
+                depth: 1,
+                seconds: if service_us > 5_000 { 4 } else { 2 },
+            };
+            let found = fio::run(drive.process.mountpoint(), job);
+            rows.push(row(service_us, busy, pattern, &found));
+        }
+    }
+    rows
+}
+
+fn row(service_us: u64, busy: bool, pattern: &str, found: &fio::Found) -> Value {
+    let service_ns = service_us * 1000;
+    let allowed = (service_ns / 20).max(10_000);
+    let early = found.share(|latency| latency + allowed < service_ns);
+    let late = found.share(|latency| latency > service_ns + allowed);
+    let error = found.mean_us / service_us as f64 - 1.0;
+    let half = found.share(|latency| latency <= service_ns);
+    let host = if busy { "busy" } else { "idle" };
+    println!(
+        "{service_us:>10}  {host}  {pattern:<9} {:>8.1} {:>+6.1} % {:>7.1} % before   {:.2} %, {:.2} %",
+        found.mean_us,
+        error * 100.0,
+        half * 100.0,
+        early * 100.0,
+        late * 100.0
+    );
+    json!({
+        "service_us": service_us,
+        "host": host,
+        "pattern": pattern,
+        "mean_us": found.mean_us,
+        "error_of_mean": error,
+        "early_share": early,
+        "late_share": late,
+        "share_before_its_time": half,
+    })
+}

@@ -1,0 +1,78 @@
+//! A caller of the drive's own, which sees what round trips take while the drive is in use.
+//!
+//! A thread asks for the attributes of the root, whose reply is held for a known time like any
+//! other. It holds no file open, so that the drive can be unmounted; an unmount from outside that
+//! meets a request of the prober is refused as busy and succeeds when it is repeated.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{AtFlags, CWD, StatxFlags};
+use weir_model::Nanoseconds;
+
+use super::Correction;
+use crate::stop::Stop;
+
+/// For how long the reply to a probe is held: as long as the replies of the fastest drives for
+/// which accuracy is a question.
+pub(crate) const PROBE_HOLD_NS: Nanoseconds = 60_000;
+/// Between two probes; about 40 us of processor time each.
+const INTERVAL: Duration = Duration::from_millis(8);
+
+/// The thread that asks; dropping it ends it.
+#[derive(Debug)]
+pub(crate) struct Prober {
+    stop: Stop,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Prober {
+    /// Starts to probe the drive that is mounted at `mountpoint`.
+    pub(crate) fn start(mountpoint: &Path, correction: Arc<Correction>) -> io::Result<Self> {
+        let stop = Stop::new();
+        let (until, mountpoint) = (stop.clone(), mountpoint.to_owned());
+        let thread = std::thread::Builder::new()
+            .name("drive-prober".to_owned())
+            .spawn(move || probe(&mountpoint, &correction, &until))?;
+        Ok(Self {
+            stop,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Prober {
+    fn drop(&mut self) {
+        self.stop.request();
+        if let Some(thread) = self.thread.take() {
+            // A panic in the thread has already been printed; there is nothing to add.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn probe(mountpoint: &Path, correction: &Correction, stop: &Stop) {
+    correction.set_prober(rustix::thread::gettid().as_raw_pid().cast_unsigned());
+    while !stop.wait_for(INTERVAL) {
+        // The first finds cold caches, unlike a caller at work.
+        let warmed_up = ask(mountpoint);
+        let began = Instant::now();
+        if warmed_up.and_then(|()| ask(mountpoint)).is_err() {
+            // The drive is being unmounted, and nobody else needs the correction either.
+            break;
+        }
+        let round_trip_ns = began.elapsed().as_nanos() as i64;
+        correction.probed(round_trip_ns - PROBE_HOLD_NS.cast_signed());
+    }
+    correction.set_prober(0);
+}
+
+/// One round trip: the kernel must not answer from its cache (statx(2)).
+pub(super) fn ask(mountpoint: &Path) -> io::Result<()> {
+    let flags = AtFlags::STATX_FORCE_SYNC;
+    rustix::fs::statx(CWD, mountpoint, flags, StatxFlags::BASIC_STATS)?;
+    Ok(())
+}

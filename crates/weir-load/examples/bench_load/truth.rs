@@ -1,0 +1,158 @@
+//! Latencies as the load engine reports them beside what the null server's own clock recorded.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use serde::Serialize;
+use weir_load::{
+    ArrivalKind, DelayKind, Fault, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, Rate,
+    ReactorKind, run,
+};
+use weir_model::{Endpoint, LatencySummary, Secret, Tls, WorkloadName};
+
+const DELAY: Duration = Duration::from_millis(2);
+const CONNECTIONS: u32 = 256;
+const STALL: Duration = Duration::from_secs(1);
+const STALL_RATE_PER_S: f64 = 1_000.0;
+
+/// One run against a null server.
+#[derive(Debug, Serialize)]
+pub(crate) struct Truth {
+    reactor: &'static str,
+    delays: &'static str,
+    rate_per_s: f64,
+    /// Share of its core that the load engine used.
+    utilization: f64,
+    /// What the server's clock says.
+    truth: LatencySummary,
+    /// What the load engine says of the time from request to reply.
+    seen: LatencySummary,
+}
+
+/// A stall of a second under an open loop.
+#[derive(Debug, Serialize)]
+pub(crate) struct Stall {
+    reactor: &'static str,
+    latency_us_max: f64,
+    /// Transactions that took longer than half of the stall, in proportion to those that were due
+    /// within its first half.
+    late_ratio: f64,
+}
+
+/// Measures and prints.
+pub(crate) fn measure(time: Duration) -> anyhow::Result<(Vec<Truth>, Vec<Stall>)> {
+    println!(
+        "latency truth          delays        1000/s  of a core  p50 us: truth  seen   p99: truth  seen   p99.9: truth  seen"
+    );
+    let (mut truths, mut stalls) = (Vec::new(), Vec::new());
+    for (name, reactor) in [
+        ("epoll", ReactorKind::Epoll),
+        ("io_uring", ReactorKind::IoUring),
+    ] {
+        for (label, delays) in [
+            ("constant", DelayKind::Constant),
+            ("exponential", DelayKind::Exponential),
+        ] {
+            for per_s in [1_000.0, 10_000.0, 40_000.0] {
+                let behavior = NullServerBehavior {
+                    delay: DELAY,
+                    delays,
+                    is_wakeful: true,
+                    ..NullServerBehavior::default()
+                };
+                let (outcome, truth) = one(behavior, reactor, per_s, ArrivalKind::Poisson, time)?;
+                let utilization = outcome.client_utilization();
+                let seen = outcome
+                    .open_loop
+                    .context("an open loop was asked for")?
+                    .service;
+                println!(
+                    "  {name:<20} {label:<12} {:>7.0} {utilization:>10.2} {:>14.1} {:>6.1} {:>11.1} {:>6.1} {:>13.1} {:>6.1}",
+                    per_s / 1e3,
+                    truth.us_p50,
+                    seen.us_p50,
+                    truth.us_p99,
+                    seen.us_p99,
+                    truth.us_p999,
+                    seen.us_p999
+                );
+                truths.push(Truth {
+                    reactor: name,
+                    delays: label,
+                    rate_per_s: per_s,
+                    utilization,
+                    truth,
+                    seen,
+                });
+            }
+        }
+        stalls.push(stall(name, reactor)?);
+    }
+    Ok((truths, stalls))
+}
+
+fn stall(name: &'static str, reactor: ReactorKind) -> anyhow::Result<Stall> {
+    let behavior = NullServerBehavior {
+        delay: DELAY,
+        is_wakeful: true,
+        fault: Some(Fault::StallAfter(1_000, STALL)),
+        ..NullServerBehavior::default()
+    };
+    let time = Duration::from_secs(3);
+    let (outcome, _) = one(
+        behavior,
+        reactor,
+        STALL_RATE_PER_S,
+        ArrivalKind::Constant,
+        time,
+    )?;
+    let half_us = STALL.as_micros() as f64 / 2.0;
+    let steps = 10_000;
+    let late = (0..=steps)
+        .filter(|step| outcome.latency_us(f64::from(*step) * 100.0 / f64::from(steps)) >= half_us)
+        .count() as f64
+        / f64::from(steps)
+        * outcome.counts.transactions as f64;
+    let stall = Stall {
+        reactor: name,
+        latency_us_max: outcome.latency.us_max,
+        late_ratio: late / (STALL_RATE_PER_S * half_us / 1e6),
+    };
+    println!(
+        "  {name:<20} stall of 1 s: max {:.1} ms, late transactions {:.3} of those due",
+        stall.latency_us_max / 1e3,
+        stall.late_ratio
+    );
+    Ok(stall)
+}
+
+fn one(
+    behavior: NullServerBehavior,
+    reactor: ReactorKind,
+    per_s: f64,
+    arrivals: ArrivalKind,
+    time: Duration,
+) -> anyhow::Result<(LoadOutcome, LatencySummary)> {
+    let directory = tempfile::tempdir()?;
+    let socket: &Path = &directory.path().join("s");
+    let server = NullServer::start(socket, behavior)?;
+    let endpoint = Endpoint {
+        address: server.address(),
+        user: "bench".to_owned(),
+        password: Secret::new(""),
+        database: "sbtest".to_owned(),
+        tls: Tls::default(),
+    };
+    let plan = LoadPlan {
+        connections: CONNECTIONS,
+        reactor,
+        rate: Some(Rate { per_s, arrivals }),
+        measure: Some(time),
+        ..LoadPlan::new(endpoint, WorkloadName::OltpPointSelect)
+    };
+    let outcome = run(&plan, &AtomicBool::new(false), &mut |_| {})?;
+    let truth = server.service();
+    Ok((outcome, truth))
+}

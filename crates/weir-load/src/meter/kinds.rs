@@ -1,0 +1,97 @@
+//! Latencies by kind of transaction and by statement.
+//!
+//! A histogram takes 270 KiB, whatever it holds. Each kind has one once it has occurred, in each of
+//! a reactor's three tallies and twice in the merger.
+
+use std::fmt;
+
+use hdrhistogram::Histogram;
+
+use super::new_histogram;
+
+/// What a latency is of: positions in the script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Transaction(usize),
+    Statement(usize),
+}
+
+/// Latencies in nanoseconds, by kind.
+#[derive(Clone, Default)]
+pub(crate) struct KindLatencies {
+    transactions: Vec<Histogram<u64>>,
+    statements: Vec<Histogram<u64>>,
+}
+
+impl KindLatencies {
+    /// Adds a latency.
+    pub(crate) fn record(&mut self, kind: Kind, latency_ns: u64) {
+        self.of_mut(kind).saturating_record(latency_ns);
+    }
+
+    /// Adds those of another interval or reactor.
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (index, histogram) in other.transactions.iter().enumerate() {
+            super::add_histogram(self.of_mut(Kind::Transaction(index)), histogram);
+        }
+        for (index, histogram) in other.statements.iter().enumerate() {
+            super::add_histogram(self.of_mut(Kind::Statement(index)), histogram);
+        }
+    }
+
+    /// Forgets all, but keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        for histogram in self.transactions.iter_mut().chain(&mut self.statements) {
+            histogram.reset();
+        }
+    }
+
+    /// The latencies of a kind that has occurred.
+    pub(crate) fn of(&self, kind: Kind) -> Option<&Histogram<u64>> {
+        let histogram = match kind {
+            Kind::Transaction(index) => self.transactions.get(index),
+            Kind::Statement(index) => self.statements.get(index),
+        };
+        histogram.filter(|histogram| !histogram.is_empty())
+    }
+
+    fn of_mut(&mut self, kind: Kind) -> &mut Histogram<u64> {
+        let (histograms, index) = match kind {
+            Kind::Transaction(index) => (&mut self.transactions, index),
+            Kind::Statement(index) => (&mut self.statements, index),
+        };
+        if index >= histograms.len() {
+            histograms.resize_with(index + 1, new_histogram);
+        }
+        &mut histograms[index]
+    }
+}
+
+impl fmt::Debug for KindLatencies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (transactions, statements) = (self.transactions.len(), self.statements.len());
+        write!(f, "KindLatencies({transactions} + {statements})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_kept_apart_and_add_up() {
+        let mut sum = KindLatencies::default();
+        let mut part = KindLatencies::default();
+        part.record(Kind::Statement(2), 100);
+        part.record(Kind::Transaction(0), 900);
+        sum.add(&part);
+        part.clear();
+        part.record(Kind::Statement(2), 300);
+        sum.add(&part);
+        let count = |kind| sum.of(kind).map(Histogram::len);
+        assert_eq!(count(Kind::Statement(2)), Some(2));
+        assert_eq!(count(Kind::Transaction(0)), Some(1));
+        assert_eq!(count(Kind::Statement(1)), None, "never occurred");
+        assert_eq!(count(Kind::Statement(9)), None);
+    }
+}

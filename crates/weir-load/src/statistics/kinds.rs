@@ -1,0 +1,65 @@
+//! Latency by kind of transaction and by statement, with names.
+
+use hdrhistogram::Histogram;
+use weir_model::LatencySummary;
+
+use super::summary;
+use crate::meter::{Kind, KindLatencies};
+use crate::workload::Script;
+
+/// What reports call the kinds of a script.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct KindNames {
+    transactions: Vec<String>,
+    statements: Vec<String>,
+}
+
+impl KindNames {
+    pub(crate) fn of(script: &Script) -> Self {
+        Self {
+            transactions: script.transactions.iter().map(|t| t.name.clone()).collect(),
+            statements: script.statements.iter().map(|s| s.name.clone()).collect(),
+        }
+    }
+
+    /// The kinds that occurred: transactions, then statements, in the script's order.
+    pub(crate) fn occurred<'a>(
+        &'a self,
+        latencies: &'a KindLatencies,
+    ) -> impl Iterator<Item = (Kind, &'a str, &'a Histogram<u64>)> {
+        let transactions = self.transactions.iter().enumerate();
+        let statements = self.statements.iter().enumerate();
+        transactions
+            .map(|(index, name)| (Kind::Transaction(index), name))
+            .chain(statements.map(|(index, name)| (Kind::Statement(index), name)))
+            .filter_map(|(kind, name)| Some((kind, name.as_str(), latencies.of(kind)?)))
+    }
+}
+
+/// Latency of one kind of transaction, or of one statement, within the measurement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KindLatency {
+    /// What the workload calls it.
+    pub name: String,
+    /// A statement; otherwise a transaction.
+    pub is_statement: bool,
+    /// How often it was completed.
+    pub count: u64,
+    /// From its request, or a transaction's due time, to its last reply.
+    pub latency: LatencySummary,
+}
+
+pub(super) fn summaries(names: &KindNames, latencies: &KindLatencies) -> Vec<KindLatency> {
+    names
+        .occurred(latencies)
+        .map(|(kind, name, histogram)| KindLatency {
+            name: name.to_owned(),
+            is_statement: matches!(kind, Kind::Statement(_)),
+            count: histogram.len(),
+            latency: summary(
+                histogram,
+                (histogram.mean() * histogram.len() as f64) as u64,
+            ),
+        })
+        .collect()
+}

@@ -1,0 +1,108 @@
+//! The path of a query allocates nothing, on either kind of reactor.
+//!
+//! A test program of its own, because the allocator is the whole program's.
+
+#![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use weir_load::{LoadPlan, NullServer, NullServerBehavior, ReactorKind, run};
+use weir_model::{Endpoint, Secret, WorkloadName};
+
+const THREADS_MAX: usize = 64;
+
+/// Counts the allocations of each thread.
+struct Counting;
+
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+static ALLOCATIONS: [AtomicU64; THREADS_MAX] = [const { AtomicU64::new(0) }; THREADS_MAX];
+
+thread_local! {
+    static THREAD: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+fn count() {
+    THREAD.with(|thread| {
+        if thread.get() == usize::MAX {
+            thread.set(THREADS.fetch_add(1, Ordering::Relaxed) % THREADS_MAX);
+        }
+        ALLOCATIONS[thread.get()].fetch_add(1, Ordering::Relaxed);
+    });
+}
+
+#[allow(unsafe_code)] // what an allocator is
+// SAFETY: every call is handed to the system's allocator as it is; counting neither allocates
+// (a constant thread-local without a destructor, and atomics) nor unwinds.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Allocations of the thread that makes the second most; the null server's makes the most.
+fn allocations_beside_the_server(reactor: ReactorKind, transactions: u64) -> u64 {
+    let directory = tempfile::tempdir().unwrap();
+    let server =
+        NullServer::start(&directory.path().join("s"), NullServerBehavior::default()).unwrap();
+    let endpoint = Endpoint {
+        address: server.address(),
+        user: "weir".to_owned(),
+        password: Secret::new("secret"),
+        database: "sbtest".to_owned(),
+        tls: weir_model::Tls::default(),
+    };
+    let plan = LoadPlan {
+        connections: 8,
+        reactor,
+        measure: None,
+        max_events: Some(transactions),
+        ..LoadPlan::new(endpoint, WorkloadName::OltpReadWrite)
+    };
+    let before: Vec<_> = ALLOCATIONS
+        .iter()
+        .map(|n| n.load(Ordering::Relaxed))
+        .collect();
+    let outcome = run(&plan, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    assert_eq!(outcome.counts.transactions, transactions);
+    assert_eq!(outcome.reactors, [reactor]);
+    let mut made: Vec<_> = ALLOCATIONS
+        .iter()
+        .zip(before)
+        .map(|(after, before)| after.load(Ordering::Relaxed) - before)
+        .collect();
+    made.sort_unstable();
+    let (most, second) = (made[THREADS_MAX - 1], made[THREADS_MAX - 2]);
+    assert!(
+        most >= transactions * 20,
+        "the null server's thread is counted: {most}"
+    );
+    second
+}
+
+#[test]
+fn a_query_allocates_nothing() {
+    for reactor in [ReactorKind::Epoll, ReactorKind::IoUring] {
+        let few = allocations_beside_the_server(reactor, 200);
+        let many = allocations_beside_the_server(reactor, 2_200);
+        // 40,000 queries more. What remains depends on how long it takes: tallies of intervals.
+        assert!(many < few + 1_000, "{reactor:?}: {few} and {many}");
+    }
+}

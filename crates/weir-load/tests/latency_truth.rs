@@ -1,0 +1,66 @@
+//! What is reported is what the server's own clock says, on either kind of reactor.
+//!
+//! Bounds are wide, because this machine is shared; `make bench-load` prints the tight numbers.
+
+#![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use weir_load::{
+    ArrivalKind, DelayKind, LoadPlan, NullServer, NullServerBehavior, Rate, ReactorKind, run,
+};
+use weir_model::{Endpoint, LatencySummary, Secret, WorkloadName};
+
+/// Tries, of which one has to find the machine calm enough.
+const TRIES: usize = 8;
+
+#[test]
+fn percentiles_are_those_of_the_servers_clock() {
+    for reactor in [ReactorKind::Epoll, ReactorKind::IoUring] {
+        for delays in [DelayKind::Constant, DelayKind::Exponential] {
+            let mut tried = Vec::new();
+            let is_true = (0..TRIES).any(|_| {
+                let (truth, seen) = measure(reactor, delays);
+                // A client can only see more than the server took.
+                assert!(seen.us_p50 >= truth.us_p50 * 0.9, "{truth:?} {seen:?}");
+                let is_close = |truth: f64, seen: f64| seen < truth * 1.2 + 500.0;
+                let both =
+                    is_close(truth.us_p50, seen.us_p50) && is_close(truth.us_p99, seen.us_p99);
+                tried.push((truth, seen));
+                both
+            });
+            assert!(is_true, "{reactor:?} {delays:?}: {tried:#?}");
+        }
+    }
+}
+
+/// Service times by the server's clock and by the client's.
+fn measure(reactor: ReactorKind, delays: DelayKind) -> (LatencySummary, LatencySummary) {
+    let directory = tempfile::tempdir().unwrap();
+    let behavior = NullServerBehavior {
+        delay: Duration::from_millis(10),
+        delays,
+        ..NullServerBehavior::default()
+    };
+    let server = NullServer::start(&directory.path().join("s"), behavior).unwrap();
+    let endpoint = Endpoint {
+        address: server.address(),
+        user: "weir".to_owned(),
+        password: Secret::new("secret"),
+        database: "sbtest".to_owned(),
+        tls: weir_model::Tls::default(),
+    };
+    let plan = LoadPlan {
+        connections: 32,
+        reactor,
+        rate: Some(Rate {
+            per_s: 1_000.0,
+            arrivals: ArrivalKind::Constant,
+        }),
+        measure: Some(Duration::from_millis(500)),
+        ..LoadPlan::new(endpoint, WorkloadName::OltpPointSelect)
+    };
+    let outcome = run(&plan, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    (server.service(), outcome.open_loop.unwrap().service)
+}
