@@ -35,7 +35,8 @@ pub use mount::{check_fuse, serve};
 pub use options::MountOptions;
 pub use process::DriveProcess;
 pub use recording::{
-    Data, Ended, Event, Events, Node, Operation, Place, Recording, RecordingOptions, Replayer,
+    Data, Ended, Event, Events, Names, Node, Operation, Place, Recording, RecordingOptions,
+    Replayer,
 };
 pub use stop::Stop;
 pub use trace::{TraceOperation, TraceReader, TraceSummary};

@@ -20,6 +20,7 @@ use std::path::PathBuf;
 use weir_model::Bytes;
 
 pub use self::data::Data;
+pub use self::names::Names;
 pub use self::operation::{Event, Node, Operation, Place};
 pub use self::reader::{Ended, Events, Recording};
 pub(crate) use self::recorder::{Recorded, Recorder};

@@ -1,17 +1,23 @@
 //! Drops what [`prepare`](crate::prepare) has made.
 
-use weir_model::Endpoint;
-
 use crate::LoadError;
 use crate::connect::Connector;
 use crate::control::Control;
+use crate::plan::PreparePlan;
 use crate::workload::table_name;
 
-/// Drops the first `tables` tables; one that does not exist is no error. The schema stays.
-pub fn cleanup(endpoint: &Endpoint, tables: u32) -> Result<(), LoadError> {
-    let mut control = Control::connect(&Connector::new(endpoint.clone())?, true, None)?;
-    for number in 1..=tables {
-        control.run(&format!("DROP TABLE IF EXISTS {}", table_name(number)))?;
+/// Drops the tables of a workload; one that does not exist is no error. The schema stays.
+pub fn cleanup(plan: &PreparePlan) -> Result<(), LoadError> {
+    let names: Vec<_> = if plan.workload.is_bulk() {
+        (1..=plan.tables).map(table_name).collect()
+    } else {
+        let tables = plan.workload.tables(plan)?;
+        tables.into_iter().map(|table| table.name).collect()
+    };
+    let connector = Connector::new(plan.endpoint.clone())?;
+    let mut control = Control::connect(&connector, true, None)?;
+    for name in names {
+        control.run(&format!("DROP TABLE IF EXISTS {name}"))?;
     }
     Ok(())
 }

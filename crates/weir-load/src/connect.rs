@@ -240,7 +240,9 @@ impl Job<'_> {
             .map_err(|error| self.with_progress(error))?;
         self.ready.fetch_add(1, Ordering::Relaxed);
         let rng = seeded(self.plan.seed, u64::from(number));
-        Ok(MysqlDriver::new(number, fresh, self.script.slots, rng))
+        let begins_ns = self.plan.begins_ns(number);
+        let slots = self.script.slots;
+        Ok(MysqlDriver::new(number, fresh, slots, begins_ns, rng))
     }
 
     /// Adds to a lack of time how far the others have come.

@@ -47,6 +47,18 @@ impl Control {
             .map_err(|error| self.failed(sql, error))
     }
 
+    /// Runs a `LOAD DATA LOCAL INFILE` on the pieces that `next` appends; the rows that were loaded
+    /// and the server's warnings.
+    pub(crate) fn load(
+        &mut self,
+        sql: &str,
+        next: &mut dyn FnMut(&mut Vec<u8>),
+    ) -> Result<(u64, u16), LoadError> {
+        self.session
+            .load(sql, next)
+            .map_err(|error| self.failed(sql, error))
+    }
+
     /// The first row of a query, if it has one.
     pub(crate) fn first<T: FromRow>(&mut self, sql: &str) -> Result<Option<T>, LoadError> {
         let mut first = None;

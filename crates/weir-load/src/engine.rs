@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crate::LoadError;
 use crate::connect::{Deadline, Servers, connect_all};
 use crate::driver::{MysqlDriver, Reconnector, Share, Shared, reconnecting};
+use crate::idle::IdleConnections;
 use crate::meter::{Arrivals, Lane, Meter, Tally, Timeline};
 use crate::plan::LoadPlan;
 use crate::preflight;
@@ -84,7 +85,19 @@ pub fn run_observed(
     let deadline = Deadline::after(plan.init_timeout);
     preflight::check(plan, &servers, &script, deadline)?;
     let drivers = connect_all(plan, &servers, &script, stop, deadline)?;
-    drive(plan, drivers, &servers, &script, stop, on_progress)
+    let idle = IdleConnections::open(plan, &servers, stop)?;
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let keeping = scope.spawn(|| idle.keep(&is_over));
+        let outcome = drive(plan, drivers, &servers, &script, stop, on_progress);
+        is_over.store(true, Ordering::Relaxed);
+        let idle_connections = keeping
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let mut outcome = outcome?;
+        outcome.idle_connections = idle_connections;
+        Ok(outcome)
+    })
 }
 
 fn drive(
@@ -116,6 +129,7 @@ fn drive(
                 plan.tolerated.clone(),
                 reconnector,
                 plan.half_rtt_ns(),
+                plan.think,
             );
             let job = ReactorJob {
                 kind: plan.reactor,

@@ -109,6 +109,14 @@ pub enum LoadError {
         /// What is wrong.
         why: String,
     },
+    /// A table stands in the way of the one that is to be made, or was made wrong.
+    #[error("table {table}: {why}; run `cleanup`, or `prepare` with the settings that made it")]
+    Preparation {
+        /// Schema and table.
+        table: String,
+        /// What is wrong.
+        why: String,
+    },
     /// A setting that no load can have.
     #[error("{setting} = {value} ({why})")]
     Setting {

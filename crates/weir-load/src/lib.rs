@@ -24,11 +24,13 @@ mod driver;
 mod engine;
 mod error;
 mod hdr_log;
+mod idle;
 mod meter;
 mod null_server;
 mod plan;
 mod preflight;
 mod prepare;
+mod prewarm;
 mod reactor;
 mod statistics;
 mod tls;
@@ -42,8 +44,12 @@ pub use error::LoadError;
 pub use hdr_log::HdrLog;
 pub use meter::{Counts, ErrorCount};
 pub use null_server::{DelayKind, Fault, NullServer, NullServerBehavior};
-pub use plan::{ArrivalKind, LoadPlan, PreparePlan, Rate, Tolerated, reactors_for};
+pub use plan::{
+    ArrivalKind, BinaryLog, LoadPlan, PreparePlan, Rate, RateRamp, Think, ThinkKind, Tolerated,
+    reactors_for,
+};
 pub use prepare::prepare;
+pub use prewarm::prewarm;
 pub use reactor::ReactorKind;
 pub use statistics::{Fairness, Interval, KindLatency, LoadOutcome, OpenLoop, Outage, Totals};
 pub use workload::{Distribution, Mix, Workload};

@@ -21,7 +21,7 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::codec::ServerError;
 use crate::driver::Share;
 
-pub(crate) use arrivals::Arrivals;
+pub(crate) use arrivals::{Arrivals, Curve};
 pub use errors::ErrorCount;
 pub(crate) use errors::Errors;
 pub(crate) use kinds::{Kind, KindLatencies};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use weir_model::{Address, Endpoint};
 
 use crate::LoadError;
-use crate::meter::{Arrivals, Timeline};
+use crate::meter::{Arrivals, Curve, Timeline};
 use crate::reactor::{RING_CONNECTIONS_MIN, ReactorKind};
 use crate::workload::{Distribution, Mix, Workload, seeded};
 
@@ -79,6 +79,36 @@ pub struct Rate {
     pub per_s: f64,
     /// When they are due.
     pub arrivals: ArrivalKind,
+    /// How the rate begins; `None`: as it goes on.
+    pub ramp: Option<RateRamp>,
+}
+
+/// The beginning of a rate that is to change evenly.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RateRamp {
+    /// Transactions per second when the load begins, 0 or above.
+    pub from_per_s: f64,
+    /// How long it takes to the rate itself, warm-up included.
+    pub length: Duration,
+}
+
+/// What a user does between two transactions of a closed loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Think {
+    /// Its mean length; none at all by default.
+    pub mean: Duration,
+    /// How long it is each time.
+    pub kind: ThinkKind,
+}
+
+/// How think times are distributed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ThinkKind {
+    /// All alike.
+    #[default]
+    Constant,
+    /// Exponentially, as between events that know nothing of each other.
+    Exponential,
 }
 
 /// A load on tables that [`prepare`](crate::prepare) has made.
@@ -112,6 +142,12 @@ pub struct LoadPlan {
     pub checkpoints: Vec<Duration>,
     /// An open loop at this rate; `None` is a closed loop.
     pub rate: Option<Rate>,
+    /// Pause of a connection after each of its transactions, in a closed loop.
+    pub think: Think,
+    /// Connections begin one after the other, evenly over this time.
+    pub connection_ramp: Duration,
+    /// Connections beside those of the load that do nothing but stay.
+    pub idle_connections: u32,
     /// Transactions after which the load ends, warm-up included.
     pub max_events: Option<u64>,
     /// Seed of keys and values.
@@ -154,6 +190,9 @@ impl LoadPlan {
             interval: Duration::from_secs(1),
             checkpoints: Vec::new(),
             rate: None,
+            think: Think::default(),
+            connection_ramp: Duration::ZERO,
+            idle_connections: 0,
             max_events: None,
             seed: 1,
             distribution: Distribution::default(),
@@ -199,6 +238,23 @@ impl LoadPlan {
         let Some(rate) = self.rate else {
             return Ok(());
         };
+        if !self.think.mean.is_zero() {
+            return Err(LoadError::Setting {
+                setting: "think time",
+                value: format!("{}s", self.think.mean.as_secs_f64()),
+                why: "a rate says already when transactions begin; leave one of both out",
+            });
+        }
+        if rate
+            .ramp
+            .is_some_and(|ramp| !(0.0..=RATE_PER_S_MAX).contains(&ramp.from_per_s))
+        {
+            return Err(LoadError::Setting {
+                setting: "rate ramp",
+                value: rate.ramp.map_or(0.0, |ramp| ramp.from_per_s).to_string(),
+                why: "must begin at 0 to 10 million per second",
+            });
+        }
         if !(rate.per_s > 0.0 && rate.per_s <= RATE_PER_S_MAX) {
             return Err(LoadError::Setting {
                 setting: "rate",
@@ -219,11 +275,26 @@ impl LoadPlan {
     /// The part of the schedule for reactor `index`, which drives `part` of all connections.
     pub(crate) fn arrivals(&self, index: u32, part: u32) -> Option<Arrivals> {
         let rate = self.rate?;
-        let per_s = rate.per_s * f64::from(part) / f64::from(self.connections);
-        // Reactors' constant schedules interleave.
-        let offset_ns = f64::from(index) * 1e9 / rate.per_s;
+        let part = f64::from(part) / f64::from(self.connections);
+        let ramp = rate.ramp.unwrap_or(RateRamp {
+            from_per_s: rate.per_s,
+            length: Duration::ZERO,
+        });
+        let curve = Curve {
+            // Reactors' constant schedules interleave.
+            offset_ns: f64::from(index) * 1e9 / rate.per_s,
+            from_per_s: ramp.from_per_s * part,
+            to_per_s: rate.per_s * part,
+            ramp_ns: ramp.length.as_nanos() as f64,
+        };
         let rng = seeded(self.seed, SCHEDULE_STREAM + u64::from(index));
-        Some(Arrivals::new(rate.arrivals, per_s, offset_ns, rng))
+        Some(Arrivals::new(rate.arrivals, curve, rng))
+    }
+
+    /// When connection `number` begins, nanoseconds into the run.
+    pub(crate) fn begins_ns(&self, number: u32) -> u64 {
+        let share = f64::from(number) / f64::from(self.connections);
+        (self.connection_ramp.as_nanos() as f64 * share) as u64
     }
 
     pub(crate) fn half_rtt_ns(&self) -> u64 {
@@ -245,8 +316,22 @@ impl LoadPlan {
     }
 }
 
+/// Whether what is loaded goes to the server's binary log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BinaryLog {
+    /// It does if a replica is connected, which else would miss the tables, or if the account may
+    /// not turn it off.
+    #[default]
+    Auto,
+    /// It does.
+    On,
+    /// It does not; the account must be allowed to.
+    Off,
+}
+
 /// Tables to be made.
 #[derive(Debug, Clone)]
+#[allow(clippy::struct_excessive_bools)] // sysbench's switches, each on its own
 pub struct PreparePlan {
     /// The server; its schema is made if it is missing.
     pub endpoint: Endpoint,
@@ -272,6 +357,8 @@ pub struct PreparePlan {
     pub secondary_key: bool,
     /// What stands at the end of the statement that makes a table.
     pub table_options: String,
+    /// Whether the rows go to the server's binary log.
+    pub binary_log: BinaryLog,
     /// A book for the text workloads; generated text without it.
     pub text_file: Option<PathBuf>,
 }
@@ -292,6 +379,7 @@ impl PreparePlan {
             auto_increment: true,
             secondary_key: false,
             table_options: String::new(),
+            binary_log: BinaryLog::Auto,
             text_file: None,
         }
     }
@@ -320,6 +408,7 @@ mod tests {
             rate: Some(Rate {
                 per_s,
                 arrivals: ArrivalKind::Poisson,
+                ramp: None,
             }),
             ..plan(workload)
         };
@@ -351,6 +440,7 @@ mod tests {
             rate: Some(Rate {
                 per_s: 1_000.0,
                 arrivals: ArrivalKind::Constant,
+                ramp: None,
             }),
             ..plan(WorkloadName::OltpReadOnly)
         };

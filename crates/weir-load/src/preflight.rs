@@ -23,7 +23,12 @@ pub(crate) fn check(
     script: &Script,
     deadline: Deadline,
 ) -> Result<(), LoadError> {
-    raise_file_limit(u64::from(plan.connections) + OTHER_FILES)?;
+    let all = plan.connections.saturating_add(plan.idle_connections);
+    raise_file_limit(u64::from(all) + OTHER_FILES)?;
+    for (server, connections) in servers.shares(all) {
+        let mut control = Control::connect(server, true, Some(deadline))?;
+        check_connections(connections, &mut control)?;
+    }
     for (server, connections) in servers.shares(plan.connections) {
         let mut control = Control::connect(server, true, Some(deadline))?;
         check_server(plan, script, connections, &mut control)?;
@@ -38,7 +43,6 @@ fn check_server(
     connections: u32,
     control: &mut Control,
 ) -> Result<(), LoadError> {
-    check_connections(connections, control)?;
     check_statements(script, connections, control)?;
     if script.is_bulk() {
         for number in 1..=plan.connections {
@@ -46,8 +50,10 @@ fn check_server(
         }
         return Ok(());
     }
-    for number in 1..=plan.tables {
-        check_table(plan, number, control)?;
+    if plan.workload.is_on_sbtest() {
+        for number in 1..=plan.tables {
+            check_table(plan, number, control)?;
+        }
     }
     for statement in &script.statements {
         for table in 0..statement.tables {

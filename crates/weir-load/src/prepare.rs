@@ -1,8 +1,12 @@
 //! Makes and fills the tables.
 //!
-//! Rows go in by multi-row inserts in the order of the primary key, one table per connection at a
-//! time, so that pages fill up and the result does not depend on the number of threads. The
-//! secondary index is built after the rows, sorted, instead of row by row.
+//! Rows go in by their number, one table per connection at a time, so that pages fill up and the
+//! result does not depend on the number of threads: as `LOAD DATA` from memory where the server
+//! takes it, else as multi-row inserts. Indexes are built after the rows, sorted, instead of row by
+//! row. What each of this gains was measured: docs/journal/2026-11-20-prepare.md.
+
+mod loader;
+mod rows;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -12,10 +16,9 @@ use crate::LoadError;
 use crate::connect::Connector;
 use crate::control::Control;
 use crate::plan::PreparePlan;
-use crate::workload::{RowText, Table, create_bulk_table};
+use crate::workload::{Table, create_bulk_table};
+use loader::Loader;
 
-/// Statements longer than this load no faster.
-const STATEMENT_BYTES_MAX: u64 = 1 << 20;
 /// How often progress is reported and a stop is looked for.
 const PACE: Duration = Duration::from_millis(100);
 
@@ -33,12 +36,14 @@ struct Job<'a> {
 }
 
 /// Makes the schema if it is missing, the tables, their rows and their indexes, and counts the
-/// rows. `on_progress` is called with the rows that were loaded and those to be loaded.
+/// rows. A table that is complete is left as it is, and one whose loading was interrupted is gone
+/// on with: its rows become those of a loading without interruption. `on_progress` is called with
+/// the rows that are there and those that are to be there.
 ///
 /// # Errors
 ///
-/// A table that exists already, a server that refuses or dies, or `stop`: what was made so far is
-/// left for [`cleanup`](crate::cleanup).
+/// A table that exists with other rows, a server that refuses or dies, or `stop`: what was made so
+/// far is left for the next time, or for [`cleanup`](crate::cleanup).
 pub fn prepare(
     plan: &PreparePlan,
     stop: &AtomicBool,
@@ -154,61 +159,18 @@ impl Job<'_> {
     }
 
     fn load_tables(&self) -> Result<(), LoadError> {
-        let mut control = Control::connect(&self.connector, true, None)?;
+        let mut loader = Loader::connect(self)?;
         self.connections
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .push(control.id());
+            .push(loader.id());
         loop {
             let number = self.next_table.fetch_add(1, Ordering::Relaxed);
             let Some(table) = self.tables.get(number) else {
                 return Ok(());
             };
-            self.load_table(&mut control, table)?;
+            loader.load(table)?;
         }
-    }
-
-    fn load_table(&self, control: &mut Control, table: &Table) -> Result<(), LoadError> {
-        self.step(control, &table.create)?;
-        let packet = control
-            .first::<u64>("SELECT @@max_allowed_packet")?
-            .unwrap_or(STATEMENT_BYTES_MAX);
-        // Half of what is allowed leaves room for whatever surrounds the rows.
-        let bytes_max = (packet / 2).min(STATEMENT_BYTES_MAX) as usize;
-        let mut text = RowText::new(table, self.plan.seed);
-        let mut next = 1;
-        while next <= table.rows {
-            let (sql, last) = text.rows(next, table.rows, bytes_max);
-            self.step(control, sql)?;
-            self.rows_done.fetch_add(last - next + 1, Ordering::Relaxed);
-            next = last + 1;
-        }
-        for index in &table.indexes {
-            let sql = format!("ALTER TABLE {} ADD {index}", table.name);
-            self.step(control, &sql)?;
-        }
-        self.verify(control, table)
-    }
-
-    fn step(&self, control: &mut Control, sql: &str) -> Result<(), LoadError> {
-        if self.is_stopped() {
-            return Err(LoadError::Interrupted("loading the tables"));
-        }
-        control.run(sql)
-    }
-
-    fn verify(&self, control: &mut Control, table: &Table) -> Result<(), LoadError> {
-        let name = &table.name;
-        let rows = control
-            .first::<u64>(&format!("SELECT COUNT(*) FROM {name}"))?
-            .unwrap_or(0);
-        if rows == table.rows {
-            return Ok(());
-        }
-        Err(LoadError::Table {
-            table: format!("{}.{name}", self.plan.endpoint.database),
-            why: format!("has {rows} rows after {} were loaded", table.rows),
-        })
     }
 
     /// Ends what the loading connections are doing: building an index may take minutes.

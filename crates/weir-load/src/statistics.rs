@@ -112,6 +112,8 @@ pub struct LoadOutcome {
     pub batch_scheduling: bool,
     /// Connections whose last transaction did not complete within 3 s of the end.
     pub unfinished: u64,
+    /// Idle connections that were still there at the end.
+    pub idle_connections: u64,
     /// The caller stopped it.
     pub stopped_early: bool,
     /// How evenly the connections were served.
@@ -390,6 +392,7 @@ impl<'a> Merger<'a> {
             reactors: Vec::new(),
             batch_scheduling: false,
             unfinished: 0,
+            idle_connections: 0,
             stopped_early: false,
             fairness: whole.fairness,
             outages,

@@ -9,6 +9,7 @@ mod command_line;
 mod compat;
 mod help;
 mod invocation;
+mod more;
 mod option_file;
 mod options;
 mod report;

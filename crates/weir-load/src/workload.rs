@@ -8,11 +8,13 @@ mod bulk;
 mod choice;
 mod distribution;
 mod english;
+mod file;
 mod generator;
 mod lines;
 mod mix;
 mod oltp;
 mod part;
+mod pattern;
 mod rng;
 mod sbtest;
 mod script;
@@ -26,12 +28,43 @@ pub use mix::Mix;
 
 pub(crate) use bulk::BulkText;
 pub(crate) use distribution::Keys;
-pub(crate) use generator::{Drawer, Generator, Unique, Value};
+pub(crate) use generator::{Drawer, Generator, Unique, Value, put_integer};
 pub(crate) use lines::Lines;
 pub(crate) use part::Parts;
+pub(crate) use pattern::Pattern;
 pub(crate) use rng::{Rng, seeded};
 pub(crate) use sbtest::create_bulk_table;
 pub(crate) use script::{Execution, Script, Step};
 pub(crate) use statement::{Parameter, Sending, Statement};
-pub(crate) use table::{RowText, Table, table_name};
+pub(crate) use table::{Table, table_name};
 pub(crate) use text::{C_BYTES, PAD_BYTES, write_groups};
+
+/// What tests of other modules need.
+#[cfg(test)]
+pub(crate) mod testing {
+    use weir_model::{Address, Endpoint, Secret, Tls, WorkloadName};
+
+    use super::{Table, Workload};
+    use crate::plan::PreparePlan;
+
+    /// Where no server is.
+    pub(crate) fn nowhere() -> Endpoint {
+        Endpoint {
+            address: Address::Socket("/nowhere".into()),
+            user: "weir".to_owned(),
+            password: Secret::new(""),
+            database: "sbtest".to_owned(),
+            tls: Tls::default(),
+        }
+    }
+
+    /// sysbench's first table with so many rows.
+    pub(crate) fn table(rows: u64) -> Table {
+        let workload = Workload::from(WorkloadName::OltpReadWrite);
+        let plan = PreparePlan {
+            rows,
+            ..PreparePlan::new(nowhere(), workload.clone())
+        };
+        workload.tables(&plan).unwrap().remove(0)
+    }
+}

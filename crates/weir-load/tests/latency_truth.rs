@@ -57,6 +57,7 @@ fn measure(reactor: ReactorKind, delays: DelayKind) -> (LatencySummary, LatencyS
         rate: Some(Rate {
             per_s: 1_000.0,
             arrivals: ArrivalKind::Constant,
+            ramp: None,
         }),
         measure: Some(Duration::from_millis(500)),
         ..LoadPlan::new(endpoint, WorkloadName::OltpPointSelect)

@@ -14,8 +14,9 @@ use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use tempfile::TempDir;
 use weir_load::{
-    Fault, HdrLog, Interval, LoadError, LoadOutcome, LoadPlan, NullServer, NullServerBehavior,
-    Progress, Tolerated, Totals, run, run_observed,
+    ArrivalKind, Fault, HdrLog, Interval, LoadError, LoadOutcome, LoadPlan, NullServer,
+    NullServerBehavior, Progress, Rate, RateRamp, Think, ThinkKind, Tolerated, Totals, run,
+    run_observed,
 };
 use weir_model::{Endpoint, Secret, WorkloadName};
 
@@ -460,6 +461,81 @@ fn a_server_that_never_answers_is_given_up() {
         error.to_string().contains("no answer within 0.2 s"),
         "{error}"
     );
+}
+
+#[test]
+fn users_who_think_ask_no_faster_than_they_think() {
+    let bench = Bench::new(NullServerBehavior::default());
+    for kind in [ThinkKind::Constant, ThinkKind::Exponential] {
+        let plan = LoadPlan {
+            think: Think {
+                mean: Duration::from_millis(10),
+                kind,
+            },
+            measure: None,
+            max_events: Some(100),
+            ..bench.plan(WorkloadName::OltpPointSelect, 0)
+        };
+        let (outcome, _) = go(&plan).unwrap();
+        assert_eq!(outcome.counts.transactions, 100);
+        // 25 each with 24 pauses; the sum of exponential ones may be half of its mean.
+        assert!(
+            outcome.measured_s > 0.12,
+            "{kind:?}: {}",
+            outcome.measured_s
+        );
+        // Thinking is not waiting: it is in no latency.
+        assert!(outcome.latency_us(50.0) < 10_000.0, "{kind:?}");
+    }
+}
+
+#[test]
+fn connections_begin_one_after_the_other_in_a_ramp() {
+    let bench = Bench::new(NullServerBehavior {
+        delay: Duration::from_millis(1),
+        ..NullServerBehavior::default()
+    });
+    let plan = LoadPlan {
+        connections: 10,
+        connection_ramp: Duration::from_secs(1),
+        ..bench.plan(WorkloadName::OltpPointSelect, 1_000)
+    };
+    let (_, intervals) = go(&plan).unwrap();
+    let at_work: Vec<_> = intervals.iter().map(|i| i.concurrency).collect();
+    assert!(at_work[1] <= 3, "{at_work:?}");
+    assert!(at_work[8] > 5, "{at_work:?}");
+    assert!(
+        at_work[..9].windows(2).all(|pair| pair[0] <= pair[1]),
+        "{at_work:?}"
+    );
+}
+
+#[test]
+fn a_rate_can_begin_low() {
+    let bench = Bench::new(NullServerBehavior::default());
+    let plan = LoadPlan {
+        rate: Some(Rate {
+            per_s: 1_000.0,
+            arrivals: ArrivalKind::Constant,
+            ramp: Some(RateRamp {
+                from_per_s: 0.0,
+                length: Duration::from_secs(1),
+            }),
+        }),
+        ..bench.plan(WorkloadName::OltpPointSelect, 1_000)
+    };
+    let (outcome, _) = go(&plan).unwrap();
+    // The triangle under the ramp.
+    let due = outcome.open_loop.unwrap().due;
+    assert!((499..=501).contains(&due), "{due}");
+    let both = LoadPlan {
+        think: Think {
+            mean: Duration::from_millis(1),
+            kind: ThinkKind::Constant,
+        },
+        ..plan
+    };
+    assert!(go(&both).unwrap_err().to_string().contains("think time"));
 }
 
 #[test]

@@ -42,7 +42,11 @@ impl Bench {
         };
         LoadPlan {
             connections: 4,
-            rate: Some(Rate { per_s, arrivals }),
+            rate: Some(Rate {
+                per_s,
+                arrivals,
+                ramp: None,
+            }),
             measure: Some(Duration::from_millis(measure_ms)),
             interval: Duration::from_millis(250),
             ..LoadPlan::new(endpoint, WorkloadName::OltpPointSelect)

@@ -11,7 +11,7 @@ use mysql::prelude::Queryable as _;
 use tempfile::TempDir;
 use weir_load::{
     ArrivalKind, Distribution, LoadError, LoadOutcome, LoadPlan, PreparePlan, Rate, ReactorKind,
-    Tolerated, cleanup, prepare, run,
+    Tolerated, Workload, cleanup, prepare, prewarm, run,
 };
 use weir_model::{Flavor, Secret, WorkloadName};
 use weir_server::{PrivateServer, testing};
@@ -22,16 +22,13 @@ const ROWS: u64 = 3_000;
 /// A server with loaded tables. The server goes before its directory.
 struct Bench {
     server: PrivateServer,
-    _directory: TempDir,
+    directory: TempDir,
 }
 
 impl Bench {
     fn empty(flavor: Flavor) -> Self {
         let (server, directory) = testing::start(flavor);
-        Self {
-            server,
-            _directory: directory,
-        }
+        Self { server, directory }
     }
 
     fn loaded(flavor: Flavor) -> Self {
@@ -116,12 +113,23 @@ fn tables_have_sysbenchs_shape(flavor: Flavor) {
         columns,
         [("id", "PRI"), ("k", "MUL"), ("c", ""), ("pad", "")]
     );
-    let error = prepare(&bench.tables(), &AtomicBool::new(false), &mut |_, _| {}).unwrap_err();
+    let before = checksum(&mut oracle, "sbtest1");
+    prepare(&bench.tables(), &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    assert_eq!(
+        before,
+        checksum(&mut oracle, "sbtest1"),
+        "a complete table is left"
+    );
+    let larger = PreparePlan {
+        rows: ROWS + 1,
+        ..bench.tables()
+    };
+    let error = prepare(&larger, &AtomicBool::new(false), &mut |_, _| {}).unwrap_err();
     assert!(
-        matches!(error, LoadError::Statement { code: 1050, .. }),
+        error.to_string().contains("exists with 3000 rows"),
         "{error}"
     );
-    cleanup(&bench.server.endpoint(), TABLES).unwrap();
+    cleanup(&bench.tables()).unwrap();
     let error = go(&bench.plan(WorkloadName::OltpReadOnly)).unwrap_err();
     assert!(error.to_string().contains("does not exist"), "{error}");
 }
@@ -245,6 +253,7 @@ fn simple_workloads_send_what_sysbench_sends(flavor: Flavor) {
             .unwrap();
         let plan = LoadPlan {
             max_events: Some(100),
+            measure: None,
             ..bench.plan(workload)
         };
         oracle.query_drop("SET GLOBAL general_log = ON").unwrap();
@@ -327,6 +336,83 @@ fn text_is_read_and_written_and_mixes_with_other_workloads(flavor: Flavor) {
     assert_eq!(rows, ROWS);
 }
 
+fn tables_are_read_into_the_pool_and_idle_connections_stay(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    let reads = || bench.counter("Handler_read_next");
+    let before = reads();
+    let told = AtomicU64::new(0);
+    prewarm(&bench.tables(), &AtomicBool::new(false), &|done, total| {
+        assert!(done <= total);
+        told.fetch_add(1, Ordering::Relaxed);
+    })
+    .unwrap();
+    assert_eq!(told.load(Ordering::Relaxed), u64::from(TABLES));
+    // Both indexes of both tables; MySQL counts a whole index without reading row by row.
+    let read = reads() - before;
+    assert!(
+        flavor == Flavor::Mysql || read >= 2 * u64::from(TABLES) * ROWS,
+        "{read}"
+    );
+    let plan = LoadPlan {
+        idle_connections: 5,
+        ..bench.plan(WorkloadName::OltpPointSelect)
+    };
+    let outcome = go(&plan).unwrap();
+    assert_eq!(outcome.idle_connections, 5);
+    let missing = PreparePlan {
+        tables: TABLES + 1,
+        ..bench.tables()
+    };
+    let error = prewarm(&missing, &AtomicBool::new(false), &|_, _| {}).unwrap_err();
+    assert!(error.to_string().contains("sbtest3"), "{error}");
+}
+
+fn workload_files_are_prepared_and_run(flavor: Flavor) {
+    let bench = Bench::empty(flavor);
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads");
+    for (name, tables) in [("shop.toml", 3), ("ledger.toml", 2)] {
+        let path = directory.join(name);
+        let text = std::fs::read_to_string(&path)
+            .unwrap()
+            .replace("00_000\n", "_000\n");
+        let copy = bench.directory.path().join(name);
+        std::fs::write(&copy, text).unwrap();
+        let workload: Workload = copy.to_str().unwrap().parse().unwrap();
+        let plan = PreparePlan {
+            workload: workload.clone(),
+            ..bench.tables()
+        };
+        prepare(&plan, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+        prepare(&plan, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+        let load = LoadPlan {
+            workload,
+            ..bench.plan(WorkloadName::OltpReadWrite)
+        };
+        let counts = go(&load).unwrap().counts_whole_run;
+        assert!(
+            counts.transactions > 10 && counts.reads > 0,
+            "{name}: {counts:?}"
+        );
+        assert!(counts.writes > 0, "{name}: {counts:?}");
+        let mut oracle = bench.oracle();
+        let made: Vec<String> = oracle.query("SHOW TABLES").unwrap();
+        assert_eq!(made.len(), tables, "{made:?}");
+        if name == "ledger.toml" {
+            // Every transfer's entries add up, and none is half there.
+            let sum: i64 = oracle
+                .query_first(
+                    "SELECT CAST(COALESCE(SUM(amount), 0) AS SIGNED) FROM entry WHERE id > 1000",
+                )
+                .unwrap()
+                .unwrap();
+            assert_eq!(sum, 0);
+        }
+        cleanup(&plan).unwrap();
+        let made: Vec<String> = oracle.query("SHOW TABLES").unwrap();
+        assert!(made.is_empty(), "{made:?}");
+    }
+}
+
 fn bulk_inserts_fill_a_table_per_connection(flavor: Flavor) {
     let bench = Bench::empty(flavor);
     let plan = LoadPlan {
@@ -373,6 +459,7 @@ fn an_open_loop_keeps_its_schedule_on_a_real_server(flavor: Flavor) {
         rate: Some(Rate {
             per_s: 100.0,
             arrivals: ArrivalKind::Constant,
+            ramp: None,
         }),
         ..bench.plan(WorkloadName::OltpReadWrite)
     };
@@ -518,7 +605,7 @@ fn tables_are_made_as_the_options_say(flavor: Flavor) {
         .unwrap()
         .unwrap();
     assert_eq!(counts, (all, all));
-    cleanup(&bench.server.endpoint(), TABLES).unwrap();
+    cleanup(&bench.tables()).unwrap();
     let tables = PreparePlan {
         engine: "myisam".to_owned(),
         ..bench.tables()
@@ -638,7 +725,10 @@ fn a_server_that_is_killed_ends_the_run(flavor: Flavor) {
         interval: Duration::from_millis(100),
         ..bench.plan(WorkloadName::OltpWriteOnly)
     };
-    let Bench { server, _directory } = bench;
+    let Bench {
+        server,
+        directory: _directory,
+    } = bench;
     let is_running = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let load = scope.spawn(|| {
@@ -674,10 +764,7 @@ fn survive_a_restart(flavor: Flavor, reactor: ReactorKind) {
         reconnect: true,
         ..bench.plan(WorkloadName::OltpReadWrite)
     };
-    let Bench {
-        server,
-        _directory: directory,
-    } = bench;
+    let Bench { server, directory } = bench;
     let endpoint = server.endpoint();
     let stop = AtomicBool::new(false);
     let done = AtomicU64::new(0);
@@ -725,19 +812,65 @@ fn survive_a_restart(flavor: Flavor, reactor: ReactorKind) {
     });
 }
 
-fn loading_can_be_interrupted(flavor: Flavor) {
+fn checksum(oracle: &mut Conn, table: &str) -> (String, Option<u64>) {
+    let sql = format!("CHECKSUM TABLE {table} EXTENDED");
+    oracle.query_first(sql).unwrap().unwrap()
+}
+
+fn loading_can_be_interrupted_and_gone_on_with(flavor: Flavor) {
     let bench = Bench::empty(flavor);
     let plan = PreparePlan {
-        rows: 10_000_000,
+        tables: 1,
+        rows: 100_000,
         ..bench.tables()
     };
     let stop = AtomicBool::new(false);
+    let mut reached = 0;
     let error = prepare(&plan, &stop, &mut |done, _| {
-        stop.fetch_or(done > 0, Ordering::Relaxed);
+        // Some rows are in by then: one statement takes 8 MiB of them.
+        reached = done;
+        stop.fetch_or(done > 60_000, Ordering::Relaxed);
     })
     .unwrap_err();
     assert!(matches!(error, LoadError::Interrupted(_)), "{error}");
-    cleanup(&plan.endpoint, TABLES).unwrap();
+    assert!(reached < plan.rows, "interrupted in time");
+    let mut oracle = bench.oracle();
+    let rows: u64 = oracle
+        .query_first("SELECT COUNT(*) FROM sbtest1")
+        .unwrap()
+        .unwrap();
+    assert!((1..plan.rows).contains(&rows), "{rows}");
+    let other_seed = PreparePlan {
+        seed: 2,
+        ..plan.clone()
+    };
+    let error = prepare(&other_seed, &AtomicBool::new(false), &mut |_, _| {}).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("half loaded with other settings"),
+        "{error}"
+    );
+    let mut first = None;
+    prepare(&plan, &AtomicBool::new(false), &mut |done, _| {
+        first.get_or_insert(done);
+    })
+    .unwrap();
+    let resumed = checksum(&mut oracle, "sbtest1").1;
+    let shown: (String, String) = oracle
+        .query_first("SHOW CREATE TABLE sbtest1")
+        .unwrap()
+        .unwrap();
+    cleanup(&plan).unwrap();
+    // The same as without an interruption, also by the other way to send rows.
+    oracle.query_drop("SET GLOBAL local_infile = OFF").unwrap();
+    prepare(&plan, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    assert_eq!(checksum(&mut oracle, "sbtest1").1, resumed);
+    let whole: (String, String) = oracle
+        .query_first("SHOW CREATE TABLE sbtest1")
+        .unwrap()
+        .unwrap();
+    assert_eq!(shown, whole);
 }
 
 macro_rules! on_both_flavors {
@@ -758,6 +891,8 @@ on_both_flavors!(
     simple_workloads_send_what_sysbench_sends,
     inserted_and_deleted_rows_are_there_and_gone,
     text_is_read_and_written_and_mixes_with_other_workloads,
+    tables_are_read_into_the_pool_and_idle_connections_stay,
+    workload_files_are_prepared_and_run,
     bulk_inserts_fill_a_table_per_connection,
     an_open_loop_keeps_its_schedule_on_a_real_server,
     errors_are_told_apart_by_code_when_all_are_tolerated,
@@ -768,7 +903,7 @@ on_both_flavors!(
     a_restart_of_the_server_is_survived_when_asked_for,
     a_restart_is_survived_on_io_uring_too,
     a_longer_way_to_the_server_is_in_every_latency,
-    loading_can_be_interrupted,
+    loading_can_be_interrupted_and_gone_on_with,
     missing_privileges_are_named_before_the_run,
     tables_are_made_as_the_options_say,
 );

@@ -25,7 +25,7 @@ pub use find::{ServerBinary, choose, find};
 pub use initialise::initialise;
 pub use private_server::{PrivateServer, StartOptions};
 pub use snapshot::{
-    SnapshotInfo, SnapshotKey, Snapshots, cache_directory, check_space, space_available,
-    space_occupied,
+    SnapshotInfo, SnapshotKey, Snapshots, cache_directory, check_space, copy_directory,
+    space_available, space_occupied,
 };
 pub use variables::{check_variables, known_variables, translate};

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use weir_model::{Bytes, nearest};
 
+pub use copy::copy_directory;
 pub use key::SnapshotKey;
 pub use space::{check_space, space_available, space_occupied};
 

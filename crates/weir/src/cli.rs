@@ -39,6 +39,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: DriveCommand,
     },
+    /// Cut the power of an emulated drive under a server, many times, and judge what is left
+    CrashTest(CrashTestArguments),
     /// What this machine can do: servers, FUSE, memory, limits, and what to install
     Doctor(JsonArguments),
     /// End servers and mounts that a killed weir left behind; never touches others
@@ -87,6 +89,113 @@ pub(crate) struct PlanArguments {
     /// Print the resolved plan as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CrashTestArguments {
+    /// Name of a drive's profile, or the path of one
+    #[arg(long, value_name = "PROFILE", default_value = "intel-p4610")]
+    pub(crate) drive: String,
+    /// mysql, mariadb, or the path of a mysqld
+    #[arg(long, default_value = "mysql")]
+    pub(crate) server: String,
+    /// The server's doublewrite buffer: on, off, or `detect_only`
+    #[arg(long, default_value = "off")]
+    pub(crate) doublewrite: String,
+    /// The server's `innodb_flush_log_at_trx_commit`; with 1 a lost commit is a failure
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u8).range(0..=2))]
+    pub(crate) flush_log_at_trx_commit: u8,
+    /// A further variable of the server, NAME=VALUE
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// What ends: the drive's power, or only the server's process
+    #[arg(long, value_enum, default_value = "power")]
+    pub(crate) cut: CutArgument,
+    /// What the drive keeps in a power cut, other than its profile says
+    #[arg(long, value_enum)]
+    pub(crate) cache: Option<CacheArgument>,
+    /// Largest aligned write that the drive never tears, other than its profile says
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) atomic: Option<Bytes>,
+    /// How many crash states
+    #[arg(long, default_value = "300", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) states: u32,
+    /// Seed of writes, cuts and outcomes [default: from the clock]
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// How long the clients write while the drive records
+    #[arg(long, default_value = "20", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) seconds: u64,
+    /// Rows in each of the four tables
+    #[arg(long, default_value = "150000", value_parser = clap::value_parser!(u32).range(1000..))]
+    pub(crate) rows: u32,
+    /// Connections that write
+    #[arg(long, default_value = "8", value_parser = clap::value_parser!(u32).range(1..=500))]
+    pub(crate) clients: u32,
+    /// Judge all states, also after the first that failed
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Folder for recordings and results [default: results/crash-test-DATE-TIME]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Servers, drives and crash states live here [default: in memory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) work: Option<PathBuf>,
+    /// A recording ends when it has grown to this
+    #[arg(long, value_name = "SIZE", default_value = "2G")]
+    pub(crate) recording_limit: Bytes,
+    /// Make a state of the test in this folder once more, byte by byte
+    #[arg(long, value_name = "DIR", requires = "state")]
+    pub(crate) replay: Option<PathBuf>,
+    /// The state to make once more
+    #[arg(long, value_name = "N")]
+    pub(crate) state: Option<u32>,
+    /// It is a state of the positive control
+    #[arg(long, requires = "replay")]
+    pub(crate) control: bool,
+    /// Look at the storage of this folder instead: what can be proven without cutting its power
+    #[arg(long, value_name = "DIR", conflicts_with = "replay")]
+    pub(crate) path: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CutArgument {
+    /// What was not yet safe is lost, torn or there
+    Power,
+    /// kill -9: what the server had handed over is there
+    Process,
+}
+
+impl From<CutArgument> for weir_crash::Cut {
+    fn from(cut: CutArgument) -> Self {
+        match cut {
+            CutArgument::Power => Self::Power,
+            CutArgument::Process => Self::ProcessKill,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CacheArgument {
+    /// What it has completed
+    PowerProtected,
+    /// What was flushed
+    Volatile,
+    /// Nothing for sure: its flushes do nothing
+    Lying,
+}
+
+impl From<CacheArgument> for weir_crash::CacheRule {
+    fn from(cache: CacheArgument) -> Self {
+        match cache {
+            CacheArgument::PowerProtected => Self::PowerProtected,
+            CacheArgument::Volatile => Self::Volatile,
+            CacheArgument::Lying => Self::Lying,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

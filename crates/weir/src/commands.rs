@@ -2,6 +2,7 @@
 
 pub(crate) mod clean;
 pub(crate) mod compare;
+pub(crate) mod crash_test;
 pub(crate) mod doctor;
 pub(crate) mod drive;
 pub(crate) mod explain;

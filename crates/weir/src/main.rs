@@ -25,10 +25,10 @@ use crate::cli::{Cli, Command, LoadArguments};
 enum Outcome {
     /// Done.
     Done,
+    /// Done, and what was asked for does not hold: a gate is crossed, a crash state is damaged.
+    Failed,
     /// Done, but a rule makes a verdict invalid.
     Invalid,
-    /// Done, and a loss beyond the gate is established.
-    Loss,
     /// Stopped by Ctrl-C; what was complete is kept.
     Stopped,
 }
@@ -36,7 +36,7 @@ enum Outcome {
 fn main() -> ExitCode {
     match run(command()) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::Loss) => ExitCode::FAILURE,
+        Ok(Outcome::Failed) => ExitCode::FAILURE,
         Ok(Outcome::Invalid) => ExitCode::from(3),
         Ok(Outcome::Stopped) => ExitCode::from(interrupt::STOPPED),
         Err(error) => {
@@ -95,6 +95,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Explain(arguments) => commands::explain::execute(&arguments),
         Command::Load(arguments) => commands::load::execute(&arguments),
         Command::Drive { command } => commands::drive::execute(&command),
+        Command::CrashTest(arguments) => commands::crash_test::execute(&arguments),
         Command::Doctor(arguments) => commands::doctor::execute(&arguments),
         Command::Clean(arguments) => commands::clean::execute(&arguments),
     }

@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::RenameFlags;
 
-use super::Place;
+use weir_model::FileKind;
+
+use super::{Operation, Place};
 
 /// The number of the drive's root (`FUSE_ROOT_ID`).
 const ROOT: u64 = 1;
 
 /// Names of files and directories; renaming a directory moves all that is in it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Names {
+pub struct Names {
     files: HashMap<Place, u64>,
     places: HashMap<u64, Vec<Place>>,
 }
@@ -33,11 +35,35 @@ impl Names {
     }
 
     /// The path of `file` from the root, by the oldest of its names; `None` if it has none.
-    pub(super) fn path(&self, file: u64) -> Option<PathBuf> {
+    pub fn path(&self, file: u64) -> Option<PathBuf> {
         if file == ROOT {
             return Some(PathBuf::new());
         }
         self.path_of(self.places.get(&file)?.first()?)
+    }
+
+    /// What `file` is for, by its path; [`FileKind::Other`] if it has no name.
+    pub fn kind(&self, file: u64) -> FileKind {
+        self.path(file)
+            .map_or(FileKind::Other, |path| kind_of(&path))
+    }
+
+    /// What a file at `place` is for.
+    pub fn kind_at(&self, place: &Place) -> FileKind {
+        self.path_of(place)
+            .map_or(FileKind::Other, |path| kind_of(&path))
+    }
+
+    /// Follows an operation that changes names; all others change nothing.
+    pub fn follow(&mut self, operation: &Operation) {
+        match operation {
+            Operation::Create { file, at, .. } | Operation::Link { file, at } => {
+                self.add(*file, at.clone());
+            }
+            Operation::Rename { from, to, flags } => drop(self.rename(from, to, *flags)),
+            Operation::Remove { at, .. } => drop(self.remove(at)),
+            _ => {}
+        }
     }
 
     /// The path of a name, which need not be there; `None` if its directory is not.
@@ -82,6 +108,10 @@ impl Names {
         }
         lost
     }
+}
+
+fn kind_of(path: &Path) -> FileKind {
+    FileKind::of(&path.to_string_lossy())
 }
 
 #[cfg(test)]

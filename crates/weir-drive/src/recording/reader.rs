@@ -13,6 +13,7 @@ use super::data::DataFile;
 use super::format::{
     FILE_HEADER_BYTES, MAGIC, RECORD_BYTES_MAX, RECORD_HEADER_BYTES, Record, VERSION, decode,
 };
+use super::names::Names;
 use super::{DATA_FILE, EVENTS_FILE, Event, Operation};
 use crate::DriveError;
 
@@ -108,6 +109,11 @@ impl Recording {
     /// before what is in them. The root itself, number 1, is not listed.
     pub fn base(&self) -> &[(u64, PathBuf)] {
         &self.base
+    }
+
+    /// The names of what existed at the start.
+    pub fn names(&self) -> Names {
+        Names::of(&self.base)
     }
 
     /// How many events there are.

@@ -148,7 +148,11 @@ fn one(
     let plan = LoadPlan {
         connections: CONNECTIONS,
         reactor,
-        rate: Some(Rate { per_s, arrivals }),
+        rate: Some(Rate {
+            per_s,
+            arrivals,
+            ramp: None,
+        }),
         measure: Some(time),
         ..LoadPlan::new(endpoint, WorkloadName::OltpPointSelect)
     };

@@ -197,6 +197,7 @@ fn capabilities(greeting: &Greeting, login: Login<'_>) -> Result<CapabilityFlags
     let wanted = CapabilityFlags::CLIENT_LONG_PASSWORD
         | CapabilityFlags::CLIENT_LONG_FLAG
         | CapabilityFlags::CLIENT_TRANSACTIONS
+        | CapabilityFlags::CLIENT_LOCAL_FILES
         | CapabilityFlags::CLIENT_PLUGIN_AUTH_LENENC_CLIENT_DATA
         | CapabilityFlags::CLIENT_DEPRECATE_EOF;
     Ok(needed | (wanted & offered))

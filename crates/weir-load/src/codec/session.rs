@@ -162,6 +162,39 @@ impl<S: Read + Write> Session<S> {
         }
     }
 
+    /// Runs a `LOAD DATA LOCAL INFILE`. `next` appends the next piece of the file, and nothing at
+    /// its end. The rows that were loaded, and the server's warnings.
+    pub(crate) fn load(
+        &mut self,
+        sql: &str,
+        next: &mut dyn FnMut(&mut Vec<u8>),
+    ) -> Result<(u64, u16), SessionError> {
+        self.waiting = Waiting::Answer;
+        self.command(COM_QUERY, sql.as_bytes())?;
+        let mut sequence = self.read_packet()?;
+        if self.payload()?.first() != Some(&0xFB) {
+            return Err(Malformed("the server does not ask for the rows").into());
+        }
+        let mut packet = Vec::new();
+        loop {
+            packet.clear();
+            packet.resize(HEADER_BYTES, 0);
+            next(&mut packet);
+            let length = packet.len() - HEADER_BYTES;
+            sequence = sequence.wrapping_add(1);
+            put_header(&mut packet, length, sequence);
+            self.stream
+                .get_mut()
+                .write_all(&packet)
+                .map_err(|error| SessionError::stream(error, self.waiting))?;
+            if length == 0 {
+                break;
+            }
+        }
+        self.read_packet()?;
+        loaded(self.payload()?).map_err(SessionError::from)
+    }
+
     /// Prepares a statement.
     pub(crate) fn prepare(&mut self, sql: &str) -> Result<PreparedStatement, SessionError> {
         self.waiting = Waiting::Answer;
@@ -247,6 +280,19 @@ impl<S: Read + Write> Session<S> {
             return Err(SessionError::Refused(ServerError::parse(&self.buffer)?));
         }
         Ok(&self.buffer)
+    }
+}
+
+/// Rows and warnings of the packet that ends a load.
+fn loaded(payload: &[u8]) -> Result<(u64, u16), Malformed> {
+    let rest = payload
+        .strip_prefix(&[0x00])
+        .ok_or(Malformed("the reply to a load is none"))?;
+    let (rows, taken) = length_encoded(rest)?;
+    let (_, taken_by_id) = length_encoded(&rest[taken..])?;
+    match rest[taken + taken_by_id..] {
+        [_, _, low, high, ..] => Ok((rows, u16::from_le_bytes([low, high]))),
+        _ => Err(Malformed("the reply to a load is cut short")),
     }
 }
 

@@ -15,6 +15,7 @@ use super::{Cause, Driver, Fresh, Next, Share, Transport};
 use crate::LoadError;
 use crate::codec::{Reply, ReplyParser, ServerError};
 use crate::meter::{Course, Kind, Meter, Phase, QueryKind};
+use crate::plan::ThinkKind;
 use crate::workload::{BulkText, Rng};
 
 use place::Place;
@@ -52,6 +53,8 @@ pub(crate) struct MysqlDriver {
     doing: Doing,
     place: Place,
     course: Course,
+    /// When it begins, if not with the others, nanoseconds into the run.
+    begins_ns: u64,
     /// When the outstanding request set out.
     asked_ns: u64,
     /// When to look for a new connection.
@@ -62,8 +65,9 @@ pub(crate) struct MysqlDriver {
 }
 
 impl MysqlDriver {
-    /// A driver of connection `number`, from 0, whose transactions keep `slots` values.
-    pub(crate) fn new(number: u32, fresh: Fresh, slots: usize, rng: Rng) -> Self {
+    /// A driver of connection `number`, from 0, whose transactions keep `slots` values and begin
+    /// `begins_ns` into the run.
+    pub(crate) fn new(number: u32, fresh: Fresh, slots: usize, begins_ns: u64, rng: Rng) -> Self {
         let Fresh {
             transport,
             eof_deprecated,
@@ -77,6 +81,7 @@ impl MysqlDriver {
             doing: Doing::Step(0),
             place: Place::new(number, slots),
             course: Course::default(),
+            begins_ns,
             asked_ns: 0,
             look_ns: 0,
             transit: None,
@@ -89,12 +94,28 @@ impl MysqlDriver {
         let Some(due_ns) = meter.claim() else {
             return Self::quit(shared);
         };
+        let due_ns = due_ns.saturating_add(self.pause_ns(shared));
         self.course.due_ns = due_ns;
         if due_ns > meter.last_now() {
             self.doing = Doing::Waiting;
             return Next::Due(due_ns);
         }
         self.begin(true, shared, meter)
+    }
+
+    /// How long this connection waits before the transaction that it turns to: until it begins at
+    /// all, or while its user thinks.
+    fn pause_ns(&mut self, shared: &Shared) -> u64 {
+        let begins_ns = std::mem::take(&mut self.begins_ns);
+        let think_ns = shared.think.mean.as_nanos() as u64;
+        if begins_ns > 0 || think_ns == 0 || self.course.tried_ns == 0 {
+            return begins_ns;
+        }
+        match shared.think.kind {
+            ThinkKind::Constant => think_ns,
+            // The inverse of the exponential distribution; the argument is in (0, 1].
+            ThinkKind::Exponential => (-(1.0 - self.rng.unit()).ln() * think_ns as f64) as u64,
+        }
     }
 
     fn begin(&mut self, has_waited: bool, shared: &mut Shared, meter: &mut Meter<'_>) -> Next {

@@ -23,25 +23,72 @@ pub(crate) struct Arrivals {
 #[derive(Debug, Clone)]
 struct Stream {
     kind: ArrivalKind,
-    gap_ns: f64,
+    curve: Curve,
+    /// The next transaction, as the number that is to be due before it on average.
+    next: f64,
     next_ns: f64,
     /// Transactions before this position.
     count: u64,
     rng: Rng,
 }
 
+/// A rate over time: it changes evenly until the end of the ramp, and not afterwards.
+///
+/// A schedule of any rate is one of rate 1 whose time is stretched (Lewis and Shedler 1979): the
+/// n-th transaction is due when the rate has summed up to its place in the latter.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Curve {
+    /// When it begins, nanoseconds.
+    pub(crate) offset_ns: f64,
+    /// Transactions per second in the beginning.
+    pub(crate) from_per_s: f64,
+    /// The same from the end of the ramp on.
+    pub(crate) to_per_s: f64,
+    /// Length of the ramp.
+    pub(crate) ramp_ns: f64,
+}
+
+impl Curve {
+    /// The same rate from beginning to end.
+    #[cfg(test)]
+    pub(crate) fn steady(per_s: f64, offset_ns: f64) -> Self {
+        Self {
+            offset_ns,
+            from_per_s: per_s,
+            to_per_s: per_s,
+            ramp_ns: 0.0,
+        }
+    }
+
+    /// When the rate has summed up to `sum` transactions, nanoseconds.
+    fn at_ns(&self, sum: f64) -> f64 {
+        let (from, to) = (self.from_per_s / 1e9, self.to_per_s / 1e9);
+        let sum_of_ramp = f64::midpoint(from, to) * self.ramp_ns;
+        if sum >= sum_of_ramp {
+            return self.offset_ns + self.ramp_ns + (sum - sum_of_ramp) / to;
+        }
+        if sum <= 0.0 {
+            return self.offset_ns;
+        }
+        // The root of from * t + slope / 2 * t^2 = sum that is exact also without a slope.
+        let slope = (to - from) / self.ramp_ns;
+        self.offset_ns + 2.0 * sum / (from + (from * from + 2.0 * slope * sum).sqrt())
+    }
+}
+
 impl Arrivals {
-    /// `per_s` transactions per second; a constant schedule begins `offset_ns` into the run.
-    pub(crate) fn new(kind: ArrivalKind, per_s: f64, offset_ns: f64, rng: Rng) -> Self {
+    /// A schedule with this rate.
+    pub(crate) fn new(kind: ArrivalKind, curve: Curve, rng: Rng) -> Self {
         let mut stream = Stream {
             kind,
-            gap_ns: 1e9 / per_s,
-            next_ns: offset_ns,
+            curve,
+            next: 0.0,
+            next_ns: curve.offset_ns,
             count: 0,
             rng,
         };
         if kind == ArrivalKind::Poisson {
-            stream.next_ns = stream.gap();
+            stream.step();
         }
         Self {
             taken: stream.clone(),
@@ -70,17 +117,18 @@ impl Arrivals {
 impl Stream {
     fn advance(&mut self) -> u64 {
         let at_ns = self.next_ns;
-        self.next_ns += self.gap();
+        self.step();
         self.count += 1;
         at_ns as u64
     }
 
-    fn gap(&mut self) -> f64 {
-        match self.kind {
-            ArrivalKind::Constant => self.gap_ns,
+    fn step(&mut self) {
+        self.next += match self.kind {
+            ArrivalKind::Constant => 1.0,
             // The inverse of the exponential distribution; the argument is in (0, 1].
-            ArrivalKind::Poisson => -(1.0 - self.rng.unit()).ln() * self.gap_ns,
-        }
+            ArrivalKind::Poisson => -(1.0 - self.rng.unit()).ln(),
+        };
+        self.next_ns = self.curve.at_ns(self.next);
     }
 }
 
@@ -89,9 +137,44 @@ mod tests {
     use super::*;
     use crate::workload::seeded;
 
+    fn steady(kind: ArrivalKind, per_s: f64, offset_ns: f64, seed: u64) -> Arrivals {
+        let curve = Curve::steady(per_s, offset_ns);
+        Arrivals::new(kind, curve, seeded(seed, 1))
+    }
+
+    #[test]
+    fn a_ramp_has_the_transactions_under_its_line() {
+        for kind in [ArrivalKind::Constant, ArrivalKind::Poisson] {
+            let curve = Curve {
+                offset_ns: 0.0,
+                from_per_s: 0.0,
+                to_per_s: 10_000.0,
+                ramp_ns: 10e9,
+            };
+            let mut arrivals = Arrivals::new(kind, curve, seeded(9, 1));
+            // Half the time, a quarter of the triangle; then the whole; then an even rate.
+            for (at_s, expected) in [(5, 12_500.0), (10, 50_000.0), (20, 150_000.0)] {
+                let due = arrivals.until(at_s * 1_000_000_000).0 as f64;
+                // Five standard deviations of a Poisson count.
+                assert!(
+                    (due - expected).abs() < 5.0 * f64::sqrt(expected),
+                    "{at_s} s: {due}"
+                );
+            }
+        }
+        let down = Curve {
+            offset_ns: 0.0,
+            from_per_s: 1_000.0,
+            to_per_s: 100.0,
+            ramp_ns: 1e9,
+        };
+        assert!((down.at_ns(550.0) - 1e9).abs() < 1.0);
+        assert!((down.at_ns(650.0) - 2e9).abs() < 1.0);
+    }
+
     #[test]
     fn a_constant_schedule_is_evenly_spaced() {
-        let mut arrivals = Arrivals::new(ArrivalKind::Constant, 1_000.0, 250.0, seeded(1, 1));
+        let mut arrivals = steady(ArrivalKind::Constant, 1_000.0, 250.0, 1);
         assert_eq!(
             [arrivals.take(), arrivals.take(), arrivals.take()],
             [250, 1_000_250, 2_000_250]
@@ -102,7 +185,7 @@ mod tests {
 
     #[test]
     fn poisson_gaps_have_the_mean_and_deviation_of_their_distribution() {
-        let mut arrivals = Arrivals::new(ArrivalKind::Poisson, 1_000.0, 0.0, seeded(3, 1));
+        let mut arrivals = steady(ArrivalKind::Poisson, 1_000.0, 0.0, 3);
         let times: Vec<_> = (0..100_001).map(|_| arrivals.take() as f64).collect();
         let gaps: Vec<_> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
         let count = gaps.len() as f64;
@@ -115,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_backlog_is_a_distance_in_the_schedule_and_shrinks_as_it_is_served() {
-        let mut arrivals = Arrivals::new(ArrivalKind::Poisson, 1e6, 0.0, seeded(5, 1));
+        let mut arrivals = steady(ArrivalKind::Poisson, 1e6, 0.0, 5);
         let (due, waiting) = arrivals.until(1_000_000_000);
         assert_eq!(due, waiting);
         assert!((due as f64 / 1e6 - 1.0).abs() < 0.01, "{due}");

@@ -129,7 +129,11 @@ fn without_a_budget_everything_is_permitted() {
 fn an_open_loop_counts_from_when_a_transaction_was_due() {
     let (full, tallies) = channel();
     let (_spares, empty) = channel();
-    let arrivals = Arrivals::new(ArrivalKind::Constant, 1_000.0, 0.0, seeded(1, 1));
+    let arrivals = Arrivals::new(
+        ArrivalKind::Constant,
+        Curve::steady(1_000.0, 0.0),
+        seeded(1, 1),
+    );
     let (shares, _) = channel();
     let lane = Lane {
         full,

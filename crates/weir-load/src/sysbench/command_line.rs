@@ -58,7 +58,7 @@ pub fn parse<S: AsRef<str>>(
     for value in line.options {
         options::apply(&mut settings, value)?;
     }
-    let (workload, command) = words_of(&line.words, line.command)?;
+    let (workload, command) = words_of(&line.words, line.command, compat)?;
     settings.resolve(workload, command)
 }
 
@@ -171,7 +171,11 @@ fn in_place(setting: &Setting, result: Result<(), UsageError>) -> Result<(), Usa
     })
 }
 
-fn words_of(words: &[&str], asked: Option<Command>) -> Result<(Workload, Command), UsageError> {
+fn words_of(
+    words: &[&str],
+    asked: Option<Command>,
+    compat: Compat,
+) -> Result<(Workload, Command), UsageError> {
     if let Some(command) = asked {
         return Ok((WorkloadName::OltpReadWrite.into(), command));
     }
@@ -186,6 +190,8 @@ fn words_of(words: &[&str], asked: Option<Command>) -> Result<(Workload, Command
     let (command, rest) = rest.split_first().ok_or(UsageError::Missing("command"))?;
     let command = match *command {
         "prepare" => Command::Prepare,
+        "prewarm" => Command::Prewarm,
+        "warmup" if compat == Compat::Development => Command::Prewarm,
         "run" => Command::Run,
         "cleanup" => Command::Cleanup,
         "help" => Command::Help,

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use weir_model::Secret;
 
 use super::compat::Compat;
+use super::more::More;
 use super::server::ServerSettings;
 use super::value::UsageError;
 use crate::plan::{ArrivalKind, LoadPlan, PreparePlan, Rate, Tolerated, reactors_for};
@@ -17,6 +18,8 @@ use crate::workload::{Distribution, Mix, Workload};
 pub enum Command {
     /// Make the tables.
     Prepare,
+    /// Read them into the server's memory.
+    Prewarm,
     /// Load them.
     Run,
     /// Drop them.
@@ -98,6 +101,7 @@ pub(super) struct Settings {
     pub(super) percentile: u32,
     pub(super) reconnect: bool,
     pub(super) rtt: Duration,
+    pub(super) more: More,
     pub(super) percentiles: Vec<f64>,
     pub(super) hdr_log: Option<PathBuf>,
     pub(super) statement_latency: bool,
@@ -147,6 +151,7 @@ impl Settings {
             percentile: 95,
             reconnect: false,
             rtt: Duration::ZERO,
+            more: More::default(),
             percentiles: Vec::new(),
             hdr_log: None,
             statement_latency: false,
@@ -206,9 +211,14 @@ impl Settings {
             .map(|second| Duration::from_secs(u64::from(*second)))
             .collect();
         plan.max_events = (self.events > 0).then_some(self.events);
-        plan.rate = (self.rate_per_s > 0.0).then_some(Rate {
-            per_s: self.rate_per_s,
+        let (ramp, per_s) = match self.more.rate_ramp {
+            Some((ramp, per_s)) => (Some(ramp), per_s),
+            None => (None, self.rate_per_s),
+        };
+        plan.rate = (per_s > 0.0).then_some(Rate {
+            per_s,
             arrivals: self.arrivals,
+            ramp,
         });
         plan.more_addresses = more_addresses;
         plan.init_timeout = Duration::from_secs(u64::from(self.init_timeout_s));
@@ -223,13 +233,15 @@ impl Settings {
         prepare.tables = tables;
         prepare.rows = self.table_size;
         prepare.threads = self.threads;
-        prepare.seed = seed;
+        // A loading that was interrupted must find its rows again, also without being told a seed.
+        prepare.seed = self.rand_seed.max(1);
         prepare.distribution = distribution;
         prepare.secondary_index = self.create_secondary;
         prepare.engine = self.engine;
         prepare.auto_increment = self.auto_increment;
         prepare.secondary_key = self.secondary_key;
         prepare.table_options = self.table_options;
+        self.more.complete(&mut plan, &mut prepare);
         Ok(Invocation {
             command,
             compat: self.compat,

@@ -4,6 +4,7 @@ use weir_model::{Secret, TlsMode, nearest};
 
 use super::compat::Compat;
 use super::invocation::Settings;
+use super::more;
 use super::value::{UsageError, Value};
 use crate::plan::{ArrivalKind, Tolerated};
 use crate::reactor::ReactorKind;
@@ -120,6 +121,15 @@ options! {
     "reconnect-on-loss", Weir, "off", "survive a restart of the server: make lost connections again", |s, v| s.reconnect = v.switch()?;
     "rtt", Weir, "0ms", "round-trip time added to the network's, such as 500us", |s, v| s.rtt = v.duration()?;
     "reactors", Weir, "auto", "threads that drive the connections: a number, or auto by their number", |s, v| s.reactors = reactors(v)?;
+    "rate-ramp", Weir, "", "a rate that changes evenly, as in 100..5000:60s, and then stays", |s, v| s.more.rate_ramp = Some(more::rate_ramp(v)?);
+    "think-time", Weir, "0ms", "pause of a connection after each transaction, in a closed loop", |s, v| s.more.think.mean = v.duration()?;
+    "think-kind", Weir, "constant", "its distribution: constant or exponential", |s, v| s.more.think.kind = more::think_kind(v)?;
+    "threads-ramp", Weir, "0s", "connections begin one after the other over this time", |s, v| s.more.connection_ramp = v.duration()?;
+    "idle-connections", Weir, "0", "connections beside the others that do nothing but stay", |s, v| s.more.idle_connections = v.small(0)?;
+    "text-file", Weir, "", "a book for the oltp_text workloads; generated text without it", |s, v| s.more.text_file = Some(v.text()?.into());
+    "text_selects", Weir, "1", "selects by a line of text per transaction of them", |s, v| s.mix.text_selects = v.small(0)?;
+    "text_updates", Weir, "1", "updates by a line of text per transaction of them", |s, v| s.mix.text_updates = v.small(0)?;
+    "prepare-binlog", Weir, "auto", "write rows to the binary log: on, off, or auto for only if a replica is connected", |s, v| s.more.binary_log = more::binary_log(v)?;
     "reactor", Weir, "auto", "how they wait: auto, epoll or io_uring", |s, v| s.reactor = reactor(v)?;
 }
 

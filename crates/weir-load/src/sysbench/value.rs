@@ -38,10 +38,12 @@ pub enum UsageError {
     #[error("{0}")]
     Workload(String),
     /// No command of this name.
-    #[error("no command `{0}`; write prepare, run, cleanup or help")]
+    #[error("no command `{0}`; write prepare, prewarm, run, cleanup or help")]
     Command(String),
     /// More words than a workload and a command.
-    #[error("unexpected argument `{0}`; write WORKLOAD [--options] prepare|run|cleanup|help")]
+    #[error(
+        "unexpected argument `{0}`; write WORKLOAD [--options] prepare|prewarm|run|cleanup|help"
+    )]
     Argument(String),
     /// One of sysbench's tests of something else.
     #[error("`{0}` tests the host and not a database; run it with sysbench itself")]
@@ -58,7 +60,7 @@ pub enum UsageError {
         why: String,
     },
     /// Words are missing.
-    #[error("no {0}; write WORKLOAD [--options] prepare|run|cleanup|help")]
+    #[error("no {0}; write WORKLOAD [--options] prepare|prewarm|run|cleanup|help")]
     Missing(&'static str),
 }
 

@@ -1,30 +1,34 @@
-//! Which workload: one of sysbench's, or several of them in proportion.
+//! Which workload: one of sysbench's, several of them in proportion, or a user's own file.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use weir_model::WorkloadName;
 
-use super::oltp;
-use super::{Script, Table, sbtest};
+use super::file::WorkloadFile;
+use super::{Script, Table, oltp, sbtest};
 use crate::LoadError;
 use crate::plan::{LoadPlan, PreparePlan};
 
 /// Which transactions a load has, and on which tables.
 ///
-/// As text: a workload's name, or names with weights as in
-/// `oltp_point_select:80,oltp_write_only:20`.
+/// As text: a workload's name, names with weights as in
+/// `oltp_point_select:80,oltp_write_only:20`, or the path of a workload file that ends in `.toml`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Workload {
+pub struct Workload(Kind);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
     /// sysbench's workloads with their weights.
-    shares: Vec<(WorkloadName, u32)>,
+    Sysbench(Vec<(WorkloadName, u32)>),
+    File(Arc<WorkloadFile>),
 }
 
 impl From<WorkloadName> for Workload {
     fn from(name: WorkloadName) -> Self {
-        Self {
-            shares: vec![(name, 1)],
-        }
+        Self(Kind::Sysbench(vec![(name, 1)]))
     }
 }
 
@@ -32,6 +36,13 @@ impl FromStr for Workload {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        let path = Path::new(text);
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "toml")
+        {
+            return WorkloadFile::read(path).map(|file| Self(Kind::File(Arc::new(file))));
+        }
         let share = |part: &str| {
             let (name, weight) = part.split_once(':').unwrap_or((part, "1"));
             let name = name.trim().parse::<WorkloadName>()?;
@@ -49,39 +60,60 @@ impl FromStr for Workload {
                 ));
             }
         }
-        Ok(Self { shares })
+        Ok(Self(Kind::Sysbench(shares)))
     }
 }
 
 impl fmt::Display for Workload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let [(name, _)] = self.shares[..] {
-            return name.fmt(f);
+        match &self.0 {
+            Kind::File(file) => file.path().display().fmt(f),
+            Kind::Sysbench(shares) => {
+                if let [(name, _)] = shares[..] {
+                    return name.fmt(f);
+                }
+                for (position, (name, weight)) in shares.iter().enumerate() {
+                    let comma = if position == 0 { "" } else { "," };
+                    write!(f, "{comma}{name}:{weight}")?;
+                }
+                Ok(())
+            }
         }
-        for (position, (name, weight)) in self.shares.iter().enumerate() {
-            let comma = if position == 0 { "" } else { "," };
-            write!(f, "{comma}{name}:{weight}")?;
-        }
-        Ok(())
     }
 }
 
 impl Workload {
     /// Whether each connection fills an empty table of its own instead of loading filled ones.
     pub fn is_bulk(&self) -> bool {
-        let is_bulk = |(name, _): &(WorkloadName, u32)| *name == WorkloadName::BulkInsert;
-        self.shares.iter().any(is_bulk)
+        self.has(|name| name == WorkloadName::BulkInsert)
+    }
+
+    /// Whether it works on sysbench's tables, filled.
+    pub fn is_on_sbtest(&self) -> bool {
+        matches!(self.0, Kind::Sysbench(_)) && !self.is_bulk()
+    }
+
+    fn has(&self, is: impl Fn(WorkloadName) -> bool) -> bool {
+        match &self.0 {
+            Kind::Sysbench(shares) => shares.iter().any(|(name, _)| is(*name)),
+            Kind::File(_) => false,
+        }
     }
 
     /// What its connections do.
     pub(crate) fn script(&self, plan: &LoadPlan) -> Result<Script, LoadError> {
-        oltp::script(plan, &self.shares)
+        match &self.0 {
+            Kind::Sysbench(shares) => oltp::script(plan, shares),
+            Kind::File(file) => file.script(plan.seed, plan.distribution),
+        }
     }
 
     /// The tables to be made and filled.
     pub(crate) fn tables(&self, plan: &PreparePlan) -> Result<Vec<Table>, LoadError> {
-        let has_text = self.shares.iter().any(|(name, _)| oltp::has_text(*name));
-        sbtest::tables(plan, has_text)
+        match &self.0 {
+            Kind::Sysbench(_) => sbtest::tables(plan, self.has(oltp::has_text)),
+            Kind::File(file) => file.tables(plan.distribution),
+        }
     }
 }
 

@@ -3,7 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Keys, Lines, Parts, Rng, write_groups};
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+
+use super::{Keys, Lines, Parts, Pattern, Rng, write_groups};
 use crate::codec::ParameterKind;
 
 /// A source of values.
@@ -13,14 +17,24 @@ pub(crate) enum Generator {
     Key(Keys),
     /// The number of a row in the connection's own part of the table.
     PartKey(Parts),
+    /// An integer from `first` on, as far as the keys go.
+    Integer { first: i64, keys: Keys },
     /// The number of the row that is being made. Only tables have one.
     Row,
+    /// Ascending, shared by all connections of a run.
+    Sequence(Arc<AtomicU64>),
     /// No number twice in a run, in no order; shared by all connections of a run.
     Unique(Arc<Unique>),
     /// sysbench's groups of digits, of this length together.
     Groups(usize),
+    /// Letters and digits in a pattern.
+    Pattern(Arc<Pattern>),
     /// A line of a text.
     Line(Arc<Lines>),
+    /// One of these, by their weights.
+    Choice(Arc<Choice>),
+    /// The time, in UTC, as a `DATETIME(6)`.
+    Now,
 }
 
 /// For whom a value is drawn.
@@ -63,8 +77,12 @@ impl Generator {
     pub(crate) fn kind(&self) -> ParameterKind {
         match self {
             Self::Key(_) | Self::PartKey(_) => ParameterKind::Integer,
-            Self::Row | Self::Unique(_) => ParameterKind::BigInteger,
-            Self::Groups(_) | Self::Line(_) => ParameterKind::Text,
+            Self::Integer { .. } | Self::Row | Self::Sequence(_) | Self::Unique(_) => {
+                ParameterKind::BigInteger
+            }
+            Self::Groups(_) | Self::Pattern(_) | Self::Line(_) | Self::Choice(_) | Self::Now => {
+                ParameterKind::Text
+            }
         }
     }
 
@@ -78,6 +96,12 @@ impl Generator {
         match self {
             Self::Key(keys) => Value::Integer(keys.next(rng).into()),
             Self::PartKey(parts) => Value::Integer(parts.key_of(drawer.connection, rng).into()),
+            Self::Integer { first, keys } => {
+                Value::Integer(first.wrapping_add(i64::from(keys.next(rng)) - 1))
+            }
+            Self::Sequence(next) => {
+                Value::Integer(next.fetch_add(1, Ordering::Relaxed).cast_signed())
+            }
             Self::Row => Value::Integer(drawer.row.cast_signed()),
             Self::Unique(unique) => Value::Integer(unique.next()),
             Self::Groups(length) => {
@@ -85,7 +109,18 @@ impl Generator {
                 write_groups(rng, scratch);
                 Value::Text(scratch)
             }
+            Self::Pattern(pattern) => {
+                scratch.clear();
+                pattern.write(rng, scratch);
+                Value::Text(scratch)
+            }
             Self::Line(lines) => Value::Text(lines.choose(rng)),
+            Self::Choice(choice) => Value::Text(choice.choose(rng)),
+            Self::Now => {
+                scratch.clear();
+                put_datetime(scratch, Timestamp::now().to_zoned(TimeZone::UTC).datetime());
+                Value::Text(scratch)
+            }
         }
     }
 }
@@ -142,6 +177,33 @@ impl Unique {
     }
 }
 
+/// Texts with weights.
+#[derive(Debug)]
+pub(crate) struct Choice {
+    texts: Vec<String>,
+    /// Sums of the weights up to and with each.
+    up_to: Vec<u64>,
+}
+
+impl Choice {
+    /// One of `texts`, which are not empty and do not all weigh nothing.
+    pub(crate) fn new(texts: Vec<(String, u32)>) -> Self {
+        let mut sum = 0;
+        let (texts, up_to) = texts
+            .into_iter()
+            .map(|(text, weight)| {
+                sum += u64::from(weight);
+                (text, sum)
+            })
+            .unzip();
+        Self { texts, up_to }
+    }
+
+    fn choose(&self, rng: &mut Rng) -> &[u8] {
+        self.texts[choose_by_weight(&self.up_to, rng)].as_bytes()
+    }
+}
+
 /// A position, in proportion to the weights of which `up_to` holds the running sums.
 pub(crate) fn choose_by_weight(up_to: &[u64], rng: &mut Rng) -> usize {
     let total = up_to.last().copied().unwrap_or(1);
@@ -168,11 +230,38 @@ pub(crate) fn put_integer(out: &mut Vec<u8>, number: i64) {
     out.extend_from_slice(&digits[start..]);
 }
 
+/// Appends a date and time of microseconds.
+fn put_datetime(out: &mut Vec<u8>, time: DateTime) {
+    let (date, clock) = (time.date(), time.time());
+    let microsecond = clock.subsec_nanosecond() / 1_000;
+    for (number, width, after) in [
+        (i32::from(date.year()), 4, b'-'),
+        (i32::from(date.month()), 2, b'-'),
+        (i32::from(date.day()), 2, b' '),
+        (i32::from(clock.hour()), 2, b':'),
+        (i32::from(clock.minute()), 2, b':'),
+        (i32::from(clock.second()), 2, b'.'),
+        (microsecond, 6, 0),
+    ] {
+        let start = out.len();
+        out.resize(start + width, b'0');
+        let mut rest = number;
+        for digit in out[start..].iter_mut().rev() {
+            *digit = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        if after != 0 {
+            out.push(after);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::workload::seeded;
 
     #[test]
     fn unique_numbers_are_unique_and_in_range_whatever_the_seed() {
@@ -200,6 +289,25 @@ mod tests {
     }
 
     #[test]
+    fn choices_come_in_proportion_to_their_weights() {
+        let choice = Choice::new(vec![
+            ("never".to_owned(), 0),
+            ("rarely".to_owned(), 1),
+            ("often".to_owned(), 9),
+        ]);
+        let mut rng = seeded(5, 0);
+        let often = (0..10_000)
+            .filter(|_| match choice.choose(&mut rng) {
+                b"often" => true,
+                b"rarely" => false,
+                other => panic!("{other:?}"),
+            })
+            .count();
+        // 9,000 with a standard deviation of 30.
+        assert!((8_850..9_150).contains(&often), "{often}");
+    }
+
+    #[test]
     fn literals_are_escaped() {
         let mut out = Vec::new();
         Value::Text(br"it's \").put_literal(&mut out);
@@ -210,5 +318,37 @@ mod tests {
             out.push(b' ');
         }
         assert_eq!(out, b"-9223372036854775808 -1 0 1234567890 ");
+    }
+
+    #[test]
+    fn a_sequence_ascends_and_integers_stay_in_range() {
+        let mut rng = seeded(1, 1);
+        let mut scratch = Vec::new();
+        let sequence = Generator::Sequence(Arc::new(AtomicU64::new(7)));
+        for expected in 7..10 {
+            let value = sequence.draw(Drawer::default(), &mut rng, &mut scratch);
+            assert_eq!(value, Value::Integer(expected));
+        }
+        let keys = Keys::new(crate::Distribution::Uniform, 3).unwrap();
+        let integer = Generator::Integer { first: -1, keys };
+        let seen: HashSet<_> = (0..100)
+            .map(
+                |_| match integer.draw(Drawer::default(), &mut rng, &mut scratch) {
+                    Value::Integer(number) => number,
+                    Value::Text(text) => panic!("{text:?}"),
+                },
+            )
+            .collect();
+        assert_eq!(seen, HashSet::from([-1, 0, 1]));
+    }
+
+    #[test]
+    fn times_are_written_as_the_server_writes_them() {
+        let mut out = Vec::new();
+        put_datetime(
+            &mut out,
+            jiff::civil::datetime(2026, 1, 2, 3, 4, 5, 6_007_000),
+        );
+        assert_eq!(out, b"2026-01-02 03:04:05.006007");
     }
 }

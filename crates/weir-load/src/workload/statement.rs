@@ -86,6 +86,17 @@ impl Statement {
     pub(crate) fn kinds(&self) -> Vec<ParameterKind> {
         self.parameters.iter().map(Parameter::kind).collect()
     }
+
+    /// Whether it opens a transaction.
+    pub(crate) fn opens_transaction(&self) -> bool {
+        let mut words = self.sql.split_whitespace();
+        let first = words.next().unwrap_or_default();
+        first.eq_ignore_ascii_case("begin")
+            || first.eq_ignore_ascii_case("start")
+                && words
+                    .next()
+                    .is_some_and(|word| word.to_ascii_lowercase().starts_with("transaction"))
+    }
 }
 
 #[cfg(test)]
@@ -99,5 +110,22 @@ mod tests {
         assert_eq!(statement.sql(2), "SELECT c FROM sbtest3 WHERE id=?");
         assert_eq!(statement.handle(2), 2);
         assert_eq!(Statement::plain("commit", "COMMIT").handle(2), 0);
+    }
+
+    #[test]
+    fn what_opens_a_transaction_is_known() {
+        for (sql, opens) in [
+            ("BEGIN", true),
+            ("start transaction read only", true),
+            ("COMMIT", false),
+            ("SELECT 1", false),
+            ("START REPLICA", false),
+        ] {
+            assert_eq!(
+                Statement::plain("", sql).opens_transaction(),
+                opens,
+                "{sql}"
+            );
+        }
     }
 }

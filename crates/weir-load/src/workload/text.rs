@@ -8,19 +8,29 @@ pub(crate) const C_BYTES: usize = 119;
 pub(crate) const PAD_BYTES: usize = 59;
 
 const GROUP_DIGITS: usize = 11;
+/// Of these, those that are made apart from the others.
+const HIGH_DIGITS: usize = 5;
 
 /// Fills `out` with groups of random digits. Its length decides how many there are.
 pub(crate) fn write_groups(rng: &mut Rng, out: &mut [u8]) {
     for group in out.chunks_mut(GROUP_DIGITS + 1) {
-        let mut number = rng.below(100_000_000_000);
-        let digits = group.len().min(GROUP_DIGITS);
-        for digit in group[..digits].iter_mut().rev() {
-            *digit = b'0' + (number % 10) as u8;
-            number /= 10;
-        }
-        if let Some(dash) = group.get_mut(GROUP_DIGITS) {
+        let number = rng.below(100_000_000_000);
+        // Two chains of divisions instead of one, each of half the length.
+        let (high, low) = group.split_at_mut(group.len().min(HIGH_DIGITS));
+        put_digits((number / 1_000_000) as u32, high);
+        let digits = low.len().min(GROUP_DIGITS - HIGH_DIGITS);
+        put_digits((number % 1_000_000) as u32, &mut low[..digits]);
+        if let Some(dash) = low.get_mut(digits) {
             *dash = b'-';
         }
+    }
+}
+
+/// Fills `out` with the last digits of a number.
+fn put_digits(mut number: u32, out: &mut [u8]) {
+    for digit in out.iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
     }
 }
 

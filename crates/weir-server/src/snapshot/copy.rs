@@ -17,6 +17,7 @@ use rustix::io::Errno;
 
 use super::space::{check_space, space_occupied};
 use crate::ServerError;
+use crate::data_directory::create_private_directory;
 use weir_process::PathError;
 
 /// More threads do not make a disk faster, and two hide the latency of one another's fsync.
@@ -30,10 +31,17 @@ struct Job {
     bytes: u64,
 }
 
-/// Copies all that is in `from` to the empty directory `to` and flushes it to the medium.
+/// Copies all that is in `from` to the absent or empty directory `to`, by reflink where the file
+/// system can, and flushes it to the medium.
 ///
 /// On failure `to` is emptied. Links and special files (a socket) are passed over: data directories
 /// have none that matter.
+pub fn copy_directory(from: &Path, to: &Path) -> Result<(), ServerError> {
+    create_private_directory(to)?;
+    copy_tree(from, to)
+}
+
+/// As [`copy_directory`], into an existing directory.
 pub(super) fn copy_tree(from: &Path, to: &Path) -> Result<(), ServerError> {
     let copied = plan(from, to).and_then(|jobs| run(jobs, from, to));
     if copied.is_err() {

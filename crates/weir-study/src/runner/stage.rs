@@ -237,6 +237,7 @@ fn rate(settings: &LoadSettings) -> Option<Rate> {
     settings.rate_per_s.map(|per_s| Rate {
         per_s,
         arrivals: ArrivalKind::Poisson,
+        ramp: None,
     })
 }
 

@@ -53,7 +53,7 @@ fn outcome(compared: &ResultComparison, gate: Option<f64>) -> Outcome {
             .any(|finding| finding.severity == Severity::Error);
     let invalid = |comparison: &Comparison| comparison.verdict == Verdict::Invalid;
     if compared.comparisons.iter().any(is_lost) {
-        Outcome::Loss
+        Outcome::Failed
     } else if refused || compared.comparisons.iter().any(invalid) {
         Outcome::Invalid
     } else {

@@ -12,6 +12,7 @@ use weir_load::sysbench::{self, Command, Invocation, PASSWORD_VARIABLE, Surround
 use weir_load::{HdrLog, LoadError, LoadOutcome, Progress};
 
 use crate::cli::LoadArguments;
+use crate::progress::LoadingProgress;
 use crate::{Outcome, interrupt, output, password};
 
 /// The user's option file, as MySQL's programs have it.
@@ -46,8 +47,9 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
         Command::Help => output::text(sysbench::help(invocation.compat, !arguments.is_drop_in))?,
         Command::Version => output::text(sysbench::version(invocation.compat, VERSION))?,
         Command::Prepare => prepare(&invocation, stop)?,
+        Command::Prewarm => prewarm(&invocation, stop)?,
         Command::Run => run(&invocation, stop)?,
-        Command::Cleanup => weir_load::cleanup(&invocation.plan.endpoint, invocation.plan.tables)?,
+        Command::Cleanup => weir_load::cleanup(&invocation.prepare)?,
     }
     Ok(if stop.load(Ordering::SeqCst) {
         Outcome::Stopped
@@ -57,13 +59,16 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
 }
 
 fn prepare(invocation: &Invocation, stop: &AtomicBool) -> anyhow::Result<()> {
-    let mut shown = 0;
+    let mut progress = LoadingProgress::new();
     weir_load::prepare(&invocation.prepare, stop, &mut |done, total| {
-        let percent = done * 100 / total.max(1);
-        if percent >= shown + 10 {
-            shown = percent;
-            eprintln!("{done} of {total} rows");
-        }
+        progress.show(done, total);
+    })?;
+    Ok(())
+}
+
+fn prewarm(invocation: &Invocation, stop: &AtomicBool) -> anyhow::Result<()> {
+    weir_load::prewarm(&invocation.prepare, stop, &|done, total| {
+        eprintln!("{done} of {total} tables");
     })?;
     Ok(())
 }

@@ -5,8 +5,9 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Layer of each crate. A crate may use crates of lower layers only.
-const LAYERS: [(&str, u32); 11] = [
+const LAYERS: [(&str, u32); 13] = [
     ("weir-model", 0),
+    ("weir-innodb", 1),
     ("weir-process", 1),
     ("weir-stats", 1),
     ("weir-store", 1),
@@ -14,6 +15,7 @@ const LAYERS: [(&str, u32); 11] = [
     ("weir-load", 2),
     ("weir-probe", 2),
     ("weir-server", 2),
+    ("weir-crash", 3),
     ("weir-report", 3),
     ("weir-study", 3),
     ("weir", 4),

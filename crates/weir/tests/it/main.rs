@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
 mod clean;
+mod crash_test;
 mod doctor;
 mod drive;
 mod explain;

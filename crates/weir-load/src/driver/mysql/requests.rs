@@ -10,7 +10,7 @@ use super::statements::{Statements, positions};
 use crate::LoadError;
 use crate::codec::{ExecuteTemplate, Malformed, ParameterKind, Request, ServerError};
 use crate::driver::Reconnector;
-use crate::plan::Tolerated;
+use crate::plan::{Think, Tolerated};
 use crate::workload::{
     BulkText, Drawer, Execution, Parameter, Rng, Script, Sending, Statement, Step, Value,
     table_name,
@@ -28,6 +28,7 @@ pub(crate) struct Shared {
     pub(super) reconnector: Option<Reconnector>,
     /// By how much each request and each reply is delayed.
     pub(super) half_rtt_ns: u64,
+    pub(super) think: Think,
 }
 
 impl Shared {
@@ -38,6 +39,7 @@ impl Shared {
         tolerated: Tolerated,
         reconnector: Option<Reconnector>,
         half_rtt_ns: u64,
+        think: Think,
     ) -> Self {
         Self {
             outgoing: Vec::new(),
@@ -48,6 +50,7 @@ impl Shared {
             tolerated,
             reconnector,
             half_rtt_ns,
+            think,
         }
     }
 }

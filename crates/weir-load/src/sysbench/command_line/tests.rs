@@ -58,11 +58,13 @@ fn a_rate_opens_the_loop() {
     let poisson = Rate {
         per_s: 200.0,
         arrivals: ArrivalKind::Poisson,
+        ramp: None,
     };
     assert_eq!(rate("oltp_read_only --rate=200 run"), Some(poisson));
     let constant = Rate {
         per_s: 0.5,
         arrivals: ArrivalKind::Constant,
+        ramp: None,
     };
     let line = "oltp_read_only --rate=0.5 --rate-arrivals=constant run";
     assert_eq!(rate(line), Some(constant));
@@ -154,11 +156,11 @@ fn what_is_wrong_is_named() {
         ),
         (
             "oltp_read_only rnu",
-            "no command `rnu`; write prepare, run, cleanup or help",
+            "no command `rnu`; write prepare, prewarm, run, cleanup or help",
         ),
         (
             "oltp_read_only",
-            "no command; write WORKLOAD [--options] prepare|run|cleanup|help",
+            "no command; write WORKLOAD [--options] prepare|prewarm|run|cleanup|help",
         ),
     ];
     for (line, expected) in cases {

@@ -1,18 +1,11 @@
 //! Which statements transactions have, and in which order.
 
-use weir_model::{Address, Endpoint, Secret, Tls};
-
 use super::*;
 use crate::Workload;
+use crate::workload::testing::nowhere;
 
 fn plan(workload: &str, mix: Mix) -> LoadPlan {
-    let endpoint = Endpoint {
-        address: Address::Socket("/nowhere".into()),
-        user: "weir".to_owned(),
-        password: Secret::new(""),
-        database: "sbtest".to_owned(),
-        tls: Tls::default(),
-    };
+    let endpoint = nowhere();
     LoadPlan {
         tables: 3,
         mix,

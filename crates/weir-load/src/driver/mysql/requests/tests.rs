@@ -1,9 +1,10 @@
 //! Requests as bytes.
 
-use weir_model::{Address, Endpoint, Secret, Tls, WorkloadName};
+use weir_model::WorkloadName;
 
 use super::*;
 use crate::plan::LoadPlan;
+use crate::workload::testing::nowhere;
 use crate::workload::{C_BYTES, PAD_BYTES, seeded};
 
 /// Three transactions of one of two connections, as bytes.
@@ -12,13 +13,7 @@ fn requests(seed: u64, connection: u64) -> Vec<Vec<u8>> {
 }
 
 fn requests_of(workload: WorkloadName, seed: u64, connection: u64) -> Vec<Vec<u8>> {
-    let endpoint = Endpoint {
-        address: Address::Socket("/nowhere".into()),
-        user: "weir".to_owned(),
-        password: Secret::new(""),
-        database: "sbtest".to_owned(),
-        tls: Tls::default(),
-    };
+    let endpoint = nowhere();
     let plan = LoadPlan {
         tables: 4,
         rows: 1_000,

@@ -1,0 +1,69 @@
+//! Why the crash lab could not do its work. What it *found* is a verdict, not an error.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+use weir_drive::DriveError;
+use weir_innodb::InnodbError;
+use weir_process::{PathError, ProcessError};
+use weir_server::ServerError;
+
+/// Why a crash test could not be made.
+#[derive(Debug, Error)]
+pub enum CrashError {
+    /// A file or directory.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// The drive.
+    #[error(transparent)]
+    Drive(#[from] DriveError),
+    /// The server, where it had to work.
+    #[error(transparent)]
+    Server(#[from] ServerError),
+    /// A process or working directory.
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    /// A tablespace that could not even be read.
+    #[error(transparent)]
+    Innodb(#[from] InnodbError),
+    /// A statement of the workload.
+    #[error("the crash test's workload failed: {doing} ({source}); see the server's error log")]
+    Statement {
+        /// What it was about.
+        doing: String,
+        /// The server's words.
+        source: mysql::Error,
+    },
+    /// A file of an earlier test.
+    #[error("reading a crash test's file failed: {} ({why}); give the folder that `weir crash-test` wrote", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A state that was not part of the test.
+    #[error("no such crash state: {state} (the test has states 1 to {states}); name one of these")]
+    NoSuchState {
+        /// The number asked for.
+        state: u32,
+        /// How many there are.
+        states: u32,
+    },
+    /// Nothing was recorded from which states could be made.
+    #[error("the recording is too short for a crash test: {why}; let it run longer with --seconds")]
+    TooShort {
+        /// What is missing.
+        why: String,
+    },
+    /// Ctrl-C.
+    #[error("stopped")]
+    Stopped,
+}
+
+impl CrashError {
+    pub(crate) fn statement(doing: impl Into<String>) -> impl FnOnce(mysql::Error) -> Self {
+        let doing = doing.into();
+        move |source| Self::Statement { doing, source }
+    }
+}

@@ -1,0 +1,278 @@
+//! Many crash states of one recording, made, recovered and judged, two at a time.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use weir_process::{PathError, WorkDirectory};
+use weir_server::ServerBinary;
+
+use crate::cache::DeviceRules;
+use crate::error::CrashError;
+use crate::expected::Expected;
+use crate::frontier::{Cut, Frontier};
+use crate::judge::Judge;
+use crate::moments::{Choice, choose};
+use crate::record::Recorded;
+use crate::verdict::{GroundTruth, StateResult};
+
+/// Recoveries at a time: one a processor.
+const WORKERS: usize = 2;
+
+/// How states are made and judged.
+#[derive(Clone, Debug)]
+pub struct ExploreOptions {
+    /// The server that recovers: the recorded one.
+    pub server: ServerBinary,
+    /// Its settings: the recorded ones.
+    pub variables: BTreeMap<String, String>,
+    /// What the device keeps.
+    pub rules: DeviceRules,
+    /// Power cut or process kill.
+    pub cut: Cut,
+    /// How many states.
+    pub states: u32,
+    /// Seed of places and outcomes.
+    pub seed: u64,
+    /// Where the states live; memory is best.
+    pub work: PathBuf,
+}
+
+/// A state that is ready to be recovered.
+struct Made {
+    number: u32,
+    choice: Choice,
+    cut_ns: u64,
+    home: PathBuf,
+    digest: u32,
+    truth: GroundTruth,
+}
+
+/// Makes and judges all states; `on_result` sees each as it is done and says whether to go on.
+///
+/// The results are in the order of the states' numbers; all of them, unless `on_result` ended it.
+pub fn explore(
+    recorded: &Recorded,
+    options: &ExploreOptions,
+    stop: &AtomicBool,
+    on_result: &mut dyn FnMut(&StateResult) -> bool,
+) -> Result<Vec<StateResult>, CrashError> {
+    let choices = choices(recorded, options)?;
+    let work = WorkDirectory::create(&options.work, "states")?;
+    let expected = Expected::new(recorded.ledger.seed, recorded.ledger.shape);
+    let judge = Judge {
+        binary: &options.server,
+        variables: &options.variables,
+        expected: &expected,
+        ledger: &recorded.ledger,
+    };
+    let ended = AtomicBool::new(false);
+    let is_over = || ended.load(Ordering::Relaxed) || stop.load(Ordering::Relaxed);
+    let mut results = thread::scope(|scope| {
+        let (make, made) = sync_channel::<Made>(0);
+        // Shared by the workers only: when all have ended, the maker is told so.
+        let made = Arc::new(Mutex::new(made));
+        let (judged, results) = sync_channel(WORKERS);
+        for _ in 0..WORKERS {
+            let (judge, judged, made) = (&judge, judged.clone(), Arc::clone(&made));
+            scope.spawn(move || work_off(judge, &made, &judged));
+        }
+        drop((made, judged));
+        let (choices, place, is_over) = (&choices, work.path(), &is_over);
+        let maker =
+            scope.spawn(move || make_states(recorded, options, choices, place, &make, is_over));
+        let mut kept = Vec::new();
+        for result in results {
+            let result: StateResult = result?;
+            if !on_result(&result) {
+                ended.store(true, Ordering::Relaxed);
+            }
+            kept.push(result);
+        }
+        maker
+            .join()
+            .expect("invariant: making states reports, it does not panic")?;
+        Ok::<_, CrashError>(kept)
+    })?;
+    if stop.load(Ordering::Relaxed) {
+        return Err(CrashError::Stopped);
+    }
+    results.sort_by_key(|result| result.state);
+    Ok(results)
+}
+
+/// Makes state number `state` once more, in the new folder `directory`: its data lie in `data`.
+///
+/// The same recording, options and number give the same bytes: the digest shows it.
+pub fn replay(
+    recorded: &Recorded,
+    options: &ExploreOptions,
+    state: u32,
+    directory: &Path,
+) -> Result<StateResult, CrashError> {
+    let choices = choices(recorded, options)?;
+    let states = choices.len() as u32;
+    let index = state.checked_sub(1).filter(|&index| index < states);
+    let choice = choices[index.ok_or(CrashError::NoSuchState { state, states })? as usize];
+    let work = WorkDirectory::create(&options.work, "states")?;
+    let mut frontier = frontier(recorded, options, work.path())?;
+    follow(
+        &mut frontier,
+        &mut recorded.recording.events(),
+        choice.position,
+    )?;
+    let made = make_state(&frontier, options, state, choice, directory.to_owned())?;
+    let expected = Expected::new(recorded.ledger.seed, recorded.ledger.shape);
+    // Recovery changes the data, so it gets a copy of its own.
+    let copy = work.path().join("judged");
+    weir_server::copy_directory(directory, &copy)?;
+    let judge = Judge {
+        binary: &options.server,
+        variables: &options.variables,
+        expected: &expected,
+        ledger: &recorded.ledger,
+    };
+    judge_state(&judge, Made { home: copy, ..made })
+}
+
+fn choices(recorded: &Recorded, options: &ExploreOptions) -> Result<Vec<Choice>, CrashError> {
+    let branches_max = match options.cut {
+        Cut::Power => 4,
+        // What a process had handed over is there: nothing is open.
+        Cut::ProcessKill => 1,
+    };
+    choose(
+        &recorded.recording,
+        options.rules,
+        recorded.began_ns,
+        (options.states, branches_max),
+        options.seed,
+    )
+}
+
+fn frontier(
+    recorded: &Recorded,
+    options: &ExploreOptions,
+    place: &Path,
+) -> Result<Frontier, CrashError> {
+    let directory = place.join("frontier");
+    weir_server::copy_directory(&recorded.base(), &directory)?;
+    let recording = &recorded.recording;
+    Ok(Frontier::new(&directory, recording, options.rules))
+}
+
+/// Takes events until `position` is the next one.
+fn follow(
+    frontier: &mut Frontier,
+    events: &mut weir_drive::Events,
+    position: u64,
+) -> Result<(), CrashError> {
+    while frontier.position < position {
+        let Some(event) = events.next() else { break };
+        frontier.advance(&event?)?;
+    }
+    Ok(())
+}
+
+fn make_states(
+    recorded: &Recorded,
+    options: &ExploreOptions,
+    choices: &[Choice],
+    place: &Path,
+    make: &SyncSender<Made>,
+    is_over: &(dyn Fn() -> bool + Sync),
+) -> Result<(), CrashError> {
+    let mut frontier = frontier(recorded, options, place)?;
+    let mut events = recorded.recording.events();
+    for (number, &choice) in (1..).zip(choices) {
+        if is_over() {
+            break;
+        }
+        follow(&mut frontier, &mut events, choice.position)?;
+        let home = place.join(format!("state-{number}"));
+        let made = make_state(&frontier, options, number, choice, home)?;
+        if make.send(made).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn make_state(
+    frontier: &Frontier,
+    options: &ExploreOptions,
+    number: u32,
+    choice: Choice,
+    home: PathBuf,
+) -> Result<Made, CrashError> {
+    let truth = frontier.branch(&home, options.cut, options.seed, choice)?;
+    Ok(Made {
+        number,
+        choice,
+        cut_ns: frontier.at_ns,
+        digest: digest(&home)?,
+        home,
+        truth,
+    })
+}
+
+fn work_off(
+    judge: &Judge<'_>,
+    made: &Mutex<Receiver<Made>>,
+    judged: &SyncSender<Result<StateResult, CrashError>>,
+) {
+    loop {
+        let next = made.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(state) = next else { return };
+        if judged.send(judge_state(judge, state)).is_err() {
+            return;
+        }
+    }
+}
+
+fn judge_state(judge: &Judge<'_>, made: Made) -> Result<StateResult, CrashError> {
+    let judgement = judge.judge(&made.home, made.cut_ns)?;
+    fs::remove_dir_all(&made.home).map_err(PathError::on("remove", &made.home))?;
+    Ok(StateResult {
+        state: made.number,
+        moment: made.choice.moment,
+        position: made.choice.position,
+        digest: made.digest,
+        truth: made.truth,
+        judgement,
+    })
+}
+
+/// CRC-32C over names and contents of all files below `directory`, in the order of their names.
+fn digest(directory: &Path) -> Result<u32, CrashError> {
+    let mut entries = fs::read_dir(directory)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(PathError::on("read", directory))?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    let mut buffer = vec![0; 1 << 20];
+    let mut sum = 0;
+    for entry in entries {
+        let path = entry.path();
+        sum = crc32c::crc32c_append(sum, entry.file_name().as_encoded_bytes());
+        if path.is_dir() {
+            sum = crc32c::crc32c_append(sum, &digest(&path)?.to_le_bytes());
+        } else {
+            let mut file = File::open(&path).map_err(PathError::on("read", &path))?;
+            loop {
+                let read = file
+                    .read(&mut buffer)
+                    .map_err(PathError::on("read", &path))?;
+                if read == 0 {
+                    break;
+                }
+                sum = crc32c::crc32c_append(sum, &buffer[..read]);
+            }
+        }
+    }
+    Ok(sum)
+}

@@ -1,0 +1,136 @@
+//! The media at a moment of a recording: what is surely on it, and what a cut decides.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use weir_drive::{Data, Event, Operation, Recording, Replayer};
+use weir_model::FileKind;
+
+use crate::cache::{Cache, DeviceRules, OpenWrite};
+use crate::error::CrashError;
+use crate::fate::{self, Fate, Part};
+use crate::moments::{Choice, advance};
+use crate::verdict::GroundTruth;
+
+/// Bytes of the pages that the truth is told in: the servers' default.
+const PAGE: u64 = 16 * 1024;
+
+/// What ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cut {
+    /// The drive lost its power: what was not yet safe is lost, torn or there, by the device's rules.
+    Power,
+    /// The server was killed: all that it had handed to the kernel is there.
+    ProcessKill,
+}
+
+/// A directory that follows the recording and holds what no cut can take back any more.
+#[derive(Debug)]
+pub(crate) struct Frontier {
+    directory: PathBuf,
+    replayer: Replayer,
+    cache: Cache,
+    rules: DeviceRules,
+    /// What the undecided writes hold.
+    data: BTreeMap<u64, Data>,
+    /// Number of the next event.
+    pub(crate) position: u64,
+    /// Time of the last event.
+    pub(crate) at_ns: u64,
+}
+
+impl Frontier {
+    /// Before the first event: `directory` holds what the drive held.
+    pub(crate) fn new(directory: &Path, recording: &Recording, rules: DeviceRules) -> Self {
+        Self {
+            directory: directory.to_owned(),
+            replayer: Replayer::new(directory, recording.base()),
+            cache: Cache::new(rules),
+            rules,
+            data: BTreeMap::new(),
+            position: 0,
+            at_ns: 0,
+        }
+    }
+
+    /// Takes the next event.
+    pub(crate) fn advance(&mut self, event: &Event) -> Result<(), CrashError> {
+        for write in advance(&mut self.cache, event) {
+            if let Some(data) = self.data.remove(&write.sequence) {
+                self.replayer.write_part(write.file, write.offset, &data)?;
+            }
+        }
+        match &event.operation {
+            Operation::Write { data, .. } => {
+                self.data.insert(event.sequence, data.clone());
+            }
+            Operation::Flush { .. } | Operation::Done { .. } => {}
+            // A journaling file system keeps its metadata in order, whatever happens to the data.
+            _ => self.replayer.apply(event)?,
+        }
+        self.position = event.sequence + 1;
+        self.at_ns = event.at_ns;
+        Ok(())
+    }
+
+    /// Makes the state of one outcome in `directory`, which does not exist yet.
+    pub(crate) fn branch(
+        &self,
+        directory: &Path,
+        cut: Cut,
+        seed: u64,
+        choice: Choice,
+    ) -> Result<GroundTruth, CrashError> {
+        weir_server::copy_directory(&self.directory, directory)?;
+        let mut replayer = self.replayer.rebased(directory);
+        let mut truth = GroundTruth::default();
+        let open = self.cache.open();
+        let fates = match cut {
+            Cut::Power => {
+                let seed = seed.wrapping_add(self.position);
+                let is_aimed_at = |write: &OpenWrite| choice.moment.aims_at(self.kind(write.file));
+                let atomicity = &self.rules.atomicity;
+                fate::decide(open, atomicity, is_aimed_at, (seed, choice.branch))
+            }
+            Cut::ProcessKill => open.map(Fate::whole).collect(),
+        };
+        for fate in fates {
+            let data = &self.data[&fate.write.sequence];
+            for part in &fate.written {
+                let from = part.start - fate.write.offset;
+                let part_data = data.part(from, part.end - part.start);
+                replayer.write_part(fate.write.file, part.start, &part_data)?;
+            }
+            self.note(&mut truth, &fate);
+        }
+        Ok(truth)
+    }
+
+    fn kind(&self, file: u64) -> FileKind {
+        let path = self.replayer.path(file);
+        path.map_or(FileKind::Other, |path| {
+            FileKind::of(&path.to_string_lossy())
+        })
+    }
+
+    /// Adds what the drive knows of one write to the truth, page by page.
+    fn note(&self, truth: &mut GroundTruth, fate: &Fate) {
+        truth.undecided += 1;
+        if !matches!(self.kind(fate.write.file), FileKind::Data | FileKind::Undo) {
+            return;
+        }
+        let path = self.replayer.path(fate.write.file).unwrap_or_default();
+        let name = path.display();
+        let pages = fate.write.offset / PAGE..(fate.write.offset + fate.write.bytes).div_ceil(PAGE);
+        for page in pages {
+            match fate.of(page * PAGE..(page + 1) * PAGE) {
+                Part::All => {}
+                Part::Some => truth.torn_pages.push(format!("{name}: page {page}")),
+                Part::None if fate.write.is_in_flight() => truth.lost_pages += 1,
+                Part::None => truth.stale_pages += 1,
+            }
+        }
+    }
+}

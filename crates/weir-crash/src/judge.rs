@@ -1,0 +1,225 @@
+//! One crash state: started, recovered, and looked into from end to end.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mysql::Conn;
+use mysql::prelude::Queryable;
+use serde::{Deserialize, Serialize};
+use weir_innodb::scan_directory;
+use weir_server::{PrivateServer, ServerBinary, ServerError, StartOptions};
+
+use crate::error::CrashError;
+use crate::expected::{Expected, LedgerReport};
+use crate::ledger::Ledger;
+use crate::workload;
+
+/// A recovery that takes longer hangs: the data are small.
+const RECOVERY_PATIENCE: Duration = Duration::from_mins(1);
+/// How long a server may go on after it said that a page is corrupted. MySQL 9.7 waits for such a
+/// page for ever when it has to apply the redo log to it.
+const CORRUPTION_PATIENCE: Duration = Duration::from_secs(3);
+/// The words of both servers for such a page.
+const CORRUPTION: &str = "page corruption";
+const STOP_PATIENCE: Duration = Duration::from_mins(1);
+/// How often and after what pause a table with a complaint is looked at again.
+const CHECKS_MAX: u32 = 5;
+const CHECK_PAUSE: Duration = Duration::from_millis(300);
+
+/// How the server came up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "outcome", content = "words")]
+pub enum Recovery {
+    /// It answered.
+    Clean,
+    /// It ended by itself and said why.
+    Refused(String),
+    /// It was ended by a signal, at its start or while its tables were read.
+    Crashed(String),
+    /// It neither answered nor ended; its last words, if it had any.
+    Hung(String),
+}
+
+/// What was found in one state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// How the server came up.
+    pub recovery: Recovery,
+    /// What `CHECK TABLE ... EXTENDED` had to say other than OK.
+    pub check_table: Vec<String>,
+    /// Pages whose checksum was wrong after recovery and a clean shutdown, as `file: page N`.
+    pub damaged_pages: Vec<String>,
+    /// The rows against the ledger.
+    pub ledger: LedgerReport,
+    /// Seconds from the start of the server to its first answer.
+    pub recovery_s: f64,
+}
+
+impl Judgement {
+    /// Whether the database is damaged: anything but lost commits.
+    pub fn is_damaged(&self) -> bool {
+        self.recovery != Recovery::Clean
+            || !self.check_table.is_empty()
+            || !self.damaged_pages.is_empty()
+            || self.ledger.difference_count > 0
+    }
+
+    fn without_a_server(recovery: Recovery, recovery_s: f64) -> Self {
+        Self {
+            recovery,
+            check_table: Vec::new(),
+            damaged_pages: Vec::new(),
+            ledger: LedgerReport::default(),
+            recovery_s,
+        }
+    }
+}
+
+/// How the judged server is started: the same binary and settings as the recorded one.
+#[derive(Clone, Debug)]
+pub(crate) struct Judge<'a> {
+    pub(crate) binary: &'a ServerBinary,
+    pub(crate) variables: &'a BTreeMap<String, String>,
+    pub(crate) expected: &'a Expected,
+    pub(crate) ledger: &'a Ledger,
+}
+
+impl Judge<'_> {
+    /// Recovers and checks the data in `home`/data, cut at `cut_ns`. `home` is used up by it.
+    pub(crate) fn judge(&self, home: &Path, cut_ns: u64) -> Result<Judgement, CrashError> {
+        let mut options = StartOptions::new(home.join("data"), home.join("server"));
+        options.variables = self.variables.clone();
+        options.timeout = RECOVERY_PATIENCE;
+        let started = Instant::now();
+        let mut patience = Patience::new(options.run_dir.join("error.log"));
+        let watch = &mut |waited| patience.glance(waited);
+        let server = PrivateServer::start_watched(self.binary, &options, watch);
+        let recovery_s = started.elapsed().as_secs_f64();
+        let mut server = match server {
+            Ok(server) => server,
+            Err(ServerError::Start { words, .. }) => {
+                return Ok(Judgement::without_a_server(ending(words), recovery_s));
+            }
+            Err(ServerError::StartTimeout { .. } | ServerError::Interrupted) => {
+                let hung = Recovery::Hung(patience.words);
+                return Ok(Judgement::without_a_server(hung, recovery_s));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let mut judgement = Judgement::without_a_server(Recovery::Clean, recovery_s);
+        if let Err(error) = self.ask(&server, cut_ns, &mut judgement) {
+            // A server that reads a bad page may end itself, or only refuse to go on.
+            match server.has_exited() {
+                Some(words) => judgement.recovery = ending(words),
+                None => judgement.check_table.push(error.to_string()),
+            }
+            return Ok(judgement);
+        }
+        match server.stop(STOP_PATIENCE) {
+            Ok(()) => judgement.damaged_pages = damaged_pages(&home.join("data"))?,
+            Err(ServerError::StopTimeout { .. }) => {
+                judgement.recovery = Recovery::Hung("it did not shut down".to_owned());
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(judgement)
+    }
+
+    fn ask(
+        &self,
+        server: &PrivateServer,
+        cut_ns: u64,
+        judgement: &mut Judgement,
+    ) -> Result<(), mysql::Error> {
+        let mut connection = workload::connect(&server.endpoint())?;
+        for table in workload::all_tables(self.ledger.shape) {
+            judgement
+                .check_table
+                .extend(check(&mut connection, &table)?);
+        }
+        judgement.ledger = self
+            .expected
+            .compare(&mut connection, self.ledger, cut_ns)?;
+        Ok(())
+    }
+}
+
+/// What `CHECK TABLE ... EXTENDED` says that stays.
+///
+/// Transactions that the cut left open are rolled back, and purged, while the server answers already.
+/// Until that is done `MariaDB` sees delete-marked index entries whose row is gone and warns of them.
+fn check(connection: &mut Conn, table: &str) -> Result<Vec<String>, mysql::Error> {
+    let mut told = Vec::new();
+    for _ in 0..CHECKS_MAX {
+        let rows: Vec<(String, String, String, String)> =
+            connection.query(format!("CHECK TABLE {table} EXTENDED"))?;
+        told = rows
+            .into_iter()
+            .filter(|(_, _, _, text)| text != "OK")
+            .map(|(table, _, kind, text)| format!("{table}: {kind}: {text}"))
+            .collect();
+        if told.is_empty() {
+            break;
+        }
+        thread::sleep(CHECK_PAUSE);
+    }
+    Ok(told)
+}
+
+/// Ends the wait for a server that has met a page which it cannot recover from.
+struct Patience {
+    error_log: PathBuf,
+    /// What it said of the page.
+    words: String,
+    said_at: Option<Duration>,
+}
+
+impl Patience {
+    fn new(error_log: PathBuf) -> Self {
+        Self {
+            error_log,
+            words: String::new(),
+            said_at: None,
+        }
+    }
+
+    fn glance(&mut self, waited: Duration) -> ControlFlow<()> {
+        if self.said_at.is_none() {
+            // It holds a dump of the page, which is no text.
+            let log = fs::read(&self.error_log).unwrap_or_default();
+            let log = String::from_utf8_lossy(&log);
+            if let Some(line) = log.lines().find(|line| line.contains(CORRUPTION)) {
+                line.clone_into(&mut self.words);
+                self.said_at = Some(waited);
+            }
+        }
+        match self.said_at {
+            Some(said_at) if waited > said_at + CORRUPTION_PATIENCE => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}
+
+fn ending(words: String) -> Recovery {
+    if words.contains("ended by signal") {
+        Recovery::Crashed(words)
+    } else {
+        Recovery::Refused(words)
+    }
+}
+
+fn damaged_pages(data: &Path) -> Result<Vec<String>, CrashError> {
+    let mut damaged = Vec::new();
+    for report in scan_directory(data)? {
+        let file = report.path.strip_prefix(data).unwrap_or(&report.path);
+        for page in &report.damaged {
+            let what = format!("{:?}", page.damage).to_lowercase();
+            damaged.push(format!("{}: page {} ({what})", file.display(), page.number));
+        }
+    }
+    Ok(damaged)
+}

@@ -1,0 +1,331 @@
+//! A whole crash test: recording, states, the positive control, the verdict.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use weir_model::{Atomicity, Bytes, DriveProfile, Flavor};
+use weir_process::PathError;
+use weir_server::ServerBinary;
+
+use crate::cache::DeviceRules;
+use crate::content::Shape;
+use crate::error::CrashError;
+use crate::explore::{ExploreOptions, explore, replay};
+use crate::frontier::Cut;
+use crate::record::{RecordOptions, Recorded, record};
+use crate::verdict::{StateResult, Tally, Verdict};
+
+/// States that the control may take until it has found the damage that must be there.
+const CONTROL_STATES: u32 = 200;
+const DOUBLEWRITE: &str = "innodb_doublewrite";
+
+/// What to test.
+#[derive(Clone, Debug)]
+pub struct TestOptions {
+    /// The server.
+    pub server: ServerBinary,
+    /// The drive's profile, which says how long things take and what it keeps.
+    pub drive: DriveProfile,
+    /// Power cut or process kill.
+    pub cut: Cut,
+    /// The device's rules; [`DeviceRules::of`] reads them from the profile.
+    pub rules: DeviceRules,
+    /// `innodb_doublewrite`.
+    pub doublewrite: String,
+    /// `innodb_flush_log_at_trx_commit`.
+    pub flush_log_at_trx_commit: u8,
+    /// Further variables of the server.
+    pub variables: BTreeMap<String, String>,
+    /// The database.
+    pub shape: Shape,
+    /// How many states.
+    pub states: u32,
+    /// Seed of everything.
+    pub seed: u64,
+    /// How long the clients write.
+    pub duration: Duration,
+    /// The most that a recording may take.
+    pub recording_limit: Bytes,
+    /// Judge all states, also after the first failure.
+    pub all: bool,
+    /// Folder of the test: recordings, ledgers, results.
+    pub out: PathBuf,
+    /// Where servers, drives and states live; memory is best.
+    pub work: PathBuf,
+    /// The program that mounts drives.
+    pub weir: PathBuf,
+}
+
+/// Everything about a crash test; `crash-test.json` in its folder.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CrashTest {
+    /// Its settings.
+    pub setting: Setting,
+    /// Settings of the positive control; `None`: the test is its own control.
+    pub control_setting: Option<Setting>,
+    /// What the states say.
+    pub tally: Tally,
+    /// The control's states.
+    pub control: Option<Tally>,
+    /// The answer.
+    pub verdict: Verdict,
+    /// Acknowledged commits of the recording.
+    pub commits: u64,
+    /// Events of the recording.
+    pub events: u64,
+    /// All states.
+    pub states: Vec<StateResult>,
+    /// All states of the control.
+    pub control_states: Vec<StateResult>,
+}
+
+/// What makes a test, so that its states can be made again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Setting {
+    /// Path of the server.
+    pub server: PathBuf,
+    /// Its kind.
+    pub flavor: Flavor,
+    /// Its version.
+    pub version: String,
+    /// Name of the drive's profile.
+    pub drive: String,
+    /// What ended.
+    pub cut: Cut,
+    /// What the device keeps.
+    pub rules: DeviceRules,
+    /// The server's settings.
+    pub variables: BTreeMap<String, String>,
+    /// States that were chosen.
+    pub states: u32,
+    /// Seed of places and outcomes.
+    pub seed: u64,
+    /// Folder of the recording, in the test's folder.
+    pub recording: String,
+}
+
+/// What happens, for whoever watches.
+#[derive(Debug)]
+pub enum Progress<'a> {
+    /// The clients write for so long.
+    Recording(Duration),
+    /// A recording is done.
+    Recorded(&'a Recorded),
+    /// The control begins.
+    Control,
+    /// A state was judged: its result, and how many there are to be.
+    Judged(&'a StateResult, u32),
+}
+
+/// Makes the test; whatever it started is gone when this returns.
+pub fn test(
+    options: &TestOptions,
+    stop: &AtomicBool,
+    watch: &mut dyn FnMut(Progress<'_>),
+) -> Result<CrashTest, CrashError> {
+    fs::create_dir_all(&options.out).map_err(PathError::on("create", &options.out))?;
+    let setting = setting(options, "recording");
+    let recorded = make_recording(options, &setting, stop, watch)?;
+    let lost_is_failure = options.flush_log_at_trx_commit == 1;
+    let states = judge_all(options, &setting, &recorded, stop, &mut |result| {
+        watch(Progress::Judged(result, setting.states));
+        options.all || !result.has_failed(lost_is_failure)
+    })?;
+    let (control_setting, control_states) = control(options, &setting, &recorded, stop, watch)?;
+    let tally = Tally::of(&states);
+    let control = control_setting
+        .is_some()
+        .then(|| Tally::of(&control_states));
+    let test = CrashTest {
+        verdict: Verdict::of(&states, control.as_ref(), lost_is_failure),
+        commits: recorded.ledger.acknowledged() as u64,
+        events: recorded.recording.event_count(),
+        setting,
+        control_setting,
+        tally,
+        control,
+        states,
+        control_states,
+    };
+    test.write(&options.out)?;
+    Ok(test)
+}
+
+/// The same drive without its atomicity, doublewrite off: there must be damage, or the test is blind.
+///
+/// A test with doublewrite off gives its own recording to the control; a test that is such a drive
+/// already is its own control.
+fn control(
+    options: &TestOptions,
+    setting: &Setting,
+    recorded: &Recorded,
+    stop: &AtomicBool,
+    watch: &mut dyn FnMut(Progress<'_>),
+) -> Result<(Option<Setting>, Vec<StateResult>), CrashError> {
+    let mut control = Setting {
+        states: CONTROL_STATES,
+        cut: Cut::Power,
+        ..setting.clone()
+    };
+    control.rules.atomicity = Atomicity::default();
+    let is_off = is_off(&setting.variables[DOUBLEWRITE]);
+    if is_off && control.rules == setting.rules && setting.cut == Cut::Power {
+        return Ok((None, Vec::new()));
+    }
+    watch(Progress::Control);
+    let own;
+    let recorded = if is_off {
+        recorded
+    } else {
+        "control".clone_into(&mut control.recording);
+        control
+            .variables
+            .insert(DOUBLEWRITE.to_owned(), "OFF".to_owned());
+        own = make_recording(options, &control, stop, watch)?;
+        &own
+    };
+    let states = judge_all(options, &control, recorded, stop, &mut |result| {
+        watch(Progress::Judged(result, CONTROL_STATES));
+        !result.judgement.is_damaged()
+    })?;
+    Ok((Some(control), states))
+}
+
+/// Makes state `number` of the test in `folder` once more, in the new directory `target`.
+pub fn replay_state(
+    folder: &Path,
+    of_control: bool,
+    number: u32,
+    work: &Path,
+    target: &Path,
+) -> Result<(StateResult, Option<StateResult>), CrashError> {
+    let test = CrashTest::read(folder)?;
+    let (setting, states) = match (&test.control_setting, of_control) {
+        (Some(control), true) => (control, &test.control_states),
+        _ => (&test.setting, &test.states),
+    };
+    let recorded = Recorded::open(&folder.join(&setting.recording))?;
+    let server = weir_server::find(Some(&setting.server))?;
+    let server = weir_server::choose(&server, setting.flavor)?.clone();
+    let options = explore_options(setting, server, work);
+    let again = replay(&recorded, &options, number, target)?;
+    let before = states.iter().find(|state| state.state == number).cloned();
+    Ok((again, before))
+}
+
+impl CrashTest {
+    /// Reads the test in `folder`.
+    pub fn read(folder: &Path) -> Result<Self, CrashError> {
+        let path = file(folder);
+        let text = fs::read(&path).map_err(PathError::on("read", &path))?;
+        serde_json::from_slice(&text).map_err(|error| CrashError::Unreadable {
+            path,
+            why: error.to_string(),
+        })
+    }
+
+    fn write(&self, folder: &Path) -> Result<(), CrashError> {
+        let path = file(folder);
+        let text = serde_json::to_vec_pretty(self).expect("invariant: all keys are text");
+        Ok(fs::write(&path, text).map_err(PathError::on("write", &path))?)
+    }
+}
+
+fn file(folder: &Path) -> PathBuf {
+    folder.join("crash-test.json")
+}
+
+fn setting(options: &TestOptions, recording: &str) -> Setting {
+    Setting {
+        server: options.server.path.clone(),
+        flavor: options.server.flavor,
+        version: options.server.version.to_string(),
+        drive: options.drive.name.clone(),
+        cut: options.cut,
+        rules: options.rules,
+        variables: variables(options),
+        states: options.states,
+        seed: options.seed,
+        recording: recording.to_owned(),
+    }
+}
+
+/// Small pool and redo log: pages are flushed and the log wraps all the time.
+fn variables(options: &TestOptions) -> BTreeMap<String, String> {
+    let flush = options.flush_log_at_trx_commit.to_string();
+    let mut variables: BTreeMap<String, String> = [
+        ("innodb_buffer_pool_size", "32M"),
+        ("innodb_redo_log_capacity", "32M"),
+        ("innodb_flush_method", "O_DIRECT"),
+        ("innodb_max_undo_log_size", "10M"),
+        ("innodb_buffer_pool_load_at_startup", "OFF"),
+        ("innodb_buffer_pool_dump_at_shutdown", "OFF"),
+        ("innodb_flush_log_at_trx_commit", &flush),
+        (DOUBLEWRITE, &options.doublewrite),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .into();
+    if options.server.flavor == Flavor::Mysql {
+        variables.insert("skip_log_bin".to_owned(), "1".to_owned());
+    }
+    variables.extend(options.variables.clone());
+    variables
+}
+
+fn make_recording(
+    options: &TestOptions,
+    setting: &Setting,
+    stop: &AtomicBool,
+    watch: &mut dyn FnMut(Progress<'_>),
+) -> Result<Recorded, CrashError> {
+    watch(Progress::Recording(options.duration));
+    let recorded = record(
+        &RecordOptions {
+            server: options.server.clone(),
+            variables: setting.variables.clone(),
+            drive: setting.drive.clone(),
+            shape: options.shape,
+            seed: options.seed,
+            duration: options.duration,
+            limit: options.recording_limit,
+            out: options.out.join(&setting.recording),
+            work: options.work.clone(),
+            weir: options.weir.clone(),
+        },
+        stop,
+    )?;
+    watch(Progress::Recorded(&recorded));
+    Ok(recorded)
+}
+
+fn judge_all(
+    options: &TestOptions,
+    setting: &Setting,
+    recorded: &Recorded,
+    stop: &AtomicBool,
+    on_result: &mut dyn FnMut(&StateResult) -> bool,
+) -> Result<Vec<StateResult>, CrashError> {
+    let explore_options = explore_options(setting, options.server.clone(), &options.work);
+    explore(recorded, &explore_options, stop, on_result)
+}
+
+fn explore_options(setting: &Setting, server: ServerBinary, work: &Path) -> ExploreOptions {
+    ExploreOptions {
+        server,
+        variables: setting.variables.clone(),
+        rules: setting.rules,
+        cut: setting.cut,
+        states: setting.states,
+        seed: setting.seed,
+        work: work.to_owned(),
+    }
+}
+
+/// The values of `innodb_doublewrite` that mean "off", of both flavours.
+fn is_off(doublewrite: &str) -> bool {
+    ["off", "0", "false"].contains(&doublewrite.to_ascii_lowercase().as_str())
+}

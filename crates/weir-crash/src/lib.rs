@@ -1,0 +1,37 @@
+//! The crash lab: may the doublewrite buffer be off on this storage?
+//!
+//! One recording of a server at work ([`record`]) gives many crash states: a place in it, all that was
+//! surely on the media by then, and of what was not, a part that the device's rules allow
+//! ([`DeviceRules`]). Each state is recovered by the same server with the same settings on a copy of
+//! its own, and judged ([`explore`]): by what the drive knows, by how the server came up, by every
+//! page's checksum, and by the ledger of acknowledged commits.
+
+mod cache;
+mod content;
+mod error;
+mod expected;
+mod explore;
+mod fate;
+mod frontier;
+mod judge;
+mod lab;
+mod ledger;
+mod moments;
+mod record;
+mod storage;
+mod verdict;
+mod workload;
+
+pub use cache::{CacheRule, DeviceRules};
+pub use content::Shape;
+pub use error::CrashError;
+pub use expected::LedgerReport;
+pub use explore::{ExploreOptions, explore, replay};
+pub use frontier::Cut;
+pub use judge::{Judgement, Recovery};
+pub use lab::{CrashTest, Progress, Setting, TestOptions, replay_state, test};
+pub use ledger::{Commit, Ledger};
+pub use moments::Moment;
+pub use record::{RecordOptions, Recorded, record};
+pub use storage::{BlockDevice, Storage};
+pub use verdict::{GroundTruth, Rate, StateResult, Tally, Verdict};

@@ -1,0 +1,214 @@
+//! The user's own storage: what can be known about its atomicity without cutting its power.
+//!
+//! Sources: statx(2) (`STATX_DIOALIGN`, `STATX_WRITE_ATOMIC`: Linux 6.11 for block devices, 6.13 for
+//! ext4 and XFS), and sysfs (`Documentation/ABI/stable/sysfs-block`: `atomic_write_unit_max_bytes`,
+//! `physical_block_size`, `write_cache`, `fua`), which for `NVMe` repeat what the device identifies itself with.
+
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, StatxFlags, major, minor, statx};
+use serde::Serialize;
+use weir_model::Bytes;
+use weir_process::PathError;
+
+use crate::error::CrashError;
+
+/// The server's page, which must never be torn.
+const PAGE: u32 = 16 * 1024;
+
+/// `include/uapi/linux/stat.h`; rustix reads the answer and has no name for the question.
+const STATX_WRITE_ATOMIC: u32 = 0x0001_0000;
+
+/// What a folder's storage says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Storage {
+    /// The folder.
+    pub path: PathBuf,
+    /// `O_DIRECT` opens there.
+    pub direct: bool,
+    /// Alignment that direct writes need, bytes; `None`: the kernel does not say.
+    pub direct_alignment: Option<u32>,
+    /// Largest write that the file system promises never to tear when asked with `RWF_ATOMIC`,
+    /// bytes; `None`: no such promise.
+    pub file_system_atomic: Option<u32>,
+    /// The block device below, where there is one.
+    pub device: Option<BlockDevice>,
+}
+
+/// What a block device says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BlockDevice {
+    /// Its name in sysfs.
+    pub name: String,
+    /// Bytes that it writes at once.
+    pub physical_block: Option<u32>,
+    /// Largest write that it never tears, bytes; 0: none but its sectors.
+    pub atomic_write_max: Option<u32>,
+    /// It has a cache that a power cut may empty, as far as the kernel knows.
+    pub volatile_cache: Option<bool>,
+}
+
+impl Storage {
+    /// Looks at the storage below the folder `path`; writes one empty file there for a moment.
+    pub fn inspect(path: &Path) -> Result<Self, CrashError> {
+        let folder = fs::metadata(path).map_err(PathError::on("read", path))?;
+        let probe = path.join(format!(".weir-storage-{}", std::process::id()));
+        let created = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .custom_flags(rustix::fs::OFlags::DIRECT.bits().cast_signed())
+            .open(&probe);
+        if created.is_err() {
+            // Without O_DIRECT, to see the rest.
+            fs::File::create_new(&probe).map_err(PathError::on("create", &probe))?;
+        }
+        let wanted = StatxFlags::DIOALIGN | StatxFlags::from_bits_retain(STATX_WRITE_ATOMIC);
+        let told = statx(rustix::fs::CWD, &probe, AtFlags::empty(), wanted);
+        let _ = fs::remove_file(&probe);
+        let told = told.map_err(|error| PathError::on("look at", path)(error.into()))?;
+        let some = |value: u32| (value > 0).then_some(value);
+        Ok(Self {
+            path: path.to_owned(),
+            direct: created.is_ok(),
+            direct_alignment: some(told.stx_dio_offset_align),
+            file_system_atomic: some(told.stx_atomic_write_unit_max),
+            device: BlockDevice::of(folder.dev()),
+        })
+    }
+
+    /// Whether something here promises that a page is never torn.
+    pub fn promises_whole_pages(&self) -> bool {
+        let device = self
+            .device
+            .as_ref()
+            .and_then(|device| device.atomic_write_max);
+        self.file_system_atomic
+            .max(device)
+            .is_some_and(|largest| largest >= PAGE)
+    }
+
+    /// What is known and what is not, in plain words.
+    pub fn lines(&self) -> Vec<String> {
+        let size = |bytes: u32| Bytes(bytes.into()).to_string();
+        let mut lines = vec![if self.direct {
+            let alignment = self
+                .direct_alignment
+                .map_or("of unknown alignment".to_owned(), |bytes| {
+                    format!("aligned to {}", size(bytes))
+                });
+            format!("O_DIRECT: yes, {alignment}")
+        } else {
+            "O_DIRECT: refused; the kernel may cut a page's write into pieces of its own".to_owned()
+        }];
+        lines.push(match self.file_system_atomic {
+            Some(bytes) => format!("untorn writes by the file system: up to {}", size(bytes)),
+            None => "untorn writes by the file system: none promised (statx)".to_owned(),
+        });
+        match &self.device {
+            None => lines.push(
+                "block device: none that sysfs knows (network, memory or FUSE file system)"
+                    .to_owned(),
+            ),
+            Some(device) => lines.extend(device.lines()),
+        }
+        lines.push(if self.promises_whole_pages() {
+            "what this proves: the system promises pages of 16 KiB untorn, for writes that ask for it; no \
+             server asks today, and a promise is no power cut"
+                .to_owned()
+        } else {
+            "what this proves: nothing here promises untorn pages; keep the doublewrite buffer on"
+                .to_owned()
+        });
+        lines.push(
+            "what it cannot prove: what this device really does when its power is cut. Only cutting it can; \
+             without --path, `weir crash-test` does that to an emulated drive with the same rules"
+                .to_owned(),
+        );
+        lines
+    }
+}
+
+impl BlockDevice {
+    /// The device with this number, or the disk of which it is a partition.
+    fn of(device: u64) -> Option<Self> {
+        let link = format!("/sys/dev/block/{}:{}", major(device), minor(device));
+        let path = fs::canonicalize(link).ok()?;
+        let disk = if path.join("partition").exists() {
+            path.parent()?.to_owned()
+        } else {
+            path
+        };
+        let queue = disk.join("queue");
+        let text = |name: &str| fs::read_to_string(queue.join(name)).ok();
+        let number = |name: &str| text(name)?.trim().parse().ok();
+        Some(Self {
+            name: disk.file_name()?.to_string_lossy().into_owned(),
+            physical_block: number("physical_block_size"),
+            atomic_write_max: number("atomic_write_unit_max_bytes"),
+            volatile_cache: text("write_cache").map(|kind| kind.trim() == "write back"),
+        })
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let size = |bytes: u32| Bytes(bytes.into()).to_string();
+        let unknown = || "unknown".to_owned();
+        vec![
+            format!(
+                "block device {}: physical blocks of {}",
+                self.name,
+                self.physical_block.map_or_else(unknown, size)
+            ),
+            match self.atomic_write_max {
+                None => "  atomic writes: the kernel does not say".to_owned(),
+                Some(0) => "  atomic writes: none but its blocks".to_owned(),
+                Some(bytes) => format!("  atomic writes: up to {}", size(bytes)),
+            },
+            match self.volatile_cache {
+                None => "  write cache: unknown".to_owned(),
+                Some(true) => "  write cache: volatile; only what is flushed survives".to_owned(),
+                Some(false) => "  write cache: none, or protected".to_owned(),
+            },
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_looked_at_and_left_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let found = Storage::inspect(folder.path()).unwrap();
+        assert!(
+            found
+                .lines()
+                .iter()
+                .any(|line| line.starts_with("O_DIRECT"))
+        );
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        let absent = folder.path().join("absent");
+        assert!(
+            Storage::inspect(&absent)
+                .unwrap_err()
+                .to_string()
+                .contains("absent")
+        );
+    }
+
+    #[test]
+    fn a_promise_counts_from_a_page_on() {
+        let storage = |file_system_atomic| Storage {
+            path: PathBuf::new(),
+            direct: true,
+            direct_alignment: None,
+            file_system_atomic,
+            device: None,
+        };
+        assert!(!storage(None).promises_whole_pages());
+        assert!(!storage(Some(4096)).promises_whole_pages());
+        assert!(storage(Some(16_384)).promises_whole_pages());
+    }
+}

@@ -1,0 +1,156 @@
+//! What all judged states say together.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::judge::{Judgement, Recovery};
+use crate::moments::Moment;
+
+/// The drive's ground truth of one state: what the cut did to the writes that were not yet safe.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroundTruth {
+    /// Writes that the cut could take back.
+    pub undecided: u32,
+    /// Pages of which a part is new and a part is old, as `file: page N`.
+    pub torn_pages: Vec<String>,
+    /// Pages whose completed write is gone: the media holds the version before it.
+    pub stale_pages: u32,
+    /// Pages whose write had not completed and is gone.
+    pub lost_pages: u32,
+}
+
+/// One judged crash state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StateResult {
+    /// Its number, from 1: the name by which it is replayed.
+    pub state: u32,
+    /// What was going on.
+    pub moment: Moment,
+    /// Number of the first event of the recording that did not happen any more.
+    pub position: u64,
+    /// CRC-32C over all files of the state, as proof that a replay has the same bytes.
+    pub digest: u32,
+    /// What the drive knows.
+    pub truth: GroundTruth,
+    /// What was found.
+    pub judgement: Judgement,
+}
+
+impl StateResult {
+    /// Whether the state speaks against the setting. Lost commits do only where the server promises
+    /// to lose none.
+    pub fn has_failed(&self, lost_is_failure: bool) -> bool {
+        self.judgement.is_damaged() || (lost_is_failure && self.judgement.ledger.commits_lost > 0)
+    }
+}
+
+/// The answer of a crash test.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "verdict")]
+pub enum Verdict {
+    /// No state failed, and the control shows that failures would have been seen.
+    Held {
+        /// States judged.
+        states: u32,
+        /// With 95 % confidence fewer than this share of all states fail.
+        at_most: f64,
+    },
+    /// At least one state failed.
+    Failed {
+        /// The first of them.
+        state: u32,
+    },
+    /// Nothing failed, nor did the control, in which something had to: the test could not see.
+    Blind,
+}
+
+impl Verdict {
+    pub(crate) fn of(
+        states: &[StateResult],
+        control: Option<&Tally>,
+        lost_is_failure: bool,
+    ) -> Self {
+        let failed = states
+            .iter()
+            .find(|state| state.has_failed(lost_is_failure));
+        if let Some(state) = failed {
+            return Self::Failed { state: state.state };
+        }
+        if control.is_none_or(|control| control.damaged.states == 0) {
+            return Self::Blind;
+        }
+        let states = states.len() as u32;
+        Self::Held {
+            states,
+            at_most: Rate::new(0, states).at_most,
+        }
+    }
+}
+
+/// The count of an outcome with the most that its true rate can be.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rate {
+    /// States with the outcome.
+    pub states: u32,
+    /// Of so many.
+    pub of: u32,
+    /// Upper end of the one-sided 95 % interval of the rate.
+    pub at_most: f64,
+}
+
+/// All states of a test, counted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tally {
+    /// States whose database is damaged.
+    pub damaged: Rate,
+    /// States that lost an acknowledged commit.
+    pub commits_lost: Rate,
+    /// States in which the drive tore at least one page.
+    pub torn: u32,
+    /// How the server came up, by outcome: clean, refused, crashed, hung.
+    pub recovery: BTreeMap<String, u32>,
+    /// States by moment, and of these the damaged ones.
+    pub by_moment: BTreeMap<Moment, (u32, u32)>,
+}
+
+impl Tally {
+    /// Counts `results`.
+    pub fn of(results: &[StateResult]) -> Self {
+        let count = |which: fn(&StateResult) -> bool| {
+            results.iter().filter(|result| which(result)).count() as u32
+        };
+        let rate = |states| Rate::new(states, results.len() as u32);
+        let mut recovery = BTreeMap::new();
+        let mut by_moment: BTreeMap<Moment, (u32, u32)> = BTreeMap::new();
+        for result in results {
+            let outcome = match result.judgement.recovery {
+                Recovery::Clean => "clean",
+                Recovery::Refused(_) => "refused",
+                Recovery::Crashed(_) => "crashed",
+                Recovery::Hung(_) => "hung",
+            };
+            *recovery.entry(outcome.to_owned()).or_default() += 1;
+            let of_moment = by_moment.entry(result.moment).or_default();
+            of_moment.0 += 1;
+            of_moment.1 += u32::from(result.judgement.is_damaged());
+        }
+        Self {
+            damaged: rate(count(|result| result.judgement.is_damaged())),
+            commits_lost: rate(count(|result| result.judgement.ledger.commits_lost > 0)),
+            torn: count(|result| !result.truth.torn_pages.is_empty()),
+            recovery,
+            by_moment,
+        }
+    }
+}
+
+impl Rate {
+    fn new(states: u32, of: u32) -> Self {
+        Self {
+            states,
+            of,
+            at_most: weir_stats::proportion_at_most(states.into(), of.into(), 0.95),
+        }
+    }
+}

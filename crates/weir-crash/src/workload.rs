@@ -1,0 +1,246 @@
+//! The workload: clients that change rows of their own and note each acknowledged commit.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use mysql::prelude::Queryable;
+use mysql::{Conn, OptsBuilder, params};
+use weir_drive::monotonic_ns;
+use weir_model::{Address, Endpoint};
+
+use crate::content::{self, Shape};
+use crate::error::CrashError;
+use crate::ledger::{Commit, Ledger};
+
+/// Rows in one statement of the loading.
+const ROWS_PER_INSERT: u32 = 1_000;
+/// Between two changes of tables: DDL now and then, not instead of everything else.
+const DDL_PAUSE: Duration = Duration::from_millis(50);
+
+/// A connection to `endpoint`.
+pub(crate) fn connect(endpoint: &Endpoint) -> Result<Conn, mysql::Error> {
+    let options = match &endpoint.address {
+        Address::Socket(socket) => OptsBuilder::new().socket(socket.to_str()),
+        Address::Tcp(host, port) => OptsBuilder::new()
+            .ip_or_hostname(Some(host.clone()))
+            .tcp_port(*port),
+    };
+    Conn::new(
+        options
+            .user(Some(&endpoint.user))
+            .pass(Some(endpoint.password.reveal()))
+            .db_name(Some(&endpoint.database)),
+    )
+}
+
+/// Names of the tables of rows, in order.
+pub(crate) fn tables(shape: Shape) -> impl Iterator<Item = String> {
+    (1..=shape.tables).map(|table| format!("crash{table}"))
+}
+
+/// All tables of the workload.
+pub(crate) fn all_tables(shape: Shape) -> impl Iterator<Item = String> {
+    tables(shape).chain(["client".to_owned(), "history".to_owned()])
+}
+
+/// Creates and fills the tables: every client at transaction 0.
+pub(crate) fn load(endpoint: &Endpoint, shape: Shape, stop: &AtomicBool) -> Result<(), CrashError> {
+    let mut connection = connect(endpoint).map_err(CrashError::statement("connect"))?;
+    let mut run = |statement: String| {
+        let doing = statement.chars().take(60).collect::<String>();
+        connection
+            .query_drop(statement)
+            .map_err(CrashError::statement(doing))
+    };
+    run("CREATE TABLE client (id INT PRIMARY KEY, txn INT NOT NULL) ENGINE = InnoDB".into())?;
+    run(
+        "CREATE TABLE history (client INT NOT NULL, txn INT NOT NULL, k INT NOT NULL, \
+         text VARCHAR(255) NOT NULL, PRIMARY KEY (client, txn), KEY k (k)) ENGINE = InnoDB"
+            .into(),
+    )?;
+    let clients = (0..shape.clients).map(|client| format!("({client}, 0)"));
+    let clients = clients.collect::<Vec<_>>().join(",");
+    run(format!("INSERT INTO client VALUES {clients}"))?;
+    for (table, name) in (1..).zip(tables(shape)) {
+        run(format!(
+            "CREATE TABLE {name} (id INT PRIMARY KEY, txn INT NOT NULL, k INT NOT NULL, \
+             text VARCHAR(255) NOT NULL, KEY k (k)) ENGINE = InnoDB"
+        ))?;
+        let mut next = 1;
+        while next <= shape.rows {
+            if stop.load(Ordering::Relaxed) {
+                return Err(CrashError::Stopped);
+            }
+            let last = shape.rows.min(next + ROWS_PER_INSERT - 1);
+            let rows = (next..=last).map(|id| {
+                let row = content::loaded_row(content::RowId { table, id });
+                format!("({id}, 0, {}, '{}')", row.key, row.text)
+            });
+            let rows = rows.collect::<Vec<_>>().join(",");
+            run(format!("INSERT INTO {name} VALUES {rows}"))?;
+            next = last + 1;
+        }
+    }
+    Ok(())
+}
+
+/// Creates, fills, changes, renames and drops tables of its own until `stop`: crash states in the
+/// middle of DDL. Nobody's rows depend on it.
+fn change_tables(endpoint: &Endpoint, stop: &AtomicBool) -> Result<(), CrashError> {
+    let mut connection = connect(endpoint).map_err(CrashError::statement("connect"))?;
+    for number in 0.. {
+        for statement in [
+            format!(
+                "CREATE TABLE side{number} (id INT PRIMARY KEY, text VARCHAR(100)) ENGINE = InnoDB"
+            ),
+            format!("INSERT INTO side{number} VALUES (1, REPEAT('a', 100)), (2, REPEAT('b', 100))"),
+            format!("ALTER TABLE side{number} ADD INDEX text (text)"),
+            format!("TRUNCATE TABLE side{number}"),
+            format!("RENAME TABLE side{number} TO side_renamed{number}"),
+            format!("DROP TABLE side_renamed{number}"),
+        ] {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            match connection.query_drop(statement) {
+                Err(error) if is_broken(&error) => return Ok(()),
+                changed => changed.map_err(CrashError::statement("change tables"))?,
+            }
+            thread::sleep(DDL_PAUSE);
+        }
+    }
+    Ok(())
+}
+
+/// Lets all clients write until `stop`; returns what they were told.
+///
+/// A client whose connection breaks (the server was killed) ends: its last commit stays without an
+/// acknowledgement.
+pub(crate) fn run(
+    endpoint: &Endpoint,
+    seed: u64,
+    shape: Shape,
+    stop: &AtomicBool,
+) -> Result<Ledger, CrashError> {
+    let connections = (0..shape.clients)
+        .map(|_| connect(endpoint).map_err(CrashError::statement("connect")))
+        .collect::<Result<Vec<_>, _>>()?;
+    let clients = thread::scope(|scope| {
+        let threads: Vec<_> = (0..)
+            .zip(connections)
+            .map(|(number, connection)| {
+                scope.spawn(move || {
+                    Client {
+                        number,
+                        seed,
+                        shape,
+                    }
+                    .run(connection, stop)
+                })
+            })
+            .collect();
+        let changes = scope.spawn(|| change_tables(endpoint, stop));
+        // Joined only after all have been started.
+        let joined = threads.into_iter().map(|thread| {
+            thread
+                .join()
+                .expect("invariant: a client reports, it does not panic")
+        });
+        let clients = joined.collect::<Result<Vec<_>, _>>()?;
+        changes
+            .join()
+            .expect("invariant: DDL reports, it does not panic")?;
+        Ok::<_, CrashError>(clients)
+    })?;
+    Ok(Ledger {
+        seed,
+        shape,
+        clients,
+    })
+}
+
+struct Client {
+    number: u32,
+    seed: u64,
+    shape: Shape,
+}
+
+impl Client {
+    fn run(&self, mut connection: Conn, stop: &AtomicBool) -> Result<Vec<Commit>, CrashError> {
+        let mut commits = Vec::new();
+        while !stop.load(Ordering::Relaxed) {
+            let number = commits.len() as u32 + 1;
+            if let Err(error) = self.change(&mut connection, number) {
+                return ended(error, commits, "change rows");
+            }
+            let sent_ns = monotonic_ns();
+            let told = connection.query_drop("COMMIT");
+            let acknowledged_ns = told.is_ok().then(monotonic_ns);
+            commits.push(Commit {
+                sent_ns,
+                acknowledged_ns,
+            });
+            if let Err(error) = told {
+                return ended(error, commits, "commit");
+            }
+        }
+        Ok(commits)
+    }
+
+    /// All statements of one transaction but the COMMIT.
+    fn change(&self, connection: &mut Conn, number: u32) -> Result<(), mysql::Error> {
+        let transaction = content::transaction(self.seed, self.shape, self.number, number);
+        connection.query_drop("BEGIN")?;
+        for (index, &row) in transaction.updates.iter().enumerate() {
+            let new = content::row(self.seed, row, number);
+            let values =
+                params! { "id" => row.id, "txn" => number, "k" => new.key, "text" => new.text };
+            let table = row.table;
+            if index < transaction.reinserted {
+                connection
+                    .exec_drop(format!("DELETE FROM crash{table} WHERE id = ?"), (row.id,))?;
+                let insert = format!("INSERT INTO crash{table} VALUES (:id, :txn, :k, :text)");
+                connection.exec_drop(insert, values)?;
+            } else {
+                let update = format!(
+                    "UPDATE crash{table} SET txn = :txn, k = :k, text = :text WHERE id = :id"
+                );
+                connection.exec_drop(update, values)?;
+            }
+        }
+        let entry = content::history(self.seed, self.number, number);
+        connection.exec_drop(
+            "INSERT INTO history VALUES (?, ?, ?, ?)",
+            (self.number, number, entry.key, entry.text),
+        )?;
+        if let Some(last) = transaction.trim_history_to {
+            let trim = "DELETE FROM history WHERE client = ? AND txn <= ?";
+            connection.exec_drop(trim, (self.number, last))?;
+        }
+        connection.exec_drop(
+            "UPDATE client SET txn = ? WHERE id = ?",
+            (number, self.number),
+        )
+    }
+}
+
+/// A broken connection ends a client; anything else is a failure of the test.
+fn ended(
+    error: mysql::Error,
+    commits: Vec<Commit>,
+    doing: &str,
+) -> Result<Vec<Commit>, CrashError> {
+    if is_broken(&error) {
+        return Ok(commits);
+    }
+    Err(CrashError::statement(doing)(error))
+}
+
+/// How a killed server looks to its clients.
+fn is_broken(error: &mysql::Error) -> bool {
+    matches!(
+        error,
+        mysql::Error::IoError(_) | mysql::Error::DriverError(_)
+    )
+}

@@ -1,0 +1,218 @@
+//! Every page of a file, or of all tablespaces under a data directory.
+
+use std::fs::File;
+use std::io::{BufReader, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use crate::error::InnodbError;
+use crate::layout::Layout;
+use crate::page::{Damage, Page, PageState};
+
+/// One damaged page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Position in the file, in pages.
+    pub number: u32,
+    /// What is wrong.
+    pub damage: Damage,
+    /// The LSN in the page's header.
+    pub lsn: u64,
+}
+
+/// What one file's pages were found to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileReport {
+    /// The file.
+    pub path: PathBuf,
+    /// Page size and format.
+    pub layout: Layout,
+    /// Pages in the file, whatever their state.
+    pub pages: u32,
+    /// Pages that only the server can judge.
+    pub opaque: u32,
+    /// Every damaged page, in order.
+    pub damaged: Vec<Finding>,
+    /// Bytes after the last whole page: a file that was being extended.
+    pub remainder: usize,
+}
+
+/// Whether InnoDB keeps pages in a file of this name: tables, undo, the system tablespace.
+///
+/// Not the doublewrite files: they hold old copies on purpose; nor temporary tablespaces, which are
+/// made anew at each start. Of a system tablespace in several files only the first has a header.
+pub fn is_tablespace(name: &str) -> bool {
+    let has = |suffix: &str| name.len() > suffix.len() && name.ends_with(suffix);
+    let numbered = |prefix: &str| {
+        name.strip_prefix(prefix)
+            .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    has(".ibd") || has(".ibu") || name == "ibdata1" || numbered("undo_") || numbered("undo")
+}
+
+/// Checks every page of the tablespace at `path`.
+///
+/// # Errors
+/// When the file cannot be read, or its first page does not say what a page is.
+pub fn scan(path: &Path) -> Result<FileReport, InnodbError> {
+    let failed = |source| InnodbError::Read {
+        path: path.to_owned(),
+        source,
+    };
+    let mut file = BufReader::with_capacity(1 << 20, File::open(path).map_err(failed)?);
+    let mut page = vec![0; Layout::PREFIX];
+    let read = read_full(&mut file, &mut page).map_err(failed)?;
+    if read < Layout::PREFIX {
+        return Err(failed(ErrorKind::UnexpectedEof.into()));
+    }
+    let layout = Layout::of(&page).map_err(|flags| InnodbError::Flags {
+        path: path.to_owned(),
+        flags,
+    })?;
+    let mut report = FileReport {
+        path: path.to_owned(),
+        layout,
+        pages: 0,
+        opaque: 0,
+        damaged: Vec::new(),
+        remainder: 0,
+    };
+    page.resize(layout.page_size, 0);
+    let mut filled =
+        Layout::PREFIX + read_full(&mut file, &mut page[Layout::PREFIX..]).map_err(failed)?;
+    let mut doublewrite = DoublewriteArea::default();
+    while filled == layout.page_size {
+        report.judge(Page::new(&page, layout), &mut doublewrite);
+        filled = read_full(&mut file, &mut page).map_err(failed)?;
+    }
+    report.remainder = filled;
+    Ok(report)
+}
+
+impl FileReport {
+    fn judge(&mut self, page: Page<'_>, doublewrite: &mut DoublewriteArea) {
+        let number = self.pages;
+        self.pages += 1;
+        doublewrite.learn(self, page, number);
+        if doublewrite.holds(number) {
+            return;
+        }
+        match page.state(number) {
+            PageState::Whole | PageState::Zero => {}
+            PageState::Opaque => self.opaque += 1,
+            PageState::Damaged(damage) => self.damaged.push(Finding {
+                number,
+                damage,
+                lsn: page.lsn(),
+            }),
+        }
+    }
+}
+
+/// The two extents of the system tablespace that hold copies of pages on purpose (`MariaDB`, and MySQL
+/// before 8.0.20). Their place stands in the transaction system's page, which comes before them.
+#[derive(Default)]
+struct DoublewriteArea {
+    /// First pages of the two extents.
+    extents: Option<[u32; 2]>,
+    pages_per_extent: u32,
+}
+
+impl DoublewriteArea {
+    /// The transaction system's page and its type.
+    const PAGE: (u32, u16) = (5, 7);
+    /// From the page's end to the doublewrite header: 10 bytes of a segment, a magic number, two pages.
+    const HEADER_FROM_END: usize = 200;
+    const MAGIC: u32 = 536_853_855;
+
+    fn learn(&mut self, file: &FileReport, page: Page<'_>, number: u32) {
+        let system = file.path.file_name().is_some_and(|name| name == "ibdata1");
+        if !system || (number, page.kind()) != Self::PAGE {
+            return;
+        }
+        let header = file.layout.page_size - Self::HEADER_FROM_END + 10;
+        if page.be32(header) == Self::MAGIC {
+            self.extents = Some([page.be32(header + 4), page.be32(header + 8)]);
+            // An extent is 1 MiB of pages of up to 16 KiB, and 64 pages of larger ones.
+            self.pages_per_extent = (1_u32 << 20)
+                .div_euclid(file.layout.page_size as u32)
+                .max(64);
+        }
+    }
+
+    fn holds(&self, number: u32) -> bool {
+        let in_extent = |&first: &u32| (first..first + self.pages_per_extent).contains(&number);
+        self.extents.iter().flatten().any(in_extent)
+    }
+}
+
+/// Checks all tablespaces under `directory`, in the order of their paths.
+///
+/// # Errors
+/// The first file that cannot be read as a tablespace.
+pub fn scan_directory(directory: &Path) -> Result<Vec<FileReport>, InnodbError> {
+    let mut paths = Vec::new();
+    tablespaces(directory, &mut paths)?;
+    paths.sort();
+    paths.iter().map(|path| scan(path)).collect()
+}
+
+fn tablespaces(directory: &Path, paths: &mut Vec<PathBuf>) -> Result<(), InnodbError> {
+    let failed = |source| InnodbError::Read {
+        path: directory.to_owned(),
+        source,
+    };
+    for entry in fs::read_dir(directory).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if entry.file_type().map_err(failed)?.is_dir() {
+            tablespaces(&entry.path(), paths)?;
+        } else if entry.file_name().to_str().is_some_and(is_tablespace) {
+            paths.push(entry.path());
+        }
+    }
+    Ok(())
+}
+
+/// Fills `buffer` as far as the file goes: bytes read.
+fn read_full(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match file.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_tablespaces() {
+        for name in [
+            "sbtest1.ibd",
+            "mysql.ibd",
+            "ibdata1",
+            "undo_001",
+            "undo002",
+            "x.ibu",
+        ] {
+            assert!(is_tablespace(name), "{name}");
+        }
+        for name in [
+            "#ib_16384_0.dblwr",
+            "ibtmp1",
+            "ib_logfile0",
+            "#innodb_redo",
+            "undo",
+            ".ibd",
+            "t.frm",
+        ] {
+            assert!(!is_tablespace(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Connections that do nothing but stay, as those of applications' pools do.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::LoadError;
+use crate::connect::Servers;
+use crate::control::Control;
+use crate::plan::LoadPlan;
+
+/// How often each says something, so that neither the server nor a firewall closes it.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(20);
+/// How often the end of the load is looked for.
+const PACE: Duration = Duration::from_millis(50);
+
+/// Connections that are open.
+pub(crate) struct IdleConnections(Vec<Control>);
+
+impl IdleConnections {
+    /// Opens as many as `plan` wants, after those of the load.
+    pub(crate) fn open(
+        plan: &LoadPlan,
+        servers: &Servers,
+        stop: &AtomicBool,
+    ) -> Result<Self, LoadError> {
+        let numbers = plan.connections..plan.connections.saturating_add(plan.idle_connections);
+        let mut connections = Vec::new();
+        for number in numbers {
+            if stop.load(Ordering::Relaxed) {
+                return Err(LoadError::Interrupted("connecting"));
+            }
+            connections.push(Control::connect(servers.of(number), true, None)?);
+        }
+        Ok(Self(connections))
+    }
+
+    /// Keeps them alive until `is_over`; how many were still there then.
+    pub(crate) fn keep(mut self, is_over: &AtomicBool) -> u64 {
+        let mut due = Instant::now() + SIGN_OF_LIFE;
+        while !is_over.load(Ordering::Relaxed) {
+            std::thread::sleep(PACE);
+            if Instant::now() >= due {
+                self.0
+                    .retain_mut(|connection| connection.run("DO 0").is_ok());
+                due = Instant::now() + SIGN_OF_LIFE;
+            }
+        }
+        self.0
+            .retain_mut(|connection| connection.run("DO 0").is_ok());
+        self.0.len() as u64
+    }
+}

@@ -1,0 +1,302 @@
+//! Fills one table, or goes on with one that was not finished.
+//!
+//! While a table is being filled, its comment says with what; the statement that builds the indexes
+//! takes the comment away. So a table that is complete can be told from one whose loading was
+//! interrupted, and the latter is only gone on with by the same rows. The rows are there up to a
+//! number without gaps: they go in by their number, each statement as a whole or not at all.
+
+use std::sync::atomic::Ordering;
+
+use super::Job;
+use super::rows::RowWriter;
+use crate::LoadError;
+use crate::control::Control;
+use crate::plan::BinaryLog;
+use crate::workload::{Table, Value};
+
+/// Bytes of rows in one statement of text: longer ones load no faster.
+const INSERT_BYTES_MAX: u64 = 1 << 20;
+/// Bytes of rows in one `LOAD DATA`, which is one transaction: what an interruption undoes.
+const LOAD_BYTES_MAX: u64 = 8 << 20;
+/// Bytes of one packet of it.
+const PIECE_BYTES_MAX: u64 = 128 << 10;
+/// Memory for sorting an index, where the server lets a session choose (MySQL 8.0.27 on).
+const INDEX_BUFFER: &str = "SET SESSION innodb_ddl_buffer_size = 67108864";
+/// How the comment of a table begins that is being filled.
+const MARK: &str = "weir is loading";
+/// What stands there before the comment that the table had and gets back.
+const BEFORE: &str = "; before: ";
+
+/// Fills tables on one connection.
+pub(super) struct Loader<'a> {
+    job: &'a Job<'a>,
+    control: Control,
+    takes_files: bool,
+    packet_bytes_max: u64,
+    buffer: Vec<u8>,
+}
+
+/// What is there of a table.
+enum Found {
+    Nothing,
+    /// Rows that somebody began to load, with what the comment says of it and of before.
+    Part {
+        mark: String,
+        comment: String,
+    },
+    /// A table without our mark, with its comment.
+    Table {
+        comment: String,
+    },
+}
+
+impl Found {
+    /// By the comment of a table.
+    fn by_comment(comment: String) -> Self {
+        match comment.split_once(BEFORE) {
+            Some((mark, comment)) if mark.starts_with(MARK) => Self::Part {
+                mark: mark.to_owned(),
+                comment: comment.to_owned(),
+            },
+            _ => Self::Table { comment },
+        }
+    }
+}
+
+/// Keeps the rows out of the binary log if they are to be kept out.
+fn choose_binary_log(wish: BinaryLog, control: &mut Control) -> Result<(), LoadError> {
+    if wish == BinaryLog::On {
+        return Ok(());
+    }
+    let replicas = control.first::<u64>(
+        "SELECT COUNT(*) FROM information_schema.processlist WHERE command LIKE 'Binlog Dump%'",
+    )?;
+    if wish == BinaryLog::Auto && replicas != Some(0) {
+        return Ok(());
+    }
+    match control.run("SET SESSION sql_log_bin = 0") {
+        // Not allowed to.
+        Err(LoadError::Statement { .. }) if wish == BinaryLog::Auto => Ok(()),
+        result => result,
+    }
+}
+
+impl<'a> Loader<'a> {
+    /// A loader on a connection of its own.
+    pub(super) fn connect(job: &'a Job<'a>) -> Result<Self, LoadError> {
+        let mut control = Control::connect(&job.connector, true, None)?;
+        // They concern this connection only, which ends with the loading.
+        control.run("SET SESSION unique_checks = 0, foreign_key_checks = 0")?;
+        match control.run(INDEX_BUFFER) {
+            // A server that has no such variable.
+            Ok(()) | Err(LoadError::Statement { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        choose_binary_log(job.plan.binary_log, &mut control)?;
+        let packet_bytes_max = control
+            .first::<u64>("SELECT @@max_allowed_packet")?
+            .unwrap_or(INSERT_BYTES_MAX);
+        let takes_files = control.first::<u64>("SELECT @@GLOBAL.local_infile")? == Some(1);
+        Ok(Self {
+            job,
+            control,
+            takes_files,
+            packet_bytes_max,
+            buffer: Vec::new(),
+        })
+    }
+
+    /// The server's number of the connection.
+    pub(super) fn id(&self) -> u32 {
+        self.control.id()
+    }
+
+    /// Makes `table` what it is to be.
+    pub(super) fn load(&mut self, table: &Table) -> Result<(), LoadError> {
+        let mark = format!(
+            "{MARK} {} rows, seed {}, {:?}",
+            table.rows, self.job.plan.seed, self.job.plan.distribution
+        );
+        let mut found = self.find(table)?;
+        let mut rows = 0;
+        if let Found::Nothing = found {
+            self.run(&table.create)?;
+            found = self.find(table)?;
+        } else {
+            rows = self.count(table)?;
+        }
+        let comment = match found {
+            Found::Table { .. } if rows == table.rows => {
+                self.progress(rows);
+                return Ok(());
+            }
+            Found::Table { .. } if rows > 0 => {
+                let why = format!("exists with {rows} rows, but {} are asked for", table.rows);
+                return Err(self.refused(table, why));
+            }
+            Found::Part { mark: other, .. } if other != mark => {
+                let begun = other.strip_prefix(MARK).unwrap_or(&other).trim();
+                let why = format!("is half loaded with other settings ({begun})");
+                return Err(self.refused(table, why));
+            }
+            Found::Part { comment, .. } => comment,
+            Found::Table { comment } => {
+                let marked = quoted(&format!("{mark}{BEFORE}{comment}"));
+                self.run(&format!("ALTER TABLE {} COMMENT = {marked}", table.name))?;
+                comment
+            }
+            Found::Nothing => {
+                return Err(self.refused(table, "was made and is not there".to_owned()));
+            }
+        };
+        self.progress(rows);
+        self.fill(table, rows + 1)?;
+        self.verify(table)?;
+        let mut changes: Vec<_> = table.indexes.iter().map(|i| format!("ADD {i}")).collect();
+        changes.push(format!("COMMENT = {}", quoted(&comment)));
+        self.run(&format!(
+            "ALTER TABLE {} {}",
+            table.name,
+            changes.join(", ")
+        ))
+    }
+
+    fn find(&mut self, table: &Table) -> Result<Found, LoadError> {
+        let comment = self.control.first::<String>(&format!(
+            "SELECT table_comment FROM information_schema.tables \
+             WHERE table_schema = DATABASE() AND table_name = '{}'",
+            table.name
+        ))?;
+        Ok(comment.map_or(Found::Nothing, Found::by_comment))
+    }
+
+    fn count(&mut self, table: &Table) -> Result<u64, LoadError> {
+        let sql = format!("SELECT COUNT(*) FROM {}", table.name);
+        Ok(self.control.first::<u64>(&sql)?.unwrap_or(0))
+    }
+
+    fn verify(&mut self, table: &Table) -> Result<(), LoadError> {
+        let rows = self.count(table)?;
+        if rows == table.rows {
+            return Ok(());
+        }
+        let why = format!("has {rows} rows after {} were loaded", table.rows);
+        Err(self.refused(table, why))
+    }
+
+    /// Loads the rows from `first` on.
+    fn fill(&mut self, table: &Table, first: u64) -> Result<(), LoadError> {
+        let mut writer = RowWriter::new(table, self.job.plan.seed);
+        let mut next = first;
+        while next <= table.rows {
+            self.check_stop()?;
+            next = 1 + if self.takes_files {
+                self.load_lines(table, &mut writer, next)?
+            } else {
+                self.insert(table, &mut writer, next)?
+            };
+        }
+        Ok(())
+    }
+
+    /// One insert of rows from `first` on; the last one.
+    fn insert(
+        &mut self,
+        table: &Table,
+        writer: &mut RowWriter<'_>,
+        first: u64,
+    ) -> Result<u64, LoadError> {
+        // Half of what is allowed leaves room for whatever surrounds the rows.
+        let bytes_max = (self.packet_bytes_max / 2).min(INSERT_BYTES_MAX) as usize;
+        let last = writer.insert(first, table.rows, bytes_max, &mut self.buffer);
+        let sql = std::str::from_utf8(&self.buffer).expect("invariant: names and values are UTF-8");
+        self.control.run(sql)?;
+        self.progress(last + 1 - first);
+        Ok(last)
+    }
+
+    /// One `LOAD DATA` of rows from `first` on; the last one.
+    fn load_lines(
+        &mut self,
+        table: &Table,
+        writer: &mut RowWriter<'_>,
+        first: u64,
+    ) -> Result<u64, LoadError> {
+        let piece_bytes = (self.packet_bytes_max / 2).min(PIECE_BYTES_MAX) as usize;
+        let (job, mut next, mut sent_bytes) = (self.job, first, 0);
+        let statement = writer.load_statement();
+        let (rows, warnings) = self.control.load(&statement, &mut |piece| {
+            let start = piece.len();
+            let before = next;
+            if job.is_stopped() || sent_bytes >= LOAD_BYTES_MAX {
+                return;
+            }
+            while next <= table.rows && piece.len() - start < piece_bytes {
+                writer.line(next, piece);
+                next += 1;
+            }
+            sent_bytes += (piece.len() - start) as u64;
+            job.rows_done.fetch_add(next - before, Ordering::Relaxed);
+        })?;
+        if warnings > 0 || rows != next - first {
+            let why = format!(
+                "{rows} of {} rows were loaded, with {warnings} warnings",
+                next - first
+            );
+            return Err(self.refused(table, why));
+        }
+        Ok(next - 1)
+    }
+
+    fn run(&mut self, sql: &str) -> Result<(), LoadError> {
+        self.check_stop()?;
+        self.control.run(sql)
+    }
+
+    fn check_stop(&self) -> Result<(), LoadError> {
+        if self.job.is_stopped() {
+            return Err(LoadError::Interrupted("loading the tables"));
+        }
+        Ok(())
+    }
+
+    fn progress(&self, rows: u64) {
+        self.job.rows_done.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    fn refused(&self, table: &Table, why: String) -> LoadError {
+        LoadError::Preparation {
+            table: format!("{}.{}", self.job.plan.endpoint.database, table.name),
+            why,
+        }
+    }
+}
+
+/// A text as a literal of SQL.
+fn quoted(text: &str) -> String {
+    let mut out = Vec::new();
+    Value::Text(text.as_bytes()).put_literal(&mut out);
+    String::from_utf8(out).expect("invariant: quotes around UTF-8 are UTF-8")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_of_before_outlasts_the_mark() {
+        let comment = format!("{MARK} 3 rows{BEFORE}it's mine");
+        let Found::Part { mark, comment } = Found::by_comment(comment) else {
+            panic!("the mark is there");
+        };
+        assert_eq!(
+            (mark.as_str(), comment.as_str()),
+            ("weir is loading 3 rows", "it's mine")
+        );
+        assert_eq!(quoted(&comment), r"'it\'s mine'");
+        assert!(matches!(
+            Found::by_comment("other".to_owned()),
+            Found::Table { .. }
+        ));
+    }
+}

@@ -1,0 +1,367 @@
+//! `weir crash-test`.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use weir_crash::{
+    CrashError, CrashTest, DeviceRules, Progress, Shape, StateResult, Storage, TestOptions,
+    Verdict, replay_state,
+};
+use weir_model::Atomicity;
+
+use crate::cli::CrashTestArguments;
+use crate::commands::study_file::clock_seed;
+use crate::{Outcome, interrupt, output};
+
+/// Where tests work unless told: memory, so that recoveries take seconds.
+const MEMORY: &str = "/dev/shm";
+const TABLES: u32 = 4;
+
+pub(crate) fn execute(arguments: &CrashTestArguments) -> anyhow::Result<Outcome> {
+    if let Some(path) = &arguments.path {
+        return inspect(path, arguments.json);
+    }
+    if let Some(folder) = &arguments.replay {
+        return replay(folder, arguments);
+    }
+    let options = options(arguments)?;
+    let stop = interrupt::stop_flag()?;
+    eprintln!(
+        "crash test of {} {} on {}, doublewrite {}, seed {}",
+        options.server.flavor,
+        options.server.version,
+        options.drive.name,
+        options.doublewrite,
+        options.seed
+    );
+    let mut view = View::new();
+    let test = weir_crash::test(&options, stop, &mut |progress| view.show(&progress));
+    drop(view);
+    let test = match test {
+        Err(CrashError::Stopped) if stop.load(Ordering::SeqCst) => {
+            eprintln!(
+                "stopped: no verdict; the recording is kept in {}",
+                options.out.display()
+            );
+            return Ok(Outcome::Stopped);
+        }
+        test => test?,
+    };
+    if arguments.json {
+        output::line(serde_json::to_string_pretty(&test)?)?;
+    } else {
+        print(&test, &options.out)?;
+    }
+    Ok(match test.verdict {
+        Verdict::Held { .. } => Outcome::Done,
+        Verdict::Failed { .. } => Outcome::Failed,
+        Verdict::Blind => Outcome::Invalid,
+    })
+}
+
+fn options(arguments: &CrashTestArguments) -> anyhow::Result<TestOptions> {
+    let servers = weir_server::find(None)?;
+    let server = match arguments.server.parse() {
+        Ok(flavor) => weir_server::choose(&servers, flavor)?.clone(),
+        Err(_) => weir_server::ServerBinary::at(Path::new(&arguments.server))?,
+    };
+    let drive = weir_drive::profiles::load(&arguments.drive, None)?;
+    let seed = arguments.seed.unwrap_or_else(clock_seed);
+    let mut rules = DeviceRules::of(&drive);
+    if let Some(cache) = arguments.cache {
+        rules.cache = cache.into();
+    }
+    if let Some(unit) = arguments.atomic {
+        rules.atomicity = Atomicity {
+            unit,
+            ..Atomicity::default()
+        };
+    }
+    let variables = arguments.set.iter().map(|pair| setting(pair));
+    let out = arguments.out.clone().unwrap_or_else(default_folder);
+    Ok(TestOptions {
+        server,
+        drive,
+        cut: arguments.cut.into(),
+        rules,
+        doublewrite: arguments.doublewrite.to_ascii_uppercase(),
+        flush_log_at_trx_commit: arguments.flush_log_at_trx_commit,
+        variables: variables.collect::<anyhow::Result<_>>()?,
+        shape: Shape {
+            tables: TABLES,
+            rows: arguments.rows,
+            clients: arguments.clients,
+        },
+        states: arguments.states,
+        seed,
+        duration: Duration::from_secs(arguments.seconds),
+        recording_limit: arguments.recording_limit,
+        all: arguments.all,
+        out: std::path::absolute(&out)
+            .with_context(|| format!("no such place: {}", out.display()))?,
+        work: work(arguments),
+        weir: std::env::current_exe().context("cannot find the weir program itself")?,
+    })
+}
+
+fn work(arguments: &CrashTestArguments) -> PathBuf {
+    arguments.work.clone().unwrap_or_else(|| MEMORY.into())
+}
+
+/// `NAME=VALUE`.
+fn setting(pair: &str) -> anyhow::Result<(String, String)> {
+    match pair.split_once('=') {
+        Some((name, value)) => Ok((name.trim().to_owned(), value.trim().to_owned())),
+        None => bail!("--set {pair}: no value; write --set NAME=VALUE"),
+    }
+}
+
+fn default_folder() -> PathBuf {
+    let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S");
+    Path::new("results").join(format!("crash-test-{now}"))
+}
+
+fn inspect(path: &Path, json: bool) -> anyhow::Result<Outcome> {
+    let storage = Storage::inspect(path)?;
+    if json {
+        output::line(serde_json::to_string_pretty(&storage)?)?;
+    } else {
+        output::line(format_args!("storage of {}", path.display()))?;
+        for line in storage.lines() {
+            output::line(format_args!("  {line}"))?;
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+fn replay(folder: &Path, arguments: &CrashTestArguments) -> anyhow::Result<Outcome> {
+    let number = arguments
+        .state
+        .context("--replay needs --state N: the number that the test printed")?;
+    let which = if arguments.control {
+        "control"
+    } else {
+        "state"
+    };
+    let target = folder.join(format!("{which}-{number}"));
+    if target.exists() {
+        bail!(
+            "{} exists already; remove it to make the state again",
+            target.display()
+        );
+    }
+    let (again, before) =
+        replay_state(folder, arguments.control, number, &work(arguments), &target)?;
+    if arguments.json {
+        output::line(serde_json::to_string_pretty(&again)?)?;
+        return Ok(Outcome::Done);
+    }
+    describe(&again)?;
+    output::line(match before {
+        Some(before) if before.digest == again.digest => {
+            format!("the same bytes as in the test: {:08x}", again.digest)
+        }
+        Some(before) => format!(
+            "NOT the bytes of the test: {:08x}, then {:08x}",
+            again.digest, before.digest
+        ),
+        None => format!("the test had ended before this state: {:08x}", again.digest),
+    })?;
+    output::line(format_args!(
+        "the state before its recovery: {}",
+        target.display()
+    ))?;
+    Ok(Outcome::Done)
+}
+
+fn print(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
+    let tally = &test.tally;
+    let judged = tally.damaged.of;
+    output::line(format_args!(
+        "{} commits acknowledged, {} events recorded, {judged} crash states judged, {} with torn pages",
+        test.commits, test.events, tally.torn
+    ))?;
+    for (moment, (states, damaged)) in &tally.by_moment {
+        output::line(format_args!(
+            "  {:34} {states:5} states, {damaged} damaged",
+            moment.name()
+        ))?;
+    }
+    let recoveries = tally.recovery.iter();
+    let recoveries: Vec<_> = recoveries
+        .map(|(outcome, states)| format!("{outcome} {states}"))
+        .collect();
+    output::line(format_args!("recovery: {}", recoveries.join(", ")))?;
+    output::line(match &test.control {
+        Some(control) => format!(
+            "positive control (no atomicity, doublewrite OFF): {} of {} states damaged",
+            control.damaged.states, control.damaged.of
+        ),
+        None => "positive control: this test is its own".to_owned(),
+    })?;
+    if tally.commits_lost.states > 0 {
+        output::line(format_args!(
+            "{} of {judged} states lost acknowledged commits",
+            tally.commits_lost.states
+        ))?;
+    }
+    verdict(test, folder)
+}
+
+fn verdict(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
+    match test.verdict {
+        Verdict::Held { states, at_most } => output::line(format_args!(
+            "verdict: held. 0 of {states} crash states lost anything: with 95 % confidence fewer than {:.2} % do",
+            at_most * 100.0
+        )),
+        Verdict::Failed { state } => {
+            let failed = test.states.iter().find(|found| found.state == state);
+            output::line(format_args!(
+                "verdict: FAILED. {} of {} crash states are damaged; the first:",
+                test.tally
+                    .damaged
+                    .states
+                    .max(test.tally.commits_lost.states),
+                test.tally.damaged.of
+            ))?;
+            if let Some(failed) = failed {
+                describe(failed)?;
+            }
+            output::line(format_args!(
+                "make it again: weir crash-test --replay {} --state {state}",
+                folder.display()
+            ))
+        }
+        Verdict::Blind => output::line(
+            "verdict: none. The control, in which pages must tear, found no damage: this test could not              see any; let it run longer (--seconds) or judge more states (--states)",
+        ),
+    }
+}
+
+/// One state in words.
+fn describe(result: &StateResult) -> anyhow::Result<()> {
+    let (truth, judgement) = (&result.truth, &result.judgement);
+    output::line(format_args!(
+        "state {}, {} (event {}): {} undecided writes, {} pages torn, {} stale, {} lost",
+        result.state,
+        result.moment.name(),
+        result.position,
+        truth.undecided,
+        truth.torn_pages.len(),
+        truth.stale_pages,
+        truth.lost_pages
+    ))?;
+    let listed = truth
+        .torn_pages
+        .iter()
+        .map(|page| format!("torn by the cut: {page}"));
+    let recovery = match &judgement.recovery {
+        weir_crash::Recovery::Clean => "recovery: clean".to_owned(),
+        weir_crash::Recovery::Refused(words) => format!("recovery: refused: {words}"),
+        weir_crash::Recovery::Crashed(words) => format!("recovery: crashed: {words}"),
+        weir_crash::Recovery::Hung(words) => format!("recovery: hung: {words}"),
+    };
+    let lost = judgement.ledger.commits_lost;
+    let lines = listed
+        .chain([recovery])
+        .chain(
+            judgement
+                .check_table
+                .iter()
+                .map(|line| format!("CHECK TABLE: {line}")),
+        )
+        .chain(
+            judgement
+                .damaged_pages
+                .iter()
+                .map(|line| format!("checksum: {line}")),
+        )
+        .chain((lost > 0).then(|| format!("ledger: {lost} acknowledged commits are gone")))
+        .chain(
+            judgement
+                .ledger
+                .differences
+                .iter()
+                .map(|line| format!("ledger: {line}")),
+        );
+    for line in lines {
+        output::line(format_args!("  {line}"))?;
+    }
+    Ok(())
+}
+
+/// Progress: a bar on a terminal, else a line per step.
+struct View {
+    bar: Option<ProgressBar>,
+    judged: u32,
+    failed: u32,
+}
+
+impl View {
+    fn new() -> Self {
+        Self {
+            bar: std::io::stderr()
+                .is_terminal()
+                .then(ProgressBar::new_spinner),
+            judged: 0,
+            failed: 0,
+        }
+    }
+
+    fn show(&mut self, progress: &Progress<'_>) {
+        match progress {
+            Progress::Recording(duration) => {
+                self.line(&format!(
+                    "recording: clients write for {} s",
+                    duration.as_secs()
+                ));
+            }
+            Progress::Recorded(recorded) => self.line(&format!(
+                "recorded: {} events, {} commits acknowledged",
+                recorded.recording.event_count(),
+                recorded.ledger.acknowledged()
+            )),
+            Progress::Control => {
+                (self.judged, self.failed) = (0, 0);
+                self.line("positive control: the same drive without atomicity, doublewrite OFF");
+            }
+            Progress::Judged(result, of) => self.judged(result, *of),
+        }
+    }
+
+    fn judged(&mut self, result: &StateResult, of: u32) {
+        self.judged += 1;
+        self.failed += u32::from(result.judgement.is_damaged());
+        let (judged, failed) = (self.judged, self.failed);
+        if let Some(bar) = &self.bar {
+            bar.set_style(
+                ProgressStyle::with_template("{wide_bar} {pos}/{len} states, {msg}, {eta} left")
+                    .expect("invariant: the template is a constant"),
+            );
+            bar.set_length(of.into());
+            bar.set_position(judged.into());
+            bar.set_message(format!("{failed} damaged"));
+        } else if judged.is_multiple_of(50) {
+            eprintln!("{judged} of {of} states judged, {failed} damaged");
+        }
+    }
+
+    fn line(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| eprintln!("{text}")),
+            None => eprintln!("{text}"),
+        }
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
