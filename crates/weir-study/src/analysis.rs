@@ -7,26 +7,27 @@ mod interactions;
 mod memory;
 mod overall;
 mod scalability;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_model::{Analysis, Noise, Plan, StudyResult};
+use weir_model::{Analysis, Comparison, Noise, Plan};
 use weir_stats::{NoiseFloor, noise_floor};
 
 use crate::claims;
 use crate::compare::Levels;
 use crate::estimate_ratio::Pairing;
 use crate::measured::{RunsByCell, THROUGHPUT};
-use crate::rules::Evidence;
-use crate::settings::identical;
+use crate::rules::{Design, Evidence};
 
-/// Everything that needs more than two cells; the comparisons of the result must be judged already.
-pub(crate) fn analyse(evidence: &Evidence<'_>) -> Analysis {
+/// Everything that needs more than two cells; `comparisons` are those of the result, judged.
+pub(crate) fn analyse(evidence: &Evidence<'_>, comparisons: &[Comparison]) -> Analysis {
     let (result, runs) = (evidence.result, evidence.runs);
     Analysis {
-        noise: evidence.noise.map(|floor| noise_words(result, &floor)),
-        overall: overall::effects(&result.comparisons),
-        interactions: interactions::interactions(&result.plan, runs),
+        noise: evidence.noise.map(|floor| noise_words(evidence, &floor)),
+        overall: overall::effects(comparisons),
+        interactions: interactions::interactions(&evidence.design, runs),
         elasticities: memory::elasticities(&result.plan, runs),
         equivalents: memory::equivalents(&result.plan, runs),
         scalability: scalability::laws(&result.plan, runs),
@@ -38,16 +39,16 @@ pub(crate) fn analyse(evidence: &Evidence<'_>) -> Analysis {
 /// How far apart runs of the same settings lie: repetitions, and within a study cells that differ
 /// in name only. Between two results such cells are what is compared.
 pub(crate) fn noise(
-    result: &StudyResult,
+    design: &Design<'_>,
     runs: &RunsByCell<'_>,
     pairing: Pairing,
 ) -> Option<NoiseFloor> {
     let groups = match pairing {
-        Pairing::Repetition => identical(&result.plan),
+        Pairing::Repetition => design.settings.identical(),
         Pairing::None => Vec::new(),
     };
     let grouped: BTreeSet<_> = groups.iter().flatten().copied().collect();
-    let alone = (0..result.plan.cells.len())
+    let alone = (0..design.plan.cells.len())
         .filter(|cell| !grouped.contains(cell))
         .map(|cell| vec![cell]);
     let values = |cells: Vec<usize>| {
@@ -60,13 +61,15 @@ pub(crate) fn noise(
     noise_floor(&pooled).ok()
 }
 
-fn noise_words(result: &StudyResult, floor: &NoiseFloor) -> Noise {
-    let repetitions = result.runs.iter().map(|run| run.record.repetition).max();
+fn noise_words(evidence: &Evidence<'_>, floor: &NoiseFloor) -> Noise {
+    let runs = evidence.result.runs.iter();
+    let repetitions = runs.map(|run| run.record.repetition).max();
     let repetitions = repetitions.unwrap_or(1).max(1) as usize;
+    let identical = evidence.design.settings.identical();
     Noise {
         log_deviation: floor.log_deviation,
         degrees_of_freedom: floor.degrees_of_freedom,
-        identical_cells: identical(&result.plan).iter().map(Vec::len).sum(),
+        identical_cells: identical.iter().map(Vec::len).sum(),
         repetitions,
         floor_ratio: floor.ratio(repetitions),
     }

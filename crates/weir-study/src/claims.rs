@@ -1,5 +1,7 @@
 //! Published claims beside what was measured here: borne out, refuted, or neither.
 
+use std::collections::BTreeSet;
+
 use weir_model::{
     Agreement, Claim, ClaimVerdict, Comparison, Finding, Plan, Ratio, Severity, Verdict,
 };
@@ -25,9 +27,14 @@ pub(crate) fn subject(plan: &Plan, claim: &Claim) -> Subject {
     }
 }
 
-/// Whether `claim` speaks of `contrast`.
-pub(crate) fn is_about(plan: &Plan, claim: &Claim, contrast: &Contrast) -> bool {
-    contrasts(plan, claim).is_ok_and(|contrasts| contrasts.contains(contrast))
+/// Baseline and level of every pair of cells that a claim of `plan` speaks of.
+pub(crate) fn claimed(plan: &Plan) -> BTreeSet<(usize, usize)> {
+    let claims = plan.claims.iter();
+    let contrasts = claims.filter_map(|claim| contrasts(plan, claim).ok());
+    contrasts
+        .flatten()
+        .map(|contrast| (contrast.baseline_cell, contrast.level_cell))
+        .collect()
 }
 
 fn contrasts(plan: &Plan, claim: &Claim) -> Result<Vec<Contrast>, String> {

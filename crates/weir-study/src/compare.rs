@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weir_model::{Cell, Comparison, MetricRatio, Plan, StudyResult, Verdict};
+use weir_model::{Cell, Comparison, MetricRatio, Plan, Verdict};
 
 use crate::estimate_ratio::{Pairing, ratio, second_opinion};
 use crate::measured::{RunsByCell, THROUGHPUT};
@@ -72,17 +72,18 @@ fn baselines(plan: &Plan) -> Vec<(&String, &String)> {
         .collect()
 }
 
-/// Compares both cells of every contrast in throughput, and in the latencies beside it.
+/// Compares both cells of each of `contrasts` in throughput, and in the latencies beside it.
 ///
 /// Verdicts are what the interval alone says; [`crate::evaluate`] may overrule them.
 pub(crate) fn compare_all(
-    result: &StudyResult,
+    plan: &Plan,
+    contrasts: &[Contrast],
     runs: &RunsByCell<'_>,
     pairing: Pairing,
 ) -> Vec<Comparison> {
-    contrasts(&result.plan)
-        .into_iter()
-        .filter_map(|contrast| compare(&result.plan, runs, &contrast, THROUGHPUT, pairing))
+    contrasts
+        .iter()
+        .filter_map(|contrast| compare(plan, runs, contrast, THROUGHPUT, pairing))
         .collect()
 }
 

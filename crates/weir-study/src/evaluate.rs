@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use weir_model::{Comparison, Severity, StudyResult, Verdict};
+use weir_model::{Analysis, Comparison, Finding, Severity, StudyResult, Verdict};
 use weir_stats::{RatioEstimate, benjamini_hochberg};
 use weir_store::Store;
 
 use crate::estimate_ratio::Pairing;
 use crate::measured::RunsByCell;
-use crate::rules::Evidence;
+use crate::rules::{Design, Evidence};
 use crate::{StudyError, analysis, compare, conduct, rules, schedule};
 
 /// The file of a result inside its folder.
@@ -42,31 +42,31 @@ pub fn evaluate(result: StudyResult) -> Result<StudyResult, StudyError> {
 
 /// All but searches; `pairing` tells which runs belong together.
 pub(crate) fn judge(mut result: StudyResult, pairing: Pairing) -> StudyResult {
-    let runs = RunsByCell::new(&result);
-    let comparisons = corrected(compare::compare_all(&result, &runs, pairing));
+    let (comparisons, findings, analysis) = judgement(&result, pairing);
+    result.comparisons = comparisons;
+    result.findings = findings;
+    result.analysis = analysis;
+    result
+}
+
+fn judgement(result: &StudyResult, pairing: Pairing) -> (Vec<Comparison>, Vec<Finding>, Analysis) {
+    let runs = RunsByCell::new(result);
+    let design = Design::new(&result.plan, &result.drives);
+    let comparisons = compare::compare_all(&result.plan, &design.contrasts, &runs, pairing);
+    let comparisons = corrected(comparisons);
     let evidence = Evidence {
-        result: &result,
+        result,
+        noise: analysis::noise(&design, &runs, pairing),
+        design,
         runs: &runs,
-        noise: analysis::noise(&result, &runs, pairing),
         controls: controls(&comparisons),
     };
-    let comparisons = comparisons
+    let comparisons: Vec<_> = comparisons
         .into_iter()
         .map(|comparison| judged(&evidence, comparison))
         .collect();
-    let findings = rules::of_study(&evidence);
-    let (noise, controls) = (evidence.noise, evidence.controls);
-    result.comparisons = comparisons;
-    result.findings = findings;
-    let runs = RunsByCell::new(&result);
-    let evidence = Evidence {
-        result: &result,
-        runs: &runs,
-        noise,
-        controls,
-    };
-    result.analysis = analysis::analyse(&evidence);
-    result
+    let analysis = analysis::analyse(&evidence, &comparisons);
+    (comparisons, rules::of_study(&evidence), analysis)
 }
 
 /// An error of a rule makes a verdict invalid, rule R5 makes an effect inconclusive.

@@ -1,5 +1,7 @@
 //! Throughput for money, where the study declares prices (rule R17).
 
+use std::collections::BTreeMap;
+
 use weir_model::{CostRow, Plan};
 use weir_stats::geometric_mean;
 
@@ -27,25 +29,37 @@ pub(super) fn rows(plan: &Plan, runs: &RunsByCell<'_>) -> Vec<CostRow> {
             }
         }
     }
-    let dominated: Vec<_> = rows
-        .iter()
-        .map(|row| rows.iter().any(|other| dominates(other, row)))
-        .collect();
-    for (row, dominated) in rows.iter_mut().zip(dominated) {
-        row.dominated = dominated;
-    }
+    mark_dominated(&mut rows);
     rows
 }
 
-/// Whether `other` is not slower and not dearer than `row` at the same place, and better in one.
-fn dominates(other: &CostRow, row: &CostRow) -> bool {
-    let throughput = |row: &CostRow| row.queries_per_s_per_price * row.price;
-    let comparable = other.factor == row.factor
-        && other.context == row.context
-        && other.currency == row.currency
-        && other.level != row.level;
-    comparable
-        && throughput(other) >= throughput(row)
-        && other.price <= row.price
-        && (throughput(other) > throughput(row) || other.price < row.price)
+/// Marks rows at whose place another one is not slower and not dearer, and better in one.
+fn mark_dominated(rows: &mut [CostRow]) {
+    let mut places: BTreeMap<_, Vec<&mut CostRow>> = BTreeMap::new();
+    for row in rows {
+        let place = (
+            row.factor.clone(),
+            row.context.clone(),
+            row.currency.clone(),
+        );
+        places.entry(place).or_default().push(row);
+    }
+    for mut rows in places.into_values() {
+        let offers: Vec<_> = rows
+            .iter()
+            .map(|row| (row.price, throughput(row)))
+            .collect();
+        for row in &mut rows {
+            let (price, throughput) = (row.price, throughput(row));
+            row.dominated = offers.iter().any(|(other_price, other)| {
+                *other >= throughput
+                    && *other_price <= price
+                    && (*other > throughput || *other_price < price)
+            });
+        }
+    }
+}
+
+fn throughput(row: &CostRow) -> f64 {
+    row.queries_per_s_per_price * row.price
 }

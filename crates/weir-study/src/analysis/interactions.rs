@@ -2,108 +2,135 @@
 //!
 //! From two factors of two levels each, or from the levels of one factor that move settings together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use weir_model::{Interaction, Plan};
 use weir_stats::{FactorialBlock, factorial_effects};
 
-use crate::compare::{Contrast, Levels, contrasts, index, sibling};
+use crate::compare::{Contrast, Levels, index, sibling};
 use crate::estimate_ratio::of_estimate;
 use crate::measured::{RunsByCell, THROUGHPUT, value};
-use crate::settings::settings;
+use crate::rules::Design;
+use crate::settings::CellSettings;
+
+/// Two contrasts with the same baseline, and the cell that has the changes of both.
+struct Pair<'a> {
+    first: &'a Contrast,
+    second: &'a Contrast,
+    both: usize,
+}
 
 /// All interactions that the design can show.
-pub(super) fn interactions(plan: &Plan, runs: &RunsByCell<'_>) -> Vec<Interaction> {
-    let mut by_baseline: BTreeMap<usize, Vec<Contrast>> = BTreeMap::new();
-    for contrast in contrasts(plan) {
+pub(super) fn interactions(design: &Design<'_>, runs: &RunsByCell<'_>) -> Vec<Interaction> {
+    let plan = design.plan;
+    let mut by_baseline: BTreeMap<usize, Vec<&Contrast>> = BTreeMap::new();
+    for contrast in &design.contrasts {
         by_baseline
             .entry(contrast.baseline_cell)
             .or_default()
             .push(contrast);
     }
     let index = index(&plan.cells);
-    let mut found = Vec::new();
+    let of_two = factors_of_two(plan);
+    let mut pairs = Vec::new();
     for contrasts in by_baseline.values() {
-        for (position, first) in contrasts.iter().enumerate() {
-            for second in &contrasts[position + 1..] {
-                let both = if first.factor == second.factor {
-                    combined(plan, contrasts, first, second)
-                } else {
-                    crossed(plan, &index, first, second)
-                };
-                found.extend(both.and_then(|both| interaction(runs, first, second, both)));
+        pairs.extend(crossed(plan, &index, &of_two, contrasts));
+        // Levels of a single setting do not combine, and there may be hundreds of them.
+        let bundles = plan.factors.iter().filter(|factor| factor.moves_several());
+        for factor in bundles {
+            let of_factor = contrasts.iter().filter(|c| c.factor == factor.name);
+            let of_factor: Vec<_> = of_factor.copied().collect();
+            pairs.extend(combined(&design.settings, &of_factor));
+        }
+    }
+    pairs
+        .iter()
+        .filter_map(|pair| interaction(runs, pair))
+        .collect()
+}
+
+/// Factors with two levels in the cells of `plan`.
+fn factors_of_two(plan: &Plan) -> BTreeSet<&str> {
+    let mut levels: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (factor, level) in plan.cells.iter().flat_map(|cell| &cell.levels) {
+        levels.entry(factor).or_default().insert(level);
+    }
+    let of_two = levels.into_iter().filter(|(_, levels)| levels.len() == 2);
+    of_two.map(|(factor, _)| factor).collect()
+}
+
+/// Pairs of factors of two levels: the cell with both changes is that with both other levels.
+fn crossed<'a>(
+    plan: &Plan,
+    index: &BTreeMap<&Levels, usize>,
+    of_two: &BTreeSet<&str>,
+    contrasts: &[&'a Contrast],
+) -> Vec<Pair<'a>> {
+    let of_two = |contrast: &&&Contrast| of_two.contains(contrast.factor.as_str());
+    let contrasts: Vec<_> = contrasts.iter().filter(of_two).copied().collect();
+    let mut pairs = Vec::new();
+    for (position, first) in contrasts.iter().enumerate() {
+        for second in &contrasts[position + 1..] {
+            let cell = &plan.cells[second.level_cell];
+            let both = sibling(index, cell, &first.factor, &first.level);
+            pairs.extend(both.map(|both| Pair {
+                first,
+                second,
+                both,
+            }));
+        }
+    }
+    pairs
+}
+
+/// Levels of one factor that change what two other levels change, no more and no less.
+fn combined<'a>(settings: &CellSettings, contrasts: &[&'a Contrast]) -> Vec<Pair<'a>> {
+    let changes: Vec<_> = contrasts.iter().map(|c| changes(settings, c)).collect();
+    let positions: BTreeMap<_, _> = (0..changes.len())
+        .rev()
+        .map(|position| (&changes[position], position))
+        .collect();
+    let mut pairs = Vec::new();
+    for (both, all) in contrasts.iter().zip(&changes) {
+        for (position, (first, alone)) in contrasts.iter().zip(&changes).enumerate() {
+            if alone.is_empty() || alone.len() >= all.len() || !alone.is_subset(all) {
+                continue;
+            }
+            let rest: Changes<'_> = all.difference(alone).copied().collect();
+            match positions.get(&rest) {
+                Some(second) if *second > position => pairs.push(Pair {
+                    first,
+                    second: contrasts[*second],
+                    both: both.level_cell,
+                }),
+                _ => {}
             }
         }
     }
-    found
+    pairs
 }
 
-/// The cell with both changes, where both factors have two levels.
-fn crossed(
-    plan: &Plan,
-    index: &BTreeMap<&Levels, usize>,
-    first: &Contrast,
-    second: &Contrast,
-) -> Option<usize> {
-    let of_two = |factor: &str| {
-        let mut levels: Vec<_> = plan
-            .cells
-            .iter()
-            .filter_map(|c| c.levels.get(factor))
-            .collect();
-        levels.sort_unstable();
-        levels.dedup();
-        levels.len() == 2
-    };
-    let cell = &plan.cells[second.level_cell];
-    (of_two(&first.factor) && of_two(&second.factor))
-        .then(|| sibling(index, cell, &first.factor, &first.level))?
+/// Name and new value of settings; no value: it is no longer set.
+type Changes<'a> = BTreeSet<(&'a str, Option<&'a str>)>;
+
+fn changes<'a>(settings: &'a CellSettings, contrast: &Contrast) -> Changes<'a> {
+    let from = settings.of(contrast.baseline_cell);
+    let to = settings.of(contrast.level_cell);
+    let names: BTreeSet<_> = from.keys().chain(to.keys()).collect();
+    let differing = names
+        .into_iter()
+        .filter(|name| from.get(*name) != to.get(*name));
+    differing
+        .map(|name| (name.as_str(), to.get(name).map(String::as_str)))
+        .collect()
 }
 
-/// The level of the same factor that changes what `first` and what `second` changes, no more.
-fn combined(
-    plan: &Plan,
-    contrasts: &[Contrast],
-    first: &Contrast,
-    second: &Contrast,
-) -> Option<usize> {
-    // Levels of a single setting do not combine, and there may be hundreds of them.
-    let mut factors = plan.factors.iter();
-    if !factors.any(|factor| factor.name == first.factor && factor.moves_several()) {
-        return None;
-    }
-    let of = |cell: usize| settings(plan, &plan.cells[cell]);
-    let baseline = of(first.baseline_cell);
-    let (with_first, with_second) = (of(first.level_cell), of(second.level_cell));
-    let changed = |with: &BTreeMap<String, String>| -> BTreeMap<String, String> {
-        let differs = |(name, value): &(&String, &String)| baseline.get(*name) != Some(*value);
-        let changes = with.iter().filter(differs);
-        changes
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect()
-    };
-    let (of_first, of_second) = (changed(&with_first), changed(&with_second));
-    if of_first.is_empty() || of_second.keys().any(|name| of_first.contains_key(name)) {
-        return None;
-    }
-    let mut wanted = baseline.clone();
-    wanted.extend(of_first);
-    wanted.extend(of_second);
-    let third = contrasts.iter().filter(|contrast| {
-        contrast.factor == first.factor
-            && ![first.level_cell, second.level_cell].contains(&contrast.level_cell)
-    });
-    third
-        .map(|contrast| contrast.level_cell)
-        .find(|cell| of(*cell) == wanted)
-}
-
-fn interaction(
-    runs: &RunsByCell<'_>,
-    first: &Contrast,
-    second: &Contrast,
-    both: usize,
-) -> Option<Interaction> {
+fn interaction(runs: &RunsByCell<'_>, pair: &Pair<'_>) -> Option<Interaction> {
+    let &Pair {
+        first,
+        second,
+        both,
+    } = pair;
     let cells = [
         first.baseline_cell,
         first.level_cell,

@@ -1,14 +1,12 @@
 //! R13: a claim about two changes together needs each of them alone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use weir_model::{Cell, Comparison, Finding, Plan};
+use weir_model::{Comparison, Finding};
 
 use super::evidence::some_of;
 use super::{Design, Evidence, FORBIDS, Rule};
-use crate::claims::is_about;
-use crate::compare::Contrast;
-use crate::settings::settings;
+use crate::settings::CellSettings;
 
 pub(super) const RULE: Rule = Rule {
     id: "R13",
@@ -29,41 +27,39 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
-    let plan = &evidence.result.plan;
-    let contrast = Contrast {
-        factor: comparison.factor.clone(),
-        baseline: comparison.baseline.clone(),
-        level: comparison.level.clone(),
-        context: comparison.context.clone(),
-        baseline_cell: comparison.baseline_cell,
-        level_cell: comparison.level_cell,
-    };
-    finding(plan, &contrast)
+    finding(
+        &evidence.design,
+        [&comparison.factor, &comparison.baseline, &comparison.level],
+        (comparison.baseline_cell, comparison.level_cell),
+    )
 }
 
 fn check_design(design: &Design<'_>) -> Vec<Finding> {
     let contrasts = design.contrasts.iter();
-    contrasts
-        .filter_map(|contrast| finding(design.plan, contrast))
-        .collect()
+    let found = contrasts.filter_map(|contrast| {
+        finding(
+            design,
+            [&contrast.factor, &contrast.baseline, &contrast.level],
+            (contrast.baseline_cell, contrast.level_cell),
+        )
+    });
+    found.collect()
 }
 
-fn finding(plan: &Plan, contrast: &Contrast) -> Option<Finding> {
-    plan.claims
-        .iter()
-        .find(|claim| is_about(plan, claim, contrast))?;
-    let missing = missing_alone(
-        plan,
-        &plan.cells[contrast.baseline_cell],
-        &plan.cells[contrast.level_cell],
-    );
+/// About two cells, the baseline first.
+fn finding(
+    design: &Design<'_>,
+    [factor, baseline, level]: [&str; 3],
+    cells: (usize, usize),
+) -> Option<Finding> {
+    if !design.claimed.contains(&cells) {
+        return None;
+    }
+    let missing = missing_alone(&design.settings, cells);
     (!missing.is_empty()).then(|| {
         RULE.error(format!(
-            "a claim credits {} {} with all that differs from {}, but no cell changes {} alone; add \
-             such levels",
-            contrast.factor,
-            contrast.level,
-            contrast.baseline,
+            "a claim credits {factor} {level} with all that differs from {baseline}, but no cell \
+             changes {} alone; add such levels",
             some_of(missing, 4)
         ))
     })
@@ -71,27 +67,19 @@ fn finding(plan: &Plan, contrast: &Contrast) -> Option<Finding> {
 
 /// The settings in which `level` differs from `baseline`, if there are several, that no other cell
 /// changes alone.
-fn missing_alone(plan: &Plan, baseline: &Cell, level: &Cell) -> BTreeSet<String> {
-    let (from, to) = (settings(plan, baseline), settings(plan, level));
-    let names = from.keys().chain(to.keys());
-    let differing: BTreeSet<_> = names
-        .filter(|name| from.get(*name) != to.get(*name))
-        .collect();
+fn missing_alone(settings: &CellSettings, (baseline, level): (usize, usize)) -> BTreeSet<String> {
+    let mut differing = settings.differing(baseline, level);
     if differing.len() < 2 {
         return BTreeSet::new();
     }
-    let all: Vec<_> = plan.cells.iter().map(|cell| settings(plan, cell)).collect();
     let changed_alone = |name: &String| {
-        let mut wanted: BTreeMap<_, _> = from.clone();
-        match to.get(name) {
+        let mut wanted = settings.of(baseline).clone();
+        match settings.of(level).get(name) {
             Some(value) => wanted.insert(name.clone(), value.clone()),
             None => wanted.remove(name),
         };
-        all.contains(&wanted)
+        settings.has(&wanted)
     };
+    differing.retain(|name| !changed_alone(name));
     differing
-        .into_iter()
-        .filter(|name| !changed_alone(name))
-        .cloned()
-        .collect()
 }

@@ -6,7 +6,6 @@ use weir_model::Finding;
 
 use super::evidence::some_of;
 use super::{Design, ONLY_WARNS, Rule};
-use crate::settings::differing;
 
 pub(super) const RULE: Rule = Rule {
     id: "R17",
@@ -21,15 +20,14 @@ pub(super) const RULE: Rule = Rule {
     reference: "published studies, section 2; TPC Pricing Specification",
     severities: ONLY_WARNS,
     design: |design| check(design).into_iter().collect(),
-    study: |evidence| check(&evidence.design()).into_iter().collect(),
+    study: |evidence| check(&evidence.design).into_iter().collect(),
     ..Rule::NONE
 };
 
 fn check(design: &Design<'_>) -> Option<Finding> {
     let mut without = BTreeSet::new();
     for contrast in &design.contrasts {
-        let (baseline, level) = design.cells(contrast);
-        if differing(design.plan, baseline, level).contains("drive") {
+        if design.differing(contrast).contains("drive") {
             let levels = [&contrast.baseline, &contrast.level];
             let unpriced = levels
                 .into_iter()

@@ -23,7 +23,7 @@ pub(super) const RULE: Rule = Rule {
     reference: "published studies, sections 1, 2, 4, 5 and 7.4",
     severities: ONLY_WARNS,
     design: check,
-    study: |evidence| check(&evidence.design()),
+    study: |evidence| check(&evidence.design),
     ..Rule::NONE
 };
 

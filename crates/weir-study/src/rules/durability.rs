@@ -7,7 +7,6 @@ use weir_model::{Cell, Comparison, DriveProfile, Finding, Plan, WriteCache};
 use super::evidence::{page_bytes, some_of};
 use super::page_protection::is_off;
 use super::{Design, Evidence, Rule, WARNS_OR_FORBIDS};
-use crate::settings::differing;
 
 pub(super) const RULE: Rule = Rule {
     id: "R2",
@@ -168,9 +167,7 @@ fn check_design(design: &Design<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for contrast in &design.contrasts {
         let (baseline, level): (&Cell, &Cell) = design.cells(contrast);
-        let declared: Vec<_> = differing(design.plan, baseline, level)
-            .into_iter()
-            .collect();
+        let declared: Vec<_> = design.differing(contrast).into_iter().collect();
         let found = judge(
             &contrast.factor,
             &declared,

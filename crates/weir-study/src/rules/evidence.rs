@@ -5,16 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use weir_model::{Bytes, Cell, Comparison, DriveProfile, Plan, RunResult, StudyResult};
 use weir_stats::{NoiseFloor, RatioEstimate};
 
+use crate::claims::claimed;
 use crate::compare::{Contrast, contrasts};
 use crate::measured::RunsByCell;
-use crate::settings::differing;
+use crate::settings::CellSettings;
 
-/// A study before it runs.
+/// A study before it runs, with all that is worked out once for all rules.
 #[derive(Debug)]
 pub(crate) struct Design<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) drives: &'a [DriveProfile],
     pub(crate) contrasts: Vec<Contrast>,
+    pub(crate) settings: CellSettings,
+    /// Baseline and level of every pair of cells that a claim speaks of.
+    pub(crate) claimed: BTreeSet<(usize, usize)>,
 }
 
 impl<'a> Design<'a> {
@@ -23,6 +27,8 @@ impl<'a> Design<'a> {
             plan,
             drives,
             contrasts: contrasts(plan),
+            settings: CellSettings::new(plan),
+            claimed: claimed(plan),
         }
     }
 
@@ -30,6 +36,12 @@ impl<'a> Design<'a> {
     pub(super) fn cells(&self, contrast: &Contrast) -> (&'a Cell, &'a Cell) {
         let cell = |index: usize| &self.plan.cells[index];
         (cell(contrast.baseline_cell), cell(contrast.level_cell))
+    }
+
+    /// Settings in which the cells of `contrast` differ.
+    pub(super) fn differing(&self, contrast: &Contrast) -> BTreeSet<String> {
+        let (baseline, level) = (contrast.baseline_cell, contrast.level_cell);
+        self.settings.differing(baseline, level)
     }
 
     pub(super) fn profile(&self, cell: &Cell) -> Option<&'a DriveProfile> {
@@ -48,6 +60,8 @@ impl<'a> Design<'a> {
 #[derive(Debug)]
 pub(crate) struct Evidence<'a> {
     pub(crate) result: &'a StudyResult,
+    /// The design that the result came from.
+    pub(crate) design: Design<'a>,
     pub(crate) runs: &'a RunsByCell<'a>,
     /// How far apart identical runs lie.
     pub(crate) noise: Option<NoiseFloor>,
@@ -75,18 +89,10 @@ impl<'a> Evidence<'a> {
         profile(&self.result.drives, self.cell(cell))
     }
 
-    /// The design that the result came from.
-    pub(super) fn design(&self) -> Design<'a> {
-        Design::new(&self.result.plan, &self.result.drives)
-    }
-
     /// Settings in which the cells of `comparison` were meant to differ.
     pub(super) fn declared(&self, comparison: &Comparison) -> BTreeSet<String> {
-        differing(
-            &self.result.plan,
-            self.cell(comparison.baseline_cell),
-            self.cell(comparison.level_cell),
-        )
+        let (baseline, level) = (comparison.baseline_cell, comparison.level_cell);
+        self.design.settings.differing(baseline, level)
     }
 }
 

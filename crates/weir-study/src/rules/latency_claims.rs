@@ -1,10 +1,10 @@
 //! R8: latencies agree with Little's law, and claims about them come from an open loop.
 
-use weir_model::{Cell, Finding, Plan, RunResult};
+use weir_model::{Finding, RunResult};
 
 use super::{Design, Evidence, ONLY_WARNS, Rule};
 use crate::measured::less_is_better;
-use crate::settings::settings;
+use crate::settings::Settings;
 
 pub(super) const RULE: Rule = Rule {
     id: "R8",
@@ -29,16 +29,14 @@ const DEVIATION_MAX: f64 = 0.05;
 /// Settings with which a connection does not ask again as soon as it is answered.
 const PACED: [&str; 3] = ["rate", "rate_per_s", "think_time"];
 
-fn is_closed_loop(plan: &Plan, cell: &Cell) -> bool {
-    let settings = settings(plan, cell);
+fn is_closed_loop(settings: &Settings) -> bool {
     !PACED.iter().any(|name| settings.contains_key(*name))
 }
 
 fn closed_loop(design: &Design<'_>) -> Option<Finding> {
-    let plan = design.plan;
-    let mut claims = plan.claims.iter();
+    let mut claims = design.plan.claims.iter();
     let about_latency = claims.any(|claim| claim.metric.as_deref().is_some_and(less_is_better));
-    (about_latency && plan.cells.iter().all(|cell| is_closed_loop(plan, cell))).then(|| {
+    (about_latency && design.settings.all().all(is_closed_loop)).then(|| {
         let message = "a claim is about latency and every cell is a closed loop, which waits for a \
                        stalled server; add cells with a rate of 50 to 80 % of the peak";
         RULE.warning(message.to_owned())
@@ -49,7 +47,7 @@ fn contradiction(evidence: &Evidence<'_>) -> Option<Finding> {
     let plan = &evidence.result.plan;
     let off = |run: &&RunResult| {
         let cell = &plan.cells[run.record.cell];
-        is_closed_loop(plan, cell)
+        is_closed_loop(evidence.design.settings.of(run.record.cell))
             && deviation(run, cell.threads).is_some_and(|d| d > DEVIATION_MAX)
     };
     let runs: Vec<_> = evidence.result.runs.iter().filter(off).collect();

@@ -7,7 +7,6 @@ use weir_model::{Comparison, Finding, RunResult};
 use super::evidence::some_of;
 use super::{Design, Evidence, Rule, WARNS_OR_FORBIDS};
 use crate::setting::is_setting;
-use crate::settings::differing;
 
 pub(super) const RULE: Rule = Rule {
     id: "R1",
@@ -78,8 +77,7 @@ fn differing_variables<'a>(baseline: &'a RunResult, level: &'a RunResult) -> BTr
 fn check_design(design: &Design<'_>) -> Vec<Finding> {
     let mut by_factor: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for contrast in &design.contrasts {
-        let (baseline, level) = design.cells(contrast);
-        let names = differing(design.plan, baseline, level);
+        let names = design.differing(contrast);
         if names.len() > 1 {
             by_factor.entry(&contrast.factor).or_default().extend(names);
         }

@@ -27,7 +27,7 @@ pub(super) const RULE: Rule = Rule {
     severities: ONLY_WARNS,
     design: check_design,
     comparison: check,
-    study: |evidence| promises(&evidence.design()),
+    study: |evidence| promises(&evidence.design),
 };
 
 /// Whether this value of `innodb_doublewrite` leaves torn pages unrepaired.
@@ -75,7 +75,7 @@ fn protection<'a>(
 }
 
 fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
-    let design = evidence.design();
+    let design = &evidence.design;
     let unsafe_cell = [comparison.baseline_cell, comparison.level_cell]
         .into_iter()
         .find_map(|cell| {
@@ -84,7 +84,7 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
             let (doublewrite, page) =
                 (variable("innodb_doublewrite"), variable("innodb_page_size"));
             let drive = evidence.profile(cell);
-            match protection(doublewrite, page, evidence.cell(cell), drive, &design) {
+            match protection(doublewrite, page, evidence.cell(cell), drive, design) {
                 Protection::None(why) => Some(why),
                 _ => None,
             }

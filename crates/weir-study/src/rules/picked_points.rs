@@ -21,7 +21,7 @@ pub(super) const RULE: Rule = Rule {
                 Statistics\", Communications of the ACM 29, 1986",
     severities: ONLY_WARNS,
     design: |design| check(design).into_iter().collect(),
-    study: |evidence| check(&evidence.design()).into_iter().collect(),
+    study: |evidence| check(&evidence.design).into_iter().collect(),
     ..Rule::NONE
 };
 

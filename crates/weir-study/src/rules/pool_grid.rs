@@ -21,7 +21,7 @@ pub(super) const RULE: Rule = Rule {
     reference: "published studies, section 2",
     severities: ONLY_WARNS,
     design: |design| check(design).into_iter().collect(),
-    study: |evidence| check(&evidence.design()).into_iter().collect(),
+    study: |evidence| check(&evidence.design).into_iter().collect(),
     ..Rule::NONE
 };
 

@@ -4,7 +4,6 @@ use weir_model::{Comparison, Finding, Plan};
 
 use super::evidence::some_of;
 use super::{Design, Evidence, FORBIDS, Rule};
-use crate::settings::differing;
 
 pub(super) const RULE: Rule = Rule {
     id: "R9",
@@ -110,8 +109,8 @@ fn different(factor: &str, names: impl IntoIterator<Item = String>) -> String {
 fn check_design(design: &Design<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for contrast in &design.contrasts {
-        let (baseline, level) = design.cells(contrast);
-        let names: Vec<_> = differing(design.plan, baseline, level)
+        let names: Vec<_> = design
+            .differing(contrast)
             .into_iter()
             .filter(|name| is_of_queries(name))
             .collect();

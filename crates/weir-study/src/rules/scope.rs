@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     reference: "published studies, sections 4 and 9",
     severities: FORBIDS,
     design: check,
-    study: |evidence| check(&evidence.design()),
+    study: |evidence| check(&evidence.design),
     ..Rule::NONE
 };
 
