@@ -87,3 +87,13 @@ pub(crate) struct Share {
     /// Sum of their latencies, nanoseconds.
     pub(crate) busy_ns: u64,
 }
+
+impl Share {
+    /// What has been added to an earlier share of the same driver.
+    pub(crate) fn since(self, before: Self) -> Self {
+        Self {
+            transactions: self.transactions - before.transactions,
+            busy_ns: self.busy_ns - before.busy_ns,
+        }
+    }
+}

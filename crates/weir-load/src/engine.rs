@@ -13,7 +13,7 @@ use crate::meter::{Arrivals, Lane, Meter, Tally, Timeline};
 use crate::plan::LoadPlan;
 use crate::preflight;
 use crate::reactor::{ReactorKind, drive as drive_reactor, use_batch_scheduling};
-use crate::statistics::{Interval, KindNames, LoadOutcome, Merger, fairness};
+use crate::statistics::{Interval, KindNames, LoadOutcome, Merger, Totals, fairness};
 use crate::workload::Script;
 
 /// Empty tallies that wait for each reactor at the start: one to swap in, one for a late return.
@@ -36,6 +36,18 @@ struct ReactorReport {
 struct Exchange {
     full: Receiver<Box<Tally>>,
     empty: Sender<Box<Tally>>,
+    shares: Receiver<Vec<Share>>,
+    /// The connections' parts at the last checkpoint.
+    shares_before: Vec<Share>,
+}
+
+/// What is told of a run while it lasts.
+#[derive(Debug)]
+pub enum Progress<'a> {
+    /// An interval has ended, of the warm-up or of the measurement.
+    Interval(&'a Interval),
+    /// One of the plan's checkpoints has passed; the totals are those since the one before.
+    Checkpoint(&'a Totals),
 }
 
 /// Loads the server as planned. Blocks until the measurement is over, at most about 3 s longer,
@@ -50,6 +62,23 @@ pub fn run(
     stop: &AtomicBool,
     on_interval: &mut dyn FnMut(&Interval),
 ) -> Result<LoadOutcome, LoadError> {
+    run_observed(plan, stop, &mut |progress| {
+        if let Progress::Interval(interval) = progress {
+            on_interval(interval);
+        }
+    })
+}
+
+/// [`run`], which also tells of the plan's checkpoints.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn run_observed(
+    plan: &LoadPlan,
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<LoadOutcome, LoadError> {
     plan.check()?;
     let script = plan.workload.script(plan)?;
     let servers = Servers::new(plan)?;
@@ -60,7 +89,7 @@ pub fn run(
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let keeping = scope.spawn(|| idle.keep(&is_over));
-        let outcome = drive(plan, drivers, &servers, &script, stop, on_interval);
+        let outcome = drive(plan, drivers, &servers, &script, stop, on_progress);
         is_over.store(true, Ordering::Relaxed);
         let idle_connections = keeping
             .join()
@@ -77,18 +106,18 @@ fn drive(
     servers: &Servers,
     script: &Script,
     stop: &AtomicBool,
-    on_interval: &mut dyn FnMut(&Interval),
+    on_progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<LoadOutcome, LoadError> {
     let budget = plan.max_events.map(AtomicU64::new);
     let abort = AtomicBool::new(false);
     let timeline = plan.timeline();
     let origin = Instant::now();
     let mut merger = Merger::new(timeline, KindNames::of(script));
+    let mut exchanges = Vec::new();
     let reports = std::thread::scope(|scope| {
-        let mut exchanges = Vec::new();
         let mut threads = Vec::new();
         for (index, part) in (0..).zip(deal(drivers, plan.reactors as usize)) {
-            let (lane, exchange) = exchange(plan.rate.is_some());
+            let (lane, exchange) = exchange(part.len(), plan.rate.is_some());
             exchanges.push(exchange);
             let reconnector = plan
                 .reconnect
@@ -114,7 +143,7 @@ fn drive(
             };
             threads.push(job.spawn(scope, part, shared)?);
         }
-        merge(&exchanges, &mut merger, on_interval);
+        merge(&mut exchanges, &mut merger, on_progress);
         threads.into_iter().map(join).collect::<Result<Vec<_>, _>>()
     })?;
     let mut outcome = merger.finish();
@@ -123,7 +152,18 @@ fn drive(
     outcome.batch_scheduling = reports.iter().all(|report| report.batch_scheduling);
     outcome.unfinished = reports.iter().map(|report| report.unfinished as u64).sum();
     outcome.stopped_early = stop.load(Ordering::Relaxed);
-    outcome.fairness = fairness(reports.iter().flat_map(|report| &report.shares));
+    outcome.fairness = fairness(
+        reports
+            .iter()
+            .flat_map(|report| report.shares.iter().copied()),
+    );
+    if let Some(last) = &mut outcome.since_checkpoint {
+        let parts = exchanges.iter_mut().zip(&reports);
+        let since: Vec<_> = parts
+            .flat_map(|(exchange, report)| exchange.since(report.shares.clone()))
+            .collect();
+        last.fairness = fairness(since.iter().copied());
+    }
     Ok(outcome)
 }
 
@@ -160,8 +200,9 @@ fn deal<D>(drivers: Vec<D>, reactors: usize) -> Vec<Vec<D>> {
     parts
 }
 
-fn exchange(is_open: bool) -> (Lane, Exchange) {
+fn exchange(connections: usize, is_open: bool) -> (Lane, Exchange) {
     let (full_sender, full) = channel();
+    let (shares_sender, shares) = channel();
     let (empty, empty_receiver) = channel();
     for _ in 0..SPARES {
         empty
@@ -171,14 +212,30 @@ fn exchange(is_open: bool) -> (Lane, Exchange) {
     let lane = Lane {
         full: full_sender,
         empty: empty_receiver,
+        shares: shares_sender,
     };
-    (lane, Exchange { full, empty })
+    let exchange = Exchange {
+        full,
+        empty,
+        shares,
+        shares_before: vec![Share::default(); connections],
+    };
+    (lane, exchange)
+}
+
+impl Exchange {
+    /// What the connections have done since the last checkpoint, of which this is the next.
+    fn since(&mut self, shares: Vec<Share>) -> Vec<Share> {
+        let before = std::mem::replace(&mut self.shares_before, shares);
+        let pairs = self.shares_before.iter().zip(before);
+        pairs.map(|(now, before)| now.since(before)).collect()
+    }
 }
 
 /// What a reactor thread needs besides its connections.
 struct ReactorJob<'scope> {
     kind: ReactorKind,
-    timeline: Timeline,
+    timeline: Timeline<'scope>,
     origin: Instant,
     lane: Lane,
     arrivals: Option<Arrivals>,
@@ -242,10 +299,14 @@ impl<'scope> ReactorJob<'scope> {
 }
 
 /// Merges the reactors' tallies, interval by interval, until all reactors have ended.
-fn merge(exchanges: &[Exchange], merger: &mut Merger, on_interval: &mut dyn FnMut(&Interval)) {
+fn merge(
+    exchanges: &mut [Exchange],
+    merger: &mut Merger<'_>,
+    on_progress: &mut dyn FnMut(Progress<'_>),
+) {
     loop {
         let mut any = false;
-        for exchange in exchanges {
+        for exchange in &*exchanges {
             // A reactor sends a tally at the end of every interval, also when it was idle.
             let Ok(mut tally) = exchange.full.recv() else {
                 continue;
@@ -259,8 +320,20 @@ fn merge(exchanges: &[Exchange], merger: &mut Merger, on_interval: &mut dyn FnMu
         if !any {
             return;
         }
+        let is_at_checkpoint = merger.is_at_checkpoint();
         if let Some(interval) = merger.end_interval() {
-            on_interval(&interval);
+            on_progress(Progress::Interval(&interval));
+        }
+        if is_at_checkpoint {
+            // A reactor that has ended has nothing to add to what it said before.
+            let since: Vec<_> = exchanges
+                .iter_mut()
+                .filter_map(|exchange| exchange.shares.recv().ok().map(|now| exchange.since(now)))
+                .flatten()
+                .collect();
+            if let Some(totals) = merger.end_stretch(fairness(since.iter().copied())) {
+                on_progress(Progress::Checkpoint(&totals));
+            }
         }
     }
 }

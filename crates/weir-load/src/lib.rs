@@ -39,7 +39,7 @@ mod workload;
 pub mod sysbench;
 
 pub use cleanup::cleanup;
-pub use engine::run;
+pub use engine::{Progress, run, run_observed};
 pub use error::LoadError;
 pub use hdr_log::HdrLog;
 pub use meter::{Counts, ErrorCount};
@@ -51,5 +51,5 @@ pub use plan::{
 pub use prepare::prepare;
 pub use prewarm::prewarm;
 pub use reactor::ReactorKind;
-pub use statistics::{Fairness, Interval, KindLatency, LoadOutcome, OpenLoop, Outage};
+pub use statistics::{Fairness, Interval, KindLatency, LoadOutcome, OpenLoop, Outage, Totals};
 pub use workload::{Distribution, Mix, Workload};

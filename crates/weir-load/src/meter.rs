@@ -19,6 +19,7 @@ use hdrhistogram::Histogram;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::codec::ServerError;
+use crate::driver::Share;
 
 pub(crate) use arrivals::{Arrivals, Curve};
 pub use errors::ErrorCount;
@@ -175,12 +176,14 @@ impl Tally {
 pub(crate) struct Lane {
     pub(crate) full: Sender<Box<Tally>>,
     pub(crate) empty: Receiver<Box<Tally>>,
+    /// At each checkpoint, each connection's part so far.
+    pub(crate) shares: Sender<Vec<Share>>,
 }
 
 /// A reactor's clock and counters.
 #[derive(Debug)]
 pub(crate) struct Meter<'a> {
-    timeline: Timeline,
+    timeline: Timeline<'a>,
     origin: Instant,
     now_ns: u64,
     boundary_ns: u64,
@@ -196,6 +199,8 @@ pub(crate) struct Meter<'a> {
     /// Connections that are lost, and since when at least one is.
     lost: u64,
     lost_since_ns: u64,
+    /// Checkpoints whose shares have not been delivered.
+    checkpoints: u32,
     cpu_start_ns: u64,
     cpu_ns: u64,
 }
@@ -203,7 +208,7 @@ pub(crate) struct Meter<'a> {
 impl<'a> Meter<'a> {
     /// A meter of the calling thread. `origin` is the instant at which the run began.
     pub(crate) fn new(
-        timeline: Timeline,
+        timeline: Timeline<'a>,
         origin: Instant,
         lane: Lane,
         budget: Option<&'a AtomicU64>,
@@ -222,6 +227,7 @@ impl<'a> Meter<'a> {
             concurrency: 0,
             lost: 0,
             lost_since_ns: 0,
+            checkpoints: 0,
             cpu_start_ns: thread_cpu_ns(),
             cpu_ns: 0,
         }
@@ -385,6 +391,14 @@ impl<'a> Meter<'a> {
         self.tally.errors.count(error, self.now_ns);
     }
 
+    /// Delivers the connections' `shares` if a checkpoint has passed since the last call.
+    pub(crate) fn deliver<I: Iterator<Item = Share>>(&mut self, shares: impl Fn() -> I) {
+        for _ in 0..std::mem::take(&mut self.checkpoints) {
+            // Without a coordinator nobody wants them any more.
+            let _ = self.lane.shares.send(shares().collect());
+        }
+    }
+
     /// Ends the measurement now, if it has not ended.
     pub(crate) fn cut(&mut self) {
         if self.phase != Phase::Drain {
@@ -425,6 +439,7 @@ impl<'a> Meter<'a> {
         let full = std::mem::replace(&mut self.tally, next);
         // Without a coordinator nobody wants the numbers any more.
         let _ = self.lane.full.send(full);
+        self.checkpoints += u32::from(self.timeline.is_checkpoint(at_ns));
         self.boundary_ns = self.timeline.boundary_after(at_ns);
         self.enter(self.timeline.phase_at(at_ns));
     }

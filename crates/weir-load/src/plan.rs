@@ -137,6 +137,9 @@ pub struct LoadPlan {
     pub measure: Option<Duration>,
     /// Length of an interval.
     pub interval: Duration,
+    /// Times after the beginning of the measurement at which the totals since the one before are
+    /// wanted, see [`run_observed`](crate::run_observed).
+    pub checkpoints: Vec<Duration>,
     /// An open loop at this rate; `None` is a closed loop.
     pub rate: Option<Rate>,
     /// Pause of a connection after each of its transactions, in a closed loop.
@@ -185,6 +188,7 @@ impl LoadPlan {
             warmup: Duration::ZERO,
             measure: Some(Duration::from_secs(10)),
             interval: Duration::from_secs(1),
+            checkpoints: Vec::new(),
             rate: None,
             think: Think::default(),
             connection_ramp: Duration::ZERO,
@@ -298,7 +302,7 @@ impl LoadPlan {
     }
 
     /// The run in time.
-    pub(crate) fn timeline(&self) -> Timeline {
+    pub(crate) fn timeline(&self) -> Timeline<'_> {
         let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let measure_ns = nanoseconds(self.warmup);
         Timeline {
@@ -307,6 +311,7 @@ impl LoadPlan {
                 measure_ns.saturating_add(nanoseconds(time))
             }),
             interval_ns: nanoseconds(self.interval),
+            checkpoints: &self.checkpoints,
         }
     }
 }

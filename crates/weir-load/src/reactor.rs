@@ -114,6 +114,7 @@ impl<'a, D: Driver, S: Sockets> Reactor<'a, D, S> {
                 meter.now();
             }
             self.fire_timers(shared, meter)?;
+            meter.deliver(|| self.shares());
             if self.stop.load(Ordering::Relaxed) || self.abort.load(Ordering::Relaxed) {
                 meter.cut();
             }
@@ -123,9 +124,13 @@ impl<'a, D: Driver, S: Sockets> Reactor<'a, D, S> {
             }
         }
         Ok(Outcome {
-            shares: self.slots.iter().map(|slot| slot.driver.share()).collect(),
+            shares: self.shares().collect(),
             unfinished: self.active,
         })
+    }
+
+    fn shares(&self) -> impl Iterator<Item = Share> {
+        self.slots.iter().map(|slot| slot.driver.share())
     }
 
     /// Tells the drivers whose next transaction is not due yet that there will be none.

@@ -9,6 +9,7 @@ use weir_model::{IntervalRecord, LatencySummary};
 
 mod kinds;
 mod open_loop;
+mod totals;
 
 use crate::driver::Share;
 use crate::reactor::ReactorKind;
@@ -16,6 +17,8 @@ pub use kinds::KindLatency;
 pub(crate) use kinds::KindNames;
 pub use open_loop::OpenLoop;
 use open_loop::PaceSum;
+use totals::Sums;
+pub use totals::Totals;
 
 use crate::meter::{
     self, Counts, ErrorCount, Errors, Kind, KindLatencies, Phase, Tally, Timeline, add_histogram,
@@ -120,6 +123,8 @@ pub struct LoadOutcome {
     /// How the schedule was kept, if there was one; `latency` then counts from when transactions
     /// were due.
     pub open_loop: Option<OpenLoop>,
+    /// What was completed since the last checkpoint, if there was one.
+    pub since_checkpoint: Option<Totals>,
     latency_ns: Latencies,
 }
 
@@ -138,13 +143,17 @@ impl LoadOutcome {
         }
     }
 
-    /// Latencies and how often each occurred, microseconds, ascending.
-    pub(crate) fn latencies_us(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
-        let latency_ns = &self.latency_ns.0;
-        latency_ns.iter_recorded().map(|value| {
-            let ns = latency_ns.median_equivalent(value.value_iterated_to());
-            (ns as f64 / 1e3, value.count_at_value())
-        })
+    /// The totals of the whole measurement.
+    pub fn totals(&self) -> Totals {
+        Totals {
+            counts: self.counts,
+            elapsed_s: self.measured_s,
+            length_s: self.measured_s,
+            latency: self.latency,
+            latency_s_sum: self.latency_s_sum,
+            fairness: self.fairness,
+            latency_ns: self.latency_ns.clone(),
+        }
     }
 }
 
@@ -171,7 +180,7 @@ pub struct Fairness {
 }
 
 /// Fairness over all connections.
-pub(crate) fn fairness<'a>(shares: impl Iterator<Item = &'a Share> + Clone) -> Fairness {
+pub(crate) fn fairness(shares: impl Iterator<Item = Share> + Clone) -> Fairness {
     let transactions = shares.clone().map(|share| share.transactions as f64);
     let busy_s = shares.map(|share| share.busy_ns as f64 / 1e9);
     let (transactions_mean, transactions_deviation) = mean_and_deviation(transactions);
@@ -194,14 +203,14 @@ fn mean_and_deviation(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
 
 /// Merges tallies into intervals and a whole.
 #[derive(Debug)]
-pub(crate) struct Merger {
-    timeline: Timeline,
+pub(crate) struct Merger<'a> {
+    timeline: Timeline<'a>,
     interval: Option<IntervalSum>,
-    latency_ns: Histogram<u64>,
-    latency_ns_sum: u64,
+    whole: Sums,
+    /// Since the last checkpoint; only if there are checkpoints.
+    stretch: Option<Sums>,
     kinds: KindLatencies,
     names: Arc<KindNames>,
-    counts: Counts,
     counts_whole_run: Counts,
     errors: Errors,
     outages: Vec<meter::Outage>,
@@ -223,16 +232,26 @@ struct IntervalSum {
     pace: Option<PaceSum>,
 }
 
-impl Merger {
-    pub(crate) fn new(timeline: Timeline, names: KindNames) -> Self {
+impl IntervalSum {
+    /// Forgets what holds for the end of an interval only: this was a checkpoint within it.
+    fn pause(&mut self) {
+        self.concurrency = 0;
+        if let Some(pace) = &mut self.pace {
+            (pace.due, pace.queue_length) = (0, 0);
+        }
+    }
+}
+
+impl<'a> Merger<'a> {
+    pub(crate) fn new(timeline: Timeline<'a>, names: KindNames) -> Self {
+        let stretch = (!timeline.checkpoints.is_empty()).then(|| Sums::new(0.0));
         Self {
             timeline,
             interval: None,
-            latency_ns: new_histogram(),
-            latency_ns_sum: 0,
+            whole: Sums::new(0.0),
+            stretch,
             kinds: KindLatencies::default(),
             names: Arc::new(names),
-            counts: Counts::default(),
             counts_whole_run: Counts::default(),
             errors: Errors::default(),
             outages: Vec::new(),
@@ -249,11 +268,12 @@ impl Merger {
             return;
         }
         if tally.phase == Phase::Measure {
-            self.counts.add(&tally.counts);
+            self.whole.add(tally);
+            if let Some(stretch) = &mut self.stretch {
+                stretch.add(tally);
+            }
             self.errors.add(&tally.errors);
             self.outages.extend(&tally.outages);
-            add_histogram(&mut self.latency_ns, &tally.latency);
-            self.latency_ns_sum += tally.latency_ns_sum;
             self.kinds.add(&tally.kinds);
             if let Some(pace) = &tally.pace {
                 self.pace.get_or_insert_with(PaceSum::new).add(pace);
@@ -281,9 +301,27 @@ impl Merger {
         interval.kinds.add(&tally.kinds);
     }
 
-    /// The interval that was merged, if there was one.
+    /// Whether what was merged ends at a checkpoint.
+    pub(crate) fn is_at_checkpoint(&self) -> bool {
+        let sum = self.interval.as_ref();
+        sum.is_some_and(|sum| self.timeline.is_checkpoint(sum.to_ns))
+    }
+
+    /// The totals since the last checkpoint, and the end of their stretch.
+    pub(crate) fn end_stretch(&mut self, fairness: Fairness) -> Option<Totals> {
+        let elapsed_s = self.measured_ns as f64 / 1e9;
+        let sums = self.stretch.replace(Sums::new(elapsed_s))?;
+        Some(sums.into_totals(elapsed_s, fairness))
+    }
+
+    /// The interval that was merged, if one has ended.
     pub(crate) fn end_interval(&mut self) -> Option<Interval> {
-        let sum = self.interval.take()?;
+        let mut sum = self.interval.take()?;
+        if self.timeline.is_within_interval(sum.to_ns) {
+            sum.pause();
+            self.interval = Some(sum);
+            return None;
+        }
         let (due, queue_length) = sum
             .pace
             .as_ref()
@@ -329,6 +367,9 @@ impl Merger {
 
     /// The whole measurement. What only the reactors know is left empty.
     pub(crate) fn finish(self) -> LoadOutcome {
+        let measured_s = self.measured_ns as f64 / 1e9;
+        let stretch = self.stretch.filter(|stretch| stretch.from_s > 0.0);
+        let whole = self.whole.into_totals(measured_s, Fairness::default());
         let measure_ns = self.timeline.measure_ns as f64;
         let outages = join_outages(self.outages)
             .iter()
@@ -339,13 +380,13 @@ impl Merger {
             .collect();
         let open_loop = self.pace.map(|pace| pace.finish(self.due_before));
         LoadOutcome {
-            counts: self.counts,
+            counts: whole.counts,
             counts_whole_run: self.counts_whole_run,
             errors: self.errors.into_sorted(),
-            measured_s: self.measured_ns as f64 / 1e9,
-            latency: summary(&self.latency_ns, self.latency_ns_sum),
-            latency_s_sum: self.latency_ns_sum as f64 / 1e9,
-            histogram: serialize_us(&self.latency_ns),
+            measured_s,
+            latency: whole.latency,
+            latency_s_sum: whole.latency_s_sum,
+            histogram: serialize_us(&whole.latency_ns.0),
             kinds: kinds::summaries(&self.names, &self.kinds),
             client_cpu_s: Vec::new(),
             reactors: Vec::new(),
@@ -353,10 +394,12 @@ impl Merger {
             unfinished: 0,
             idle_connections: 0,
             stopped_early: false,
-            fairness: Fairness::default(),
+            fairness: whole.fairness,
             outages,
             open_loop,
-            latency_ns: Latencies(self.latency_ns),
+            since_checkpoint: stretch
+                .map(|stretch| stretch.into_totals(measured_s, Fairness::default())),
+            latency_ns: whole.latency_ns,
         }
     }
 }

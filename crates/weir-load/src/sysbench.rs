@@ -21,5 +21,7 @@ pub use command_line::{PASSWORD_VARIABLE, Surroundings, parse};
 pub use compat::Compat;
 pub use help::help;
 pub use invocation::{Command, Invocation};
-pub use report::{THREADS_STARTED, final_report, header, interval_line, version};
+pub use report::{
+    THREADS_STARTED, checkpoint_report, final_report, header, interval_line, version,
+};
 pub use value::UsageError;

@@ -15,7 +15,8 @@ use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use tempfile::TempDir;
 use weir_load::{
     ArrivalKind, Fault, HdrLog, Interval, LoadError, LoadOutcome, LoadPlan, NullServer,
-    NullServerBehavior, Rate, RateRamp, Think, ThinkKind, Tolerated, run,
+    NullServerBehavior, Progress, Rate, RateRamp, Think, ThinkKind, Tolerated, Totals, run,
+    run_observed,
 };
 use weir_model::{Endpoint, Secret, WorkloadName};
 
@@ -62,21 +63,36 @@ fn go(plan: &LoadPlan) -> Result<(LoadOutcome, Vec<Interval>), LoadError> {
     Ok((outcome, intervals))
 }
 
+/// Measures for as long as it takes until there is something to add up: a busy machine may not get
+/// to a single transaction within the first length.
+fn measure_until_there_is_something(
+    plan: impl Fn(u64) -> LoadPlan,
+) -> (f64, LoadOutcome, Vec<Interval>) {
+    for measure_ms in [500, 2_000, 8_000] {
+        let (outcome, intervals) = go(&plan(measure_ms)).unwrap();
+        if outcome.counts.transactions > 0 {
+            return (measure_ms as f64 / 1e3, outcome, intervals);
+        }
+    }
+    panic!("not one transaction within 8 s");
+}
+
 #[test]
 fn intervals_add_up_to_the_whole() {
     let bench = Bench::new(NullServerBehavior::default());
     for reactors in [1, 2] {
-        let plan = LoadPlan {
+        let plan = |measure_ms| LoadPlan {
             warmup: Duration::from_millis(250),
             reactors,
-            ..bench.plan(WorkloadName::OltpReadWrite, 500)
+            ..bench.plan(WorkloadName::OltpReadWrite, measure_ms)
         };
-        let (outcome, intervals) = go(&plan).unwrap();
+        let (measure_s, outcome, intervals) = measure_until_there_is_something(plan);
         let (warmup, measured) = intervals.split_at(3);
         assert!(warmup.iter().all(|interval| interval.record.time_s <= 0.0));
-        assert_eq!(measured.len(), 5);
-        assert!((measured[4].record.time_s - 0.5).abs() < 1e-9);
-        assert!((outcome.measured_s - 0.5).abs() < 1e-9);
+        assert_eq!(measured.len(), (measure_s * 10.0) as usize);
+        let last_s = measured.last().unwrap().record.time_s;
+        assert!((last_s - measure_s).abs() < 1e-9);
+        assert!((outcome.measured_s - measure_s).abs() < 1e-9);
         let sum = |field: fn(&Interval) -> u64| measured.iter().map(field).sum::<u64>();
         let counts = outcome.counts;
         assert_eq!(sum(|i| i.record.transactions), counts.transactions);
@@ -84,12 +100,52 @@ fn intervals_add_up_to_the_whole() {
         assert_eq!(sum(|i| i.record.reads), counts.reads);
         assert_eq!(sum(|i| i.record.writes), counts.writes);
         assert_eq!(counts.queries, counts.reads + counts.writes + counts.others);
-        assert!(counts.transactions > 0);
         assert_eq!(outcome.client_cpu_s.len(), reactors as usize);
         assert!(outcome.client_utilization() > 0.0);
         assert_eq!(outcome.unfinished, 0);
+        assert!(outcome.since_checkpoint.is_none());
         let mean = outcome.fairness.transactions_mean;
         assert!((mean * 4.0 - counts.transactions as f64).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn checkpoints_add_up_to_the_whole_and_leave_the_intervals_alone() {
+    let bench = Bench::new(NullServerBehavior::default());
+    for reactors in [1, 2] {
+        let plan = LoadPlan {
+            reactors,
+            warmup: Duration::from_millis(50),
+            // Within an interval, at the end of one, and at the end of all.
+            checkpoints: [150, 300, 500].map(Duration::from_millis).into(),
+            ..bench.plan(WorkloadName::OltpPointSelect, 500)
+        };
+        let (mut intervals, mut stretches) = (Vec::new(), Vec::new());
+        let outcome = run_observed(
+            &plan,
+            &AtomicBool::new(false),
+            &mut |progress| match progress {
+                Progress::Interval(interval) => intervals.push(interval.record.length_s),
+                Progress::Checkpoint(totals) => stretches.push(totals.clone()),
+            },
+        )
+        .unwrap();
+        assert_eq!(intervals.len(), 6, "{intervals:?}");
+        assert!(
+            intervals[1..]
+                .iter()
+                .all(|length_s| (length_s - 0.1).abs() < 1e-9)
+        );
+        let elapsed_s: Vec<_> = stretches.iter().map(|totals| totals.elapsed_s).collect();
+        assert_eq!(elapsed_s, [0.15, 0.3]);
+        stretches.push(outcome.since_checkpoint.clone().unwrap());
+        let sum = |field: fn(&Totals) -> f64| stretches.iter().map(field).sum::<f64>();
+        assert!((sum(|t| t.length_s) - 0.5).abs() < 1e-9);
+        let transactions = outcome.counts.transactions as f64;
+        assert!((sum(|t| t.counts.transactions as f64) - transactions).abs() < 1e-9);
+        // Every transaction is some connection's.
+        assert!((sum(|t| t.fairness.transactions_mean) * 4.0 - transactions).abs() < 1e-6);
+        assert!((sum(|t| t.latency_s_sum) - outcome.latency_s_sum).abs() < 1e-6);
     }
 }
 

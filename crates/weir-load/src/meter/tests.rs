@@ -7,20 +7,27 @@ use super::*;
 use crate::plan::ArrivalKind;
 use crate::workload::seeded;
 
-fn meter(
-    timeline: Timeline,
-    budget: Option<&AtomicU64>,
-) -> (Meter<'_>, Receiver<Box<Tally>>, Sender<Box<Tally>>) {
+fn meter<'a>(
+    timeline: Timeline<'a>,
+    budget: Option<&'a AtomicU64>,
+) -> (Meter<'a>, Receiver<Box<Tally>>, Sender<Box<Tally>>) {
     let (full, tallies) = channel();
     let (spares, empty) = channel();
-    let meter = Meter::new(timeline, Instant::now(), Lane { full, empty }, budget, None);
+    let (shares, _) = channel();
+    let lane = Lane {
+        full,
+        empty,
+        shares,
+    };
+    let meter = Meter::new(timeline, Instant::now(), lane, budget, None);
     (meter, tallies, spares)
 }
 
-const LONG: Timeline = Timeline {
+const LONG: Timeline<'_> = Timeline {
     measure_ns: 0,
     end_ns: u64::MAX,
     interval_ns: 3_600_000_000_000,
+    checkpoints: &[],
 };
 
 #[test]
@@ -56,6 +63,7 @@ fn a_late_look_at_the_clock_delivers_every_interval_in_between() {
         measure_ns: 1_000_000,
         end_ns: 3_000_000,
         interval_ns: 1_000_000,
+        checkpoints: &[],
     };
     let (mut meter, tallies, _spares) = meter(timeline, None);
     std::thread::sleep(Duration::from_millis(4));
@@ -126,7 +134,12 @@ fn an_open_loop_counts_from_when_a_transaction_was_due() {
         Curve::steady(1_000.0, 0.0),
         seeded(1, 1),
     );
-    let lane = Lane { full, empty };
+    let (shares, _) = channel();
+    let lane = Lane {
+        full,
+        empty,
+        shares,
+    };
     let mut meter = Meter::new(LONG, Instant::now(), lane, None, Some(arrivals));
     std::thread::sleep(Duration::from_millis(20));
     let begun_ns = meter.now();

@@ -1,5 +1,7 @@
 //! When intervals end: a pure function of the plan.
 
+use std::time::Duration;
+
 /// A part of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
@@ -13,17 +15,20 @@ pub(crate) enum Phase {
 
 /// A run in time, nanoseconds since it began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Timeline {
+pub(crate) struct Timeline<'a> {
     /// When the measurement begins.
     pub(crate) measure_ns: u64,
     /// When it ends.
     pub(crate) end_ns: u64,
     /// Length of an interval.
     pub(crate) interval_ns: u64,
+    /// When the totals so far are wanted, after the beginning of the measurement.
+    pub(crate) checkpoints: &'a [Duration],
 }
 
-impl Timeline {
-    /// The first end of an interval after `now_ns`; `u64::MAX` when the measurement is over.
+impl Timeline<'_> {
+    /// The first end of an interval or checkpoint after `now_ns`; `u64::MAX` when the measurement
+    /// is over.
     ///
     /// Intervals are whole from the measurement's beginning in both directions, so that the first
     /// of the warm-up and the last of the measurement may be short.
@@ -33,13 +38,31 @@ impl Timeline {
             self.measure_ns - whole * self.interval_ns
         } else if now_ns < self.end_ns {
             let whole = (now_ns - self.measure_ns) / self.interval_ns + 1;
-            self.end_ns.min(
-                self.measure_ns
-                    .saturating_add(whole.saturating_mul(self.interval_ns)),
-            )
+            let interval_ns = self
+                .measure_ns
+                .saturating_add(whole.saturating_mul(self.interval_ns));
+            let checkpoints = self.checkpoints_ns().filter(|at_ns| *at_ns > now_ns);
+            checkpoints.fold(self.end_ns.min(interval_ns), u64::min)
         } else {
             u64::MAX
         }
+    }
+
+    /// Whether the totals are wanted at `at_ns`. Those of the end are wanted in any case.
+    pub(crate) fn is_checkpoint(&self, at_ns: u64) -> bool {
+        at_ns < self.end_ns && self.checkpoints_ns().any(|checkpoint| checkpoint == at_ns)
+    }
+
+    /// Whether `at_ns` is a checkpoint within an interval.
+    pub(crate) fn is_within_interval(&self, at_ns: u64) -> bool {
+        self.is_checkpoint(at_ns) && !(at_ns - self.measure_ns).is_multiple_of(self.interval_ns)
+    }
+
+    fn checkpoints_ns(&self) -> impl Iterator<Item = u64> {
+        self.checkpoints.iter().map(|after| {
+            let after_ns = u64::try_from(after.as_nanos()).unwrap_or(u64::MAX);
+            self.measure_ns.saturating_add(after_ns)
+        })
     }
 
     /// The part of the run at `now_ns`.
@@ -65,6 +88,7 @@ mod tests {
             measure_ns: 25,
             end_ns: 58,
             interval_ns: 10,
+            checkpoints: &[],
         };
         let mut boundaries = vec![];
         let mut now = 0;
@@ -85,11 +109,40 @@ mod tests {
     }
 
     #[test]
+    fn checkpoints_are_boundaries_within_intervals_and_at_their_ends() {
+        let timeline = Timeline {
+            measure_ns: 5,
+            end_ns: 30,
+            interval_ns: 10,
+            checkpoints: &[20, 3, 25].map(Duration::from_nanos),
+        };
+        let mut boundaries = vec![];
+        let mut now = 5;
+        while timeline.boundary_after(now) < u64::MAX {
+            now = timeline.boundary_after(now);
+            let at = (
+                timeline.is_checkpoint(now),
+                timeline.is_within_interval(now),
+            );
+            boundaries.push((now, at));
+        }
+        let expected = [
+            (8, (true, true)),
+            (15, (false, false)),
+            (25, (true, false)),
+            // Also a checkpoint, but the end is told anyway.
+            (30, (false, false)),
+        ];
+        assert_eq!(boundaries, expected);
+    }
+
+    #[test]
     fn an_endless_measurement_has_boundaries_too() {
         let timeline = Timeline {
             measure_ns: 0,
             end_ns: u64::MAX,
             interval_ns: 10,
+            checkpoints: &[],
         };
         assert_eq!(timeline.boundary_after(9), 10);
         assert_eq!(timeline.boundary_after(u64::MAX - 1), u64::MAX);

@@ -14,14 +14,20 @@ const MS: u64 = 1_000_000;
 fn run(
     drivers: usize,
     delay_ns: u64,
-    timeline: Timeline,
+    timeline: Timeline<'_>,
     budget: Option<&AtomicU64>,
     stop: &AtomicBool,
 ) -> (Outcome, Vec<Tally>) {
     let (full, tallies) = channel();
     let (_spares, empty) = channel();
     let abort = AtomicBool::new(false);
-    let mut meter = Meter::new(timeline, Instant::now(), Lane { full, empty }, budget, None);
+    let (shares, _) = channel();
+    let lane = Lane {
+        full,
+        empty,
+        shares,
+    };
+    let mut meter = Meter::new(timeline, Instant::now(), lane, budget, None);
     let drivers: Vec<_> = (0..drivers).map(|_| NullDriver::new(delay_ns)).collect();
     let sockets = EpollSockets::new(drivers.len()).unwrap();
     let reactor = Reactor::new(drivers, sockets, stop, &abort).unwrap();
@@ -36,6 +42,7 @@ fn every_transaction_is_in_exactly_one_interval() {
         measure_ns: 50 * MS,
         end_ns: 200 * MS,
         interval_ns: 50 * MS,
+        checkpoints: &[],
     };
     let stop = AtomicBool::new(false);
     let (outcome, tallies) = run(8, 2 * MS, timeline, None, &stop);
@@ -62,6 +69,7 @@ fn a_budget_ends_the_run() {
         measure_ns: 0,
         end_ns: u64::MAX,
         interval_ns: 10_000 * MS,
+        checkpoints: &[],
     };
     let stop = AtomicBool::new(false);
     let (_, tallies) = run(4, MS, endless, Some(&budget), &stop);
@@ -75,6 +83,7 @@ fn a_stop_ends_the_run_after_the_transactions_under_way() {
         measure_ns: 0,
         end_ns: u64::MAX,
         interval_ns: 10_000 * MS,
+        checkpoints: &[],
     };
     let stop = AtomicBool::new(true);
     let (outcome, tallies) = run(4, MS, endless, None, &stop);
@@ -88,6 +97,7 @@ fn drivers_that_do_not_finish_are_given_up() {
         measure_ns: 0,
         end_ns: 10 * MS,
         interval_ns: 10 * MS,
+        checkpoints: &[],
     };
     let stop = AtomicBool::new(false);
     let began = Instant::now();

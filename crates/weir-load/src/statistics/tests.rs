@@ -5,10 +5,11 @@ use hdrhistogram::serialization::Deserializer;
 use super::*;
 
 const SECOND: u64 = 1_000_000_000;
-const TIMELINE: Timeline = Timeline {
+const TIMELINE: Timeline<'_> = Timeline {
     measure_ns: SECOND,
     end_ns: 3 * SECOND,
     interval_ns: SECOND,
+    checkpoints: &[],
 };
 
 fn is(value: f64, expected: f64) -> bool {
@@ -83,7 +84,7 @@ fn fairness_is_a_mean_and_a_deviation() {
         busy_ns,
     };
     let shares = [share(2, SECOND), share(4, 3 * SECOND)];
-    let fairness = fairness(shares.iter());
+    let fairness = fairness(shares.iter().copied());
     assert!(is(fairness.transactions_mean, 3.0));
     assert!(is(fairness.transactions_deviation, 1.0));
     assert!(is(fairness.busy_s_mean, 2.0));

@@ -106,6 +106,7 @@ mod tests {
             measure_ns: 0,
             end_ns: 1,
             interval_ns: 1,
+            checkpoints: &[],
         };
         Merger::new(timeline, KindNames::default()).finish()
     }

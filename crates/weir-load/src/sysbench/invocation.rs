@@ -97,6 +97,7 @@ pub(super) struct Settings {
     pub(super) arrivals: ArrivalKind,
     pub(super) warmup_s: u32,
     pub(super) report_interval_s: u32,
+    pub(super) checkpoints_s: Vec<u32>,
     pub(super) percentile: u32,
     pub(super) reconnect: bool,
     pub(super) rtt: Duration,
@@ -146,6 +147,7 @@ impl Settings {
             arrivals: ArrivalKind::Poisson,
             warmup_s: 0,
             report_interval_s: 0,
+            checkpoints_s: Vec::new(),
             percentile: 95,
             reconnect: false,
             rtt: Duration::ZERO,
@@ -204,6 +206,10 @@ impl Settings {
         plan.warmup = Duration::from_secs(u64::from(self.warmup_s));
         plan.measure = (self.time_s > 0).then(|| Duration::from_secs(u64::from(self.time_s)));
         plan.interval = Duration::from_secs(u64::from(self.report_interval_s.max(1)));
+        let checkpoints = self.checkpoints_s.iter();
+        plan.checkpoints = checkpoints
+            .map(|second| Duration::from_secs(u64::from(*second)))
+            .collect();
         plan.max_events = (self.events > 0).then_some(self.events);
         let (ramp, per_s) = match self.more.rate_ramp {
             Some((ramp, per_s)) => (Some(ramp), per_s),

@@ -69,6 +69,7 @@ options! {
     "thread-init-timeout", Development, "30", "seconds that connecting may take, checks included", |s, v| s.init_timeout_s = v.small(1)?;
     "forced-shutdown", Both, "off", "exit code 2 if transactions do not end within 3 s of the end: off, or seconds or percent as sysbench has them", |s, v| s.forced_shutdown = forced_shutdown(v)?;
     "report-interval", Both, "0", "print a line every so many seconds, 0 for none", |s, v| s.report_interval_s = v.small(0)?;
+    "report-checkpoints", Both, "", "seconds after which to report what was done since the last of these, such as 60,120", |s, v| s.checkpoints_s = v.list_or_none(|text| text.parse().ok().filter(|second: &u32| *second > 0))?;
     "percentile", Both, "95", "percentile of latency to report, 0 for none", |s, v| s.percentile = v.number(0, 100)? as u32;
     "hdr-log", Weir, "", "file for the latencies of each interval, as an HdrHistogram log", |s, v| s.hdr_log = Some(v.text()?.into());
     "statement-latency", Weir, "off", "latency by kind of transaction and by statement after the report", |s, v| s.statement_latency = v.switch()?;
@@ -188,11 +189,6 @@ const WITHOUT_EFFECT: &[(&str, Harmless, &str)] = &[
         "reconnect",
         Harmless::Only("0"),
         "connections last for the whole run",
-    ),
-    (
-        "report-checkpoints",
-        Harmless::Only(""),
-        "--report-interval prints a line per interval",
     ),
     // Connections have no threads of their own, and what a database returns is not validated by
     // sysbench either.

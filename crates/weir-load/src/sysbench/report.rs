@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Compat, Invocation};
-use crate::statistics::{Interval, LoadOutcome};
+use crate::statistics::{Interval, LoadOutcome, Totals};
 
 /// Width of the bar of a histogram's fullest line.
 const BAR_CHARACTERS: f64 = 40.0;
@@ -40,6 +40,15 @@ pub fn header(invocation: &Invocation, version: &str) -> String {
         line(
             &mut text,
             format_args!("Report intermediate results every {interval_s} second(s)"),
+        );
+    }
+    if !invocation.plan.checkpoints.is_empty() {
+        let seconds = invocation.plan.checkpoints.iter();
+        let seconds: Vec<_> = seconds.map(|time| time.as_secs().to_string()).collect();
+        let seconds = seconds.join(", ");
+        line(
+            &mut text,
+            format_args!("Report checkpoint(s) at {seconds} seconds"),
         );
     }
     if invocation.rand_seed == 0 {
@@ -91,21 +100,42 @@ pub fn interval_line(invocation: &Invocation, interval: &Interval) -> String {
     text
 }
 
-/// The report at the end.
-pub fn final_report(invocation: &Invocation, outcome: &LoadOutcome) -> String {
+/// The report at a checkpoint, of what was done since the one before.
+pub fn checkpoint_report(invocation: &Invocation, totals: &Totals) -> String {
     let mut text = String::new();
-    if invocation.histogram {
-        histogram(&mut text, outcome);
-    }
-    statistics(&mut text, outcome);
-    match invocation.compat {
-        Compat::Release => general(&mut text, outcome),
-        Compat::Development => throughput(&mut text, outcome),
-    }
-    latency(&mut text, invocation.percentile, outcome);
-    let fairness = &outcome.fairness;
+    let elapsed_s = totals.elapsed_s;
     line(
         &mut text,
+        format_args!("[ {elapsed_s:.0}s ] Checkpoint report:"),
+    );
+    report(&mut text, invocation, totals);
+    text
+}
+
+/// The report at the end: of the whole run or, as in sysbench, of what was done since the last
+/// checkpoint.
+pub fn final_report(invocation: &Invocation, outcome: &LoadOutcome) -> String {
+    let mut text = String::new();
+    match &outcome.since_checkpoint {
+        Some(totals) => report(&mut text, invocation, totals),
+        None => report(&mut text, invocation, &outcome.totals()),
+    }
+    text
+}
+
+fn report(text: &mut String, invocation: &Invocation, totals: &Totals) {
+    if invocation.histogram {
+        histogram(text, totals);
+    }
+    statistics(text, totals);
+    match invocation.compat {
+        Compat::Release => general(text, totals),
+        Compat::Development => throughput(text, totals),
+    }
+    latency(text, invocation.percentile, totals);
+    let fairness = &totals.fairness;
+    line(
+        text,
         format_args!(
             "Threads fairness:\n    \
              events (avg/stddev):           {:.4}/{:3.2}\n    \
@@ -116,11 +146,10 @@ pub fn final_report(invocation: &Invocation, outcome: &LoadOutcome) -> String {
             fairness.busy_s_deviation,
         ),
     );
-    text
 }
 
-fn statistics(text: &mut String, outcome: &LoadOutcome) {
-    let counts = &outcome.counts;
+fn statistics(text: &mut String, totals: &Totals) {
+    let counts = &totals.counts;
     text.push_str("SQL statistics:\n    queries performed:\n");
     for (label, count) in [
         ("read:", counts.reads),
@@ -130,7 +159,7 @@ fn statistics(text: &mut String, outcome: &LoadOutcome) {
     ] {
         line(text, format_args!("        {label:<32} {count}"));
     }
-    let per_s = |count: u64| per_second(count, outcome.measured_s);
+    let per_s = |count: u64| per_second(count, totals.length_s);
     for (label, count) in [
         ("transactions:", counts.transactions),
         ("queries:", counts.queries),
@@ -144,21 +173,21 @@ fn statistics(text: &mut String, outcome: &LoadOutcome) {
     }
 }
 
-fn general(text: &mut String, outcome: &LoadOutcome) {
+fn general(text: &mut String, totals: &Totals) {
     line(
         text,
         format_args!(
             "\nGeneral statistics:\n    \
              total time:                          {:.4}s\n    \
              total number of events:              {}\n",
-            outcome.measured_s, outcome.counts.transactions
+            totals.elapsed_s, totals.counts.transactions
         ),
     );
 }
 
 /// What 1.1 has in its place.
-fn throughput(text: &mut String, outcome: &LoadOutcome) {
-    let events = outcome.counts.transactions;
+fn throughput(text: &mut String, totals: &Totals) {
+    let events = totals.counts.transactions;
     line(
         text,
         format_args!(
@@ -166,8 +195,8 @@ fn throughput(text: &mut String, outcome: &LoadOutcome) {
              events/s (eps):                      {:.4}\n    \
              time elapsed:                        {:.4}s\n    \
              total number of events:              {events}\n",
-            per_second(events, outcome.measured_s),
-            outcome.measured_s,
+            per_second(events, totals.length_s),
+            totals.elapsed_s,
         ),
     );
 }
@@ -180,8 +209,8 @@ fn per_second(count: u64, seconds: f64) -> f64 {
     }
 }
 
-fn latency(text: &mut String, percentile: u32, outcome: &LoadOutcome) {
-    let summary = &outcome.latency;
+fn latency(text: &mut String, percentile: u32, totals: &Totals) {
+    let summary = &totals.latency;
     text.push_str("Latency (ms):\n");
     for (label, ms) in [
         ("min:", summary.us_min / 1e3),
@@ -193,13 +222,13 @@ fn latency(text: &mut String, percentile: u32, outcome: &LoadOutcome) {
     if percentile == 0 {
         text.push_str("         percentile stats:               disabled\n");
     } else {
-        let ms = percentile_ms(percentile, |p| outcome.latency_us(p));
+        let ms = percentile_ms(percentile, |p| totals.latency_us(p));
         line(
             text,
             format_args!("        {percentile:3}th percentile: {ms:>27.2}"),
         );
     }
-    let sum_ms = outcome.latency_s_sum * 1e3;
+    let sum_ms = totals.latency_s_sum * 1e3;
     line(text, format_args!("         sum: {sum_ms:>39.2}\n"));
 }
 
@@ -212,8 +241,8 @@ fn percentile_ms(percentile: u32, latency_us: impl Fn(f64) -> f64) -> f64 {
 }
 
 /// Latencies and bars. sysbench groups into 1,024 logarithmic buckets over 0.001 to 100,000 ms.
-fn histogram(text: &mut String, outcome: &LoadOutcome) {
-    let lines = group(outcome.latencies_us());
+fn histogram(text: &mut String, totals: &Totals) {
+    let lines = group(totals.latencies_us());
     let most = lines.iter().map(|(_, count)| *count).max().unwrap_or(1);
     text.push_str("Latency histogram (values are in milliseconds)\n");
     text.push_str("       value  ------------- distribution ------------- count\n");

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
 use weir_load::sysbench::{self, Command, Invocation, PASSWORD_VARIABLE, Surroundings};
-use weir_load::{HdrLog, LoadError, LoadOutcome};
+use weir_load::{HdrLog, LoadError, LoadOutcome, Progress};
 
 use crate::cli::LoadArguments;
 use crate::progress::LoadingProgress;
@@ -96,15 +96,22 @@ fn run(invocation: &Invocation, stop: &AtomicBool) -> anyhow::Result<()> {
         is_started = true;
         report(sysbench::THREADS_STARTED.to_owned())
     };
-    let outcome = weir_load::run(&invocation.plan, stop, &mut |interval| {
+    let outcome = weir_load::run_observed(&invocation.plan, stop, &mut |progress| {
         // A full disk shows again, as an error, when the report is written.
         let _ = start();
-        // sysbench is silent while it warms up.
-        if invocation.report_interval_s > 0 && interval.record.time_s > 0.0 {
-            let _ = report(sysbench::interval_line(invocation, interval));
-        }
-        if let (Some(log), Ok(())) = (&mut hdr_log, &logged) {
-            logged = log.write(interval);
+        match progress {
+            Progress::Interval(interval) => {
+                // sysbench is silent while it warms up.
+                if invocation.report_interval_s > 0 && interval.record.time_s > 0.0 {
+                    let _ = report(sysbench::interval_line(invocation, interval));
+                }
+                if let (Some(log), Ok(())) = (&mut hdr_log, &logged) {
+                    logged = log.write(interval);
+                }
+            }
+            Progress::Checkpoint(totals) => {
+                let _ = report(sysbench::checkpoint_report(invocation, totals));
+            }
         }
     })?;
     start()?;

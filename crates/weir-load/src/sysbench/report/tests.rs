@@ -14,11 +14,12 @@ fn invocation(line: &str) -> Invocation {
 }
 
 /// Three transactions of `oltp_read_write` within 10 ms.
-fn merger() -> Merger {
+fn merger() -> Merger<'static> {
     let timeline = Timeline {
         measure_ns: 0,
         end_ns: 10_000_000,
         interval_ns: 1_000_000_000,
+        checkpoints: &[],
     };
     let mut merger = Merger::new(timeline, KindNames::default());
     let mut tally = Tally::new(false);
@@ -160,5 +161,41 @@ fn the_development_version_reports_its_throughput() {
     assert_eq!(
         version(Compat::Release, "0.1.0"),
         "sysbench 1.0.20 (weir 0.1.0)\n"
+    );
+}
+
+#[test]
+fn a_checkpoint_report_counts_from_the_last_and_tells_the_time_from_the_beginning() {
+    let line = "oltp_read_write --report-checkpoints=1,3 run";
+    let mut totals = merger().finish().totals();
+    totals.elapsed_s = 3.01;
+    let text = checkpoint_report(&invocation(line), &totals);
+    assert!(
+        text.starts_with("[ 3s ] Checkpoint report:\nSQL statistics:\n    queries performed:\n"),
+        "{text}"
+    );
+    for part in [
+        "    transactions:                        3      (300.00 per sec.)\n",
+        "    total time:                          3.0100s\n",
+        "Threads fairness:\n",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let header = header(&invocation(line), "1");
+    assert!(
+        header.contains("\nReport checkpoint(s) at 1, 3 seconds\nInitializing random"),
+        "{header}"
+    );
+}
+
+#[test]
+fn the_final_report_counts_from_the_last_checkpoint() {
+    let mut outcome = merger().finish();
+    outcome.since_checkpoint = Some(outcome.totals());
+    outcome.counts.transactions = 1_000;
+    let text = final_report(&invocation("oltp_read_write run"), &outcome);
+    assert!(
+        text.contains("transactions:                        3      ("),
+        "{text}"
     );
 }
