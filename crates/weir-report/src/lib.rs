@@ -13,6 +13,7 @@ mod error;
 mod gate;
 mod html;
 mod insights;
+mod json;
 mod markdown;
 mod number;
 mod page;
@@ -33,14 +34,8 @@ pub use csv::csv;
 pub use error::ReportError;
 pub use gate::{junit, loss_is_established, result_comparison};
 pub use html::{html, page_json};
+pub use json::json;
 pub use markdown::markdown;
 pub use table::table;
 pub use terminal::{finding_line, terminal};
 pub use words::{cell_label, file_kind_name, limiter_explanation, limiter_name};
-
-use weir_model::StudyResult;
-
-/// The whole result as indented JSON: everything that was measured, nothing rounded.
-pub fn json(result: &StudyResult) -> Result<String, ReportError> {
-    serde_json::to_string_pretty(result).map_err(ReportError::Serialize)
-}

@@ -56,6 +56,7 @@ fn a_study_runs_end_to_end_on_both_flavours() {
         let result = result(&world);
         assert_eq!(result["flavor"], flavor);
         assert_complete(&result);
+        assert_published_form(&result);
         let page = fs::read_to_string(world.path("out/report.html")).unwrap();
         assert!(page.contains("Does the pipeline work?"));
         assert_no_password(&world);
@@ -92,6 +93,18 @@ fn assert_comparable(world: &World) {
         .args(["compare", out, "--factor", "nothing"])
         .fails();
     assert!(error.contains("no factor `nothing`") && error.contains("innodb_doublewrite"));
+}
+
+/// What `docs/result.schema.json` says of every result holds for this one.
+fn assert_published_form(result: &Value) {
+    let schema = include_str!("../../../../docs/result.schema.json");
+    let schema: Value = serde_json::from_str(schema).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<_> = validator
+        .iter_errors(result)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert_eq!(errors, Vec::<String>::new());
 }
 
 /// Six runs of two cells, each with all that a result must hold.

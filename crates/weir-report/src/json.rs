@@ -1,0 +1,182 @@
+//! The whole result as JSON, in the form that `docs/result.schema.json` (JSON Schema, draft 2020-12)
+//! publishes.
+
+use serde::Serialize;
+use weir_model::StudyResult;
+
+use crate::ReportError;
+
+/// Version of the published form. A key that is added keeps it; one that is removed, renamed or
+/// means something else raises it.
+const JSON_SCHEMA_VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    json_schema_version: u32,
+    #[serde(flatten)]
+    result: &'a StudyResult,
+}
+
+/// The whole result as indented JSON: everything that was measured, nothing rounded.
+pub fn json(result: &StudyResult) -> Result<String, ReportError> {
+    let document = Document {
+        json_schema_version: JSON_SCHEMA_VERSION,
+        result,
+    };
+    serde_json::to_string_pretty(&document).map_err(ReportError::Serialize)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use weir_model::{
+        Confirmation, CostRow, Duration, FoundPlace, Interaction, LatencyStatistic,
+        MemoryEquivalent, Objective, PoolElasticity, Probe, Ratio, Scalability, SearchAnswer,
+        SearchGoal, SearchPlan,
+    };
+
+    use super::*;
+    use crate::sample;
+
+    const SCHEMA: &str = include_str!("../../../docs/result.schema.json");
+
+    /// What the published schema has against `document`.
+    fn objections(document: &Value) -> Vec<String> {
+        let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let errors = validator.iter_errors(document);
+        errors
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect()
+    }
+
+    fn document(result: &StudyResult) -> Value {
+        serde_json::from_str(&super::json(result).unwrap()).unwrap()
+    }
+
+    /// A result in which everything that may be empty is there.
+    fn full() -> StudyResult {
+        let mut result = sample::study(8, 3);
+        let ratio = Ratio {
+            ratio: 1.5,
+            low: Some(1.4),
+            high: None,
+        };
+        let context = result.plan.cells[0].levels.clone();
+        result.plan.cells[1].probe = Some(Probe {
+            of_cell: 0,
+            place: 9,
+            confirms: true,
+        });
+        result.plan.cells[2].load = Some(result.plan.load.clone());
+        result.plan.cells[2].data = Some(result.plan.data.clone());
+        result.plan.cells[2].server = Some(result.plan.server_of(&result.plan.cells[2]));
+        result.plan.search = Some(SearchPlan {
+            goal: SearchGoal::Rate {
+                objective: Objective {
+                    statistic: LatencyStatistic::P99,
+                    at_most: Duration::from_secs(1),
+                },
+            },
+            factor: "rate".into(),
+            low: 1,
+            high: 2,
+            tolerance: 0.1,
+            runs: 1,
+            confirm: 3,
+        });
+        result.searches = vec![SearchAnswer {
+            of_cell: 0,
+            factor: "rate".into(),
+            runs: 4,
+            found: vec![FoundPlace {
+                meaning: "highest rate".into(),
+                place: Some(1),
+                below: None,
+                above: Some(2),
+            }],
+            confirmation: Some(Confirmation {
+                place: 1,
+                runs: 3,
+                queries_per_s: 1.0,
+                queries_per_s_low: None,
+                queries_per_s_high: None,
+                latency_us_p99: 7.0,
+                objective_kept: Some(3),
+            }),
+        }];
+        result.analysis.interactions = vec![Interaction {
+            first: "a on".into(),
+            second: "b on".into(),
+            neither: "a off, b off".into(),
+            context: context.clone(),
+            first_effect: ratio,
+            second_effect: ratio,
+            both_effect: ratio,
+            interaction: ratio,
+        }];
+        result.analysis.elasticities = vec![PoolElasticity {
+            context: context.clone(),
+            from: "1G".into(),
+            to: "2G".into(),
+            value: 1.0,
+            low: None,
+            high: None,
+        }];
+        result.analysis.equivalents = vec![MemoryEquivalent {
+            drive: "quick".into(),
+            baseline: "slow".into(),
+            context: context.clone(),
+            pool: "1G".into(),
+            memory: Some(ratio),
+            why_not: None,
+        }];
+        result.analysis.scalability = vec![Scalability {
+            context: context.clone(),
+            lambda: 1.0,
+            sigma: 0.1,
+            kappa: 0.0,
+            connections_min: 1,
+            connections_max: 64,
+            peak: None,
+            relative_error: 0.01,
+        }];
+        result.analysis.costs = vec![CostRow {
+            factor: "drive".into(),
+            level: "quick".into(),
+            context,
+            price: 1.0,
+            currency: "USD".into(),
+            queries_per_s_per_price: 1.0,
+            dominated: false,
+        }];
+        result
+    }
+
+    #[test]
+    fn results_have_the_published_form() {
+        for result in [sample::study(4, 3), full()] {
+            assert_eq!(objections(&document(&result)), Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn the_schema_objects_to_what_is_missing_unknown_or_of_another_type() {
+        let changed = |change: fn(&mut Value)| {
+            let mut document = document(&sample::study(4, 3));
+            change(&mut document);
+            objections(&document).len()
+        };
+        assert_eq!(changed(|_| ()), 0);
+        assert_eq!(changed(|d| d["json_schema_version"] = json!(2)), 1);
+        assert_eq!(
+            changed(|d| d["runs"][0]["record"]["errors"] = json!("no")),
+            1
+        );
+        assert_eq!(changed(|d| d["comparisons"][0]["unheard_of"] = json!(1)), 1);
+        assert_eq!(
+            changed(|d| drop(d["plan"].as_object_mut().unwrap().remove("seed"))),
+            1
+        );
+    }
+}
