@@ -80,7 +80,10 @@ pub fn run_observed(
     on_progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<LoadOutcome, LoadError> {
     plan.check()?;
-    let script = plan.workload.script(plan)?;
+    let mut script = plan.workload.script(plan)?;
+    if !plan.prepared_statements {
+        script.send_as_text();
+    }
     let servers = Servers::new(plan)?;
     let deadline = Deadline::after(plan.init_timeout);
     preflight::check(plan, &servers, &script, deadline)?;

@@ -162,6 +162,8 @@ pub struct LoadPlan {
     pub auto_increment: bool,
     /// Errors that don't end the run.
     pub tolerated: Tolerated,
+    /// Prepare statements; otherwise they are sent as text, with their values as literals.
+    pub prepared_statements: bool,
     /// Make lost connections again and go on, instead of ending the run. What was under way is
     /// tried again, without knowing whether the server had done it: in `bulk_insert` that may end
     /// the run with a duplicate key.
@@ -200,6 +202,7 @@ impl LoadPlan {
             text_file: None,
             auto_increment: true,
             tolerated: Tolerated::default(),
+            prepared_statements: true,
             reconnect: false,
             rtt: Duration::ZERO,
             init_timeout: Duration::from_secs(30),

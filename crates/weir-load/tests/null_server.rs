@@ -165,19 +165,22 @@ fn every_statement_is_counted_once_and_as_what_it_is() {
         (WorkloadName::SelectRandomRanges, (1, 0, 0)),
     ];
     for (workload, (reads, writes, others)) in cases {
-        let before = bench.server.executed();
-        let plan = LoadPlan {
-            max_events: Some(10),
-            measure: None,
-            ..bench.plan(workload, 0)
-        };
-        let counts = go(&plan).unwrap().0.counts;
-        assert_eq!(counts.transactions, 10, "{workload}");
-        assert_eq!(counts.reads, 10 * reads, "{workload}");
-        assert_eq!(counts.writes, 10 * writes, "{workload}");
-        assert_eq!(counts.others, 10 * others, "{workload}");
-        let executed = bench.server.executed() - before;
-        assert_eq!(executed, counts.queries, "{workload}");
+        for prepared_statements in [true, false] {
+            let before = bench.server.executed();
+            let plan = LoadPlan {
+                max_events: Some(10),
+                measure: None,
+                prepared_statements,
+                ..bench.plan(workload, 0)
+            };
+            let counts = go(&plan).unwrap().0.counts;
+            assert_eq!(counts.transactions, 10, "{workload}");
+            assert_eq!(counts.reads, 10 * reads, "{workload}");
+            assert_eq!(counts.writes, 10 * writes, "{workload}");
+            assert_eq!(counts.others, 10 * others, "{workload}");
+            let executed = bench.server.executed() - before;
+            assert_eq!(executed, counts.queries, "{workload}");
+        }
     }
 }
 

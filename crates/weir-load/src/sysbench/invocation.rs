@@ -99,6 +99,7 @@ pub(super) struct Settings {
     pub(super) report_interval_s: u32,
     pub(super) checkpoints_s: Vec<u32>,
     pub(super) percentile: u32,
+    pub(super) prepared_statements: bool,
     pub(super) reconnect: bool,
     pub(super) rtt: Duration,
     pub(super) more: More,
@@ -149,6 +150,7 @@ impl Settings {
             report_interval_s: 0,
             checkpoints_s: Vec::new(),
             percentile: 95,
+            prepared_statements: true,
             reconnect: false,
             rtt: Duration::ZERO,
             more: More::default(),
@@ -222,6 +224,7 @@ impl Settings {
         });
         plan.more_addresses = more_addresses;
         plan.init_timeout = Duration::from_secs(u64::from(self.init_timeout_s));
+        plan.prepared_statements = self.prepared_statements;
         plan.reconnect = self.reconnect;
         plan.rtt = self.rtt;
         plan.seed = seed;

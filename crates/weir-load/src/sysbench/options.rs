@@ -97,6 +97,7 @@ options! {
     "mysql-ssl-key", Development, "", "PEM file of the key of the client's certificate", |s, v| s.server.tls.key = v.path()?;
     "mysql-ssl-cipher", Both, "", "ciphers to choose from, separated by colons", |s, v| s.server.tls.ciphers = ciphers(v)?;
     "mysql-ignore-errors", Both, "1213,1020,1205", "errors to try again after, or all", |s, v| s.tolerated = tolerated(v)?;
+    "db-ps-mode", Both, "auto", "auto prepares statements, disable sends them as text", |s, v| s.prepared_statements = prepared_statements(v)?;
     "tables", Both, "1", "number of tables", |s, v| s.tables = v.small(1)?;
     "table_size", Both, "10000", "rows per table", |s, v| s.table_size = v.number(1, i32::MAX as u64)?;
     "range_size", Both, "100", "rows of a range", |s, v| s.mix.range_size = v.small(1)?;
@@ -151,11 +152,6 @@ const WITHOUT_EFFECT: &[(&str, Harmless, &str)] = &[
         "db-driver",
         Harmless::Only("mysql"),
         "only MySQL and MariaDB are spoken to",
-    ),
-    (
-        "db-ps-mode",
-        Harmless::Only("auto"),
-        "statements are always prepared",
     ),
     ("db-debug", Harmless::Only("off"), "there is no debug log"),
     ("debug", Harmless::Only("off"), "there is no debug log"),
@@ -296,6 +292,14 @@ fn forced_shutdown(value: Value<'_>) -> Result<bool, UsageError> {
     number
         .map(|_| true)
         .map_err(|_| value.wrong("must be off, a number of seconds, or a percentage"))
+}
+
+fn prepared_statements(value: Value<'_>) -> Result<bool, UsageError> {
+    match value.text {
+        Some("auto") => Ok(true),
+        Some("disable") => Ok(false),
+        _ => Err(value.wrong("must be auto or disable")),
+    }
 }
 
 fn arrivals(value: Value<'_>) -> Result<ArrivalKind, UsageError> {
