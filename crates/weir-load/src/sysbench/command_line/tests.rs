@@ -146,9 +146,13 @@ fn what_is_wrong_is_named() {
             "invalid value for option --threads: `0` (must be a whole number in range)",
         ),
         (
-            "oltp_read_only --db-ps-mode=disable run",
-            "option --db-ps-mode is sysbench's but not supported here (statements are always \
-             prepared); leave it out",
+            "oltp_read_only --mysql-dry-run run",
+            "option --mysql-dry-run is sysbench's but not supported here (a null server measures \
+             the client alone); leave it out",
+        ),
+        (
+            "oltp_read_only --db-ps-mode=off run",
+            "invalid value for option --db-ps-mode: `off` (must be auto or disable)",
         ),
         (
             "oltp_read_onyl run",
