@@ -384,6 +384,30 @@ fn without_prepared_statements_the_same_is_asked_as_text(flavor: Flavor) {
     }
 }
 
+fn connections_are_made_again_as_often_as_asked(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    let before = bench.counter("Connections");
+    let aborted_before = bench.counter("Aborted_clients");
+    let plan = LoadPlan {
+        reconnect_every: Some(5),
+        ..bench.plan(WorkloadName::OltpReadOnly)
+    };
+    let counts = go(&plan).unwrap().counts_whole_run;
+    assert!(counts.reconnects >= 1, "{counts:?}");
+    assert!(counts.reconnects <= counts.transactions / 5, "{counts:?}");
+    // Those of the run, the one that checked before, and those that ask for the counter; a run may
+    // end while a new connection is being made.
+    let made = bench.counter("Connections") - before;
+    let most = counts.reconnects + 2 * 4 + 2;
+    assert!(
+        (counts.reconnects + 4..=most).contains(&made),
+        "{made}, {counts:?}"
+    );
+    // They leave with a word; those of the checks and those that the end of the run overtook do not.
+    let aborted = bench.counter("Aborted_clients") - aborted_before;
+    assert!(aborted <= 4 + 4, "{aborted}, {counts:?}");
+}
+
 fn tables_are_read_into_the_pool_and_idle_connections_stay(flavor: Flavor) {
     let bench = Bench::loaded(flavor);
     let reads = || bench.counter("Handler_read_next");
@@ -940,6 +964,7 @@ on_both_flavors!(
     inserted_and_deleted_rows_are_there_and_gone,
     text_is_read_and_written_and_mixes_with_other_workloads,
     without_prepared_statements_the_same_is_asked_as_text,
+    connections_are_made_again_as_often_as_asked,
     tables_are_read_into_the_pool_and_idle_connections_stay,
     workload_files_are_prepared_and_run,
     bulk_inserts_fill_a_table_per_connection,

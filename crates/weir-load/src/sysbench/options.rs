@@ -119,6 +119,7 @@ options! {
     "create_secondary", Both, "on", "make the index on k", |s, v| s.create_secondary = v.switch()?;
     "create_table_options", Development, "", "appended to CREATE TABLE", |s, v| s.table_options = v.text()?;
     "mysql_storage_engine", Both, "innodb", "storage engine", |s, v| s.engine = v.text()?;
+    "reconnect", Development, "0", "connect again after so many transactions of a connection, 0 for never", |s, v| s.reconnect_every = v.number(0, u64::MAX)?;
     "reconnect-on-loss", Weir, "off", "survive a restart of the server: make lost connections again", |s, v| s.reconnect = v.switch()?;
     "rtt", Weir, "0ms", "round-trip time added to the network's, such as 500us", |s, v| s.rtt = v.duration()?;
     "reactors", Weir, "auto", "threads that drive the connections: a number, or auto by their number", |s, v| s.reactors = reactors(v)?;
@@ -180,11 +181,6 @@ const WITHOUT_EFFECT: &[(&str, Harmless, &str)] = &[
         "pgsql-variant",
         Harmless::Nothing,
         "only MySQL and MariaDB are spoken to",
-    ),
-    (
-        "reconnect",
-        Harmless::Only("0"),
-        "connections last for the whole run",
     ),
     // Connections have no threads of their own, and what a database returns is not validated by
     // sysbench either.

@@ -24,7 +24,7 @@ pub(crate) struct Shared {
     pub(super) requests: Requests,
     pub(super) link: Link,
     pub(super) tolerated: Tolerated,
-    /// Makes lost connections again, if that is asked for.
+    /// Makes connections again, if that is asked for.
     pub(super) reconnector: Option<Reconnector>,
     /// By how much each request and each reply is delayed.
     pub(super) half_rtt_ns: u64,

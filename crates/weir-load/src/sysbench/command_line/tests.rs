@@ -124,11 +124,6 @@ fn what_is_wrong_is_named() {
              leave it out",
         ),
         (
-            "oltp_read_only --reconnect=5 run",
-            "option --reconnect is sysbench's but not supported here (connections last for the \
-             whole run); leave it out",
-        ),
-        (
             "oltp_read_only --rate=-1 run",
             "invalid value for option --rate: `-1` (must be a number that is not negative)",
         ),
