@@ -19,7 +19,7 @@ use crate::meter::Meter;
 pub(crate) use mysql::{MysqlDriver, Shared, Statements};
 #[cfg(test)]
 pub(crate) use null::NullDriver;
-pub(crate) use reconnect::{Fresh, Reconnector, reconnecting};
+pub(crate) use reconnect::{Fresh, Reconnector, Renewal, reconnecting};
 pub(crate) use transport::{NonBlocking, Transport};
 
 /// Why a driver is called.

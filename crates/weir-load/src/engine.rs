@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::LoadError;
 use crate::connect::{Deadline, Servers, connect_all};
-use crate::driver::{MysqlDriver, Reconnector, Share, Shared, reconnecting};
+use crate::driver::{MysqlDriver, Reconnector, Renewal, Share, Shared, reconnecting};
 use crate::idle::IdleConnections;
 use crate::meter::{Arrivals, Lane, Meter, Tally, Timeline};
 use crate::plan::LoadPlan;
@@ -22,6 +22,8 @@ const SPARES: usize = 2;
 /// Longest wait for an answer of a server that may just have come back: a run must not be held by
 /// one that never answers.
 const RECONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+/// Connections that a reactor has made again at the same time.
+const RECONNECTING_MAX: usize = 8;
 
 /// What one reactor thread leaves behind.
 struct ReactorReport {
@@ -80,7 +82,10 @@ pub fn run_observed(
     on_progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<LoadOutcome, LoadError> {
     plan.check()?;
-    let script = plan.workload.script(plan)?;
+    let mut script = plan.workload.script(plan)?;
+    if !plan.prepared_statements {
+        script.send_as_text();
+    }
     let servers = Servers::new(plan)?;
     let deadline = Deadline::after(plan.init_timeout);
     preflight::check(plan, &servers, &script, deadline)?;
@@ -120,8 +125,8 @@ fn drive(
             let (lane, exchange) = exchange(part.len(), plan.rate.is_some());
             exchanges.push(exchange);
             let reconnector = plan
-                .reconnect
-                .then(|| spawn_reconnecting(scope, servers, script))
+                .renewal()
+                .map(|renewal| spawn_reconnecting(scope, renewal, part.len(), servers, script))
                 .transpose()?;
             let shared = Shared::new(
                 script.clone(),
@@ -167,25 +172,36 @@ fn drive(
     Ok(outcome)
 }
 
-/// Starts the thread that makes lost connections again, for one reactor.
+/// Starts the threads that make connections again, for one reactor.
 fn spawn_reconnecting<'scope>(
     scope: &'scope Scope<'scope, '_>,
+    renewal: Renewal,
+    connections: usize,
     servers: &'scope Servers,
     script: &'scope Script,
 ) -> Result<Reconnector, LoadError> {
-    let (reconnector, helper) = reconnecting();
-    std::thread::Builder::new()
-        .name("weir-reconnect".to_owned())
-        .spawn_scoped(scope, move || {
-            helper.serve(|number| {
-                let deadline = Deadline::after(RECONNECT_TIMEOUT);
-                servers.of(number).open(script, deadline).ok()
-            });
-        })
-        .map_err(|error| LoadError::Host {
-            what: "start a thread that reconnects",
-            why: error.to_string().to_lowercase(),
-        })?;
+    let (reconnector, helper) = reconnecting(renewal);
+    // Lost connections come back one after the other: a server that just has is spared a rush.
+    let helpers = if renewal.every > 0 {
+        RECONNECTING_MAX
+    } else {
+        1
+    };
+    for _ in 0..helpers.min(connections) {
+        let helper = helper.clone();
+        std::thread::Builder::new()
+            .name("weir-reconnect".to_owned())
+            .spawn_scoped(scope, move || {
+                helper.serve(|number| {
+                    let deadline = Deadline::after(RECONNECT_TIMEOUT);
+                    servers.of(number).open(script, deadline)
+                });
+            })
+            .map_err(|error| LoadError::Host {
+                what: "start a thread that reconnects",
+                why: error.to_string().to_lowercase(),
+            })?;
+    }
     Ok(reconnector)
 }
 

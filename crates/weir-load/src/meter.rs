@@ -58,7 +58,7 @@ pub struct Counts {
     pub others: u64,
     /// Tries that failed with a tolerated error.
     pub errors: u64,
-    /// Connections that were lost and made again.
+    /// Connections that were made again.
     pub reconnects: u64,
 }
 
@@ -315,9 +315,14 @@ impl<'a> Meter<'a> {
         self.lost += 1;
     }
 
+    /// Counts a connection that was made again without having been lost.
+    pub(crate) fn renewed(&mut self) {
+        self.tally.counts.reconnects += 1;
+    }
+
     /// Counts a connection that is back.
     pub(crate) fn regain(&mut self) {
-        self.tally.counts.reconnects += 1;
+        self.renewed();
         self.lost -= 1;
         if self.lost == 0 {
             self.end_outage(self.now_ns);

@@ -113,7 +113,7 @@ impl NullServer {
         self.service.take()
     }
 
-    /// Statements that it has executed so far: prepared ones, and inserts as text.
+    /// Statements of loads that it has executed so far.
     pub fn executed(&self) -> u64 {
         self.executed.load(Ordering::Relaxed)
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use weir_model::{Address, Endpoint};
 
 use crate::LoadError;
+use crate::driver::Renewal;
 use crate::meter::{Arrivals, Curve, Timeline};
 use crate::reactor::{RING_CONNECTIONS_MIN, ReactorKind};
 use crate::workload::{Distribution, Mix, Workload, seeded};
@@ -162,10 +163,15 @@ pub struct LoadPlan {
     pub auto_increment: bool,
     /// Errors that don't end the run.
     pub tolerated: Tolerated,
+    /// Prepare statements; otherwise they are sent as text, with their values as literals.
+    pub prepared_statements: bool,
     /// Make lost connections again and go on, instead of ending the run. What was under way is
     /// tried again, without knowing whether the server had done it: in `bulk_insert` that may end
     /// the run with a duplicate key.
     pub reconnect: bool,
+    /// Leave and connect again after so many transactions of a connection; what that takes is in the
+    /// latency of the transaction that follows.
+    pub reconnect_every: Option<u64>,
     /// Round-trip time that is added to that of the network: half to each request, half to each
     /// reply.
     pub rtt: Duration,
@@ -200,7 +206,9 @@ impl LoadPlan {
             text_file: None,
             auto_increment: true,
             tolerated: Tolerated::default(),
+            prepared_statements: true,
             reconnect: false,
+            reconnect_every: None,
             rtt: Duration::ZERO,
             init_timeout: Duration::from_secs(30),
         }
@@ -295,6 +303,15 @@ impl LoadPlan {
     pub(crate) fn begins_ns(&self, number: u32) -> u64 {
         let share = f64::from(number) / f64::from(self.connections);
         (self.connection_ramp.as_nanos() as f64 * share) as u64
+    }
+
+    /// When connections are made again, if ever.
+    pub(crate) fn renewal(&self) -> Option<Renewal> {
+        let every = self.reconnect_every.unwrap_or(0);
+        (every > 0 || self.reconnect).then_some(Renewal {
+            every,
+            after_loss: self.reconnect,
+        })
     }
 
     pub(crate) fn half_rtt_ns(&self) -> u64 {

@@ -35,7 +35,7 @@ pub(crate) use pattern::Pattern;
 pub(crate) use rng::{Rng, seeded};
 pub(crate) use sbtest::create_bulk_table;
 pub(crate) use script::{Execution, Script, Step};
-pub(crate) use statement::{Parameter, Sending, Statement};
+pub(crate) use statement::{Parameter, Sending, Statement, between_marks};
 pub(crate) use table::{Table, table_name};
 pub(crate) use text::{C_BYTES, PAD_BYTES, write_groups};
 

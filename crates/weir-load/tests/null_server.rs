@@ -15,8 +15,8 @@ use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use tempfile::TempDir;
 use weir_load::{
     ArrivalKind, Fault, HdrLog, Interval, LoadError, LoadOutcome, LoadPlan, NullServer,
-    NullServerBehavior, Progress, Rate, RateRamp, Think, ThinkKind, Tolerated, Totals, run,
-    run_observed,
+    NullServerBehavior, Progress, Rate, RateRamp, ReactorKind, Think, ThinkKind, Tolerated, Totals,
+    run, run_observed,
 };
 use weir_model::{Endpoint, Secret, WorkloadName};
 
@@ -165,19 +165,22 @@ fn every_statement_is_counted_once_and_as_what_it_is() {
         (WorkloadName::SelectRandomRanges, (1, 0, 0)),
     ];
     for (workload, (reads, writes, others)) in cases {
-        let before = bench.server.executed();
-        let plan = LoadPlan {
-            max_events: Some(10),
-            measure: None,
-            ..bench.plan(workload, 0)
-        };
-        let counts = go(&plan).unwrap().0.counts;
-        assert_eq!(counts.transactions, 10, "{workload}");
-        assert_eq!(counts.reads, 10 * reads, "{workload}");
-        assert_eq!(counts.writes, 10 * writes, "{workload}");
-        assert_eq!(counts.others, 10 * others, "{workload}");
-        let executed = bench.server.executed() - before;
-        assert_eq!(executed, counts.queries, "{workload}");
+        for prepared_statements in [true, false] {
+            let before = bench.server.executed();
+            let plan = LoadPlan {
+                max_events: Some(10),
+                measure: None,
+                prepared_statements,
+                ..bench.plan(workload, 0)
+            };
+            let counts = go(&plan).unwrap().0.counts;
+            assert_eq!(counts.transactions, 10, "{workload}");
+            assert_eq!(counts.reads, 10 * reads, "{workload}");
+            assert_eq!(counts.writes, 10 * writes, "{workload}");
+            assert_eq!(counts.others, 10 * others, "{workload}");
+            let executed = bench.server.executed() - before;
+            assert_eq!(executed, counts.queries, "{workload}");
+        }
     }
 }
 
@@ -340,6 +343,41 @@ fn lost_connections_are_made_again_when_that_is_asked_for() {
         );
         assert!(outcome.outages[0].length_s > 0.0);
     }
+}
+
+#[test]
+fn connections_are_made_again_after_their_number_of_transactions() {
+    for reactor in [ReactorKind::Epoll, ReactorKind::Auto] {
+        let bench = Bench::new(NullServerBehavior::default());
+        let plan = LoadPlan {
+            reactor,
+            reconnect_every: Some(10),
+            measure: None,
+            max_events: Some(400),
+            ..bench.plan(WorkloadName::OltpPointSelect, 0)
+        };
+        let outcome = go(&plan).unwrap().0;
+        assert_eq!(outcome.counts.transactions, 400);
+        // A connection goes when it turns to its eleventh transaction, if there is one.
+        let reconnects = outcome.counts.reconnects;
+        assert!((36..=39).contains(&reconnects), "{reconnects}");
+        assert!(outcome.outages.is_empty());
+        assert_eq!(outcome.unfinished, 0);
+    }
+}
+
+#[test]
+fn a_connection_that_was_lost_is_not_one_that_was_to_be_made_again() {
+    let bench = Bench::new(NullServerBehavior {
+        fault: Some(Fault::CloseAfter(100)),
+        ..NullServerBehavior::default()
+    });
+    let plan = LoadPlan {
+        reconnect_every: Some(1_000),
+        ..bench.plan(WorkloadName::OltpPointSelect, 60_000)
+    };
+    let error = go(&plan).unwrap_err();
+    assert!(matches!(error, LoadError::ConnectionLost { .. }), "{error}");
 }
 
 #[test]

@@ -336,6 +336,78 @@ fn text_is_read_and_written_and_mixes_with_other_workloads(flavor: Flavor) {
     assert_eq!(rows, ROWS);
 }
 
+fn without_prepared_statements_the_same_is_asked_as_text(flavor: Flavor) {
+    let bench = Bench::empty(flavor);
+    let mut oracle = bench.oracle();
+    let book = bench.directory.path().join("book.txt");
+    let lines = [
+        r"it's a \ backslash",
+        r"'; DROP TABLE sbtest1 -- \",
+        "is it? \"yes\"",
+    ];
+    std::fs::write(&book, lines.join("\n")).unwrap();
+    let tables = PreparePlan {
+        workload: WorkloadName::OltpTextReadWrite.into(),
+        text_file: Some(book.clone()),
+        ..bench.tables()
+    };
+    prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    let executed = bench.counter("Com_stmt_execute");
+    for mode in ["", "NO_BACKSLASH_ESCAPES"] {
+        let set = format!("SET GLOBAL sql_mode = '{mode}'");
+        oracle.query_drop(set).unwrap();
+        for workload in [
+            "oltp_text_read_write",
+            "oltp_read_write",
+            "select_random_points",
+        ] {
+            let plan = LoadPlan {
+                workload: workload.parse().unwrap(),
+                text_file: Some(book.clone()),
+                prepared_statements: false,
+                ..bench.plan(WorkloadName::OltpReadWrite)
+            };
+            let counts = go(&plan).unwrap().counts_whole_run;
+            assert!(counts.transactions > 10, "{workload}: {counts:?}");
+            assert!(counts.reads > 0, "{workload}: {counts:?}");
+        }
+    }
+    assert_eq!(bench.counter("Com_stmt_execute"), executed);
+    let written: Vec<(String, String)> = oracle
+        .query("SELECT DISTINCT data1, data2 FROM sbtest1 WHERE data1 <> '' AND data2 <> ''")
+        .unwrap();
+    assert!(written.len() > 1);
+    for (data1, data2) in &written {
+        for text in [data1, data2] {
+            assert!(lines.contains(&text.as_str()), "{text}");
+        }
+    }
+}
+
+fn connections_are_made_again_as_often_as_asked(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    let before = bench.counter("Connections");
+    let aborted_before = bench.counter("Aborted_clients");
+    let plan = LoadPlan {
+        reconnect_every: Some(5),
+        ..bench.plan(WorkloadName::OltpReadOnly)
+    };
+    let counts = go(&plan).unwrap().counts_whole_run;
+    assert!(counts.reconnects >= 1, "{counts:?}");
+    assert!(counts.reconnects <= counts.transactions / 5, "{counts:?}");
+    // Those of the run, the one that checked before, and those that ask for the counter; a run may
+    // end while a new connection is being made.
+    let made = bench.counter("Connections") - before;
+    let most = counts.reconnects + 2 * 4 + 2;
+    assert!(
+        (counts.reconnects + 4..=most).contains(&made),
+        "{made}, {counts:?}"
+    );
+    // They leave with a word; those of the checks and those that the end of the run overtook do not.
+    let aborted = bench.counter("Aborted_clients") - aborted_before;
+    assert!(aborted <= 4 + 4, "{aborted}, {counts:?}");
+}
+
 fn tables_are_read_into_the_pool_and_idle_connections_stay(flavor: Flavor) {
     let bench = Bench::loaded(flavor);
     let reads = || bench.counter("Handler_read_next");
@@ -891,6 +963,8 @@ on_both_flavors!(
     simple_workloads_send_what_sysbench_sends,
     inserted_and_deleted_rows_are_there_and_gone,
     text_is_read_and_written_and_mixes_with_other_workloads,
+    without_prepared_statements_the_same_is_asked_as_text,
+    connections_are_made_again_as_often_as_asked,
     tables_are_read_into_the_pool_and_idle_connections_stay,
     workload_files_are_prepared_and_run,
     bulk_inserts_fill_a_table_per_connection,

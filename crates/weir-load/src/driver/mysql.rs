@@ -40,6 +40,10 @@ enum Doing {
     Waiting,
     /// None: the connection is lost.
     Lost,
+    /// None that is answered: the connection is about to be closed.
+    Leaving,
+    /// None: the next transaction waits for a new connection.
+    Renewing,
 }
 
 /// One connection under load.
@@ -57,6 +61,8 @@ pub(crate) struct MysqlDriver {
     begins_ns: u64,
     /// When the outstanding request set out.
     asked_ns: u64,
+    /// Transactions that this connection has done.
+    served: u64,
     /// When to look for a new connection.
     look_ns: u64,
     /// What the delay of a slower network holds back.
@@ -83,6 +89,7 @@ impl MysqlDriver {
             course: Course::default(),
             begins_ns,
             asked_ns: 0,
+            served: 0,
             look_ns: 0,
             transit: None,
             share: Share::default(),
@@ -119,6 +126,9 @@ impl MysqlDriver {
     }
 
     fn begin(&mut self, has_waited: bool, shared: &mut Shared, meter: &mut Meter<'_>) -> Next {
+        if self.has_served(shared) {
+            return self.leave(shared);
+        }
         self.course = meter.begin(self.course.due_ns, has_waited);
         self.place.transaction = shared.requests.choose(&mut self.rng);
         self.doing = Doing::Step(0);
@@ -169,7 +179,7 @@ impl MysqlDriver {
         } = shared;
         match self.doing {
             Doing::Rollback => Requests::rollback(outgoing),
-            Doing::Waiting | Doing::Lost => return Next::Reply,
+            Doing::Waiting | Doing::Lost | Doing::Leaving | Doing::Renewing => return Next::Reply,
             Doing::Step(index) => {
                 let (statements, place) = (&mut self.statements, &mut self.place);
                 requests.step(index, statements, place, &mut self.rng, outgoing);
@@ -219,6 +229,7 @@ impl MysqlDriver {
             return Ok(self.send(shared, meter));
         }
         let transactions = self.place.rows.max(1);
+        self.served += transactions;
         meter.transactions(transactions, self.course);
         if shared.requests.has_choice() {
             let kind = Kind::Transaction(self.place.transaction);
@@ -238,14 +249,18 @@ impl MysqlDriver {
         shared: &mut Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
-        if shared.reconnector.is_some() && loss::is_farewell(error.code) {
+        let is_survived = shared
+            .reconnector
+            .as_ref()
+            .is_some_and(|r| r.renewal.after_loss);
+        if is_survived && loss::is_farewell(error.code) {
             let why = shared.link.lost(&io::ErrorKind::UnexpectedEof.into());
             return self.lose(why, shared, meter);
         }
         if !shared.tolerated.contains(error.code) {
             let sql = match self.doing {
                 Doing::Step(index) => shared.requests.sql(index, &self.place),
-                Doing::Rollback | Doing::Waiting | Doing::Lost => "ROLLBACK".to_owned(),
+                _ => "ROLLBACK".to_owned(),
             };
             return Err(shared.link.refused(sql, error));
         }
@@ -292,9 +307,13 @@ impl Driver for MysqlDriver {
             Cause::Received(_) | Cause::Broken(_) if self.doing == Doing::Waiting => {
                 Ok(Next::Due(self.course.due_ns))
             }
-            Cause::Received(_) | Cause::Broken(_) if self.doing == Doing::Lost => {
+            Cause::Received(_) | Cause::Broken(_)
+                if matches!(self.doing, Doing::Lost | Doing::Renewing) =>
+            {
                 Ok(Next::Due(self.look_ns))
             }
+            Cause::Received(_) if self.doing == Doing::Leaving => Ok(Next::Reply),
+            Cause::Broken(_) if self.doing == Doing::Leaving => self.left(shared, meter),
             Cause::Broken(error) => {
                 let why = shared.link.lost(&error);
                 self.lose(why, shared, meter)
@@ -305,9 +324,12 @@ impl Driver for MysqlDriver {
             },
             Cause::Time => match self.transit.take() {
                 Some(transit) => self.arrive(transit, shared, meter),
-                None if self.doing == Doing::Lost => Ok(self.regain(shared, meter)),
+                None if matches!(self.doing, Doing::Lost | Doing::Renewing) => {
+                    self.regain(shared, meter)
+                }
                 None => Ok(self.due(shared, meter)),
             },
+            Cause::Renewed if self.doing == Doing::Renewing => Ok(self.come_back(shared, meter)),
             Cause::Renewed => Ok(self.retry(shared, meter)),
         }
     }

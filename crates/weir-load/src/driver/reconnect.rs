@@ -1,18 +1,32 @@
-//! New connections for those that were lost, made outside the reactor.
+//! New connections for those that were lost or have done their number of transactions, made outside
+//! the reactor.
 //!
 //! A login waits for the server several times, which a reactor must not. It asks a helper thread
-//! and looks for the result now and then; the helper tries until the server is back.
+//! and looks for the result now and then; helper threads make the connections.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{Statements, Transport};
+use crate::LoadError;
 
 /// Time between two tries.
 const PAUSE: Duration = Duration::from_millis(20);
+/// How long a server may refuse a connection that was not lost: it may not have noticed yet that
+/// the one before is gone, or be asked for too many at a time.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// When connections are made again.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Renewal {
+    /// After so many transactions; 0 for never.
+    pub(crate) every: u64,
+    /// When they are lost, for as long as it takes.
+    pub(crate) after_loss: bool,
+}
 
 /// A connection that is logged in and has its statements prepared.
 #[derive(Debug)]
@@ -22,35 +36,39 @@ pub(crate) struct Fresh {
     pub(crate) statements: Statements,
 }
 
-type Ready = Arc<Mutex<BTreeMap<u32, Fresh>>>;
+type Ready = Arc<Mutex<BTreeMap<u32, Result<Fresh, LoadError>>>>;
 
-/// The reactor's end. Dropping it ends the helper.
+/// The reactor's end. Dropping it ends the helpers.
 #[derive(Debug)]
 pub(crate) struct Reconnector {
+    pub(super) renewal: Renewal,
     wanted: Sender<u32>,
     ready: Ready,
     is_over: Arc<AtomicBool>,
 }
 
-/// The helper's end.
-#[derive(Debug)]
+/// A helper's end.
+#[derive(Debug, Clone)]
 pub(crate) struct Reconnecting {
-    wanted: Receiver<u32>,
+    renewal: Renewal,
+    wanted: Arc<Mutex<Receiver<u32>>>,
     ready: Ready,
     is_over: Arc<AtomicBool>,
 }
 
 /// Both ends.
-pub(crate) fn reconnecting() -> (Reconnector, Reconnecting) {
+pub(crate) fn reconnecting(renewal: Renewal) -> (Reconnector, Reconnecting) {
     let (wanted, receiver) = channel();
     let ready = Ready::default();
     let is_over = Arc::new(AtomicBool::new(false));
     let helper = Reconnecting {
-        wanted: receiver,
+        renewal,
+        wanted: Arc::new(Mutex::new(receiver)),
         ready: Arc::clone(&ready),
         is_over: Arc::clone(&is_over),
     };
     let reconnector = Reconnector {
+        renewal,
         wanted,
         ready,
         is_over,
@@ -65,8 +83,8 @@ impl Reconnector {
         let _ = self.wanted.send(number);
     }
 
-    /// The new connection, if it is there.
-    pub(super) fn take(&self, number: u32) -> Option<Fresh> {
+    /// The new connection, or why there is none, if that is known.
+    pub(super) fn take(&self, number: u32) -> Option<Result<Fresh, LoadError>> {
         self.ready
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -82,21 +100,30 @@ impl Drop for Reconnector {
 
 impl Reconnecting {
     /// Makes connections with `connect`, which is given their numbers, until the reactor ends.
-    pub(crate) fn serve(self, mut connect: impl FnMut(u32) -> Option<Fresh>) {
-        while let Ok(number) = self.wanted.recv() {
-            let fresh = loop {
+    pub(crate) fn serve(self, mut connect: impl FnMut(u32) -> Result<Fresh, LoadError>) {
+        while let Some(number) = self.next() {
+            let began = Instant::now();
+            let result = loop {
                 if self.is_over.load(Ordering::Relaxed) {
                     return;
                 }
-                match connect(number) {
-                    Some(fresh) => break fresh,
-                    None => std::thread::sleep(PAUSE),
+                let result = connect(number);
+                let is_final = !self.renewal.after_loss && began.elapsed() > PATIENCE;
+                if result.is_ok() || is_final {
+                    break result;
                 }
+                std::thread::sleep(PAUSE);
             };
             self.ready
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
-                .insert(number, fresh);
+                .insert(number, result);
         }
+    }
+
+    /// The next connection that is wanted. Helpers wait for it in turn.
+    fn next(&self) -> Option<u32> {
+        let wanted = self.wanted.lock();
+        wanted.unwrap_or_else(PoisonError::into_inner).recv().ok()
     }
 }

@@ -34,6 +34,8 @@ pub(super) struct Connection {
     eof_packets: bool,
     statements: Vec<ReplyKind>,
     outstanding: ReplyKind,
+    /// The statement came as text, so that its rows are text too.
+    is_text: bool,
 }
 
 impl Connection {
@@ -46,6 +48,7 @@ impl Connection {
             eof_packets,
             statements: Vec::new(),
             outstanding: ReplyKind::Other,
+            is_text: false,
         };
         let greeting = packets::greeting(eof_packets);
         connection.stream.write_all(&greeting).ok()?;
@@ -75,7 +78,7 @@ impl Connection {
 
     /// Answers the statement that is to be executed.
     pub(super) fn reply(&mut self) -> io::Result<()> {
-        let reply = packets::binary_reply(self.outstanding, self.eof_packets);
+        let reply = packets::reply(self.outstanding, self.is_text, self.eof_packets);
         self.stream.write_all(&reply)
     }
 
@@ -116,12 +119,13 @@ impl Connection {
         match command {
             COM_QUIT => Progress::Closed,
             COM_STMT_CLOSE => Progress::Waiting,
-            COM_QUERY if body.starts_with(b"INSERT") => {
-                self.outstanding = ReplyKind::Changed;
+            COM_QUERY if packets::is_load(body) => {
+                self.outstanding = ReplyKind::of(body);
+                self.is_text = true;
                 Progress::Execute
             }
             COM_QUERY => {
-                let reply = packets::text_reply(body, self.eof_packets);
+                let reply = packets::control_reply(body, self.eof_packets);
                 self.send(&reply)
             }
             COM_STMT_PREPARE => {
@@ -136,6 +140,7 @@ impl Connection {
                 match self.statements.get(index) {
                     Some(kind) => {
                         self.outstanding = *kind;
+                        self.is_text = false;
                         Progress::Execute
                     }
                     // ER_UNKNOWN_STMT_HANDLER

@@ -113,8 +113,25 @@ pub(super) fn prepared(id: u32, parameters: u16, eof_packets: bool) -> Vec<u8> {
     out
 }
 
-/// The reply to a text query: one row with the same value in each column that was asked for.
-pub(super) fn text_reply(sql: &[u8], eof_packets: bool) -> Vec<u8> {
+/// Whether a statement that comes as text is of a load and not of the checks before it.
+pub(super) fn is_load(sql: &[u8]) -> bool {
+    let starts_with = |words: &&[u8]| sql.starts_with(words);
+    let loads: [&[u8]; 8] = [
+        b"SELECT c ",
+        b"SELECT SUM(",
+        b"SELECT DISTINCT ",
+        b"SELECT id, ",
+        b"SELECT count(",
+        b"INSERT ",
+        b"UPDATE ",
+        b"DELETE ",
+    ];
+    let transactions: [&[u8]; 2] = [b"BEGIN", b"COMMIT"];
+    loads.iter().chain(&transactions).any(starts_with)
+}
+
+/// The reply to a control statement: one row with the same value in each column that was asked for.
+pub(super) fn control_reply(sql: &[u8], eof_packets: bool) -> Vec<u8> {
     let is_status = sql.starts_with(b"SHOW");
     if !is_status && !sql.starts_with(b"SELECT") {
         return ok(1, 0);
@@ -132,12 +149,15 @@ pub(super) fn text_reply(sql: &[u8], eof_packets: bool) -> Vec<u8> {
 }
 
 /// The reply to an executed statement.
-pub(super) fn binary_reply(kind: ReplyKind, eof_packets: bool) -> Vec<u8> {
+pub(super) fn reply(kind: ReplyKind, is_text: bool, eof_packets: bool) -> Vec<u8> {
     match kind {
         ReplyKind::Other => ok(1, 0),
         ReplyKind::Changed => ok(1, 1),
         ReplyKind::Rows(rows) => {
-            let mut row = vec![0x00, 0x00]; // header, null bitmap
+            let mut row = Vec::new();
+            if !is_text {
+                row.extend_from_slice(&[0x00, 0x00]); // header, null bitmap
+            }
             put_length_encoded(&mut row, COLUMN.len() as u64);
             row.extend_from_slice(COLUMN);
             result_set(1, &row, rows, eof_packets)

@@ -99,7 +99,9 @@ pub(super) struct Settings {
     pub(super) report_interval_s: u32,
     pub(super) checkpoints_s: Vec<u32>,
     pub(super) percentile: u32,
+    pub(super) prepared_statements: bool,
     pub(super) reconnect: bool,
+    pub(super) reconnect_every: u64,
     pub(super) rtt: Duration,
     pub(super) more: More,
     pub(super) percentiles: Vec<f64>,
@@ -149,7 +151,9 @@ impl Settings {
             report_interval_s: 0,
             checkpoints_s: Vec::new(),
             percentile: 95,
+            prepared_statements: true,
             reconnect: false,
+            reconnect_every: 0,
             rtt: Duration::ZERO,
             more: More::default(),
             percentiles: Vec::new(),
@@ -222,7 +226,9 @@ impl Settings {
         });
         plan.more_addresses = more_addresses;
         plan.init_timeout = Duration::from_secs(u64::from(self.init_timeout_s));
+        plan.prepared_statements = self.prepared_statements;
         plan.reconnect = self.reconnect;
+        plan.reconnect_every = (self.reconnect_every > 0).then_some(self.reconnect_every);
         plan.rtt = self.rtt;
         plan.seed = seed;
         plan.distribution = distribution;

@@ -97,6 +97,7 @@ options! {
     "mysql-ssl-key", Development, "", "PEM file of the key of the client's certificate", |s, v| s.server.tls.key = v.path()?;
     "mysql-ssl-cipher", Both, "", "ciphers to choose from, separated by colons", |s, v| s.server.tls.ciphers = ciphers(v)?;
     "mysql-ignore-errors", Both, "1213,1020,1205", "errors to try again after, or all", |s, v| s.tolerated = tolerated(v)?;
+    "db-ps-mode", Both, "auto", "auto prepares statements, disable sends them as text", |s, v| s.prepared_statements = prepared_statements(v)?;
     "tables", Both, "1", "number of tables", |s, v| s.tables = v.small(1)?;
     "table_size", Both, "10000", "rows per table", |s, v| s.table_size = v.number(1, i32::MAX as u64)?;
     "range_size", Both, "100", "rows of a range", |s, v| s.mix.range_size = v.small(1)?;
@@ -118,6 +119,7 @@ options! {
     "create_secondary", Both, "on", "make the index on k", |s, v| s.create_secondary = v.switch()?;
     "create_table_options", Development, "", "appended to CREATE TABLE", |s, v| s.table_options = v.text()?;
     "mysql_storage_engine", Both, "innodb", "storage engine", |s, v| s.engine = v.text()?;
+    "reconnect", Development, "0", "connect again after so many transactions of a connection, 0 for never", |s, v| s.reconnect_every = v.number(0, u64::MAX)?;
     "reconnect-on-loss", Weir, "off", "survive a restart of the server: make lost connections again", |s, v| s.reconnect = v.switch()?;
     "rtt", Weir, "0ms", "round-trip time added to the network's, such as 500us", |s, v| s.rtt = v.duration()?;
     "reactors", Weir, "auto", "threads that drive the connections: a number, or auto by their number", |s, v| s.reactors = reactors(v)?;
@@ -152,11 +154,6 @@ const WITHOUT_EFFECT: &[(&str, Harmless, &str)] = &[
         Harmless::Only("mysql"),
         "only MySQL and MariaDB are spoken to",
     ),
-    (
-        "db-ps-mode",
-        Harmless::Only("auto"),
-        "statements are always prepared",
-    ),
     ("db-debug", Harmless::Only("off"), "there is no debug log"),
     ("debug", Harmless::Only("off"), "there is no debug log"),
     ("luajit-cmd", Harmless::Nothing, "workloads are native"),
@@ -184,11 +181,6 @@ const WITHOUT_EFFECT: &[(&str, Harmless, &str)] = &[
         "pgsql-variant",
         Harmless::Nothing,
         "only MySQL and MariaDB are spoken to",
-    ),
-    (
-        "reconnect",
-        Harmless::Only("0"),
-        "connections last for the whole run",
     ),
     // Connections have no threads of their own, and what a database returns is not validated by
     // sysbench either.
@@ -296,6 +288,14 @@ fn forced_shutdown(value: Value<'_>) -> Result<bool, UsageError> {
     number
         .map(|_| true)
         .map_err(|_| value.wrong("must be off, a number of seconds, or a percentage"))
+}
+
+fn prepared_statements(value: Value<'_>) -> Result<bool, UsageError> {
+    match value.text {
+        Some("auto") => Ok(true),
+        Some("disable") => Ok(false),
+        _ => Err(value.wrong("must be auto or disable")),
+    }
 }
 
 fn arrivals(value: Value<'_>) -> Result<ArrivalKind, UsageError> {

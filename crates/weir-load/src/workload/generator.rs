@@ -54,15 +54,24 @@ pub(crate) enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// Appends it as a literal of SQL.
+    /// Appends it as a literal of SQL that means the same in every `sql_mode`: whether a backslash
+    /// escapes depends on `NO_BACKSLASH_ESCAPES`, so that texts with one are written in hexadecimal.
     pub(crate) fn put_literal(self, out: &mut Vec<u8>) {
         match self {
             Self::Integer(number) => put_integer(out, number),
+            Self::Text(text) if text.contains(&b'\\') => {
+                out.extend_from_slice(b"_utf8mb4 X'");
+                for byte in text {
+                    let digit = |nibble: u8| b"0123456789ABCDEF"[usize::from(nibble)];
+                    out.extend_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
+                }
+                out.push(b'\'');
+            }
             Self::Text(text) => {
                 out.push(b'\'');
                 for byte in text {
-                    if matches!(byte, b'\'' | b'\\') {
-                        out.push(b'\\');
+                    if *byte == b'\'' {
+                        out.push(b'\'');
                     }
                     out.push(*byte);
                 }
@@ -310,8 +319,11 @@ mod tests {
     #[test]
     fn literals_are_escaped() {
         let mut out = Vec::new();
+        Value::Text(b"it's ?").put_literal(&mut out);
+        assert_eq!(out, b"'it''s ?'");
+        out.clear();
         Value::Text(br"it's \").put_literal(&mut out);
-        assert_eq!(out, br"'it\'s \\'");
+        assert_eq!(out, b"_utf8mb4 X'69742773205C'");
         out.clear();
         for number in [i64::MIN, -1, 0, 1_234_567_890] {
             Value::Integer(number).put_literal(&mut out);

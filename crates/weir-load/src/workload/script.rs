@@ -1,7 +1,7 @@
 //! A workload as what a driver does: kinds of transactions, each a list of steps.
 
 use super::generator::choose_by_weight;
-use super::{Generator, Rng, Statement};
+use super::{Generator, Rng, Sending, Statement};
 use crate::LoadError;
 
 /// A workload, ready to be driven.
@@ -85,6 +85,13 @@ impl Script {
             slots,
             weight_up_to,
         })
+    }
+
+    /// Sends every statement as text, with its values as literals.
+    pub(crate) fn send_as_text(&mut self) {
+        for statement in &mut self.statements {
+            statement.sending = Sending::Text;
+        }
     }
 
     /// The kind of the next transaction. One that has no choice needs no randomness.

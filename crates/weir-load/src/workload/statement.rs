@@ -99,9 +99,35 @@ impl Statement {
     }
 }
 
+/// The texts between the parameters: question marks within quotes are none.
+pub(crate) fn between_marks(sql: &str) -> Vec<&str> {
+    let mut quote = None;
+    sql.split(|c| {
+        match (quote, c) {
+            (None, '?') => return true,
+            (None, '\'' | '"' | '`') => quote = Some(c),
+            (Some(open), c) if c == open => quote = None,
+            _ => {}
+        }
+        false
+    })
+    .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parameters_are_question_marks_outside_quotes() {
+        let pieces = between_marks("SELECT '?', `a?` FROM t WHERE b=? AND c='it''s ?' AND d=?");
+        let expected = [
+            "SELECT '?', `a?` FROM t WHERE b=",
+            " AND c='it''s ?' AND d=",
+            "",
+        ];
+        assert_eq!(pieces, expected);
+    }
 
     #[test]
     fn a_statement_has_a_text_for_each_table() {

@@ -13,7 +13,7 @@ use crate::driver::Reconnector;
 use crate::plan::{Think, Tolerated};
 use crate::workload::{
     BulkText, Drawer, Execution, Parameter, Rng, Script, Sending, Statement, Step, Value,
-    table_name,
+    between_marks, table_name,
 };
 
 /// What the connections of one reactor share.
@@ -24,7 +24,7 @@ pub(crate) struct Shared {
     pub(super) requests: Requests,
     pub(super) link: Link,
     pub(super) tolerated: Tolerated,
-    /// Makes lost connections again, if that is asked for.
+    /// Makes connections again, if that is asked for.
     pub(super) reconnector: Option<Reconnector>,
     /// By how much each request and each reply is delayed.
     pub(super) half_rtt_ns: u64,
@@ -108,12 +108,12 @@ impl Form {
     fn new(statement: &Statement, first_handle: usize) -> Self {
         let pieces = |table| {
             let sql = statement.sql(table);
-            let pieces = sql.split('?').map(|piece| piece.as_bytes().to_vec());
             // Without parameters, a question mark is only a question mark.
             if statement.parameters.is_empty() {
-                vec![sql.clone().into_bytes()]
+                vec![sql.into_bytes()]
             } else {
-                pieces.collect()
+                let pieces = between_marks(&sql).into_iter();
+                pieces.map(|piece| piece.as_bytes().to_vec()).collect()
             }
         };
         let is_ever_text = statement.sending == Sending::Text || statement.parameters.is_empty();

@@ -124,11 +124,6 @@ fn what_is_wrong_is_named() {
              leave it out",
         ),
         (
-            "oltp_read_only --reconnect=5 run",
-            "option --reconnect is sysbench's but not supported here (connections last for the \
-             whole run); leave it out",
-        ),
-        (
             "oltp_read_only --rate=-1 run",
             "invalid value for option --rate: `-1` (must be a number that is not negative)",
         ),
@@ -146,9 +141,13 @@ fn what_is_wrong_is_named() {
             "invalid value for option --threads: `0` (must be a whole number in range)",
         ),
         (
-            "oltp_read_only --db-ps-mode=disable run",
-            "option --db-ps-mode is sysbench's but not supported here (statements are always \
-             prepared); leave it out",
+            "oltp_read_only --mysql-dry-run run",
+            "option --mysql-dry-run is sysbench's but not supported here (a null server measures \
+             the client alone); leave it out",
+        ),
+        (
+            "oltp_read_only --db-ps-mode=off run",
+            "invalid value for option --db-ps-mode: `off` (must be auto or disable)",
         ),
         (
             "oltp_read_onyl run",

@@ -14,7 +14,7 @@ use crate::workload::script::Transaction;
 use crate::workload::table::Column;
 use crate::workload::{
     Distribution, Execution, Generator, Keys, Lines, Parameter, Pattern, Script, Statement, Step,
-    Table, Unique,
+    Table, Unique, between_marks,
 };
 
 /// Names that a file need not define.
@@ -169,7 +169,7 @@ impl<'a> Resolver<'a> {
         drawn: &mut [bool],
     ) -> Result<Step, String> {
         let StatementEntry { sql, values } = entry.get_ref();
-        let marks = question_marks(sql);
+        let marks = between_marks(sql).len() - 1;
         if marks != values.len() {
             let why = format!(
                 "the statement has {marks} question marks and {} values; give each its value",
@@ -320,19 +320,4 @@ fn unknown<'b>(
         Some(near) => format!("no {what} `{name}`; did you mean `{near}`?"),
         None => format!("no {what} `{name}`; {remedy}"),
     }
-}
-
-/// Question marks outside quotes.
-fn question_marks(sql: &str) -> usize {
-    let mut quote = None;
-    let mut marks = 0;
-    for c in sql.chars() {
-        match (quote, c) {
-            (None, '?') => marks += 1,
-            (None, '\'' | '"' | '`') => quote = Some(c),
-            (Some(open), c) if c == open => quote = None,
-            _ => {}
-        }
-    }
-    marks
 }
