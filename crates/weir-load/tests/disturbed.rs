@@ -26,8 +26,9 @@ use weir_server::testing;
 /// The promise: no run outlives its time by more.
 const PATIENCE: Duration = Duration::from_secs(5);
 const MEASURE: Duration = Duration::from_millis(150);
-/// More than any reply, far less than what a length of three bytes can announce many times over.
-const MEMORY_BYTES_MAX: u64 = 256 << 20;
+/// More than twelve loads at a time keep with their histograms and one packet of the largest length each
+/// (16 MiB), far less than what such lengths can announce many times over.
+const MEMORY_BYTES_MAX: u64 = 512 << 20;
 
 /// What happens to a byte stream, at a place in it.
 #[derive(Debug, Clone, Copy)]

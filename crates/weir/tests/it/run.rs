@@ -47,7 +47,7 @@ fn a_study_runs_end_to_end_on_both_flavours() {
         let output = run(&world, &study).completes();
         for part in [
             "innodb_doublewrite OFF",
-            "queries per second",
+            "queries/s",
             "limited by",
             "report: ",
         ] {
