@@ -15,6 +15,7 @@ demo: setup $(WEB)
 # What CI runs: format, lints, all unit and end-to-end tests on real servers and a real browser.
 test: setup-tests check
 	cargo test --workspace --quiet
+	cargo test --package weir-report --features parquet --quiet parquet
 	cd web && npm test && npm run test:browser
 
 check: $(WEB)

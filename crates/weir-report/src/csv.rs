@@ -1,72 +1,27 @@
-//! One row per run, one column per factor, for spreadsheets and data frames (RFC 4180).
+//! One row per run for spreadsheets and data frames (RFC 4180).
 
-use std::collections::BTreeSet;
+use weir_model::StudyResult;
 
-use weir_model::{RunRecord, StudyResult};
-
-/// Columns after those of the factors.
-const MEASURED: [&str; 18] = [
-    "repetition",
-    "started_at",
-    "measured_s",
-    "queries_per_s",
-    "transactions_per_s",
-    "latency_us_mean",
-    "latency_us_p50",
-    "latency_us_p95",
-    "latency_us_p99",
-    "latency_us_p999",
-    "latency_us_max",
-    "errors",
-    "unfinished",
-    "host_cpu",
-    "server_cores",
-    "client_cpu",
-    "drive_read",
-    "drive_write",
-];
+use crate::run_table::{Column, columns};
 
 /// The runs of `result` in the order in which they were made; nothing rounded.
 pub fn csv(result: &StudyResult) -> String {
-    let cells = &result.plan.cells;
-    let factors: BTreeSet<_> = cells.iter().flat_map(|cell| cell.levels.keys()).collect();
-    let header = factors.iter().map(|factor| field(factor));
-    let header: Vec<_> = header.chain(MEASURED.map(str::to_owned)).collect();
-    let rows = result.runs.iter().map(|run| {
-        let levels = cells.get(run.record.cell).map(|cell| &cell.levels);
-        let level = |factor: &&String| {
-            let level = levels.and_then(|levels| levels.get(*factor));
-            field(level.map_or("", String::as_str))
-        };
-        let levels = factors.iter().map(level);
-        levels.chain(measured(&run.record)).collect::<Vec<_>>()
-    });
-    let lines = std::iter::once(header).chain(rows);
+    let columns = columns(result);
+    let header = columns.iter().map(|(name, _)| field(name)).collect();
+    let row = |index| {
+        let fields = columns.iter().map(|(_, column)| value(column, index));
+        fields.collect::<Vec<_>>()
+    };
+    let lines = std::iter::once(header).chain((0..result.runs.len()).map(row));
     lines.map(|line| line.join(",") + "\r\n").collect()
 }
 
-fn measured(record: &RunRecord) -> [String; MEASURED.len()] {
-    let (latency, used) = (&record.latency, &record.utilization);
-    [
-        record.repetition.to_string(),
-        field(&record.started_at),
-        record.measured_s.to_string(),
-        record.queries_per_s.to_string(),
-        record.transactions_per_s.to_string(),
-        latency.us_mean.to_string(),
-        latency.us_p50.to_string(),
-        latency.us_p95.to_string(),
-        latency.us_p99.to_string(),
-        latency.us_p999.to_string(),
-        latency.us_max.to_string(),
-        record.errors.to_string(),
-        record.unfinished.to_string(),
-        used.host_cpu.to_string(),
-        used.server_cores.to_string(),
-        used.client_cpu.to_string(),
-        used.drive_read.to_string(),
-        used.drive_write.to_string(),
-    ]
+fn value(column: &Column, index: usize) -> String {
+    match column {
+        Column::Text(values) => field(&values[index]),
+        Column::Number(values) => values[index].to_string(),
+        Column::Count(values) => values[index].to_string(),
+    }
 }
 
 /// A field, quoted where its text asks for it.

@@ -1,4 +1,4 @@
-//! A result as HTML, JSON, Markdown, CSV and text for a terminal.
+//! A result as HTML, JSON, Markdown, CSV, Parquet and text for a terminal.
 //!
 //! In: a [`weir_model::StudyResult`]. Out: text. Nothing here measures, compares or does I/O. What
 //! is said in words is said here once: the page in `web/` shows the sentences that this crate
@@ -17,6 +17,9 @@ mod json;
 mod markdown;
 mod number;
 mod page;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod run_table;
 mod runs;
 mod searches;
 mod setup;
@@ -36,6 +39,8 @@ pub use gate::{junit, loss_is_established, result_comparison};
 pub use html::{html, page_json};
 pub use json::json;
 pub use markdown::markdown;
+#[cfg(feature = "parquet")]
+pub use parquet::parquet;
 pub use table::table;
 pub use terminal::{finding_line, terminal};
 pub use words::{cell_label, file_kind_name, limiter_explanation, limiter_name};

@@ -274,6 +274,8 @@ pub(crate) enum ReportFormat {
     Md,
     /// One row per run, for spreadsheets and data frames
     Csv,
+    /// The same rows for `DuckDB`, `ClickHouse` or Spark; only in builds with the feature "parquet"
+    Parquet,
 }
 
 #[derive(Debug, Args)]

@@ -22,7 +22,10 @@ pub(crate) fn execute(arguments: &CompareArguments) -> anyhow::Result<Outcome> {
         }
     };
     if let Some(file) = &arguments.junit {
-        report::write(file, &weir_report::junit(&compared, arguments.gate))?;
+        report::write(
+            file,
+            weir_report::junit(&compared, arguments.gate).as_bytes(),
+        )?;
     }
     if arguments.json {
         output::line(serde_json::to_string_pretty(&compared)?)?;

@@ -12,29 +12,44 @@ use crate::cli::{ReportArguments, ReportFormat};
 
 pub(crate) fn execute(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
     let result = weir_study::read_result(&arguments.result)?;
-    let text = render(&result, arguments.format)?;
+    let report = render(&result, arguments.format)?;
     match &arguments.out {
-        Some(file) => write(file, &text)?,
+        Some(file) => write(file, &report)?,
         None => std::io::stdout()
-            .write_all(text.as_bytes())
+            .write_all(&report)
             .context("cannot write the report")?,
     }
     Ok(Outcome::Done)
 }
 
-fn render(result: &StudyResult, format: ReportFormat) -> anyhow::Result<String> {
-    Ok(match format {
+fn render(result: &StudyResult, format: ReportFormat) -> anyhow::Result<Vec<u8>> {
+    let text = match format {
         ReportFormat::Html => weir_report::html(result)?,
         ReportFormat::Json => weir_report::json(result)?,
         ReportFormat::Csv => weir_report::csv(result),
         ReportFormat::Md => weir_report::markdown(result),
-    })
+        ReportFormat::Parquet => return parquet(result),
+    };
+    Ok(text.into_bytes())
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(result: &StudyResult) -> anyhow::Result<Vec<u8>> {
+    Ok(weir_report::parquet(result)?)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet(_: &StudyResult) -> anyhow::Result<Vec<u8>> {
+    anyhow::bail!(
+        "this build writes no Parquet; build it with `cargo build --release --features parquet`, or use \
+         --format csv: the same rows"
+    )
 }
 
 /// Writes a report to `file`, whole or not at all.
-pub(crate) fn write(file: &Path, text: &str) -> anyhow::Result<()> {
+pub(crate) fn write(file: &Path, report: &[u8]) -> anyhow::Result<()> {
     let aside = file.with_extension("new");
-    fs::write(&aside, text)
+    fs::write(&aside, report)
         .and_then(|()| fs::rename(&aside, file))
         .with_context(|| format!("cannot write `{}`", file.display()))
 }

@@ -88,7 +88,7 @@ fn provenance(study: &Path) -> anyhow::Result<Provenance> {
 /// Writes the report beside the result and prints the verdicts, or the result as JSON.
 fn write_and_print(outcome: &RunOutcome, out: &Path, json: bool) -> anyhow::Result<()> {
     let page = out.join("report.html");
-    report::write(&page, &weir_report::html(&outcome.result)?)?;
+    report::write(&page, weir_report::html(&outcome.result)?.as_bytes())?;
     if json {
         return output::line(weir_report::json(&outcome.result)?);
     }
