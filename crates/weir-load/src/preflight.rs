@@ -25,13 +25,14 @@ pub(crate) fn check(
 ) -> Result<(), LoadError> {
     let all = plan.connections.saturating_add(plan.idle_connections);
     raise_file_limit(u64::from(all) + OTHER_FILES)?;
-    for (server, connections) in servers.shares(all) {
+    // Dealt in turn: the servers of the working connections are the first of all.
+    let mut working = servers.shares(plan.connections);
+    for (server, all) in servers.shares(all) {
         let mut control = Control::connect(server, true, Some(deadline))?;
-        check_connections(connections, &mut control)?;
-    }
-    for (server, connections) in servers.shares(plan.connections) {
-        let mut control = Control::connect(server, true, Some(deadline))?;
-        check_server(plan, script, connections, &mut control)?;
+        check_connections(all, &mut control)?;
+        if let Some((_, connections)) = working.next() {
+            check_server(plan, script, connections, &mut control)?;
+        }
     }
     Ok(())
 }
