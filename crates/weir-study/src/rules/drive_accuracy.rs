@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
              come late, and the drive that was measured is a slower one than its profile.",
     remedy: "Use a smaller `scale` for the drive, fewer connections or a quieter host.",
     reference: "docs/journal/2026-11-20-wakeful-processors.md",
-    severities: &[Severity::Error],
+    severities: &[Severity::Warning],
     comparison: check,
     ..Rule::NONE
 };
@@ -24,7 +24,7 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
         .filter_map(|run| Some((run, run.drive.as_ref()?)));
     let (run, worst) = drives.max_by(|a, b| a.1.late_share.total_cmp(&b.1.late_share))?;
     (!worst.is_on_time()).then(|| {
-        RULE.error(format!(
+        RULE.warning(format!(
             "the emulated drive was late: in the worst run ({}) {:.1} % of the operations completed \
              more than 10 us and 5 % after their time, 99 % within {:.0} us; the host is too slow or \
              too busy for this drive, so use a smaller scale, a slower drive or a calmer host",
