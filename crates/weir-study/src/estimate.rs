@@ -6,6 +6,12 @@ use weir_model::{Bytes, Cell, DataPlan, Duration, Plan, RunRecord, WorkloadName}
 /// table loaded by Weir occupy 260 each; published data sets have 220 to 230.
 const ROW_BYTES: u64 = 256;
 
+/// The same of the text workloads' table: published data sets have 435 to 463.
+const TEXT_ROW_BYTES: u64 = 450;
+
+/// What a run writes beside its data: redo, undo, temporary tablespaces, the server's own tables.
+const HEADROOM_BYTES: u64 = 384 << 20;
+
 /// Restore, mount, start and stop around the load of one run; measured on two cores.
 const AROUND_A_RUN_S: f64 = 3.0;
 
@@ -16,18 +22,38 @@ pub fn data_size(plan: &Plan) -> Bytes {
 
 /// Size of the tables of `data`, as loaded.
 pub(crate) fn size_of(data: &DataPlan) -> Bytes {
-    Bytes(u64::from(data.tables) * data.rows * ROW_BYTES)
+    let row_bytes = if has_text(data.workload) {
+        TEXT_ROW_BYTES
+    } else {
+        ROW_BYTES
+    };
+    Bytes(u64::from(data.tables) * data.rows * row_bytes)
+}
+
+/// Space that a run needs where it works, at most: its data, their growth, logs and undo.
+pub fn run_space(plan: &Plan) -> Bytes {
+    let sizes = plan.cells.iter().map(|cell| size_of(plan.data_of(cell)));
+    with_headroom(sizes.max().unwrap_or_else(|| data_size(plan)))
+}
+
+/// Space for a run on so many bytes of data.
+pub(crate) fn with_headroom(data: Bytes) -> Bytes {
+    Bytes(data.0 + data.0 / 4 + HEADROOM_BYTES)
+}
+
+fn has_text(workload: WorkloadName) -> bool {
+    matches!(
+        workload,
+        WorkloadName::OltpTextReadOnly
+            | WorkloadName::OltpTextWriteOnly
+            | WorkloadName::OltpTextReadWrite
+    )
 }
 
 /// Bytes of a row of the tables of `workload`; `None` for those that were never measured.
 pub(crate) fn known_row_bytes(workload: WorkloadName) -> Option<u64> {
-    let of_another_schema = [
-        WorkloadName::BulkInsert,
-        WorkloadName::OltpTextReadOnly,
-        WorkloadName::OltpTextWriteOnly,
-        WorkloadName::OltpTextReadWrite,
-    ];
-    (!of_another_schema.contains(&workload)).then_some(ROW_BYTES)
+    let is_measured = workload != WorkloadName::BulkInsert && !has_text(workload);
+    is_measured.then_some(ROW_BYTES)
 }
 
 /// Time for `runs` runs, without the loading of the data. A warm-up that ends by its rule counts

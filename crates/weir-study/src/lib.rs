@@ -31,7 +31,7 @@ mod two_results;
 mod workload;
 
 pub use error::StudyError;
-pub use estimate::{data_size, run_time};
+pub use estimate::{data_size, run_space, run_time};
 pub use evaluate::{evaluate, read_result};
 pub use event::Event;
 pub use file::StudyFile;

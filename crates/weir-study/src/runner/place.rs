@@ -6,19 +6,17 @@ use std::path::{Path, PathBuf};
 use weir_model::Bytes;
 
 use crate::StudyError;
+use crate::estimate::with_headroom;
 use weir_process::PathError;
 
 /// Memory-backed storage of Linux (`shm_overview(7)`): an emulated drive on it has no other
 /// latency than its model's.
 const MEMORY: &str = "/dev/shm";
 
-/// What a run writes beside its data: redo, undo, temporary tablespaces, the server's own tables.
-const HEADROOM_BYTES: u64 = 384 << 20;
-
 /// `work` if given, else memory if `data` fit there with room to spare, else the temporary
 /// directory. The chosen place must have room for `data` and what a run adds to them.
 pub(super) fn choose(work: Option<&Path>, data: Bytes) -> Result<PathBuf, StudyError> {
-    let needed = Bytes(data.0 + data.0 / 4 + HEADROOM_BYTES);
+    let needed = with_headroom(data);
     let place = match work {
         Some(work) => {
             fs::create_dir_all(work).map_err(PathError::on("create", work))?;

@@ -36,6 +36,11 @@ fn print(plan: &Plan) -> anyhow::Result<()> {
     let time = weir_study::run_time(plan, runs);
     output::line(format_args!("\ndata:  {}", data(plan)))?;
     output::line(format_args!(
+        "space: about {} for each run, in memory if half of it is free, else in the temporary directory \
+         or --work; the loaded data are kept in the user's cache",
+        weir_study::run_space(plan)
+    ))?;
+    output::line(format_args!(
         "time:  about {time} for {runs} runs{}, and once the loading of the data",
         if plan.load.warmup_max.is_some() {
             " with the shortest warm-ups"
