@@ -65,12 +65,7 @@ pub fn explore(
     let choices = choices(recorded, options)?;
     let work = WorkDirectory::create(&options.work, "states")?;
     let expected = Expected::new(recorded.ledger.seed, recorded.ledger.shape);
-    let judge = Judge {
-        binary: &options.server,
-        variables: &options.variables,
-        expected: &expected,
-        ledger: &recorded.ledger,
-    };
+    let judge = judge(recorded, options, &expected);
     let ended = AtomicBool::new(false);
     let is_over = || ended.load(Ordering::Relaxed) || stop.load(Ordering::Relaxed);
     let mut results = thread::scope(|scope| {
@@ -131,13 +126,22 @@ pub fn replay(
     // Recovery changes the data, so it gets a copy of its own.
     let copy = work.path().join("judged");
     weir_server::copy_directory(directory, &copy)?;
-    let judge = Judge {
+    let judge = judge(recorded, options, &expected);
+    judge_state(&judge, Made { home: copy, ..made })
+}
+
+/// The recorded server with the recorded settings, and what it must come up with.
+fn judge<'a>(
+    recorded: &'a Recorded,
+    options: &'a ExploreOptions,
+    expected: &'a Expected,
+) -> Judge<'a> {
+    Judge {
         binary: &options.server,
         variables: &options.variables,
-        expected: &expected,
+        expected,
         ledger: &recorded.ledger,
-    };
-    judge_state(&judge, Made { home: copy, ..made })
+    }
 }
 
 fn choices(recorded: &Recorded, options: &ExploreOptions) -> Result<Vec<Choice>, CrashError> {

@@ -92,19 +92,7 @@ fn of_cell(result: &StudyResult, cell: usize) -> Option<CellTraffic> {
 }
 
 fn sum<'a>(parts: impl Iterator<Item = &'a FileKindStatistics>) -> FileKindStatistics {
-    parts.fold(FileKindStatistics::default(), |sum, part| {
-        FileKindStatistics {
-            reads: sum.reads + part.reads,
-            read_bytes: sum.read_bytes + part.read_bytes,
-            read_latency_s: sum.read_latency_s + part.read_latency_s,
-            cache_hits: sum.cache_hits + part.cache_hits,
-            writes: sum.writes + part.writes,
-            write_bytes: sum.write_bytes + part.write_bytes,
-            write_latency_s: sum.write_latency_s + part.write_latency_s,
-            flushes: sum.flushes + part.flushes,
-            flush_latency_s: sum.flush_latency_s + part.flush_latency_s,
-        }
-    })
+    parts.fold(FileKindStatistics::default(), |sum, part| sum.plus(part))
 }
 
 fn kind_traffic(kind: FileKind, total: &FileKindStatistics, seconds: f64) -> KindTraffic {
