@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 use mio::net::UnixListener;
 use mio::{Events, Interest, Poll, Token};
-use weir_model::{Address, LatencySummary};
+use weir_model::{Address, Endpoint, LatencySummary, Secret, Tls};
 
 use crate::meter::new_histogram;
 use crate::statistics::summary;
@@ -105,6 +105,17 @@ impl NullServer {
     /// Where it listens.
     pub fn address(&self) -> Address {
         Address::Socket(self.socket.clone())
+    }
+
+    /// How it is reached: any account and password will do.
+    pub fn endpoint(&self) -> Endpoint {
+        Endpoint {
+            address: self.address(),
+            user: "weir".to_owned(),
+            password: Secret::new("secret"),
+            database: "sbtest".to_owned(),
+            tls: Tls::default(),
+        }
     }
 
     /// How long its answers to executed statements took, by its own clock, since the last call of

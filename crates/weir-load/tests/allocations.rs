@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use weir_load::{LoadPlan, NullServer, NullServerBehavior, ReactorKind, run};
-use weir_model::{Endpoint, Secret, WorkloadName};
+use weir_model::WorkloadName;
 
 const THREADS_MAX: usize = 64;
 
@@ -62,13 +62,7 @@ fn allocations_beside_the_server(reactor: ReactorKind, transactions: u64) -> u64
     let directory = tempfile::tempdir().unwrap();
     let server =
         NullServer::start(&directory.path().join("s"), NullServerBehavior::default()).unwrap();
-    let endpoint = Endpoint {
-        address: server.address(),
-        user: "weir".to_owned(),
-        password: Secret::new("secret"),
-        database: "sbtest".to_owned(),
-        tls: weir_model::Tls::default(),
-    };
+    let endpoint = server.endpoint();
     let plan = LoadPlan {
         connections: 8,
         reactor,

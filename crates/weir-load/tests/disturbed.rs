@@ -20,7 +20,7 @@ use weir_load::{
     LoadError, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, PreparePlan, ReactorKind,
     prepare, run,
 };
-use weir_model::{Address, Endpoint, Flavor, Secret, Tls, TlsMode, WorkloadName};
+use weir_model::{Address, Endpoint, Flavor, Tls, TlsMode, WorkloadName};
 use weir_server::testing;
 
 /// The promise: no run outlives its time by more.
@@ -213,13 +213,7 @@ fn null_server() -> (NullServer, TempDir, Endpoint) {
     let directory = tempfile::tempdir().unwrap();
     let behavior = NullServerBehavior::default();
     let server = NullServer::start(&directory.path().join("s"), behavior).unwrap();
-    let endpoint = Endpoint {
-        address: server.address(),
-        user: "weir".to_owned(),
-        password: Secret::new("secret"),
-        database: "sbtest".to_owned(),
-        tls: Tls::default(),
-    };
+    let endpoint = server.endpoint();
     (server, directory, endpoint)
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use weir_load::{
     ArrivalKind, DelayKind, LoadPlan, NullServer, NullServerBehavior, Rate, ReactorKind, run,
 };
-use weir_model::{Endpoint, LatencySummary, Secret, WorkloadName};
+use weir_model::{LatencySummary, WorkloadName};
 
 /// Tries, of which one has to find the machine calm enough.
 const TRIES: usize = 8;
@@ -44,13 +44,7 @@ fn measure(reactor: ReactorKind, delays: DelayKind) -> (LatencySummary, LatencyS
         ..NullServerBehavior::default()
     };
     let server = NullServer::start(&directory.path().join("s"), behavior).unwrap();
-    let endpoint = Endpoint {
-        address: server.address(),
-        user: "weir".to_owned(),
-        password: Secret::new("secret"),
-        database: "sbtest".to_owned(),
-        tls: weir_model::Tls::default(),
-    };
+    let endpoint = server.endpoint();
     let plan = LoadPlan {
         connections: 32,
         reactor,

@@ -18,7 +18,7 @@ use weir_load::{
     NullServerBehavior, Progress, Rate, RateRamp, ReactorKind, Think, ThinkKind, Tolerated, Totals,
     run, run_observed,
 };
-use weir_model::{Endpoint, Secret, WorkloadName};
+use weir_model::WorkloadName;
 
 struct Bench {
     server: NullServer,
@@ -37,13 +37,7 @@ impl Bench {
     }
 
     fn plan(&self, workload: WorkloadName, measure_ms: u64) -> LoadPlan {
-        let endpoint = Endpoint {
-            address: self.server.address(),
-            user: "weir".to_owned(),
-            password: Secret::new("secret"),
-            database: "sbtest".to_owned(),
-            tls: weir_model::Tls::default(),
-        };
+        let endpoint = self.server.endpoint();
         LoadPlan {
             connections: 4,
             tables: 2,

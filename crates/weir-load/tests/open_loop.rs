@@ -10,7 +10,7 @@ use weir_load::{
     ArrivalKind, Fault, Interval, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, OpenLoop,
     Rate, run,
 };
-use weir_model::{Endpoint, Secret, WorkloadName};
+use weir_model::WorkloadName;
 
 struct Bench {
     server: NullServer,
@@ -33,13 +33,7 @@ impl Bench {
     }
 
     fn plan(&self, per_s: f64, arrivals: ArrivalKind, measure_ms: u64) -> LoadPlan {
-        let endpoint = Endpoint {
-            address: self.server.address(),
-            user: "weir".to_owned(),
-            password: Secret::new("secret"),
-            database: "sbtest".to_owned(),
-            tls: weir_model::Tls::default(),
-        };
+        let endpoint = self.server.endpoint();
         LoadPlan {
             connections: 4,
             rate: Some(Rate {
