@@ -3,7 +3,8 @@
 //! Three layers of certainty that nothing stays behind. A child dies with its parent
 //! ([`spawn_tied`]: the kernel sends the signal, also after `kill -9`). What a child could not
 //! take with it (a mount, a working directory) stands in the [`Registry`] under the identity of
-//! its owner. [`sweep`] ends what an owner that no longer lives has left, and nothing else.
+//! its owner. [`sweep`] ends what an owner that no longer lives has left, and nothing else. A server
+//! that is meant to go on ([`spawn_standing`]) is its own owner: no sweep ends it.
 
 mod directory;
 mod error;
@@ -23,5 +24,5 @@ pub use name::short_name;
 pub use path_error::PathError;
 pub use registry::{Entry, EntryKind, Registration, Registry};
 pub use rustix::process::Signal;
-pub use spawn::spawn_tied;
+pub use spawn::{spawn_standing, spawn_tied};
 pub use sweep::{Swept, sweep};

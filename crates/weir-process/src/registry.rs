@@ -80,7 +80,7 @@ impl Registry {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let file = self
             .directory
-            .join(format!("{}-{number}.json", std::process::id()));
+            .join(format!("{}-{number}.json", entry.owner.pid));
         let text = serde_json::to_string(entry).expect("invariant: an entry is plain data");
         // Written aside and renamed: a reader never sees half a record.
         let aside = file.with_extension("new");
@@ -100,6 +100,13 @@ impl Registry {
                 Some((file.path(), serde_json::from_str(&text).ok()?))
             })
             .collect())
+    }
+}
+
+impl Registration {
+    /// Leaves the record standing, for what goes on without this process.
+    pub fn leave(self) {
+        std::mem::forget(self);
     }
 }
 

@@ -1,10 +1,10 @@
-//! Children that do not outlive their parent.
+//! Children that do not outlive their parent, and those that are meant to.
 
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
-use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+use rustix::process::{Signal, getppid, set_parent_process_death_signal, setsid};
 
 /// Starts `command`; when the calling *thread* ends, however it ends, the child gets `signal`.
 ///
@@ -28,6 +28,18 @@ pub fn spawn_tied(command: &mut Command, signal: Signal) -> io::Result<Child> {
     // child ends anyway; both are allowed between fork and exec.
     unsafe {
         command.pre_exec(tie);
+    }
+    command.spawn()
+}
+
+/// Starts `command` in a session of its own: it goes on when the caller and its terminal end.
+///
+/// Record it in the [`Registry`](crate::Registry), so that somebody knows of it.
+pub fn spawn_standing(command: &mut Command) -> io::Result<Child> {
+    #[allow(unsafe_code)]
+    // SAFETY: the closure makes one system call, which is allowed between fork and exec.
+    unsafe {
+        command.pre_exec(|| Ok(setsid().map(|_| ())?));
     }
     command.spawn()
 }

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use thiserror::Error;
-use weir_model::{Bytes, Flavor};
+use weir_model::{Address, Bytes, Flavor};
 use weir_process::{PathError, ProcessError};
+
+use crate::session::words;
 
 /// What can go wrong with a server, its data or a snapshot.
 #[derive(Debug, Error)]
@@ -106,8 +108,86 @@ pub enum ServerError {
         /// How long was waited.
         seconds: u64,
     },
+    /// Nobody answers, or nobody is let in.
+    #[error(
+        "cannot log in to `{address}` as `{user}` ({why}); check address, account and password"
+    )]
+    Connect {
+        /// Where.
+        address: Address,
+        /// The account.
+        user: String,
+        /// What the server or the system said.
+        why: String,
+    },
+    /// No such instance.
+    #[error("no instance `{name}`{}; `weir server list` shows them", did_you_mean(.suggestion.as_deref()))]
+    NoInstance {
+        /// What was asked for.
+        name: String,
+        /// The nearest that there is.
+        suggestion: Option<String>,
+    },
+    /// The name is taken.
+    #[error(
+        "there is an instance `{name}` already; choose another name, or start it with its name alone"
+    )]
+    InstanceExists {
+        /// The name.
+        name: String,
+    },
+    /// Not a name.
+    #[error(
+        "`{name}` is no name for an instance (letters, digits, - and _, at most {length_max}); \
+         choose another"
+    )]
+    InstanceName {
+        /// What was given.
+        name: String,
+        /// Longest name.
+        length_max: usize,
+    },
+    /// It runs, and should not.
+    #[error("the instance `{name}` runs already (process {pid})")]
+    InstanceRuns {
+        /// Its name.
+        name: String,
+        /// Its process.
+        pid: u32,
+    },
+    /// Another command changes the instance.
+    #[error("another weir is at work on `{path}`; try again when it is done")]
+    InstanceBusy {
+        /// The instance's folder.
+        path: PathBuf,
+    },
+    /// A port that cannot be listened on.
+    #[error("cannot listen on port {port} of 127.0.0.1 ({source}); choose another")]
+    Port {
+        /// The port.
+        port: u16,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// A server that takes long to shut down.
+    #[error(
+        "the server (process {pid}) is still shutting down after {seconds} s; wait, or end it with \
+         --now, after which it recovers at its next start"
+    )]
+    StillStopping {
+        /// Its process.
+        pid: u32,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// The name of a snapshot is taken.
+    #[error("there is a snapshot `{name}` already; remove it, or choose another name with --as")]
+    SnapshotExists {
+        /// Its name.
+        name: String,
+    },
     /// A statement or a connection failed.
-    #[error("cannot {action}: {source}")]
+    #[error("cannot {action}: {}", words(.source))]
     Query {
         /// What was tried.
         action: &'static str,
@@ -153,11 +233,21 @@ pub enum ServerError {
         /// The nearest that there is.
         suggestion: Option<String>,
     },
-    /// A snapshot that is being read or written.
-    #[error("the snapshots in `{path}` are in use by another weir; try again when it is done")]
-    SnapshotsBusy {
-        /// The cache directory.
-        path: PathBuf,
+    /// A snapshot that is being read.
+    #[error("the snapshot `{name}` is in use by another weir; try again when it is done")]
+    SnapshotInUse {
+        /// Its name.
+        name: String,
+    },
+    /// Not a size.
+    #[error("`{variable}` is `{value}` ({why}); write a size such as 50G")]
+    Limit {
+        /// The environment's variable.
+        variable: &'static str,
+        /// Its value.
+        value: String,
+        /// Why it is none.
+        why: String,
     },
     /// A record or a directory of Weir's own.
     #[error(transparent)]

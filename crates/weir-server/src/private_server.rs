@@ -11,21 +11,25 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mysql::prelude::Queryable;
-use mysql::{Conn, OptsBuilder};
 use weir_model::{Address, Endpoint, Secret};
 use weir_process::{
-    Entry, EntryKind, ProcessIdentity, Registration, Registry, Signal, WorkDirectory, spawn_tied,
+    Entry, EntryKind, ProcessIdentity, Registration, Registry, Signal, WorkDirectory,
+    spawn_standing, spawn_tied,
 };
 
 use crate::data_directory::{
     DATABASE, DataNote, USER, check_not_in_use, create_private_directory, write_private,
 };
+use crate::session::{Session, words};
 use crate::{ServerBinary, ServerError, error_log, translate};
 use weir_process::PathError;
 
-pub use settings::StartOptions;
-use settings::{canonical, option_text, socket_path};
+pub(crate) use settings::SOCKET_PATH_BYTES_MAX;
+pub use settings::{Life, StartOptions};
+use settings::{canonical, free_socket, option_text, socket_path};
+
+/// How long a server may take to greet while it starts.
+const GREETING: Duration = Duration::from_secs(10);
 
 /// A server that answers. Dropping it kills the process; [`PrivateServer::stop`] ends it cleanly.
 #[derive(Debug)]
@@ -36,6 +40,8 @@ pub struct PrivateServer {
     socket: PathBuf,
     error_log: PathBuf,
     password: Secret,
+    /// It goes on without this value.
+    is_left: bool,
     _registration: Registration,
     _socket_dir: Option<WorkDirectory>,
 }
@@ -68,7 +74,13 @@ impl PrivateServer {
         let data_dir = canonical(&options.data_dir)?;
         create_private_directory(&options.run_dir)?;
         let run_dir = canonical(&options.run_dir)?;
-        let (socket, socket_dir) = socket_path(&run_dir)?;
+        let (socket, socket_dir) = match &options.socket {
+            Some(socket) => {
+                free_socket(socket)?;
+                (socket.clone(), None)
+            }
+            None => socket_path(&run_dir)?,
+        };
         let error_log = run_dir.join("error.log");
         let option_path = run_dir.join("my.cnf");
         let variables = translate(binary.flavor, binary.version, &options.variables)?;
@@ -85,8 +97,11 @@ impl PrivateServer {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log);
-        let child =
-            spawn_tied(&mut command, Signal::KILL).map_err(PathError::on("start", &binary.path))?;
+        let child = match options.life {
+            Life::Tied => spawn_tied(&mut command, Signal::KILL),
+            Life::Standing => spawn_standing(&mut command),
+        };
+        let child = child.map_err(PathError::on("start", &binary.path))?;
         let process = ProcessIdentity::of(child.id());
         let mut child = KillOnError(Some(child));
         let registration = Registry::open()?.record(&Entry {
@@ -100,6 +115,7 @@ impl PrivateServer {
             socket,
             error_log,
             password: note.password,
+            is_left: false,
             _registration: registration,
             _socket_dir: socket_dir,
         })
@@ -120,7 +136,8 @@ impl PrivateServer {
                 });
             }
             // The socket appears late in the start; before that a connection is not worth a try.
-            let answer = self.socket.exists().then(|| self.connect());
+            let answers = self.socket.exists();
+            let answer = answers.then(|| Session::try_open(&self.endpoint(), GREETING));
             if let Some(Ok(_)) = answer {
                 return Ok(());
             }
@@ -129,7 +146,7 @@ impl PrivateServer {
                     flavor: self.binary.flavor,
                     seconds: timeout.as_secs(),
                     words: match answer {
-                        Some(Err(error)) => error.to_string(),
+                        Some(Err(error)) => words(&error),
                         _ => error_log::cause(&self.error_log),
                     },
                 });
@@ -173,42 +190,19 @@ impl PrivateServer {
         &self.error_log
     }
 
+    /// A control connection.
+    pub fn session(&self) -> Result<Session, ServerError> {
+        Session::open(&self.endpoint())
+    }
+
     /// `SHOW GLOBAL VARIABLES`.
     pub fn variables(&self) -> Result<BTreeMap<String, String>, ServerError> {
-        self.show("read the server's variables", "SHOW GLOBAL VARIABLES")
+        self.session()?.variables()
     }
 
     /// `SHOW GLOBAL STATUS`.
     pub fn status(&self) -> Result<BTreeMap<String, String>, ServerError> {
-        self.show("read the server's status", "SHOW GLOBAL STATUS")
-    }
-
-    fn show(
-        &self,
-        action: &'static str,
-        statement: &str,
-    ) -> Result<BTreeMap<String, String>, ServerError> {
-        let mut connection = self.connect().map_err(ServerError::query(action))?;
-        let rows: Vec<(String, Option<String>)> = connection
-            .query(statement)
-            .map_err(ServerError::query(action))?;
-        Ok(rows
-            .into_iter()
-            .map(|(name, value)| (name, value.unwrap_or_default()))
-            .collect())
-    }
-
-    /// A connection; ten seconds for the server to greet, since a stalled one never would.
-    fn connect(&self) -> Result<Conn, mysql::Error> {
-        let patience = Some(Duration::from_secs(10));
-        Conn::new(
-            OptsBuilder::new()
-                .socket(self.socket.to_str())
-                .user(Some(USER))
-                .pass(Some(self.password.reveal()))
-                .read_timeout(patience)
-                .write_timeout(patience),
-        )
+        self.session()?.status()
     }
 
     /// Why the server no longer runs, in its own words; `None` while it runs.
@@ -239,6 +233,24 @@ impl PrivateServer {
         Ok(())
     }
 
+    /// Lets a server of [`Life::Standing`] go on without this process, on record as its own owner.
+    pub fn leave(mut self) -> Result<ProcessIdentity, ServerError> {
+        let Some(identity) = ProcessIdentity::of(self.pid()) else {
+            return Err(ServerError::Start {
+                flavor: self.binary.flavor,
+                words: error_log::cause(&self.error_log),
+            });
+        };
+        let entry = Entry {
+            owner: identity,
+            process: Some(identity),
+            ..Entry::new(EntryKind::Server)
+        };
+        Registry::open()?.record(&entry)?.leave();
+        self.is_left = true;
+        Ok(identity)
+    }
+
     /// Ends the server at once, as `kill -9` does: its data need crash recovery then.
     pub fn kill(self) {
         drop(self);
@@ -247,6 +259,9 @@ impl PrivateServer {
 
 impl Drop for PrivateServer {
     fn drop(&mut self) {
+        if self.is_left {
+            return;
+        }
         // Both fail only if the process has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -1,20 +1,25 @@
 //! Snapshots: prepared data directories, kept under everything that made them.
 //!
-//! A snapshot is written aside and renamed into place, so one that can be seen is whole. Readers
-//! and writers hold a shared lock on the cache; removing and tidying up need it alone. Several
-//! weir processes may therefore share one cache.
+//! A snapshot is written aside and renamed into place, so one that can be seen is whole. Whoever
+//! reads a snapshot holds a shared lock on it, and removing needs the lock alone; writers hold a
+//! shared lock on the cache, and tidying up needs that alone. Several weir processes may therefore
+//! share one cache. When it grows beyond its limit, the least recently used snapshots go first.
 
 mod copy;
+mod hold;
 mod key;
+mod limit;
 mod space;
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 
 use weir_model::{Bytes, nearest};
 
 pub use copy::copy_directory;
+pub use hold::SnapshotHold;
 pub use key::SnapshotKey;
 pub use space::{check_space, space_available, space_occupied};
 
@@ -29,6 +34,7 @@ const ASIDE: &str = ".aside-";
 #[derive(Debug, Clone)]
 pub struct Snapshots {
     directory: PathBuf,
+    limit: Bytes,
 }
 
 /// A snapshot that there is.
@@ -40,6 +46,10 @@ pub struct SnapshotInfo {
     pub key: SnapshotKey,
     /// Bytes that it occupies.
     pub size: Bytes,
+    /// When it was last stored or restored.
+    pub used: SystemTime,
+    /// Somebody reads it now.
+    pub in_use: bool,
 }
 
 /// Where snapshots are kept by default: `$XDG_CACHE_HOME/weir/snapshots`, else
@@ -61,6 +71,7 @@ impl Snapshots {
         create_private_directory(directory)?;
         let cache = Self {
             directory: directory.to_owned(),
+            limit: limit::of(directory)?,
         };
         let lock = cache.lock_file()?;
         if lock.try_lock().is_ok() {
@@ -80,9 +91,11 @@ impl Snapshots {
 
     /// Keeps a copy of `data_dir`, whose server has stopped, as the snapshot of `key`.
     ///
-    /// If another process stored the same key meanwhile, that one stays.
+    /// If another process stored the same key meanwhile, that one stays. Others that nobody uses
+    /// go if the cache would grow beyond its limit, the least recently used first.
     pub fn store(&self, key: &SnapshotKey, data_dir: &Path) -> Result<(), ServerError> {
         let _lock = self.lock_shared()?;
+        self.make_room(space_occupied(data_dir)?)?;
         let aside = Aside(self.aside());
         let data = aside.0.join("data");
         create_private_directory(&data)?;
@@ -102,9 +115,8 @@ impl Snapshots {
     ///
     /// On failure nothing stays in `target`.
     pub fn restore(&self, key: &SnapshotKey, target: &Path) -> Result<(), ServerError> {
-        let _lock = self.lock_shared()?;
-        let data = self
-            .find(key)
+        let held = self
+            .hold(key)?
             .ok_or_else(|| self.no_snapshot(&key.name()))?;
         if !is_free(target) {
             return Err(ServerError::NotEmpty {
@@ -113,7 +125,7 @@ impl Snapshots {
             });
         }
         create_private_directory(target)?;
-        copy::copy_tree(&data, target)
+        copy::copy_tree(held.data_dir(), target)
     }
 
     /// All snapshots, by name.
@@ -127,33 +139,43 @@ impl Snapshots {
                 continue;
             }
             if let Some(key) = key::read(&entry.path()) {
-                let size = space_occupied(&entry.path())?;
-                found.push(SnapshotInfo { name, key, size });
+                found.push(SnapshotInfo {
+                    name,
+                    key,
+                    size: space_occupied(&entry.path())?,
+                    used: hold::last_used(&entry.path()),
+                    in_use: hold::is_in_use(&entry.path()),
+                });
             }
         }
         found.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(found)
     }
 
-    /// Removes the snapshot called `name`, unless a snapshot is being read or written.
+    /// The snapshot called `name`.
+    pub fn named(&self, name: &str) -> Result<SnapshotInfo, ServerError> {
+        let found = self
+            .list()?
+            .into_iter()
+            .find(|snapshot| snapshot.name == name);
+        found.ok_or_else(|| self.no_snapshot(name))
+    }
+
+    /// Bytes that the cache may occupy.
+    pub fn limit(&self) -> Bytes {
+        self.limit
+    }
+
+    /// Removes the snapshot called `name`, unless it is being read.
     pub fn remove(&self, name: &str) -> Result<(), ServerError> {
-        if !self.list()?.iter().any(|snapshot| snapshot.name == name) {
-            return Err(self.no_snapshot(name));
-        }
-        let lock = self.lock_file()?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(ServerError::SnapshotsBusy {
-                    path: self.directory.clone(),
-                });
-            }
-            Err(TryLockError::Error(error)) => {
-                return Err(PathError::on("lock", &self.directory)(error).into());
-            }
-        }
-        // Renamed first: a half-removed snapshot is never seen as one.
+        self.named(name)?;
         let target = self.directory.join(name);
+        let Some(_lock) = hold::lock_alone(&target)? else {
+            return Err(ServerError::SnapshotInUse {
+                name: name.to_owned(),
+            });
+        };
+        // Renamed first: a half-removed snapshot is never seen as one.
         let aside = Aside(self.aside());
         Ok(fs::rename(&target, &aside.0).map_err(PathError::on("remove", &target))?)
     }
@@ -182,7 +204,7 @@ impl Snapshots {
             .map_err(PathError::on("open", &path))
     }
 
-    /// Waits for a removal to end; readers and writers do not wait for one another.
+    /// Keeps what a writer has begun from being tidied up; writers do not wait for one another.
     fn lock_shared(&self) -> Result<File, ServerError> {
         let lock = self.lock_file()?;
         lock.lock_shared()
@@ -276,9 +298,10 @@ mod tests {
         assert!(listed[0].size.0 >= 10_000);
         let typo = cache.remove(&format!("{}x", key.name())).unwrap_err();
         assert!(typo.to_string().contains("did you mean"), "{typo}");
-        let reader = cache.lock_shared().unwrap();
+        let reader = cache.hold(&key).unwrap().unwrap();
+        assert!(cache.list().unwrap()[0].in_use);
         let busy = cache.remove(&key.name()).unwrap_err();
-        assert!(matches!(busy, ServerError::SnapshotsBusy { .. }));
+        assert!(matches!(busy, ServerError::SnapshotInUse { .. }));
         drop(reader);
         cache.remove(&key.name()).unwrap();
         assert_eq!(cache.find(&key), None);

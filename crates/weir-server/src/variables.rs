@@ -4,47 +4,93 @@
 //! "InnoDB Startup Options and System Variables"); MariaDB's for the same bytes is
 //! `innodb_log_file_size` (MariaDB Knowledge Base, "InnoDB System Variables").
 
+mod history;
+mod known;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
-use std::process::{Command, Stdio};
-use std::time::Duration;
 
-use weir_model::{Bytes, Flavor, ServerVersion, nearest};
+use weir_model::{Bytes, Flavor, ServerVersion};
 
-use crate::run::run_within;
-use crate::{ServerBinary, ServerError};
+use crate::ServerError;
+use history::Instead;
+pub use known::{check_variables, known_variables};
 
 const REDO_CAPACITY: &str = "innodb_redo_log_capacity";
 const LOG_FILE_SIZE: &str = "innodb_log_file_size";
+const LOG_FILES: &str = "innodb_log_files_in_group";
+const DOUBLEWRITE: &str = "innodb_doublewrite";
 
 /// `variables` in the names and values of one server.
 ///
-/// Names may have dashes for underscores; the result has underscores. Values that the version is
-/// known not to take are refused; all else is the server's to judge.
+/// Names may have dashes for underscores; the result has underscores. Names and values that the
+/// version is known not to have are replaced by its own, or refused with the reason; all else is the
+/// server's to judge.
 pub fn translate(
     flavor: Flavor,
     version: ServerVersion,
     variables: &BTreeMap<String, String>,
 ) -> Result<BTreeMap<String, String>, ServerError> {
-    let mut translated = BTreeMap::new();
+    let mut wanted = BTreeMap::new();
     for (name, value) in variables {
-        let name = normalize(name);
-        if name == "innodb_doublewrite" {
-            check_doublewrite(flavor, version, value)?;
+        put(&mut wanted, normalize(name), value.clone())?;
+    }
+    let mut translated = redo_log(flavor, version, &mut wanted)?;
+    for (name, value) in wanted {
+        if name == DOUBLEWRITE {
+            check_doublewrite(flavor, version, &value)?;
         }
-        let (name, value) = if name == REDO_CAPACITY || name == LOG_FILE_SIZE {
-            redo_size(flavor, version, &name, value)?
-        } else {
-            (name, value.clone())
-        };
-        if let Some(before) = translated.insert(name.clone(), value.clone()) {
-            return Err(ServerError::Value {
-                name,
-                value,
-                why: format!("also set to `{before}` under another spelling; keep one"),
-            });
-        }
+        let (name, value) = native(flavor, version, name, value)?;
+        put(&mut translated, name, value)?;
     }
     Ok(translated)
+}
+
+/// Adds a variable; one that is there already has two spellings.
+fn put(
+    variables: &mut BTreeMap<String, String>,
+    name: String,
+    value: String,
+) -> Result<(), ServerError> {
+    match variables.insert(name.clone(), value.clone()) {
+        None => Ok(()),
+        Some(before) => Err(ServerError::Value {
+            name,
+            value,
+            why: format!("also set to `{before}` under another spelling; keep one"),
+        }),
+    }
+}
+
+/// A variable in the version's own name and unit.
+fn native(
+    flavor: Flavor,
+    version: ServerVersion,
+    name: String,
+    value: String,
+) -> Result<(String, String), ServerError> {
+    let Some((instead, when)) = history::instead_of(flavor, version, &name) else {
+        return Ok((name, value));
+    };
+    match instead {
+        // The other name may be younger than this version: MariaDB's threads are MySQL 8.0.26's
+        // replica workers and the slave workers of those before it.
+        Instead::Name(other) => native(flavor, version, other.to_owned(), value),
+        Instead::Times(other, factor) => {
+            let number: Option<u64> = value.trim().parse().ok();
+            let Some(number) = number else {
+                let why = format!("{when}; {other} needs a whole number");
+                return Err(ServerError::Value { name, value, why });
+            };
+            let value = number.saturating_mul(factor).to_string();
+            Ok((other.to_owned(), value))
+        }
+        Instead::Nothing(words) => {
+            let why = format!("{when}: {words}; leave it out");
+            Err(ServerError::Value { name, value, why })
+        }
+    }
 }
 
 /// A variable's name as `SHOW VARIABLES` prints it.
@@ -52,36 +98,90 @@ fn normalize(name: &str) -> String {
     name.trim().replace('-', "_").to_ascii_lowercase()
 }
 
-/// The redo log's size under the name that the server has for it.
+/// Takes the variables of the redo log's size out of `wanted` and gives them as the server has them.
 ///
-/// Before MySQL 8.0.30 and MariaDB 10.5 the log was two files of `innodb_log_file_size` each.
-fn redo_size(
+/// MySQL 8.0.30 and later have one capacity. Before, the log was `innodb_log_files_in_group` files,
+/// two unless said otherwise, of `innodb_log_file_size`; MariaDB has one file since 10.5, and no
+/// variable for their number since 10.6.
+fn redo_log(
     flavor: Flavor,
     version: ServerVersion,
-    name: &str,
-    value: &str,
-) -> Result<(String, String), ServerError> {
+    wanted: &mut BTreeMap<String, String>,
+) -> Result<BTreeMap<String, String>, ServerError> {
     let number = (version.major, version.minor, version.patch);
-    let (native, files) = match flavor {
-        Flavor::Mysql if number >= (8, 0, 30) => (REDO_CAPACITY, 1),
-        Flavor::Mariadb if number >= (10, 5, 0) => (LOG_FILE_SIZE, 1),
-        _ => (LOG_FILE_SIZE, 2),
+    let [capacity, file_size, files] =
+        [REDO_CAPACITY, LOG_FILE_SIZE, LOG_FILES].map(|name| wanted.remove(name));
+    let has_capacity = flavor == Flavor::Mysql && number >= (8, 0, 30);
+    let files_default = match flavor {
+        Flavor::Mariadb if number >= (10, 5, 0) => 1,
+        _ => 2,
     };
-    if name == native {
-        return Ok((native.to_owned(), value.to_owned()));
+    let has_files = !has_capacity && !(flavor == Flavor::Mariadb && number >= (10, 6, 0));
+    let of_file = match (&capacity, &file_size) {
+        (Some(value), Some(_)) => {
+            return Err(ServerError::Value {
+                name: REDO_CAPACITY.to_owned(),
+                value: value.clone(),
+                why: format!("{LOG_FILE_SIZE} says the same in another way; keep one"),
+            });
+        }
+        (None, None) => {
+            // A number of files alone says nothing where there is one size for all.
+            return Ok(files
+                .filter(|_| has_files)
+                .map(|files| (LOG_FILES.to_owned(), files))
+                .into_iter()
+                .collect());
+        }
+        (Some(value), None) => (REDO_CAPACITY, value),
+        (None, Some(value)) => (LOG_FILE_SIZE, value),
+    };
+    let (name, value) = of_file;
+    let mut native = BTreeMap::new();
+    if has_files && let Some(files) = &files {
+        native.insert(LOG_FILES.to_owned(), files.clone());
     }
-    let bytes: Bytes = value.parse().map_err(|error| ServerError::Value {
+    let as_written = if has_capacity {
+        name == REDO_CAPACITY
+    } else {
+        name == LOG_FILE_SIZE && (has_files || files.is_none())
+    };
+    if as_written {
+        native.insert(name.to_owned(), value.clone());
+        return Ok(native);
+    }
+    let refused = |name: &str, value: &str, why: String| ServerError::Value {
         name: name.to_owned(),
         value: value.to_owned(),
-        why: format!("{error}"),
-    })?;
-    // From the size of one of two files to the whole, or from the whole to one file.
-    let native_bytes = if native == REDO_CAPACITY {
-        bytes.0.saturating_mul(2)
-    } else {
-        bytes.0 / files
+        why,
     };
-    Ok((native.to_owned(), native_bytes.to_string()))
+    let bytes: Bytes = value
+        .parse()
+        .map_err(|error| refused(name, value, format!("{error}")))?;
+    let files: u64 = match &files {
+        Some(text) => text
+            .parse()
+            .ok()
+            .filter(|files| *files > 0)
+            .ok_or_else(|| refused(LOG_FILES, text, "must be a number of files".to_owned()))?,
+        None => files_default.max(if has_capacity { 2 } else { 1 }),
+    };
+    let native_size = if name == LOG_FILE_SIZE {
+        (
+            if has_capacity {
+                REDO_CAPACITY
+            } else {
+                LOG_FILE_SIZE
+            },
+            bytes.0.saturating_mul(files),
+        )
+    } else if has_files {
+        (LOG_FILE_SIZE, bytes.0 / files)
+    } else {
+        (LOG_FILE_SIZE, bytes.0)
+    };
+    native.insert(native_size.0.to_owned(), native_size.1.to_string());
+    Ok(native)
 }
 
 fn check_doublewrite(
@@ -105,196 +205,8 @@ fn check_doublewrite(
         return Ok(());
     }
     Err(ServerError::Value {
-        name: "innodb_doublewrite".to_owned(),
+        name: DOUBLEWRITE.to_owned(),
         value: value.to_owned(),
         why: format!("{flavor} {version} knows {}", allowed.join(", ")),
     })
-}
-
-/// Checks that the server knows each of `wanted`; the error names the nearest that it knows.
-///
-/// `known` is what `SHOW GLOBAL VARIABLES` or [`known_variables`] gave. Options that are not
-/// variables (`skip_...`, `loose_...`, `disable_...`, `enable_...` forms) follow their variable.
-pub fn check_variables(
-    known: &BTreeMap<String, String>,
-    wanted: &[&str],
-) -> Result<(), ServerError> {
-    for name in wanted {
-        let normal = normalize(name);
-        if normal.starts_with("loose_") || known.contains_key(&normal) {
-            continue;
-        }
-        let stem = ["skip_", "disable_", "enable_", "maximum_"]
-            .iter()
-            .find_map(|prefix| normal.strip_prefix(prefix));
-        if stem.is_some_and(|stem| known.contains_key(stem)) {
-            continue;
-        }
-        return Err(ServerError::UnknownVariable {
-            name: (*name).to_owned(),
-            suggestion: nearest(&normal, known.keys().map(String::as_str)).map(str::to_owned),
-        });
-    }
-    Ok(())
-}
-
-/// All options that `server` takes, with their defaults, without starting it: 0.1 s.
-///
-/// `--verbose --help` lists them in both flavours after a ruler; names come with dashes.
-pub fn known_variables(server: &ServerBinary) -> Result<BTreeMap<String, String>, ServerError> {
-    let not_a_server = |why: String| ServerError::NotAServer {
-        path: server.path.clone(),
-        why,
-    };
-    let mut command = Command::new(&server.path);
-    command.args(["--no-defaults", "--verbose", "--help"]);
-    if rustix::process::geteuid().is_root() {
-        command.arg("--user=root");
-    }
-    command.stderr(Stdio::null());
-    let printed = run_within(&mut command, Vec::new(), Duration::from_secs(30))
-        .map_err(|error| not_a_server(error.to_string()))?
-        .output;
-    let known = parse_help(&printed);
-    if known.is_empty() {
-        return Err(not_a_server("`--verbose --help` lists no variables".into()));
-    }
-    Ok(known)
-}
-
-fn parse_help(printed: &str) -> BTreeMap<String, String> {
-    printed
-        .lines()
-        .skip_while(|line| !line.starts_with("Variables (--variable-name=value)"))
-        .skip_while(|line| !line.starts_with("-----"))
-        .skip(1)
-        .take_while(|line| !line.trim().is_empty())
-        .filter_map(|line| {
-            let (name, value) = line.split_once(char::is_whitespace)?;
-            Some((normalize(name), value.trim().to_owned()))
-        })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn translated(
-        flavor: Flavor,
-        version: &str,
-        pair: (&str, &str),
-    ) -> Result<BTreeMap<String, String>, ServerError> {
-        let variables = BTreeMap::from([(pair.0.to_owned(), pair.1.to_owned())]);
-        translate(flavor, version.parse().unwrap(), &variables)
-    }
-
-    #[test]
-    fn the_redo_size_takes_the_name_that_the_server_has() {
-        let cases = [
-            (
-                Flavor::Mysql,
-                "9.7.4",
-                REDO_CAPACITY,
-                "2G",
-                REDO_CAPACITY,
-                "2G",
-            ),
-            (
-                Flavor::Mysql,
-                "9.7.4",
-                LOG_FILE_SIZE,
-                "1G",
-                REDO_CAPACITY,
-                "2147483648",
-            ),
-            (
-                Flavor::Mysql,
-                "8.0.28",
-                REDO_CAPACITY,
-                "2G",
-                LOG_FILE_SIZE,
-                "1073741824",
-            ),
-            (
-                Flavor::Mariadb,
-                "10.11.19",
-                REDO_CAPACITY,
-                "2G",
-                LOG_FILE_SIZE,
-                "2147483648",
-            ),
-            (
-                Flavor::Mariadb,
-                "10.4.1",
-                REDO_CAPACITY,
-                "2G",
-                LOG_FILE_SIZE,
-                "1073741824",
-            ),
-            (
-                Flavor::Mariadb,
-                "10.11.19",
-                LOG_FILE_SIZE,
-                "2G",
-                LOG_FILE_SIZE,
-                "2G",
-            ),
-        ];
-        for (flavor, version, name, value, native, native_value) in cases {
-            let result = translated(flavor, version, (name, value)).unwrap();
-            let expected = BTreeMap::from([(native.to_owned(), native_value.to_owned())]);
-            assert_eq!(result, expected, "{flavor} {version} {name}");
-        }
-    }
-
-    #[test]
-    fn doublewrite_values_are_those_of_the_version() {
-        for (flavor, version, value, allowed) in [
-            (Flavor::Mysql, "9.7.4", "DETECT_ONLY", true),
-            (Flavor::Mysql, "8.0.28", "DETECT_ONLY", false),
-            (Flavor::Mariadb, "10.11.19", "DETECT_ONLY", false),
-            (Flavor::Mariadb, "11.4.3", "fast", true),
-            (Flavor::Mariadb, "10.11.19", "off", true),
-        ] {
-            let result = translated(flavor, version, ("innodb-doublewrite", value));
-            assert_eq!(result.is_ok(), allowed, "{flavor} {version} {value}");
-        }
-    }
-
-    #[test]
-    fn two_spellings_of_one_variable_are_refused() {
-        let variables = BTreeMap::from([
-            ("sync-binlog".to_owned(), "1".to_owned()),
-            ("sync_binlog".to_owned(), "0".to_owned()),
-        ]);
-        assert!(translate(Flavor::Mysql, "9.7.4".parse().unwrap(), &variables).is_err());
-    }
-
-    #[test]
-    fn an_unknown_variable_is_answered_with_the_nearest() {
-        let known = BTreeMap::from([
-            ("innodb_doublewrite".to_owned(), "ON".to_owned()),
-            ("name_resolve".to_owned(), "ON".to_owned()),
-        ]);
-        check_variables(
-            &known,
-            &["innodb-doublewrite", "skip_name_resolve", "loose_x"],
-        )
-        .unwrap();
-        let error = check_variables(&known, &["inodb_doublewrite"]).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "the server has no variable `inodb_doublewrite`; did you mean `innodb_doublewrite`"
-        );
-    }
-
-    #[test]
-    fn the_list_of_variables_ends_at_the_first_empty_line() {
-        let printed = "--a=#\n\nVariables (--variable-name=value)\nand boolean options\n\
-                       ------ -----\nsync-binlog     1\nuser     (No default value)\n\nTo see more\n";
-        let known = parse_help(printed);
-        assert_eq!(known.len(), 2);
-        assert_eq!(known["sync_binlog"], "1");
-    }
 }

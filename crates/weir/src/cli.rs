@@ -1,10 +1,14 @@
 //! Every command and option, declared once; the comments are the help.
 
+mod server;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use weir_drive::RecordingOptions;
 use weir_model::{Bytes, Scale};
+
+pub(crate) use server::{DownArguments, ServerCommand, SnapshotCommand, UpArguments};
 
 /// Which storage, memory and InnoDB settings make your MySQL faster, safer or cheaper, with
 /// evidence.
@@ -38,6 +42,11 @@ pub(crate) enum Command {
     Drive {
         #[command(subcommand)]
         command: DriveCommand,
+    },
+    /// Private servers that stay up, and the snapshots of their data
+    Server {
+        #[command(subcommand)]
+        command: ServerCommand,
     },
     /// Cut the power of an emulated drive under a server, many times, and judge what is left
     CrashTest(CrashTestArguments),

@@ -14,7 +14,17 @@ use crate::{ServerBinary, ServerError};
 use weir_process::PathError;
 
 /// The longest path of a Unix socket, without the final zero byte (unix(7)).
-const SOCKET_PATH_BYTES_MAX: usize = 107;
+pub(crate) const SOCKET_PATH_BYTES_MAX: usize = 107;
+
+/// How long a server lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Life {
+    /// As long as the thread that started it, at most.
+    #[default]
+    Tied,
+    /// Until somebody stops it, once [`crate::PrivateServer::leave`] was called.
+    Standing,
+}
 
 /// How a server is started.
 #[derive(Debug, Clone)]
@@ -24,6 +34,10 @@ pub struct StartOptions {
     /// A directory for the option file, the error log, the process id and, if its path is short
     /// enough, the socket. Made if need be, with mode 0700.
     pub run_dir: PathBuf,
+    /// Its socket; `None`: in `run_dir`, or in a short directory of its own.
+    pub socket: Option<PathBuf>,
+    /// How long it lives.
+    pub life: Life,
     /// Variables, in any flavour's names that [`crate::translate`] knows.
     pub variables: BTreeMap<String, String>,
     /// How long the server may take to answer: crash recovery of a large redo log takes minutes.
@@ -36,6 +50,8 @@ impl StartOptions {
         Self {
             data_dir: data_dir.into(),
             run_dir: run_dir.into(),
+            socket: None,
+            life: Life::Tied,
             variables: BTreeMap::new(),
             timeout: Duration::from_mins(2),
         }
@@ -60,7 +76,7 @@ pub(super) fn socket_path(run_dir: &Path) -> Result<(PathBuf, Option<WorkDirecto
 
 /// Removes a socket that nobody listens on any more; fails if somebody does. `MariaDB` would take
 /// it over without a word, and its first owner could no longer be reached.
-fn free_socket(socket: &Path) -> Result<(), ServerError> {
+pub(super) fn free_socket(socket: &Path) -> Result<(), ServerError> {
     if UnixStream::connect(socket).is_ok() {
         return Err(ServerError::SocketInUse {
             path: socket.to_owned(),

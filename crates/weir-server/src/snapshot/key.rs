@@ -10,7 +10,7 @@ use weir_process::short_name;
 use weir_process::PathError;
 
 /// The key's file inside a snapshot; written last, so that its presence says "whole".
-const FILE: &str = "snapshot.json";
+pub(super) const FILE: &str = "snapshot.json";
 
 /// Everything that made a data directory. Equal keys mean equal data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -34,6 +34,13 @@ pub fn space_available(directory: &Path) -> Result<Bytes, ServerError> {
     Ok(Bytes(found.f_bavail.saturating_mul(found.f_frsize)))
 }
 
+/// Bytes of `directory`'s whole file system.
+pub(super) fn space_total(directory: &Path) -> Result<Bytes, ServerError> {
+    let found =
+        statvfs(directory).map_err(|errno| PathError::on("look at", directory)(errno.into()))?;
+    Ok(Bytes(found.f_blocks.saturating_mul(found.f_frsize)))
+}
+
 /// Fails if `directory`'s file system has less than `needed` left for this user.
 pub fn check_space(directory: &Path, needed: Bytes) -> Result<(), ServerError> {
     let available = space_available(directory)?;

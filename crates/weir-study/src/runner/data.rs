@@ -9,7 +9,7 @@ use std::time::Duration;
 use weir_load::PreparePlan;
 use weir_model::{Bytes, Cell, WorkloadName};
 use weir_process::WorkDirectory;
-use weir_server::{PrivateServer, SnapshotKey, Snapshots, StartOptions};
+use weir_server::{PrivateServer, SnapshotHold, SnapshotKey, Snapshots, StartOptions};
 
 use super::bench::Bench;
 use super::place;
@@ -39,6 +39,8 @@ pub(super) struct PreparedData {
     pub(super) directory: Bytes,
     /// What the workload's tables occupy.
     pub(super) tables: Bytes,
+    /// Nobody removes the snapshot while the study needs it.
+    _hold: SnapshotHold,
 }
 
 /// The data sets of a study by their snapshots' names: cells of one server program and one kind of
@@ -91,10 +93,11 @@ fn prepare(
     if !from_cache && load(bench, cell, &snapshots, &key, stop, on_event)?.is_none() {
         return Ok(None);
     }
-    let Some(stored) = snapshots.find(&key) else {
+    let Some(hold) = snapshots.hold(&key)? else {
         return Err(StudyError::SnapshotRemoved { name: key.name() });
     };
-    let directory = weir_server::space_occupied(&stored)?;
+    let stored = hold.data_dir();
+    let directory = weir_server::space_occupied(stored)?;
     let tables = weir_server::space_occupied(&stored.join(weir_server::DATABASE))?;
     on_event(&Event::DataReady {
         size: tables,
@@ -105,6 +108,7 @@ fn prepare(
         key,
         directory,
         tables,
+        _hold: hold,
     }))
 }
 

@@ -15,4 +15,5 @@ mod plan;
 mod report;
 mod run;
 mod search;
+mod server;
 mod shipped_files;

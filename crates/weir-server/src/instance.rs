@@ -1,0 +1,275 @@
+//! Instances: private servers with a name, which stay up beyond the command that started them.
+//!
+//! Each has a folder of mode 0700 with its settings (`instance.json`), its data, and its run directory
+//! with option file, socket and error log. `client.cnf` in it (mode 0600) lets the user's own client
+//! log in. A running instance's process stands in `process.json` with its start time, so that no
+//! other process with the same id is taken for it.
+
+mod change;
+mod folder;
+mod record;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use weir_model::{Address, Bytes, Endpoint, nearest};
+use weir_process::PathError;
+
+use crate::data_directory::{create_private_directory, is_free};
+use crate::{
+    Life, PrivateServer, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions,
+    copy_directory, initialise, space_occupied,
+};
+
+use folder::Folder;
+pub use record::{Instance, InstanceState};
+
+/// Crash recovery of a large redo log takes minutes.
+const START_LIMIT: Duration = Duration::from_mins(10);
+
+/// All instances of this user.
+#[derive(Debug, Clone)]
+pub struct Instances {
+    directory: PathBuf,
+}
+
+/// Where the data of a new instance come from.
+#[derive(Debug)]
+pub enum DataSource<'a> {
+    /// A new data directory, with the variables that shape its files.
+    Empty,
+    /// A snapshot.
+    Snapshot(&'a Snapshots, &'a SnapshotKey),
+    /// Another instance, which is stopped.
+    Instance(&'a str),
+}
+
+/// An instance as a reader sees it.
+#[derive(Debug, Clone)]
+pub struct InstanceInfo {
+    /// What it is.
+    pub instance: Instance,
+    /// Whether it runs.
+    pub state: InstanceState,
+    /// Where it listens when it runs.
+    pub socket: PathBuf,
+    /// The option file for clients.
+    pub client_options: PathBuf,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Bytes that its data occupy.
+    pub size: Bytes,
+}
+
+impl Instances {
+    /// The user's: `$XDG_STATE_HOME/weir/instances`, else `~/.local/state/weir/instances` (XDG Base
+    /// Directory Specification).
+    pub fn open() -> Result<Self, ServerError> {
+        Self::at(&crate::state_directory().join("instances"))
+    }
+
+    /// Instances in a directory of the caller's choice.
+    pub fn at(directory: &Path) -> Result<Self, ServerError> {
+        create_private_directory(directory)?;
+        Ok(Self {
+            directory: directory.to_owned(),
+        })
+    }
+
+    /// Makes the instance and starts it. On failure nothing of it stays.
+    pub fn create(
+        &self,
+        binary: &ServerBinary,
+        instance: &Instance,
+        source: &DataSource<'_>,
+    ) -> Result<InstanceInfo, ServerError> {
+        record::check_name(&instance.name)?;
+        let folder = self.folder(&instance.name);
+        if !is_free(folder.path()) {
+            return Err(ServerError::InstanceExists {
+                name: instance.name.clone(),
+            });
+        }
+        let made = self.make(binary, instance, source, &folder);
+        if made.is_err() {
+            let _ = fs::remove_dir_all(folder.path());
+        }
+        made
+    }
+
+    fn make(
+        &self,
+        binary: &ServerBinary,
+        instance: &Instance,
+        source: &DataSource<'_>,
+        folder: &Folder,
+    ) -> Result<InstanceInfo, ServerError> {
+        create_private_directory(folder.path())?;
+        let _lock = folder.lock()?;
+        instance.write(folder.path())?;
+        let data = folder.data();
+        match source {
+            DataSource::Empty => initialise(binary, &data, &shaping(&instance.variables))?,
+            DataSource::Snapshot(snapshots, key) => snapshots.restore(key, &data)?,
+            DataSource::Instance(name) => {
+                let from = self.folder(name).data();
+                copy_directory(&from, &data)?;
+                // The identity of the original (MySQL manual, "The auto.cnf file").
+                let _ = fs::remove_file(data.join("auto.cnf"));
+            }
+        }
+        launch(binary, instance, folder)?;
+        self.info(&instance.name)
+    }
+
+    /// Starts an instance that is stopped.
+    pub fn start(&self, name: &str) -> Result<InstanceInfo, ServerError> {
+        let instance = self.instance(name)?;
+        let folder = self.folder(name);
+        let _lock = folder.lock()?;
+        if let Some(process) = folder.process() {
+            return Err(ServerError::InstanceRuns {
+                name: name.to_owned(),
+                pid: process.pid,
+            });
+        }
+        launch(&instance.binary()?, &instance, &folder)?;
+        self.info(name)
+    }
+
+    /// Shuts an instance down cleanly; one that does not run stays as it is. With `now` it is killed,
+    /// and recovers at its next start.
+    pub fn stop(&self, name: &str, now: bool) -> Result<(), ServerError> {
+        self.instance(name)?;
+        let folder = self.folder(name);
+        let _lock = folder.lock()?;
+        folder.stop(now)
+    }
+
+    /// Removes a stopped instance with its data.
+    pub fn remove(&self, name: &str) -> Result<(), ServerError> {
+        self.instance(name)?;
+        let folder = self.folder(name);
+        if let Some(process) = folder.process() {
+            return Err(ServerError::InstanceRuns {
+                name: name.to_owned(),
+                pid: process.pid,
+            });
+        }
+        let path = folder.path();
+        Ok(fs::remove_dir_all(path).map_err(PathError::on("remove", path))?)
+    }
+
+    /// All instances, by name.
+    pub fn list(&self) -> Result<Vec<InstanceInfo>, ServerError> {
+        self.names()?.iter().map(|name| self.info(name)).collect()
+    }
+
+    /// The instance called `name`.
+    pub fn info(&self, name: &str) -> Result<InstanceInfo, ServerError> {
+        let instance = self.instance(name)?;
+        let folder = self.folder(name);
+        Ok(InstanceInfo {
+            instance,
+            state: match folder.process() {
+                Some(process) => InstanceState::Running { pid: process.pid },
+                None => InstanceState::Stopped,
+            },
+            socket: folder.socket()?,
+            client_options: folder.client_options(),
+            folder: folder.path().to_owned(),
+            size: space_occupied(&folder.data()).unwrap_or_default(),
+        })
+    }
+
+    /// How to log in to the instance called `name`.
+    pub fn endpoint(&self, name: &str) -> Result<Endpoint, ServerError> {
+        let instance = self.instance(name)?;
+        let folder = self.folder(name);
+        let mut endpoint = folder.endpoint(&instance.binary()?)?;
+        endpoint.address = Address::Socket(folder.socket()?);
+        Ok(endpoint)
+    }
+
+    /// The settings of the instance called `name`.
+    pub fn instance(&self, name: &str) -> Result<Instance, ServerError> {
+        match Instance::read(self.folder(name).path()) {
+            Some(instance) => Ok(instance),
+            None => Err(ServerError::NoInstance {
+                name: name.to_owned(),
+                suggestion: nearest(name, self.names()?.iter().map(String::as_str))
+                    .map(str::to_owned),
+            }),
+        }
+    }
+
+    fn names(&self) -> Result<Vec<String>, ServerError> {
+        let entries = fs::read_dir(&self.directory);
+        let entries = entries.map_err(PathError::on("read", &self.directory))?;
+        let mut names: Vec<_> = entries
+            .flatten()
+            .filter(|entry| Instance::read(&entry.path()).is_some())
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        Ok(names)
+    }
+
+    fn folder(&self, name: &str) -> Folder {
+        Folder::new(&self.directory, name)
+    }
+}
+
+/// Starts the server of an instance and lets it go on without this process.
+fn launch(binary: &ServerBinary, instance: &Instance, folder: &Folder) -> Result<(), ServerError> {
+    let mut options = StartOptions {
+        socket: Some(folder.socket()?),
+        life: Life::Standing,
+        timeout: START_LIMIT,
+        ..StartOptions::new(folder.data(), folder.run())
+    };
+    options.variables = instance.start_variables();
+    if let Some(port) = instance.port {
+        check_port(port)?;
+    }
+    let server = PrivateServer::start(binary, &options)?;
+    let endpoint = server.endpoint();
+    if instance.port.is_some() {
+        folder::let_in_from_loopback(&endpoint)?;
+    }
+    folder.write_client_options(&endpoint, instance.port)?;
+    folder.write_process(server.leave()?)
+}
+
+/// Of `variables`, those that shape the files of a new data directory.
+fn shaping(variables: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    const SHAPING: [&str; 3] = [
+        "innodb_page_size",
+        "innodb_data_file_path",
+        "lower_case_table_names",
+    ];
+    let shapes = |(name, _): &(&String, &String)| SHAPING.contains(&name.as_str());
+    variables
+        .iter()
+        .filter(shapes)
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
+/// A port of the loopback that nobody listens on: asked for before a server fails on it.
+fn check_port(port: u16) -> Result<(), ServerError> {
+    match TcpListener::bind(("127.0.0.1", port)) {
+        Ok(_) => Ok(()),
+        Err(source) => Err(ServerError::Port { port, source }),
+    }
+}
+
+/// A port of the loopback that is free now.
+pub fn free_port() -> Result<u16, ServerError> {
+    let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
+    free.map(|address| address.port())
+        .map_err(|source| ServerError::Port { port: 0, source })
+}

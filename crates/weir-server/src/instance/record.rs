@@ -1,0 +1,123 @@
+//! What an instance is: the file that says how it is started again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use weir_model::{Flavor, ServerVersion};
+use weir_process::PathError;
+
+use crate::data_directory::write_private;
+use crate::{ServerBinary, ServerError};
+
+/// The record's file in an instance's folder.
+const FILE: &str = "instance.json";
+
+/// Longest name: it is part of a socket's path.
+const NAME_LENGTH_MAX: usize = 40;
+
+/// A private server with a name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Instance {
+    /// Its name: letters, digits, `-` and `_`.
+    pub name: String,
+    /// Its flavour.
+    pub flavor: Flavor,
+    /// The version that started it first.
+    pub version: ServerVersion,
+    /// The server program.
+    pub program: PathBuf,
+    /// Variables, in that program's names.
+    pub variables: BTreeMap<String, String>,
+    /// The port of 127.0.0.1 on which it listens too.
+    #[serde(default)]
+    pub port: Option<u16>,
+    /// The snapshot that its data were restored from.
+    #[serde(default)]
+    pub snapshot: Option<String>,
+}
+
+/// Whether an instance runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase", tag = "state")]
+pub enum InstanceState {
+    /// It does.
+    Running {
+        /// Its process.
+        pid: u32,
+    },
+    /// It was stopped, or it has ended by itself: its error log says why.
+    Stopped,
+}
+
+impl Instance {
+    /// An instance with the program's defaults.
+    pub fn new(name: impl Into<String>, binary: &ServerBinary) -> Self {
+        Self {
+            name: name.into(),
+            flavor: binary.flavor,
+            version: binary.version,
+            program: binary.path.clone(),
+            variables: BTreeMap::new(),
+            port: None,
+            snapshot: None,
+        }
+    }
+
+    /// Its program, as it is now.
+    pub fn binary(&self) -> Result<ServerBinary, ServerError> {
+        ServerBinary::at(&self.program)
+    }
+
+    /// Its variables with what makes it listen.
+    pub(super) fn start_variables(&self) -> BTreeMap<String, String> {
+        let mut variables = self.variables.clone();
+        if let Some(port) = self.port {
+            let listening = [
+                ("skip_networking", "OFF".to_owned()),
+                ("bind_address", "127.0.0.1".to_owned()),
+                ("port", port.to_string()),
+            ];
+            variables.extend(listening.map(|(name, value)| (name.to_owned(), value)));
+        }
+        variables
+    }
+
+    pub(super) fn read(folder: &Path) -> Option<Self> {
+        let text = fs::read_to_string(folder.join(FILE)).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    pub(super) fn write(&self, folder: &Path) -> Result<(), PathError> {
+        let text = serde_json::to_string_pretty(self).expect("invariant: a record is plain data");
+        write_private(&folder.join(FILE), &text)
+    }
+}
+
+/// A name is a folder's, and part of a socket's path.
+pub(super) fn check_name(name: &str) -> Result<(), ServerError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let starts_well = name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    if starts_well && name.len() <= NAME_LENGTH_MAX && name.chars().all(plain) {
+        return Ok(());
+    }
+    Err(ServerError::InstanceName {
+        name: name.to_owned(),
+        length_max: NAME_LENGTH_MAX,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_in_their_folder() {
+        check_name("shop-1_test").unwrap();
+        for wrong in ["", ".", "../x", "a/b", "-x", "a b", &"x".repeat(41)] {
+            let error = check_name(wrong).unwrap_err().to_string();
+            assert_eq!(error.lines().count(), 1, "{error}");
+        }
+    }
+}

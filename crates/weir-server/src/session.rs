@@ -1,0 +1,150 @@
+//! A control connection: ordinary statements outside all measurement.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use mysql::prelude::{FromValue, Queryable};
+use mysql::{Conn, OptsBuilder, Row, Value};
+use weir_model::{Address, Endpoint};
+
+use crate::ServerError;
+
+/// How long a server may take to greet and to answer: a stalled one never would.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A connection for statements that set up, look and change settings.
+#[derive(Debug)]
+pub struct Session {
+    connection: Conn,
+}
+
+impl Session {
+    /// Logs in, without choosing the endpoint's schema: it may not exist yet.
+    pub fn open(endpoint: &Endpoint) -> Result<Self, ServerError> {
+        Self::open_patient(endpoint, PATIENCE)
+    }
+
+    /// As [`Session::open`], for statements that may take as long as `patience`.
+    pub fn open_patient(endpoint: &Endpoint, patience: Duration) -> Result<Self, ServerError> {
+        Self::try_open(endpoint, patience).map_err(|error| ServerError::Connect {
+            address: endpoint.address.clone(),
+            user: endpoint.user.clone(),
+            why: words(&error),
+        })
+    }
+
+    pub(crate) fn try_open(endpoint: &Endpoint, patience: Duration) -> Result<Self, mysql::Error> {
+        let options = OptsBuilder::new()
+            .user(Some(&endpoint.user))
+            .pass(Some(endpoint.password.reveal()))
+            // The crate would look for a socket behind our back.
+            .prefer_socket(false)
+            .tcp_connect_timeout(Some(patience))
+            .read_timeout(Some(patience))
+            .write_timeout(Some(patience));
+        let options = match &endpoint.address {
+            Address::Socket(path) => options.socket(path.to_str()),
+            Address::Tcp(host, port) => options.ip_or_hostname(Some(host)).tcp_port(*port),
+        };
+        Ok(Self {
+            connection: Conn::new(options)?,
+        })
+    }
+
+    /// Runs a statement; `action` is what an error says was not possible.
+    pub fn run(&mut self, action: &'static str, statement: &str) -> Result<(), ServerError> {
+        let done = self.connection.query_drop(statement);
+        done.map_err(ServerError::query(action))
+    }
+
+    /// The first column of the first row.
+    pub fn value<T: FromValue>(
+        &mut self,
+        action: &'static str,
+        query: &str,
+    ) -> Result<Option<T>, ServerError> {
+        let row: Option<Row> = self
+            .connection
+            .query_first(query)
+            .map_err(ServerError::query(action))?;
+        Ok(row
+            .and_then(|mut row| row.take_opt::<T, _>(0))
+            .and_then(Result::ok))
+    }
+
+    /// The first row, by column names; `None` if there is none.
+    pub fn row(
+        &mut self,
+        action: &'static str,
+        query: &str,
+    ) -> Result<Option<BTreeMap<String, String>>, ServerError> {
+        let row: Option<Row> = self
+            .connection
+            .query_first(query)
+            .map_err(ServerError::query(action))?;
+        Ok(row.map(|row| {
+            let names: Vec<_> = row
+                .columns_ref()
+                .iter()
+                .map(|column| column.name_str().into_owned())
+                .collect();
+            names
+                .into_iter()
+                .zip(row.unwrap().iter().map(text))
+                .collect()
+        }))
+    }
+
+    /// `SHOW GLOBAL VARIABLES`.
+    pub fn variables(&mut self) -> Result<BTreeMap<String, String>, ServerError> {
+        self.pairs("read the server's variables", "SHOW GLOBAL VARIABLES")
+    }
+
+    /// `SHOW GLOBAL STATUS`.
+    pub fn status(&mut self) -> Result<BTreeMap<String, String>, ServerError> {
+        self.pairs("read the server's status", "SHOW GLOBAL STATUS")
+    }
+
+    /// One global variable; `None` if the server has none of that name.
+    pub fn variable(&mut self, name: &str) -> Result<Option<String>, ServerError> {
+        let query = format!("SHOW GLOBAL VARIABLES LIKE '{name}'");
+        let row: Option<(String, String)> = self
+            .connection
+            .query_first(query)
+            .map_err(ServerError::query("read a variable of the server"))?;
+        Ok(row.map(|(_, value)| value))
+    }
+
+    fn pairs(
+        &mut self,
+        action: &'static str,
+        query: &str,
+    ) -> Result<BTreeMap<String, String>, ServerError> {
+        let rows: Vec<(String, Option<String>)> = self
+            .connection
+            .query(query)
+            .map_err(ServerError::query(action))?;
+        Ok(rows
+            .into_iter()
+            .map(|(name, value)| (name, value.unwrap_or_default()))
+            .collect())
+    }
+}
+
+/// A value as `SHOW` prints it; empty for NULL.
+fn text(value: &Value) -> String {
+    match value {
+        Value::NULL => String::new(),
+        Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        other => other.as_sql(true),
+    }
+}
+
+/// What the server or the system said, without the crate's wrapping.
+pub(crate) fn words(error: &mysql::Error) -> String {
+    match error {
+        mysql::Error::MySqlError(error) => format!("{}, error {}", error.message, error.code),
+        mysql::Error::IoError(error) => error.to_string(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,151 @@
+//! `weir server`: private servers that stay up, and the snapshots of their data.
+
+mod describe;
+mod snapshot;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::bail;
+use weir_model::Flavor;
+use weir_server::{
+    DataSource, Instance, InstanceInfo, InstanceState, Instances, ServerBinary, Snapshots,
+    cache_directory, check_variables, known_variables, translate,
+};
+
+use crate::cli::{DownArguments, ServerCommand, UpArguments};
+use crate::{Outcome, output};
+
+pub(crate) fn execute(command: &ServerCommand) -> anyhow::Result<Outcome> {
+    match command {
+        ServerCommand::Up(arguments) => up(arguments)?,
+        ServerCommand::Down(arguments) => down(arguments)?,
+        ServerCommand::List(arguments) => {
+            describe::list(&Instances::open()?.list()?, arguments.json)?;
+        }
+        ServerCommand::Snapshot { command } => snapshot::execute(command)?,
+        ServerCommand::Restore {
+            name,
+            snapshot,
+            json,
+        } => {
+            let snapshots = Snapshots::open(&cache_directory())?;
+            let key = snapshots.named(snapshot)?.key;
+            let info = Instances::open()?.restore(name, &snapshots, &key)?;
+            describe::one(&info, *json)?;
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+fn up(arguments: &UpArguments) -> anyhow::Result<()> {
+    let instances = Instances::open()?;
+    let existing = match &arguments.name {
+        Some(name) => instances.instance(name).ok(),
+        None => None,
+    };
+    let info = match existing {
+        Some(existing) => up_again(&instances, &existing, arguments)?,
+        None => up_new(&instances, arguments)?,
+    };
+    describe::one(&info, arguments.json)
+}
+
+/// Starts an instance that was stopped, as it was.
+fn up_again(
+    instances: &Instances,
+    existing: &Instance,
+    arguments: &UpArguments,
+) -> anyhow::Result<InstanceInfo> {
+    let of_a_new_one = arguments.server.is_some()
+        || arguments.snapshot.is_some()
+        || arguments.port.is_some()
+        || !arguments.set.is_empty();
+    if of_a_new_one {
+        bail!(
+            "there is an instance `{0}` already, with settings of its own; start it with `weir server \
+             up {0}`, or choose another name",
+            existing.name
+        );
+    }
+    Ok(instances.start(&existing.name)?)
+}
+
+fn up_new(instances: &Instances, arguments: &UpArguments) -> anyhow::Result<InstanceInfo> {
+    let snapshots = Snapshots::open(&cache_directory())?;
+    let snapshot = arguments.snapshot.as_deref();
+    let snapshot = snapshot.map(|name| snapshots.named(name)).transpose()?;
+    let binary = match (&arguments.server, &snapshot) {
+        (Some(server), _) => program(server)?,
+        (None, Some(snapshot)) => program(&snapshot.key.flavor.to_string())?,
+        (None, None) => program(&Flavor::Mysql.to_string())?,
+    };
+    let name = match &arguments.name {
+        Some(name) => name.clone(),
+        None => free_name(instances, binary.flavor)?,
+    };
+    let mut instance = Instance::new(name, &binary);
+    instance.variables = variables(&binary, &arguments.set)?;
+    instance.snapshot = snapshot.as_ref().map(|snapshot| snapshot.name.clone());
+    instance.port = match arguments.port {
+        Some(0) => Some(weir_server::free_port()?),
+        port => port,
+    };
+    let source = match &snapshot {
+        Some(snapshot) => DataSource::Snapshot(&snapshots, &snapshot.key),
+        None => DataSource::Empty,
+    };
+    Ok(instances.create(&binary, &instance, &source)?)
+}
+
+/// The server program that a user names.
+fn program(server: &str) -> anyhow::Result<ServerBinary> {
+    Ok(match server.parse() {
+        Ok(flavor) => weir_server::choose(&weir_server::find(None)?, flavor)?.clone(),
+        Err(_) => ServerBinary::at(Path::new(server))?,
+    })
+}
+
+/// The user's settings in the program's own names; what it does not have is refused.
+fn variables(
+    binary: &ServerBinary,
+    set: &[(String, String)],
+) -> anyhow::Result<BTreeMap<String, String>> {
+    let wanted = set.iter().cloned().collect();
+    let translated = translate(binary.flavor, binary.version, &wanted)?;
+    let names: Vec<_> = translated.keys().map(String::as_str).collect();
+    check_variables(&known_variables(binary)?, &names)?;
+    Ok(translated)
+}
+
+/// `mysql`, or `mysql-2` if there is one.
+fn free_name(instances: &Instances, flavor: Flavor) -> anyhow::Result<String> {
+    let taken: Vec<_> = instances.list()?;
+    let is_free = |name: &String| !taken.iter().any(|info| info.instance.name == *name);
+    let numbered = (2..).map(|number| format!("{flavor}-{number}"));
+    let mut names = std::iter::once(flavor.to_string()).chain(numbered);
+    Ok(names
+        .find(is_free)
+        .expect("invariant: numbers do not run out"))
+}
+
+fn down(arguments: &DownArguments) -> anyhow::Result<()> {
+    let instances = Instances::open()?;
+    let name = &arguments.name;
+    let ran = matches!(instances.info(name)?.state, InstanceState::Running { .. });
+    // Data that go need no clean end.
+    instances.stop(name, arguments.now || arguments.remove)?;
+    if arguments.remove {
+        instances.remove(name)?;
+    }
+    let done = match (ran, arguments.remove) {
+        (true, false) => "stopped",
+        (false, false) => "was not running",
+        (_, true) => "removed",
+    };
+    if arguments.json {
+        let said = serde_json::json!({ "name": name, "done": done });
+        return output::line(said);
+    }
+    output::line(format_args!("{name}: {done}"))
+}

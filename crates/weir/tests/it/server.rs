@@ -1,0 +1,225 @@
+//! `weir server`: private servers that stay up, on both flavours.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use serde_json::Value;
+use weir_server::{Instances, Session};
+
+use crate::harness::{Weir, World, is_alive};
+
+/// A world whose servers are ended with it.
+pub(crate) struct Servers {
+    world: World,
+}
+
+impl Servers {
+    pub(crate) fn new() -> Self {
+        Self {
+            world: World::new(),
+        }
+    }
+
+    /// `weir server ARGUMENTS`, with instances and snapshots of this test's own.
+    pub(crate) fn weir(&self, arguments: &[&str]) -> Weir {
+        Weir::in_world(&self.world)
+            .env("XDG_STATE_HOME", self.world.path("state"))
+            .env("XDG_CACHE_HOME", self.world.path("cache"))
+            .args(["server"])
+            .args(arguments)
+    }
+
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.weir(&[arguments, &["--json"]].concat()).succeeds();
+        serde_json::from_str(&output.stdout).unwrap()
+    }
+
+    pub(crate) fn session(&self, name: &str) -> Session {
+        let instances = Instances::at(&self.world.path("state/weir/instances")).unwrap();
+        Session::open(&instances.endpoint(name).unwrap()).unwrap()
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.world.path(name)
+    }
+}
+
+impl Drop for Servers {
+    fn drop(&mut self) {
+        let listed = self.weir(&["list", "--json"]).output();
+        let listed: Value = serde_json::from_str(&listed.stdout).unwrap_or_default();
+        for info in listed.as_array().into_iter().flatten() {
+            let name = info["name"].as_str().unwrap_or_default();
+            self.weir(&["down", name, "--remove"]).output();
+        }
+    }
+}
+
+fn pid(info: &Value) -> u32 {
+    info["pid"].as_u64().unwrap() as u32
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+fn lives_and_comes_back(flavor: &str) {
+    let servers = Servers::new();
+    let up = [
+        "up",
+        "shop",
+        "--server",
+        flavor,
+        "--port",
+        "0",
+        "--set",
+        "innodb-buffer-pool-size=48M",
+    ];
+    let info = servers.json(&up);
+    assert_eq!(info["state"], "running");
+    let folder = Path::new(info["folder"].as_str().unwrap());
+    assert_eq!(mode(folder), 0o700);
+    let options = Path::new(info["client_options"].as_str().unwrap());
+    assert_eq!(mode(options), 0o600);
+    let password = fs::read_to_string(options).unwrap();
+    let password = password
+        .lines()
+        .find_map(|line| line.strip_prefix("password = "));
+    assert!(!info.to_string().contains(password.unwrap()));
+
+    let mut session = servers.session("shop");
+    let pool: Option<u64> = session
+        .value("ask", "SELECT @@innodb_buffer_pool_size")
+        .unwrap();
+    assert_eq!(pool, Some(48 << 20));
+    session
+        .run("create", "CREATE TABLE sbtest.t (a INT)")
+        .unwrap();
+    session
+        .run("insert", "INSERT INTO sbtest.t VALUES (7)")
+        .unwrap();
+    drop(session);
+    by_tcp(&info, flavor, password.unwrap());
+
+    // Its owner has ended; a sweep for leftovers of the dead leaves it alone.
+    let swept = Weir::in_world(&servers.world).args(["clean"]).succeeds();
+    assert_eq!(swept.stdout, "nothing was left behind\n");
+    assert!(is_alive(pid(&info)));
+    let twice = servers.weir(&["up", "shop"]).fails();
+    assert!(twice.contains("runs already"), "{twice}");
+
+    // A snapshot, then other data, then back.
+    let taken = servers.json(&["snapshot", "take", "shop", "--as", "one row"]);
+    let snapshot = taken["name"].as_str().unwrap();
+    let rows = |servers: &Servers| -> u64 {
+        let mut session = servers.session("shop");
+        let rows = session.value("count", "SELECT COUNT(*) FROM sbtest.t");
+        rows.unwrap().unwrap()
+    };
+    let mut session = servers.session("shop");
+    session
+        .run("insert", "INSERT INTO sbtest.t VALUES (8)")
+        .unwrap();
+    assert_eq!(rows(&servers), 2);
+    servers.weir(&["restore", "shop", snapshot]).succeeds();
+    assert_eq!(rows(&servers), 1);
+    let listed = servers.weir(&["snapshot", "list"]).succeeds().stdout;
+    assert!(
+        listed.contains("one row") && listed.contains(snapshot),
+        "{listed}"
+    );
+
+    // A second one from the snapshot, while the first is down.
+    servers.weir(&["down", "shop"]).succeeds();
+    servers
+        .weir(&["up", "copy", "--snapshot", snapshot])
+        .succeeds();
+    servers.weir(&["up", "shop"]).succeeds();
+    assert_eq!(rows(&servers), 1);
+    servers.weir(&["snapshot", "rm", snapshot]).succeeds();
+
+    let last = servers.json(&["list"])[1].clone();
+    servers.weir(&["down", "shop", "--remove"]).succeeds();
+    assert!(!is_alive(pid(&last)) && !folder.exists());
+}
+
+/// The loopback lets in with the same password.
+fn by_tcp(info: &Value, flavor: &str, password: &str) {
+    let endpoint = weir_model::Endpoint {
+        address: weir_model::Address::Tcp(
+            "127.0.0.1".into(),
+            info["port"].as_u64().unwrap() as u16,
+        ),
+        user: "weir".into(),
+        password: weir_model::Secret::new(password),
+        database: "sbtest".into(),
+        tls: weir_model::Tls::default(),
+    };
+    let version: Option<String> = Session::open(&endpoint)
+        .unwrap()
+        .value("ask", "SELECT VERSION()")
+        .unwrap();
+    assert_eq!(version.unwrap().contains("MariaDB"), flavor == "mariadb");
+}
+
+#[test]
+fn a_mysql_server_stays_up_and_comes_back() {
+    lives_and_comes_back("mysql");
+}
+
+#[test]
+fn a_mariadb_server_stays_up_and_comes_back() {
+    lives_and_comes_back("mariadb");
+}
+
+/// One line each, and nothing stays: no process, no folder.
+fn bad_input_leaves_nothing(flavor: &str) {
+    let servers = Servers::new();
+    let fails = |arguments: &[&str]| {
+        let arguments = [&["up", "x", "--server", flavor], arguments].concat();
+        let error = servers.weir(&arguments).fails();
+        assert!(!servers.path("state/weir/instances/x").exists(), "{error}");
+        assert!(servers.world.live_pids("server").is_empty(), "{error}");
+        error
+    };
+    let unknown = fails(&["--set", "innodb_doublewrit=1"]);
+    assert!(
+        unknown.contains("did you mean `innodb_doublewrite`"),
+        "{unknown}"
+    );
+
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let error = fails(&["--port", &port]);
+    assert!(error.contains(&port) && error.contains("in use"), "{error}");
+
+    // The server's own words.
+    let crash = fails(&["--set", "innodb_data_file_path=nonsense"]);
+    assert!(crash.to_lowercase().contains("file path"), "{crash}");
+
+    let missing = fails(&["--snapshot", "nothing"]);
+    assert!(missing.contains("no snapshot `nothing`"), "{missing}");
+    let name = servers.weir(&["up", "../x"]).fails();
+    assert!(name.contains("is no name"), "{name}");
+}
+
+#[test]
+fn bad_input_on_mysql_leaves_nothing() {
+    bad_input_leaves_nothing("mysql");
+}
+
+#[test]
+fn bad_input_on_mariadb_leaves_nothing() {
+    bad_input_leaves_nothing("mariadb");
+}
+
+#[test]
+fn what_is_not_there_is_named_with_the_nearest() {
+    let servers = Servers::new();
+    let error = servers.weir(&["down", "shop"]).fails();
+    assert!(error.contains("no instance `shop`"), "{error}");
+    let listed = servers.weir(&["list"]).succeeds();
+    assert!(listed.stdout.contains("no private servers"));
+}
