@@ -116,7 +116,10 @@ fn redo_log(
         Flavor::Mariadb if number >= (10, 5, 0) => 1,
         _ => 2,
     };
-    let has_files = !has_capacity && !(flavor == Flavor::Mariadb && number >= (10, 6, 0));
+    let has_files = match flavor {
+        Flavor::Mysql => !has_capacity,
+        Flavor::Mariadb => number < (10, 6, 0),
+    };
     let of_file = match (&capacity, &file_size) {
         (Some(value), Some(_)) => {
             return Err(ServerError::Value {
