@@ -57,6 +57,7 @@ pub(crate) struct JsonArguments {
 }
 
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // each is a switch of the command line
 pub(crate) struct RunArguments {
     /// The study file
     pub(crate) study: PathBuf,
