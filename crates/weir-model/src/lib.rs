@@ -5,12 +5,14 @@
 
 mod analysis;
 mod claim;
+mod deployment;
 mod design;
 mod device;
 mod drive;
 mod endpoint;
 mod file_kind;
 mod judgement;
+mod limits;
 mod metric;
 mod plan;
 mod result;
@@ -25,6 +27,7 @@ pub use analysis::{
     OverallEffect, PoolElasticity, ResultComparison, Scalability,
 };
 pub use claim::{Bound, Claim};
+pub use deployment::{Deployment, PoolStart, Replication};
 pub use design::{Factor, LatencyStatistic, Objective, Repetition, SearchGoal, SearchPlan};
 pub use device::{DeviceModel, Nanoseconds, Op, OpKind};
 pub use drive::{
@@ -39,6 +42,7 @@ pub use file_kind::FileKind;
 pub use judgement::{
     Comparison, Finding, Method, MetricRatio, Ratio, SecondOpinion, Severity, Verdict,
 };
+pub use limits::{CpuList, Limits};
 pub use metric::{Metric, MetricKind, Sample, metrics};
 pub use plan::{
     Cell, CrashTest, DataPlan, DistributionName, LoadSettings, NegativeControl, Plan, PlannedRun,

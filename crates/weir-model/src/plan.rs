@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Claim, Duration, Factor, Flavor, Repetition, Scale, SearchPlan};
+use crate::{Claim, Deployment, Duration, Factor, Flavor, Repetition, Scale, SearchPlan};
 
 /// A study with nothing left to decide. It is stored with the result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,6 +56,11 @@ impl Plan {
     /// The data of `cell`.
     pub fn data_of<'a>(&'a self, cell: &'a Cell) -> &'a DataPlan {
         cell.data.as_ref().unwrap_or(&self.data)
+    }
+
+    /// How the server of `cell` is deployed.
+    pub fn deployment_of<'a>(&'a self, cell: &'a Cell) -> &'a Deployment {
+        cell.deployment.as_ref().unwrap_or(&self.server.deployment)
     }
 
     /// The load of `cell`.
@@ -117,6 +122,9 @@ pub struct ServerSettings {
     pub binary: Option<PathBuf>,
     /// Variables of all cells: name -> value as in an option file, scaled.
     pub variables: BTreeMap<String, String>,
+    /// Limits, buffer pool and replicas.
+    #[serde(default, skip_serializing_if = "Deployment::is_plain")]
+    pub deployment: Deployment,
 }
 
 /// The data that every run starts from.
@@ -178,6 +186,9 @@ pub struct Cell {
     /// The server program, where it is a factor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerChoice>,
+    /// How it is deployed, where that is a factor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deployment: Option<Deployment>,
     /// The data, where they are a factor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<DataPlan>,

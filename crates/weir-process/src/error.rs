@@ -30,6 +30,17 @@ pub enum ProcessError {
         /// The system's reason.
         source: io::Error,
     },
+    /// Memory could not be limited.
+    #[error(
+        "cannot limit memory to {limit_bytes} bytes ({why}); run as root, or in a unit of systemd's \
+         with Delegate=memory, or without the limit"
+    )]
+    MemoryLimit {
+        /// The limit.
+        limit_bytes: u64,
+        /// What the system said.
+        why: String,
+    },
     /// A mount could not be removed.
     #[error("cannot unmount `{path}` ({reason}); try `fusermount3 -u -z {path}`")]
     Unmount {

@@ -5,6 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
 use rustix::process::{Signal, getppid, set_parent_process_death_signal, setsid};
+use rustix::thread::{CpuSet, sched_setaffinity};
 
 /// Starts `command`; when the calling *thread* ends, however it ends, the child gets `signal`.
 ///
@@ -42,6 +43,21 @@ pub fn spawn_standing(command: &mut Command) -> io::Result<Child> {
         command.pre_exec(|| Ok(setsid().map(|_| ())?));
     }
     command.spawn()
+}
+
+/// Lets `command` run on the processors with these numbers only (`sched_setaffinity(2)`), with all
+/// that it starts.
+pub fn pin(command: &mut Command, cpus: &[u32]) {
+    let mut set = CpuSet::new();
+    for cpu in cpus {
+        set.set(*cpu as usize);
+    }
+    #[allow(unsafe_code)]
+    // SAFETY: the closure makes one system call on a value of its own, which is allowed between
+    // fork and exec.
+    unsafe {
+        command.pre_exec(move || Ok(sched_setaffinity(None, &set)?));
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! account's password.
 
 use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -89,6 +89,19 @@ impl DataNote {
             version: raw.version,
             password: Secret::new(raw.password),
         })
+    }
+}
+
+/// Takes from a copy of a data directory what tells it from all others: a server gives itself a new
+/// identity at its next start, and may then follow the original (MySQL manual, `server_uuid`).
+pub fn forget_identity(data_dir: &Path) -> Result<(), PathError> {
+    let path = data_dir.join("auto.cnf");
+    match fs::remove_file(&path) {
+        // MariaDB has none.
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(PathError::on("remove", &path)(error))
+        }
+        _ => Ok(()),
     }
 }
 

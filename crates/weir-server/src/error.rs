@@ -186,6 +186,48 @@ pub enum ServerError {
         /// Its name.
         name: String,
     },
+    /// A buffer pool of another size than was asked for.
+    #[error(
+        "the buffer pool is {actual} instead of {wanted} ({why}); ask for less, or restart the server"
+    )]
+    PoolSize {
+        /// What was asked for.
+        wanted: Bytes,
+        /// What was read back.
+        actual: Bytes,
+        /// Why, as far as the server says.
+        why: String,
+    },
+    /// A buffer pool that was not brought to its state.
+    #[error(
+        "the buffer pool was not {what} within {seconds} s (the server says `{told}`); look at its error log"
+    )]
+    PoolWait {
+        /// Resized, loaded or dumped.
+        what: &'static str,
+        /// How long was waited at most.
+        seconds: u64,
+        /// The server's status.
+        told: String,
+    },
+    /// A setting of the doublewrite buffer that would not be safe.
+    #[error("innodb_doublewrite = {wanted} is refused: {why}; {remedy}")]
+    Doublewrite {
+        /// `ON` or `OFF`.
+        wanted: &'static str,
+        /// Why not.
+        why: String,
+        /// What would do.
+        remedy: String,
+    },
+    /// A replica that is not where it should be.
+    #[error("the replica {what} ({words}); look at its error log")]
+    Replication {
+        /// What it does not do.
+        what: &'static str,
+        /// The server's own words.
+        words: String,
+    },
     /// A statement or a connection failed.
     #[error("cannot {action}: {}", words(.source))]
     Query {

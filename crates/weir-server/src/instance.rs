@@ -8,6 +8,7 @@
 mod change;
 mod folder;
 mod record;
+mod replica;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,10 +22,11 @@ use weir_process::PathError;
 use crate::data_directory::{create_private_directory, is_free};
 use crate::{
     Life, PrivateServer, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions,
-    copy_directory, initialise, space_occupied,
+    copy_directory, forget_identity, initialise, space_occupied,
 };
 
 use folder::Folder;
+pub(crate) use folder::let_in_from_loopback;
 pub use record::{Instance, InstanceState};
 
 /// Crash recovery of a large redo log takes minutes.
@@ -117,8 +119,7 @@ impl Instances {
             DataSource::Instance(name) => {
                 let from = self.folder(name).data();
                 copy_directory(&from, &data)?;
-                // The identity of the original (MySQL manual, "The auto.cnf file").
-                let _ = fs::remove_file(data.join("auto.cnf"));
+                forget_identity(&data)?;
             }
         }
         launch(binary, instance, folder)?;
@@ -232,6 +233,7 @@ fn launch(binary: &ServerBinary, instance: &Instance, folder: &Folder) -> Result
         ..StartOptions::new(folder.data(), folder.run())
     };
     options.variables = instance.start_variables();
+    options.limits = instance.limits.clone();
     if let Some(port) = instance.port {
         check_port(port)?;
     }

@@ -8,13 +8,16 @@
 //! stopped by its name.
 
 mod data_directory;
+mod doublewrite;
 mod error;
 mod error_log;
 mod find;
 mod initialise;
 mod instance;
 mod option_file;
+mod pool;
 mod private_server;
+mod replication;
 mod run;
 mod session;
 mod snapshot;
@@ -23,12 +26,18 @@ mod state;
 pub mod testing;
 mod variables;
 
-pub use data_directory::DATABASE;
+pub use data_directory::{DATABASE, forget_identity};
+pub use doublewrite::{
+    DOUBLEWRITE, DoublewriteStatus, Proof, Relative, RestartCost, SwitchRecord, check_switch,
+    is_on, log_switch, switch_log,
+};
 pub use error::ServerError;
 pub use find::{ServerBinary, choose, find};
 pub use initialise::initialise;
 pub use instance::{DataSource, Instance, InstanceInfo, InstanceState, Instances, free_port};
+pub use pool::PoolState;
 pub use private_server::{Life, PrivateServer, StartOptions};
+pub use replication::{Role, attach, replication_variables, wait_until_caught_up};
 pub use session::Session;
 pub use snapshot::{
     SnapshotHold, SnapshotInfo, SnapshotKey, Snapshots, cache_directory, check_space,

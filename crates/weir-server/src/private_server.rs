@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use weir_model::{Address, Endpoint, Secret};
 use weir_process::{
-    Entry, EntryKind, ProcessIdentity, Registration, Registry, Signal, WorkDirectory,
-    spawn_standing, spawn_tied,
+    Entry, EntryKind, MemoryGroup, ProcessIdentity, Registration, Registry, Signal, WorkDirectory,
+    pin, spawn_standing, spawn_tied,
 };
 
 use crate::data_directory::{
@@ -44,6 +44,8 @@ pub struct PrivateServer {
     is_left: bool,
     _registration: Registration,
     _socket_dir: Option<WorkDirectory>,
+    /// Its limit of memory; after it in the order of drops.
+    _memory: Option<MemoryGroup>,
 }
 
 impl PrivateServer {
@@ -97,6 +99,13 @@ impl PrivateServer {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log);
+        if let Some(cpus) = &options.limits.cpus {
+            pin(&mut command, cpus.numbers());
+        }
+        let memory = options.limits.memory;
+        let memory = memory
+            .map(|limit| MemoryGroup::create(limit.0))
+            .transpose()?;
         let child = match options.life {
             Life::Tied => spawn_tied(&mut command, Signal::KILL),
             Life::Standing => spawn_standing(&mut command),
@@ -104,6 +113,10 @@ impl PrivateServer {
         let child = child.map_err(PathError::on("start", &binary.path))?;
         let process = ProcessIdentity::of(child.id());
         let mut child = KillOnError(Some(child));
+        if let Some(group) = &memory {
+            // It has opened no more than its program by now.
+            group.add(process.map_or(0, |process| process.pid))?;
+        }
         let registration = Registry::open()?.record(&Entry {
             process,
             ..Entry::new(EntryKind::Server)
@@ -118,6 +131,7 @@ impl PrivateServer {
             is_left: false,
             _registration: registration,
             _socket_dir: socket_dir,
+            _memory: memory,
         })
     }
 

@@ -6,20 +6,18 @@
 
 mod history;
 mod known;
+mod redo_log;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 
-use weir_model::{Bytes, Flavor, ServerVersion};
+use weir_model::{Flavor, ServerVersion};
 
 use crate::ServerError;
 use history::Instead;
 pub use known::{check_variables, known_variables};
 
-const REDO_CAPACITY: &str = "innodb_redo_log_capacity";
-const LOG_FILE_SIZE: &str = "innodb_log_file_size";
-const LOG_FILES: &str = "innodb_log_files_in_group";
 const DOUBLEWRITE: &str = "innodb_doublewrite";
 
 /// `variables` in the names and values of one server.
@@ -36,7 +34,7 @@ pub fn translate(
     for (name, value) in variables {
         put(&mut wanted, normalize(name), value.clone())?;
     }
-    let mut translated = redo_log(flavor, version, &mut wanted)?;
+    let mut translated = redo_log::translate(flavor, version, &mut wanted)?;
     for (name, value) in wanted {
         if name == DOUBLEWRITE {
             check_doublewrite(flavor, version, &value)?;
@@ -96,95 +94,6 @@ fn native(
 /// A variable's name as `SHOW VARIABLES` prints it.
 fn normalize(name: &str) -> String {
     name.trim().replace('-', "_").to_ascii_lowercase()
-}
-
-/// Takes the variables of the redo log's size out of `wanted` and gives them as the server has them.
-///
-/// MySQL 8.0.30 and later have one capacity. Before, the log was `innodb_log_files_in_group` files,
-/// two unless said otherwise, of `innodb_log_file_size`; MariaDB has one file since 10.5, and no
-/// variable for their number since 10.6.
-fn redo_log(
-    flavor: Flavor,
-    version: ServerVersion,
-    wanted: &mut BTreeMap<String, String>,
-) -> Result<BTreeMap<String, String>, ServerError> {
-    let number = (version.major, version.minor, version.patch);
-    let [capacity, file_size, files] =
-        [REDO_CAPACITY, LOG_FILE_SIZE, LOG_FILES].map(|name| wanted.remove(name));
-    let has_capacity = flavor == Flavor::Mysql && number >= (8, 0, 30);
-    let files_default = match flavor {
-        Flavor::Mariadb if number >= (10, 5, 0) => 1,
-        _ => 2,
-    };
-    let has_files = match flavor {
-        Flavor::Mysql => !has_capacity,
-        Flavor::Mariadb => number < (10, 6, 0),
-    };
-    let of_file = match (&capacity, &file_size) {
-        (Some(value), Some(_)) => {
-            return Err(ServerError::Value {
-                name: REDO_CAPACITY.to_owned(),
-                value: value.clone(),
-                why: format!("{LOG_FILE_SIZE} says the same in another way; keep one"),
-            });
-        }
-        (None, None) => {
-            // A number of files alone says nothing where there is one size for all.
-            return Ok(files
-                .filter(|_| has_files)
-                .map(|files| (LOG_FILES.to_owned(), files))
-                .into_iter()
-                .collect());
-        }
-        (Some(value), None) => (REDO_CAPACITY, value),
-        (None, Some(value)) => (LOG_FILE_SIZE, value),
-    };
-    let (name, value) = of_file;
-    let mut native = BTreeMap::new();
-    if has_files && let Some(files) = &files {
-        native.insert(LOG_FILES.to_owned(), files.clone());
-    }
-    let as_written = if has_capacity {
-        name == REDO_CAPACITY
-    } else {
-        name == LOG_FILE_SIZE && (has_files || files.is_none())
-    };
-    if as_written {
-        native.insert(name.to_owned(), value.clone());
-        return Ok(native);
-    }
-    let refused = |name: &str, value: &str, why: String| ServerError::Value {
-        name: name.to_owned(),
-        value: value.to_owned(),
-        why,
-    };
-    let bytes: Bytes = value
-        .parse()
-        .map_err(|error| refused(name, value, format!("{error}")))?;
-    let files: u64 = match &files {
-        Some(text) => text
-            .parse()
-            .ok()
-            .filter(|files| *files > 0)
-            .ok_or_else(|| refused(LOG_FILES, text, "must be a number of files".to_owned()))?,
-        None => files_default.max(if has_capacity { 2 } else { 1 }),
-    };
-    let native_size = if name == LOG_FILE_SIZE {
-        (
-            if has_capacity {
-                REDO_CAPACITY
-            } else {
-                LOG_FILE_SIZE
-            },
-            bytes.0.saturating_mul(files),
-        )
-    } else if has_files {
-        (LOG_FILE_SIZE, bytes.0 / files)
-    } else {
-        (LOG_FILE_SIZE, bytes.0)
-    };
-    native.insert(native_size.0.to_owned(), native_size.1.to_string());
-    Ok(native)
 }
 
 fn check_doublewrite(

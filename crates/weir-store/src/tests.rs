@@ -20,6 +20,7 @@ fn study() -> StudyResult {
                 flavor: Flavor::Mysql,
                 version: None,
                 binary: None,
+                deployment: weir_model::Deployment::default(),
                 variables: BTreeMap::new(),
             },
             data: DataPlan {

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use weir_model::{CrashTest, DistributionName, Duration, Price, Scale, parse_toml};
+use weir_model::{
+    Bytes, CpuList, CrashTest, Deployment, DistributionName, Duration, Limits, PoolStart, Price,
+    Replication, Scale, parse_toml,
+};
 
 use crate::StudyError;
 use crate::declared::{ClaimSection, NegativeControlSection};
@@ -74,6 +77,32 @@ pub(crate) struct ServerSection {
     pub(crate) flavor: String,
     #[serde(default)]
     pub(crate) config: BTreeMap<String, Setting>,
+    /// The processors that it may run on: `0-1`.
+    #[serde(default)]
+    cpus: Option<CpuList>,
+    /// The memory that it may have, with the files that it reads; not scaled.
+    #[serde(default)]
+    memory: Option<Bytes>,
+    #[serde(default)]
+    pool: PoolStart,
+    #[serde(default)]
+    replicas: u32,
+    #[serde(default)]
+    replication: Replication,
+}
+
+impl ServerSection {
+    pub(crate) fn deployment(&self) -> Deployment {
+        Deployment {
+            limits: Limits {
+                cpus: self.cpus.clone(),
+                memory: self.memory,
+            },
+            pool: self.pool,
+            replicas: self.replicas,
+            replication: self.replication,
+        }
+    }
 }
 
 fn mysql() -> String {

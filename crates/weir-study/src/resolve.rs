@@ -111,6 +111,7 @@ impl Resolver<'_> {
                 version: server.version,
                 binary: server.binary,
                 variables: self.shared_variables()?,
+                deployment: file.server.deployment(),
             },
             data: DataPlan {
                 workload,

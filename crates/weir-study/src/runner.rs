@@ -10,6 +10,7 @@ mod data;
 mod drives;
 mod host;
 mod place;
+mod replicas;
 mod stage;
 mod usage;
 mod warmup;

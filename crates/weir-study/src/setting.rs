@@ -8,7 +8,13 @@ use std::path::Path;
 pub(crate) const RUN_DIRECTORY: &str = "(run)";
 
 /// Variables that differ between two starts of one server, or two moments of one start.
-const NOT_SETTINGS: [&str; 8] = [
+const NOT_SETTINGS: [&str; 14] = [
+    "gtid_binlog_state",
+    "gtid_owned",
+    "gtid_purged",
+    "gtid_slave_pos",
+    "port",
+    "report_port",
     "gtid_binlog_pos",
     "gtid_current_pos",
     "gtid_executed",

@@ -66,6 +66,7 @@ fn settings(plan: &Plan, cell: &Cell) -> Settings {
     let effective = Cell {
         levels: BTreeMap::new(),
         server: Some(plan.server_of(cell)),
+        deployment: Some(plan.deployment_of(cell).clone()),
         data: Some(plan.data_of(cell).clone()),
         load: Some(plan.load_of(cell).clone()),
         probe: None,

@@ -3,12 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use weir_model::{Bytes, Cell, Duration, Flavor, Plan, Scale, ServerChoice, WorkloadName, nearest};
+use weir_model::{
+    Bytes, Cell, Duration, Flavor, Plan, PoolStart, Scale, ServerChoice, WorkloadName, nearest,
+};
 
 use crate::StudyError;
 
 /// Names that are not server variables and not options of a workload.
-const OWN_NAMES: [&str; 9] = [
+const OWN_NAMES: [&str; 11] = [
+    "pool",
+    "replicas",
     "drive",
     "server",
     "threads",
@@ -63,6 +67,8 @@ pub(crate) enum Target {
     /// A key of the drive's profile.
     DriveKey(String),
     Server,
+    Pool,
+    Replicas,
     Threads,
     Rate,
     Rtt,
@@ -81,6 +87,8 @@ impl Target {
         match name {
             "drive" => Self::Drive,
             "server" => Self::Server,
+            "pool" => Self::Pool,
+            "replicas" => Self::Replicas,
             "threads" => Self::Threads,
             "rate" => Self::Rate,
             "rtt" => Self::Rtt,
@@ -121,6 +129,11 @@ impl Target {
                 cell.drive_settings.insert(key.clone(), value.to_owned());
             }
             Self::Server => cell.server = Some(server(value, flavor_of)?),
+            Self::Pool => deployment(cell, plan).pool = pool(value)?,
+            Self::Replicas => {
+                let number = value.parse().map_err(|_| "must be a number of replicas");
+                deployment(cell, plan).replicas = number?;
+            }
             Self::Threads => cell.threads = positive(value, "number of connections")?,
             Self::Tables => data(cell, plan).tables = positive(value, "number of tables")?,
             Self::Rows => {
@@ -155,6 +168,19 @@ pub(crate) fn own_names() -> impl Iterator<Item = &'static str> {
 
 fn data<'a>(cell: &'a mut Cell, plan: &Plan) -> &'a mut weir_model::DataPlan {
     cell.data.get_or_insert_with(|| plan.data.clone())
+}
+
+fn deployment<'a>(cell: &'a mut Cell, plan: &Plan) -> &'a mut weir_model::Deployment {
+    cell.deployment
+        .get_or_insert_with(|| plan.server.deployment.clone())
+}
+
+fn pool(value: &str) -> Result<PoolStart, String> {
+    match value {
+        "cold" => Ok(PoolStart::Cold),
+        "warm" => Ok(PoolStart::Warm),
+        _ => Err("must be `cold` or `warm`; `repeat.within_server` leaves it as it was".to_owned()),
+    }
 }
 
 fn load<'a>(cell: &'a mut Cell, plan: &Plan) -> &'a mut weir_model::LoadSettings {

@@ -8,7 +8,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use weir_drive::RecordingOptions;
 use weir_model::{Bytes, Scale};
 
-pub(crate) use server::{DownArguments, ServerCommand, SnapshotCommand, UpArguments};
+pub(crate) use server::{
+    AdviseArguments, DoublewriteCommand, DownArguments, PoolArgument, PoolArguments, ServerCommand,
+    SnapshotCommand, SwitchArguments, UpArguments,
+};
 
 /// Which storage, memory and InnoDB settings make your MySQL faster, safer or cheaper, with
 /// evidence.

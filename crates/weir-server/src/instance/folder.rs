@@ -136,10 +136,10 @@ impl Folder {
 }
 
 /// The account that may log in from 127.0.0.1, with the password of the one for the socket.
-pub(super) fn let_in_from_loopback(endpoint: &Endpoint) -> Result<(), ServerError> {
+pub(crate) fn let_in_from_loopback(endpoint: &Endpoint) -> Result<(), ServerError> {
     let action = "make the account for the loopback";
     let mut session = Session::open(endpoint)?;
-    // What belongs to this server alone is not told to its replicas.
+    // What belongs to this server alone is not told to its replicas: they have a copy or need none.
     session.run(action, "SET SESSION sql_log_bin = 0")?;
     let account = format!("'{USER}'@'127.0.0.1'");
     let password = endpoint.password.reveal();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use weir_model::{Flavor, ServerVersion};
+use weir_model::{Flavor, Limits, ServerVersion};
 use weir_process::PathError;
 
 use crate::data_directory::write_private;
@@ -33,6 +33,12 @@ pub struct Instance {
     /// The port of 127.0.0.1 on which it listens too.
     #[serde(default)]
     pub port: Option<u16>,
+    /// What it may use of the machine.
+    #[serde(default, skip_serializing_if = "Limits::is_none")]
+    pub limits: Limits,
+    /// The instance of which it is a replica.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replica_of: Option<String>,
     /// The snapshot that its data were restored from.
     #[serde(default)]
     pub snapshot: Option<String>,
@@ -61,6 +67,8 @@ impl Instance {
             program: binary.path.clone(),
             variables: BTreeMap::new(),
             port: None,
+            limits: Limits::default(),
+            replica_of: None,
             snapshot: None,
         }
     }

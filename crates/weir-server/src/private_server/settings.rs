@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use weir_model::Flavor;
+use weir_model::{Flavor, Limits};
 use weir_process::{WorkDirectory, runtime_directory};
 
 use crate::option_file::OptionFile;
@@ -38,6 +38,8 @@ pub struct StartOptions {
     pub socket: Option<PathBuf>,
     /// How long it lives.
     pub life: Life,
+    /// What it may use of the machine.
+    pub limits: Limits,
     /// Variables, in any flavour's names that [`crate::translate`] knows.
     pub variables: BTreeMap<String, String>,
     /// How long the server may take to answer: crash recovery of a large redo log takes minutes.
@@ -52,6 +54,7 @@ impl StartOptions {
             run_dir: run_dir.into(),
             socket: None,
             life: Life::Tied,
+            limits: Limits::default(),
             variables: BTreeMap::new(),
             timeout: Duration::from_mins(2),
         }

@@ -1,5 +1,6 @@
 //! Names and values per version, without a server.
 
+use super::redo_log::{CAPACITY as REDO_CAPACITY, FILE_SIZE as LOG_FILE_SIZE, FILES as LOG_FILES};
 use super::*;
 
 fn translated(
@@ -93,163 +94,45 @@ fn two_spellings_of_one_variable_are_refused() {
     assert!(translate(Flavor::Mysql, "9.7.4".parse().unwrap(), &variables).is_err());
 }
 
-/// One case a line: flavour, version, what a study says, what the server is told or why not.
+/// What a study says, and what the server is told or why it cannot be.
+const CASES: &str = "\
+mysql 5.7.44: query_cache_size = 1M -> query_cache_size = 1M
+mysql 8.0.36: query_cache_size = 1M -> refused: removed in mysql 8.0.3
+mariadb 12.0.2: query-cache-size = 1M -> query_cache_size = 1M
+mysql 5.7.44: tx_isolation = READ-COMMITTED -> tx_isolation = READ-COMMITTED
+mysql 8.4.3: tx_isolation = READ-COMMITTED -> transaction_isolation = READ-COMMITTED
+mysql 8.0.36: expire_logs_days = 3 -> expire_logs_days = 3
+mysql 9.7.4: expire_logs_days = 3 -> binlog_expire_logs_seconds = 259200
+mysql 9.7.4: expire_logs_days = x -> refused: whole number
+mysql 5.7.44: innodb_doublewrite_pages = 64 -> refused: new in mysql 8.0.20
+mariadb 11.4.3: innodb_doublewrite_pages = 64 -> refused: mariadb has none
+mysql 9.7.4: slave_parallel_threads = 4 -> replica_parallel_workers = 4
+mysql 8.0.20: slave_parallel_threads = 4 -> slave_parallel_workers = 4
+mariadb 10.11.19: replica_parallel_workers = 4 -> slave_parallel_threads = 4
+mariadb 10.4.34: innodb_buffer_pool_instances = 8 -> innodb_buffer_pool_instances = 8
+mariadb 10.6.0: innodb_buffer_pool_instances = 8 -> refused: removed in mariadb 10.6.0
+mysql 9.7.4: innodb_buffer_pool_instances = 8 -> innodb_buffer_pool_instances = 8
+mariadb 10.11.19: innodb_change_buffering = none -> innodb_change_buffering = none
+mariadb 11.4.3: innodb_change_buffering = none -> refused: no change buffer
+mysql 8.0.36: default_authentication_plugin = x -> default_authentication_plugin = x
+mysql 8.4.0: default_authentication_plugin = x -> refused: authentication_policy
+mariadb 10.11.19: innodb_flush_method = O_DIRECT -> innodb_flush_method = O_DIRECT";
+
 #[test]
 fn each_version_is_told_what_it_understands() {
-    use Flavor::{Mariadb, Mysql};
-    let cases: &[(Flavor, &str, &str, &str, Result<(&str, &str), &str>)] = &[
-        (
-            Mysql,
-            "5.7.44",
-            "query_cache_size",
-            "1M",
-            Ok(("query_cache_size", "1M")),
-        ),
-        (
-            Mysql,
-            "8.0.36",
-            "query_cache_size",
-            "1M",
-            Err("removed in mysql 8.0.3"),
-        ),
-        (
-            Mariadb,
-            "12.0.2",
-            "query-cache-size",
-            "1M",
-            Ok(("query_cache_size", "1M")),
-        ),
-        (
-            Mysql,
-            "5.7.44",
-            "tx_isolation",
-            "READ-COMMITTED",
-            Ok(("tx_isolation", "READ-COMMITTED")),
-        ),
-        (
-            Mysql,
-            "8.4.3",
-            "tx_isolation",
-            "READ-COMMITTED",
-            Ok(("transaction_isolation", "READ-COMMITTED")),
-        ),
-        (
-            Mysql,
-            "8.0.36",
-            "expire_logs_days",
-            "3",
-            Ok(("expire_logs_days", "3")),
-        ),
-        (
-            Mysql,
-            "9.7.4",
-            "expire_logs_days",
-            "3",
-            Ok(("binlog_expire_logs_seconds", "259200")),
-        ),
-        (Mysql, "9.7.4", "expire_logs_days", "x", Err("whole number")),
-        (
-            Mysql,
-            "5.7.44",
-            "innodb_doublewrite_pages",
-            "64",
-            Err("new in mysql 8.0.20"),
-        ),
-        (
-            Mariadb,
-            "11.4.3",
-            "innodb_doublewrite_pages",
-            "64",
-            Err("mariadb has none"),
-        ),
-        (
-            Mysql,
-            "9.7.4",
-            "slave_parallel_threads",
-            "4",
-            Ok(("replica_parallel_workers", "4")),
-        ),
-        (
-            Mysql,
-            "8.0.20",
-            "slave_parallel_threads",
-            "4",
-            Ok(("slave_parallel_workers", "4")),
-        ),
-        (
-            Mariadb,
-            "10.11.19",
-            "replica_parallel_workers",
-            "4",
-            Ok(("slave_parallel_threads", "4")),
-        ),
-        (
-            Mariadb,
-            "10.4.34",
-            "innodb_buffer_pool_instances",
-            "8",
-            Ok(("innodb_buffer_pool_instances", "8")),
-        ),
-        (
-            Mariadb,
-            "10.6.0",
-            "innodb_buffer_pool_instances",
-            "8",
-            Err("removed in mariadb 10.6.0"),
-        ),
-        (
-            Mysql,
-            "9.7.4",
-            "innodb_buffer_pool_instances",
-            "8",
-            Ok(("innodb_buffer_pool_instances", "8")),
-        ),
-        (
-            Mariadb,
-            "10.11.19",
-            "innodb_change_buffering",
-            "none",
-            Ok(("innodb_change_buffering", "none")),
-        ),
-        (
-            Mariadb,
-            "11.4.3",
-            "innodb_change_buffering",
-            "none",
-            Err("no change buffer"),
-        ),
-        (
-            Mysql,
-            "8.0.36",
-            "default_authentication_plugin",
-            "x",
-            Ok(("default_authentication_plugin", "x")),
-        ),
-        (
-            Mysql,
-            "8.4.0",
-            "default_authentication_plugin",
-            "x",
-            Err("authentication_policy"),
-        ),
-        (
-            Mariadb,
-            "10.11.19",
-            "innodb_flush_method",
-            "O_DIRECT",
-            Ok(("innodb_flush_method", "O_DIRECT")),
-        ),
-    ];
-    for (flavor, version, name, value, expected) in cases {
-        let result = translated(*flavor, version, (name, value));
-        let place = format!("{flavor} {version} {name}");
-        match (result, expected) {
-            (Ok(told), Ok((name, value))) => {
-                let expected = BTreeMap::from([((*name).to_owned(), (*value).to_owned())]);
-                assert_eq!(told, expected, "{place}");
-            }
-            (Err(error), Err(why)) => assert!(error.to_string().contains(why), "{place}: {error}"),
-            (result, _) => panic!("{place}: {result:?}"),
+    for case in CASES.lines() {
+        let (server, settings) = case.split_once(": ").unwrap();
+        let (flavor, version) = server.split_once(' ').unwrap();
+        let (said, told) = settings.split_once(" -> ").unwrap();
+        let said = said.split_once(" = ").unwrap();
+        let result = translated(flavor.parse().unwrap(), version, said);
+        if let Some(why) = told.strip_prefix("refused: ") {
+            let error = result.unwrap_err().to_string();
+            assert!(error.contains(why), "{case}: {error}");
+        } else {
+            let (name, value) = told.split_once(" = ").unwrap();
+            let expected = BTreeMap::from([(name.to_owned(), value.to_owned())]);
+            assert_eq!(result.unwrap(), expected, "{case}");
         }
     }
 }

@@ -105,6 +105,7 @@ pub(crate) fn fair() -> StudyResult {
                 flavor: Flavor::Mysql,
                 version: None,
                 binary: None,
+                deployment: weir_model::Deployment::default(),
                 variables: BTreeMap::new(),
             },
             data: DataPlan {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use weir_drive::{DriveProcess, MountOptions};
 use weir_load::{ArrivalKind, LoadPlan, Rate};
-use weir_model::{Approach, Cell, LoadSettings, Plan, PlannedRun, RunResult};
+use weir_model::{Approach, Cell, LoadSettings, Plan, PlannedRun, PoolStart, RunResult};
 use weir_probe::{DriveProbe, HostProbe, Probe, ProcessProbe, Sampler, StatusProbe};
 use weir_process::{PathError, WorkDirectory};
 use weir_server::{PrivateServer, StartOptions};
@@ -16,6 +16,7 @@ use super::bench::Bench;
 use super::commands;
 use super::data::{self, DataSets};
 use super::drives::Drive;
+use super::replicas;
 use super::warmup;
 use super::watch::{Measured, Watch};
 use crate::setting::{is_setting, without_directory};
@@ -27,6 +28,8 @@ const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 /// Everything that a run needs, in the order in which it must be taken down: the server, the drive
 /// that it writes to, the directory below both.
 pub(super) struct Stage {
+    /// They follow the server.
+    _replicas: Vec<PrivateServer>,
     server: PrivateServer,
     drive: Option<DriveProcess>,
     home: WorkDirectory,
@@ -64,11 +67,30 @@ impl Stage {
         };
         let mut options = StartOptions::new(data_root.join("data"), home.path().join("server"));
         options.variables = bench.plan.variables_of(cell);
+        let deployment = bench.plan.deployment_of(cell);
+        options.limits = deployment.limits.clone();
+        let port = replicas::prepare_primary(bench, cell, &mut options)?;
         commands.push(commands::server(bench.server_of(cell), &options)?);
         let watch = &mut data::watching(stop);
         let started = PrivateServer::start_watched(bench.server_of(cell), &options, watch);
-        let server = data::unless_stopped(started)?;
-        Ok(server.map(|server| Self {
+        let Some(server) = data::unless_stopped(started)? else {
+            return Ok(None);
+        };
+        if deployment.pool == PoolStart::Warm {
+            server.session()?.load_pool()?;
+        }
+        let mut followers = Vec::new();
+        if let Some(port) = port {
+            let primary = (&server, port);
+            let lines = &mut commands;
+            let started = replicas::start(bench, cell, data, home.path(), primary, lines, stop)?;
+            let Some(started) = started else {
+                return Ok(None);
+            };
+            followers = started;
+        }
+        Ok(Some(Self {
+            _replicas: followers,
             server,
             drive,
             home,

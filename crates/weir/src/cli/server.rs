@@ -1,6 +1,9 @@
 //! `weir server`: its commands and options.
 
-use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use weir_model::{Bytes, CpuList};
 
 use super::JsonArguments;
 
@@ -16,6 +19,13 @@ pub(crate) enum ServerCommand {
     Snapshot {
         #[command(subcommand)]
         command: SnapshotCommand,
+    },
+    /// What is in a server's buffer pool; change its size, dump it, load it
+    Pool(PoolArguments),
+    /// The doublewrite buffer of a server as a managed switch
+    Doublewrite {
+        #[command(subcommand)]
+        command: DoublewriteCommand,
     },
     /// Bring a server's data back to a snapshot; one that runs is stopped for it and started again
     Restore {
@@ -45,7 +55,102 @@ pub(crate) struct UpArguments {
     /// Listen on this port of 127.0.0.1 as well; 0: on a free one
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
+    /// The processors that a new one may run on, as in 0-1,3
+    #[arg(long, value_name = "LIST")]
+    pub(crate) cpus: Option<CpuList>,
+    /// The memory that a new one may have, with the files that it reads
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<Bytes>,
+    /// Start a new one as a replica of this server, which is stopped while its data are copied
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["snapshot", "server"])]
+    pub(crate) replica_of: Option<String>,
+    /// The replica's primary waits until it has received each commit
+    #[arg(long, requires = "replica_of")]
+    pub(crate) semi_sync: bool,
+    /// What is in the buffer pool when this returns
+    #[arg(long, value_enum, default_value = "cold")]
+    pub(crate) pool: PoolArgument,
     /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PoolArgument {
+    /// What a start reads
+    Cold,
+    /// The pages of the pool's last dump, which a snapshot keeps
+    Warm,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PoolArguments {
+    /// The server
+    pub(crate) name: String,
+    /// Change its size while the server runs, and read back what it then is
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) resize: Option<Bytes>,
+    /// Write down which pages it holds
+    #[arg(long)]
+    pub(crate) dump: bool,
+    /// Read the pages that were written down, and wait until that is done
+    #[arg(long)]
+    pub(crate) load: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DoublewriteCommand {
+    /// Whether it is on, what it does, what the storage promises, what a restart would cost
+    Status {
+        /// The server
+        name: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Switch it on: the server is started again
+    On(SwitchArguments),
+    /// Switch it off, if something proves that the storage tears no pages: the server is started again
+    Off(SwitchArguments),
+    /// Measure on a copy of the settings and in the same place what off would gain
+    Advise(AdviseArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SwitchArguments {
+    /// The server
+    pub(crate) name: String,
+    /// A crash test that held: the JSON of `weir crash-test --doublewrite off`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) verdict: Option<PathBuf>,
+    /// Say what would be done and what it costs; do nothing
+    #[arg(long)]
+    pub(crate) plan: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AdviseArguments {
+    /// The server
+    pub(crate) name: String,
+    /// How long each run is measured, after half as long a warm-up
+    #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) seconds: u32,
+    /// Runs of each setting
+    #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) runs: u32,
+    /// Rows in each of four tables
+    #[arg(long, value_name = "N", default_value = "200000", value_parser = clap::value_parser!(u64).range(1000..))]
+    pub(crate) rows: u64,
+    /// Connections
+    #[arg(long, value_name = "N", default_value = "16", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) threads: u32,
+    /// Print the whole result as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

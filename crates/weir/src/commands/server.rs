@@ -1,19 +1,22 @@
 //! `weir server`: private servers that stay up, and the snapshots of their data.
 
+mod advise;
 mod describe;
+mod doublewrite;
+mod pool;
 mod snapshot;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::bail;
-use weir_model::Flavor;
+use weir_model::{Flavor, Limits, Replication};
 use weir_server::{
-    DataSource, Instance, InstanceInfo, InstanceState, Instances, ServerBinary, Snapshots,
+    DataSource, Instance, InstanceInfo, InstanceState, Instances, ServerBinary, Session, Snapshots,
     cache_directory, check_variables, known_variables, translate,
 };
 
-use crate::cli::{DownArguments, ServerCommand, UpArguments};
+use crate::cli::{DownArguments, PoolArgument, ServerCommand, UpArguments};
 use crate::{Outcome, output};
 
 pub(crate) fn execute(command: &ServerCommand) -> anyhow::Result<Outcome> {
@@ -24,6 +27,8 @@ pub(crate) fn execute(command: &ServerCommand) -> anyhow::Result<Outcome> {
             describe::list(&Instances::open()?.list()?, arguments.json)?;
         }
         ServerCommand::Snapshot { command } => snapshot::execute(command)?,
+        ServerCommand::Pool(arguments) => pool::execute(arguments)?,
+        ServerCommand::Doublewrite { command } => return doublewrite::execute(command),
         ServerCommand::Restore {
             name,
             snapshot,
@@ -48,6 +53,9 @@ fn up(arguments: &UpArguments) -> anyhow::Result<()> {
         Some(existing) => up_again(&instances, &existing, arguments)?,
         None => up_new(&instances, arguments)?,
     };
+    if arguments.pool == PoolArgument::Warm {
+        Session::open(&instances.endpoint(&info.instance.name)?)?.load_pool()?;
+    }
     describe::one(&info, arguments.json)
 }
 
@@ -60,6 +68,9 @@ fn up_again(
     let of_a_new_one = arguments.server.is_some()
         || arguments.snapshot.is_some()
         || arguments.port.is_some()
+        || arguments.replica_of.is_some()
+        || arguments.cpus.is_some()
+        || arguments.memory.is_some()
         || !arguments.set.is_empty();
     if of_a_new_one {
         bail!(
@@ -75,10 +86,13 @@ fn up_new(instances: &Instances, arguments: &UpArguments) -> anyhow::Result<Inst
     let snapshots = Snapshots::open(&cache_directory())?;
     let snapshot = arguments.snapshot.as_deref();
     let snapshot = snapshot.map(|name| snapshots.named(name)).transpose()?;
-    let binary = match (&arguments.server, &snapshot) {
-        (Some(server), _) => program(server)?,
-        (None, Some(snapshot)) => program(&snapshot.key.flavor.to_string())?,
-        (None, None) => program(&Flavor::Mysql.to_string())?,
+    let primary = arguments.replica_of.as_deref();
+    let primary = primary.map(|name| instances.instance(name)).transpose()?;
+    let binary = match (&arguments.server, &snapshot, &primary) {
+        (_, _, Some(primary)) => primary.binary()?,
+        (Some(server), _, _) => program(server)?,
+        (None, Some(snapshot), _) => program(&snapshot.key.flavor.to_string())?,
+        (None, None, None) => program(&Flavor::Mysql.to_string())?,
     };
     let name = match &arguments.name {
         Some(name) => name.clone(),
@@ -87,10 +101,22 @@ fn up_new(instances: &Instances, arguments: &UpArguments) -> anyhow::Result<Inst
     let mut instance = Instance::new(name, &binary);
     instance.variables = variables(&binary, &arguments.set)?;
     instance.snapshot = snapshot.as_ref().map(|snapshot| snapshot.name.clone());
+    instance.limits = Limits {
+        cpus: arguments.cpus.clone(),
+        memory: arguments.memory,
+    };
     instance.port = match arguments.port {
         Some(0) => Some(weir_server::free_port()?),
         port => port,
     };
+    if let Some(primary) = &primary {
+        let replication = if arguments.semi_sync {
+            Replication::SemiSync
+        } else {
+            Replication::Async
+        };
+        return Ok(instances.create_replica(&primary.name, instance, replication)?);
+    }
     let source = match &snapshot {
         Some(snapshot) => DataSource::Snapshot(&snapshots, &snapshot.key),
         None => DataSource::Empty,

@@ -223,3 +223,162 @@ fn what_is_not_there_is_named_with_the_nearest() {
     let listed = servers.weir(&["list"]).succeeds();
     assert!(listed.stdout.contains("no private servers"));
 }
+
+/// A replica inherits; off needs a proof; a replica is never less safe than its primary; each change
+/// is logged.
+fn doublewrite_is_a_managed_switch(flavor: &str) {
+    let servers = Servers::new();
+    let direct = "innodb_flush_method=O_DIRECT";
+    let small = "innodb_buffer_pool_size=64M";
+    servers.json(&[
+        "up", "shop", "--server", flavor, "--set", direct, "--set", small,
+    ]);
+    let status = servers.json(&["doublewrite", "status", "shop"]);
+    assert_eq!(status["status"]["value"], "ON");
+    let error = servers.weir(&["doublewrite", "off", "shop"]).fails();
+    assert!(
+        error.contains("nothing proves") && error.contains("--verdict FILE"),
+        "{error}"
+    );
+
+    let verdict = servers.world.write("test.json", &crash_test(flavor, "OFF"));
+    let verdict = verdict.to_str().unwrap();
+    let planned = ["doublewrite", "off", "shop", "--verdict", verdict, "--plan"];
+    let planned = servers.weir(&planned).succeeds().stdout;
+    assert!(
+        planned.contains("nothing was done") && planned.contains("connections end"),
+        "{planned}"
+    );
+    servers
+        .weir(&["up", "copy", "--replica-of", "shop"])
+        .succeeds();
+    let error = servers
+        .weir(&["doublewrite", "off", "copy", "--verdict", verdict])
+        .fails();
+    assert!(error.contains("its primary `shop` has it on"), "{error}");
+
+    servers
+        .weir(&["doublewrite", "off", "shop", "--verdict", verdict])
+        .succeeds();
+    servers
+        .weir(&["doublewrite", "off", "copy", "--verdict", verdict])
+        .succeeds();
+    let value = servers
+        .session("copy")
+        .variable("innodb_doublewrite")
+        .unwrap();
+    assert_eq!(value.as_deref(), Some("OFF"));
+    let error = servers.weir(&["doublewrite", "on", "shop"]).fails();
+    assert!(error.contains("its replica `copy` has it off"), "{error}");
+    let log = fs::read_to_string(servers.path("state/weir/doublewrite.log")).unwrap();
+    assert_eq!(log.lines().count(), 2, "{log}");
+
+    let on = servers.world.write("on.json", &crash_test(flavor, "ON"));
+    servers.weir(&["doublewrite", "on", "copy"]).succeeds();
+    let error = servers.weir(&[
+        "doublewrite",
+        "off",
+        "copy",
+        "--verdict",
+        on.to_str().unwrap(),
+    ]);
+    assert!(
+        error
+            .fails()
+            .contains("made with the doublewrite buffer on")
+    );
+}
+
+/// What `weir crash-test --json` prints of a test that held.
+fn crash_test(flavor: &str, doublewrite: &str) -> String {
+    serde_json::json!({
+        "setting": {
+            "server": "/x/mysqld", "flavor": flavor, "version": "1.2.3", "drive": "intel-p4610",
+            "cut": "power", "rules": { "cache": "power-protected", "cache_size": 0, "atomicity": { "unit": 16384 } },
+            "variables": { "innodb_doublewrite": doublewrite }, "states": 300, "seed": 1,
+            "recording": "recording"
+        },
+        "control_setting": null,
+        "tally": {
+            "damaged": { "states": 0, "of": 300, "at_most": 0.01 },
+            "commits_lost": { "states": 0, "of": 300, "at_most": 0.01 },
+            "torn": 0, "recovery": {}, "by_moment": {}
+        },
+        "control": null,
+        "verdict": { "verdict": "held", "states": 300, "at_most": 0.01 },
+        "commits": 1, "events": 1, "states": [], "control_states": []
+    })
+    .to_string()
+}
+
+#[test]
+fn doublewrite_of_mysql_is_a_managed_switch() {
+    doublewrite_is_a_managed_switch("mysql");
+}
+
+#[test]
+fn doublewrite_of_mariadb_is_a_managed_switch() {
+    doublewrite_is_a_managed_switch("mariadb");
+}
+
+/// One study with replicas, limits and the buffer pool's state as a factor.
+fn a_study_deploys_its_servers(flavor: &str) {
+    let servers = Servers::new();
+    let study = servers.world.write(
+        "study.toml",
+        &format!(
+            r#"
+            [study]
+            title = "Deployed"
+            question = "Do replicas follow and pools warm?"
+            [server]
+            flavor = "{flavor}"
+            cpus = "0"
+            replicas = 1
+            replication = "semi_sync"
+            [server.config]
+            innodb_buffer_pool_size = "64M"
+            [data]
+            workload = "oltp_write_only"
+            rows = 20_000
+            [load]
+            threads = 2
+            warmup = "0s"
+            measure = "1s"
+            [factors]
+            pool = ["cold", "warm"]
+            [repeat]
+            runs = 1
+            seed = 1
+            "#
+        ),
+    );
+    fs::create_dir_all(servers.path("work")).unwrap();
+    let out = servers.path("out");
+    let output = Weir::in_world(&servers.world)
+        .args(["run", study.to_str().unwrap(), "--json"])
+        .args(["--out", out.to_str().unwrap()])
+        .args(["--work", servers.path("work").to_str().unwrap()])
+        .output();
+    assert!(matches!(output.code, Some(0 | 3)), "{}", output.stderr);
+    let result: Value = serde_json::from_str(&output.stdout).unwrap();
+    let runs = result["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 2);
+    for run in runs {
+        let commands = run["record"]["commands"].to_string() + &run["commands"].to_string();
+        assert!(commands.contains("server_id=2"), "{commands}");
+        let variables = &run["variables"];
+        assert_eq!(variables["log_bin"], "ON", "{variables}");
+    }
+    servers.world.assert_nothing_left();
+}
+
+#[test]
+fn a_study_deploys_mysql_servers() {
+    a_study_deploys_its_servers("mysql");
+}
+
+#[test]
+fn a_study_deploys_mariadb_servers() {
+    a_study_deploys_its_servers("mariadb");
+}

@@ -1,0 +1,67 @@
+//! A new instance that follows another.
+
+use super::{DataSource, Instance, InstanceInfo, Instances};
+use weir_model::Replication;
+
+use crate::replication::{Role, attach, replication_variables};
+use crate::{DOUBLEWRITE, ServerError, free_port};
+
+impl Instances {
+    /// Makes `replica` a replica of the instance called `primary`, which is stopped while its data
+    /// are copied, and listens on a port of the loopback from then on. The replica inherits the
+    /// primary's variables, and its doublewrite buffer whatever else it is given.
+    pub fn create_replica(
+        &self,
+        primary: &str,
+        mut replica: Instance,
+        replication: Replication,
+    ) -> Result<InstanceInfo, ServerError> {
+        super::record::check_name(&replica.name)?;
+        let mut source = self.instance(primary)?;
+        let binary = source.binary()?;
+        let followers = self.list()?;
+        let followers = followers
+            .iter()
+            .filter(|info| info.instance.replica_of.as_deref() == Some(primary));
+        let number = followers.count() as u32 + 1;
+
+        let before = source.clone();
+        source
+            .variables
+            .extend(replication_variables(&binary, Role::Primary, replication));
+        source.port = source.port.or(Some(free_port()?));
+        let own = std::mem::take(&mut replica.variables);
+        replica.variables.clone_from(&before.variables);
+        replica.variables.extend(own);
+        match before.variables.get(DOUBLEWRITE) {
+            Some(value) => replica
+                .variables
+                .insert(DOUBLEWRITE.to_owned(), value.clone()),
+            None => replica.variables.remove(DOUBLEWRITE),
+        };
+        let role = Role::Replica(number);
+        replica
+            .variables
+            .extend(replication_variables(&binary, role, replication));
+        replica.replica_of = Some(primary.to_owned());
+
+        self.while_stopped(primary, |this| {
+            source.write(this.folder(primary).path())?;
+            let made = this.create(&binary, &replica, &DataSource::Instance(primary));
+            if made.is_err() {
+                before.write(this.folder(primary).path())?;
+            }
+            made
+        })?;
+        let port = source.port.unwrap_or_default();
+        let attached = self
+            .endpoint(primary)
+            .and_then(|primary| attach(&binary, &primary, port, &self.endpoint(&replica.name)?));
+        if let Err(error) = attached {
+            self.stop(&replica.name, true)?;
+            self.remove(&replica.name)?;
+            return Err(error);
+        }
+        self.info(&replica.name)
+    }
+}

@@ -1,0 +1,156 @@
+//! The buffer pool's state on purpose: what is in it, dumped, loaded, and its size changed online.
+//!
+//! MySQL manual, "Saving and Restoring the Buffer Pool State" and "Configuring InnoDB Buffer Pool Size";
+//! MariaDB has the same variables.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use weir_model::Bytes;
+
+use crate::{ServerError, Session};
+
+/// Reading a pool's pages from a slow drive takes its time.
+const LIMIT: Duration = Duration::from_mins(30);
+
+/// A change of size that has not begun by then was none.
+const SETTLED: Duration = Duration::from_secs(1);
+
+/// A look at the status often enough that nobody waits for it.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// What a buffer pool holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PoolState {
+    /// Its size.
+    pub size: Bytes,
+    /// Its page size.
+    pub page: Bytes,
+    /// Pages that it can hold.
+    pub pages: u64,
+    /// Pages that hold data.
+    pub pages_data: u64,
+    /// Of these, pages that are not yet written.
+    pub pages_dirty: u64,
+}
+
+impl Session {
+    /// What the buffer pool holds now.
+    pub fn pool(&mut self) -> Result<PoolState, ServerError> {
+        let status = self.status()?;
+        let number = |name: &str| status.get(name).and_then(|value| value.parse().ok());
+        let count = |name: &str| number(name).unwrap_or(0);
+        Ok(PoolState {
+            size: Bytes(self.pool_size()?),
+            page: Bytes(count("Innodb_page_size")),
+            pages: count("Innodb_buffer_pool_pages_total"),
+            pages_data: count("Innodb_buffer_pool_pages_data"),
+            pages_dirty: count("Innodb_buffer_pool_pages_dirty"),
+        })
+    }
+
+    /// Writes down which pages are in the pool, all of them, to the file that the server loads.
+    pub fn dump_pool(&mut self) -> Result<(), ServerError> {
+        let action = "dump the buffer pool";
+        self.run(action, "SET GLOBAL innodb_buffer_pool_dump_pct = 100")?;
+        self.run(action, "SET GLOBAL innodb_buffer_pool_dump_now = ON")?;
+        self.wait_for("Innodb_buffer_pool_dump_status", "dump")
+    }
+
+    /// Reads the pages that were written down into the pool, as many as it holds, and waits until
+    /// that is done.
+    pub fn load_pool(&mut self) -> Result<(), ServerError> {
+        let action = "load the buffer pool";
+        self.run(action, "SET GLOBAL innodb_buffer_pool_load_now = ON")?;
+        self.wait_for("Innodb_buffer_pool_load_status", "load")
+    }
+
+    /// Changes the pool's size while the server runs, and reads it back: what it then is.
+    ///
+    /// Servers round up to whole chunks. `MariaDB` caps at `innodb_buffer_pool_size_max` with a
+    /// warning at most, which is an error here.
+    pub fn resize_pool(&mut self, wanted: Bytes) -> Result<Bytes, ServerError> {
+        let statement = format!("SET GLOBAL innodb_buffer_pool_size = {}", wanted.0);
+        let before = self.pool_size()?;
+        self.run("resize the buffer pool", &statement)?;
+        let began = Instant::now();
+        loop {
+            let size = self.pool_size()?;
+            let told = self.status_of("Innodb_buffer_pool_resize_status")?;
+            let told = told.to_ascii_lowercase();
+            let is_done = told.is_empty() || told.contains("complet") || told.contains("already");
+            let has_failed = told.contains("fail") || told.contains("abort");
+            // The status of an earlier change stands until this one begins.
+            let is_settled = size != before || began.elapsed() >= SETTLED;
+            if has_failed || (is_done && is_settled) {
+                return self.judge_size(wanted, Bytes(size), has_failed, &told);
+            }
+            if began.elapsed() >= LIMIT {
+                return Err(ServerError::PoolWait {
+                    what: "resized",
+                    seconds: LIMIT.as_secs(),
+                    told,
+                });
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+
+    fn judge_size(
+        &mut self,
+        wanted: Bytes,
+        actual: Bytes,
+        has_failed: bool,
+        told: &str,
+    ) -> Result<Bytes, ServerError> {
+        if !has_failed && actual >= wanted {
+            return Ok(actual);
+        }
+        let largest = self.variable("innodb_buffer_pool_size_max")?;
+        let largest = largest.and_then(|value| value.parse().ok()).map(Bytes);
+        let why = match largest {
+            Some(largest) => {
+                format!("innodb_buffer_pool_size_max is {largest}, and changes with a restart only")
+            }
+            None => format!("the server says `{told}`"),
+        };
+        Err(ServerError::PoolSize {
+            wanted,
+            actual,
+            why,
+        })
+    }
+
+    fn pool_size(&mut self) -> Result<u64, ServerError> {
+        let query = "SELECT @@GLOBAL.innodb_buffer_pool_size";
+        let size = self.value("read the buffer pool's size", query)?;
+        Ok(size.unwrap_or(0))
+    }
+
+    fn status_of(&mut self, name: &str) -> Result<String, ServerError> {
+        let query = format!("SHOW GLOBAL STATUS LIKE '{name}'");
+        let row = self.row("read the buffer pool's status", &query)?;
+        let value = row.and_then(|row| row.into_iter().find(|(name, _)| name == "Value"));
+        Ok(value.map(|(_, value)| value).unwrap_or_default())
+    }
+
+    /// Waits until the status `name` says that it is completed.
+    fn wait_for(&mut self, name: &str, what: &'static str) -> Result<(), ServerError> {
+        let deadline = Instant::now() + LIMIT;
+        loop {
+            let told = self.status_of(name)?;
+            if told.contains("completed") {
+                return Ok(());
+            }
+            let failed = ["not found", "Cannot", "aborted", "interrupted"];
+            if failed.iter().any(|word| told.contains(word)) || Instant::now() >= deadline {
+                return Err(ServerError::PoolWait {
+                    what: if what == "load" { "loaded" } else { "dumped" },
+                    seconds: LIMIT.as_secs(),
+                    told,
+                });
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+}

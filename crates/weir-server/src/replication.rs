@@ -1,0 +1,213 @@
+//! A primary and its replicas: what both are started with, how a replica finds its place, and whether
+//! it has caught up.
+//!
+//! MySQL manual, "Setting Up Replication Using Global Transaction Identifiers" and "Semisynchronous
+//! Replication"; MariaDB Knowledge Base, "Global Transaction ID" and "Semisynchronous Replication".
+//! Replicas begin as a copy of the primary's data, so no transaction has to be found and sent twice.
+
+use std::collections::BTreeMap;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use weir_model::{Endpoint, Flavor, Replication};
+
+use crate::instance::let_in_from_loopback;
+use crate::{ServerBinary, ServerError, Session};
+
+/// How long a replica may take to begin.
+const BEGIN_LIMIT: Duration = Duration::from_mins(1);
+
+/// Which side of replication a server is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// It is written to.
+    Primary,
+    /// It follows; the number tells replicas apart, from 1.
+    Replica(u32),
+}
+
+/// The variables of a server in a replication, in its own names; they replace those of the same name.
+pub fn replication_variables(
+    binary: &ServerBinary,
+    role: Role,
+    replication: Replication,
+) -> BTreeMap<String, String> {
+    let id = match role {
+        Role::Primary => 1,
+        Role::Replica(number) => number + 1,
+    };
+    let mut variables = vec![
+        ("server_id", id.to_string()),
+        ("log_bin", "binlog".to_owned()),
+    ];
+    let on = || "ON".to_owned();
+    match binary.flavor {
+        Flavor::Mysql => variables.extend([
+            ("gtid_mode", on()),
+            ("enforce_gtid_consistency", on()),
+            ("log_slave_updates", on()),
+        ]),
+        Flavor::Mariadb => variables.push(("log_slave_updates", on())),
+    }
+    if replication == Replication::SemiSync {
+        variables.extend(semi_sync(binary, role));
+    }
+    if matches!(role, Role::Replica(_)) {
+        variables.push(("read_only", on()));
+    }
+    variables
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+}
+
+/// Semi-synchronous replication is a plugin in MySQL, with new names since 8.0.26, and a part of
+/// `MariaDB` since 10.3.
+fn semi_sync(binary: &ServerBinary, role: Role) -> Vec<(&'static str, String)> {
+    let version = binary.version;
+    let is_new = (version.major, version.minor, version.patch) >= (8, 0, 26);
+    let on = "ON".to_owned();
+    let plugin = |file: &str| ("plugin_load_add", file.to_owned());
+    match (binary.flavor, role) {
+        (Flavor::Mariadb, Role::Primary) => vec![("rpl_semi_sync_master_enabled", on)],
+        (Flavor::Mariadb, Role::Replica(_)) => vec![("rpl_semi_sync_slave_enabled", on)],
+        (Flavor::Mysql, Role::Primary) if is_new => vec![
+            plugin("semisync_source.so"),
+            ("rpl_semi_sync_source_enabled", on),
+        ],
+        (Flavor::Mysql, Role::Replica(_)) if is_new => vec![
+            plugin("semisync_replica.so"),
+            ("rpl_semi_sync_replica_enabled", on),
+        ],
+        (Flavor::Mysql, Role::Primary) => vec![
+            plugin("semisync_master.so"),
+            ("rpl_semi_sync_master_enabled", on),
+        ],
+        (Flavor::Mysql, Role::Replica(_)) => vec![
+            plugin("semisync_slave.so"),
+            ("rpl_semi_sync_slave_enabled", on),
+        ],
+    }
+}
+
+/// Lets `replica`, which began as a copy of the primary's data, follow `primary` on its port of the
+/// loopback, and waits until it does.
+pub fn attach(
+    binary: &ServerBinary,
+    primary: &Endpoint,
+    port: u16,
+    replica: &Endpoint,
+) -> Result<(), ServerError> {
+    // The account for the loopback has the password that the copy's owner has anyway.
+    let_in_from_loopback(primary)?;
+    let mut session = Session::open(replica)?;
+    let words = Words::of(binary);
+    let action = "make the server a replica";
+    let (user, password) = (&primary.user, primary.password.reveal());
+    let (begin, source) = (words.begin, words.source);
+    let place = match binary.flavor {
+        Flavor::Mysql if words.source == "SOURCE" => {
+            "SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1"
+        }
+        Flavor::Mysql => "MASTER_AUTO_POSITION = 1",
+        Flavor::Mariadb => {
+            // The copied binary log ends where the primary's did when it was copied.
+            let position = "SET GLOBAL gtid_slave_pos = @@GLOBAL.gtid_binlog_pos";
+            session.run(action, position)?;
+            "MASTER_USE_GTID = slave_pos"
+        }
+    };
+    session.run(
+        action,
+        &format!(
+            "{begin} {source}_HOST = '127.0.0.1', {source}_PORT = {port}, {source}_USER = '{user}', \
+             {source}_PASSWORD = '{password}', {source}_CONNECT_RETRY = 1, {place}"
+        ),
+    )?;
+    session.run(action, &format!("START {}", words.replica))?;
+    wait_until_it_runs(&mut session, words)
+}
+
+fn wait_until_it_runs(session: &mut Session, words: Words) -> Result<(), ServerError> {
+    let deadline = Instant::now() + BEGIN_LIMIT;
+    loop {
+        let query = format!("SHOW {} STATUS", words.replica);
+        let status = session.row("read the replica's status", &query)?;
+        let status = status.unwrap_or_default();
+        let of = |names: [&str; 2]| {
+            let found = names.iter().find_map(|name| status.get(*name));
+            found.map_or("", String::as_str)
+        };
+        let receives = of(["Replica_IO_Running", "Slave_IO_Running"]);
+        let applies = of(["Replica_SQL_Running", "Slave_SQL_Running"]);
+        if receives == "Yes" && applies == "Yes" {
+            return Ok(());
+        }
+        let failure = [of(["Last_IO_Error"; 2]), of(["Last_SQL_Error"; 2])].join(" ");
+        let failure = failure.trim();
+        if (applies == "No" && !failure.is_empty()) || Instant::now() >= deadline {
+            return Err(ServerError::Replication {
+                what: "does not follow its primary",
+                words: failure.to_owned(),
+            });
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Waits until `replica` has applied all that `primary` has committed so far, at most `limit`.
+pub fn wait_until_caught_up(
+    flavor: Flavor,
+    primary: &Endpoint,
+    replica: &Endpoint,
+    limit: Duration,
+) -> Result<(), ServerError> {
+    let action = "wait for the replica";
+    let (position, wait) = match flavor {
+        Flavor::Mysql => ("@@GLOBAL.gtid_executed", "WAIT_FOR_EXECUTED_GTID_SET"),
+        Flavor::Mariadb => ("@@GLOBAL.gtid_binlog_pos", "MASTER_GTID_WAIT"),
+    };
+    let position: Option<String> =
+        Session::open(primary)?.value(action, &format!("SELECT {position}"))?;
+    let position = position.unwrap_or_default().replace(['\n', '\r', '\''], "");
+    // The wait itself keeps the connection silent.
+    let mut session = Session::open_patient(replica, limit + Duration::from_secs(10))?;
+    let wait = format!("SELECT {wait}('{position}', {})", limit.as_secs());
+    let answer: Option<i64> = session.value(action, &wait)?;
+    if answer == Some(0) {
+        return Ok(());
+    }
+    Err(ServerError::Replication {
+        what: "has not caught up",
+        words: format!("no end within {} s", limit.as_secs()),
+    })
+}
+
+/// The words of a version for one and the same thing.
+#[derive(Debug, Clone, Copy)]
+struct Words {
+    begin: &'static str,
+    source: &'static str,
+    replica: &'static str,
+}
+
+impl Words {
+    /// MySQL's new words came with 8.0.23 ("CHANGE REPLICATION SOURCE TO Statement"), the old ones
+    /// went with 8.4.
+    fn of(binary: &ServerBinary) -> Self {
+        let version = binary.version;
+        let number = (version.major, version.minor, version.patch);
+        if binary.flavor == Flavor::Mysql && number >= (8, 0, 23) {
+            return Self {
+                begin: "CHANGE REPLICATION SOURCE TO",
+                source: "SOURCE",
+                replica: "REPLICA",
+            };
+        }
+        Self {
+            begin: "CHANGE MASTER TO",
+            source: "MASTER",
+            replica: "SLAVE",
+        }
+    }
+}

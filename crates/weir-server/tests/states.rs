@@ -1,0 +1,214 @@
+//! What a server may use, what its buffer pool holds, and who follows it, on both flavours.
+
+// The lint's exception for tests does not reach their helper functions.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::time::Duration;
+
+use weir_model::{Bytes, Flavor, Limits, Replication};
+use weir_process::MemoryGroup;
+use weir_server::{
+    PrivateServer, Role, ServerError, StartOptions, attach, forget_identity, free_port,
+    replication_variables, testing, wait_until_caught_up,
+};
+
+macro_rules! on_both_flavors {
+    ($($name:ident)*) => {
+        mod mysql_server { $(#[test] fn $name() { super::$name(weir_model::Flavor::Mysql); })* }
+        mod mariadb_server { $(#[test] fn $name() { super::$name(weir_model::Flavor::Mariadb); })* }
+    };
+}
+
+on_both_flavors! {
+    limits_hold_for_the_whole_server
+    a_pool_is_dumped_and_loaded
+    a_pool_changes_its_size_or_says_why_not
+    replicas_follow_and_catch_up
+}
+
+/// The kernel's own words on both limits.
+fn limits_hold_for_the_whole_server(flavor: Flavor) {
+    let binary = testing::binary(flavor);
+    let directory = tempfile::tempdir().unwrap();
+    let mut options = testing::options(directory.path());
+    testing::data_directory(&binary, &options.data_dir);
+    let may_limit_memory = match MemoryGroup::create(1 << 30) {
+        Ok(_) => true,
+        Err(error) => {
+            eprintln!("SKIPPED the limit of memory: {error}");
+            assert_eq!(error.to_string().lines().count(), 1);
+            false
+        }
+    };
+    let memory = Bytes(1 << 30);
+    options.limits = Limits {
+        cpus: Some("0".parse().unwrap()),
+        memory: may_limit_memory.then_some(memory),
+    };
+    let server = PrivateServer::start(&binary, &options).unwrap();
+    for task in fs::read_dir(format!("/proc/{}/task", server.pid())).unwrap() {
+        let status = fs::read_to_string(task.unwrap().path().join("status")).unwrap_or_default();
+        let allowed = status
+            .lines()
+            .find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+        assert!(allowed.is_none_or(|list| list.trim() == "0"), "{status}");
+    }
+    if !may_limit_memory {
+        return;
+    }
+    let groups = fs::read_to_string(format!("/proc/{}/cgroup", server.pid())).unwrap();
+    let own = groups.lines().find(|line| line.contains("/weir-")).unwrap();
+    let path = own.splitn(3, ':').nth(2).unwrap().trim_start_matches('/');
+    let group = ["/sys/fs/cgroup/memory", "/sys/fs/cgroup"]
+        .map(|root| std::path::Path::new(root).join(path))
+        .into_iter()
+        .find(|path| path.is_dir());
+    // Inside a container the path may be the host's.
+    let Some(group) = group else { return };
+    let read = |names: [&str; 2]| -> u64 {
+        let texts = names.map(|name| fs::read_to_string(group.join(name)));
+        let text = texts.into_iter().find_map(Result::ok).unwrap();
+        text.trim().parse().unwrap()
+    };
+    assert_eq!(read(["memory.limit_in_bytes", "memory.max"]), memory.0);
+    let used = read(["memory.usage_in_bytes", "memory.current"]);
+    assert!(used > 16 << 20 && used <= memory.0, "{used}");
+    drop(server);
+    assert!(!group.exists(), "the group is left");
+}
+
+fn a_pool_is_dumped_and_loaded(flavor: Flavor) {
+    let (server, directory) = testing::start(flavor);
+    let mut session = server.session().unwrap();
+    session
+        .run(
+            "create",
+            "CREATE TABLE sbtest.t (a INT PRIMARY KEY, b CHAR(255))",
+        )
+        .unwrap();
+    session
+        .run(
+            "insert",
+            "INSERT INTO sbtest.t VALUES (1, REPEAT('x', 255))",
+        )
+        .unwrap();
+    for power in 0..12 {
+        let insert = format!("INSERT INTO sbtest.t SELECT a + (1 << {power}), b FROM sbtest.t");
+        session.run("insert", &insert).unwrap();
+    }
+    session.dump_pool().unwrap();
+    let full = session.pool().unwrap();
+    assert!(
+        full.pages_data > 50 && full.pages_data <= full.pages,
+        "{full:?}"
+    );
+    drop(session);
+    server.stop(Duration::from_mins(1)).unwrap();
+
+    let mut options = testing::options(directory.path());
+    for name in [
+        "innodb_buffer_pool_load_at_startup",
+        "innodb_buffer_pool_dump_at_shutdown",
+    ] {
+        options.variables.insert(name.into(), "OFF".into());
+    }
+    let server = PrivateServer::start(&testing::binary(flavor), &options).unwrap();
+    let mut session = server.session().unwrap();
+    let cold = session.pool().unwrap();
+    session.load_pool().unwrap();
+    let warm = session.pool().unwrap();
+    assert!(warm.pages_data > cold.pages_data, "{cold:?} {warm:?}");
+}
+
+fn a_pool_changes_its_size_or_says_why_not(flavor: Flavor) {
+    let (server, _directory) = testing::start_with(
+        flavor,
+        &[
+            ("innodb_buffer_pool_size", "256M"),
+            ("innodb_buffer_pool_chunk_size", "8M"),
+        ],
+    );
+    let mut session = server.session().unwrap();
+    let smaller = session.resize_pool(Bytes(64 << 20)).unwrap();
+    assert_eq!(smaller, Bytes(64 << 20));
+    assert_eq!(session.resize_pool(smaller).unwrap(), smaller);
+    match session.resize_pool(Bytes(512 << 20)) {
+        Ok(size) => assert_eq!(size, Bytes(512 << 20)),
+        Err(error @ ServerError::PoolSize { .. }) => {
+            assert!(
+                error.to_string().contains("innodb_buffer_pool_size_max"),
+                "{error}"
+            );
+            assert_eq!(flavor, Flavor::Mariadb);
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn replicas_follow_and_catch_up(flavor: Flavor) {
+    let binary = testing::binary(flavor);
+    for replication in [Replication::Async, Replication::SemiSync] {
+        let directory = tempfile::tempdir().unwrap();
+        let place = |name: &str, role| {
+            let mut options = StartOptions {
+                variables: testing::options(directory.path()).variables,
+                ..StartOptions::new(
+                    directory.path().join(name).join("data"),
+                    directory.path().join(name).join("run"),
+                )
+            };
+            fs::create_dir_all(directory.path().join(name)).unwrap();
+            testing::data_directory(&binary, &options.data_dir);
+            let more = replication_variables(&binary, role, replication);
+            options.variables.extend(more);
+            options
+        };
+        let mut options = place("primary", Role::Primary);
+        let port = free_port().unwrap();
+        for (name, value) in [
+            ("skip_networking", "OFF".to_owned()),
+            ("bind_address", "127.0.0.1".to_owned()),
+            ("port", port.to_string()),
+        ] {
+            options.variables.insert(name.into(), value);
+        }
+        let primary = PrivateServer::start(&binary, &options).unwrap();
+        let replicas = [1, 2].map(|number| {
+            let options = place(&format!("replica-{number}"), Role::Replica(number));
+            forget_identity(&options.data_dir).unwrap();
+            let replica = PrivateServer::start(&binary, &options).unwrap();
+            attach(&binary, &primary.endpoint(), port, &replica.endpoint()).unwrap();
+            replica
+        });
+        let mut session = primary.session().unwrap();
+        session
+            .run("create", "CREATE TABLE sbtest.t (a INT PRIMARY KEY)")
+            .unwrap();
+        session
+            .run("insert", "INSERT INTO sbtest.t VALUES (1), (2), (3)")
+            .unwrap();
+        if replication == Replication::SemiSync {
+            let status = session.status().unwrap();
+            let clients = [
+                "Rpl_semi_sync_source_clients",
+                "Rpl_semi_sync_master_clients",
+            ]
+            .iter()
+            .find_map(|name| status.get(*name));
+            assert_eq!(clients.map(String::as_str), Some("2"));
+        }
+        for replica in &replicas {
+            let limit = Duration::from_mins(1);
+            let (from, to) = (primary.endpoint(), replica.endpoint());
+            wait_until_caught_up(flavor, &from, &to, limit).unwrap();
+            let query = "SELECT COUNT(*) FROM sbtest.t";
+            let rows: Option<u64> = replica.session().unwrap().value("count", query).unwrap();
+            assert_eq!(rows, Some(3));
+        }
+        for replica in replicas {
+            replica.stop(Duration::from_mins(1)).unwrap();
+        }
+        primary.stop(Duration::from_mins(1)).unwrap();
+    }
+}

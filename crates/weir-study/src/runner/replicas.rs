@@ -1,0 +1,79 @@
+//! The replicas of a run's server: copies of the same data that follow it.
+//!
+//! They lie on the host's own storage, also where the primary is on an emulated drive: the drive is
+//! what is measured.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use weir_model::Cell;
+use weir_process::PathError;
+use weir_server::{PrivateServer, Role, StartOptions};
+
+use super::bench::Bench;
+use super::commands;
+use super::data::{self, PreparedData};
+use crate::StudyError;
+
+/// Prepares `options` of a run's server for the replicas that its cell wants; the port on which they
+/// reach it, if there are any.
+pub(super) fn prepare_primary(
+    bench: &Bench<'_>,
+    cell: &Cell,
+    options: &mut StartOptions,
+) -> Result<Option<u16>, StudyError> {
+    if bench.plan.deployment_of(cell).replicas == 0 {
+        return Ok(None);
+    }
+    let port = weir_server::free_port()?;
+    take_part(bench, cell, Role::Primary, options);
+    let listening = [
+        ("skip_networking", "OFF".to_owned()),
+        ("bind_address", "127.0.0.1".to_owned()),
+        ("port", port.to_string()),
+    ];
+    let listening = listening.map(|(name, value)| (name.to_owned(), value));
+    options.variables.extend(listening);
+    Ok(Some(port))
+}
+
+/// Starts the replicas of `primary`, each in a directory of its own below `home`, and waits until they
+/// follow; `None` if it was stopped.
+pub(super) fn start(
+    bench: &Bench<'_>,
+    cell: &Cell,
+    data: &PreparedData,
+    home: &Path,
+    primary: (&PrivateServer, u16),
+    lines: &mut Vec<String>,
+    stop: &AtomicBool,
+) -> Result<Option<Vec<PrivateServer>>, StudyError> {
+    let binary = bench.server_of(cell);
+    let (primary, port) = primary;
+    let mut replicas = Vec::new();
+    for number in 1..=bench.plan.deployment_of(cell).replicas {
+        let place = home.join(format!("replica-{number}"));
+        std::fs::create_dir_all(&place).map_err(PathError::on("create", &place))?;
+        let mut options = StartOptions::new(place.join("data"), place.join("server"));
+        data.snapshots.restore(&data.key, &options.data_dir)?;
+        weir_server::forget_identity(&options.data_dir)?;
+        options.variables = bench.plan.variables_of(cell);
+        take_part(bench, cell, Role::Replica(number), &mut options);
+        lines.push(commands::server(binary, &options)?);
+        let started = PrivateServer::start_watched(binary, &options, &mut data::watching(stop));
+        let Some(replica) = data::unless_stopped(started)? else {
+            return Ok(None);
+        };
+        weir_server::attach(binary, &primary.endpoint(), port, &replica.endpoint())?;
+        replicas.push(replica);
+    }
+    Ok(Some(replicas))
+}
+
+fn take_part(bench: &Bench<'_>, cell: &Cell, role: Role, options: &mut StartOptions) {
+    let replication = bench.plan.deployment_of(cell).replication;
+    // Without a binary log there is nothing to follow.
+    options.variables.remove("skip_log_bin");
+    let variables = weir_server::replication_variables(bench.server_of(cell), role, replication);
+    options.variables.extend(variables);
+}

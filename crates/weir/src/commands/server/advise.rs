@@ -1,0 +1,97 @@
+//! `weir server doublewrite advise`: a short study of both settings with the server's own program and
+//! variables, where its data are. The server itself is not touched.
+
+use std::path::Path;
+
+use weir_server::{DOUBLEWRITE, Instance, Instances, ServerBinary};
+use weir_study::{Overrides, RunOptions, StudyFile};
+
+use crate::cli::AdviseArguments;
+use crate::commands::study_file::clock_seed;
+use crate::progress::Progress;
+use crate::{Outcome, interrupt, output};
+
+/// What the data directory, the loaded tables and the pool make of a small server.
+const TABLES: u32 = 4;
+
+pub(super) fn execute(
+    instances: &Instances,
+    arguments: &AdviseArguments,
+) -> anyhow::Result<Outcome> {
+    let info = instances.info(&arguments.name)?;
+    let instance = &info.instance;
+    let stop = interrupt::stop_flag()?;
+    let text = study(instance, arguments);
+    let file = StudyFile::parse("advise", &text)?;
+    let flavor_of = |program: &Path| Ok(ServerBinary::at(program)?.flavor);
+    let overrides = Overrides {
+        seed: clock_seed(),
+        ..Overrides::default()
+    };
+    let plan = weir_study::resolve("advise", &file, &overrides, &flavor_of)?;
+    // In the instance's own folder: the question is about the storage that its data lie on.
+    let work = info.folder.join("advise");
+    let options = RunOptions {
+        out: work.join("result"),
+        resume: false,
+        work: Some(work.join("runs")),
+        weir: std::env::current_exe()?,
+        below_floor: false,
+        provenance: weir_model::Provenance {
+            study_file: text,
+            weir_commit: env!("WEIR_COMMIT").to_owned(),
+            command: std::env::args().collect(),
+        },
+    };
+    let mut progress = Progress::new(&plan);
+    let outcome = weir_study::run(&plan, &options, stop, &mut |event| progress.show(event));
+    drop(progress);
+    let _ = std::fs::remove_dir_all(&work);
+    let outcome = outcome?;
+    if outcome.stopped {
+        return Ok(Outcome::Stopped);
+    }
+    if arguments.json {
+        output::line(weir_report::json(&outcome.result)?)?;
+    } else {
+        output::text(weir_report::terminal(&outcome.result))?;
+        output::line(format_args!(
+            "\nto switch: weir server doublewrite off {}; it asks for a proof that pages are not torn",
+            instance.name
+        ))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn study(instance: &Instance, arguments: &AdviseArguments) -> String {
+    let (runs, rows, threads) = (arguments.runs, arguments.rows, arguments.threads);
+    let warmup = arguments.seconds.div_ceil(2);
+    let program = toml::Value::from(instance.program.display().to_string());
+    let variables = instance.variables.iter();
+    let others: toml::Table = variables
+        .filter(|(name, _)| *name != DOUBLEWRITE)
+        .map(|(name, value)| (name.clone(), value.clone().into()))
+        .collect();
+    format!(
+        "[study]\n\
+         title = \"Doublewrite on this storage\"\n\
+         question = \"What does innodb_doublewrite = OFF gain here?\"\n\
+         [server]\n\
+         flavor = {program}\n\
+         [server.config]\n\
+         {others}\n\
+         [data]\n\
+         workload = \"oltp_write_only\"\n\
+         tables = {TABLES}\n\
+         rows = {rows}\n\
+         [load]\n\
+         threads = {threads}\n\
+         warmup = \"{warmup}s\"\n\
+         measure = \"{}s\"\n\
+         [factors]\n\
+         {DOUBLEWRITE} = [\"ON\", \"OFF\"]\n\
+         [repeat]\n\
+         runs = {runs}\n",
+        arguments.seconds
+    )
+}
