@@ -1,6 +1,8 @@
 //! What is reported is what the server's own clock says, on either kind of reactor.
 //!
-//! Bounds are wide, because this machine is shared; `make bench-load` prints the tight numbers.
+//! Here the system's clock, sockets and scheduler are real, and the bounds are wide, because this
+//! machine is shared. That the arithmetic is exact is tested in simulated time
+//! (`src/reactor/tests/simulated.rs`); `make bench-load` prints how exact the whole is here.
 
 #![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
 
