@@ -1,6 +1,5 @@
 //! `weir load`: sysbench's command line against real servers.
 
-use weir_load::{NullServer, NullServerBehavior};
 use weir_model::{Address, Endpoint, Flavor};
 
 use crate::harness::{Output, Weir, World, signal, wait_until};
@@ -326,48 +325,4 @@ fn help_lists_the_options_with_their_defaults() {
             "{help}"
         );
     }
-}
-
-#[test]
-fn a_mix_is_reported_by_its_kinds_and_the_whole_as_json() {
-    let directory = tempfile::tempdir().unwrap();
-    let server = NullServer::start(&directory.path().join("s"), NullServerBehavior::default());
-    let endpoint = server.as_ref().unwrap().endpoint();
-    let mix = |last: &'static str| {
-        let options = [
-            "--threads=2",
-            "--time=1",
-            "--idle-connections=3",
-            last,
-            "run",
-        ];
-        load_of("oltp_point_select:3,oltp_read_only", &endpoint, &options)
-    };
-    let report = mix("--percentiles=50").succeeds().stdout;
-    for part in [
-        "Transactions by kind (latency in ms):\n    oltp_point_select:",
-        "    oltp_read_only:",
-        " per sec.)",
-        "Idle connections:                        3 of 3 still open at the end",
-    ] {
-        assert!(report.contains(part), "no `{part}` in {report}");
-    }
-    assert!(!report.contains("Statements"), "{report}");
-    let text = mix("--json").succeeds().stdout;
-    let result: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(result["workload"], "oltp_point_select:3,oltp_read_only:1");
-    assert_eq!(result["idle_connections"], 3);
-    let kinds = result["kinds"].as_array().unwrap();
-    let transactions = |kind: &&serde_json::Value| kind["is_statement"] == false;
-    let sum: u64 = kinds
-        .iter()
-        .filter(transactions)
-        .map(|kind| kind["count"].as_u64().unwrap())
-        .sum();
-    assert_eq!(result["counts"]["transactions"], sum, "{text}");
-    assert_eq!(result["intervals"].as_array().unwrap().len(), 1, "{text}");
-    assert!(
-        result["latency"]["us_p999"].as_f64().unwrap() > 0.0,
-        "{text}"
-    );
 }
