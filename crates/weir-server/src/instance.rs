@@ -232,7 +232,7 @@ fn launch(binary: &ServerBinary, instance: &Instance, folder: &Folder) -> Result
         timeout: START_LIMIT,
         ..StartOptions::new(folder.data(), folder.run())
     };
-    options.variables = instance.start_variables();
+    options.variables = instance.start_variables(binary);
     options.limits = instance.limits.clone();
     if let Some(port) = instance.port {
         check_port(port)?;

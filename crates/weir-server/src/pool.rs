@@ -78,7 +78,8 @@ impl Session {
             let size = self.pool_size()?;
             let told = self.status_of("Innodb_buffer_pool_resize_status")?;
             let told = told.to_ascii_lowercase();
-            let is_done = told.is_empty() || told.contains("complet") || told.contains("already");
+            let words = ["complet", "already", "did not change"];
+            let is_done = told.is_empty() || words.iter().any(|word| told.contains(word));
             let has_failed = told.contains("fail") || told.contains("abort");
             // The status of an earlier change stands until this one begins.
             let is_settled = size != before || began.elapsed() >= SETTLED;

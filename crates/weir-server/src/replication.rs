@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
 use weir_model::{Endpoint, Flavor, Replication};
 
 use crate::instance::let_in_from_loopback;
@@ -18,7 +19,8 @@ use crate::{ServerBinary, ServerError, Session};
 const BEGIN_LIMIT: Duration = Duration::from_mins(1);
 
 /// Which side of replication a server is on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Role {
     /// It is written to.
     Primary,

@@ -5,10 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use weir_model::{Flavor, Limits, ServerVersion};
+use weir_model::{Flavor, Limits, Replication, ServerVersion};
 use weir_process::PathError;
 
 use crate::data_directory::write_private;
+use crate::replication::{Role, replication_variables};
 use crate::{ServerBinary, ServerError};
 
 /// The record's file in an instance's folder.
@@ -36,6 +37,9 @@ pub struct Instance {
     /// What it may use of the machine.
     #[serde(default, skip_serializing_if = "Limits::is_none")]
     pub limits: Limits,
+    /// Its part in a replication.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<(Role, Replication)>,
     /// The instance of which it is a replica.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replica_of: Option<String>,
@@ -68,6 +72,7 @@ impl Instance {
             variables: BTreeMap::new(),
             port: None,
             limits: Limits::default(),
+            role: None,
             replica_of: None,
             snapshot: None,
         }
@@ -78,9 +83,12 @@ impl Instance {
         ServerBinary::at(&self.program)
     }
 
-    /// Its variables with what makes it listen.
-    pub(super) fn start_variables(&self) -> BTreeMap<String, String> {
+    /// Its variables with what makes it listen and take part in a replication.
+    pub(super) fn start_variables(&self, binary: &ServerBinary) -> BTreeMap<String, String> {
         let mut variables = self.variables.clone();
+        if let Some((role, replication)) = self.role {
+            variables.extend(replication_variables(binary, role, replication));
+        }
         if let Some(port) = self.port {
             let listening = [
                 ("skip_networking", "OFF".to_owned()),

@@ -3,7 +3,7 @@
 use super::{DataSource, Instance, InstanceInfo, Instances};
 use weir_model::Replication;
 
-use crate::replication::{Role, attach, replication_variables};
+use crate::replication::{Role, attach};
 use crate::{DOUBLEWRITE, ServerError, free_port};
 
 impl Instances {
@@ -26,9 +26,11 @@ impl Instances {
         let number = followers.count() as u32 + 1;
 
         let before = source.clone();
-        source
-            .variables
-            .extend(replication_variables(&binary, Role::Primary, replication));
+        source.role = match source.role {
+            // A replica that is followed itself has all that it needs.
+            part @ Some((Role::Replica(_), _) | (_, Replication::SemiSync)) => part,
+            _ => Some((Role::Primary, replication)),
+        };
         source.port = source.port.or(Some(free_port()?));
         let own = std::mem::take(&mut replica.variables);
         replica.variables.clone_from(&before.variables);
@@ -39,10 +41,7 @@ impl Instances {
                 .insert(DOUBLEWRITE.to_owned(), value.clone()),
             None => replica.variables.remove(DOUBLEWRITE),
         };
-        let role = Role::Replica(number);
-        replica
-            .variables
-            .extend(replication_variables(&binary, role, replication));
+        replica.role = Some((Role::Replica(number), replication));
         replica.replica_of = Some(primary.to_owned());
 
         self.while_stopped(primary, |this| {

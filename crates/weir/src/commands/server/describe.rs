@@ -35,6 +35,9 @@ pub(super) fn one(info: &InstanceInfo, json: bool) -> anyhow::Result<()> {
         instance.version,
         state(info)
     ))?;
+    if let Some(primary) = &instance.replica_of {
+        output::line(format_args!("  follows  {primary}"))?;
+    }
     output::line(format_args!("  socket   {}", info.socket.display()))?;
     if let Some(port) = instance.port {
         output::line(format_args!("  port     {port} of 127.0.0.1"))?;
@@ -94,5 +97,7 @@ fn value(info: &InstanceInfo) -> Value {
         "data_bytes": info.size,
         "variables": instance.variables,
         "snapshot": instance.snapshot,
+        "replica_of": instance.replica_of,
+        "limits": instance.limits,
     })
 }

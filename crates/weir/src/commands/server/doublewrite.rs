@@ -135,7 +135,7 @@ fn proof(info: &InstanceInfo, verdict: Option<&Path>) -> anyhow::Result<Proof> {
     let promised = storage
         .file_system_atomic
         .max(device)
-        .filter(|_| storage.direct);
+        .filter(|largest| *largest > 0 && storage.direct);
     Ok(promised.map_or(Proof::None, |largest| Proof::Storage {
         largest: Bytes(largest.into()),
     }))
