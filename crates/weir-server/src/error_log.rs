@@ -36,6 +36,10 @@ fn cause_in(log: &str) -> String {
 
 /// The text of a line of level ERROR, without time, codes and final period.
 fn error_text(line: &str) -> Option<String> {
+    // An error of a statement that MariaDB's bootstrap was given: `ERROR: 1051  Unknown table`.
+    if let Some(text) = line.strip_prefix("ERROR: ") {
+        return Some(text.trim_end().to_owned());
+    }
     let (_, mut text) = line.split_once("[ERROR]")?;
     text = text.trim_start();
     while let Some((code, rest)) = text

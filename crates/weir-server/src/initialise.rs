@@ -109,6 +109,9 @@ fn option_text(
     let mut file = OptionFile::new();
     file.set_path("datadir", data_dir)?;
     file.set_path("log_error", log)?;
+    // Of its own: a server that starts removes what look like leftovers in its directory for temporary
+    // files, also when they are the temporary tables of another one (MariaDB's bootstrap uses some).
+    file.set_path("tmpdir", log.parent().unwrap_or(data_dir))?;
     if rustix::process::geteuid().is_root() {
         file.set("user", "root")?;
     }

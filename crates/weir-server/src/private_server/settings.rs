@@ -9,6 +9,7 @@ use std::time::Duration;
 use weir_model::{Flavor, Limits};
 use weir_process::{WorkDirectory, runtime_directory};
 
+use crate::data_directory::create_private_directory;
 use crate::option_file::OptionFile;
 use crate::{ServerBinary, ServerError};
 use weir_process::PathError;
@@ -102,6 +103,10 @@ pub(super) fn option_text(
     file.set_path("socket", socket)?;
     file.set_path("pid_file", &run_dir.join("mysqld.pid"))?;
     file.set_path("log_error", &run_dir.join("error.log"))?;
+    // Of its own: a server that starts removes the temporary tables of others from a shared one.
+    let temporary = run_dir.join("tmp");
+    create_private_directory(&temporary)?;
+    file.set_path("tmpdir", &temporary)?;
     file.flag("skip-networking");
     file.flag("skip-name-resolve");
     if binary.flavor == Flavor::Mysql {
