@@ -4,7 +4,7 @@
 //! repetitions; two ratios that a DBA asks for first stand before them.
 
 use serde::Serialize;
-use weir_model::{Metric, MetricKind, RunResult, StudyResult, metrics};
+use weir_model::{Metric, MetricKind, RunResult, Series, StudyResult, metrics};
 use weir_stats::median;
 
 use crate::number::Rounded;
@@ -94,49 +94,37 @@ fn unit(metric: &Metric) -> String {
     }
 }
 
-/// A counter's rate per second or a gauge's mean during the measurement, which begins at time 0.
+/// A counter's rate per second or a gauge's mean during the measurement, which begins at time 0;
+/// the sum over the instances of a metric that has several.
 fn level(run: &RunResult, metric: &Metric) -> Option<f64> {
     // Half a second of grace: probes and load engine tick independently.
-    let within = |time_s: f64| time_s >= -0.5 && time_s <= run.record.measured_s + 0.5;
-    let samples: Vec<_> = run
-        .samples
-        .iter()
-        .filter(|sample| sample.metric == metric.name && within(sample.time_s))
-        .collect();
-    match metric.kind {
-        MetricKind::Counter => {
-            let (first, last) = (samples.first()?, samples.last()?);
-            let rate = (last.value - first.value) / (last.time_s - first.time_s);
-            rate.is_finite().then_some(rate)
-        }
-        MetricKind::Gauge => {
-            let total: f64 = samples.iter().map(|sample| sample.value).sum();
-            (!samples.is_empty()).then(|| total / samples.len() as f64)
-        }
-    }
+    let (from_s, to_s) = (-0.5, run.record.measured_s + 0.5);
+    let levels = Series::instances(&run.series, *metric).filter_map(|series| match metric.kind {
+        MetricKind::Counter => series.rate(from_s, to_s),
+        MetricKind::Gauge => series.mean(from_s, to_s),
+    });
+    levels.reduce(|sum, level| sum + level)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sample;
-    use weir_model::Sample;
 
     #[test]
     fn a_counter_is_a_rate_over_the_measurement_without_the_warm_up() {
         let mut result = sample::study(1, 1);
         let run = &mut result.runs[0];
         // 1,000 a second in the warm-up, then 50.
-        run.samples = (0..=20)
-            .map(|second| {
-                let (warm, measured) = (second.min(10), (second - 10).max(0));
-                Sample {
-                    metric: metrics::STATUS_QUESTIONS.name.to_owned(),
-                    time_s: f64::from(second - 10),
-                    value: f64::from(warm * 1000 + measured * 50),
-                }
-            })
-            .collect();
+        let mut series = Series::new(metrics::STATUS_QUESTIONS, "");
+        for second in 0..=20 {
+            let (warm, measured) = (second.min(10), (second - 10).max(0));
+            series.push(
+                f64::from(second - 10),
+                f64::from(warm * 1000 + measured * 50),
+            );
+        }
+        run.series = vec![series];
         let rate = level(run, &metrics::STATUS_QUESTIONS).unwrap();
         assert!((rate - 50.0).abs() < 1e-9, "{rate}");
         let rows = rows(&result);
@@ -147,11 +135,9 @@ mod tests {
     #[test]
     fn one_sample_gives_no_rate() {
         let mut result = sample::study(1, 1);
-        result.runs[0].samples = vec![Sample {
-            metric: metrics::STATUS_QUESTIONS.name.to_owned(),
-            time_s: 1.0,
-            value: 5.0,
-        }];
+        let mut series = Series::new(metrics::STATUS_QUESTIONS, "");
+        series.push(1.0, 5.0);
+        result.runs[0].series = vec![series];
         assert_eq!(level(&result.runs[0], &metrics::STATUS_QUESTIONS), None);
     }
 }
