@@ -36,6 +36,9 @@ pub enum Limiter {
 pub struct Utilization {
     /// All of the host's cores.
     pub host_cpu: f64,
+    /// How many they are; 0 in results of versions that did not tell.
+    #[serde(default)]
+    pub host_cores: f64,
     /// Cores that the server used (may exceed 1).
     pub server_cores: f64,
     /// Cores that the server may use; 0 in results of versions that did not tell.

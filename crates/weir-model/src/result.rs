@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Analysis, Comparison, DriveProfile, DriveStatistics, Finding, Flavor, Gap, Limiter, Plan,
-    Series, ServerVersion, Utilization,
+    Analysis, Comparison, DriveProfile, DriveStatistics, Finding, Flavor, Gap, Limiter, Metric,
+    MetricKind, Plan, Series, ServerVersion, Utilization,
 };
 
 /// A whole result: what the store holds and what a report shows.
@@ -126,6 +126,22 @@ pub struct RunResult {
     /// Latency histogram of the measurement's transactions, HdrHistogram V2, microseconds.
     #[serde(skip)]
     pub histogram: Vec<u8>,
+}
+
+impl RunResult {
+    /// A counter's rate per second or a gauge's mean during the measurement, which begins at time 0;
+    /// the sum over the instances of a metric that has several. `None` where too little was sampled.
+    #[must_use]
+    pub fn level(&self, metric: &Metric) -> Option<f64> {
+        let measured_s = self.record.measured_s;
+        // Half a second of grace: probes and load engine tick independently.
+        let levels =
+            Series::instances(&self.series, *metric).filter_map(|series| match metric.kind {
+                MetricKind::Counter => series.rate(0.0, measured_s),
+                MetricKind::Gauge => series.mean(-0.5, measured_s + 0.5),
+            });
+        levels.reduce(|sum, level| sum + level)
+    }
 }
 
 /// Identity and summary of a run.

@@ -4,7 +4,7 @@
 //! repetitions; two ratios that a DBA asks for first stand before them.
 
 use serde::Serialize;
-use weir_model::{Metric, MetricKind, RunResult, Series, StudyResult, metrics};
+use weir_model::{Metric, MetricKind, RunResult, StudyResult, metrics};
 use weir_stats::median;
 
 use crate::number::Rounded;
@@ -45,7 +45,7 @@ pub(crate) fn rows(result: &StudyResult) -> Vec<CounterRow> {
         CounterRow {
             title: metric.title,
             unit: unit(metric),
-            by_cell: by_cell(result, |run| Some(level(run, metric)? * factor)),
+            by_cell: by_cell(result, |run| Some(run.level(metric)? * factor)),
         }
     });
     derived
@@ -64,7 +64,7 @@ fn derived_row(
     CounterRow {
         title,
         unit: unit.to_owned(),
-        by_cell: by_cell(result, |run| value(&|metric| level(run, metric))),
+        by_cell: by_cell(result, |run| value(&|metric| run.level(metric))),
     }
 }
 
@@ -94,21 +94,11 @@ fn unit(metric: &Metric) -> String {
     }
 }
 
-/// A counter's rate per second or a gauge's mean during the measurement, which begins at time 0;
-/// the sum over the instances of a metric that has several.
-fn level(run: &RunResult, metric: &Metric) -> Option<f64> {
-    // Half a second of grace: probes and load engine tick independently.
-    let (from_s, to_s) = (-0.5, run.record.measured_s + 0.5);
-    let levels = Series::instances(&run.series, *metric).filter_map(|series| match metric.kind {
-        MetricKind::Counter => series.rate(from_s, to_s),
-        MetricKind::Gauge => series.mean(from_s, to_s),
-    });
-    levels.reduce(|sum, level| sum + level)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use weir_model::Series;
+
     use crate::sample;
 
     #[test]
@@ -125,7 +115,7 @@ mod tests {
             );
         }
         run.series = vec![series];
-        let rate = level(run, &metrics::STATUS_QUESTIONS).unwrap();
+        let rate = run.level(&metrics::STATUS_QUESTIONS).unwrap();
         assert!((rate - 50.0).abs() < 1e-9, "{rate}");
         let rows = rows(&result);
         assert_eq!(rows.len(), 1, "only what was sampled: {rows:?}");
@@ -138,6 +128,6 @@ mod tests {
         let mut series = Series::new(metrics::STATUS_QUESTIONS, "");
         series.push(1.0, 5.0);
         result.runs[0].series = vec![series];
-        assert_eq!(level(&result.runs[0], &metrics::STATUS_QUESTIONS), None);
+        assert_eq!(result.runs[0].level(&metrics::STATUS_QUESTIONS), None);
     }
 }

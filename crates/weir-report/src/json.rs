@@ -168,7 +168,7 @@ mod tests {
             objections(&document).len()
         };
         assert_eq!(changed(|_| ()), 0);
-        assert_eq!(changed(|d| d["json_schema_version"] = json!(2)), 1);
+        assert_eq!(changed(|d| d["json_schema_version"] = json!(1)), 1);
         assert_eq!(
             changed(|d| d["runs"][0]["record"]["errors"] = json!("no")),
             1

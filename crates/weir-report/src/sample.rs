@@ -273,6 +273,7 @@ fn record(planned: PlannedRun, minute: usize, rate: f64, measure_s: u32) -> RunR
             drive_write: [0.98, 0.97, 0.55, 0.31][kind],
             steal: 0.004,
             iowait: [0.27, 0.08, 0.05, 0.04][kind],
+            ..Utilization::default()
         },
         limiter: [
             Limiter::DriveWrite,

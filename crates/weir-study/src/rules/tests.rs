@@ -396,6 +396,24 @@ fn r1_levels_that_move_several_settings_together_are_told() {
 }
 
 #[test]
+fn r2_durability_that_changed_under_a_run_forbids_its_verdict() {
+    let changed = |name: &'static str| {
+        move |result: &mut StudyResult| {
+            let changed = &mut result.runs[1].variables_changed;
+            changed.insert(name.to_owned(), "2".to_owned());
+        }
+    };
+    let (rules, verdict) = spoiled(changed("innodb_flush_log_at_trx_commit"));
+    assert!(
+        rules.contains(&("R2".to_owned(), Severity::Error)),
+        "{rules:?}"
+    );
+    assert_eq!(verdict, Verdict::Invalid);
+    let (rules, _) = spoiled(changed("innodb_io_capacity"));
+    assert!(!rules.iter().any(|(rule, _)| rule == "R2"), "{rules:?}");
+}
+
+#[test]
 fn r2_unequal_durability_forbids_a_ranking_but_its_price_may_be_asked() {
     let lazy = |result: &mut StudyResult| {
         for run in &mut result.runs {

@@ -43,16 +43,20 @@ fn saturated(used: &Utilization) -> Option<Limiter> {
     } else {
         0.0
     };
-    // Saturated cores are the server's limit unless Weir itself took most of them.
-    let cpu = if used.server_cores >= used.client_cores + used.drive_cores {
+    // Saturated cores are the server's limit unless Weir itself took most of them. If others on the
+    // host did, they slow everything down alike and are not what the run went to.
+    let of_weir = used.client_cores + used.drive_cores;
+    let cpu = if used.server_cores >= of_weir {
         Limiter::ServerCpu
     } else {
         Limiter::ClientCpu
     };
+    let is_of_run = used.server_cores + of_weir >= 0.5 * used.host_cpu * used.host_cores;
+    let host_cpu = if is_of_run { used.host_cpu } else { 0.0 };
     [
         (used.drive_write, Limiter::DriveWrite),
         (used.drive_read, Limiter::DriveRead),
-        (used.host_cpu, cpu),
+        (host_cpu, cpu),
         (of_server, Limiter::ServerCpu),
     ]
     .into_iter()
@@ -87,6 +91,7 @@ mod tests {
     /// Sixteen connections, none of which is anywhere.
     fn idle() -> Utilization {
         Utilization {
+            host_cores: 2.0,
             server_cores_allowed: 2.0,
             connections: ConnectionTime {
                 all: 16.0,
@@ -134,6 +139,8 @@ mod tests {
         };
         assert_eq!(limiter(&used(1.2, 0.7), false), Limiter::ServerCpu);
         assert_eq!(limiter(&used(0.7, 1.2), false), Limiter::ClientCpu);
+        // Somebody else's work on the host.
+        assert_eq!(limiter(&used(0.4, 0.1), false), Limiter::Unexplained);
         let pinned = Utilization {
             server_cores: 0.98,
             server_cores_allowed: 1.0,

@@ -71,6 +71,7 @@ pub(super) fn utilization(
     };
     Utilization {
         host_cpu: share(busy + stolen),
+        host_cores: all,
         server_cores: rate(metrics::SERVER_CPU),
         server_cores_allowed: samples.mean(metrics::SERVER_CORES).unwrap_or(0.0),
         client_cpu: load.client_cpu,
