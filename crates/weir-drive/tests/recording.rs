@@ -212,13 +212,10 @@ fn assert_steps_of_each_file_alternate(events: &[Event], times: std::ops::Range<
     for event in events {
         match &event.operation {
             Operation::Write {
-                file,
-                durable,
-                data,
-                ..
+                file, opened, data, ..
             } => {
                 assert!(times.contains(&event.at_ns));
-                assert_eq!(*durable, data.read().unwrap()[0] % 2 == 1);
+                assert_eq!(opened.durable, data.read().unwrap()[0] % 2 == 1);
                 assert_eq!(steps.entry(*file).or_default(), &0);
                 assert!(unanswered.insert(event.sequence, *file).is_none());
                 steps.insert(*file, 1);

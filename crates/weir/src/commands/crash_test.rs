@@ -154,8 +154,13 @@ fn replay(folder: &Path, arguments: &CrashTestArguments) -> anyhow::Result<Outco
             target.display()
         );
     }
-    let (again, before) =
-        replay_state(folder, arguments.control, number, &work(arguments), &target)?;
+    let stop = interrupt::stop_flag()?;
+    let which = (arguments.control, number);
+    let replayed = replay_state(folder, which, &work(arguments), &target, stop);
+    if let Err(CrashError::Stopped) = replayed {
+        return Ok(Outcome::Stopped);
+    }
+    let (again, before) = replayed?;
     if arguments.json {
         output::line(serde_json::to_string_pretty(&again)?)?;
         return Ok(Outcome::Done);
@@ -191,6 +196,12 @@ fn print(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
             moment.name()
         ))?;
     }
+    output::line(format_args!(
+        "{} places in the recording; of {} of them every possible outcome; {:.0} states a minute",
+        tally.places,
+        tally.places_exhausted,
+        f64::from(judged) * 60.0 / test.judging_s
+    ))?;
     let recoveries = tally.recovery.iter();
     let recoveries: Vec<_> = recoveries
         .map(|(outcome, states)| format!("{outcome} {states}"))
@@ -237,7 +248,7 @@ fn verdict(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
             ))
         }
         Verdict::Blind => output::line(
-            "verdict: none. The control, in which pages must tear, found no damage: this test could not              see any; let it run longer (--seconds) or judge more states (--states)",
+            "verdict: none. The control, in which pages must tear, found no damage: this test could not see any; let it run longer (--seconds) or judge more states (--states)",
         ),
     }
 }
