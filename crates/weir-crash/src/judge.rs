@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use mysql::Conn;
 use mysql::prelude::Queryable;
 use serde::{Deserialize, Serialize};
-use weir_innodb::scan_directory;
+use weir_innodb::{scan, tablespaces};
 use weir_process::{ProcessIdentity, Signal};
 use weir_server::{PrivateServer, ServerBinary, ServerError, StartOptions};
 
@@ -275,13 +275,17 @@ fn ending(words: String) -> Recovery {
     }
 }
 
+/// Damaged pages, and tablespaces whose first page says so little that no other can be read.
 fn damaged_pages(data: &Path) -> Result<Vec<String>, CrashError> {
     let mut damaged = Vec::new();
-    for report in scan_directory(data)? {
-        let file = report.path.strip_prefix(data).unwrap_or(&report.path);
-        for page in &report.damaged {
-            let what = format!("{:?}", page.damage).to_lowercase();
-            damaged.push(format!("{}: page {} ({what})", file.display(), page.number));
+    for path in tablespaces(data)? {
+        let file = path.strip_prefix(data).unwrap_or(&path).display();
+        match scan(&path) {
+            Ok(report) => damaged.extend(report.damaged.iter().map(|page| {
+                let what = format!("{:?}", page.damage).to_lowercase();
+                format!("{file}: page {} ({what})", page.number)
+            })),
+            Err(error) => damaged.push(format!("{file}: page 0 ({error})")),
         }
     }
     Ok(damaged)

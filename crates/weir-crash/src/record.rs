@@ -19,7 +19,7 @@ use crate::ledger::Ledger;
 use crate::workload;
 
 /// Counts up when the loaded content changes, so that old snapshots are not taken for new ones.
-const DATA_FORMAT: u32 = 2;
+const DATA_FORMAT: u32 = 3;
 const PAGE_BYTES: u32 = 16 * 1024;
 /// The whole pool is flushed at the end of the loading.
 const STOP_PATIENCE: Duration = Duration::from_mins(5);
@@ -225,7 +225,12 @@ fn prepare(
         let mut start = StartOptions::new(&data_dir, home.join("load").join("server"));
         start.variables = loading_variables(options.server.flavor);
         let server = PrivateServer::start(&options.server, &start)?;
-        workload::load(&server.endpoint(), options.shape, stop)?;
+        workload::load(
+            &server.endpoint(),
+            options.server.flavor,
+            options.shape,
+            stop,
+        )?;
         server.stop(STOP_PATIENCE)?;
         snapshots.store(&key, &data_dir)?;
     }

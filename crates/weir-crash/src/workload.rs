@@ -43,7 +43,12 @@ pub(crate) fn all_tables(shape: Shape) -> impl Iterator<Item = String> {
 }
 
 /// Creates and fills the tables: every client at transaction 0.
-pub(crate) fn load(endpoint: &Endpoint, shape: Shape, stop: &AtomicBool) -> Result<(), CrashError> {
+pub(crate) fn load(
+    endpoint: &Endpoint,
+    flavor: Flavor,
+    shape: Shape,
+    stop: &AtomicBool,
+) -> Result<(), CrashError> {
     let mut connection = connect(endpoint).map_err(CrashError::statement("connect"))?;
     let mut run = |statement: String| {
         let doing = statement.chars().take(60).collect::<String>();
@@ -57,6 +62,9 @@ pub(crate) fn load(endpoint: &Endpoint, shape: Shape, stop: &AtomicBool) -> Resu
          text VARCHAR(255) NOT NULL, PRIMARY KEY (client, txn), KEY k (k)) ENGINE = InnoDB"
             .into(),
     )?;
+    for statement in upheaval::prepared(flavor) {
+        run(statement)?;
+    }
     let clients = (0..shape.clients).map(|client| format!("({client}, 0)"));
     let clients = clients.collect::<Vec<_>>().join(",");
     run(format!("INSERT INTO client VALUES {clients}"))?;
