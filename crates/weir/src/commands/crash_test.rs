@@ -55,6 +55,7 @@ pub(crate) fn execute(arguments: &CrashTestArguments) -> anyhow::Result<Outcome>
         output::line(serde_json::to_string_pretty(&test)?)?;
     } else {
         print(&test, &options.out)?;
+        for_a_study(&test, &options)?;
     }
     Ok(match test.verdict {
         Verdict::Held { .. } => Outcome::Done,
@@ -221,6 +222,24 @@ fn print(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
         ))?;
     }
     verdict(test, folder)
+}
+
+/// What a study quotes of a test that shows pages whole without doublewrite (rules R2 and R3).
+fn for_a_study(test: &CrashTest, options: &TestOptions) -> anyhow::Result<()> {
+    let of_the_profile = options.rules == DeviceRules::of(&options.drive);
+    let is_power_cut = options.cut == weir_crash::Cut::Power;
+    if let Verdict::Held { states, .. } = test.verdict
+        && options.doublewrite == "OFF"
+        && of_the_profile
+        && is_power_cut
+    {
+        output::line(format_args!(
+            "for a study that relies on it:\n[[crash_tests]]\ndrive = \"{}\"\nstates = {states}\nlost = 0\nsource = \"{}\"",
+            options.drive.name,
+            options.out.join("crash-test.json").display()
+        ))?;
+    }
+    Ok(())
 }
 
 fn verdict(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
