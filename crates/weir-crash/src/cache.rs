@@ -177,7 +177,7 @@ impl Cache {
             offset,
             bytes,
             is_durable: opened.durable,
-            is_direct: opened.direct || opened.durable,
+            is_direct: opened.direct,
             at: Stage::InFlight,
         };
         self.open.insert(sequence, write);
@@ -197,7 +197,7 @@ impl Cache {
         let Some(write) = self.open.get_mut(&sequence) else {
             return Vec::new();
         };
-        if !write.is_direct {
+        if !write.is_direct && !write.is_durable {
             write.at = Stage::PageCache(position);
             self.page_cache_bytes += write.bytes;
             return self.write_back();
