@@ -19,7 +19,7 @@ use crate::ledger::Ledger;
 use crate::workload;
 
 /// Counts up when the loaded content changes, so that old snapshots are not taken for new ones.
-const DATA_FORMAT: u32 = 3;
+const DATA_FORMAT: u32 = 4;
 const PAGE_BYTES: u32 = 16 * 1024;
 /// The whole pool is flushed at the end of the loading.
 const STOP_PATIENCE: Duration = Duration::from_mins(5);

@@ -65,13 +65,10 @@ fn tables_changed(number: u32) -> [String; 6] {
     ]
 }
 
-/// What truncation needs, made with the loaded data: on MySQL a third undo tablespace, since two must stay in use; on `MariaDB`,
-/// which truncates what has grown beyond `innodb_max_undo_log_size`, rows to change.
+/// What truncation needs, made with the loaded data: rows to change.
 pub(crate) fn prepared(flavor: Flavor) -> Vec<String> {
     match flavor {
-        Flavor::Mysql => {
-            vec!["CREATE UNDO TABLESPACE crash_undo ADD DATAFILE 'crash_undo.ibu'".to_owned()]
-        }
+        Flavor::Mysql => Vec::new(),
         Flavor::Mariadb => vec![
             "CREATE TABLE ballast (id INT PRIMARY KEY, text VARCHAR(255) NOT NULL) ENGINE = InnoDB"
                 .to_owned(),
@@ -82,14 +79,12 @@ pub(crate) fn prepared(flavor: Flavor) -> Vec<String> {
     }
 }
 
-/// MySQL truncates an undo tablespace that is made inactive (manual, "Undo Tablespaces").
+/// `MariaDB` truncates an undo tablespace that has grown beyond `innodb_max_undo_log_size`. MySQL's begin
+/// with 16 MiB and grow beyond that in long recordings only; making one inactive truncates it at once, but
+/// one of 60 states hung then, and why is not known yet (journal, 2026-11-20, page cache).
 fn undo_truncated(flavor: Flavor) -> Vec<String> {
     match flavor {
-        Flavor::Mysql => vec![
-            "ALTER UNDO TABLESPACE innodb_undo_001 SET INACTIVE".to_owned(),
-            "DO SLEEP(0.3)".to_owned(),
-            "ALTER UNDO TABLESPACE innodb_undo_001 SET ACTIVE".to_owned(),
-        ],
+        Flavor::Mysql => Vec::new(),
         Flavor::Mariadb => {
             vec![
                 "UPDATE ballast SET text = REVERSE(CONCAT(text, id % 10)), text = LEFT(text, 240)"
