@@ -191,7 +191,7 @@ fn a_done_stands_between_what_it_answers_and_what_the_client_did_next() {
         for thread in 0..4 {
             let drive = &drive;
             scope.spawn(move || {
-                let flags = libc::O_DSYNC * (thread % 2) | libc::O_DIRECT * (thread / 2);
+                let flags = (libc::O_DSYNC * (thread % 2)) | (libc::O_DIRECT * (thread / 2));
                 let file = drive.create(&format!("t{thread}"), flags);
                 for number in 0..25 {
                     file.write_all_at(&[thread as u8; 512], number * 512)
