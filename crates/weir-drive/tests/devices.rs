@@ -116,7 +116,7 @@ fn a_fast_drive_in_front_answers_what_was_read_before() {
         ("latency_us = 1\n", "latency_us = 100\n"),
         (
             "[sources]",
-            "[cache]\ndrive = \"intel-p4610\"\ncapacity = \"16M\"\nwrites = \"around\"\n\n[sources]",
+            "[cache]\ndrive = \"intel-optane-p4800x\"\ncapacity = \"16M\"\nwrites = \"around\"\n\n[sources]",
         ),
     ])
     .unwrap();
