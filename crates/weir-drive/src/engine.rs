@@ -9,15 +9,19 @@ use weir_model::{
     OpKind, Scale,
 };
 
-use crate::calibration::{Correction, PROBE_HOLD_NS, Ticket, WayBack};
+use crate::calibration::{Correction, HOLD_NS, Ticket, WayBack};
 use crate::clock::Clock;
 use crate::compression::Compressor;
 use crate::faults::{Injector, Verdict};
 use crate::model::Model;
+use crate::placement::Placement;
 use crate::scheduler::{Buffers, Reply, Scheduler};
 use crate::statistics::Counters;
 use crate::store::Space;
 use crate::trace::Tracer;
+
+/// With so much time until its reply is due, a request leaves the reader time for other things.
+const SPARE_NS: Nanoseconds = 20_000;
 
 /// What the FUSE front end asks: when is this operation done, and send its reply then.
 #[derive(Debug)]
@@ -34,6 +38,7 @@ pub(crate) struct Engine {
     stored_bytes: AtomicU64,
     way_back: OnceLock<WayBack>,
     correction: Arc<Correction>,
+    placement: Arc<Placement>,
     /// The file of the calibration that is going on; 0: none.
     calibrating: AtomicU64,
 }
@@ -43,6 +48,8 @@ pub(crate) struct Engine {
 pub(crate) struct Arrival {
     at: Nanoseconds,
     caller: u32,
+    /// No other request was in flight.
+    alone: bool,
 }
 
 /// An operation on a part of a file.
@@ -73,12 +80,14 @@ impl Engine {
         let counters = Arc::new(Counters::default());
         let buffers = Arc::new(Buffers::default());
         let correction = Arc::new(Correction::default());
+        let placement = Arc::new(Placement::new());
         let compressor = Compressor::start(profile)?;
         let scheduler = Scheduler::start(
             clock,
             Arc::clone(&counters),
             Arc::clone(&buffers),
             Arc::clone(&correction),
+            Arc::clone(&placement),
         )?;
         Ok(Self {
             clock,
@@ -93,6 +102,7 @@ impl Engine {
             stored_bytes: AtomicU64::new(0),
             way_back: OnceLock::new(),
             correction,
+            placement,
             calibrating: AtomicU64::new(0),
         })
     }
@@ -100,10 +110,11 @@ impl Engine {
     /// A request of thread `caller` was read just now.
     pub(crate) fn arrived(&self, caller: u32) -> Arrival {
         let at = self.clock.now();
-        if self.counters.is_idle() && !self.correction.is_prober(caller) {
-            self.correction.arrived_alone(caller, at);
+        let alone = self.counters.is_idle();
+        if alone && let Some(early) = self.correction.arrived_alone(caller, at) {
+            self.counters.early(early.early_ns, early.latency_ns);
         }
-        Arrival { at, caller }
+        Arrival { at, caller, alone }
     }
 
     /// What the faults do to an operation on the file that `path` names.
@@ -147,7 +158,7 @@ impl Engine {
     /// Sends `reply` when the device has done the read.
     pub(crate) fn read(&self, extent: Extent, arrival: Arrival, longer_by: u64, reply: Reply) {
         if self.is_calibrating(&extent) {
-            return self.reply_at_once(arrival, reply);
+            return self.probe(arrival, reply);
         }
         let done = self.submit(OpKind::Read, extent, 1.0, arrival.at) + longer_by;
         self.send(OpKind::Read, extent, arrival, done, reply);
@@ -161,7 +172,7 @@ impl Engine {
             durable,
         } = write;
         if self.is_calibrating(&extent) {
-            return self.reply_at_once(arrival, reply);
+            return self.probe(arrival, reply);
         }
         let fraction = self.compressor.as_ref().map_or(1.0, |compressor| {
             compressor.fraction(extent.kind, data, arrival.at)
@@ -198,7 +209,7 @@ impl Engine {
         self.submit(OpKind::Discard, extent, 1.0, now);
     }
 
-    /// Reads and writes of `file` are from now on neither held nor counted.
+    /// Reads and writes of `file` are from now on held for a known time, and not counted.
     pub(crate) fn begin_calibration(&self, file: u64) {
         self.calibrating.store(file, Ordering::Relaxed);
     }
@@ -220,7 +231,7 @@ impl Engine {
         &self.correction
     }
 
-    /// Sends `reply` to the prober, after the time for which it is held.
+    /// Sends `reply` to a caller of the drive's own, after the time for which it is held.
     pub(crate) fn probe(&self, arrival: Arrival, reply: Reply) {
         let nothing = Extent {
             file: 0,
@@ -228,7 +239,7 @@ impl Engine {
             offset: 0,
             bytes: 0,
         };
-        let done = arrival.at + PROBE_HOLD_NS;
+        let done = arrival.at + HOLD_NS;
         self.send(OpKind::Discard, nothing, arrival, done, reply);
     }
 
@@ -279,6 +290,11 @@ impl Engine {
         }
     }
 
+    /// Where the drive's threads run, for the prober.
+    pub(crate) fn placement(&self) -> &Arc<Placement> {
+        &self.placement
+    }
+
     /// Sends all replies that are still held.
     pub(crate) fn stop(&self) {
         self.scheduler.stop();
@@ -315,27 +331,23 @@ impl Engine {
             (Some(way), OpKind::Flush | OpKind::Discard) => way.bare_ns(),
         };
         let due = done.saturating_sub(way);
-        let ticket = Ticket {
-            accepted: arrival.at,
-            due: due.saturating_add_signed(-self.correction.nanoseconds()),
-            caller: arrival.caller,
-            way,
-            kind: extent.kind,
-            what,
-        };
-        self.scheduler.complete(reply, ticket);
-    }
-
-    fn reply_at_once(&self, arrival: Arrival, reply: Reply) {
-        let ticket = Ticket {
-            accepted: arrival.at,
-            due: arrival.at,
-            caller: arrival.caller,
-            way: 0,
-            kind: FileKind::Other,
-            what: OpKind::Discard,
-        };
-        self.scheduler.complete(reply, ticket);
+        let due = due.saturating_add_signed(-self.correction.nanoseconds());
+        let Arrival { at, caller, alone } = arrival;
+        self.scheduler.complete(
+            reply,
+            Ticket {
+                accepted: at,
+                done,
+                due,
+                caller,
+                kind: extent.kind,
+                what,
+            },
+        );
+        let now = self.clock.now();
+        if due > now + SPARE_NS && !self.correction.is_prober(caller) {
+            self.placement.served(caller, alone, now);
+        }
     }
 
     fn lock_model(&self) -> std::sync::MutexGuard<'_, Model> {

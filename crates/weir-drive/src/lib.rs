@@ -14,6 +14,7 @@ mod model;
 mod mount;
 mod mountpoint;
 mod options;
+mod placement;
 mod process;
 pub mod profiles;
 mod recording;

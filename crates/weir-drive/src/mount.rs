@@ -128,8 +128,10 @@ fn calibrated(
         return Ok(None);
     }
     // A store that refuses the file leaves all to the prober.
-    engine.end_calibration(calibration::measure(mountpoint).unwrap_or_default());
-    Prober::start(mountpoint, Arc::clone(engine.correction())).map(Some)
+    let way_back = calibration::measure(mountpoint, engine.correction());
+    engine.end_calibration(way_back.unwrap_or_default());
+    let (correction, placement) = (engine.correction(), engine.placement());
+    Prober::start(mountpoint, Arc::clone(correction), Arc::clone(placement)).map(Some)
 }
 
 /// A mount that is undone when it goes out of scope.

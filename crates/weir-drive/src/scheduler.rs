@@ -26,6 +26,7 @@ pub(crate) use self::pending::{Buffers, Reply};
 use self::wakeup::{SpinBudget, WakeupError};
 use crate::calibration::{Correction, Ticket};
 use crate::clock::Clock;
+use crate::placement::Placement;
 use crate::statistics::Counters;
 
 /// A deadline this near is waited for in the thread that reads requests.
@@ -46,6 +47,7 @@ struct Shared {
     counters: Arc<Counters>,
     buffers: Arc<Buffers>,
     correction: Arc<Correction>,
+    placement: Arc<Placement>,
     heap: Mutex<BinaryHeap<Pending>>,
     /// Replies that do not leave, whatever their time, while there is such a list.
     stuck: Mutex<Option<Vec<Pending>>>,
@@ -64,12 +66,14 @@ impl Scheduler {
         counters: Arc<Counters>,
         buffers: Arc<Buffers>,
         correction: Arc<Correction>,
+        placement: Arc<Placement>,
     ) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
             clock,
             counters,
             buffers,
             correction,
+            placement,
             heap: Mutex::default(),
             stuck: Mutex::default(),
             is_stuck: AtomicBool::new(false),
@@ -169,10 +173,12 @@ impl Scheduler {
 impl Shared {
     fn serve(&self) {
         priority::sharpen_timer();
+        self.placement.enter_timer();
         let mut wakeup = WakeupError::default();
         let mut budget = SpinBudget::new(self.clock.now());
         while !self.ended.load(Ordering::Acquire) {
-            let lead = if budget.allows(self.clock.now(), wakeup.lead_ns()) {
+            let alone = self.placement.follows();
+            let lead = if budget.allows(self.clock.now(), wakeup.lead_ns(), alone) {
                 wakeup.lead_ns()
             } else {
                 wakeup.mean_ns()
@@ -242,12 +248,12 @@ impl Shared {
 
     fn send(&self, Pending { ticket, reply }: Pending) {
         let now = self.clock.now();
-        self.correction.sent(&ticket, now);
+        self.correction.sent(&ticket);
         let counts = !matches!(reply, Reply::Probe(..));
         reply.send(&self.buffers);
         if counts {
             let late = now.saturating_sub(ticket.due);
-            let latency = now.max(ticket.due) - ticket.accepted + ticket.way;
+            let latency = ticket.done - ticket.accepted + late;
             self.counters
                 .completed(ticket.kind, ticket.what, late, latency);
         }

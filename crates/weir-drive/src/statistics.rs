@@ -11,10 +11,10 @@ use weir_model::{
     OpKind,
 };
 
-/// Completions are late when they miss the model by more than this, nanoseconds ...
-const LATE_NS: u64 = 10_000;
+/// Completions are late, or early, when they miss the model by more than this, nanoseconds ...
+const MISS_NS: u64 = 10_000;
 /// ... and by more than this share of the modelled latency.
-const LATE_SHARE: f64 = 0.05;
+const MISS_SHARE: f64 = 0.05;
 
 /// All counters of a drive.
 #[derive(Debug, Default)]
@@ -22,7 +22,9 @@ pub(crate) struct Counters {
     by_kind: [KindCounters; FileKind::ALL.len()],
     in_flight: AtomicU32,
     lateness: LatencyCounters,
+    lateness_ns: AtomicU64,
     late: AtomicU64,
+    early: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -107,23 +109,35 @@ impl Counters {
             counters.latencies.count(latency_ns);
         }
         self.lateness.count(late_ns);
+        self.lateness_ns.fetch_add(late_ns, Ordering::Relaxed);
         let modelled_ns = latency_ns.saturating_sub(late_ns);
-        if late_ns > LATE_NS && late_ns as f64 > LATE_SHARE * modelled_ns as f64 {
+        if misses(late_ns, modelled_ns) {
             self.late.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// A reply proved to have come `early_ns` before the model's time.
+    pub(crate) fn early(&self, early_ns: u64, modelled_ns: u64) {
+        if misses(early_ns, modelled_ns) {
+            self.early.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     /// Starts the record of lateness afresh, after the calibration.
     pub(crate) fn forget_lateness(&self) {
         self.lateness.reset();
+        self.lateness_ns.store(0, Ordering::Relaxed);
         self.late.store(0, Ordering::Relaxed);
+        self.early.store(0, Ordering::Relaxed);
     }
 
     /// The counters' part of the drive's statistics; the model's and the store's are missing.
     pub(crate) fn statistics(&self) -> DriveStatistics {
         let lateness = self.lateness.counted();
         let quantile = |q| lateness.quantile_us(q).unwrap_or(0.0);
-        let late = self.late.load(Ordering::Relaxed);
+        let share = |counted: &AtomicU64| {
+            counted.load(Ordering::Relaxed) as f64 / lateness.count().max(1) as f64
+        };
         let of_kind = |kind: FileKind| (kind, &self.by_kind[kind.index()]);
         let kinds = || FileKind::ALL.into_iter().map(of_kind);
         DriveStatistics {
@@ -134,10 +148,16 @@ impl Counters {
             queue_depth: self.in_flight.load(Ordering::Relaxed),
             lateness_us_p50: quantile(0.5),
             lateness_us_p99: quantile(0.99),
-            late_share: late as f64 / lateness.count().max(1) as f64,
+            lateness_s: self.lateness_ns.load(Ordering::Relaxed) as f64 / 1e9,
+            late_share: share(&self.late),
+            early_share: share(&self.early),
             ..DriveStatistics::default()
         }
     }
+}
+
+fn misses(by_ns: u64, modelled_ns: u64) -> bool {
+    by_ns > MISS_NS && by_ns as f64 > MISS_SHARE * modelled_ns as f64
 }
 
 impl KindCounters {
@@ -195,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_misses_both_bounds_is_late() {
+    fn only_what_misses_both_bounds_is_late_or_early() {
         let counters = Counters::default();
         let complete = |late, modelled| {
             counters.completed(FileKind::Data, OpKind::Read, late, modelled + late);
@@ -204,6 +224,12 @@ mod tests {
         complete(15_000, 1_000_000);
         complete(15_000, 100_000);
         complete(0, 100_000);
-        assert!((counters.statistics().late_share - 0.25).abs() < 1e-12);
+        counters.early(15_000, 100_000);
+        counters.early(9_000, 20_000);
+        counters.early(15_000, 1_000_000);
+        let found = counters.statistics();
+        assert!((found.lateness_s - 39e-6).abs() < 1e-12);
+        assert!((found.late_share - 0.25).abs() < 1e-12);
+        assert!((found.early_share - 0.25).abs() < 1e-12);
     }
 }

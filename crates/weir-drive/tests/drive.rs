@@ -280,18 +280,8 @@ fn a_dropped_drive_leaves_no_mount_no_process_and_no_backing_that_is_not_wanted(
 fn a_killed_drive_is_removed_by_its_owner_and_its_data_open_again() {
     let drive = Drive::null();
     fs::write(drive.path("a"), "kept").unwrap();
-    let pid = rustix::process::Pid::from_raw(drive.process.pid().cast_signed()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-    let patience = Instant::now() + Duration::from_secs(10);
-    while fs::read(drive.path("a")).is_ok() {
-        assert!(Instant::now() < patience, "a dead drive still answers");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let Drive { process, folder } = drive;
-    let mountpoint = process.mountpoint().to_owned();
-    process.unmount().unwrap();
-    assert!(!weir_process::is_mounted(&mountpoint));
-    let again = DriveProcess::mount(Path::new(EXECUTABLE), &options(&folder, "null")).unwrap();
+    let (options, _folder) = support::kill(drive);
+    let again = DriveProcess::mount(Path::new(EXECUTABLE), &options).unwrap();
     let kept = fs::read_to_string(again.mountpoint().join("a")).unwrap();
     assert_eq!(kept, "kept");
 }

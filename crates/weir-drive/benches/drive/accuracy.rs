@@ -32,7 +32,9 @@ impl Drop for Loader {
 /// Reads and writes of 4 KiB at queue depth 1 on drives of one service time, on an idle host and
 /// beside a process that keeps a processor busy.
 pub(crate) fn measure() -> Value {
-    println!("\nservice us  host  operation  mean us   error   p50 us   outside (early, late)");
+    println!(
+        "\nservice us  host  operation  mean us    error   before its time   outside (early, late)"
+    );
     let services = SERVICES_US.into_iter();
     services.flat_map(of_service_time).collect()
 }
@@ -68,7 +70,7 @@ fn row(service_us: u64, busy: bool, pattern: &str, found: &fio::Found) -> Value 
     let half = found.share(|latency| latency <= service_ns);
     let host = if busy { "busy" } else { "idle" };
     println!(
-        "{service_us:>10}  {host}  {pattern:<9} {:>8.1} {:>+6.1} % {:>7.1} % before   {:.2} %, {:.2} %",
+        "{service_us:>10}  {host}  {pattern:<9} {:>8.1} {:>+6.1} % {:>15.1} %   {:.2} %, {:.2} %",
         found.mean_us,
         error * 100.0,
         half * 100.0,

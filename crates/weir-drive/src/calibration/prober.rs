@@ -11,16 +11,14 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, CWD, StatxFlags};
-use weir_model::Nanoseconds;
 
-use super::Correction;
+use super::{Correction, HOLD_NS};
+use crate::placement::Placement;
 use crate::stop::Stop;
 
-/// For how long the reply to a probe is held: as long as the replies of the fastest drives for
-/// which accuracy is a question.
-pub(crate) const PROBE_HOLD_NS: Nanoseconds = 60_000;
-/// Between two probes; about 40 us of processor time each.
-const INTERVAL: Duration = Duration::from_millis(8);
+/// Between two probes. Each delays a request or two of a caller on the same processor, so at a
+/// hundred times the time of a request they are too few for its 99th percentile.
+const INTERVAL: Duration = Duration::from_millis(50);
 
 /// The thread that asks; dropping it ends it.
 #[derive(Debug)]
@@ -31,12 +29,16 @@ pub(crate) struct Prober {
 
 impl Prober {
     /// Starts to probe the drive that is mounted at `mountpoint`.
-    pub(crate) fn start(mountpoint: &Path, correction: Arc<Correction>) -> io::Result<Self> {
+    pub(crate) fn start(
+        mountpoint: &Path,
+        correction: Arc<Correction>,
+        placement: Arc<Placement>,
+    ) -> io::Result<Self> {
         let stop = Stop::new();
         let (until, mountpoint) = (stop.clone(), mountpoint.to_owned());
         let thread = std::thread::Builder::new()
             .name("drive-prober".to_owned())
-            .spawn(move || probe(&mountpoint, &correction, &until))?;
+            .spawn(move || probe(&mountpoint, &correction, &placement, &until))?;
         Ok(Self {
             stop,
             thread: Some(thread),
@@ -54,9 +56,10 @@ impl Drop for Prober {
     }
 }
 
-fn probe(mountpoint: &Path, correction: &Correction, stop: &Stop) {
-    correction.set_prober(rustix::thread::gettid().as_raw_pid().cast_unsigned());
+fn probe(mountpoint: &Path, correction: &Correction, placement: &Placement, stop: &Stop) {
+    correction.set_prober(own_thread());
     while !stop.wait_for(INTERVAL) {
+        placement.join();
         // The first finds cold caches, unlike a caller at work.
         let warmed_up = ask(mountpoint);
         let began = Instant::now();
@@ -65,9 +68,14 @@ fn probe(mountpoint: &Path, correction: &Correction, stop: &Stop) {
             break;
         }
         let round_trip_ns = began.elapsed().as_nanos() as i64;
-        correction.probed(round_trip_ns - PROBE_HOLD_NS.cast_signed());
+        correction.probed(round_trip_ns - HOLD_NS.cast_signed());
     }
     correction.set_prober(0);
+}
+
+/// The calling thread, as the kernel names it in its requests.
+pub(super) fn own_thread() -> u32 {
+    rustix::thread::gettid().as_raw_pid().cast_unsigned()
 }
 
 /// One round trip: the kernel must not answer from its cache (statx(2)).

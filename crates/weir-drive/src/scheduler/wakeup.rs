@@ -8,7 +8,7 @@ const LEAD_NS_MAX: f64 = 60_000.0;
 /// Gains of the two averages, and deviations that count: RFC 6298, section 2.
 const GAIN_MEAN: f64 = 1.0 / 8.0;
 const GAIN_DEVIATION: f64 = 1.0 / 4.0;
-const DEVIATIONS: f64 = 2.0;
+const DEVIATIONS: f64 = 4.0;
 
 /// A running estimate of (actual - wanted) wake-up time.
 #[derive(Debug)]
@@ -47,8 +47,11 @@ impl WakeupError {
     }
 }
 
-/// Share of one processor that may be burnt in spins.
+/// Share of one processor that may be burnt in spins ...
 const SPIN_SHARE: f64 = 0.2;
+/// ... and of the processor that a lone caller has left idle by waiting for its reply: a drive of
+/// 40 us needs it, as a sleep that short ends too late.
+const SPIN_SHARE_BESIDE_ONE: f64 = 0.8;
 /// Unused share that is kept for later, nanoseconds.
 const SPIN_NS_SAVED_MAX: f64 = 2_000_000.0;
 
@@ -68,8 +71,13 @@ impl SpinBudget {
     }
 
     /// Whether a spin of `wanted` is within the share.
-    pub(super) fn allows(&mut self, now: Nanoseconds, wanted: Nanoseconds) -> bool {
-        let earned = SPIN_SHARE * now.saturating_sub(self.counted_at) as f64;
+    pub(super) fn allows(&mut self, now: Nanoseconds, wanted: Nanoseconds, alone: bool) -> bool {
+        let share = if alone {
+            SPIN_SHARE_BESIDE_ONE
+        } else {
+            SPIN_SHARE
+        };
+        let earned = share * now.saturating_sub(self.counted_at) as f64;
         self.counted_at = now;
         self.saved_ns = (self.saved_ns + earned).min(SPIN_NS_SAVED_MAX);
         self.saved_ns >= wanted as f64
@@ -97,16 +105,24 @@ mod tests {
 
     #[test]
     fn the_budget_keeps_spinning_to_its_share() {
+        for (alone, share) in [(false, SPIN_SHARE), (true, SPIN_SHARE_BESIDE_ONE)] {
+            let spun = spun_in_a_second(alone);
+            let allowed = share * 1e9 + SPIN_NS_SAVED_MAX;
+            assert!(spun <= allowed && spun > 0.8 * allowed, "{spun}");
+        }
+    }
+
+    /// Of a thread that always wants to.
+    fn spun_in_a_second(alone: bool) -> f64 {
         let mut budget = SpinBudget::new(0);
         let (mut now, mut spun) = (0, 0.0);
         while now < 1_000_000_000 {
-            now += 30_000;
-            if budget.allows(now, 20_000) {
+            now += 22_000;
+            if budget.allows(now, 20_000, alone) {
                 budget.spend(20_000);
                 spun += 20_000.0;
             }
         }
-        let allowed = SPIN_SHARE * 1e9 + SPIN_NS_SAVED_MAX;
-        assert!(spun <= allowed && spun > 0.9 * allowed, "{spun}");
+        spun
     }
 }

@@ -8,12 +8,16 @@ use std::fs::{File, OpenOptions};
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use weir_drive::{DriveError, DriveProcess, MountOptions};
 
 /// The process that serves drives in these tests.
 pub(crate) const EXECUTABLE: &str = env!("CARGO_BIN_EXE_drive-process");
+
+/// The file of a drive's own profile, in its folder.
+const CHANGED_PROFILE: &str = "changed.toml";
 
 /// A mounted drive with its directories, all gone when it is dropped.
 pub(crate) struct Drive {
@@ -58,6 +62,25 @@ impl Drive {
     }
 }
 
+/// Ends the drive's process as a crash of it does, and removes the dead mount; with what is
+/// returned it is mounted again.
+pub(crate) fn kill(drive: Drive) -> (MountOptions, TempDir) {
+    let Drive { process, folder } = drive;
+    let pid = rustix::process::Pid::from_raw(process.pid().cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    let mountpoint = process.mountpoint().to_owned();
+    let patience = Instant::now() + Duration::from_secs(10);
+    while std::fs::metadata(&mountpoint).is_ok() {
+        assert!(Instant::now() < patience, "a dead drive still answers");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    process.unmount().unwrap();
+    assert!(!weir_process::is_mounted(&mountpoint));
+    let changed = folder.path().join(CHANGED_PROFILE);
+    let profile = changed.is_file().then(|| changed.to_str().unwrap());
+    (options(&folder, profile.unwrap_or("null")), folder)
+}
+
 /// The profile `null` with `changes`, as a file in `folder`.
 pub(crate) fn write_profile(folder: &Path, changes: &[(&str, &str)]) -> PathBuf {
     let mut text = include_str!("../../../../drives/null.toml").to_owned();
@@ -65,7 +88,7 @@ pub(crate) fn write_profile(folder: &Path, changes: &[(&str, &str)]) -> PathBuf 
         assert!(text.contains(old), "the null profile has no `{old}`");
         text = text.replacen(old, new, 1);
     }
-    let path = folder.join("changed.toml");
+    let path = folder.join(CHANGED_PROFILE);
     std::fs::write(&path, text).unwrap();
     path
 }

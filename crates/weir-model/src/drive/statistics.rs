@@ -61,17 +61,40 @@ pub struct DriveStatistics {
     pub lateness_us_p50: f64,
     /// 99th percentile of the same.
     pub lateness_us_p99: f64,
+    /// Sum of all (actual - modelled) completions, s.
+    #[serde(default)]
+    pub lateness_s: f64,
     /// Share of operations that completed more than 10 us and 5 % late, 0 to 1.
     pub late_share: f64,
+    /// Share of operations that provably completed more than 10 us and 5 % early, 0 to 1: their
+    /// caller came with its next request before that.
+    #[serde(default)]
+    pub early_share: f64,
 }
 
 impl DriveStatistics {
-    /// Largest share of late operations with which a drive is still the drive of its profile.
-    pub const LATE_SHARE_MAX: f64 = 0.01;
+    /// Largest share of operations late or early with which a drive is still that of its profile.
+    pub const MISSED_SHARE_MAX: f64 = 0.01;
 
     /// Whether replies came when the profile says. The bound of the whole project stands here.
     pub fn is_on_time(&self) -> bool {
-        self.late_share <= Self::LATE_SHARE_MAX
+        self.late_share + self.early_share <= Self::MISSED_SHARE_MAX
+    }
+
+    /// Largest share by which a drive may be slower than that of its profile for what was measured
+    /// on it to say anything about that.
+    pub const SLOWER_SHARE_MAX: f64 = 0.1;
+
+    /// By what share the operations took longer than the profile says, on average.
+    pub fn slower_share(&self) -> f64 {
+        let latency_s =
+            |of: &FileKindStatistics| of.read_latency_s + of.write_latency_s + of.flush_latency_s;
+        let modelled_s: f64 = self.by_kind.values().map(latency_s).sum();
+        if modelled_s > 0.0 {
+            self.lateness_s / modelled_s
+        } else {
+            0.0
+        }
     }
 
     /// What was counted between `before` and this, both of the same mount.
@@ -93,6 +116,7 @@ impl DriveStatistics {
         }
         Self {
             uptime_s: self.uptime_s - before.uptime_s,
+            lateness_s: self.lateness_s - before.lateness_s,
             by_kind,
             latencies,
             read_busy_s: self.read_busy_s - before.read_busy_s,

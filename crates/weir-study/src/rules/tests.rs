@@ -8,9 +8,9 @@ use std::path::Path;
 
 use weir_model::{
     Analysis, Cell, Claim, CrashTest, DataPlan, DistributionName, DriveProfile, DriveStatistics,
-    Duration, Flavor, IntervalRecord, LatencySummary, Limiter, LoadSettings, NegativeControl, Plan,
-    PlannedRun, Provenance, RunRecord, RunResult, Scale, ServerSettings, Severity, StudyResult,
-    Utilization, Verdict, WorkloadName,
+    Duration, FileKind, FileKindStatistics, Flavor, IntervalRecord, LatencySummary, Limiter,
+    LoadSettings, NegativeControl, Plan, PlannedRun, Provenance, RunRecord, RunResult, Scale,
+    ServerSettings, Severity, StudyResult, Utilization, Verdict, WorkloadName,
 };
 
 use super::{RULES, findings_of_design, rules_as_markdown};
@@ -348,12 +348,30 @@ fn r16_many_failed_transactions_forbid() {
 }
 
 #[test]
-fn a_late_drive_is_named() {
+fn a_late_drive_is_named_and_a_slower_one_forbids() {
     let late = |result: &mut StudyResult| {
         let drive = result.runs[0].drive.as_mut().unwrap();
         drive.late_share = 0.2;
     };
     assert_eq!(spoiled(late), warned("drive"));
+    let early = |result: &mut StudyResult| {
+        result.runs[0].drive.as_mut().unwrap().early_share = 0.2;
+    };
+    assert_eq!(spoiled(early), warned("drive"));
+    let slower = |result: &mut StudyResult| {
+        let drive = result.runs[0].drive.as_mut().unwrap();
+        let modelled_s = 10.0;
+        drive.by_kind = [(
+            FileKind::Data,
+            FileKindStatistics {
+                read_latency_s: modelled_s,
+                ..FileKindStatistics::default()
+            },
+        )]
+        .into();
+        drive.lateness_s = 0.11 * modelled_s;
+    };
+    assert_eq!(spoiled(slower), invalid("drive"));
 }
 
 /// The rules that speak on the study file at `path`, before it runs.

@@ -174,13 +174,14 @@ fn emulation(now: &DriveStatistics) -> String {
     let verdict = if now.is_on_time() {
         "on time"
     } else {
-        "TOO LATE: this host is too slow or too busy for this drive"
+        "NOT ON TIME: this host is too slow or too busy for this drive"
     };
     format!(
-        "emulation: completions late by {:.0} us (median), {:.0} us (p99), {:.1} % beyond 10 us and \
-         5 %; {verdict}",
+        "emulation: completions late by {:.0} us (median), {:.0} us (p99), {:.1} % late and {:.1} % \
+         early by more than 10 us and 5 %; {verdict}",
         now.lateness_us_p50,
         now.lateness_us_p99,
-        now.late_share * 100.0
+        now.late_share * 100.0,
+        now.early_share * 100.0
     )
 }
