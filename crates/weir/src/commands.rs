@@ -10,4 +10,5 @@ pub(crate) mod load;
 pub(crate) mod plan;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod study_file;

@@ -1,0 +1,118 @@
+//! Samples as points: a counter's growth per second, a gauge's level.
+
+use std::collections::HashMap;
+
+use weir_model::{IntervalRecord, Metric, MetricKind, RunResult, Sample};
+
+/// A value at a time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Point {
+    pub(crate) time_s: f64,
+    pub(crate) value: f64,
+}
+
+/// The samples of a run by the name of their metric, each in the order of time.
+pub(crate) type ByMetric<'a> = HashMap<&'a str, Vec<&'a Sample>>;
+
+pub(crate) fn by_metric(run: &RunResult) -> ByMetric<'_> {
+    let mut all = ByMetric::new();
+    for sample in &run.samples {
+        all.entry(sample.metric.as_str()).or_default().push(sample);
+    }
+    all
+}
+
+/// Where a curve comes from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Source {
+    /// The load engine's seconds; `None` where a second has no value.
+    Seconds(fn(&IntervalRecord) -> Option<f64>),
+    /// A metric times a factor.
+    Metric(Metric, f64),
+}
+
+/// A curve with its name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Curve {
+    pub(crate) name: &'static str,
+    pub(crate) source: Source,
+}
+
+impl Curve {
+    /// Whether `run` has anything to draw.
+    pub(crate) fn is_in(&self, run: &RunResult, samples: &ByMetric<'_>) -> bool {
+        match self.source {
+            Source::Seconds(_) => !run.intervals.is_empty(),
+            Source::Metric(metric, _) => samples.contains_key(metric.name),
+        }
+    }
+
+    pub(crate) fn points(&self, run: &RunResult, samples: &ByMetric<'_>) -> Vec<Point> {
+        match self.source {
+            Source::Seconds(value) => run
+                .intervals
+                .iter()
+                .filter_map(|i| second(i, value))
+                .collect(),
+            Source::Metric(metric, factor) => {
+                let samples = samples.get(metric.name).map_or(&[][..], Vec::as_slice);
+                match metric.kind {
+                    MetricKind::Gauge => {
+                        samples.iter().map(|sample| level(sample, factor)).collect()
+                    }
+                    MetricKind::Counter => samples
+                        .windows(2)
+                        .filter_map(|two| growth(two[0], two[1], factor))
+                        .collect(),
+                }
+            }
+        }
+    }
+}
+
+/// A second stands at its middle, so that a late tick stays in its own bucket.
+fn second(interval: &IntervalRecord, value: fn(&IntervalRecord) -> Option<f64>) -> Option<Point> {
+    Some(Point {
+        time_s: interval.time_s - interval.length_s / 2.0,
+        value: value(interval)?,
+    })
+}
+
+fn level(sample: &Sample, factor: f64) -> Point {
+    Point {
+        time_s: sample.time_s,
+        value: sample.value * factor,
+    }
+}
+
+/// Growth per second from one sample to the next; none where a counter began anew.
+fn growth(from: &Sample, to: &Sample, factor: f64) -> Option<Point> {
+    let elapsed_s = to.time_s - from.time_s;
+    let grown = to.value - from.value;
+    (elapsed_s > 0.0 && grown >= 0.0).then(|| Point {
+        time_s: (from.time_s + to.time_s) / 2.0,
+        value: grown / elapsed_s * factor,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_grows_between_samples_and_a_restart_is_a_gap() {
+        let sample = |time_s, value| Sample {
+            metric: "x".to_owned(),
+            time_s,
+            value,
+        };
+        let grown = growth(&sample(0.0, 100.0), &sample(2.0, 300.0), 0.5);
+        let expected = Point {
+            time_s: 1.0,
+            value: 50.0,
+        };
+        assert_eq!(grown, Some(expected));
+        assert_eq!(growth(&sample(0.0, 100.0), &sample(1.0, 7.0), 1.0), None);
+        assert_eq!(growth(&sample(1.0, 100.0), &sample(1.0, 100.0), 1.0), None);
+    }
+}
