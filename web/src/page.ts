@@ -124,7 +124,7 @@ const counter = v.strictObject({ metric: v.nullable(v.string()), title: v.string
 const claim = v.strictObject({
   source: v.string(),
   says: v.string(),
-  value: v.number(),
+  published: v.string(),
   context: v.string(),
   measured: v.nullable(v.string()),
   agreement: v.picklist(["agrees", "disagrees", "cannot_say"]),

@@ -20,6 +20,7 @@ mod levels;
 mod measured;
 mod order;
 mod progress;
+mod reduced;
 mod resolve;
 mod rules;
 mod runner;
@@ -40,6 +41,7 @@ pub use foresight::prospects;
 pub use progress::{
     FinishedRun, PROGRESS_FILE, Progress, ProgressFile, RunInProgress, Second, Step,
 };
+pub use reduced::reduced;
 pub use resolve::{Overrides, resolve};
 pub use rules::{RULES, Rule, findings_of_design, rules_as_markdown};
 pub use runner::{RunOptions, RunOutcome, run};
