@@ -268,3 +268,33 @@ fn stamp(file: &Path) -> Stamp {
         metadata.and_then(|metadata| metadata.modified().ok()),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_read_is_listed_with_its_reason_and_no_name_leads_outside() {
+        let home = tempfile::tempdir().unwrap();
+        let results = home.path().join("results");
+        let deep = results.join("2026/march");
+        fs::create_dir_all(&deep).unwrap();
+        for folder in [&deep, &home.path().to_owned()] {
+            fs::write(folder.join(RESULT_FILE), "rubbish ".repeat(100)).unwrap();
+        }
+        let library = Library::new(results);
+        let (version, list) = library.list();
+        assert_eq!(list.len(), 1);
+        assert_eq!(list[0].name, "2026/march");
+        assert!(list[0].problem.is_some());
+        assert!(
+            !library.judge_next(),
+            "what cannot be read is not read again"
+        );
+        assert_eq!(library.version(), version);
+        for name in ["..", "../", "2026/../..", "/", ""] {
+            assert!(library.file(name).is_err(), "{name}");
+        }
+        assert!(library.report("2026/march").is_err());
+    }
+}

@@ -40,7 +40,6 @@ struct Run {
     position: usize,
     label: String,
     repetition: u32,
-    limiter: Option<&'static str>,
     seconds: Vec<Second>,
 }
 
@@ -103,7 +102,6 @@ impl From<RunInProgress> for Run {
             position: run.position,
             label: run.label,
             repetition: run.repetition,
-            limiter: run.limiter.map(limiter_name),
             seconds: run.seconds,
         }
     }

@@ -127,7 +127,6 @@ mod tests {
             position: 3,
             label: "innodb_doublewrite OFF".to_owned(),
             repetition: 1,
-            limiter: None,
             seconds: vec![Second {
                 time_s: 1.0,
                 queries_per_s: 1234.5,

@@ -46,7 +46,6 @@ const running = v.strictObject({
       position: v.number(),
       label: v.string(),
       repetition: v.number(),
-      limiter: v.nullable(v.string()),
       seconds: v.array(second),
     }),
   ),

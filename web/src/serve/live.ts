@@ -144,7 +144,8 @@ class Card {
       fact("queries/s", number(last?.queries_per_s ?? null)),
       fact("p95, ms", number(last?.latency_ms_p95 ?? null)),
       fact("p99, ms", number(last?.latency_ms_p99 ?? null)),
-      fact("limited by", run?.limiter ?? running.finished.at(-1)?.limiter ?? "not known yet"),
+      // What limits a run is known from its probes when it is complete.
+      fact("run before, limited by", running.finished.at(-1)?.limiter ?? "no run yet"),
     );
     const seconds = run?.seconds ?? [];
     const times = seconds.map(({ time_s }) => time_s);

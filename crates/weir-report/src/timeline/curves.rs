@@ -90,7 +90,7 @@ fn growth(from: &Sample, to: &Sample, factor: f64) -> Option<Point> {
     let elapsed_s = to.time_s - from.time_s;
     let grown = to.value - from.value;
     (elapsed_s > 0.0 && grown >= 0.0).then(|| Point {
-        time_s: (from.time_s + to.time_s) / 2.0,
+        time_s: f64::midpoint(from.time_s, to.time_s),
         value: grown / elapsed_s * factor,
     })
 }

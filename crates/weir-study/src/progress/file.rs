@@ -62,3 +62,42 @@ impl Drop for ProgressFile {
         let _ = fs::remove_dir(&self.folder);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn progress() -> Progress {
+        let text = serde_json::json!({
+            "version": 1, "writer": weir_process::ProcessIdentity::current(),
+            "title": "t", "question": "q", "started_at": "", "step": { "name": "preparing" },
+            "runs_done": 0, "runs_total": 2, "time_left_s": 9, "run": null, "finished": [],
+        });
+        serde_json::from_value(text).unwrap()
+    }
+
+    #[test]
+    fn a_folder_belongs_to_one_running_study_and_is_left_as_it_was() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("results/a");
+        let file = ProgressFile::create(&folder, &progress()).unwrap();
+        assert_eq!(ProgressFile::read(&folder), Some(progress()));
+        let error = ProgressFile::create(&folder, &progress()).unwrap_err();
+        assert!(error.to_string().contains("is in use"), "{error}");
+        drop(file);
+        assert!(!folder.exists(), "nothing was stored");
+    }
+
+    #[test]
+    fn a_study_whose_process_has_ended_does_not_run() {
+        let home = tempfile::tempdir().unwrap();
+        let mut dead = progress();
+        dead.writer.started_ticks += 1;
+        let file = ProgressFile::create(home.path(), &dead).unwrap();
+        assert_eq!(ProgressFile::read(home.path()), None);
+        // Its folder can be taken over, as --resume does.
+        let again = ProgressFile::create(home.path(), &progress()).unwrap();
+        assert!(ProgressFile::read(home.path()).is_some());
+        drop((file, again));
+    }
+}

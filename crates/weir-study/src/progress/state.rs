@@ -76,8 +76,6 @@ pub struct RunInProgress {
     pub label: String,
     /// The repetition, from 1.
     pub repetition: u32,
-    /// What limits it now; `None` until that is known.
-    pub limiter: Option<Limiter>,
     /// Its latest seconds, oldest first.
     pub seconds: Vec<Second>,
 }
@@ -174,7 +172,6 @@ impl Progress {
                     position,
                     label: label.to_owned(),
                     repetition,
-                    limiter: None,
                     seconds: Vec::new(),
                 });
             }

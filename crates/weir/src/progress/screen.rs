@@ -129,7 +129,6 @@ fn running(run: &RunInProgress, step: Step, columns: usize) -> Vec<String> {
         curve("queries/s", |second| second.queries_per_s),
         curve("p95, ms", |second| second.latency_ms_p95),
         curve("p99, ms", |second| second.latency_ms_p99),
-        format!(" {:<12} {limiter}", "limited by"),
     ]
 }
 
