@@ -33,7 +33,8 @@ struct Started {
     study: String,
     lines: Arc<Mutex<VecDeque<String>>>,
     stopping: bool,
-    ended: Option<Option<i32>>,
+    /// How it ended; `None` while it runs.
+    ended: Option<&'static str>,
 }
 
 /// What became of the last study that was started here.
@@ -150,7 +151,7 @@ impl Conductor {
             pid: started.child.id(),
             is_running: started.ended.is_none(),
             is_stopping: started.stopping && started.ended.is_none(),
-            ended: started.ended.map(|code| ended_words(code).to_owned()),
+            ended: started.ended.map(str::to_owned),
             lines: lines.iter().cloned().collect(),
         })
     }
@@ -162,7 +163,7 @@ impl Started {
         if self.ended.is_none()
             && let Ok(Some(status)) = self.child.try_wait()
         {
-            self.ended = Some(status.code());
+            self.ended = Some(ended_words(status.code()));
         }
     }
 }

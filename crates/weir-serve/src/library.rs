@@ -178,13 +178,11 @@ impl Shelf {
                 continue;
             }
             let stamp = stamp(&file);
-            let entry = match old.remove(&name).filter(|entry| entry.stamp == stamp) {
-                Some(entry) => entry,
-                None => {
-                    self.version += 1;
-                    Entry::read(&name, file, stamp)
-                }
-            };
+            let known = old.remove(&name).filter(|entry| entry.stamp == stamp);
+            let entry = known.unwrap_or_else(|| {
+                self.version += 1;
+                Entry::read(&name, file, stamp)
+            });
             self.entries.insert(name, entry);
         }
         self.version += old.len() as u64;

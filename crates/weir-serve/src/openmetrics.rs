@@ -1,5 +1,5 @@
 //! What runs now as OpenMetrics 1.0 text, for Prometheus. Method: the OpenMetrics specification
-//! (prometheus.io/docs/specs/om/open_metrics_spec).
+//! (`prometheus.io/docs/specs/om/open_metrics_spec`).
 
 use std::fmt::Write as _;
 

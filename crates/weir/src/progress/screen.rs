@@ -118,7 +118,6 @@ fn running(run: &RunInProgress, step: Step, columns: usize) -> Vec<String> {
         let now = last.map_or("-".to_owned(), |second| grouped(value(second)));
         format!(" {title:<12} {now:>10}  {}", sparkline(&shown))
     };
-    let limiter = run.limiter.map_or("not known yet", limiter_name);
     vec![
         format!(
             " run {}: {}, repetition {}",
