@@ -4,7 +4,7 @@
 //! the end), so it needs no library: ratatui would add 40 crates for a bar and a curve.
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io::{self, Stderr, Write as _};
 use std::panic;
 use std::sync::Once;
 
@@ -22,7 +22,9 @@ const FIXED_LINES: usize = 15;
 
 /// The terminal as it was comes back when this is dropped: also at an error, at a signal, which
 /// ends the study in order, and at a panic, whose words would be lost with the screen.
-pub(crate) struct Screen;
+pub(crate) struct Screen {
+    terminal: Stderr,
+}
 
 impl Screen {
     pub(crate) fn open() -> Self {
@@ -30,16 +32,17 @@ impl Screen {
         HOOK.call_once(|| {
             let before = panic::take_hook();
             panic::set_hook(Box::new(move |panic| {
-                put(LEAVE);
+                put(&io::stderr(), LEAVE);
                 before(panic);
             }));
         });
-        put(ENTER);
-        Self
+        let terminal = io::stderr();
+        put(&terminal, ENTER);
+        Self { terminal }
     }
 
     pub(crate) fn draw(&mut self, progress: &Progress) {
-        let size = tcgetwinsize(io::stderr()).ok();
+        let size = tcgetwinsize(&self.terminal).ok();
         let size = size.map(|size| (usize::from(size.ws_col), usize::from(size.ws_row)));
         let (columns, rows) = size.filter(|size| size.0 > 0).unwrap_or(SIZE);
         let mut out = String::from("\x1b[H");
@@ -48,19 +51,19 @@ impl Screen {
         }
         // Not the last line break: it would scroll a full screen.
         out.truncate(out.len() - 2);
-        put(&format!("{out}\x1b[J"));
+        put(&self.terminal, &format!("{out}\x1b[J"));
     }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        put(LEAVE);
+        put(&self.terminal, LEAVE);
     }
 }
 
 /// Writes to the terminal; one that has gone needs nothing.
-fn put(text: &str) {
-    let mut terminal = io::stderr().lock();
+fn put(terminal: &Stderr, text: &str) {
+    let mut terminal = terminal.lock();
     let _ = terminal.write_all(text.as_bytes());
     let _ = terminal.flush();
 }
