@@ -52,4 +52,4 @@ pub use served::{comparison_json, run_json, runs_json, server_name};
 pub use table::table;
 pub use terminal::{finding_line, terminal};
 pub use timeline::Window;
-pub use words::{cell_label, file_kind_name, limiter_explanation, limiter_name};
+pub use words::{cell_label, file_kind_name, limiter_evidence, limiter_explanation, limiter_name};

@@ -13,6 +13,8 @@ const PERCENTS: [f64; 16] = [
     99.999,
 ];
 
+/// What decimal percentages lose as binary fractions.
+const ROUNDING: f64 = 1e-6;
 /// Of the latencies, as the load engine records them.
 const SIGNIFICANT_DIGITS: u8 = 3;
 
@@ -50,7 +52,7 @@ fn of_cell(result: &StudyResult, cell: usize) -> Option<Percentiles> {
     // A percentile that fewer than one transaction lies beyond says no more than the maximum.
     let percents: Vec<_> = PERCENTS
         .into_iter()
-        .filter(|percent| (1.0 - percent / 100.0) * transactions as f64 >= 1.0)
+        .filter(|percent| (100.0 - percent) * transactions as f64 >= 100.0 - ROUNDING)
         .collect();
     let value = |percent: &f64| Rounded::new(all.value_at_percentile(*percent) as f64 / 1e3, 4);
     (!percents.is_empty()).then(|| Percentiles {

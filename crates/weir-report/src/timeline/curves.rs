@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use weir_model::{IntervalRecord, Metric, MetricKind, RunResult, Sample};
+use weir_model::{IntervalRecord, Metric, MetricKind, RunResult, Series};
 
 /// A value at a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -11,15 +11,18 @@ pub(crate) struct Point {
     pub(crate) value: f64,
 }
 
-/// The samples of a run by the name of their metric, each in the order of time.
-pub(crate) type ByMetric<'a> = HashMap<&'a str, Vec<&'a Sample>>;
+/// The samples of a run by the name of their metric; those of single cores, devices and kinds of
+/// file are left to their own figures.
+pub(crate) type ByMetric<'a> = HashMap<&'a str, &'a Series>;
 
 pub(crate) fn by_metric(run: &RunResult) -> ByMetric<'_> {
-    let mut all = ByMetric::new();
-    for sample in &run.samples {
-        all.entry(sample.metric.as_str()).or_default().push(sample);
-    }
-    all
+    let whole = run
+        .series
+        .iter()
+        .filter(|series| series.instance.is_empty());
+    whole
+        .map(|series| (series.metric.as_str(), series))
+        .collect()
 }
 
 /// Where a curve comes from.
@@ -55,14 +58,21 @@ impl Curve {
                 .filter_map(|i| second(i, value))
                 .collect(),
             Source::Metric(metric, factor) => {
-                let samples = samples.get(metric.name).map_or(&[][..], Vec::as_slice);
+                let Some(series) = samples.get(metric.name) else {
+                    return Vec::new();
+                };
+                let times = series.times_s.iter().zip(&series.values);
+                let points: Vec<_> = times
+                    .map(|(&time_s, &value)| Point {
+                        time_s,
+                        value: value * factor,
+                    })
+                    .collect();
                 match metric.kind {
-                    MetricKind::Gauge => {
-                        samples.iter().map(|sample| level(sample, factor)).collect()
-                    }
-                    MetricKind::Counter => samples
+                    MetricKind::Gauge => points,
+                    MetricKind::Counter => points
                         .windows(2)
-                        .filter_map(|two| growth(two[0], two[1], factor))
+                        .filter_map(|two| growth(two[0], two[1]))
                         .collect(),
                 }
             }
@@ -78,20 +88,13 @@ fn second(interval: &IntervalRecord, value: fn(&IntervalRecord) -> Option<f64>) 
     })
 }
 
-fn level(sample: &Sample, factor: f64) -> Point {
-    Point {
-        time_s: sample.time_s,
-        value: sample.value * factor,
-    }
-}
-
 /// Growth per second from one sample to the next; none where a counter began anew.
-fn growth(from: &Sample, to: &Sample, factor: f64) -> Option<Point> {
+fn growth(from: Point, to: Point) -> Option<Point> {
     let elapsed_s = to.time_s - from.time_s;
     let grown = to.value - from.value;
     (elapsed_s > 0.0 && grown >= 0.0).then(|| Point {
         time_s: f64::midpoint(from.time_s, to.time_s),
-        value: grown / elapsed_s * factor,
+        value: grown / elapsed_s,
     })
 }
 
@@ -101,18 +104,10 @@ mod tests {
 
     #[test]
     fn a_counter_grows_between_samples_and_a_restart_is_a_gap() {
-        let sample = |time_s, value| Sample {
-            metric: "x".to_owned(),
-            time_s,
-            value,
-        };
-        let grown = growth(&sample(0.0, 100.0), &sample(2.0, 300.0), 0.5);
-        let expected = Point {
-            time_s: 1.0,
-            value: 50.0,
-        };
-        assert_eq!(grown, Some(expected));
-        assert_eq!(growth(&sample(0.0, 100.0), &sample(1.0, 7.0), 1.0), None);
-        assert_eq!(growth(&sample(1.0, 100.0), &sample(1.0, 100.0), 1.0), None);
+        let point = |time_s, value| Point { time_s, value };
+        let grown = growth(point(0.0, 100.0), point(2.0, 200.0));
+        assert_eq!(grown, Some(point(1.0, 50.0)));
+        assert_eq!(growth(point(0.0, 100.0), point(1.0, 7.0)), None);
+        assert_eq!(growth(point(1.0, 100.0), point(1.0, 100.0)), None);
     }
 }
