@@ -9,7 +9,7 @@ import type { Plugin } from "vite";
 const hash = (text: string): string =>
   `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-export function singleFile(): Plugin {
+export function singleFile({ connects }: { connects: boolean }): Plugin {
   return {
     name: "weir-single-file",
     enforce: "post",
@@ -26,6 +26,7 @@ export function singleFile(): Plugin {
         "default-src 'none'",
         `script-src ${hash(script)}`,
         `style-src ${hash(styles)}`,
+        ...(connects ? ["connect-src 'self'"] : []),
         "base-uri 'none'",
         "form-action 'none'",
       ].join("; ");

@@ -87,6 +87,7 @@ describe("a report", () => {
       "How sure is it, and why?",
       "What limited each combination?",
       "Was it steady?",
+      "What did host and server do?",
       "What did the drive do?",
       "What has been published?",
       "How was it measured?",
@@ -192,6 +193,34 @@ describe("a report", () => {
     expect(await canvases.count()).toBeLessThan(36);
     await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
     expect(await canvases.count()).toBe(72);
+    await page.context().close();
+  });
+
+  it("opens a run's page from its dot, by pointer and by keyboard, and comes back", async () => {
+    const page = await open();
+    const dot = page.locator("a:has(> circle.dot)").first();
+    await dot.focus();
+    await page.keyboard.press("Enter");
+    await page.locator("#run .plot canvas").first().waitFor();
+    expect(await page.locator("#run-title").textContent()).toContain("repetition 1");
+    expect(await page.locator("#answer").isVisible()).toBe(false);
+    await page.locator("#run .u-over").first().hover({ position: { x: 60, y: 40 } });
+    const panels = page.locator("#run .panel");
+    expect(await panels.count()).toBeGreaterThan(2);
+    const [first, second] = [panels.nth(0).locator(".when"), panels.nth(1).locator(".when")];
+    expect(await first.textContent()).toMatch(/^at /);
+    expect(await second.textContent()).toBe(await first.textContent());
+    await page.getByRole("link", { name: "run after" }).click();
+    await page.getByRole("link", { name: "All of the report" }).click();
+    expect(await page.locator("#answer").isVisible()).toBe(true);
+    await page.context().close();
+  });
+
+  it("shows bytes, operations and latency by kind of file", async () => {
+    const page = await open();
+    await page.getByRole("button", { name: "mean latency" }).click();
+    await page.locator("#drive rect.bar").first().focus();
+    expect(await page.locator(".tooltip").textContent()).toMatch(/\u00b5s/);
     await page.context().close();
   });
 

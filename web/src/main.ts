@@ -8,15 +8,19 @@ import "./style/figures.css";
 import "./style/tables.css";
 import "./style/narrow-and-print.css";
 import { h } from "./dom";
-import { parsePage } from "./page";
+import { parsePage, type Page } from "./page";
+import { runOfAddress, runPage } from "./run-page";
 import { answers } from "./sections/answers";
 import { claims } from "./sections/claims";
+import { costs } from "./sections/costs";
 import { drive } from "./sections/drive";
 import { header } from "./sections/header";
 import { insights } from "./sections/insights";
 import { limits } from "./sections/limits";
+import { resources } from "./sections/resources";
 import { setup } from "./sections/setup";
 import { sureness } from "./sections/sureness";
+import { sweeps } from "./sections/sweeps";
 import { time } from "./sections/time";
 
 function show(): void {
@@ -32,10 +36,14 @@ function show(): void {
   try {
     const page = parsePage(text);
     document.title = `${page.title} \u2013 Weir report`;
-    const sections = [answers, insights, sureness, limits, time, drive, claims, setup]
+    const sections = [answers, sweeps, insights, costs, sureness, limits, time, resources, drive, claims, setup]
       .map((section) => section(page))
       .filter((section) => section !== null);
-    root.replaceChildren(header(page), ...sections);
+    const report = h("div", {}, ...sections);
+    const run = h("div", { hidden: true });
+    root.replaceChildren(header(page), report, run);
+    addEventListener("hashchange", () => turn(page, report, run));
+    turn(page, report, run);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     root.replaceChildren(
@@ -43,5 +51,28 @@ function show(): void {
     );
   }
 }
+
+/** Shows the report or, if the address names one, a run; the place in the report is kept. */
+function turn(page: Page, report: HTMLElement, run: HTMLElement): void {
+  const index = runOfAddress(location.hash, page.runs.length);
+  const made = index === null ? null : runPage(page, index);
+  if (made === null && !run.hidden) {
+    run.replaceChildren();
+    run.hidden = true;
+    report.hidden = false;
+    scrollTo(0, left);
+  } else if (made !== null) {
+    if (run.hidden) {
+      left = scrollY;
+    }
+    report.hidden = true;
+    run.hidden = false;
+    run.replaceChildren(made);
+    scrollTo(0, 0);
+  }
+}
+
+/** Where the reader was in the report before turning to a run. */
+let left = 0;
 
 show();

@@ -8,13 +8,13 @@ import * as v from "valibot";
 const number = v.nullable(v.number());
 const texts = v.record(v.string(), v.string());
 
-const finding = v.strictObject({
+export const finding = v.strictObject({
   rule: v.string(),
   severity: v.picklist(["warning", "error"]),
   message: v.string(),
 });
 
-const answer = v.strictObject({
+export const answer = v.strictObject({
   factor: v.string(),
   level: v.string(),
   baseline: v.string(),
@@ -97,6 +97,10 @@ const run = v.strictObject({
   transactions_per_s: number,
   latency_ms_p99: number,
   errors: v.number(),
+  limiter: v.string(),
+  limiter_explanation: v.string(),
+  commands: v.array(v.string()),
+  variables_changed: texts,
   series: v.strictObject({
     first_bin: v.number(),
     queries_per_s: v.array(number),
@@ -126,7 +130,7 @@ const traffic = v.strictObject({
   late_share: number,
 });
 
-const counter = v.strictObject({ title: v.string(), unit: v.string(), by_cell: v.array(number) });
+const counter = v.strictObject({ metric: v.nullable(v.string()), title: v.string(), unit: v.string(), by_cell: v.array(number) });
 
 const claim = v.strictObject({
   source: v.string(),
@@ -163,6 +167,50 @@ const variables = v.strictObject({
   ),
 });
 
+const sweep = v.strictObject({
+  title: v.string(),
+  is_bytes: v.boolean(),
+  arms: v.array(
+    v.strictObject({
+      label: v.string(),
+      points: v.array(v.strictObject({ x: v.number(), level: v.string(), cell: v.number() })),
+    }),
+  ),
+  data_bytes: number,
+  equivalents: v.array(
+    v.strictObject({ cell: v.number(), from: v.number(), to: v.number(), sentence: v.string() }),
+  ),
+});
+
+const percentiles = v.strictObject({
+  cell: v.number(),
+  transactions: v.number(),
+  percents: v.array(v.number()),
+  latency_ms: v.array(number),
+});
+
+const cost = v.strictObject({
+  level: v.string(),
+  context: v.string(),
+  price: v.number(),
+  currency: v.string(),
+  queries_per_s_per_price: number,
+  dominated: v.boolean(),
+});
+
+const curves = v.array(v.array(v.array(number)));
+
+/** Curves of a run in buckets of equal length. */
+export const timeline = v.strictObject({
+  start_s: v.number(),
+  step_s: v.number(),
+  mean: curves,
+  low: v.optional(curves),
+  high: v.optional(curves),
+});
+
+export const panelHead = v.strictObject({ title: v.string(), unit: v.string(), series: v.array(v.string()) });
+
 const page = v.strictObject({
   title: v.string(),
   question: v.string(),
@@ -177,6 +225,10 @@ const page = v.strictObject({
   runs: v.array(run),
   traffic: v.array(traffic),
   counters: v.array(counter),
+  sweeps: v.array(sweep),
+  percentiles: v.array(percentiles),
+  costs: v.array(cost),
+  timelines: v.strictObject({ panels: v.array(panelHead), runs: v.array(timeline) }),
   insights: v.array(v.string()),
   claims: v.array(claim),
   setup,
@@ -187,6 +239,7 @@ export type Answer = v.InferOutput<typeof answer>;
 export type CellSummary = v.InferOutput<typeof cell>;
 export type RunView = v.InferOutput<typeof run>;
 export type CellTraffic = v.InferOutput<typeof traffic>;
+export type Sweep = v.InferOutput<typeof sweep>;
 export type Page = v.InferOutput<typeof page>;
 
 /** Reads the page's JSON; throws with the place of the first thing that does not fit. */

@@ -3,9 +3,11 @@
 import { max, ticks } from "d3-array";
 import { scaleLinear } from "d3-scale";
 import { repetitionClass, repetitionsOf } from "./colors";
-import { h, labelWidth, onWidth, s } from "./dom";
+import { h, labelWidth, s } from "./dom";
 import { meanWithin, number, tick as tickText } from "./format";
+import { withLegend } from "./legend";
 import type { Page } from "./page";
+import { runAddress } from "./run-page";
 import { runsOf } from "./series";
 import { explain } from "./tooltip";
 
@@ -14,31 +16,10 @@ const AXIS = 44;
 
 /** The figure of all cells; its legend hides and shows repetitions. */
 export function throughput(page: Page): HTMLElement {
-  const hidden = new Set<number>();
-  const chart = h("div", { class: "chart" });
-  let width = 0;
-  const redraw = (): void => chart.replaceChildren(draw(page, width, hidden));
-  onWidth(chart, (measured) => {
-    width = measured;
-    redraw();
-  });
-  const legend = h("div", { class: "legend", role: "group", "aria-label": "Repetitions" });
-  for (const repetition of repetitionsOf(page)) {
-    const button = h(
-      "button",
-      { type: "button", "aria-pressed": "true" },
-      h("span", { class: `swatch dot ${repetitionClass(repetition)}` }),
-      `repetition ${repetition}`,
-    );
-    button.addEventListener("click", () => {
-      const shown = hidden.delete(repetition) || !hidden.add(repetition);
-      button.setAttribute("aria-pressed", String(shown));
-      redraw();
-    });
-    legend.append(button);
-  }
-  legend.append(h("span", { class: "key" }, h("span", { class: "swatch mean" }), "mean of all"));
-  return h("div", {}, legend, chart);
+  const repetitions = repetitionsOf(page);
+  const entries = repetitions.map((repetition) => ({ label: `repetition ${repetition}`, swatch: `dot ${repetitionClass(repetition)}` }));
+  const mean = h("span", { class: "key" }, h("span", { class: "swatch mean" }), "mean of all");
+  return withLegend("Repetitions", entries, (width, isHidden) => draw(page, width, (repetition) => isHidden(repetitions.indexOf(repetition))), mean);
 }
 
 /** Repetitions lie side by side, so that equal ones do not hide each other; pixels off the middle. */
@@ -46,7 +27,7 @@ function lane(position: number, repetitions: number): number {
   return repetitions < 2 ? 0 : (position / (repetitions - 1) - 0.5) * Math.min(18, 5 * (repetitions - 1));
 }
 
-function draw(page: Page, width: number, hidden: ReadonlySet<number>): SVGElement {
+function draw(page: Page, width: number, isHidden: (repetition: number) => boolean): SVGElement {
   const labels = labelWidth(page.cells.map((cell) => cell.label)) + 28;
   const narrow = width < 600 || labels > width * 0.45;
   const row = narrow ? 52 : 36;
@@ -83,17 +64,17 @@ function draw(page: Page, width: number, hidden: ReadonlySet<number>): SVGElemen
     }
     const runs = runsOf(page, index);
     for (const [position, run] of runs.entries()) {
-      if (run.queries_per_s !== null && !hidden.has(run.repetition)) {
+      if (run.queries_per_s !== null && !isHidden(run.repetition)) {
+        const link = s("a", { href: runAddress(page.runs.indexOf(run)) });
         const dot = s("circle", {
           cx: x(run.queries_per_s),
           cy: middle + lane(position, runs.length),
           r: 4,
           class: `dot ${repetitionClass(run.repetition)}`,
-          tabindex: 0,
-          role: "img",
         });
-        explain(dot, [`${number(run.queries_per_s)} queries/s`, `repetition ${run.repetition}`, cell.label]);
-        svg.append(dot);
+        explain(link, [`${number(run.queries_per_s)} queries/s`, `repetition ${run.repetition}`, cell.label, "click for all of this run"]);
+        link.append(dot);
+        svg.append(link);
       }
     }
   });

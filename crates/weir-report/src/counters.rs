@@ -12,6 +12,8 @@ use crate::number::Rounded;
 /// One quantity, for every cell.
 #[derive(Debug, Serialize)]
 pub(crate) struct CounterRow {
+    /// Name of the metric; `None` for what is derived from several.
+    metric: Option<&'static str>,
     title: &'static str,
     unit: String,
     /// By cell, in the plan's order; absent where no sample was taken.
@@ -43,6 +45,7 @@ pub(crate) fn rows(result: &StudyResult) -> Vec<CounterRow> {
     let sampled = metrics::ALL.iter().map(|metric| {
         let factor = if metric.unit == "bytes" { 1e-6 } else { 1.0 };
         CounterRow {
+            metric: Some(metric.name),
             title: metric.title,
             unit: unit(metric),
             by_cell: by_cell(result, |run| Some(run.level(metric)? * factor)),
@@ -62,6 +65,7 @@ fn derived_row(
     value: impl Fn(&dyn Fn(&Metric) -> Option<f64>) -> Option<f64>,
 ) -> CounterRow {
     CounterRow {
+        metric: None,
         title,
         unit: unit.to_owned(),
         by_cell: by_cell(result, |run| value(&|metric| run.level(metric))),

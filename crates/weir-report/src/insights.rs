@@ -91,7 +91,7 @@ fn elasticity(elasticity: &PoolElasticity) -> String {
     )
 }
 
-fn equivalent(equivalent: &MemoryEquivalent) -> String {
+pub(crate) fn equivalent(equivalent: &MemoryEquivalent) -> String {
     let MemoryEquivalent {
         drive,
         baseline,

@@ -20,12 +20,16 @@ mod number;
 mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod percentiles;
 mod run_table;
 mod runs;
 mod searches;
+mod served;
 mod setup;
+mod sweeps;
 mod table;
 mod terminal;
+mod timeline;
 mod traffic;
 mod variables;
 mod words;
@@ -41,8 +45,11 @@ pub use gate::{junit, loss_is_established, result_comparison};
 pub use html::{html, page_json};
 pub use json::json;
 pub use markdown::markdown;
+pub use number::grouped;
 #[cfg(feature = "parquet")]
 pub use parquet::parquet;
+pub use served::{comparison_json, run_json, runs_json, server_name};
 pub use table::table;
 pub use terminal::{finding_line, terminal};
+pub use timeline::Window;
 pub use words::{cell_label, file_kind_name, limiter_evidence, limiter_explanation, limiter_name};

@@ -77,7 +77,7 @@ pub(crate) fn interval_end(value: f64, decimals: usize) -> String {
 }
 
 /// A number with thousands separated by commas and as many decimals as its size deserves.
-pub(crate) fn grouped(value: f64) -> String {
+pub fn grouped(value: f64) -> String {
     let decimals = match value.abs() {
         size if size >= 100.0 || size == 0.0 => 0,
         size if size >= 10.0 => 1,

@@ -10,9 +10,13 @@ use crate::answers::Answer;
 use crate::cells::{self, CellSummary};
 use crate::counters::{self, CounterRow};
 use crate::insights::{self, ratio_words};
+use crate::number::Rounded;
+use crate::percentiles::{self, Percentiles};
 use crate::runs::{self, RunView};
 use crate::searches;
 use crate::setup::{self, Setup};
+use crate::sweeps::{self, Sweep};
+use crate::timeline::Timelines;
 use crate::traffic::{self, CellTraffic};
 use crate::variables::{self, Variables};
 use crate::words::{agreement_name, flavor_name, levels_phrase, severity_name};
@@ -38,6 +42,10 @@ pub(crate) struct Page<'a> {
     runs: Vec<RunView<'a>>,
     traffic: Vec<CellTraffic>,
     counters: Vec<CounterRow>,
+    sweeps: Vec<Sweep>,
+    percentiles: Vec<Percentiles>,
+    costs: Vec<CostView<'a>>,
+    timelines: Timelines,
     /// Sentences about several comparisons together.
     pub(crate) insights: Vec<String>,
     pub(crate) claims: Vec<ClaimView<'a>>,
@@ -72,6 +80,18 @@ pub(crate) struct ClaimView<'a> {
     pub(crate) why: &'a str,
 }
 
+/// What money buys at one level.
+#[derive(Debug, Serialize)]
+struct CostView<'a> {
+    level: &'a str,
+    /// Levels of the other factors, in words.
+    context: String,
+    price: f64,
+    currency: &'a str,
+    queries_per_s_per_price: Option<Rounded>,
+    dominated: bool,
+}
+
 impl<'a> Page<'a> {
     /// The cells for a table: those of a search's design are places to search in and have no runs.
     pub(crate) fn measured_cells(&self) -> impl Iterator<Item = &CellSummary<'a>> {
@@ -97,6 +117,10 @@ impl<'a> Page<'a> {
             runs: runs::views(&result.runs, step_s),
             traffic: traffic::of(result),
             counters: counters::rows(result),
+            sweeps: sweeps::of(result),
+            percentiles: percentiles::of(result),
+            costs: costs(result),
+            timelines: Timelines::of(&result.runs),
             is_search: result.plan.search.is_some(),
             insights: [searches::sentences(result), insights::sentences(result)].concat(),
             claims: claims(result),
@@ -161,6 +185,19 @@ pub(crate) fn claims(result: &StudyResult) -> Vec<ClaimView<'_>> {
             })
         })
         .collect()
+}
+
+fn costs(result: &StudyResult) -> Vec<CostView<'_>> {
+    let rows = result.analysis.costs.iter();
+    rows.map(|row| CostView {
+        level: &row.level,
+        context: levels_phrase(&row.context),
+        price: row.price,
+        currency: &row.currency,
+        queries_per_s_per_price: Rounded::new(row.queries_per_s_per_price, 4),
+        dominated: row.dominated,
+    })
+    .collect()
 }
 
 #[cfg(test)]

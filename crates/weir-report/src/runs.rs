@@ -3,10 +3,13 @@
 //! A second of a run is 11 fields in the result; the page draws throughput and p99. Long studies are
 //! drawn in coarser steps, so that the file stays small whatever the number of runs.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use weir_model::{IntervalRecord, RunResult};
 
 use crate::number::Rounded;
+use crate::words::{limiter_explanation, limiter_name};
 
 /// Points of all runs together: about 0.7 MB of JSON.
 const POINTS_MAX: f64 = 60_000.0;
@@ -24,6 +27,11 @@ pub(crate) struct RunView<'a> {
     transactions_per_s: Option<Rounded>,
     latency_ms_p99: Option<Rounded>,
     errors: u64,
+    limiter: &'static str,
+    limiter_explanation: &'static str,
+    /// Every command of the run, in order.
+    commands: &'a [String],
+    variables_changed: &'a BTreeMap<String, String>,
     series: Series,
 }
 
@@ -61,6 +69,10 @@ pub(crate) fn views(runs: &[RunResult], step_s: f64) -> Vec<RunView<'_>> {
             transactions_per_s: Rounded::fine(run.record.transactions_per_s),
             latency_ms_p99: Rounded::new(run.record.latency.us_p99 / 1e3, 4),
             errors: run.record.errors,
+            limiter: limiter_name(run.record.limiter),
+            limiter_explanation: limiter_explanation(run.record.limiter),
+            commands: &run.commands,
+            variables_changed: &run.variables_changed,
             series: view(run),
         })
         .collect()

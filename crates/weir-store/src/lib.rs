@@ -9,6 +9,7 @@ mod rows;
 mod write;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
@@ -19,6 +20,9 @@ pub const SCHEMA_VERSION: i64 = 3;
 
 /// What lets a result of the schema before be read as one of this.
 const PREVIOUS_AS_CURRENT: &str = include_str!("schema-2-as-3.sql");
+
+/// How long to wait for another program that uses the file.
+const BUSY_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// An open result.
 #[derive(Debug)]
@@ -44,6 +48,9 @@ impl Store {
             path: path.to_owned(),
             is_current: true,
         };
+        // Whoever reads a large result must not make the study fail that is adding to it.
+        let patience = store.connection.busy_timeout(BUSY_TIMEOUT);
+        patience.map_err(store.error("open"))?;
         let version = store.schema_version()?;
         match SCHEMA_VERSION - version {
             0 => Ok(store),

@@ -12,6 +12,11 @@ use weir_model::{
 use crate::rows::decode;
 use crate::{Store, StoreError};
 
+/// What [`RunRow::of`] reads, without a condition.
+const RUN_ROWS: &str = "SELECT id, variable_set, cell, repetition, started_at, measured_s, \
+    queries_per_s, transactions_per_s, errors, unfinished, limiter, latency, \
+    utilization, commands, approach, drive FROM run";
+
 impl Store {
     /// The whole result. Comparisons and findings are empty: they are computed, not stored.
     pub fn read(&self) -> Result<StudyResult, StoreError> {
@@ -70,6 +75,26 @@ impl Store {
         })
     }
 
+    /// Identity and summary of every run, in the order in which they were made.
+    pub fn records(&self) -> Result<Vec<RunRecord>, StoreError> {
+        let sql = format!("{RUN_ROWS} ORDER BY id");
+        let rows = self.collect(&sql, [], RunRow::of)?;
+        rows.into_iter()
+            .map(|row| Ok(self.read_record(row)?.0))
+            .collect()
+    }
+
+    /// One run with all that was measured; `None` if it was not made.
+    pub fn run(&self, cell: usize, repetition: u32) -> Result<Option<RunResult>, StoreError> {
+        let sql = format!("{RUN_ROWS} WHERE cell = ? AND repetition = ?");
+        let rows = self.collect(&sql, (cell, repetition), RunRow::of)?;
+        let Some(row) = rows.into_iter().next() else {
+            return Ok(None);
+        };
+        let variables = self.read_variables(row.variable_set)?;
+        self.read_run(row, variables).map(Some)
+    }
+
     pub(crate) fn schema_version(&self) -> Result<i64, StoreError> {
         let sql = "SELECT schema_version FROM study";
         self.connection
@@ -78,12 +103,9 @@ impl Store {
     }
 
     fn runs_of(&self, cells: &[usize]) -> Result<Vec<RunResult>, StoreError> {
-        let sql = "SELECT id, variable_set, cell, repetition, started_at, measured_s, \
-                   queries_per_s, transactions_per_s, errors, unfinished, limiter, latency, \
-                   utilization, commands, approach, drive \
-                   FROM run WHERE cell IN (SELECT value FROM json_each(?)) ORDER BY id";
+        let sql = format!("{RUN_ROWS} WHERE cell IN (SELECT value FROM json_each(?)) ORDER BY id");
         let wanted = serde_json::json!(cells).to_string();
-        let rows = self.collect(sql, [wanted], RunRow::of)?;
+        let rows = self.collect(&sql, [wanted], RunRow::of)?;
         let mut sets = BTreeMap::new();
         rows.into_iter()
             .map(|row| {
@@ -102,31 +124,39 @@ impl Store {
         row: RunRow,
         variables: BTreeMap<String, String>,
     ) -> Result<RunResult, StoreError> {
+        let id = row.id;
+        let drive = row
+            .drive
+            .as_ref()
+            .map(|text| decode(&self.path, "run.drive", text))
+            .transpose()?;
+        let (record, commands) = self.read_record(row)?;
+        let histogram = "SELECT data FROM histogram WHERE run = ?";
+        let histogram = self
+            .connection
+            .query_row(histogram, [id], |row| row.get::<_, Vec<u8>>(0));
+        Ok(RunResult {
+            record,
+            intervals: self.read_intervals(id)?,
+            series: self.read_series(id)?,
+            gaps: self.read_gaps(id)?,
+            variables,
+            variables_changed: self.read_changed(id)?,
+            drive,
+            commands: decode(&self.path, "run.commands", &commands)?,
+            histogram: histogram.map_err(self.error("read"))?,
+        })
+    }
+
+    /// A run's record, and its commands as they are stored.
+    fn read_record(&self, row: RunRow) -> Result<(RunRecord, String), StoreError> {
         let [limiter, latency, utilization, commands, approach] = row.coded;
         let mut record = row.record;
         record.limiter = decode(&self.path, "run.limiter", &limiter)?;
         record.latency = decode(&self.path, "run.latency", &latency)?;
         record.utilization = decode(&self.path, "run.utilization", &utilization)?;
         record.approach = decode(&self.path, "run.approach", &approach)?;
-        let drive = row
-            .drive
-            .map(|text| decode(&self.path, "run.drive", &text))
-            .transpose()?;
-        let histogram = "SELECT data FROM histogram WHERE run = ?";
-        let histogram = self
-            .connection
-            .query_row(histogram, [row.id], |row| row.get::<_, Vec<u8>>(0));
-        Ok(RunResult {
-            record,
-            intervals: self.read_intervals(row.id)?,
-            series: self.read_series(row.id)?,
-            gaps: self.read_gaps(row.id)?,
-            variables,
-            variables_changed: self.read_changed(row.id)?,
-            drive,
-            commands: decode(&self.path, "run.commands", &commands)?,
-            histogram: histogram.map_err(self.error("read"))?,
-        })
+        Ok((record, commands))
     }
 
     fn read_intervals(&self, run: i64) -> Result<Vec<IntervalRecord>, StoreError> {

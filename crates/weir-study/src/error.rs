@@ -51,6 +51,14 @@ pub enum StudyError {
         /// The result.
         path: PathBuf,
     },
+    /// Another process runs a study into the same folder.
+    #[error("`{path}` is in use: process {pid} runs a study into it; give another --out folder")]
+    FolderInUse {
+        /// The folder.
+        path: PathBuf,
+        /// The process.
+        pid: u32,
+    },
     /// A comparison of levels that the result does not have.
     #[error("no factor `{factor}` with two levels that were measured; there are {known}")]
     NoSuchFactor {

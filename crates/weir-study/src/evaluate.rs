@@ -13,7 +13,7 @@ use crate::rules::{Design, Evidence};
 use crate::{StudyError, analysis, compare, conduct, rules, schedule};
 
 /// The file of a result inside its folder.
-pub(crate) const RESULT_FILE: &str = "result.sqlite";
+pub const RESULT_FILE: &str = "result.sqlite";
 
 /// Reads the result at `path` (its folder or its file) and judges it.
 pub fn read_result(path: &Path) -> Result<StudyResult, StudyError> {

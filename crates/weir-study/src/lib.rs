@@ -19,6 +19,7 @@ mod foresight;
 mod levels;
 mod measured;
 mod order;
+mod progress;
 mod reduced;
 mod resolve;
 mod rules;
@@ -33,10 +34,13 @@ mod workload;
 
 pub use error::StudyError;
 pub use estimate::{data_size, run_space, run_time};
-pub use evaluate::{evaluate, read_result};
+pub use evaluate::{RESULT_FILE, evaluate, read_result};
 pub use event::Event;
 pub use file::StudyFile;
 pub use foresight::prospects;
+pub use progress::{
+    FinishedRun, PROGRESS_FILE, Progress, ProgressFile, RunInProgress, Second, Step,
+};
 pub use reduced::reduced;
 pub use resolve::{Overrides, resolve};
 pub use rules::{RULES, Rule, findings_of_design, rules_as_markdown};

@@ -2,6 +2,7 @@
 
 mod server;
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -36,6 +37,8 @@ pub(crate) enum Command {
     Report(ReportArguments),
     /// Verdict between two results, or between the levels of a factor within one
     Compare(CompareArguments),
+    /// Results and running studies in a browser: history, comparison, live view, start and stop
+    Serve(ServeArguments),
     /// What became of the published claims that results were held against, on one page
     Claims(ClaimsArguments),
     /// What a rule asks, why, and what to do: `weir explain R4`; without a rule, all of them
@@ -242,6 +245,26 @@ pub(crate) struct ReportArguments {
     /// Write here instead of to standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    /// Folder of the results
+    #[arg(default_value = "results")]
+    pub(crate) dir: PathBuf,
+    /// Address and port. Beyond this host a token is needed: a new one is printed unless
+    /// --token-file names one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7878")]
+    pub(crate) listen: SocketAddr,
+    /// Folder of the studies that can be started
+    #[arg(long, value_name = "DIR", default_value = "studies")]
+    pub(crate) studies: PathBuf,
+    /// Ask for the token in the first line of this file, also on loopback
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// A name by which browsers may ask for this server, besides localhost; repeatable
+    #[arg(long, value_name = "NAME")]
+    pub(crate) host_name: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -11,5 +11,6 @@ pub(crate) mod load;
 pub(crate) mod plan;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod server;
 pub(crate) mod study_file;

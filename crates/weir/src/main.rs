@@ -91,6 +91,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Plan(arguments) => commands::plan::execute(&arguments),
         Command::Report(arguments) => commands::report::execute(&arguments),
+        Command::Serve(arguments) => commands::serve::execute(&arguments),
         Command::Compare(arguments) => commands::compare::execute(&arguments),
         Command::Claims(arguments) => commands::claims::execute(&arguments),
         Command::Explain(arguments) => commands::explain::execute(&arguments),

@@ -13,7 +13,7 @@ import { section } from "./section";
 const SHOWN = 8;
 
 export function answers(page: Page): HTMLElement {
-  const items = page.answers.map(item);
+  const items = page.answers.map(answerItem);
   const rest = items.slice(SHOWN);
   return section(
     "answer",
@@ -29,7 +29,8 @@ export function answers(page: Page): HTMLElement {
   );
 }
 
-function item(answer: Answer): HTMLElement {
+/** A comparison in words. */
+export function answerItem(answer: Answer): HTMLElement {
   const ratio = answer.verdict === "invalid" ? "invalid" : answer.ratio_text;
   return h(
     "li",

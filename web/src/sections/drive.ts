@@ -1,5 +1,6 @@
 // What the drive did: traffic by kind of file, and how far the emulation can be trusted.
 
+import { barFigure } from "../bars";
 import { h } from "../dom";
 import { figure } from "../figure";
 import { aligned, percents } from "../format";
@@ -19,13 +20,37 @@ export function drive(page: Page): HTMLElement | null {
     "drive",
     "What did the drive do?",
     figure(page.title, {
-      title: "Bytes by kind of file",
-      note: "What the server wrote to and read from the emulated drive during the measurement, mean of the repetitions. Click a kind to hide it.",
+      title: "The drive by kind of file",
+      note: "What the server wrote to and read from the emulated drive during the measurement, mean of the repetitions: bytes, operations or mean latency. Click a kind to hide it.",
       body: trafficBars(page),
       columns: trafficColumns(page),
     }),
+    amplification(page),
     emulation(page),
   );
+}
+
+/** How many bytes the media write for one of the server's. */
+function amplification(page: Page): HTMLElement | null {
+  const rows = page.traffic.filter((cell) => cell.media_bytes_per_host_byte !== null);
+  if (rows.length === 0) {
+    return null;
+  }
+  const labels = rows.map((cell) => page.cells[cell.cell]?.label ?? "");
+  return figure(page.title, {
+    title: "Write amplification",
+    note: "Bytes that the drive's media write for each byte that the server writes: below 1 with compression, above 1 with garbage collection.",
+    body: barFigure("Write amplification", {
+      parts: [{ name: "bytes on the media per byte written", color: "c0" }],
+      rows: rows.map((cell, index) => ({ label: labels[index] ?? "", sides: [{ name: "", values: [cell.media_bytes_per_host_byte] }] })),
+      unit: "bytes per byte",
+    }),
+    columns: [
+      { title: "Combination", values: labels },
+      { title: "Media", unit: "bytes per byte written", values: rows.map((cell) => cell.media_bytes_per_host_byte) },
+      { title: "Stored", unit: "bytes per byte written", values: rows.map((cell) => cell.compressed_fraction) },
+    ],
+  });
 }
 
 function trafficColumns(page: Page): Column[] {

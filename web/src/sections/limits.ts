@@ -5,6 +5,7 @@ import { downloadButton } from "../figure";
 import { percents } from "../format";
 import type { CellSummary, Page } from "../page";
 import { show, table, type Column } from "../table";
+import { percentileFigure } from "./percentiles";
 import { section } from "./section";
 
 type Used = NonNullable<CellSummary["utilization"]>;
@@ -27,6 +28,7 @@ export function limits(page: Page): HTMLElement {
     h("p", { class: "note" }, "Medians over the repetitions. Drive: share of time for which its read units, or its media for writing, were busy. I/O wait: share of host time idle with I/O pending."),
     downloadButton(page.title, "limits", () => columns),
     latencies(page),
+    percentileFigure(page),
   );
 }
 

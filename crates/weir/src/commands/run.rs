@@ -1,16 +1,20 @@
 //! `weir run`.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use weir_model::{Plan, Provenance, StudyResult, Verdict};
-use weir_study::{Overrides, RunOptions, RunOutcome, StudyError};
+use weir_study::{Event, Overrides, Progress, ProgressFile, RunOptions, RunOutcome, StudyError};
 
 use crate::cli::RunArguments;
 use crate::commands::{report, study_file};
-use crate::progress::Progress;
+use crate::progress::StudyView;
 use crate::{Outcome, interrupt, output};
+
+/// The loading of rows is told no more often than this.
+const TELL_INTERVAL: Duration = Duration::from_millis(500);
 
 pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
     let stop = interrupt::stop_flag()?;
@@ -40,10 +44,7 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
         provenance: provenance(text),
     };
     eprintln!("{}: {}, seed {}", plan.title, extent(&plan), plan.seed);
-    let mut progress = Progress::new(&plan);
-    let outcome = weir_study::run(&plan, &options, stop, &mut |event| progress.show(event));
-    drop(progress);
-    let outcome = match outcome {
+    let outcome = match watched(&plan, &options, stop) {
         Err(error @ StudyError::StoppedBeforeFirstRun) => {
             eprintln!("{error}");
             return Ok(Outcome::Stopped);
@@ -57,6 +58,24 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Stopped);
     }
     Ok(of_verdicts(&outcome.result))
+}
+
+/// Runs `plan`, shown on the terminal and told to whoever reads the file beside the result.
+fn watched(plan: &Plan, options: &RunOptions, stop: &AtomicBool) -> Result<RunOutcome, StudyError> {
+    let mut progress = Progress::new(plan);
+    let file = ProgressFile::create(&options.out, &progress)?;
+    let mut view = StudyView::new();
+    let mut told = Instant::now();
+    weir_study::run(plan, options, stop, &mut |event| {
+        progress.observe(plan, event);
+        view.show(event, &progress);
+        // Rows are loaded in thousands of steps, which nobody needs to hear of one by one.
+        if !matches!(event, Event::Loading { .. }) || told.elapsed() >= TELL_INTERVAL {
+            told = Instant::now();
+            // A full disk ends the study where its result is written, with a reason, not here.
+            let _ = file.write(&progress);
+        }
+    })
 }
 
 /// How much there is to do, as far as it is known.

@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Layer of each crate. A crate may use crates of lower layers only.
-const LAYERS: [(&str, u32); 13] = [
+const LAYERS: [(&str, u32); 14] = [
     ("weir-model", 0),
     ("weir-innodb", 1),
     ("weir-process", 1),
@@ -18,7 +18,8 @@ const LAYERS: [(&str, u32); 13] = [
     ("weir-crash", 3),
     ("weir-report", 3),
     ("weir-study", 3),
-    ("weir", 4),
+    ("weir-serve", 4),
+    ("weir", 5),
 ];
 
 fn layer(name: &str) -> u32 {

@@ -1,0 +1,128 @@
+//! What `weir serve` shows beyond a report: the runs of a result, one run closely, two results.
+
+use serde::Serialize;
+use weir_model::{Finding, ResultComparison, RunRecord, RunResult, StudyResult};
+
+use crate::ReportError;
+use crate::answers::Answer;
+use crate::number::Rounded;
+use crate::timeline::{self, PanelHead, Timeline, Window};
+use crate::words::{cell_label, flavor_name, limiter_explanation, limiter_name, severity_name};
+
+#[derive(Serialize)]
+struct Runs<'a> {
+    title: &'a str,
+    runs: Vec<RunLine<'a>>,
+}
+
+/// A run in a line.
+#[derive(Serialize)]
+struct RunLine<'a> {
+    cell: usize,
+    label: String,
+    repetition: u32,
+    started_at: &'a str,
+    queries_per_s: Option<Rounded>,
+    latency_ms_p99: Option<Rounded>,
+    limiter: &'static str,
+}
+
+impl<'a> RunLine<'a> {
+    fn new(result: &StudyResult, record: &'a RunRecord) -> Self {
+        Self {
+            cell: record.cell,
+            label: result
+                .plan
+                .cells
+                .get(record.cell)
+                .map(cell_label)
+                .unwrap_or_default(),
+            repetition: record.repetition,
+            started_at: &record.started_at,
+            queries_per_s: Rounded::fine(record.queries_per_s),
+            latency_ms_p99: Rounded::new(record.latency.us_p99 / 1e3, 4),
+            limiter: limiter_name(record.limiter),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct RunPage<'a> {
+    title: &'a str,
+    #[serde(flatten)]
+    line: RunLine<'a>,
+    limiter_explanation: &'static str,
+    panels: Vec<PanelHead>,
+    timeline: Timeline,
+    variables: &'a std::collections::BTreeMap<String, String>,
+    variables_changed: &'a std::collections::BTreeMap<String, String>,
+    commands: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Compared<'a> {
+    basis: &'a str,
+    differences: &'a [String],
+    answers: Vec<Answer<'a>>,
+    findings: Vec<FindingLine<'a>>,
+}
+
+#[derive(Serialize)]
+struct FindingLine<'a> {
+    #[serde(flatten)]
+    finding: &'a Finding,
+    severity_name: &'static str,
+}
+
+/// `MySQL 9.7.0`.
+pub fn server_name(result: &StudyResult) -> String {
+    format!("{} {}", flavor_name(result.flavor), result.server_version)
+}
+
+/// The runs `records` of a result as JSON, in their order.
+pub fn runs_json(result: &StudyResult, records: &[RunRecord]) -> Result<String, ReportError> {
+    let runs = records.iter().map(|record| RunLine::new(result, record));
+    to_json(&Runs {
+        title: &result.plan.title,
+        runs: runs.collect(),
+    })
+}
+
+/// One run as JSON, with its curves in `window`.
+pub fn run_json(
+    result: &StudyResult,
+    run: &RunResult,
+    window: Window,
+) -> Result<String, ReportError> {
+    let panels = timeline::heads([run]);
+    to_json(&RunPage {
+        title: &result.plan.title,
+        line: RunLine::new(result, &run.record),
+        limiter_explanation: limiter_explanation(run.record.limiter),
+        timeline: timeline::of(run, &panels, window, true),
+        panels,
+        variables: &run.variables,
+        variables_changed: &run.variables_changed,
+        commands: &run.commands,
+    })
+}
+
+/// Two results set against each other, as JSON: the sentences of `weir compare`.
+pub fn comparison_json(compared: &ResultComparison) -> Result<String, ReportError> {
+    let findings = compared.findings.iter();
+    to_json(&Compared {
+        basis: &compared.basis,
+        differences: &compared.differences,
+        answers: compared.comparisons.iter().map(Answer::new).collect(),
+        findings: findings
+            .map(|finding| FindingLine {
+                finding,
+                severity_name: severity_name(finding.severity),
+            })
+            .collect(),
+    })
+}
+
+fn to_json(value: &impl Serialize) -> Result<String, ReportError> {
+    serde_json::to_string(value).map_err(ReportError::Serialize)
+}

@@ -1,0 +1,40 @@
+//! The live view as server-sent events (WHATWG HTML, "Server-sent events").
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::response::Sse;
+use axum::response::sse::{Event, KeepAlive};
+use futures_util::stream::{Stream, unfold};
+
+use super::reading;
+use crate::live;
+use crate::server::Desk;
+
+/// How often the files of running studies are looked at while somebody watches.
+const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+
+/// One message at once, then one whenever something has changed.
+pub(super) async fn live(
+    State(desk): State<Arc<Desk>>,
+) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let watching = (desk, None::<String>);
+    let messages = unfold(watching, |(desk, mut told)| async move {
+        loop {
+            if told.is_some() {
+                tokio::time::sleep(LOOK_INTERVAL).await;
+            }
+            let own = desk.conductor.own();
+            let look = move |desk: &Desk| Ok(live::now(&desk.library, own));
+            let now = reading(&desk, look).await.ok();
+            let now = now.and_then(|now| serde_json::to_string(&now).ok())?;
+            if told.as_ref() != Some(&now) {
+                told = Some(now.clone());
+                return Some((Ok(Event::default().data(now)), (desk, told)));
+            }
+        }
+    });
+    Sse::new(messages).keep_alive(KeepAlive::default())
+}

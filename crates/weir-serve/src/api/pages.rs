@@ -1,0 +1,28 @@
+//! Pages: the application and the reports.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::response::Html;
+
+use super::reading;
+use crate::answer::Refusal;
+use crate::server::Desk;
+
+/// The application without any data, built by `make web`.
+const APP: &str = include_str!(concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../web/dist/serve.html"
+));
+
+pub(super) async fn app() -> Html<&'static str> {
+    Html(APP)
+}
+
+pub(super) async fn report(
+    State(desk): State<Arc<Desk>>,
+    Path(name): Path<String>,
+) -> Result<Html<String>, Refusal> {
+    let page = reading(&desk, move |desk| desk.library.report(&name)).await?;
+    Ok(Html(page.to_string()))
+}

@@ -1,0 +1,21 @@
+//! Results and running studies in a browser: history, comparison, live view, start and stop.
+//!
+//! In: a folder of results, of which those that are being made tell their progress in a file
+//! ([`weir_study::ProgressFile`]), and a folder of studies. Out: HTTP on one thread, with every read
+//! of a result on another. It talks to no database server. Who may do what is in `guard`.
+
+mod answer;
+mod api;
+mod conductor;
+mod error;
+mod guard;
+mod library;
+mod live;
+mod openmetrics;
+mod server;
+mod studies;
+mod token;
+
+pub use error::ServeError;
+pub use server::{ServeOptions, Server};
+pub use token::Token;

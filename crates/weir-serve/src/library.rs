@@ -1,0 +1,298 @@
+//! The results in one folder: found by walking it, summed up, judged when somebody looks.
+//!
+//! What is known of a result is kept as long as its file has the same length and time.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use serde::Serialize;
+use weir_model::{StudyResult, Verdict};
+use weir_store::Store;
+use weir_study::{PROGRESS_FILE, RESULT_FILE};
+
+use crate::answer::Refusal;
+
+/// How deep results may lie below the folder.
+const DEPTH_MAX: usize = 3;
+/// The folder is walked no more often than this.
+const WALK_INTERVAL: Duration = Duration::from_secs(2);
+/// Reports that are kept; one of a hundred runs has a megabyte.
+const REPORTS_MAX: usize = 8;
+
+/// Length and time of a file: what tells one content from the next.
+type Stamp = (u64, Option<SystemTime>);
+
+/// All results below one folder.
+#[derive(Debug)]
+pub(crate) struct Library {
+    root: PathBuf,
+    shelf: Mutex<Shelf>,
+    /// Name -> report of the file with that stamp, oldest first.
+    reports: Mutex<Vec<(String, Stamp, Arc<str>)>>,
+}
+
+#[derive(Debug, Default)]
+struct Shelf {
+    walked: Option<Instant>,
+    /// Rises whenever an entry changes.
+    version: u64,
+    /// Name -> entry.
+    entries: BTreeMap<String, Entry>,
+    /// Folders in which a study may be running.
+    running: Vec<(String, PathBuf)>,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    file: PathBuf,
+    stamp: Stamp,
+    summary: Summary,
+    is_judged: bool,
+}
+
+/// A result in a line.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(crate) struct Summary {
+    /// Its folder, below the library's.
+    name: String,
+    title: String,
+    question: String,
+    server: String,
+    drives: Vec<String>,
+    started_at: String,
+    runs: usize,
+    runs_planned: usize,
+    /// The first comparison's sentence; empty until it is judged.
+    headline: String,
+    verdict: Option<Verdict>,
+    /// Why it cannot be read.
+    problem: Option<String>,
+}
+
+impl Library {
+    pub(crate) fn new(root: PathBuf) -> Self {
+        Self {
+            root,
+            shelf: Mutex::default(),
+            reports: Mutex::default(),
+        }
+    }
+
+    /// All results, the latest first, with what tells this list from the next.
+    pub(crate) fn list(&self) -> (u64, Vec<Summary>) {
+        let shelf = self.walked();
+        let entries = shelf.entries.values();
+        let mut list: Vec<_> = entries.map(|entry| entry.summary.clone()).collect();
+        list.sort_by(|a, b| b.started_at.cmp(&a.started_at));
+        (shelf.version, list)
+    }
+
+    /// What tells the present list from others.
+    pub(crate) fn version(&self) -> u64 {
+        self.walked().version
+    }
+
+    /// Folders in which a study may be running, with their names.
+    pub(crate) fn running(&self) -> Vec<(String, PathBuf)> {
+        self.walked().running.clone()
+    }
+
+    /// The file of the result called `name`: a key of what was found, never a path from outside.
+    pub(crate) fn file(&self, name: &str) -> Result<PathBuf, Refusal> {
+        let shelf = self.walked();
+        let entry = shelf.entries.get(name);
+        let entry = entry.ok_or_else(|| Refusal::unknown("result", name))?;
+        Ok(entry.file.clone())
+    }
+
+    /// The report of the result called `name`, as one page.
+    pub(crate) fn report(&self, name: &str) -> Result<Arc<str>, Refusal> {
+        let file = self.file(name)?;
+        let stamp = stamp(&file);
+        let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |kept: &&(String, Stamp, Arc<str>)| kept.0 == name && kept.1 == stamp;
+        if let Some(kept) = reports.iter().find(is_it) {
+            return Ok(Arc::clone(&kept.2));
+        }
+        let page: Arc<str> = weir_report::html(&weir_study::read_result(&file)?)?.into();
+        reports.retain(|kept| kept.0 != name);
+        if reports.len() == REPORTS_MAX {
+            reports.remove(0);
+        }
+        reports.push((name.to_owned(), stamp, Arc::clone(&page)));
+        Ok(page)
+    }
+
+    /// Judges one result that was not yet, the latest first; whether there was one.
+    pub(crate) fn judge_next(&self) -> bool {
+        let next = {
+            let shelf = self.walked();
+            let open = shelf.entries.values().filter(|entry| !entry.is_judged);
+            open.max_by(|a, b| a.summary.started_at.cmp(&b.summary.started_at))
+                .cloned()
+        };
+        let Some(mut entry) = next else {
+            return false;
+        };
+        // Reading takes long; nobody waits for it.
+        match weir_study::read_result(&entry.file) {
+            Ok(result) => entry.summary.judged(&result),
+            Err(error) => entry.summary.problem = Some(error.to_string()),
+        }
+        entry.is_judged = true;
+        let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = shelf.entries.get_mut(&entry.summary.name);
+        if let Some(known) = known.filter(|known| known.stamp == entry.stamp) {
+            *known = entry;
+            shelf.version += 1;
+        }
+        true
+    }
+
+    fn walked(&self) -> MutexGuard<'_, Shelf> {
+        let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
+        if shelf.walked.is_none_or(|at| at.elapsed() >= WALK_INTERVAL) {
+            shelf.walk(&self.root);
+            shelf.walked = Some(Instant::now());
+        }
+        shelf
+    }
+}
+
+impl Shelf {
+    fn walk(&mut self, root: &Path) {
+        let mut folders = Vec::new();
+        find(root, "", 0, &mut folders);
+        self.running = folders
+            .iter()
+            .filter(|(_, folder)| folder.join(PROGRESS_FILE).is_file())
+            .cloned()
+            .collect();
+        let mut old = std::mem::take(&mut self.entries);
+        for (name, folder) in folders {
+            let file = folder.join(RESULT_FILE);
+            if !file.is_file() {
+                continue;
+            }
+            let stamp = stamp(&file);
+            let known = old.remove(&name).filter(|entry| entry.stamp == stamp);
+            let entry = known.unwrap_or_else(|| {
+                self.version += 1;
+                Entry::read(&name, file, stamp)
+            });
+            self.entries.insert(name, entry);
+        }
+        self.version += old.len() as u64;
+    }
+}
+
+impl Entry {
+    fn read(name: &str, file: PathBuf, stamp: Stamp) -> Self {
+        let mut summary = Summary {
+            name: name.to_owned(),
+            ..Summary::default()
+        };
+        let read = || {
+            let store = Store::open(&file)?;
+            Ok::<_, weir_store::StoreError>((store.header()?, store.completed()?.len()))
+        };
+        match read() {
+            Ok((header, runs)) => summary.head(&header, runs),
+            Err(error) => summary.problem = Some(error.to_string()),
+        }
+        Self {
+            is_judged: summary.problem.is_some(),
+            file,
+            stamp,
+            summary,
+        }
+    }
+}
+
+impl Summary {
+    fn head(&mut self, header: &StudyResult, runs: usize) {
+        self.title.clone_from(&header.plan.title);
+        self.question.clone_from(&header.plan.question);
+        self.server = weir_report::server_name(header);
+        self.drives = header
+            .drives
+            .iter()
+            .map(|drive| drive.title.clone())
+            .collect();
+        self.started_at.clone_from(&header.started_at);
+        self.runs = runs;
+        self.runs_planned = header.plan.runs.len();
+    }
+
+    fn judged(&mut self, result: &StudyResult) {
+        if let Some(first) = result.comparisons.first() {
+            self.headline = weir_report::sentence(first);
+            self.verdict = Some(first.verdict);
+        }
+    }
+}
+
+/// Folders below `folder`, itself included; links are not followed.
+fn find(folder: &Path, name: &str, depth: usize, found: &mut Vec<(String, PathBuf)>) {
+    found.push((
+        if name.is_empty() { "." } else { name }.to_owned(),
+        folder.to_owned(),
+    ));
+    if depth == DEPTH_MAX {
+        return;
+    }
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let child = entry.file_name().to_string_lossy().into_owned();
+        if child.starts_with('.') || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        let name = if name.is_empty() {
+            child
+        } else {
+            format!("{name}/{child}")
+        };
+        find(&entry.path(), &name, depth + 1, found);
+    }
+}
+
+fn stamp(file: &Path) -> Stamp {
+    let metadata = fs::metadata(file).ok();
+    let length = metadata.as_ref().map_or(0, fs::Metadata::len);
+    (
+        length,
+        metadata.and_then(|metadata| metadata.modified().ok()),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_read_is_listed_with_its_reason_and_no_name_leads_outside() {
+        let home = tempfile::tempdir().unwrap();
+        let results = home.path().join("results");
+        let deep = results.join("2026/march");
+        fs::create_dir_all(&deep).unwrap();
+        for folder in [&deep, &home.path().to_owned()] {
+            fs::write(folder.join(RESULT_FILE), "rubbish ".repeat(100)).unwrap();
+        }
+        let library = Library::new(results);
+        let (version, list) = library.list();
+        assert_eq!(list.len(), 1);
+        assert_eq!(list[0].name, "2026/march");
+        assert!(list[0].problem.is_some());
+        assert!(
+            !library.judge_next(),
+            "what cannot be read is not read again"
+        );
+        assert_eq!(library.version(), version);
+        for name in ["..", "../", "2026/../..", "/", ""] {
+            assert!(library.file(name).is_err(), "{name}");
+        }
+        assert!(library.report("2026/march").is_err());
+    }
+}

@@ -1,0 +1,193 @@
+// `weir serve` in a real browser, over a real, short study on a real server.
+
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { launch } from "./chromium.ts";
+
+const HOSTILE = "<img src=x onerror=\"document.title='broken'\">";
+const STUDY = `
+[study]
+title = '''Short ${HOSTILE}'''
+question = "Does the live view live?"
+[server]
+flavor = "mysql"
+[server.config]
+innodb_buffer_pool_size = "16M"
+[data]
+workload = "oltp_read_write"
+tables = 1
+rows = 10_000
+[load]
+threads = [2, 4]
+warmup = "1s"
+measure = "3s"
+[repeat]
+runs = 1
+seed = 1
+`;
+
+let browser: Browser;
+let folder: string;
+let server: ChildProcess;
+let address: string;
+let complaints: string[];
+
+/** The program that `cargo build` or `cargo test` made. */
+function weir(): string {
+  const target = process.env["CARGO_TARGET_DIR"] ?? fileURLToPath(new URL("../../target", import.meta.url));
+  const found = [process.env["WEIR"] ?? "", join(target, "debug/weir"), join(target, "release/weir")].find((file) => file !== "" && existsSync(file));
+  if (found === undefined) {
+    throw new Error("no weir program; run `cargo build --package weir` or set WEIR");
+  }
+  return found;
+}
+
+/** Starts a server on a free port and gives its address. */
+function serve(): Promise<string> {
+  server = spawn(weir(), ["serve", join(folder, "results"), "--studies", join(folder, "studies"), "--listen", "127.0.0.1:0"], {
+    stdio: ["ignore", "ignore", "pipe"],
+    env: { ...process.env, XDG_RUNTIME_DIR: join(folder, "run") },
+  });
+  return new Promise((resolve, reject) => {
+    let said = "";
+    server.stderr?.on("data", (data: Buffer) => {
+      said += data.toString();
+      const found = /on (http:\/\/[\d.:]+)\//.exec(said)?.[1];
+      if (found !== undefined) {
+        resolve(found);
+      }
+    });
+    server.on("exit", () => reject(new Error(said)));
+  });
+}
+
+beforeAll(async () => {
+  browser = await launch();
+  folder = mkdtempSync(join(tmpdir(), "weir-serve-"));
+  for (const name of ["results", "studies", "run"]) {
+    mkdirSync(join(folder, name), { mode: 0o700 });
+  }
+  writeFileSync(join(folder, "studies/short.toml"), STUDY);
+  address = await serve();
+});
+
+afterAll(async () => {
+  await browser.close();
+  const ended = new Promise((resolve) => server.on("exit", resolve));
+  server.kill("SIGTERM");
+  await ended;
+  rmSync(folder, { recursive: true });
+});
+
+afterEach(() => {
+  expect(complaints).toEqual([]);
+});
+
+async function open(path = "/", width = 1100): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width, height: 900 } });
+  const page = await context.newPage();
+  complaints = [];
+  page.on("console", (message) => complaints.push(`${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
+  await page.goto(address + path);
+  return page;
+}
+
+describe("weir serve", () => {
+  it("starts a study, shows it live through a reload, lists, opens and compares what it made", async () => {
+    const page = await open();
+    await page.getByRole("button", { name: "Start study" }).click();
+    const live = page.locator("article.live");
+    await live.waitFor({ timeout: 50_000 });
+    expect(await live.locator("h3").textContent()).toBe(`Short ${HOSTILE}`);
+    const rate = live.locator(".now dd").first();
+    await expect.poll(() => rate.textContent(), { timeout: 50_000 }).toMatch(/[1-9]/);
+    const before = await rate.textContent();
+    await expect.poll(() => rate.textContent(), { timeout: 20_000 }).not.toBe(before);
+    await page.reload();
+    await live.waitFor();
+    expect(await page.getByRole("button", { name: "Stop study" }).isVisible()).toBe(true);
+    expect(await page.getByRole("button", { name: "Start study" }).isVisible()).toBe(false);
+    await expect.poll(() => live.count(), { timeout: 50_000 }).toBe(0);
+    const title = page.locator(".result h3 a");
+    await expect.poll(() => title.count(), { timeout: 20_000 }).toBe(1);
+    expect(await title.textContent()).toBe(`Short ${HOSTILE}`);
+    expect(await page.locator("img").count()).toBe(0);
+    expect(await page.title()).toBe("Weir");
+
+    await page.locator(".search").fill("nothing like it");
+    expect(await page.locator(".result").count()).toBe(0);
+    await page.locator(".search").fill("short mysql");
+    expect(await page.locator(".result").count()).toBe(1);
+
+    await page.getByRole("link", { name: "runs over time" }).click();
+    await page.locator("tbody th a").first().click();
+    const plot = page.locator(".panel").first();
+    await plot.locator("canvas").waitFor();
+    await plot.locator(".u-over").hover({ position: { x: 80, y: 40 } });
+    await expect.poll(() => plot.locator(".reading").first().textContent()).toMatch(/\d/);
+    await page.goto(address);
+    await title.click();
+    expect(await page.locator("h1").textContent()).toBe(`Short ${HOSTILE}`);
+    expect(await page.locator("#sweeps figure").count()).toBe(3);
+    await page.locator("a > circle.dot").first().click();
+    expect(await page.locator("#run-title").textContent()).toContain("repetition 1");
+    await page.goBack();
+    expect(await page.locator("#answer").isVisible()).toBe(true);
+    await page.context().close();
+  });
+
+  it("stops a study that it started, and no other", async () => {
+    const page = await open("/", 390);
+    await page.getByRole("button", { name: "Start study" }).click();
+    const stop = page.getByRole("button", { name: "Stop study" });
+    await stop.waitFor({ timeout: 20_000 });
+    await stop.click();
+    await expect.poll(() => page.locator("#live").textContent(), { timeout: 50_000 }).toMatch(/stopped|failed/);
+    const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+    expect(content).toBeLessThanOrEqual(window ?? 0);
+    await page.context().close();
+  });
+
+  it("compares a result with another with the sentences of the command line", async () => {
+    const names = ((await (await fetch(`${address}/api/results`)).json()) as { results: { name: string }[] }).results.map(({ name }) => name);
+    const [name = ""] = names;
+    const page = await open(`/#compare?${new URLSearchParams({ a: name, b: name }).toString()}`);
+    await page.locator("#compare").waitFor();
+    const result = join(folder, "results", name);
+    const said = spawnCompare(result);
+    for (const sentence of await page.locator(".answers li > div > p:first-child").allTextContents()) {
+      expect(said.replaceAll(/[`\u00a0]/g, " ")).toContain(sentence.replaceAll("\u00a0", " "));
+    }
+    await page.context().close();
+  });
+
+  it("refuses foreign pages, foreign names and changes by reading", async () => {
+    complaints = [];
+    const stop = `${address}/api/studies/stop`;
+    const { page_secret } = (await (await fetch(`${address}/api/session`)).json()) as { page_secret: string };
+    const headers = { "x-weir-page": page_secret };
+    expect((await fetch(stop, { method: "POST" })).status).toBe(403);
+    expect((await fetch(stop, { method: "POST", headers: { ...headers, origin: "http://evil.example" } })).status).toBe(403);
+    expect((await fetch(stop, { headers })).status).toBe(405);
+    // Nothing runs, so what is allowed to ask is told so.
+    expect((await fetch(stop, { method: "POST", headers })).status).toBe(409);
+    const metrics = await (await fetch(`${address}/metrics`)).text();
+    expect(metrics).toMatch(/^weir_results \d+$/m);
+    expect(metrics.endsWith("# EOF\n")).toBe(true);
+  });
+});
+
+/** What the command line says; exit code 3 means that a rule forbids a comparison. */
+function spawnCompare(result: string): string {
+  try {
+    return execFileSync(weir(), ["compare", result, result], { encoding: "utf8" });
+  } catch (error) {
+    return String((error as { stdout?: string }).stdout ?? "");
+  }
+}

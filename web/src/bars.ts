@@ -1,0 +1,91 @@
+// Stacked bars: one row per combination and side, one colour per part.
+
+import { max, sum, ticks } from "d3-array";
+import { scaleLinear } from "d3-scale";
+import { labelWidth, s } from "./dom";
+import { number, tick as tickText } from "./format";
+import { withLegend } from "./legend";
+import { explain } from "./tooltip";
+
+export interface Part {
+  name: string;
+  /** The class that gives it its colour. */
+  color: string;
+}
+
+/** A row of bars: for each side a value per part. */
+export interface BarRow {
+  label: string;
+  sides: readonly { name: string; values: readonly (number | null)[] }[];
+}
+
+export interface BarFigure {
+  parts: readonly Part[];
+  rows: readonly BarRow[];
+  unit: string;
+  /** Under the axis, if it is not the unit. */
+  axis?: string;
+}
+
+const BAR = 13;
+const TOP = 8;
+const AXIS = 44;
+
+export function barFigure(name: string, figure: BarFigure, ...more: Node[]): HTMLElement {
+  const entries = figure.parts.map((part) => ({ label: part.name, swatch: part.color }));
+  return withLegend(name, entries, (width, isHidden) => draw(name, figure, width, isHidden), ...more);
+}
+
+function draw(name: string, { parts, rows, unit, axis }: BarFigure, width: number, isHidden: (part: number) => boolean): SVGElement {
+  const sides = rows[0]?.sides.length ?? 1;
+  const named = sides > 1;
+  const labels = labelWidth(rows.map(({ label }) => label)) + (named ? 64 : 20);
+  const narrow = width < 600 || labels > width * 0.5;
+  const bars = sides * (BAR + 3);
+  const row = narrow ? bars + 36 : bars + 14;
+  const left = narrow ? (named ? 40 : 2) : labels;
+  const right = width - 56;
+  const bottom = TOP + rows.length * row;
+  const shown = (values: readonly (number | null)[]): number => sum(values, (value, part) => (isHidden(part) ? 0 : (value ?? 0)));
+  const longest = max(rows, (one) => max(one.sides, (side) => shown(side.values))) ?? 0;
+  const x = scaleLinear([0, longest > 0 ? longest : 1], [left, right]);
+  const svg = s("svg", { width, height: bottom + AXIS, role: "group", "aria-label": name });
+  for (const tick of ticks(0, longest, narrow ? 3 : 6)) {
+    svg.append(
+      s("line", { x1: x(tick), x2: x(tick), y1: TOP, y2: bottom, class: tick === 0 ? "zero" : "grid" }),
+      s("text", { x: x(tick), y: bottom + 18, class: "tick", "text-anchor": "middle" }, tickText(tick)),
+    );
+  }
+  svg.append(s("text", { x: right, y: bottom + 36, class: "axis", "text-anchor": "end" }, axis ?? unit));
+  rows.forEach(({ label, sides: values }, index) => {
+    const y = TOP + index * row;
+    const first = narrow ? y + 28 : y + (row - bars) / 2;
+    svg.append(s("text", { x: 0, y: narrow ? y + 18 : y + row / 2 + 4, class: "label" }, label));
+    values.forEach((side, position) => {
+      const at = first + position * (BAR + 3);
+      if (named) {
+        svg.append(s("text", { x: left - 6, y: at + BAR - 3, class: "side", "text-anchor": "end" }, side.name));
+      }
+      let from = 0;
+      side.values.forEach((value, part) => {
+        if (value === null || value <= 0 || isHidden(part)) {
+          return;
+        }
+        const mark = s("rect", {
+          x: x(from),
+          y: at,
+          width: Math.max(x(from + value) - x(from), 0.75),
+          height: BAR,
+          class: `bar ${parts[part]?.color ?? ""}`,
+          tabindex: 0,
+          role: "img",
+        });
+        explain(mark, [`${parts[part]?.name ?? ""}: ${number(value)} ${unit}${named ? ` ${side.name}` : ""}`, label]);
+        svg.append(mark);
+        from += value;
+      });
+      svg.append(s("text", { x: x(from) + 6, y: at + BAR - 3, class: "side value" }, number(from)));
+    });
+  });
+  return svg;
+}

@@ -1,0 +1,29 @@
+// Two results set against each other: the verdicts of `weir compare`.
+
+import { h, prose } from "../dom";
+import { forest } from "../forest";
+import { answerItem } from "../sections/answers";
+import { api, type Compared } from "./api";
+
+export async function compareView(parameters: URLSearchParams): Promise<HTMLElement> {
+  const a = parameters.get("a") ?? "";
+  const b = parameters.get("b") ?? "";
+  return draw(a, b, await api.compare(a, b));
+}
+
+function draw(a: string, b: string, compared: Compared): HTMLElement {
+  const findings = compared.findings.map((finding) =>
+    h("li", { class: finding.severity }, h("span", { class: "rule" }, finding.rule), prose(finding.message, h("span", { class: "severity" }, `${finding.severity_name}: `))),
+  );
+  return h(
+    "section",
+    { id: "compare", "aria-labelledby": "compare-title" },
+    h("h2", { id: "compare-title" }, "Two results compared"),
+    h("dl", { class: "setup" }, ...[["A", a], ["B", b], ["Compared", compared.basis]].map(([label, text]) => h("div", {}, h("dt", {}, label ?? ""), h("dd", {}, text ?? "")))),
+    compared.differences.length === 0 ? null : h("h3", { class: "sub" }, "What differs besides the numbers"),
+    compared.differences.length === 0 ? null : h("ul", { class: "insights" }, ...compared.differences.map((text) => h("li", {}, prose(text)))),
+    compared.answers.length === 0 ? h("p", { class: "caution" }, "Nothing in them can be compared.") : h("ul", { class: "answers" }, ...compared.answers.map(answerItem)),
+    compared.answers.length === 0 ? null : forest(compared.answers),
+    findings.length === 0 ? null : h("ul", { class: "findings" }, ...findings),
+  );
+}
