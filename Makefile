@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo test check web setup setup-tests bench-drive bench-load clean
+.PHONY: demo test check web setup setup-tests bench-drive bench-load bench-predict clean
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
@@ -47,6 +47,11 @@ setup-tests:
 bench-drive:
 	scripts/setup.sh --bench
 	cargo bench --package weir-drive --bench drive -- $(CURDIR)/target/bench-drive.json
+
+# What predictions cost, about a minute; nothing else should run.
+bench-predict:
+	cargo build --release --package weir-predict --example bench_predict
+	target/release/examples/bench_predict
 
 clean:
 	cargo clean

@@ -29,6 +29,8 @@ pub(crate) enum Command {
     Report(ReportArguments),
     /// Verdict between two results, or between the levels of a factor within one
     Compare(CompareArguments),
+    /// What a study would measure: misses, throughput and latency of pools and drives that nobody ran
+    Predict(PredictArguments),
     /// What a rule asks, why, and what to do: `weir explain R4`; without a rule, all of them
     Explain(ExplainArguments),
     /// Load a server, with sysbench's options and report
@@ -87,6 +89,25 @@ pub(crate) struct PlanArguments {
     #[arg(long, value_name = "SERVER")]
     pub(crate) server: Option<String>,
     /// Print the resolved plan as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PredictArguments {
+    /// A result, whose runs say what a transaction takes; or a study file, for misses only
+    #[arg(value_name = "RESULT|STUDY")]
+    pub(crate) of: PathBuf,
+    /// Buffer pools: `1G..64G` in doubling steps, or a list; by default shares of the data
+    #[arg(long, value_name = "SIZES")]
+    pub(crate) pool: Option<String>,
+    /// Drives: names of profiles, or paths; by default the first cell's
+    #[arg(long, value_name = "PROFILES", value_delimiter = ',')]
+    pub(crate) drive: Vec<String>,
+    /// Connections; by default the first cell's
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    pub(crate) threads: Vec<u32>,
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -92,6 +92,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Plan(arguments) => commands::plan::execute(&arguments),
         Command::Report(arguments) => commands::report::execute(&arguments),
         Command::Compare(arguments) => commands::compare::execute(&arguments),
+        Command::Predict(arguments) => commands::predict::execute(&arguments),
         Command::Explain(arguments) => commands::explain::execute(&arguments),
         Command::Load(arguments) => commands::load::execute(&arguments),
         Command::Drive { command } => commands::drive::execute(&command),

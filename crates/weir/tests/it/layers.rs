@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Layer of each crate. A crate may use crates of lower layers only.
-const LAYERS: [(&str, u32); 13] = [
+const LAYERS: [(&str, u32); 14] = [
     ("weir-model", 0),
     ("weir-innodb", 1),
     ("weir-process", 1),
@@ -16,6 +16,7 @@ const LAYERS: [(&str, u32); 13] = [
     ("weir-probe", 2),
     ("weir-server", 2),
     ("weir-crash", 3),
+    ("weir-predict", 3),
     ("weir-report", 3),
     ("weir-study", 3),
     ("weir", 4),
