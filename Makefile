@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo test check web setup setup-tests bench-drive bench-load bench-predict clean
+.PHONY: demo studies test check web setup setup-tests bench-drive bench-load bench-predict clean
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
@@ -29,6 +29,16 @@ bench-load: $(WEB)
 	cargo build --release --package weir
 	cargo build --release --package weir-load --example bench_load
 	target/release/examples/bench_load --weir $(WEIR) $(BENCH_LOAD)
+
+# The five published studies in their reduced versions, then one page on what became of their claims.
+STUDIES := scaleflux-csd2000 memory-or-ssd txsql-new-architecture optane-p4800x alibaba-write-optimisation
+studies: setup $(WEB)
+	cargo build --release --package weir
+	for study in $(STUDIES); do \
+		$(WEIR) run studies/$$study.toml --reduced --below-floor --out results/$$study || [ $$? -eq 3 ] || exit 1; \
+	done
+	$(WEIR) claims $(STUDIES:%=results/%) --out results/claims.md
+	@echo "what became of the claims: results/claims.md"
 
 # The page of the report, built once and embedded in the binary.
 web: $(WEB)

@@ -120,7 +120,7 @@ const counter = v.strictObject({ title: v.string(), unit: v.string(), by_cell: v
 const claim = v.strictObject({
   source: v.string(),
   says: v.string(),
-  value: v.number(),
+  published: v.string(),
   context: v.string(),
   measured: v.nullable(v.string()),
   agreement: v.picklist(["agrees", "disagrees", "cannot_say"]),

@@ -4,6 +4,7 @@
 //! Nothing here does I/O, starts a process or reads a clock.
 
 mod analysis;
+mod claim;
 mod design;
 mod device;
 mod drive;
@@ -23,6 +24,7 @@ pub use analysis::{
     Agreement, Analysis, ClaimVerdict, CostRow, Interaction, MemoryEquivalent, Noise,
     OverallEffect, PoolElasticity, ResultComparison, Scalability,
 };
+pub use claim::{Bound, Claim};
 pub use design::{Factor, LatencyStatistic, Objective, Repetition, SearchGoal, SearchPlan};
 pub use device::{DeviceModel, Nanoseconds, Op, OpKind};
 pub use drive::{
@@ -39,8 +41,8 @@ pub use judgement::{
 };
 pub use metric::{Metric, MetricKind, Sample, metrics};
 pub use plan::{
-    Cell, Claim, CrashTest, DataPlan, DistributionName, LoadSettings, NegativeControl, Plan,
-    PlannedRun, Price, Probe, ServerChoice, ServerSettings, WorkloadName,
+    Cell, CrashTest, DataPlan, DistributionName, LoadSettings, NegativeControl, Plan, PlannedRun,
+    Price, Probe, ServerChoice, ServerSettings, WorkloadName,
 };
 pub use result::{
     Approach, Confirmation, FoundPlace, IntervalRecord, LatencySummary, Limiter, Provenance,

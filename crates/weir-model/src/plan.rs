@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Duration, Factor, Flavor, Repetition, Scale, SearchPlan};
+use crate::{Claim, Duration, Factor, Flavor, Repetition, Scale, SearchPlan};
 
 /// A study with nothing left to decide. It is stored with the result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -233,32 +233,6 @@ pub struct PlannedRun {
     pub cell: usize,
     /// Repetition, from 1. Runs of one repetition form a block and are compared with each other.
     pub repetition: u32,
-}
-
-/// A claim that somebody published.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Claim {
-    /// Who says it, and where.
-    pub source: String,
-    /// What it says, in words.
-    pub says: String,
-    /// The published number: level / baseline.
-    pub value: f64,
-    /// The factor of the study that it speaks of. Without it, the one that `says` names.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub factor: Option<String>,
-    /// The level in the numerator. Without it, the one that `says` names.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub level: Option<String>,
-    /// The level in the denominator; by default the factor's first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub baseline: Option<String>,
-    /// The metric, by default `queries_per_s`; others: `transactions_per_s`, `latency_us_p99`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub metric: Option<String>,
-    /// Levels of other factors at which it was published; without any, it is held against all.
-    #[serde(default, rename = "where", skip_serializing_if = "BTreeMap::is_empty")]
-    pub at: BTreeMap<String, String>,
 }
 
 /// A place where a factor cannot have an effect: a shift there is the study's own error.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Analysis, Comparison, DriveProfile, DriveStatistics, Finding, Flavor, Plan, Sample,
-    ServerVersion,
+    Analysis, Comparison, DriveProfile, DriveStatistics, Finding, Flavor, Metric, MetricKind, Plan,
+    Sample, ServerVersion,
 };
 
 /// A whole result: what the store holds and what a report shows.
@@ -123,6 +123,31 @@ pub struct RunResult {
     /// Latency histogram of the measurement's transactions, HdrHistogram V2, microseconds.
     #[serde(skip)]
     pub histogram: Vec<u8>,
+}
+
+impl RunResult {
+    /// A counter's rate per second or a gauge's mean during the measurement, which begins at time 0;
+    /// `None` where too little was sampled.
+    #[must_use]
+    pub fn level(&self, metric: &Metric) -> Option<f64> {
+        // Half a second of grace: probes and load engine tick independently.
+        let within = |time_s: f64| time_s >= -0.5 && time_s <= self.record.measured_s + 0.5;
+        let mut samples = self
+            .samples
+            .iter()
+            .filter(|sample| sample.metric == metric.name && within(sample.time_s));
+        match metric.kind {
+            MetricKind::Counter => {
+                let first = samples.next()?;
+                let last = samples.next_back()?;
+                Some((last.value - first.value) / (last.time_s - first.time_s))
+            }
+            MetricKind::Gauge => {
+                let values: Vec<_> = samples.map(|sample| sample.value).collect();
+                (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+            }
+        }
+    }
 }
 
 /// Identity and summary of a run.

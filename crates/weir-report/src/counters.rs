@@ -45,7 +45,7 @@ pub(crate) fn rows(result: &StudyResult) -> Vec<CounterRow> {
         CounterRow {
             title: metric.title,
             unit: unit(metric),
-            by_cell: by_cell(result, |run| Some(level(run, metric)? * factor)),
+            by_cell: by_cell(result, |run| Some(run.level(metric)? * factor)),
         }
     });
     derived
@@ -64,7 +64,7 @@ fn derived_row(
     CounterRow {
         title,
         unit: unit.to_owned(),
-        by_cell: by_cell(result, |run| value(&|metric| level(run, metric))),
+        by_cell: by_cell(result, |run| value(&|metric| run.level(metric))),
     }
 }
 
@@ -94,28 +94,6 @@ fn unit(metric: &Metric) -> String {
     }
 }
 
-/// A counter's rate per second or a gauge's mean during the measurement, which begins at time 0.
-fn level(run: &RunResult, metric: &Metric) -> Option<f64> {
-    // Half a second of grace: probes and load engine tick independently.
-    let within = |time_s: f64| time_s >= -0.5 && time_s <= run.record.measured_s + 0.5;
-    let samples: Vec<_> = run
-        .samples
-        .iter()
-        .filter(|sample| sample.metric == metric.name && within(sample.time_s))
-        .collect();
-    match metric.kind {
-        MetricKind::Counter => {
-            let (first, last) = (samples.first()?, samples.last()?);
-            let rate = (last.value - first.value) / (last.time_s - first.time_s);
-            rate.is_finite().then_some(rate)
-        }
-        MetricKind::Gauge => {
-            let total: f64 = samples.iter().map(|sample| sample.value).sum();
-            (!samples.is_empty()).then(|| total / samples.len() as f64)
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,7 +115,7 @@ mod tests {
                 }
             })
             .collect();
-        let rate = level(run, &metrics::STATUS_QUESTIONS).unwrap();
+        let rate = run.level(&metrics::STATUS_QUESTIONS).unwrap();
         assert!((rate - 50.0).abs() < 1e-9, "{rate}");
         let rows = rows(&result);
         assert_eq!(rows.len(), 1, "only what was sampled: {rows:?}");
@@ -152,6 +130,6 @@ mod tests {
             time_s: 1.0,
             value: 5.0,
         }];
-        assert_eq!(level(&result.runs[0], &metrics::STATUS_QUESTIONS), None);
+        assert_eq!(result.runs[0].level(&metrics::STATUS_QUESTIONS), None);
     }
 }

@@ -6,6 +6,7 @@
 
 mod answers;
 mod cells;
+mod claims;
 mod counters;
 mod csv;
 mod data_sheet;
@@ -33,6 +34,7 @@ mod words;
 mod sample;
 
 pub use answers::sentence;
+pub use claims::claims_markdown;
 pub use csv::csv;
 pub use error::ReportError;
 pub use gate::{junit, loss_is_established, result_comparison};

@@ -79,7 +79,7 @@ fn push_claims(out: &mut String, page: &Page<'_>) {
     for claim in &page.claims {
         let cells = [
             text(&format!("{}: {}", claim.source, claim.says)),
-            format!("{}x", claim.value),
+            claim.published.clone(),
             text(&claim.context),
             claim.measured.clone().unwrap_or_else(|| "-".to_owned()),
             claim.agreement_name.to_owned(),
@@ -96,7 +96,7 @@ fn push_line(out: &mut String, line: &str) {
 
 /// Text of others on one line, with the characters that Markdown and HTML would interpret escaped.
 /// Backticks stay: Weir's own messages quote names with them.
-fn text(raw: &str) -> String {
+pub(crate) fn text(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
     for character in raw.chars() {
         match character {

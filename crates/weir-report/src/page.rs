@@ -61,12 +61,13 @@ pub(crate) struct FindingView<'a> {
 pub(crate) struct ClaimView<'a> {
     pub(crate) source: &'a str,
     pub(crate) says: &'a str,
-    pub(crate) value: f64,
+    /// `1.48x`, `above 1x`.
+    pub(crate) published: String,
     /// Levels of the other factors, in words.
     pub(crate) context: String,
     /// `1.31x (1.24 to 1.39)`; `None` if it was not measured.
     pub(crate) measured: Option<String>,
-    agreement: Agreement,
+    pub(crate) agreement: Agreement,
     pub(crate) agreement_name: &'static str,
     pub(crate) why: &'a str,
 }
@@ -143,7 +144,7 @@ fn findings(result: &StudyResult) -> Vec<FindingView<'_>> {
 
 /// Every claim at every place where it was looked at. Whether the conditions were the same is for
 /// the reader to judge.
-fn claims(result: &StudyResult) -> Vec<ClaimView<'_>> {
+pub(crate) fn claims(result: &StudyResult) -> Vec<ClaimView<'_>> {
     let verdicts = result.analysis.claims.iter();
     verdicts
         .filter_map(|verdict| {
@@ -151,7 +152,7 @@ fn claims(result: &StudyResult) -> Vec<ClaimView<'_>> {
             Some(ClaimView {
                 source: &claim.source,
                 says: &claim.says,
-                value: claim.value,
+                published: claim.published(),
                 context: levels_phrase(&verdict.context),
                 measured: verdict.measured.as_ref().map(ratio_words),
                 agreement: verdict.agreement,

@@ -50,8 +50,8 @@ fn claim_line(claim: &ClaimView<'_>) -> String {
     };
     let measured = claim.measured.as_deref().unwrap_or("nothing");
     format!(
-        "{}: {}: {} = {}x; measured here {measured}{place}: {}",
-        claim.agreement_name, claim.source, claim.says, claim.value, claim.why
+        "{}: {}: {}: {}; measured here {measured}{place}: {}",
+        claim.agreement_name, claim.source, claim.says, claim.published, claim.why
     )
 }
 

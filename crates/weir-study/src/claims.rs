@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use weir_model::{
-    Agreement, Claim, ClaimVerdict, Comparison, Finding, Plan, Ratio, Severity, Verdict,
+    Agreement, Bound, Claim, ClaimVerdict, Comparison, Finding, Plan, Ratio, Severity, Verdict,
 };
 
 use crate::compare::{Contrast, compare, context, holds_at, index, sibling};
 use crate::estimate_ratio::Pairing;
-use crate::measured::{METRICS, THROUGHPUT};
+use crate::measured::{METRICS, THROUGHPUT, is_metric};
 use crate::rules::{self, Evidence};
 
 /// What a claim speaks of.
@@ -38,9 +38,15 @@ pub(crate) fn claimed(plan: &Plan) -> BTreeSet<(usize, usize)> {
 }
 
 fn contrasts(plan: &Plan, claim: &Claim) -> Result<Vec<Contrast>, String> {
+    if let Some(why) = &claim.untestable {
+        return Err(why.clone());
+    }
     let metric = metric(claim);
-    if !METRICS.contains(&metric) {
-        return Err(format!("`{metric}` is no metric ({})", METRICS.join(", ")));
+    if !is_metric(metric) {
+        let known = METRICS.join(", ");
+        return Err(format!(
+            "`{metric}` is no metric ({known}, or what a probe samples)"
+        ));
     }
     let factor = factor(plan, claim)?;
     let levels = levels_of(plan, &factor);
@@ -175,7 +181,7 @@ fn verdict(
         .unwrap_or_default();
     let (agreement, why) = match &measured {
         None => (Agreement::CannotSay, "it was not measured".to_owned()),
-        Some(comparison) => agreement(comparison, &findings, published.value),
+        Some(comparison) => agreement(comparison, &findings, published),
     };
     ClaimVerdict {
         claim,
@@ -186,13 +192,38 @@ fn verdict(
     }
 }
 
-fn agreement(comparison: &Comparison, findings: &[Finding], value: f64) -> (Agreement, String) {
+fn agreement(
+    comparison: &Comparison,
+    findings: &[Finding],
+    published: &Claim,
+) -> (Agreement, String) {
     let forbids = |finding: &&Finding| finding.severity == Severity::Error;
     if let Some(finding) = findings.iter().find(forbids) {
         let why = format!("invalid ({}): {}", finding.rule, finding.message);
         return (Agreement::CannotSay, why);
     }
-    of_interval(&comparison.estimate(), value)
+    let measured = comparison.estimate();
+    match published.bound {
+        Bound::Equal => of_interval(&measured, published.value),
+        Bound::Above => of_bound(&measured, published.value, false),
+        Bound::Below => of_bound(&measured, published.value, true),
+    }
+}
+
+/// Whether the interval lies on the claimed side of `value`.
+fn of_bound(measured: &Ratio, value: f64, below: bool) -> (Agreement, String) {
+    let Some((low, high)) = measured.interval() else {
+        let why = "too few repetitions for an interval";
+        return (Agreement::CannotSay, why.to_owned());
+    };
+    let (agreement, why) = if (low..=high).contains(&value) {
+        (Agreement::CannotSay, "the interval reaches to both sides")
+    } else if (high < value) == below {
+        (Agreement::Agrees, "the interval lies on the claimed side")
+    } else {
+        (Agreement::Disagrees, "the interval lies on the other side")
+    };
+    (agreement, why.to_owned())
 }
 
 /// A claim this close to 1 is that there is no effect.
@@ -266,6 +297,16 @@ mod tests {
             high: None,
         };
         assert_eq!(of_interval(&none, 1.48).0, Agreement::CannotSay);
+    }
+
+    #[test]
+    fn a_claim_of_a_direction_is_held_against_the_whole_interval() {
+        let of = |low, high, below| of_bound(&measured(low, high), 1.0, below).0;
+        assert_eq!(of(1.1, 1.3, false), Agreement::Agrees);
+        assert_eq!(of(1.1, 1.3, true), Agreement::Disagrees);
+        assert_eq!(of(0.7, 0.9, true), Agreement::Agrees);
+        assert_eq!(of(0.7, 0.9, false), Agreement::Disagrees);
+        assert_eq!(of(0.9, 1.1, false), Agreement::CannotSay);
     }
 
     #[test]

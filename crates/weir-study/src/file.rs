@@ -44,6 +44,9 @@ pub struct StudyFile {
     /// Power-cut tests that the study relies on.
     #[serde(default)]
     pub(crate) crash_tests: Vec<CrashTest>,
+    /// What a shorter version has instead; read by `crate::reduced`.
+    #[serde(default, rename = "reduced")]
+    pub(crate) _reduced: Option<toml::Table>,
 }
 
 impl StudyFile {

@@ -1,7 +1,7 @@
 //! What a study can show, said before anything runs: whether it compares at all, and how small an
 //! effect its repetitions can tell from noise.
 
-use weir_model::Plan;
+use weir_model::{Bound, Plan};
 use weir_stats::{REFERENCE_LOG_DEVIATION, detectable_ratio, pairs_needed};
 
 use crate::compare::contrasts;
@@ -25,6 +25,7 @@ pub fn prospects(plan: &Plan) -> Vec<String> {
     let too_small = |claim: &&weir_model::Claim| {
         let effect = claim.value.max(1.0 / claim.value);
         claim.value > 0.0
+            && claim.bound == Bound::Equal
             && plan.repeat.until.is_none()
             && effect < detectable_ratio(pairs, REFERENCE_LOG_DEVIATION)
     };

@@ -1,6 +1,6 @@
 //! The runs of a result by cell, and what is read off a run.
 
-use weir_model::{Metric, RunRecord, RunResult, StudyResult};
+use weir_model::{Metric, RunResult, StudyResult, metrics};
 
 /// What a comparison is about unless somebody asks for another metric.
 pub(crate) const THROUGHPUT: &str = "queries_per_s";
@@ -10,23 +10,33 @@ pub(crate) fn less_is_better(metric: &str) -> bool {
     metric.starts_with("latency_")
 }
 
-/// The value of `metric` in a run; `None` for a metric that runs do not have.
-pub(crate) fn value(record: &RunRecord, metric: &str) -> Option<f64> {
-    let latency = &record.latency;
+/// The value of `metric` in a run; `None` for a metric that it does not have.
+pub(crate) fn value(run: &RunResult, metric: &str) -> Option<f64> {
+    let latency = &run.record.latency;
     Some(match metric {
-        THROUGHPUT => record.queries_per_s,
-        "transactions_per_s" => record.transactions_per_s,
+        THROUGHPUT => run.record.queries_per_s,
+        "transactions_per_s" => run.record.transactions_per_s,
         "latency_us_mean" => latency.us_mean,
         "latency_us_p50" => latency.us_p50,
         "latency_us_p95" => latency.us_p95,
         "latency_us_p99" => latency.us_p99,
         "latency_us_p999" => latency.us_p999,
         "latency_us_max" => latency.us_max,
-        _ => return None,
+        sampled => return run.level(probed(sampled)?),
     })
 }
 
-/// The metrics that [`value`] knows.
+/// The metric of that name that probes sample.
+fn probed(name: &str) -> Option<&'static Metric> {
+    metrics::ALL.iter().find(|metric| metric.name == name)
+}
+
+/// Whether runs can have `metric`.
+pub(crate) fn is_metric(name: &str) -> bool {
+    METRICS.contains(&name) || probed(name).is_some()
+}
+
+/// The metrics that every run has.
 pub(crate) const METRICS: [&str; 8] = [
     THROUGHPUT,
     "transactions_per_s",
@@ -61,7 +71,7 @@ impl<'a> RunsByCell<'a> {
     pub(crate) fn values(&self, cell: usize, metric: &str) -> Vec<f64> {
         let values = self.of(cell).iter();
         values
-            .filter_map(|run| value(&run.record, metric))
+            .filter_map(|run| value(run, metric))
             .filter(|value| *value > 0.0)
             .collect()
     }
@@ -72,8 +82,8 @@ impl<'a> RunsByCell<'a> {
         let pair = |run: &&RunResult| {
             let same = |other: &&&RunResult| other.record.repetition == run.record.repetition;
             let baseline = baselines.iter().find(same)?;
-            let level = value(&run.record, metric)?;
-            let baseline = value(&baseline.record, metric)?;
+            let level = value(run, metric)?;
+            let baseline = value(baseline, metric)?;
             (level > 0.0 && baseline > 0.0).then_some((level, baseline))
         };
         self.of(level).iter().filter_map(pair).collect()

@@ -31,6 +31,8 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// What a study would measure: misses, throughput and latency of pools and drives that nobody ran
     Predict(PredictArguments),
+    /// What became of the published claims that results were held against, on one page
+    Claims(ClaimsArguments),
     /// What a rule asks, why, and what to do: `weir explain R4`; without a rule, all of them
     Explain(ExplainArguments),
     /// Load a server, with sysbench's options and report
@@ -57,12 +59,16 @@ pub(crate) struct JsonArguments {
 }
 
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // each is a switch of the command line
 pub(crate) struct RunArguments {
     /// The study file
     pub(crate) study: PathBuf,
     /// Folder for the result and its report [default: results/STUDY-DATE-TIME]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Run the shorter version that the study's [reduced] table describes
+    #[arg(long)]
+    pub(crate) reduced: bool,
     /// Go on with the result in --out where it stopped
     #[arg(long, requires = "out")]
     pub(crate) resume: bool,
@@ -85,6 +91,9 @@ pub(crate) struct RunArguments {
 pub(crate) struct PlanArguments {
     /// The study file
     pub(crate) study: PathBuf,
+    /// Plan the shorter version that the study's [reduced] table describes
+    #[arg(long)]
+    pub(crate) reduced: bool,
     /// Plan for this server instead of the study's: mysql, mariadb, or the path of a mysqld
     #[arg(long, value_name = "SERVER")]
     pub(crate) server: Option<String>,
@@ -109,6 +118,19 @@ pub(crate) struct PredictArguments {
     pub(crate) threads: Vec<u32>,
     /// Print JSON
     #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ClaimsArguments {
+    /// Results, or their folders
+    #[arg(required = true)]
+    pub(crate) results: Vec<PathBuf>,
+    /// Write the page, in Markdown, here instead of to stdout
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long, conflicts_with = "out")]
     pub(crate) json: bool,
 }
 

@@ -2,7 +2,7 @@
 
 import { h } from "../dom";
 import type { Page } from "../page";
-import { show, table } from "../table";
+import { table } from "../table";
 import { section } from "./section";
 
 export function claims(page: Page): HTMLElement | null {
@@ -17,7 +17,7 @@ export function claims(page: Page): HTMLElement | null {
       [
         { title: "Source", values: rows.map((claim) => claim.source) },
         { title: "Claim", values: rows.map((claim) => claim.says) },
-        { title: "Published", values: rows.map((claim) => claim.value), show: show.each },
+        { title: "Published", values: rows.map((claim) => claim.published) },
         { title: "Measured here", values: rows.map((claim) => claim.measured ?? "not measured") },
         { title: "Where", values: rows.map((claim) => claim.context) },
         { title: "Does it agree?", values: rows.map((claim) => claim.agreement_name) },

@@ -166,7 +166,7 @@ fn blocks(runs: &RunsByCell<'_>, cells: [usize; 4]) -> Vec<FactorialBlock> {
             .of(cell)
             .iter()
             .find(|run| run.record.repetition == repetition)?;
-        value(&run.record, THROUGHPUT).filter(|value| *value > 0.0)
+        value(run, THROUGHPUT).filter(|value| *value > 0.0)
     };
     let repetitions = runs.of(cells[0]).iter().map(|run| run.record.repetition);
     repetitions

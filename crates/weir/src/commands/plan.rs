@@ -14,7 +14,8 @@ pub(crate) fn execute(arguments: &PlanArguments) -> anyhow::Result<Outcome> {
         server: arguments.server.clone(),
         seed,
     };
-    let plan = study_file::resolve(&arguments.study, &overrides)?;
+    let text = study_file::read(&arguments.study, arguments.reduced)?;
+    let plan = study_file::resolve(&arguments.study, &text, &overrides)?;
     if arguments.json {
         output::line(serde_json::to_string_pretty(&plan)?)?;
     } else {

@@ -29,14 +29,15 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
         server: arguments.server.clone(),
         seed,
     };
-    let plan = study_file::resolve(&arguments.study, &overrides)?;
+    let text = study_file::read(&arguments.study, arguments.reduced)?;
+    let plan = study_file::resolve(&arguments.study, &text, &overrides)?;
     let options = RunOptions {
         out: out.clone(),
         resume: arguments.resume,
         work: arguments.work.clone(),
         weir: std::env::current_exe().context("cannot find the weir program itself")?,
         below_floor: arguments.below_floor,
-        provenance: provenance(&arguments.study)?,
+        provenance: provenance(text),
     };
     eprintln!("{}: {}, seed {}", plan.title, extent(&plan), plan.seed);
     let mut progress = Progress::new(&plan);
@@ -75,14 +76,12 @@ fn extent(plan: &Plan) -> String {
 }
 
 /// Where the result will say that it comes from.
-fn provenance(study: &Path) -> anyhow::Result<Provenance> {
-    let study_file = std::fs::read_to_string(study)
-        .with_context(|| format!("cannot read study `{}`", study.display()))?;
-    Ok(Provenance {
+fn provenance(study_file: String) -> Provenance {
+    Provenance {
         study_file,
         weir_commit: env!("WEIR_COMMIT").to_owned(),
         command: std::env::args().collect(),
-    })
+    }
 }
 
 /// Writes the report beside the result and prints the verdicts, or the result as JSON.

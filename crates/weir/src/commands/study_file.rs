@@ -8,11 +8,20 @@ use weir_model::Plan;
 use weir_server::ServerBinary;
 use weir_study::{Overrides, StudyFile};
 
-/// Reads and resolves the study at `path`.
-pub(crate) fn resolve(path: &Path, overrides: &Overrides) -> anyhow::Result<Plan> {
+/// The text of the study at `path`, of its shorter version where that is asked for.
+pub(crate) fn read(path: &Path, reduced: bool) -> anyhow::Result<String> {
     let name = path.display().to_string();
     let text = fs::read_to_string(path).with_context(|| format!("cannot read study `{name}`"))?;
-    let file = StudyFile::parse(&name, &text)?;
+    if reduced {
+        return Ok(weir_study::reduced(&name, &text)?);
+    }
+    Ok(text)
+}
+
+/// Resolves the study that `path` has and `text` is.
+pub(crate) fn resolve(path: &Path, text: &str, overrides: &Overrides) -> anyhow::Result<Plan> {
+    let name = path.display().to_string();
+    let file = StudyFile::parse(&name, text)?;
     let flavor_of = |program: &Path| Ok(ServerBinary::at(program)?.flavor);
     Ok(weir_study::resolve(&name, &file, overrides, &flavor_of)?)
 }

@@ -24,6 +24,12 @@ fn studies_can_be_planned() {
             .args(["plan", study.to_str().unwrap()])
             .succeeds();
         assert!(output.stdout.contains("time:"), "{}", output.stdout);
+        if fs::read_to_string(&study).unwrap().contains("\n[reduced") {
+            let shorter = ["plan", "--reduced", study.to_str().unwrap()];
+            let shorter = Weir::new().args(shorter).succeeds();
+            assert!(shorter.stdout.contains("time:"), "{}", shorter.stdout);
+            assert_ne!(shorter.stdout, output.stdout);
+        }
     }
 }
 

@@ -1,0 +1,34 @@
+//! `weir claims`.
+
+use weir_model::StudyResult;
+
+use crate::cli::ClaimsArguments;
+use crate::commands::report;
+use crate::{Outcome, output};
+
+pub(crate) fn execute(arguments: &ClaimsArguments) -> anyhow::Result<Outcome> {
+    let results = arguments.results.iter();
+    let results: Vec<StudyResult> = results
+        .map(|result| weir_study::read_result(result))
+        .collect::<Result<_, _>>()?;
+    if arguments.json {
+        let claims: Vec<_> = results.iter().map(in_json).collect();
+        output::line(serde_json::to_string_pretty(&claims)?)?;
+        return Ok(Outcome::Done);
+    }
+    let page = weir_report::claims_markdown(&results);
+    match &arguments.out {
+        Some(file) => report::write(file, page.as_bytes())?,
+        None => output::text(page)?,
+    }
+    Ok(Outcome::Done)
+}
+
+fn in_json(result: &StudyResult) -> serde_json::Value {
+    serde_json::json!({
+        "title": result.plan.title,
+        "seed": result.plan.seed,
+        "claims": result.plan.claims,
+        "verdicts": result.analysis.claims,
+    })
+}
