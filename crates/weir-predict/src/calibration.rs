@@ -1,7 +1,7 @@
 //! What a transaction takes of the host, from a result.
 //!
-//! Processor time is all of the host's but that of the drive's emulation, which a real drive does
-//! not take. Runs that read different numbers of pages tell what a read costs; without them it is
+//! Processor time is that of the server and the load engine: a real drive takes none for its
+//! emulation, and what else the host did is not the transaction's. Runs that read different numbers of pages tell what a read costs; without them it is
 //! assumed. What is left of a transaction's time when processor and drive have had theirs is its
 //! wait: round trips, locks, the load engine.
 
@@ -52,7 +52,7 @@ impl Calibration {
         let runs: Vec<Measured> = result
             .runs
             .iter()
-            .filter_map(|run| Measured::of(&result.plan, run, cores))
+            .filter_map(|run| Measured::of(&result.plan, run))
             .collect();
         let Some(cached) = runs.iter().min_by(|a, b| a.misses.total_cmp(&b.misses)) else {
             return Err(PredictError::Outside {
@@ -76,10 +76,8 @@ impl Calibration {
                 connections_max: runs.iter().map(|run| run.connections).max().unwrap_or(1),
             },
         };
-        let fewest = runs
-            .iter()
-            .min_by_key(|run| run.connections)
-            .unwrap_or(cached);
+        let least = |run: &&Measured| (run.connections, (run.misses * 1e6) as u64);
+        let fewest = runs.iter().min_by_key(least).unwrap_or(cached);
         system.demands.wait_s = wait_s(&system, drive, fewest);
         Ok(Self {
             demands: system.demands,
@@ -121,16 +119,15 @@ pub fn old_blocks_time_s(plan: &Plan) -> f64 {
 
 impl Measured {
     /// `None` for a run that lacks a figure.
-    fn of(plan: &Plan, run: &RunResult, cores: u32) -> Option<Self> {
+    fn of(plan: &Plan, run: &RunResult) -> Option<Self> {
         let record = &run.record;
         let per_s = record.transactions_per_s;
-        let busy = record.utilization.host_cpu * f64::from(cores) - record.utilization.drive_cores;
         let per_transaction = |metric: Metric| Some(rate_per_s(run, metric)? / per_s);
-        (per_s > 0.0 && busy > 0.0).then_some(())?;
+        (per_s > 0.0).then_some(())?;
         Some(Self {
             connections: plan.cells.get(record.cell)?.threads,
             per_s,
-            cpu_s: busy / per_s,
+            cpu_s: per_transaction(metrics::SERVER_CPU)? + per_transaction(metrics::CLIENT_CPU)?,
             misses: per_transaction(metrics::STATUS_POOL_READS)?,
             redo_bytes: per_transaction(metrics::STATUS_REDO_WRITTEN).unwrap_or(0.0),
         })

@@ -80,3 +80,21 @@ impl PageReads {
         Ok(reads)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cut-off traces and other versions are the reader's to refuse, and are tested there.
+    #[test]
+    fn what_is_no_trace_is_refused_in_one_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace");
+        std::fs::write(&path, "no trace").unwrap();
+        let error = PageReads::read(&path).unwrap_err().to_string();
+        assert!(
+            error.contains("is no trace") && error.lines().count() == 1,
+            "{error}"
+        );
+    }
+}

@@ -42,9 +42,6 @@ impl Configuration {
         };
         let profile = &profiles[between(1.0, profiles.len() as f64 + 0.99) as usize - 1];
         Self {
-            scale: format!("1/{}", between(1.0, slowest) as u32)
-                .parse()
-                .unwrap(),
             profile: profile.clone(),
             scenario: Scenario {
                 connections: between(1.0, 200.0) as u32,

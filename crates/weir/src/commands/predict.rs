@@ -30,7 +30,8 @@ pub(crate) fn execute(arguments: &PredictArguments) -> anyhow::Result<Outcome> {
             server: None,
             seed: study_file::clock_seed(),
         };
-        let plan = study_file::resolve(&arguments.of, &overrides)?;
+        let text = study_file::read(&arguments.of, false)?;
+        let plan = study_file::resolve(&arguments.of, &text, &overrides)?;
         misses(&plan, arguments)?;
         return Ok(Outcome::Done);
     }
