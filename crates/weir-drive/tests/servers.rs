@@ -14,15 +14,7 @@ use support::Drive;
 use weir_model::{FileKind, Flavor};
 use weir_server::{PrivateServer, ServerBinary, StartOptions, initialise, testing};
 
-/// One test per flavour, so that a failure names it and both run at once.
-macro_rules! on_both_flavors {
-    ($($name:ident)*) => {
-        mod mysql_server { $(#[test] fn $name() { super::$name(weir_model::Flavor::Mysql); })* }
-        mod mariadb_server { $(#[test] fn $name() { super::$name(weir_model::Flavor::Mariadb); })* }
-    };
-}
-
-on_both_flavors! {
+weir_server::on_both_flavors! {
     a_server_initialises_runs_crashes_and_recovers
     a_failing_redo_log_is_said_by_the_server
     an_advertised_drive_changes_no_servers_doublewrite

@@ -9,7 +9,7 @@ use crate::LoadError;
 use crate::connect::{Deadline, Servers, connect_all};
 use crate::driver::{MysqlDriver, Reconnector, Renewal, Share, Shared, reconnecting};
 use crate::idle::IdleConnections;
-use crate::meter::{Arrivals, Lane, Meter, Tally, Timeline};
+use crate::meter::{Arrivals, Clock, Lane, Meter, Tally, Timeline};
 use crate::plan::LoadPlan;
 use crate::preflight;
 use crate::reactor::{ReactorKind, drive as drive_reactor, use_batch_scheduling};
@@ -297,7 +297,7 @@ impl<'scope> ReactorJob<'scope> {
         let batch_scheduling = use_batch_scheduling();
         let mut meter = Meter::new(
             self.timeline,
-            self.origin,
+            Clock::Since(self.origin),
             self.lane,
             self.budget,
             self.arrivals,

@@ -6,6 +6,7 @@
 //! in which its reply was read.
 
 mod arrivals;
+mod clock;
 mod errors;
 mod kinds;
 mod outages;
@@ -13,15 +14,16 @@ mod timeline;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
-use std::time::Instant;
 
 use hdrhistogram::Histogram;
 use rustix::time::{ClockId, clock_gettime};
+use serde::Serialize;
 
 use crate::codec::ServerError;
 use crate::driver::Share;
 
 pub(crate) use arrivals::{Arrivals, Curve};
+pub(crate) use clock::Clock;
 pub use errors::ErrorCount;
 pub(crate) use errors::Errors;
 pub(crate) use kinds::{Kind, KindLatencies};
@@ -44,7 +46,7 @@ pub(crate) fn add_histogram(sum: &mut Histogram<u64>, part: &Histogram<u64>) {
 }
 
 /// Numbers of things.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Transactions completed.
     pub transactions: u64,
@@ -184,7 +186,7 @@ pub(crate) struct Lane {
 #[derive(Debug)]
 pub(crate) struct Meter<'a> {
     timeline: Timeline<'a>,
-    origin: Instant,
+    clock: Clock,
     now_ns: u64,
     boundary_ns: u64,
     phase: Phase,
@@ -206,17 +208,17 @@ pub(crate) struct Meter<'a> {
 }
 
 impl<'a> Meter<'a> {
-    /// A meter of the calling thread. `origin` is the instant at which the run began.
+    /// A meter of the calling thread, whose CPU time it tells too.
     pub(crate) fn new(
         timeline: Timeline<'a>,
-        origin: Instant,
+        clock: Clock,
         lane: Lane,
         budget: Option<&'a AtomicU64>,
         arrivals: Option<Arrivals>,
     ) -> Self {
         Self {
             timeline,
-            origin,
+            clock,
             now_ns: 0,
             boundary_ns: timeline.boundary_after(0),
             phase: timeline.phase_at(0),
@@ -235,7 +237,7 @@ impl<'a> Meter<'a> {
 
     /// Reads the clock: nanoseconds since the run began. Ends intervals whose time has come.
     pub(crate) fn now(&mut self) -> u64 {
-        self.now_ns = self.origin.elapsed().as_nanos() as u64;
+        self.now_ns = self.clock.now_ns();
         while self.now_ns >= self.boundary_ns {
             self.end_interval(self.boundary_ns);
         }
@@ -250,6 +252,11 @@ impl<'a> Meter<'a> {
     /// When the current interval ends; `u64::MAX` after the measurement.
     pub(crate) fn boundary_ns(&self) -> u64 {
         self.boundary_ns
+    }
+
+    /// Whether transactions are due at times of their own, not when a connection is free.
+    pub(crate) fn has_schedule(&self) -> bool {
+        self.arrivals.is_some()
     }
 
     /// Which part of the run this is.

@@ -119,7 +119,7 @@ impl NullServer {
     }
 
     /// How long its answers to executed statements took, by its own clock, since the last call of
-    /// this: from the bytes read to the bytes handed to the kernel.
+    /// this: from when their bytes were found in its socket to the bytes handed to the kernel.
     pub fn service(&self) -> LatencySummary {
         self.service.take()
     }
@@ -219,12 +219,13 @@ impl Loop {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
             _ => {}
         }
+        let came = Instant::now();
         let ready: Vec<Token> = self.events.iter().map(mio::event::Event::token).collect();
         for token in ready {
             if token == LISTENER {
                 self.accept()?;
             } else {
-                self.receive(token.0);
+                self.receive(token.0, came);
             }
         }
         while self.due.peek().is_some_and(|due| due.at <= Instant::now()) {
@@ -252,7 +253,7 @@ impl Loop {
         }
     }
 
-    fn receive(&mut self, index: usize) {
+    fn receive(&mut self, index: usize, came: Instant) {
         let Some(connection) = self.connections.get_mut(index).and_then(Option::as_mut) else {
             return;
         };
@@ -264,13 +265,12 @@ impl Loop {
                 if self.misbehave(index, executed) {
                     return;
                 }
-                let now = Instant::now();
-                let at = now + self.delays.next();
+                let at = came + self.delays.next();
                 let at = self.stalled_until.map_or(at, |until| until.max(at));
-                if at == now {
-                    self.reply(index, now);
+                if at == came {
+                    self.reply(index, came);
                 } else {
-                    let asked = now;
+                    let asked = came;
                     self.due.push(Due { at, index, asked });
                 }
             }

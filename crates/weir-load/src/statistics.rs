@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
+use serde::Serialize;
 use weir_model::{IntervalRecord, LatencySummary};
 
 mod kinds;
@@ -86,7 +87,7 @@ impl Interval {
 }
 
 /// What a run measured.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct LoadOutcome {
     /// What was completed within the measurement.
     pub counts: Counts,
@@ -101,6 +102,7 @@ pub struct LoadOutcome {
     /// Sum of the transactions' latencies, seconds.
     pub latency_s_sum: f64,
     /// The latencies: HdrHistogram V2, microseconds, three significant digits.
+    #[serde(skip)]
     pub histogram: Vec<u8>,
     /// Latency by kind of transaction and by statement: those that occurred.
     pub kinds: Vec<KindLatency>,
@@ -124,7 +126,9 @@ pub struct LoadOutcome {
     /// were due.
     pub open_loop: Option<OpenLoop>,
     /// What was completed since the last checkpoint, if there was one.
+    #[serde(skip)]
     pub since_checkpoint: Option<Totals>,
+    #[serde(skip)]
     latency_ns: Latencies,
 }
 
@@ -143,6 +147,12 @@ impl LoadOutcome {
         }
     }
 
+    /// CPU time of the reactors for each query, microseconds.
+    pub fn client_cpu_us_per_query(&self) -> f64 {
+        let cpu_s: f64 = self.client_cpu_s.iter().sum();
+        cpu_s * 1e6 / self.counts.queries.max(1) as f64
+    }
+
     /// The totals of the whole measurement.
     pub fn totals(&self) -> Totals {
         Totals {
@@ -158,7 +168,7 @@ impl LoadOutcome {
 }
 
 /// A time from the first connection lost to the last one back, or to the end of the measurement.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Outage {
     /// Seconds since the measurement began; below 0 within the warm-up.
     pub from_s: f64,
@@ -167,7 +177,7 @@ pub struct Outage {
 }
 
 /// How evenly connections were served within the measurement.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Fairness {
     /// Transactions per connection, mean.
     pub transactions_mean: f64,

@@ -20,7 +20,7 @@ pub use additions::additions;
 pub use command_line::{PASSWORD_VARIABLE, Surroundings, parse};
 pub use compat::Compat;
 pub use help::help;
-pub use invocation::{Command, Invocation};
+pub use invocation::{Command, Form, Invocation};
 pub use report::{
     THREADS_STARTED, checkpoint_report, final_report, header, interval_line, version,
 };

@@ -1,6 +1,9 @@
 //! What is reported is what the server's own clock says, on either kind of reactor.
 //!
-//! Bounds are wide, because this machine is shared; `make bench-load` prints the tight numbers.
+//! Here the system's clock, sockets and scheduler are real and the machine is shared: a reply is seen
+//! late by as long as the reactor waits for a processor. How long that is, the same run says: it is the
+//! schedule's lag, as there are more connections than are ever busy. That the arithmetic is exact is
+//! tested in simulated time (`src/reactor/tests/simulated.rs`).
 
 #![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
 
@@ -8,7 +11,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use weir_load::{
-    ArrivalKind, DelayKind, LoadPlan, NullServer, NullServerBehavior, Rate, ReactorKind, run,
+    ArrivalKind, DelayKind, LoadPlan, NullServer, NullServerBehavior, OpenLoop, Rate, ReactorKind,
+    run,
 };
 use weir_model::{LatencySummary, WorkloadName};
 
@@ -21,13 +25,14 @@ fn percentiles_are_those_of_the_servers_clock() {
         for delays in [DelayKind::Constant, DelayKind::Exponential] {
             let mut tried = Vec::new();
             let is_true = (0..TRIES).any(|_| {
-                let (truth, seen) = measure(reactor, delays);
+                let (truth, paced) = measure(reactor, delays);
+                let (seen, lag) = (&paced.service, &paced.lag);
                 // A client can only see more than the server took.
                 assert!(seen.us_p50 >= truth.us_p50 * 0.9, "{truth:?} {seen:?}");
-                let is_close = |truth: f64, seen: f64| seen < truth * 1.2 + 500.0;
-                let both =
-                    is_close(truth.us_p50, seen.us_p50) && is_close(truth.us_p99, seen.us_p99);
-                tried.push((truth, seen));
+                let is_close = |truth: f64, seen: f64, lag: f64| seen < truth * 1.05 + 300.0 + lag;
+                let both = is_close(truth.us_p50, seen.us_p50, lag.us_p95)
+                    && is_close(truth.us_p99, seen.us_p99, lag.us_max);
+                tried.push((truth, paced));
                 both
             });
             assert!(is_true, "{reactor:?} {delays:?}: {tried:#?}");
@@ -35,8 +40,8 @@ fn percentiles_are_those_of_the_servers_clock() {
     }
 }
 
-/// Service times by the server's clock and by the client's.
-fn measure(reactor: ReactorKind, delays: DelayKind) -> (LatencySummary, LatencySummary) {
+/// Service times by the server's clock, and what the client says.
+fn measure(reactor: ReactorKind, delays: DelayKind) -> (LatencySummary, OpenLoop) {
     let directory = tempfile::tempdir().unwrap();
     let behavior = NullServerBehavior {
         delay: Duration::from_millis(10),
@@ -46,7 +51,7 @@ fn measure(reactor: ReactorKind, delays: DelayKind) -> (LatencySummary, LatencyS
     let server = NullServer::start(&directory.path().join("s"), behavior).unwrap();
     let endpoint = server.endpoint();
     let plan = LoadPlan {
-        connections: 32,
+        connections: 256,
         reactor,
         rate: Some(Rate {
             per_s: 1_000.0,
@@ -57,5 +62,5 @@ fn measure(reactor: ReactorKind, delays: DelayKind) -> (LatencySummary, LatencyS
         ..LoadPlan::new(endpoint, WorkloadName::OltpPointSelect)
     };
     let outcome = run(&plan, &AtomicBool::new(false), &mut |_| {}).unwrap();
-    (server.service(), outcome.open_loop.unwrap().service)
+    (server.service(), outcome.open_loop.unwrap())
 }

@@ -316,18 +316,7 @@ fn certificates_of_mysqls_own_making_are_good_for_verify_ca() {
     }
 }
 
-macro_rules! on_both_flavors {
-    ($($test:ident),* $(,)?) => {
-        mod mariadb {
-            $(#[test] fn $test() { super::$test(weir_model::Flavor::Mariadb); })*
-        }
-        mod mysql_server {
-            $(#[test] fn $test() { super::$test(weir_model::Flavor::Mysql); })*
-        }
-    };
+weir_server::on_both_flavors! {
+    encryption_does_what_its_options_say
+    a_server_without_encryption_is_named_or_put_up_with
 }
-
-on_both_flavors!(
-    encryption_does_what_its_options_say,
-    a_server_without_encryption_is_named_or_put_up_with,
-);

@@ -137,3 +137,13 @@ fn restore_or_initialise(binary: &ServerBinary, target: &Path) -> Result<(), Ser
     }
     cache.restore(&key, target)
 }
+
+/// Makes two tests of each function that takes a [`Flavor`], one on either server, so that a failure
+/// names it and both run at once.
+#[macro_export]
+macro_rules! on_both_flavors {
+    ($($test:ident)*) => {
+        mod mysql_server { $(#[test] fn $test() { super::$test(weir_model::Flavor::Mysql); })* }
+        mod mariadb_server { $(#[test] fn $test() { super::$test(weir_model::Flavor::Mariadb); })* }
+    };
+}

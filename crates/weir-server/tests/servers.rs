@@ -19,15 +19,7 @@ use weir_server::{
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// One test per flavour, so that a failure names it and both run at once.
-macro_rules! on_both_flavors {
-    ($($name:ident)*) => {
-        mod mysql_server { $(#[test] fn $name() { super::$name(weir_model::Flavor::Mysql); })* }
-        mod mariadb_server { $(#[test] fn $name() { super::$name(weir_model::Flavor::Mariadb); })* }
-    };
-}
-
-on_both_flavors! {
+weir_server::on_both_flavors! {
     a_server_is_initialised_started_asked_and_stopped
     an_unknown_variable_is_told_in_the_servers_own_words
     data_in_use_name_their_holder

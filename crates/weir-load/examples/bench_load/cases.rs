@@ -96,14 +96,22 @@ pub(crate) struct Sample {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Case {
     Run(&'static str, u32),
-    Prepare,
+    /// On a server with its binary log, as it is by default, or without one.
+    Prepare {
+        has_binary_log: bool,
+    },
 }
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Run(workload, connections) => write!(f, "{workload}/{connections}"),
-            Self::Prepare => f.write_str("prepare"),
+            Self::Prepare {
+                has_binary_log: true,
+            } => f.write_str("prepare"),
+            Self::Prepare {
+                has_binary_log: false,
+            } => f.write_str("prepare, no binlog"),
         }
     }
 }
@@ -116,8 +124,18 @@ impl Case {
             .into();
         cases.push(Self::Run("oltp_read_write", 64));
         cases.push(Self::Run("oltp_write_only", 64));
-        cases.push(Self::Prepare);
+        cases.extend([true, false].map(|has_binary_log| Self::Prepare { has_binary_log }));
         cases
+    }
+
+    /// Whether its server writes a binary log.
+    pub(crate) fn has_binary_log(self) -> bool {
+        !matches!(
+            self,
+            Self::Prepare {
+                has_binary_log: false
+            }
+        )
     }
 
     /// Runs all arms in turn, `turns` times, after one short round that warms the server up.
@@ -155,7 +173,7 @@ impl Case {
                 let seconds = number_after(&done.output, "total time:")?;
                 (done, count, seconds)
             }
-            Self::Prepare => {
+            Self::Prepare { .. } => {
                 let options = table_options(PREPARED_TABLES, PREPARED_ROWS, PREPARE_THREADS);
                 let done = prepare(arm, server, &options)?;
                 let wall_s = done.wall_s;

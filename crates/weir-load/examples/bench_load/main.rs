@@ -9,6 +9,7 @@
 
 mod cases;
 mod child;
+mod processors;
 mod server;
 mod table;
 mod truth;
@@ -58,8 +59,7 @@ struct Results {
     turns: usize,
     run_s: u32,
     cases: Vec<CaseResult>,
-    latency_truth: Vec<truth::Truth>,
-    stalls: Vec<truth::Stall>,
+    latency_truth: Option<truth::Truths>,
 }
 
 #[derive(Debug, Serialize)]
@@ -84,30 +84,12 @@ fn main() -> anyhow::Result<()> {
             case.to_string().contains(only)
         })
         .collect();
-    let server = server::Server::start().context("while starting the server")?;
-    let version = server.version();
     let load_average_before = load_average();
-    let mut results = Vec::new();
-    for (index, case) in cases.iter().enumerate() {
-        eprintln!("{case} ({} of {})", index + 1, cases.len());
-        let samples = case.measure(&arms, &server, options.turns, options.time)?;
-        let comparisons = table::compare(&arms, &samples);
-        print!(
-            "{}",
-            table::lines(&case.to_string(), &comparisons, index == 0)
-        );
-        results.push(CaseResult {
-            case: case.to_string(),
-            samples,
-            comparisons,
-        });
-    }
-    drop(server);
-    let (latency_truth, stalls) = if options.only.as_deref().is_none_or(|only| only == "truth") {
-        truth::measure(Duration::from_secs(u64::from(options.time.min(3))))?
-    } else {
-        Default::default()
-    };
+    let (version, results) = compare(&arms, &cases, &options)?;
+    let is_wanted = options.only.as_deref().is_none_or(|only| only == "truth");
+    let latency_truth = is_wanted
+        .then(|| truth::measure(Duration::from_secs(u64::from(options.time.min(3)))))
+        .transpose()?;
     let results = Results {
         server: version,
         processor: processor(),
@@ -117,7 +99,6 @@ fn main() -> anyhow::Result<()> {
         run_s: options.time,
         cases: results,
         latency_truth,
-        stalls,
     };
     println!(
         "{}; {}; load average {} before, {} after",
@@ -126,6 +107,41 @@ fn main() -> anyhow::Result<()> {
     let text = serde_json::to_string_pretty(&results)?;
     std::fs::write(&options.json, text)
         .with_context(|| format!("while writing {}", options.json.display()))
+}
+
+/// Runs the cases in their order; the server's version, and what was measured on it.
+fn compare(
+    arms: &[Arm],
+    cases: &[Case],
+    options: &Options,
+) -> anyhow::Result<(String, Vec<CaseResult>)> {
+    let mut version = String::new();
+    let mut results = Vec::new();
+    for has_binary_log in [true, false] {
+        let of_this = |case: &&Case| case.has_binary_log() == has_binary_log;
+        let cases: Vec<_> = cases.iter().filter(of_this).collect();
+        if cases.is_empty() {
+            continue;
+        }
+        let server = server::Server::start(has_binary_log).context("while starting the server")?;
+        version = server.version();
+        for case in cases {
+            eprintln!("{case}");
+            let samples = case.measure(arms, &server, options.turns, options.time)?;
+            let comparisons = table::compare(arms, &samples);
+            let is_first = results.is_empty();
+            print!(
+                "{}",
+                table::lines(&case.to_string(), &comparisons, is_first)
+            );
+            results.push(CaseResult {
+                case: case.to_string(),
+                samples,
+                comparisons,
+            });
+        }
+    }
+    Ok((version, results))
 }
 
 fn load_average() -> String {

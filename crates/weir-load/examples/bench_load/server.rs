@@ -24,17 +24,19 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn start() -> anyhow::Result<Self> {
-        let (server, directory) = testing::start_with(
-            Flavor::Mysql,
-            &[
-                ("max_connections", CONNECTIONS_MAX),
-                ("max_prepared_stmt_count", "100000"),
-                ("innodb_buffer_pool_size", POOL_BYTES),
-                ("innodb_redo_log_capacity", "1073741824"),
-                ("innodb_flush_log_at_trx_commit", "2"),
-            ],
-        );
+    /// Starts one, with its binary log as MySQL has it by default, or without one.
+    pub(crate) fn start(has_binary_log: bool) -> anyhow::Result<Self> {
+        let mut variables = vec![
+            ("max_connections", CONNECTIONS_MAX),
+            ("max_prepared_stmt_count", "100000"),
+            ("innodb_buffer_pool_size", POOL_BYTES),
+            ("innodb_redo_log_capacity", "1073741824"),
+            ("innodb_flush_log_at_trx_commit", "2"),
+        ];
+        if !has_binary_log {
+            variables.push(("skip_log_bin", "ON"));
+        }
+        let (server, directory) = testing::start_with(Flavor::Mysql, &variables);
         let started = Self {
             server,
             _directory: directory,

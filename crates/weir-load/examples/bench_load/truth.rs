@@ -1,5 +1,7 @@
 //! Latencies as the load engine reports them beside what the null server's own clock recorded.
 
+mod floor;
+
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -10,16 +12,27 @@ use weir_load::{
     ArrivalKind, DelayKind, Fault, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, Rate,
     ReactorKind, run,
 };
-use weir_model::{Endpoint, LatencySummary, Secret, Tls, WorkloadName};
+use weir_model::{LatencySummary, WorkloadName};
+
+use crate::processors::{ANSWERING, ASKING, keep_awake, on};
 
 const DELAY: Duration = Duration::from_millis(2);
 const CONNECTIONS: u32 = 256;
 const STALL: Duration = Duration::from_secs(1);
 const STALL_RATE_PER_S: f64 = 1_000.0;
 
+/// All that was measured.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Truths {
+    /// Before the runs and after each kind of reactor.
+    floors: Vec<floor::Floor>,
+    runs: Vec<Truth>,
+    stalls: Vec<Stall>,
+}
+
 /// One run against a null server.
 #[derive(Debug, Serialize)]
-pub(crate) struct Truth {
+struct Truth {
     reactor: &'static str,
     delays: &'static str,
     rate_per_s: f64,
@@ -33,7 +46,7 @@ pub(crate) struct Truth {
 
 /// A stall of a second under an open loop.
 #[derive(Debug, Serialize)]
-pub(crate) struct Stall {
+struct Stall {
     reactor: &'static str,
     latency_us_max: f64,
     /// Transactions that took longer than half of the stall, in proportion to those that were due
@@ -41,56 +54,68 @@ pub(crate) struct Stall {
     late_ratio: f64,
 }
 
-/// Measures and prints.
-pub(crate) fn measure(time: Duration) -> anyhow::Result<(Vec<Truth>, Vec<Stall>)> {
+/// Measures and prints. Server and load engine have a processor each, kept awake.
+pub(crate) fn measure(time: Duration) -> anyhow::Result<Truths> {
+    let _awake = keep_awake();
+    let mut truths = Truths::default();
     println!(
         "latency truth          delays        1000/s  of a core  p50 us: truth  seen   p99: truth  seen   p99.9: truth  seen"
     );
-    let (mut truths, mut stalls) = (Vec::new(), Vec::new());
+    truths.floors.push(floor::measure(time)?);
     for (name, reactor) in [
         ("epoll", ReactorKind::Epoll),
         ("io_uring", ReactorKind::IoUring),
     ] {
-        for (label, delays) in [
-            ("constant", DelayKind::Constant),
-            ("exponential", DelayKind::Exponential),
-        ] {
+        for delays in [DelayKind::Constant, DelayKind::Exponential] {
             for per_s in [1_000.0, 10_000.0, 40_000.0] {
-                let behavior = NullServerBehavior {
-                    delay: DELAY,
-                    delays,
-                    is_wakeful: true,
-                    ..NullServerBehavior::default()
-                };
-                let (outcome, truth) = one(behavior, reactor, per_s, ArrivalKind::Poisson, time)?;
-                let utilization = outcome.client_utilization();
-                let seen = outcome
-                    .open_loop
-                    .context("an open loop was asked for")?
-                    .service;
-                println!(
-                    "  {name:<20} {label:<12} {:>7.0} {utilization:>10.2} {:>14.1} {:>6.1} {:>11.1} {:>6.1} {:>13.1} {:>6.1}",
-                    per_s / 1e3,
-                    truth.us_p50,
-                    seen.us_p50,
-                    truth.us_p99,
-                    seen.us_p99,
-                    truth.us_p999,
-                    seen.us_p999
-                );
-                truths.push(Truth {
-                    reactor: name,
-                    delays: label,
-                    rate_per_s: per_s,
-                    utilization,
-                    truth,
-                    seen,
-                });
+                truths.runs.push(truth(name, reactor, delays, per_s, time)?);
             }
         }
-        stalls.push(stall(name, reactor)?);
+        truths.stalls.push(stall(name, reactor)?);
+        truths.floors.push(floor::measure(time)?);
     }
-    Ok((truths, stalls))
+    Ok(truths)
+}
+
+fn truth(
+    name: &'static str,
+    reactor: ReactorKind,
+    delays: DelayKind,
+    per_s: f64,
+    time: Duration,
+) -> anyhow::Result<Truth> {
+    let behavior = NullServerBehavior {
+        delay: DELAY,
+        delays,
+        is_wakeful: true,
+        ..NullServerBehavior::default()
+    };
+    let label = match delays {
+        DelayKind::Constant => "constant",
+        DelayKind::Exponential => "exponential",
+    };
+    let (outcome, truth) = one(behavior, reactor, per_s, ArrivalKind::Poisson, time)?;
+    let utilization = outcome.client_utilization();
+    let paced = outcome.open_loop.context("an open loop was asked for")?;
+    let seen = paced.service;
+    println!(
+        "  {name:<20} {label:<12} {:>7.0} {utilization:>10.2} {:>14.1} {:>6.1} {:>11.1} {:>6.1} {:>13.1} {:>6.1}",
+        per_s / 1e3,
+        truth.us_p50,
+        seen.us_p50,
+        truth.us_p99,
+        seen.us_p99,
+        truth.us_p999,
+        seen.us_p999
+    );
+    Ok(Truth {
+        reactor: name,
+        delays: label,
+        rate_per_s: per_s,
+        utilization,
+        truth,
+        seen,
+    })
 }
 
 fn stall(name: &'static str, reactor: ReactorKind) -> anyhow::Result<Stall> {
@@ -137,14 +162,7 @@ fn one(
 ) -> anyhow::Result<(LoadOutcome, LatencySummary)> {
     let directory = tempfile::tempdir()?;
     let socket: &Path = &directory.path().join("s");
-    let server = NullServer::start(socket, behavior)?;
-    let endpoint = Endpoint {
-        address: server.address(),
-        user: "bench".to_owned(),
-        password: Secret::new(""),
-        database: "sbtest".to_owned(),
-        tls: Tls::default(),
-    };
+    let server = on(ANSWERING, || Ok(NullServer::start(socket, behavior)?))?;
     let plan = LoadPlan {
         connections: CONNECTIONS,
         reactor,
@@ -154,9 +172,11 @@ fn one(
             ramp: None,
         }),
         measure: Some(time),
-        ..LoadPlan::new(endpoint, WorkloadName::OltpPointSelect)
+        ..LoadPlan::new(server.endpoint(), WorkloadName::OltpPointSelect)
     };
-    let outcome = run(&plan, &AtomicBool::new(false), &mut |_| {})?;
+    let outcome = on(ASKING, || {
+        Ok(run(&plan, &AtomicBool::new(false), &mut |_| {})?)
+    })?;
     let truth = server.service();
     Ok((outcome, truth))
 }

@@ -1,5 +1,7 @@
 //! Packets as they are on the wire, whole, cut at every place, and broken.
 
+mod hostile;
+
 use std::io::{self, Read, Write};
 
 use proptest::prelude::*;

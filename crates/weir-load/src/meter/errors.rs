@@ -1,9 +1,11 @@
 //! Which errors a server answered with, how often, and with what words the first time.
 
+use serde::Serialize;
+
 use crate::codec::ServerError;
 
 /// A server error that was tolerated.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ErrorCount {
     /// The server's error code.
     pub code: u16,
@@ -12,6 +14,7 @@ pub struct ErrorCount {
     /// The server's words when it first came.
     pub first_message: String,
     /// When that was, nanoseconds since the run began.
+    #[serde(skip)]
     pub(crate) first_ns: u64,
 }
 

@@ -1,7 +1,7 @@
 //! Counting against a coordinator that is looked at directly.
 
 use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::*;
 use crate::plan::ArrivalKind;
@@ -19,7 +19,7 @@ fn meter<'a>(
         empty,
         shares,
     };
-    let meter = Meter::new(timeline, Instant::now(), lane, budget, None);
+    let meter = Meter::new(timeline, Clock::Since(Instant::now()), lane, budget, None);
     (meter, tallies, spares)
 }
 
@@ -140,7 +140,13 @@ fn an_open_loop_counts_from_when_a_transaction_was_due() {
         empty,
         shares,
     };
-    let mut meter = Meter::new(LONG, Instant::now(), lane, None, Some(arrivals));
+    let mut meter = Meter::new(
+        LONG,
+        Clock::Since(Instant::now()),
+        lane,
+        None,
+        Some(arrivals),
+    );
     std::thread::sleep(Duration::from_millis(20));
     let begun_ns = meter.now();
     let due_ns = meter.claim().unwrap();

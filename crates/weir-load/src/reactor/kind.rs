@@ -2,6 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
+use serde::Serialize;
+
 use super::{EpollSockets, Outcome, Reactor, RingSockets, Sockets, host};
 use crate::LoadError;
 use crate::driver::Driver;
@@ -12,7 +14,8 @@ use crate::meter::Meter;
 pub(crate) const RING_CONNECTIONS_MIN: u32 = 32;
 
 /// How a reactor waits for its connections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ReactorKind {
     /// By the number of connections and by what the kernel allows.
     #[default]
@@ -32,12 +35,14 @@ pub(crate) fn drive<D: Driver>(
     meter: &mut Meter<'_>,
 ) -> Result<(Outcome, ReactorKind), LoadError> {
     let count = drivers.len();
+    // A schedule asks how long replies take; a closed loop asks how many there can be.
+    let in_rounds = !meter.has_schedule();
     let is_plain = drivers.iter().all(Driver::is_plain);
     let ring = match kind {
         ReactorKind::Epoll => None,
         ReactorKind::Auto if count < RING_CONNECTIONS_MIN as usize || !is_plain => None,
         // A kernel that is too old, or one that forbids it (kernel.io_uring_disabled, seccomp).
-        ReactorKind::Auto => RingSockets::new(count).ok(),
+        ReactorKind::Auto => RingSockets::new(count, in_rounds).ok(),
         ReactorKind::IoUring if !is_plain => {
             return Err(LoadError::Setting {
                 setting: "reactor",
@@ -46,7 +51,7 @@ pub(crate) fn drive<D: Driver>(
             });
         }
         ReactorKind::IoUring => Some(
-            RingSockets::new(count)
+            RingSockets::new(count, in_rounds)
                 .map_err(|error| host("make an io_uring (--reactor=epoll needs none)", &error))?,
         ),
     };

@@ -39,6 +39,7 @@ pub(crate) struct RingSockets {
     streams: Vec<Option<Stream>>,
     /// Connections whose receive operation found no buffer.
     starved: Vec<usize>,
+    /// Replies to wait for.
     batch: u32,
 }
 
@@ -52,16 +53,20 @@ struct Stream {
 }
 
 impl RingSockets {
-    /// Room for `count` connections, for the calling thread only. An error says that this kernel
-    /// or its policy does not allow it.
-    pub(crate) fn new(count: usize) -> io::Result<Self> {
+    /// Room for `count` connections, for the calling thread only; `in_rounds`: a reply may wait for
+    /// others. An error says that this kernel or its policy does not allow it.
+    pub(crate) fn new(count: usize, in_rounds: bool) -> io::Result<Self> {
         let mut streams = Vec::new();
         streams.resize_with(count, || None);
         Ok(Self {
             queues: Queues::new(count)?,
             streams,
             starved: Vec::with_capacity(count),
-            batch: (count.div_ceil(BATCH_SHARE) as u32).min(BATCH_MAX),
+            batch: if in_rounds {
+                (count.div_ceil(BATCH_SHARE) as u32).min(BATCH_MAX)
+            } else {
+                1
+            },
         })
     }
 

@@ -1,5 +1,7 @@
 //! The reactor over null drivers: timers, phases and the exchange of tallies, without a server.
 
+mod simulated;
+
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::channel;
 use std::time::Instant;
@@ -7,7 +9,7 @@ use std::time::Instant;
 use super::Phase::{Drain, Measure, Warmup};
 use super::*;
 use crate::driver::NullDriver;
-use crate::meter::{Counts, Lane, Tally, Timeline};
+use crate::meter::{Clock, Counts, Lane, Tally, Timeline};
 
 const MS: u64 = 1_000_000;
 
@@ -27,7 +29,7 @@ fn run(
         empty,
         shares,
     };
-    let mut meter = Meter::new(timeline, Instant::now(), lane, budget, None);
+    let mut meter = Meter::new(timeline, Clock::Since(Instant::now()), lane, budget, None);
     let drivers: Vec<_> = (0..drivers).map(|_| NullDriver::new(delay_ns)).collect();
     let sockets = EpollSockets::new(drivers.len()).unwrap();
     let reactor = Reactor::new(drivers, sockets, stop, &abort).unwrap();

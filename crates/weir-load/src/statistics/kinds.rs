@@ -1,6 +1,7 @@
 //! Latency by kind of transaction and by statement, with names.
 
 use hdrhistogram::Histogram;
+use serde::Serialize;
 use weir_model::LatencySummary;
 
 use super::summary;
@@ -37,7 +38,7 @@ impl KindNames {
 }
 
 /// Latency of one kind of transaction, or of one statement, within the measurement.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KindLatency {
     /// What the workload calls it.
     pub name: String,

@@ -6,6 +6,7 @@ use std::fmt::{Arguments, Write as _};
 use weir_model::LatencySummary;
 
 use super::Invocation;
+use super::report::per_second;
 use crate::statistics::{KindLatency, LoadOutcome, OpenLoop};
 
 /// The text that follows the final report; may be empty.
@@ -23,8 +24,14 @@ pub fn additions(invocation: &Invocation, outcome: &LoadOutcome) -> String {
         }
         text.push('\n');
     }
-    if invocation.statement_latency {
-        kinds(&mut text, &outcome.kinds);
+    kinds(&mut text, outcome, invocation.statement_latency);
+    if invocation.plan.idle_connections > 0 {
+        let label = "Idle connections:";
+        let (open, all) = (outcome.idle_connections, invocation.plan.idle_connections);
+        line(
+            &mut text,
+            format_args!("{label:<40} {open} of {all} still open at the end\n"),
+        );
     }
     if !outcome.outages.is_empty() {
         text.push_str("Lost connections (from the first lost to the last one back):\n");
@@ -52,17 +59,27 @@ pub fn additions(invocation: &Invocation, outcome: &LoadOutcome) -> String {
     text
 }
 
-fn kinds(text: &mut String, kinds: &[KindLatency]) {
-    text.push_str("Latency by transaction and by statement (ms):\n");
-    for kind in kinds {
-        let what = if kind.is_statement {
-            "statement"
-        } else {
-            "transaction"
-        };
-        summary(text, &format!("{what} {}:", kind.name), &kind.latency);
+/// The transactions of a mix by their kind, and statements where they are wanted.
+fn kinds(text: &mut String, outcome: &LoadOutcome, with_statements: bool) {
+    for (title, is_statement, is_wanted) in [
+        ("Transactions by kind (latency in ms):", false, true),
+        ("Statements (latency in ms):", true, with_statements),
+    ] {
+        let of_this = |kind: &&KindLatency| kind.is_statement == is_statement && is_wanted;
+        let kinds: Vec<_> = outcome.kinds.iter().filter(of_this).collect();
+        if kinds.is_empty() {
+            continue;
+        }
+        line(text, format_args!("{title}"));
+        for kind in kinds {
+            let per_s = per_second(kind.count, outcome.measured_s);
+            let count = format!("{} ({per_s:.2} per sec.)", kind.count);
+            let latency = values(&kind.latency);
+            let label = format!("{}:", kind.name);
+            line(text, format_args!("    {label:<36} {count:<24} {latency}"));
+        }
+        text.push('\n');
     }
-    text.push('\n');
 }
 
 fn schedule(text: &mut String, open_loop: &OpenLoop) {
@@ -80,14 +97,18 @@ fn schedule(text: &mut String, open_loop: &OpenLoop) {
 }
 
 fn summary(text: &mut String, label: &str, times: &LatencySummary) {
-    let values = format!(
+    let values = values(times);
+    line(text, format_args!("    {label:<36} {values}"));
+}
+
+fn values(times: &LatencySummary) -> String {
+    format!(
         "avg {:.2}, p95 {:.2}, p99 {:.2}, max {:.2}",
         times.us_mean / 1e3,
         times.us_p95 / 1e3,
         times.us_p99 / 1e3,
         times.us_max / 1e3
-    );
-    line(text, format_args!("    {label:<36} {values}"));
+    )
 }
 
 fn line(text: &mut String, arguments: Arguments<'_>) {

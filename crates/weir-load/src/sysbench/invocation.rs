@@ -33,6 +33,15 @@ pub enum Command {
 /// The password that asks to be asked for.
 const ASK: &str = "-";
 
+/// How a result is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// In sysbench's words.
+    Report,
+    /// As JSON, and nothing else.
+    Json,
+}
+
 /// A command line, understood.
 #[derive(Debug, Clone)]
 pub struct Invocation {
@@ -60,6 +69,8 @@ pub struct Invocation {
     pub hdr_log: Option<PathBuf>,
     /// Whether latencies by statement follow the report.
     pub statement_latency: bool,
+    /// How the result is printed.
+    pub form: Form,
     /// Print a histogram.
     pub histogram: bool,
     /// 0 to 5, see sysbench.
@@ -107,6 +118,7 @@ pub(super) struct Settings {
     pub(super) percentiles: Vec<f64>,
     pub(super) hdr_log: Option<PathBuf>,
     pub(super) statement_latency: bool,
+    pub(super) json: bool,
     pub(super) histogram: bool,
     pub(super) verbosity: u32,
     pub(super) rand_type: String,
@@ -159,6 +171,7 @@ impl Settings {
             percentiles: Vec::new(),
             hdr_log: None,
             statement_latency: false,
+            json: false,
             histogram: false,
             verbosity: 3,
             rand_type: rand_type.to_owned(),
@@ -261,6 +274,7 @@ impl Settings {
             percentiles: self.percentiles,
             hdr_log: self.hdr_log,
             statement_latency: self.statement_latency,
+            form: if self.json { Form::Json } else { Form::Report },
             histogram: self.histogram,
             verbosity: self.verbosity,
         })

@@ -72,7 +72,8 @@ options! {
     "report-checkpoints", Both, "", "seconds after which to report what was done since the last of these, such as 60,120", |s, v| s.checkpoints_s = v.list_or_none(|text| text.parse().ok().filter(|second: &u32| *second > 0))?;
     "percentile", Both, "95", "percentile of latency to report, 0 for none", |s, v| s.percentile = v.number(0, 100)? as u32;
     "hdr-log", Weir, "", "file for the latencies of each interval, as an HdrHistogram log", |s, v| s.hdr_log = Some(v.text()?.into());
-    "statement-latency", Weir, "off", "latency by kind of transaction and by statement after the report", |s, v| s.statement_latency = v.switch()?;
+    "statement-latency", Weir, "off", "latency by statement after the report", |s, v| s.statement_latency = v.switch()?;
+    "json", Weir, "off", "print the result as JSON in place of the report", |s, v| s.json = v.switch()?;
     "percentiles", Weir, "", "percentiles of latency after the report, such as 50,95,99.9", |s, v| s.percentiles = percentiles(v)?;
     "histogram", Both, "off", "print a histogram of latencies", |s, v| s.histogram = v.switch()?;
     "verbosity", Both, "3", "0 prints nothing but errors, 5 everything", |s, v| s.verbosity = v.number(0, 5)? as u32;

@@ -201,7 +201,7 @@ fn throughput(text: &mut String, totals: &Totals) {
     );
 }
 
-fn per_second(count: u64, seconds: f64) -> f64 {
+pub(super) fn per_second(count: u64, seconds: f64) -> f64 {
     if seconds > 0.0 {
         count as f64 / seconds
     } else {

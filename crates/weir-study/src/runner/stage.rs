@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use weir_drive::{DriveProcess, MountOptions};
-use weir_load::{ArrivalKind, LoadPlan, Rate};
+use weir_load::{ArrivalKind, LoadPlan, Rate, reactors_for};
 use weir_model::{Approach, Cell, LoadSettings, Plan, PlannedRun, RunResult};
 use weir_probe::{DriveProbe, HostProbe, Probe, ProcessProbe, Sampler, StatusProbe};
 use weir_process::{PathError, WorkDirectory};
@@ -186,6 +186,7 @@ impl Stage {
             tables: data.tables,
             rows: data.rows,
             connections: cell.threads,
+            reactors: reactors_for(cell.threads),
             mix,
             distribution,
             rate: rate(settings),

@@ -1,5 +1,6 @@
 //! `weir load`: sysbench's command line, its report on standard output.
 
+mod document;
 mod null_server;
 
 use std::fs::File;
@@ -8,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
-use weir_load::sysbench::{self, Command, Invocation, PASSWORD_VARIABLE, Surroundings};
+use weir_load::sysbench::{self, Command, Form, Invocation, PASSWORD_VARIABLE, Surroundings};
 use weir_load::{HdrLog, LoadError, LoadOutcome, Progress};
 
 use crate::cli::LoadArguments;
@@ -74,8 +75,9 @@ fn prewarm(invocation: &Invocation, stop: &AtomicBool) -> anyhow::Result<()> {
 }
 
 fn run(invocation: &Invocation, stop: &AtomicBool) -> anyhow::Result<()> {
+    let is_json = invocation.form == Form::Json;
     let report = |text: String| {
-        if invocation.verbosity < NOTICE {
+        if invocation.verbosity < NOTICE || is_json {
             return Ok(());
         }
         output::text(text)
@@ -87,6 +89,7 @@ fn run(invocation: &Invocation, stop: &AtomicBool) -> anyhow::Result<()> {
         .map(|path| create_hdr_log(path, invocation.plan.warmup))
         .transpose()?;
     let mut logged = Ok(());
+    let mut intervals = Vec::new();
     // The first interval is the first sign of life: connections that are refused are not started.
     let mut is_started = false;
     let mut start = || {
@@ -101,6 +104,9 @@ fn run(invocation: &Invocation, stop: &AtomicBool) -> anyhow::Result<()> {
         let _ = start();
         match progress {
             Progress::Interval(interval) => {
+                if is_json {
+                    intervals.push(interval.record);
+                }
                 // sysbench is silent while it warms up.
                 if invocation.report_interval_s > 0 && interval.record.time_s > 0.0 {
                     let _ = report(sysbench::interval_line(invocation, interval));
@@ -117,6 +123,9 @@ fn run(invocation: &Invocation, stop: &AtomicBool) -> anyhow::Result<()> {
     start()?;
     report(sysbench::final_report(invocation, &outcome))?;
     report(sysbench::additions(invocation, &outcome))?;
+    if is_json {
+        output::line(document::text(invocation, &outcome, &intervals)?)?;
+    }
     note(&outcome);
     logged.context("while writing the log of latencies")?;
     if outcome.unfinished > 0 {
@@ -137,11 +146,10 @@ fn create_hdr_log(path: &Path, warmup: Duration) -> anyhow::Result<HdrLog<File>>
 /// What has to be known about the load engine itself.
 fn note(outcome: &LoadOutcome) {
     let cpu_s: f64 = outcome.client_cpu_s.iter().sum();
-    let queries = outcome.counts.queries.max(1) as f64;
     eprintln!(
         "load engine: {:.2} of a core, {:.2} us of CPU per query",
         cpu_s / outcome.measured_s.max(f64::MIN_POSITIVE),
-        cpu_s * 1e6 / queries
+        outcome.client_cpu_us_per_query()
     );
     for note in [outcome.schedule_note(), outcome.client_note()]
         .into_iter()

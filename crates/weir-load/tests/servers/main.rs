@@ -1,0 +1,94 @@
+//! The engine on real servers of both flavours.
+
+#![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
+
+mod pace;
+mod refusals;
+mod restarts;
+mod tables;
+mod text;
+mod workloads;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use mysql::Conn;
+use mysql::prelude::Queryable as _;
+use tempfile::TempDir;
+use weir_load::{Distribution, LoadError, LoadOutcome, LoadPlan, PreparePlan, prepare, run};
+use weir_model::{Flavor, WorkloadName};
+use weir_server::{PrivateServer, testing};
+
+const TABLES: u32 = 2;
+const ROWS: u64 = 3_000;
+
+/// A server with loaded tables. The server goes before its directory.
+struct Bench {
+    server: PrivateServer,
+    directory: TempDir,
+}
+
+impl Bench {
+    fn empty(flavor: Flavor) -> Self {
+        let (server, directory) = testing::start(flavor);
+        Self { server, directory }
+    }
+
+    fn loaded(flavor: Flavor) -> Self {
+        let bench = Self::empty(flavor);
+        let mut progress = Vec::new();
+        prepare(
+            &bench.tables(),
+            &AtomicBool::new(false),
+            &mut |done, total| {
+                progress.push((done, total));
+            },
+        )
+        .unwrap();
+        let all = u64::from(TABLES) * ROWS;
+        assert_eq!(progress.last(), Some(&(all, all)));
+        bench
+    }
+
+    fn tables(&self) -> PreparePlan {
+        PreparePlan {
+            tables: TABLES,
+            rows: ROWS,
+            threads: 2,
+            ..PreparePlan::new(self.server.endpoint(), WorkloadName::OltpReadWrite)
+        }
+    }
+
+    fn plan(&self, workload: WorkloadName) -> LoadPlan {
+        LoadPlan {
+            tables: TABLES,
+            rows: ROWS,
+            connections: 4,
+            measure: Some(Duration::from_secs(1)),
+            distribution: Distribution::Uniform,
+            ..LoadPlan::new(self.server.endpoint(), workload)
+        }
+    }
+
+    fn oracle(&self) -> Conn {
+        testing::connect(&self.server.endpoint())
+    }
+
+    fn counter(&self, name: &str) -> u64 {
+        status(&self.server.status().unwrap(), name)
+    }
+}
+
+fn status(status: &BTreeMap<String, String>, name: &str) -> u64 {
+    status[name].parse().unwrap()
+}
+
+fn go(plan: &LoadPlan) -> Result<LoadOutcome, LoadError> {
+    run(plan, &AtomicBool::new(false), &mut |_| {})
+}
+
+fn checksum(oracle: &mut Conn, table: &str) -> (String, Option<u64>) {
+    let sql = format!("CHECKSUM TABLE {table} EXTENDED");
+    oracle.query_first(sql).unwrap().unwrap()
+}

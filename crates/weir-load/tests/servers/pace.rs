@@ -1,0 +1,46 @@
+//! Schedules and emulated round trips on real servers.
+
+use std::time::Duration;
+
+use weir_load::{ArrivalKind, LoadPlan, Rate};
+use weir_model::{Flavor, WorkloadName};
+
+use super::{Bench, go};
+
+weir_server::on_both_flavors! {
+    an_open_loop_keeps_its_schedule_on_a_real_server
+    a_longer_way_to_the_server_is_in_every_latency
+}
+
+fn an_open_loop_keeps_its_schedule_on_a_real_server(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    let plan = LoadPlan {
+        rate: Some(Rate {
+            per_s: 100.0,
+            arrivals: ArrivalKind::Constant,
+            ramp: None,
+        }),
+        ..bench.plan(WorkloadName::OltpReadWrite)
+    };
+    let outcome = go(&plan).unwrap();
+    let open_loop = outcome.open_loop.as_ref().unwrap();
+    assert!((99..=101).contains(&open_loop.due), "{open_loop:?}");
+    let whole = outcome.counts_whole_run.transactions;
+    // Those that were due by the end; deadlocks delay a transaction, they do not lose it.
+    assert!(
+        whole + open_loop.queue_length + 4 >= open_loop.due,
+        "{outcome:?}"
+    );
+    assert!(whole <= open_loop.due + 4, "{outcome:?}");
+}
+
+fn a_longer_way_to_the_server_is_in_every_latency(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    let plan = LoadPlan {
+        rtt: Duration::from_millis(4),
+        ..bench.plan(WorkloadName::OltpPointSelect)
+    };
+    let outcome = go(&plan).unwrap();
+    assert!(outcome.latency.us_min >= 4_000.0, "{:?}", outcome.latency);
+    assert!(outcome.counts.transactions > 0);
+}

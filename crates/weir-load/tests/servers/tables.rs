@@ -1,0 +1,208 @@
+//! Tables as `prepare`, `prewarm` and `cleanup` make, warm and drop them.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use mysql::Conn;
+use mysql::prelude::Queryable as _;
+use weir_load::{LoadError, LoadPlan, PreparePlan, cleanup, prepare, prewarm};
+use weir_model::{Flavor, WorkloadName};
+
+use super::{Bench, ROWS, TABLES, checksum, go};
+
+weir_server::on_both_flavors! {
+    tables_have_sysbenchs_shape
+    tables_are_made_as_the_options_say
+    tables_are_read_into_the_pool_and_idle_connections_stay
+    loading_can_be_interrupted_and_gone_on_with
+}
+
+fn tables_have_sysbenchs_shape(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    let mut oracle = bench.oracle();
+    let rows: u64 = oracle
+        .query_first("SELECT COUNT(*) FROM sbtest2")
+        .unwrap()
+        .unwrap();
+    assert_eq!(rows, ROWS);
+    let strange: u64 = oracle
+        .query_first(
+            "SELECT COUNT(*) FROM sbtest1 WHERE k NOT BETWEEN 1 AND 3000 \
+             OR c NOT REGEXP '^([0-9]{11}-){9}[0-9]{11}$' \
+             OR pad NOT REGEXP '^([0-9]{11}-){4}[0-9]{11}$'",
+        )
+        .unwrap()
+        .unwrap();
+    assert_eq!(strange, 0);
+    let columns: Vec<(String, String)> = oracle
+        .query("SELECT column_name, column_key FROM information_schema.columns \
+                WHERE table_schema = DATABASE() AND table_name = 'sbtest1' ORDER BY ordinal_position")
+        .unwrap();
+    let columns: Vec<_> = columns
+        .iter()
+        .map(|(n, k)| (n.as_str(), k.as_str()))
+        .collect();
+    assert_eq!(
+        columns,
+        [("id", "PRI"), ("k", "MUL"), ("c", ""), ("pad", "")]
+    );
+    let before = checksum(&mut oracle, "sbtest1");
+    prepare(&bench.tables(), &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    assert_eq!(
+        before,
+        checksum(&mut oracle, "sbtest1"),
+        "a complete table is left"
+    );
+    let larger = PreparePlan {
+        rows: ROWS + 1,
+        ..bench.tables()
+    };
+    let error = prepare(&larger, &AtomicBool::new(false), &mut |_, _| {}).unwrap_err();
+    assert!(
+        error.to_string().contains("exists with 3000 rows"),
+        "{error}"
+    );
+    cleanup(&bench.tables()).unwrap();
+    let error = go(&bench.plan(WorkloadName::OltpReadOnly)).unwrap_err();
+    assert!(error.to_string().contains("does not exist"), "{error}");
+}
+
+fn columns_of(oracle: &mut Conn, sql: &str) -> Vec<String> {
+    oracle.query(sql).unwrap()
+}
+
+fn tables_are_made_as_the_options_say(flavor: Flavor) {
+    let bench = Bench::empty(flavor);
+    let tables = PreparePlan {
+        auto_increment: false,
+        secondary_key: true,
+        secondary_index: false,
+        table_options: "COMMENT = 'of weir'".to_owned(),
+        engine: "innodb".to_owned(),
+        ..bench.tables()
+    };
+    prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    let mut oracle = bench.oracle();
+    let of_table = |column: &str, table: &str| {
+        format!(
+            "SELECT {column} FROM information_schema.{table} \
+             WHERE table_schema = DATABASE() AND table_name = 'sbtest1'"
+        )
+    };
+    let indexes = columns_of(&mut oracle, &of_table("index_name", "statistics"));
+    assert_eq!(indexes, ["xid"]);
+    let comments = columns_of(&mut oracle, &of_table("table_comment", "tables"));
+    assert_eq!(comments, ["of weir"]);
+    let extras = columns_of(&mut oracle, &of_table("extra", "columns"));
+    assert!(extras.iter().all(|extra| !extra.contains("auto_increment")));
+    // Its rows need keys of their own then.
+    let plan = LoadPlan {
+        auto_increment: false,
+        ..bench.plan(WorkloadName::OltpInsert)
+    };
+    let outcome = go(&plan).unwrap();
+    assert_eq!(outcome.counts.errors, 0);
+    let all = u64::from(TABLES) * ROWS + outcome.counts_whole_run.transactions;
+    let counts: (u64, u64) = oracle
+        .query_first(
+            "SELECT COUNT(*), COUNT(DISTINCT id) FROM \
+             (SELECT id FROM sbtest1 UNION ALL SELECT id + 3000000000 FROM sbtest2) AS both_tables",
+        )
+        .unwrap()
+        .unwrap();
+    assert_eq!(counts, (all, all));
+    cleanup(&bench.tables()).unwrap();
+    let tables = PreparePlan {
+        engine: "myisam".to_owned(),
+        ..bench.tables()
+    };
+    prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    let engines = columns_of(&mut oracle, &of_table("engine", "tables"));
+    assert_eq!(engines, ["MyISAM"]);
+}
+
+fn tables_are_read_into_the_pool_and_idle_connections_stay(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    let reads = || bench.counter("Handler_read_next");
+    let before = reads();
+    let told = AtomicU64::new(0);
+    prewarm(&bench.tables(), &AtomicBool::new(false), &|done, total| {
+        assert!(done <= total);
+        told.fetch_add(1, Ordering::Relaxed);
+    })
+    .unwrap();
+    assert_eq!(told.load(Ordering::Relaxed), u64::from(TABLES));
+    // Both indexes of both tables; MySQL counts a whole index without reading row by row.
+    let read = reads() - before;
+    assert!(
+        flavor == Flavor::Mysql || read >= 2 * u64::from(TABLES) * ROWS,
+        "{read}"
+    );
+    let plan = LoadPlan {
+        idle_connections: 5,
+        ..bench.plan(WorkloadName::OltpPointSelect)
+    };
+    let outcome = go(&plan).unwrap();
+    assert_eq!(outcome.idle_connections, 5);
+    let missing = PreparePlan {
+        tables: TABLES + 1,
+        ..bench.tables()
+    };
+    let error = prewarm(&missing, &AtomicBool::new(false), &|_, _| {}).unwrap_err();
+    assert!(error.to_string().contains("sbtest3"), "{error}");
+}
+
+fn loading_can_be_interrupted_and_gone_on_with(flavor: Flavor) {
+    let bench = Bench::empty(flavor);
+    let plan = PreparePlan {
+        tables: 1,
+        rows: 100_000,
+        ..bench.tables()
+    };
+    let stop = AtomicBool::new(false);
+    let mut reached = 0;
+    let error = prepare(&plan, &stop, &mut |done, _| {
+        // Some rows are in by then: one statement takes 8 MiB of them.
+        reached = done;
+        stop.fetch_or(done > 60_000, Ordering::Relaxed);
+    })
+    .unwrap_err();
+    assert!(matches!(error, LoadError::Interrupted(_)), "{error}");
+    assert!(reached < plan.rows, "interrupted in time");
+    let mut oracle = bench.oracle();
+    let rows: u64 = oracle
+        .query_first("SELECT COUNT(*) FROM sbtest1")
+        .unwrap()
+        .unwrap();
+    assert!((1..plan.rows).contains(&rows), "{rows}");
+    let other_seed = PreparePlan {
+        seed: 2,
+        ..plan.clone()
+    };
+    let error = prepare(&other_seed, &AtomicBool::new(false), &mut |_, _| {}).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("half loaded with other settings"),
+        "{error}"
+    );
+    let mut first = None;
+    prepare(&plan, &AtomicBool::new(false), &mut |done, _| {
+        first.get_or_insert(done);
+    })
+    .unwrap();
+    let resumed = checksum(&mut oracle, "sbtest1").1;
+    let shown: (String, String) = oracle
+        .query_first("SHOW CREATE TABLE sbtest1")
+        .unwrap()
+        .unwrap();
+    cleanup(&plan).unwrap();
+    // The same as without an interruption, also by the other way to send rows.
+    oracle.query_drop("SET GLOBAL local_infile = OFF").unwrap();
+    prepare(&plan, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    assert_eq!(checksum(&mut oracle, "sbtest1").1, resumed);
+    let whole: (String, String) = oracle
+        .query_first("SHOW CREATE TABLE sbtest1")
+        .unwrap()
+        .unwrap();
+    assert_eq!(shown, whole);
+}
