@@ -9,7 +9,7 @@
 //! Resistant".) With `innodb_old_blocks_time` = 0 a page moves at its first use: a list of least
 //! recent use.
 //!
-//! Memory: 24 bytes for each page of the data set.
+//! Memory: 20 bytes for each page of the data set.
 
 mod list;
 
