@@ -53,7 +53,18 @@ const cell = v.strictObject({
   transactions_per_s_mean: number,
   limiter: v.nullable(
     v.strictObject({
-      kind: v.picklist(["host_cpu", "client", "drive_read", "drive_write", "waiting"]),
+      kind: v.picklist([
+        "server_cpu",
+        "client_cpu",
+        "drive_read",
+        "drive_write",
+        "flush",
+        "lock",
+        "network",
+        "memory",
+        "offered_rate",
+        "unexplained",
+      ]),
       name: v.string(),
       explanation: v.string(),
       repetitions: v.number(),

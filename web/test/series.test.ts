@@ -55,7 +55,7 @@ describe("words about results", () => {
     if (cell === undefined || cell.limiter === null) {
       throw new Error("the fixture has a limiter");
     }
-    expect(limiterText(cell)).toBe("drive, writing");
-    expect(limiterText({ ...cell, limiter: { ...cell.limiter, repetitions: 2 } })).toBe("drive, writing (2 of 3 runs)");
+    expect(limiterText(cell)).toBe("drive write");
+    expect(limiterText({ ...cell, limiter: { ...cell.limiter, repetitions: 2 } })).toBe("drive write (2 of 3 runs)");
   });
 });

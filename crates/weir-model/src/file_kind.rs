@@ -34,6 +34,19 @@ impl FileKind {
         Self::Other,
     ];
 
+    /// Its word in results, as it is serialised.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Redo => "redo",
+            Self::Doublewrite => "doublewrite",
+            Self::Data => "data",
+            Self::Undo => "undo",
+            Self::Binlog => "binlog",
+            Self::Temporary => "temporary",
+            Self::Other => "other",
+        }
+    }
+
     /// Position in [`FileKind::ALL`], for arrays of counters.
     pub const fn index(self) -> usize {
         self as usize
@@ -120,9 +133,10 @@ mod tests {
     }
 
     #[test]
-    fn the_index_is_the_position() {
+    fn the_index_is_the_position_and_the_name_is_the_serialised_one() {
         for (position, kind) in FileKind::ALL.into_iter().enumerate() {
             assert_eq!(kind.index(), position);
+            assert_eq!(serde_json::json!(kind), kind.name());
         }
     }
 }

@@ -11,6 +11,7 @@ mod drive;
 mod endpoint;
 mod file_kind;
 mod judgement;
+mod limiter;
 mod metric;
 mod plan;
 mod result;
@@ -39,14 +40,15 @@ pub use file_kind::FileKind;
 pub use judgement::{
     Comparison, Finding, Method, MetricRatio, Ratio, SecondOpinion, Severity, Verdict,
 };
-pub use metric::{Metric, MetricKind, Sample, metrics};
+pub use limiter::{ConnectionTime, Limiter, Utilization};
+pub use metric::{Gap, Metric, MetricKind, Series, metrics};
 pub use plan::{
     Cell, CrashTest, DataPlan, DistributionName, LoadSettings, NegativeControl, Plan, PlannedRun,
     Price, Probe, ServerChoice, ServerSettings, WorkloadName,
 };
 pub use result::{
-    Approach, Confirmation, FoundPlace, IntervalRecord, LatencySummary, Limiter, Provenance,
-    RunRecord, RunResult, SearchAnswer, StudyResult, Utilization,
+    Approach, Confirmation, FoundPlace, IntervalRecord, LatencySummary, Provenance, RunRecord,
+    RunResult, SearchAnswer, StudyResult,
 };
 pub use server::{Flavor, ServerVersion};
 pub use suggest::nearest;

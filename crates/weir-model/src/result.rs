@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Analysis, Comparison, DriveProfile, DriveStatistics, Finding, Flavor, Metric, MetricKind, Plan,
-    Sample, ServerVersion,
+    Analysis, Comparison, DriveProfile, DriveStatistics, Finding, Flavor, Gap, Limiter, Metric,
+    MetricKind, Plan, Series, ServerVersion, Utilization,
 };
 
 /// A whole result: what the store holds and what a report shows.
@@ -110,8 +110,11 @@ pub struct RunResult {
     pub record: RunRecord,
     /// Throughput and latency, second by second, warm-up included (negative times).
     pub intervals: Vec<IntervalRecord>,
-    /// Samples of the probes.
-    pub samples: Vec<Sample>,
+    /// What the probes sampled.
+    pub series: Vec<Series>,
+    /// What they could not sample, and why.
+    #[serde(default)]
+    pub gaps: Vec<Gap>,
     /// The server's variables before the load.
     pub variables: BTreeMap<String, String>,
     /// Variables that the load left different: name -> value after.
@@ -127,26 +130,17 @@ pub struct RunResult {
 
 impl RunResult {
     /// A counter's rate per second or a gauge's mean during the measurement, which begins at time 0;
-    /// `None` where too little was sampled.
+    /// the sum over the instances of a metric that has several. `None` where too little was sampled.
     #[must_use]
     pub fn level(&self, metric: &Metric) -> Option<f64> {
+        let measured_s = self.record.measured_s;
         // Half a second of grace: probes and load engine tick independently.
-        let within = |time_s: f64| time_s >= -0.5 && time_s <= self.record.measured_s + 0.5;
-        let mut samples = self
-            .samples
-            .iter()
-            .filter(|sample| sample.metric == metric.name && within(sample.time_s));
-        match metric.kind {
-            MetricKind::Counter => {
-                let first = samples.next()?;
-                let last = samples.next_back()?;
-                Some((last.value - first.value) / (last.time_s - first.time_s))
-            }
-            MetricKind::Gauge => {
-                let values: Vec<_> = samples.map(|sample| sample.value).collect();
-                (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-            }
-        }
+        let levels =
+            Series::instances(&self.series, *metric).filter_map(|series| match metric.kind {
+                MetricKind::Counter => series.rate(0.0, measured_s),
+                MetricKind::Gauge => series.mean(-0.5, measured_s + 0.5),
+            });
+        levels.reduce(|sum, level| sum + level)
     }
 }
 
@@ -235,46 +229,4 @@ pub struct LatencySummary {
     pub us_p999: f64,
     /// Largest.
     pub us_max: f64,
-}
-
-/// How busy each resource was during a measurement: 0 idle, 1 saturated.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Utilization {
-    /// All of the host's cores.
-    pub host_cpu: f64,
-    /// Cores that the server used (may exceed 1).
-    pub server_cores: f64,
-    /// The load engine's reactor threads, the busiest one.
-    pub client_cpu: f64,
-    /// Cores that the drive emulation used.
-    pub drive_cores: f64,
-    /// Read units of the drive.
-    pub drive_read: f64,
-    /// Media of the drive, writing.
-    pub drive_write: f64,
-    /// Share of host time stolen by the hypervisor.
-    pub steal: f64,
-    /// Share of host time idle with I/O pending.
-    pub iowait: f64,
-}
-
-impl Utilization {
-    /// From this share on a resource is saturated: its queue, not its speed, sets the pace.
-    pub const SATURATED: f64 = 0.85;
-}
-
-/// The resource that limited a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Limiter {
-    /// The host's cores.
-    HostCpu,
-    /// The load engine: the result says nothing about the server.
-    Client,
-    /// The drive's read units.
-    DriveRead,
-    /// The drive's media, writing.
-    DriveWrite,
-    /// Nothing was saturated: the time went into waiting for commits, locks or round trips.
-    Waiting,
 }

@@ -5,9 +5,7 @@
 //! assumed. What is left of a transaction's time when processor and drive have had theirs is its
 //! wait: round trips, locks, the load engine.
 
-use std::collections::BTreeMap;
-
-use weir_model::{Metric, Plan, RunResult, StudyResult, metrics};
+use weir_model::{Metric, Plan, RunResult, Series, StudyResult, metrics};
 
 use crate::residency::find_root;
 use crate::{Demands, DriveAbility, Network, Popularity, PredictError, System, WriteSettings};
@@ -122,7 +120,9 @@ impl Measured {
     fn of(plan: &Plan, run: &RunResult) -> Option<Self> {
         let record = &run.record;
         let per_s = record.transactions_per_s;
-        let per_transaction = |metric: Metric| Some(rate_per_s(run, metric)? / per_s);
+        let per_transaction = |metric: Metric| {
+            Some(Series::find(&run.series, metric)?.rate(0.0, record.measured_s)? / per_s)
+        };
         (per_s > 0.0).then_some(())?;
         Some(Self {
             connections: plan.cells.get(record.cell)?.threads,
@@ -132,18 +132,6 @@ impl Measured {
             redo_bytes: per_transaction(metrics::STATUS_REDO_WRITTEN).unwrap_or(0.0),
         })
     }
-}
-
-/// By how much a counter grew in a second of the measurement.
-fn rate_per_s(run: &RunResult, metric: Metric) -> Option<f64> {
-    let measured = run
-        .samples
-        .iter()
-        .filter(|sample| sample.metric == metric.name && sample.time_s >= 0.0)
-        .map(|sample| ((sample.time_s * 1e6) as i64, sample.value))
-        .collect::<BTreeMap<_, _>>();
-    let ((from, low), (to, high)) = (measured.first_key_value()?, measured.last_key_value()?);
-    (to > from).then(|| (high - low) / ((to - from) as f64 / 1e6))
 }
 
 /// Processor time of a transaction without reads, and of a read: least squares over the runs.

@@ -25,9 +25,15 @@ pub enum ProbeError {
         /// What was looked for.
         what: &'static str,
     },
-    /// The server did not answer.
-    #[error("cannot read the server's status: {source}")]
-    Status {
+    /// The process has ended; its parent has not taken note yet.
+    #[error("process {pid} has ended")]
+    Ended {
+        /// The process.
+        pid: u32,
+    },
+    /// The server did not answer, or refused.
+    #[error("cannot ask the server: {source}")]
+    Server {
         /// What the connection said.
         source: Box<mysql::Error>,
     },
@@ -62,8 +68,8 @@ impl ProbeError {
     }
 
     /// For `map_err`: the connection failed.
-    pub(crate) fn status(source: mysql::Error) -> Self {
-        Self::Status {
+    pub(crate) fn server(source: mysql::Error) -> Self {
+        Self::Server {
             source: Box::new(source),
         }
     }

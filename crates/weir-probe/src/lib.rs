@@ -2,22 +2,26 @@
 //!
 //! A [`Probe`] reads one source. The [`Sampler`] asks each probe at the same instants from a thread
 //! of its own, so that a server that stalls costs its own samples and nobody else's. What could
-//! not be read in time is a gap, never a zero.
+//! not be read in time is a gap with its reason, never a zero.
 
+mod catalogue;
 mod drive;
 mod error;
 mod host;
-mod memory;
+mod parts;
 mod probe;
+mod proc_file;
 mod process;
+mod readings;
 mod sampler;
-mod status;
+mod server;
 
+pub use catalogue::catalogue;
 pub use drive::DriveProbe;
 pub use error::ProbeError;
-pub use host::HostProbe;
-pub use memory::{Memory, memory};
-pub use probe::{Probe, Reading};
+pub use host::{HostProbe, Memory, block_device, memory};
+pub use probe::Probe;
 pub use process::ProcessProbe;
-pub use sampler::{Gap, Sampler};
-pub use status::StatusProbe;
+pub use readings::Readings;
+pub use sampler::Sampler;
+pub use server::ServerProbe;

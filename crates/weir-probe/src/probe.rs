@@ -1,11 +1,6 @@
 //! What every probe can do.
 
-use weir_model::Metric;
-
-use crate::ProbeError;
-
-/// One value of one metric, in the metric's unit.
-pub type Reading = (Metric, f64);
+use crate::{ProbeError, Readings};
 
 /// Reads the metrics of one source.
 pub trait Probe: Send {
@@ -13,5 +8,5 @@ pub trait Probe: Send {
     fn name(&self) -> &'static str;
 
     /// Reads all metrics of the source once. A metric that the source does not have is left out.
-    fn sample(&mut self) -> Result<Vec<Reading>, ProbeError>;
+    fn sample(&mut self, readings: &mut Readings) -> Result<(), ProbeError>;
 }

@@ -4,33 +4,15 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use weir_model::Sample;
+use weir_model::{Gap, Series};
 
-use crate::{Probe, ProbeError, Reading};
-
-/// A sample that could not be taken.
-#[derive(Debug)]
-pub struct Gap {
-    /// The probe.
-    pub probe: &'static str,
-    /// When it should have been taken, seconds since the origin.
-    pub time_s: f64,
-    /// Why it was not.
-    pub error: ProbeError,
-}
+use crate::{Probe, ProbeError, Readings};
 
 /// Samples until it is finished or dropped.
 #[derive(Debug)]
 pub struct Sampler {
     stop: Arc<Stop>,
-    threads: Vec<JoinHandle<Collected>>,
-}
-
-/// What one probe's thread has gathered.
-#[derive(Debug, Default)]
-struct Collected {
-    samples: Vec<Sample>,
-    gaps: Vec<Gap>,
+    threads: Vec<JoinHandle<(Vec<Series>, Vec<Gap>)>>,
 }
 
 impl Sampler {
@@ -43,31 +25,30 @@ impl Sampler {
             .into_iter()
             .map(|probe| {
                 let stop = Arc::clone(&stop);
-                thread::spawn(move || collect(probe, clock, &stop))
+                thread::spawn(move || Collector::new(probe, clock).run(&stop))
             })
             .collect();
         Self { stop, threads }
     }
 
-    /// Stops and gives what was sampled, by time, and what could not be.
+    /// Stops and gives what was sampled, and what could not be, by time.
     ///
     /// A probe that is waiting for a stalled server ends when its own patience does.
-    pub fn finish(mut self) -> (Vec<Sample>, Vec<Gap>) {
+    pub fn finish(mut self) -> (Vec<Series>, Vec<Gap>) {
         self.stop.set();
-        let mut all = Collected::default();
+        let (mut all, mut gaps) = (Vec::new(), Vec::new());
         for handle in self.threads.drain(..) {
             match handle.join() {
-                Ok(collected) => {
-                    all.samples.extend(collected.samples);
-                    all.gaps.extend(collected.gaps);
+                Ok((series, of_probe)) => {
+                    all.extend(series);
+                    gaps.extend(of_probe);
                 }
                 // A probe's bug: the samples of the others are worth nothing without being told.
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        all.samples.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
-        all.gaps.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
-        (all.samples, all.gaps)
+        gaps.sort_by(|a, b| a.from_s.total_cmp(&b.from_s));
+        (all, gaps)
     }
 }
 
@@ -77,47 +58,91 @@ impl Drop for Sampler {
     }
 }
 
-fn collect(mut probe: Box<dyn Probe>, clock: Clock, stop: &Stop) -> Collected {
-    let mut collected = Collected::default();
-    let mut tick = Instant::now();
-    loop {
-        match read(probe.as_mut(), clock) {
-            Ok((time_s, readings)) => collected.samples.extend(
-                readings
-                    .into_iter()
-                    .filter(|(_, value)| value.is_finite())
-                    .map(|(metric, value)| Sample {
-                        metric: metric.name.to_owned(),
-                        time_s,
-                        value,
-                    }),
-            ),
-            Err(error) => collected.gaps.push(Gap {
-                probe: probe.name(),
-                time_s: clock.seconds(tick),
-                error,
-            }),
-        }
-        // Ticks that passed during the reading are skipped, not caught up with.
-        tick = clock.next_tick(Instant::now());
-        if stop.wait_until(tick) {
-            return collected;
-        }
-    }
+/// One probe in its thread.
+struct Collector {
+    probe: Box<dyn Probe>,
+    clock: Clock,
+    readings: Readings,
+    gaps: Vec<Gap>,
+    /// The probe gave nothing the last time: its newest gap goes on.
+    is_failing: bool,
 }
 
-/// One reading with its time: the middle of the time that it took.
-fn read(probe: &mut dyn Probe, clock: Clock) -> Result<(f64, Vec<Reading>), ProbeError> {
-    let began = Instant::now();
-    let readings = probe.sample()?;
-    let took = began.elapsed();
-    if took > clock.interval {
-        return Err(ProbeError::Late {
-            took,
-            interval: clock.interval,
-        });
+impl Collector {
+    fn new(probe: Box<dyn Probe>, clock: Clock) -> Self {
+        Self {
+            probe,
+            clock,
+            readings: Readings::default(),
+            gaps: Vec::new(),
+            is_failing: false,
+        }
     }
-    Ok((clock.seconds(began + took / 2), readings))
+
+    /// Samples at each tick until `stop` is set.
+    fn run(mut self, stop: &Stop) -> (Vec<Series>, Vec<Gap>) {
+        let mut lost = Vec::new();
+        let mut tick = Instant::now();
+        loop {
+            self.sample(tick);
+            let from_s = self.clock.seconds(tick);
+            let losses = self.readings.take_losses().into_iter();
+            lost.extend(losses.map(|loss| (from_s, loss)));
+            // Ticks that passed during the reading are skipped, not caught up with.
+            tick = self.clock.next_tick(Instant::now());
+            if stop.wait_until(tick) {
+                break;
+            }
+        }
+        let to_s = self.clock.seconds(Instant::now());
+        let lost = lost.into_iter().map(|(from_s, loss)| Gap {
+            source: loss.source.to_owned(),
+            from_s,
+            to_s,
+            reason: loss.error.to_string(),
+        });
+        self.gaps.extend(lost);
+        (self.readings.into_series(), self.gaps)
+    }
+
+    fn sample(&mut self, tick: Instant) {
+        match self.read() {
+            Ok(time_s) => {
+                self.readings.complete(time_s);
+                self.is_failing = false;
+            }
+            Err(error) => {
+                self.readings.discard();
+                self.note_gap(self.clock.seconds(tick), &error);
+            }
+        }
+    }
+
+    /// Reads once; when it was true: the middle of the time that the reading took.
+    fn read(&mut self) -> Result<f64, ProbeError> {
+        let began = Instant::now();
+        self.probe.sample(&mut self.readings)?;
+        let took = began.elapsed();
+        let interval = self.clock.interval;
+        if took > interval {
+            return Err(ProbeError::Late { took, interval });
+        }
+        Ok(self.clock.seconds(began + took / 2))
+    }
+
+    /// Samples missing one after another are one gap, with the reason of the first.
+    fn note_gap(&mut self, time_s: f64, error: &ProbeError) {
+        match self.gaps.last_mut() {
+            Some(gap) if self.is_failing => gap.to_s = time_s,
+            _ => self.gaps.push(Gap {
+                source: self.probe.name().to_owned(),
+                from_s: time_s,
+                to_s: time_s,
+                reason: error.to_string(),
+            }),
+        }
+        self.is_failing = true;
+    }
 }
 
 /// The ticks that all probes share.
@@ -178,21 +203,25 @@ impl Stop {
 mod tests {
     use std::sync::mpsc;
 
-    use weir_model::metrics;
+    use weir_model::{Metric, metrics};
 
     use super::*;
 
     /// A probe that does what a closure does.
     struct Scripted<F>(F);
 
-    impl<F: FnMut() -> Result<Vec<Reading>, ProbeError> + Send> Probe for Scripted<F> {
+    impl<F: FnMut(&mut Readings) -> Result<(), ProbeError> + Send> Probe for Scripted<F> {
         fn name(&self) -> &'static str {
             "scripted"
         }
 
-        fn sample(&mut self) -> Result<Vec<Reading>, ProbeError> {
-            (self.0)()
+        fn sample(&mut self, readings: &mut Readings) -> Result<(), ProbeError> {
+            (self.0)(readings)
         }
+    }
+
+    fn times(all: &[Series], metric: Metric) -> &[f64] {
+        Series::find(all, metric).map_or(&[], |series| &series.times_s)
     }
 
     #[test]
@@ -222,14 +251,16 @@ mod tests {
     fn a_stalled_probe_does_not_stall_another_and_its_sample_is_a_gap() {
         let (release, stalled) = mpsc::channel::<()>();
         let (count, counted) = mpsc::channel();
-        let stalling = Scripted(move || {
+        let stalling = Scripted(move |readings: &mut Readings| {
             // Until the test lets go of its end of the channel.
             let _ = stalled.recv();
-            Ok(vec![(metrics::STATUS_QUESTIONS, 1.0)])
+            readings.add(metrics::STATUS_QUESTIONS, 1.0);
+            Ok(())
         });
-        let steady = Scripted(move || {
+        let steady = Scripted(move |readings: &mut Readings| {
             let _ = count.send(());
-            Ok(vec![(metrics::HOST_CPU_USER, 1.0)])
+            readings.add(metrics::HOST_CPU_USER, 1.0);
+            Ok(())
         });
         let probes: Vec<Box<dyn Probe>> = vec![Box::new(stalling), Box::new(steady)];
         let running = Sampler::start(probes, Duration::from_millis(50), Instant::now());
@@ -237,52 +268,73 @@ mod tests {
             counted.recv_timeout(Duration::from_mins(1)).unwrap();
         }
         drop(release);
-        let (samples, gaps) = running.finish();
-        let steady = samples
-            .iter()
-            .filter(|sample| sample.metric == metrics::HOST_CPU_USER.name);
+        let (series, gaps) = running.finish();
         // Not all five: on a busy machine a sample may be late, which is a gap.
-        assert!(steady.count() >= 2);
-        let stalled = metrics::STATUS_QUESTIONS.name;
-        assert!(
-            !samples
-                .iter()
-                .any(|sample| sample.metric == stalled && sample.time_s < 0.05)
-        );
-        assert!(matches!(gaps[0].error, ProbeError::Late { .. }), "{gaps:?}");
+        assert!(times(&series, metrics::HOST_CPU_USER).len() >= 2);
+        let stalled = times(&series, metrics::STATUS_QUESTIONS);
+        assert!(stalled.iter().all(|time_s| *time_s >= 0.05), "{stalled:?}");
+        assert!(gaps[0].reason.contains("longer than the 50ms"), "{gaps:?}");
     }
 
     #[test]
     fn failures_and_impossible_values_are_gaps_not_samples() {
         let mut turn = 0;
         let (count, counted) = mpsc::channel();
-        let probe = Scripted(move || {
+        let probe = Scripted(move |readings: &mut Readings| {
             turn += 1;
+            readings.add(metrics::DRIVE_READS, 1.0);
+            readings.add(metrics::DRIVE_READ_BUSY, f64::NAN);
             let _ = count.send(());
-            if turn == 1 {
-                return Err(ProbeError::Drive);
+            if turn <= 2 {
+                Err(ProbeError::Drive)
+            } else {
+                Ok(())
             }
-            Ok(vec![
-                (metrics::DRIVE_READS, 1.0),
-                (metrics::DRIVE_READ_BUSY, f64::NAN),
-            ])
         });
         let running = Sampler::start(
             vec![Box::new(probe)],
             Duration::from_millis(50),
             Instant::now(),
         );
-        for _ in 0..5 {
+        for _ in 0..6 {
             counted.recv_timeout(Duration::from_mins(1)).unwrap();
         }
-        let (samples, gaps) = running.finish();
+        let (series, gaps) = running.finish();
+        // Two in a row are one gap.
         assert!(
-            gaps.iter()
-                .any(|gap| matches!(gap.error, ProbeError::Drive))
+            gaps[0].reason.contains("drive") && gaps[0].to_s > gaps[0].from_s,
+            "{gaps:?}"
         );
-        assert!(!samples.is_empty());
-        assert!(samples.iter().all(|sample| sample.metric == "drive.reads"));
-        let times: Vec<f64> = samples.iter().map(|sample| sample.time_s).collect();
-        assert!(times.is_sorted());
+        assert_eq!(series.len(), 1);
+        let sampled = times(&series, metrics::DRIVE_READS);
+        assert!(sampled.is_sorted() && sampled[0] > gaps[0].to_s);
+    }
+
+    #[test]
+    fn what_a_probe_lost_is_named_once_and_lasts_until_the_end() {
+        let (count, counted) = mpsc::channel();
+        let mut turn = 0;
+        let probe = Scripted(move |readings: &mut Readings| {
+            turn += 1;
+            if turn == 1 {
+                readings.lose("INNODB_METRICS", ProbeError::Drive);
+            }
+            readings.add(metrics::STATUS_QUESTIONS, 1.0);
+            let _ = count.send(());
+            Ok(())
+        });
+        let interval = Duration::from_millis(50);
+        let running = Sampler::start(vec![Box::new(probe)], interval, Instant::now());
+        for _ in 0..3 {
+            counted.recv_timeout(Duration::from_mins(1)).unwrap();
+        }
+        let (series, gaps) = running.finish();
+        let named: Vec<_> = gaps
+            .iter()
+            .filter(|gap| gap.source == "INNODB_METRICS")
+            .collect();
+        assert_eq!(named.len(), 1);
+        let last_s = *times(&series, metrics::STATUS_QUESTIONS).last().unwrap();
+        assert!(named[0].to_s >= last_s);
     }
 }

@@ -7,111 +7,213 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use mysql::prelude::Queryable;
-use weir_model::{Flavor, Metric, metrics};
-use weir_probe::{HostProbe, Probe, ProbeError, ProcessProbe, Sampler, StatusProbe};
+use rustix::process::{Pid, Signal, kill_process};
+use weir_model::{Endpoint, Flavor, Metric, Secret, Series, metrics};
+use weir_probe::{HostProbe, Probe, ProbeError, ProcessProbe, Readings, Sampler, ServerProbe};
 use weir_server::testing;
 
-fn read(probe: &mut StatusProbe) -> BTreeMap<&'static str, f64> {
-    let readings = probe.sample().unwrap();
-    readings
-        .into_iter()
-        .map(|(metric, value)| (metric.name, value))
-        .collect()
+const FLAVORS: [Flavor; 2] = [Flavor::Mysql, Flavor::Mariadb];
+
+/// `name` or `name[instance]` -> value.
+fn read(probe: &mut ServerProbe) -> BTreeMap<String, f64> {
+    let mut readings = Readings::default();
+    probe.sample(&mut readings).unwrap();
+    let named = readings.pending().map(|(metric, instance, value)| {
+        let name = match instance {
+            "" => metric.to_owned(),
+            instance => format!("{metric}[{instance}]"),
+        };
+        (name, value)
+    });
+    named.collect()
 }
 
-fn rows_and_statements_are_counted(flavor: Flavor, absent: &[Metric]) {
-    let (server, _directory) = testing::start(flavor);
-    let mut connection = testing::connect(&server.endpoint());
-    connection
-        .query_drop("CREATE TABLE t (a INT PRIMARY KEY, b INT) ENGINE = InnoDB")
-        .unwrap();
-    let mut probe = StatusProbe::new(server.endpoint());
-    let before = read(&mut probe);
-    connection
-        .query_drop("INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)")
-        .unwrap();
-    connection
-        .query_drop("UPDATE t SET b = 7 WHERE a = 1")
-        .unwrap();
-    connection.query_drop("DELETE FROM t WHERE a = 2").unwrap();
-    let after = read(&mut probe);
-
-    for metric in metrics::ALL {
-        let expected = metric.name.starts_with("status.") && !absent.contains(metric);
-        assert_eq!(after.contains_key(metric.name), expected, "{}", metric.name);
-    }
-    let grown = |metric: Metric| after[metric.name] - before[metric.name];
-    // Servers change a few rows of their own now and then, so the counts are lower bounds.
-    assert!(grown(metrics::STATUS_ROWS_INSERTED) >= 3.0);
-    assert!(grown(metrics::STATUS_ROWS_UPDATED) >= 1.0);
-    assert!(grown(metrics::STATUS_ROWS_DELETED) >= 1.0);
-    assert!(grown(metrics::STATUS_ROWS_INSERTED) < 100.0);
-    assert!(grown(metrics::STATUS_REDO_WRITTEN) > 0.0);
-    assert!(grown(metrics::STATUS_POOL_READ_REQUESTS) > 0.0);
-    // The three statements and the probe's own one.
-    assert_eq!(grown(metrics::STATUS_QUESTIONS) as u64, 4);
-}
-
-#[test]
-fn mysql_counts_rows_and_statements() {
-    rows_and_statements_are_counted(Flavor::Mysql, &[]);
-}
-
-#[test]
-fn mariadb_counts_rows_and_statements() {
-    rows_and_statements_are_counted(Flavor::Mariadb, &[metrics::STATUS_ROWS_READ]);
-}
-
-fn a_server_that_ends_leaves_gaps_and_the_rest_goes_on(flavor: Flavor) {
-    let (server, _directory) = testing::start(flavor);
-    let probes: Vec<Box<dyn Probe>> = vec![
-        Box::new(HostProbe::new()),
-        Box::new(ProcessProbe::server(server.pid())),
-        Box::new(ProcessProbe::client()),
-        Box::new(StatusProbe::new(server.endpoint())),
-    ];
-    let origin = Instant::now();
-    let running = Sampler::start(probes, Duration::from_millis(50), origin);
-    std::thread::sleep(Duration::from_millis(500));
-    server.kill();
-    let killed_s = origin.elapsed().as_secs_f64();
-    std::thread::sleep(Duration::from_millis(500));
-    let (samples, gaps) = running.finish();
-
-    let last_time = |metric: Metric| {
-        let times = samples.iter().filter(|sample| sample.metric == metric.name);
-        times.map(|sample| sample.time_s).fold(f64::NAN, f64::max)
-    };
-    assert!(last_time(metrics::STATUS_QUESTIONS) <= killed_s);
-    assert!(last_time(metrics::SERVER_MEMORY) <= killed_s);
-    assert!(last_time(metrics::HOST_CPU_USER) > killed_s);
-    assert!(last_time(metrics::CLIENT_CPU) > killed_s);
-    let memory = samples
-        .iter()
-        .find(|sample| sample.metric == metrics::SERVER_MEMORY.name);
-    assert!(memory.unwrap().value > 10e6);
-    for probe in ["server status", "server process"] {
-        assert!(gaps.iter().any(|gap| gap.probe == probe), "{gaps:?}");
+/// What the flavour does not tell.
+fn absent(flavor: Flavor) -> &'static [Metric] {
+    match flavor {
+        Flavor::Mysql => &[],
+        Flavor::Mariadb => &[metrics::STATUS_ROWS_READ, metrics::STATUS_REDO_SYNCS],
     }
 }
 
 #[test]
-fn a_mysql_that_ends_leaves_gaps() {
-    a_server_that_ends_leaves_gaps_and_the_rest_goes_on(Flavor::Mysql);
+fn a_server_is_seen_whole() {
+    for flavor in FLAVORS {
+        let (server, _directory) = testing::start(flavor);
+        let mut connection = testing::connect(&server.endpoint());
+        connection
+            .query_drop("CREATE TABLE t (a INT PRIMARY KEY, b INT) ENGINE = InnoDB")
+            .unwrap();
+        let mut probe = ServerProbe::new(server.endpoint());
+        let before = read(&mut probe);
+        connection
+            .query_drop("INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)")
+            .unwrap();
+        connection
+            .query_drop("UPDATE t SET b = 7 WHERE a = 1")
+            .unwrap();
+        connection.query_drop("DELETE FROM t WHERE a = 2").unwrap();
+        let after = read(&mut probe);
+
+        for metric in metrics::ALL {
+            let expected = metric.name.starts_with("status.") && !absent(flavor).contains(metric);
+            let is_of_table = metric.name.starts_with("file.") || metric.name.starts_with("wait.");
+            let found = after.contains_key(metric.name);
+            assert!(
+                found == expected || is_of_table,
+                "{flavor:?} {}",
+                metric.name
+            );
+        }
+        let grown = |name: &str| after[name] - before[name];
+        // Servers change a few rows of their own now and then, so the counts are lower bounds.
+        assert!(grown("status.rows_inserted") >= 3.0);
+        assert!(grown("status.rows_updated") >= 1.0);
+        assert!(grown("status.rows_deleted") >= 1.0);
+        assert!(grown("status.rows_inserted") < 100.0);
+        assert!(grown("status.redo_lsn_bytes") > 0.0);
+        assert!(grown("status.pool_read_requests") > 0.0);
+        // The three statements and the probe's own: not more than one a table.
+        assert!((4.0..12.0).contains(&grown("status.questions")));
+        if flavor == Flavor::Mysql {
+            assert!(grown("file.writes[redo]") > 0.0 && grown("file.sync_time_s[redo]") > 0.0);
+            assert!(after.contains_key("wait.time_s[io/file]"), "{after:?}");
+        }
+    }
 }
 
 #[test]
-fn a_mariadb_that_ends_leaves_gaps() {
-    a_server_that_ends_leaves_gaps_and_the_rest_goes_on(Flavor::Mariadb);
+fn waits_for_row_locks_and_deadlocks_are_seen() {
+    for flavor in FLAVORS {
+        let (server, _directory) = testing::start(flavor);
+        let mut one = testing::connect(&server.endpoint());
+        one.query_drop("CREATE TABLE t (a INT PRIMARY KEY, b INT) ENGINE = InnoDB")
+            .unwrap();
+        one.query_drop("INSERT INTO t VALUES (1, 1), (2, 2)")
+            .unwrap();
+        let mut probe = ServerProbe::new(server.endpoint());
+        let before = read(&mut probe);
+        one.query_drop("BEGIN").unwrap();
+        one.query_drop("UPDATE t SET b = 5 WHERE a = 1").unwrap();
+        let endpoint = server.endpoint();
+        let other = std::thread::spawn(move || {
+            let mut two = testing::connect(&endpoint);
+            two.query_drop("BEGIN").unwrap();
+            two.query_drop("UPDATE t SET b = 6 WHERE a = 2").unwrap();
+            two.query_drop("UPDATE t SET b = 6 WHERE a = 1").is_err()
+        });
+        while read(&mut probe)["status.row_lock_waiting"] < 1.0 {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let failed = one.query_drop("UPDATE t SET b = 5 WHERE a = 2").is_err();
+        one.query_drop("COMMIT").unwrap();
+        assert!(
+            failed | other.join().unwrap(),
+            "{flavor:?}: one of them is the victim"
+        );
+        let after = read(&mut probe);
+        let grown = |name: &str| after[name] - before[name];
+        assert!(grown("status.deadlocks") >= 1.0, "{flavor:?}");
+        assert!(grown("status.row_lock_waits") >= 1.0, "{flavor:?}");
+        assert!(grown("status.row_lock_time_s") > 0.0, "{flavor:?}");
+    }
+}
+
+#[test]
+fn a_server_that_ends_is_a_gap_and_the_rest_goes_on() {
+    for flavor in FLAVORS {
+        let (server, _directory) = testing::start(flavor);
+        let mut status = ServerProbe::new(server.endpoint());
+        let mut process = ProcessProbe::server(server.pid());
+        let mut host = HostProbe::new(None);
+        read(&mut status);
+        let mut readings = Readings::default();
+        process.sample(&mut readings).unwrap();
+        let memory = readings
+            .pending()
+            .find(|(metric, ..)| *metric == metrics::SERVER_MEMORY.name);
+        assert!(memory.unwrap().2 > 10e6);
+        server.kill();
+        let gone = status.sample(&mut readings).unwrap_err();
+        assert!(matches!(gone, ProbeError::Server { .. }), "{gone}");
+        process.sample(&mut readings).unwrap_err();
+        host.sample(&mut readings).unwrap();
+    }
+}
+
+/// Sends `signal` to the server.
+fn signal(pid: u32, signal: Signal) {
+    let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    kill_process(pid, signal).unwrap();
+}
+
+#[test]
+fn a_server_that_stalls_costs_a_gap_and_a_bounded_time() {
+    for flavor in FLAVORS {
+        let (server, _directory) = testing::start(flavor);
+        let mut probe = ServerProbe::new(server.endpoint());
+        read(&mut probe);
+        signal(server.pid(), Signal::STOP);
+        let began = Instant::now();
+        // In the middle of a connection, then while a new one is made.
+        for _ in 0..2 {
+            probe.sample(&mut Readings::default()).unwrap_err();
+        }
+        let probes: Vec<Box<dyn Probe>> = vec![Box::new(probe)];
+        let sampler = Sampler::start(probes, Duration::from_millis(100), Instant::now());
+        let (series, gaps) = sampler.finish();
+        assert!(began.elapsed() < Duration::from_secs(15));
+        assert!(series.is_empty());
+        assert_eq!(gaps[0].source, "server status");
+        signal(server.pid(), Signal::CONT);
+        assert!(read(&mut ServerProbe::new(server.endpoint()))["status.questions"] > 0.0);
+    }
+}
+
+#[test]
+fn what_an_account_may_not_read_is_named_once_and_the_rest_goes_on() {
+    for flavor in FLAVORS {
+        let (server, _directory) = testing::start(flavor);
+        let mut root = testing::connect(&server.endpoint());
+        root.query_drop("CREATE USER poor@localhost IDENTIFIED BY 'secret-of-poor'")
+            .unwrap();
+        let endpoint = Endpoint {
+            user: "poor".to_owned(),
+            password: Secret::new("secret-of-poor"),
+            ..server.endpoint()
+        };
+        let probe = ServerProbe::new(endpoint);
+        // It samples at once, then at the next tick, which does not come.
+        let sampler = Sampler::start(
+            vec![Box::new(probe)],
+            Duration::from_mins(1),
+            Instant::now(),
+        );
+        let (series, gaps) = sampler.finish();
+        assert!(Series::find(&series, metrics::STATUS_POOL_READS).is_some());
+        assert!(Series::find(&series, metrics::STATUS_HISTORY).is_none());
+        let mut lost: Vec<_> = gaps.iter().map(|gap| gap.source.as_str()).collect();
+        lost.sort_unstable();
+        let mut expected = vec!["INNODB_BUFFER_POOL_STATS", "INNODB_METRICS"];
+        expected.extend(["performance_schema file I/O", "performance_schema waits"]);
+        expected.push("replication");
+        assert_eq!(lost, expected, "{flavor:?} {gaps:?}");
+        assert!(gaps[0].reason.contains("PROCESS"), "{gaps:?}");
+        assert!(
+            gaps.iter()
+                .all(|gap| !gap.reason.contains("secret-of-poor"))
+        );
+    }
 }
 
 #[test]
 fn wrong_credentials_are_said_and_not_shown() {
     let (server, _directory) = testing::start(Flavor::Mariadb);
     let mut endpoint = server.endpoint();
-    endpoint.password = weir_model::Secret::new("not-the-password");
-    let error = StatusProbe::new(endpoint).sample().unwrap_err();
-    assert!(matches!(error, ProbeError::Status { .. }));
+    endpoint.password = Secret::new("not-the-password");
+    let mut probe = ServerProbe::new(endpoint);
+    let error = probe.sample(&mut Readings::default()).unwrap_err();
+    assert!(matches!(error, ProbeError::Server { .. }));
     let text = error.to_string();
     assert!(text.contains("Access denied"), "{text}");
     assert!(!text.contains("not-the-password"));

@@ -232,7 +232,7 @@ mod tests {
         for (run, host_cpu) in mine.zip(busy) {
             run.record.utilization.host_cpu = host_cpu;
             run.record.limiter = if host_cpu > 0.8 {
-                Limiter::HostCpu
+                Limiter::ServerCpu
             } else {
                 Limiter::DriveWrite
             };

@@ -97,24 +97,24 @@ fn unit(metric: &Metric) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use weir_model::Series;
+
     use crate::sample;
-    use weir_model::Sample;
 
     #[test]
     fn a_counter_is_a_rate_over_the_measurement_without_the_warm_up() {
         let mut result = sample::study(1, 1);
         let run = &mut result.runs[0];
         // 1,000 a second in the warm-up, then 50.
-        run.samples = (0..=20)
-            .map(|second| {
-                let (warm, measured) = (second.min(10), (second - 10).max(0));
-                Sample {
-                    metric: metrics::STATUS_QUESTIONS.name.to_owned(),
-                    time_s: f64::from(second - 10),
-                    value: f64::from(warm * 1000 + measured * 50),
-                }
-            })
-            .collect();
+        let mut series = Series::new(metrics::STATUS_QUESTIONS, "");
+        for second in 0..=20 {
+            let (warm, measured) = (second.min(10), (second - 10).max(0));
+            series.push(
+                f64::from(second - 10),
+                f64::from(warm * 1000 + measured * 50),
+            );
+        }
+        run.series = vec![series];
         let rate = run.level(&metrics::STATUS_QUESTIONS).unwrap();
         assert!((rate - 50.0).abs() < 1e-9, "{rate}");
         let rows = rows(&result);
@@ -125,11 +125,9 @@ mod tests {
     #[test]
     fn one_sample_gives_no_rate() {
         let mut result = sample::study(1, 1);
-        result.runs[0].samples = vec![Sample {
-            metric: metrics::STATUS_QUESTIONS.name.to_owned(),
-            time_s: 1.0,
-            value: 5.0,
-        }];
+        let mut series = Series::new(metrics::STATUS_QUESTIONS, "");
+        series.push(1.0, 5.0);
+        result.runs[0].series = vec![series];
         assert_eq!(result.runs[0].level(&metrics::STATUS_QUESTIONS), None);
     }
 }

@@ -45,4 +45,4 @@ pub use markdown::markdown;
 pub use parquet::parquet;
 pub use table::table;
 pub use terminal::{finding_line, terminal};
-pub use words::{cell_label, file_kind_name, limiter_explanation, limiter_name};
+pub use words::{cell_label, file_kind_name, limiter_evidence, limiter_explanation, limiter_name};

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use weir_model::{
     Agreement, Analysis, Bytes, Cell, Claim, ClaimVerdict, Comparison, DataPlan, DistributionName,
     DriveProfile, DriveStatistics, Duration, FileKind, FileKindStatistics, Finding, Flavor,
-    IntervalRecord, LatencySummary, Limiter, LoadSettings, Method, MetricKind, OverallEffect, Plan,
-    PlannedRun, Provenance, Ratio, RunRecord, RunResult, Sample, ServerSettings, ServerVersion,
-    Severity, StudyResult, Utilization, Verdict, WorkloadName, metrics,
+    IntervalRecord, LatencySummary, Limiter, LoadSettings, Method, Metric, MetricKind,
+    OverallEffect, Plan, PlannedRun, Provenance, Ratio, RunRecord, RunResult, Series,
+    ServerSettings, ServerVersion, Severity, StudyResult, Utilization, Verdict, WorkloadName,
+    metrics,
 };
 use weir_stats::paired_log_ratio;
 
@@ -232,7 +233,8 @@ fn run(plan: &Plan, planned: PlannedRun, measure_s: u32, noise: &mut Noise) -> R
     RunResult {
         record: record(planned, minute, rate, measure_s),
         intervals,
-        samples: samples(rate, measure_s),
+        series: series(rate, measure_s),
+        gaps: Vec::new(),
         variables: variables(&plan.cells[planned.cell]),
         variables_changed: strings(&[("gtid_executed", "after the load")]),
         drive: Some(drive_statistics(kind, rate, f64::from(measure_s))),
@@ -271,12 +273,13 @@ fn record(planned: PlannedRun, minute: usize, rate: f64, measure_s: u32) -> RunR
             drive_write: [0.98, 0.97, 0.55, 0.31][kind],
             steal: 0.004,
             iowait: [0.27, 0.08, 0.05, 0.04][kind],
+            ..Utilization::default()
         },
         limiter: [
             Limiter::DriveWrite,
             Limiter::DriveWrite,
-            Limiter::HostCpu,
-            Limiter::HostCpu,
+            Limiter::ServerCpu,
+            Limiter::ServerCpu,
         ][kind],
         approach: weir_model::Approach::default(),
     }
@@ -303,30 +306,27 @@ fn interval(second: u32, rate: f64, noise: &mut Noise) -> IntervalRecord {
 }
 
 /// Every metric each second: counters that grow evenly, gauges that stand still.
-fn samples(rate: f64, measure_s: u32) -> Vec<Sample> {
-    let seconds = 0..=WARMUP_S + measure_s;
-    seconds
-        .flat_map(|second| {
-            metrics::ALL.iter().map(move |metric| {
-                let per_s = match metric.name {
-                    "status.pool_read_requests" => rate * 22.0,
-                    "status.pool_reads" => rate * 0.4,
-                    _ if metric.unit == "bytes" => rate * 5_000.0,
-                    _ if metric.unit == "s" => rate / 9_000.0,
-                    _ => rate / 3.0,
-                };
-                let value = match metric.kind {
-                    MetricKind::Counter => per_s * f64::from(second),
-                    MetricKind::Gauge => per_s,
-                };
-                Sample {
-                    metric: metric.name.to_owned(),
-                    time_s: f64::from(second) - f64::from(WARMUP_S),
-                    value,
-                }
-            })
-        })
-        .collect()
+fn series(rate: f64, measure_s: u32) -> Vec<Series> {
+    let of = |metric: &Metric| {
+        let per_s = match metric.name {
+            "status.pool_read_requests" => rate * 22.0,
+            "status.pool_reads" => rate * 0.4,
+            _ if metric.unit == "bytes" => rate * 5_000.0,
+            _ if metric.unit == "s" => rate / 9_000.0,
+            _ => rate / 3.0,
+        };
+        let instance = if metric.per.is_empty() { "" } else { "data" };
+        let mut series = Series::new(*metric, instance);
+        for second in 0..=WARMUP_S + measure_s {
+            let value = match metric.kind {
+                MetricKind::Counter => per_s * f64::from(second),
+                MetricKind::Gauge => per_s,
+            };
+            series.push(f64::from(second) - f64::from(WARMUP_S), value);
+        }
+        series
+    };
+    metrics::ALL.iter().map(of).collect()
 }
 
 fn variables(cell: &Cell) -> BTreeMap<String, String> {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use weir_model::{
-    Agreement, Cell, DistributionName, FileKind, Flavor, Limiter, Method, Scale, Severity, Verdict,
+    Agreement, Cell, DistributionName, FileKind, Flavor, Limiter, Method, RunRecord, Scale,
+    Severity, Verdict,
 };
 
 use crate::number::grouped;
@@ -36,29 +37,82 @@ pub(crate) fn levels_phrase(levels: &BTreeMap<String, String>) -> String {
 /// What limited a run, in a few words.
 pub fn limiter_name(limiter: Limiter) -> &'static str {
     match limiter {
-        Limiter::HostCpu => "CPU of the host",
-        Limiter::Client => "load engine",
-        Limiter::DriveRead => "drive, reading",
-        Limiter::DriveWrite => "drive, writing",
-        Limiter::Waiting => "waiting",
+        Limiter::ServerCpu => "server CPU",
+        Limiter::ClientCpu => "client CPU",
+        Limiter::DriveRead => "drive read",
+        Limiter::DriveWrite => "drive write",
+        Limiter::Flush => "flush",
+        Limiter::Lock => "lock",
+        Limiter::Network => "network",
+        Limiter::Memory => "memory",
+        Limiter::OfferedRate => "offered rate",
+        Limiter::Unexplained => "unexplained",
     }
 }
 
 /// What it means that a run was limited so, and what a reader may conclude from it.
 pub fn limiter_explanation(limiter: Limiter) -> &'static str {
     match limiter {
-        Limiter::HostCpu => {
-            "all cores of the host were saturated, so a faster drive would not show here"
+        Limiter::ServerCpu => {
+            "the time went into the server's work on the CPU, so a faster drive would not show here"
         }
-        Limiter::Client => {
-            "the load engine was saturated, so the run says nothing about the server's limit"
+        Limiter::ClientCpu => {
+            "Weir's own work took the CPU, so the run says nothing about the server's limit"
         }
-        Limiter::DriveRead => "the drive served as many reads as it can",
+        Limiter::DriveRead => "connections waited for pages from the drive",
         Limiter::DriveWrite => "the drive's media wrote as much as it can",
-        Limiter::Waiting => {
-            "nothing was saturated: time went into commits, locks or round trips, which more \
-             connections or lower latency would shorten"
+        Limiter::Flush => {
+            "commits waited for the logs to be written and flushed: lower latency or more \
+             connections would help, bandwidth would not"
         }
+        Limiter::Lock => "transactions waited for each other's row locks",
+        Limiter::Network => "the time went into the way between client and server",
+        Limiter::Memory => "the host had too little memory: it swapped or read its own pages again",
+        Limiter::OfferedRate => "the rate was kept: the run says nothing about what is possible",
+        Limiter::Unexplained => "nothing that is measured was saturated or held most connections",
+    }
+}
+
+/// The numbers that made a run's limiter what it is: `13.2 of 16 connections waited for commits`.
+pub fn limiter_evidence(record: &RunRecord) -> String {
+    let used = &record.utilization;
+    let connections = &used.connections;
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let at = |place: Option<f64>, what: &str| {
+        let place = place.unwrap_or(0.0);
+        format!("{place:.1} of {:.0} connections {what}", connections.all)
+    };
+    match record.limiter {
+        Limiter::ServerCpu => format!(
+            "cores {} busy, {:.1} of them with the server",
+            percent(used.host_cpu),
+            used.server_cores
+        ),
+        Limiter::ClientCpu => format!(
+            "load engine {:.1} and drive emulation {:.1} cores, the busiest reactor {}",
+            used.client_cores,
+            used.drive_cores,
+            percent(used.client_cpu)
+        ),
+        Limiter::DriveRead => format!(
+            "read units {} busy, {}",
+            percent(used.drive_read),
+            at(connections.read, "waited for a read")
+        ),
+        Limiter::DriveWrite => format!("media {} busy writing", percent(used.drive_write)),
+        Limiter::Flush => at(connections.flush, "waited for the logs"),
+        Limiter::Lock => at(connections.lock, "waited for row locks"),
+        Limiter::Network => at(connections.network, "were on their way"),
+        Limiter::Memory => format!(
+            "a task waited for memory {} of the time",
+            percent(used.memory.unwrap_or(0.0))
+        ),
+        Limiter::OfferedRate => at(Some(connections.busy), "had work"),
+        Limiter::Unexplained => format!(
+            "cores {} busy, {}",
+            percent(used.host_cpu),
+            at(Some(connections.server_cpu), "on the server's cores")
+        ),
     }
 }
 

@@ -15,10 +15,10 @@ use rusqlite::{Connection, OpenFlags};
 pub use error::StoreError;
 
 /// Version of the schema that this crate writes. It reads the one before as well.
-pub const SCHEMA_VERSION: i64 = 2;
+pub const SCHEMA_VERSION: i64 = 3;
 
 /// What lets a result of the schema before be read as one of this.
-const PREVIOUS_AS_CURRENT: &str = include_str!("schema-1-as-2.sql");
+const PREVIOUS_AS_CURRENT: &str = include_str!("schema-2-as-3.sql");
 
 /// An open result.
 #[derive(Debug)]

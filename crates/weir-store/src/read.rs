@@ -5,8 +5,8 @@ use std::collections::btree_map::Entry;
 
 use rusqlite::{Params, Row};
 use weir_model::{
-    Approach, IntervalRecord, LatencySummary, Limiter, Provenance, RunRecord, RunResult, Sample,
-    StudyResult, Utilization,
+    Approach, Gap, IntervalRecord, LatencySummary, Limiter, Provenance, RunRecord, RunResult,
+    Series, StudyResult, Utilization,
 };
 
 use crate::rows::decode;
@@ -119,7 +119,8 @@ impl Store {
         Ok(RunResult {
             record,
             intervals: self.read_intervals(row.id)?,
-            samples: self.read_samples(row.id)?,
+            series: self.read_series(row.id)?,
+            gaps: self.read_gaps(row.id)?,
             variables,
             variables_changed: self.read_changed(row.id)?,
             drive,
@@ -149,14 +150,48 @@ impl Store {
         })
     }
 
-    fn read_samples(&self, run: i64) -> Result<Vec<Sample>, StoreError> {
-        let sql = "SELECT metric.name, time_s, value FROM sample JOIN metric \
-                   ON metric.id = sample.metric WHERE run = ? ORDER BY time_s, metric.id";
+    fn read_series(&self, run: i64) -> Result<Vec<Series>, StoreError> {
+        let sql = "SELECT metric, time_s, value FROM sample WHERE run = ? ORDER BY metric, time_s";
+        let points: Vec<(i64, f64, f64)> = self.collect(sql, [run], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?;
+        points
+            .chunk_by(|a, b| a.0 == b.0)
+            .map(|points| {
+                let mut series = self.series_of(points[0].0)?;
+                for (_, time_s, value) in points {
+                    series.push(*time_s, *value);
+                }
+                Ok(series)
+            })
+            .collect()
+    }
+
+    /// A series of the metric with this number, without samples.
+    fn series_of(&self, metric: i64) -> Result<Series, StoreError> {
+        let sql = "SELECT name, instance FROM metric WHERE id = ?";
+        let read = || {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            statement.query_row([metric], |row| {
+                Ok(Series {
+                    metric: row.get(0)?,
+                    instance: row.get(1)?,
+                    ..Series::default()
+                })
+            })
+        };
+        read().map_err(self.error("read"))
+    }
+
+    fn read_gaps(&self, run: i64) -> Result<Vec<Gap>, StoreError> {
+        let sql =
+            "SELECT source, from_s, to_s, reason FROM gap WHERE run = ? ORDER BY from_s, source";
         self.collect(sql, [run], |row| {
-            Ok(Sample {
-                metric: row.get(0)?,
-                time_s: row.get(1)?,
-                value: row.get(2)?,
+            Ok(Gap {
+                source: row.get(0)?,
+                from_s: row.get(1)?,
+                to_s: row.get(2)?,
+                reason: row.get(3)?,
             })
         })
     }
@@ -214,7 +249,7 @@ impl RunRow {
                 transactions_per_s: row.get(7)?,
                 errors: row.get(8)?,
                 unfinished: row.get(9)?,
-                limiter: Limiter::Waiting,
+                limiter: Limiter::Unexplained,
                 latency: LatencySummary::default(),
                 utilization: Utilization::default(),
                 approach: Approach::default(),

@@ -1,4 +1,4 @@
--- Schema 2 of a result; docs/result.md describes it. All times in seconds since the measurement began unless named otherwise.
+-- Schema 3 of a result; docs/result.md describes it. All times in seconds since the measurement began unless named otherwise.
 
 CREATE TABLE study (
     only_row       INTEGER PRIMARY KEY CHECK (only_row = 1),
@@ -60,16 +60,29 @@ CREATE INDEX interval_of_run ON interval (run);
 
 CREATE TABLE metric (
     id   INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE                   -- the unit stands last: server.cpu_s
+    name TEXT NOT NULL,                         -- the unit stands last: server.cpu_s
+    instance TEXT NOT NULL,                     -- which core, device or kind of file; empty: only one
+    UNIQUE (name, instance)
 );
 
+-- Series after series, so that one is read without the others; no row number, no index beside it.
 CREATE TABLE sample (
     run    INTEGER NOT NULL REFERENCES run (id),
     metric INTEGER NOT NULL REFERENCES metric (id),
     time_s REAL NOT NULL,
-    value  REAL NOT NULL
+    value  REAL NOT NULL,
+    PRIMARY KEY (run, metric, time_s)
+) WITHOUT ROWID;
+
+-- When a source gave no samples.
+CREATE TABLE gap (
+    run    INTEGER NOT NULL REFERENCES run (id),
+    source TEXT NOT NULL,                       -- server status, INNODB_METRICS, ...
+    from_s REAL NOT NULL,
+    to_s   REAL NOT NULL,
+    reason TEXT NOT NULL
 );
-CREATE INDEX sample_of_run ON sample (run);
+CREATE INDEX gap_of_run ON gap (run);
 
 -- A server has hundreds of variables and the runs of a cell have the same: each set is kept once.
 CREATE TABLE variable_set (

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use weir_model::{
-    Approach, Cell, DataPlan, DistributionName, DriveStatistics, Duration, Flavor, IntervalRecord,
-    LatencySummary, Limiter, LoadSettings, Plan, PlannedRun, Provenance, Repetition, RunRecord,
-    RunResult, Sample, Scale, ServerSettings, StudyResult, Utilization, WorkloadName,
+    Approach, Cell, DataPlan, DistributionName, DriveStatistics, Duration, Flavor, Gap,
+    IntervalRecord, LatencySummary, Limiter, LoadSettings, Plan, PlannedRun, Provenance,
+    Repetition, RunRecord, RunResult, Scale, Series, ServerSettings, StudyResult, Utilization,
+    WorkloadName,
 };
 
 use crate::{Store, StoreError};
@@ -113,10 +114,16 @@ fn run(repetition: u32) -> RunResult {
                 ..IntervalRecord::default()
             },
         ],
-        samples: vec![Sample {
-            metric: "host.cpu_user_s".into(),
-            time_s: 0.5,
-            value: 7.25,
+        series: vec![
+            series("host.cpu_user_s", ""),
+            series("drive.file_reads", "redo"),
+            series("drive.file_reads", "data"),
+        ],
+        gaps: vec![Gap {
+            source: "server status".into(),
+            from_s: 1.0,
+            to_s: 1.5,
+            reason: "no answer".into(),
         }],
         variables: BTreeMap::from([("a".into(), "1".into()), ("b".into(), "2".into())]),
         variables_changed: BTreeMap::from([("b".into(), "3".into())]),
@@ -126,6 +133,15 @@ fn run(repetition: u32) -> RunResult {
         }),
         commands: vec!["mysqld --defaults-file=(run)/my.cnf".into()],
         histogram: vec![1, 2, 3],
+    }
+}
+
+fn series(metric: &str, instance: &str) -> Series {
+    Series {
+        metric: metric.into(),
+        instance: instance.into(),
+        times_s: vec![-0.5, 0.5],
+        values: vec![7.25, 8.0],
     }
 }
 
@@ -215,28 +231,37 @@ fn a_new_result_appears_whole_also_after_a_killed_attempt() {
     assert_eq!(names, ["result.sqlite"]);
 }
 
-/// A result that Weir made with schema 1: two runs on a real server.
-const SCHEMA_1: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/schema-1.sqlite");
+/// A result that Weir made with schema 2: two runs on a real server.
+const SCHEMA_2: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/schema-2.sqlite");
 
 #[test]
 fn a_result_of_the_schema_before_is_read_and_not_changed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("result.sqlite");
-    std::fs::copy(SCHEMA_1, &path).unwrap();
+    std::fs::copy(SCHEMA_2, &path).unwrap();
     let before = std::fs::read(&path).unwrap();
     let mut store = Store::open(&path).unwrap();
     let result = store.read().unwrap();
     assert_eq!(result.plan.title, "Doublewrite, very small");
     assert_eq!(result.plan.claims[0].value.to_bits(), 1.48_f64.to_bits());
-    assert_eq!(result.provenance, Provenance::default());
+    assert_eq!(result.provenance.command[1], "run");
     let [first, second] = result.runs.as_slice() else {
         panic!("two runs expected")
     };
-    assert_eq!((first.record.cell, second.record.cell), (1, 0));
-    assert_eq!(first.variables["innodb_doublewrite"], "OFF");
-    assert_eq!(second.variables["innodb_doublewrite"], "ON");
+    assert_eq!((first.record.cell, second.record.cell), (0, 1));
+    // Its word then was `host_cpu`.
+    assert_eq!(first.record.limiter, Limiter::ServerCpu);
+    assert_eq!(first.variables["innodb_doublewrite"], "ON");
+    assert_eq!(second.variables["innodb_doublewrite"], "OFF");
+    assert!(first.gaps.is_empty());
     assert_eq!(first.variables.len() + second.variables.len(), 1208);
-    assert_eq!(first.samples.len() + second.samples.len(), 264);
+    let samples = |run: &RunResult| {
+        run.series
+            .iter()
+            .map(|series| series.values.len())
+            .sum::<usize>()
+    };
+    assert_eq!(samples(first) + samples(second), 264);
     assert_eq!(first.intervals.len(), 3);
     assert!(!first.histogram.is_empty() && first.drive.is_some());
     assert!(matches!(
@@ -261,6 +286,6 @@ fn the_same_variables_are_stored_once() {
         count.unwrap()
     };
     assert_eq!(count("SELECT count(*) FROM variable_set"), 2);
-    assert_eq!(count("SELECT count(*) FROM metric"), 1);
+    assert_eq!(count("SELECT count(*) FROM metric"), 3);
     assert_eq!(store.read().unwrap().runs, [run(1), run(2), other]);
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
-use weir_model::{Plan, RunResult, StudyResult};
+use weir_model::{Plan, RunResult, Series, StudyResult};
 
 use crate::rows::encode;
 use crate::{SCHEMA_VERSION, Store, StoreError};
@@ -121,7 +121,7 @@ fn insert_run(transaction: &Transaction<'_>, run: &RunResult) -> rusqlite::Resul
     let sql = "INSERT INTO histogram VALUES (?, ?)";
     transaction.execute(sql, params![id, run.histogram])?;
     insert_intervals(transaction, id, run)?;
-    insert_samples(transaction, id, run)?;
+    insert_series(transaction, id, run)?;
     insert_changed(transaction, id, run)
 }
 
@@ -151,27 +151,32 @@ fn insert_intervals(
     Ok(())
 }
 
-fn insert_samples(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rusqlite::Result<()> {
-    let mut known = BTreeMap::new();
+fn insert_series(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rusqlite::Result<()> {
     let mut statement = transaction.prepare_cached("INSERT INTO sample VALUES (?, ?, ?, ?)")?;
-    for sample in &run.samples {
-        let metric = match known.get(sample.metric.as_str()) {
-            Some(metric) => *metric,
-            None => *known
-                .entry(sample.metric.as_str())
-                .or_insert(metric(transaction, &sample.metric)?),
-        };
-        statement.execute(params![id, metric, sample.time_s, sample.value])?;
+    for series in &run.series {
+        let metric = metric(transaction, series)?;
+        for (time_s, value) in series.points() {
+            statement.execute(params![id, metric, time_s, value])?;
+        }
+    }
+    let mut statement = transaction.prepare_cached("INSERT INTO gap VALUES (?, ?, ?, ?, ?)")?;
+    for gap in &run.gaps {
+        statement.execute(params![id, gap.source, gap.from_s, gap.to_s, gap.reason])?;
     }
     Ok(())
 }
 
-/// The number of a metric, given to it when it is first met.
-fn metric(transaction: &Transaction<'_>, name: &str) -> rusqlite::Result<i64> {
-    transaction.execute("INSERT OR IGNORE INTO metric (name) VALUES (?)", [name])?;
-    transaction.query_row("SELECT id FROM metric WHERE name = ?", [name], |row| {
-        row.get(0)
-    })
+/// The number of a series' metric and instance, given to it when it is first met.
+fn metric(transaction: &Transaction<'_>, series: &Series) -> rusqlite::Result<i64> {
+    let key = [&series.metric, &series.instance];
+    let known = "SELECT id FROM metric WHERE name = ? AND instance = ?";
+    let mut known = transaction.prepare_cached(known)?;
+    if let Some(id) = known.query_row(key, |row| row.get(0)).optional()? {
+        return Ok(id);
+    }
+    let new = "INSERT INTO metric (name, instance) VALUES (?, ?)";
+    transaction.execute(new, key)?;
+    Ok(transaction.last_insert_rowid())
 }
 
 fn insert_changed(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rusqlite::Result<()> {

@@ -1,6 +1,6 @@
 //! The runs of a result by cell, and what is read off a run.
 
-use weir_model::{Metric, RunResult, StudyResult, metrics};
+use weir_model::{Metric, RunResult, Series, StudyResult, metrics};
 
 /// What a comparison is about unless somebody asks for another metric.
 pub(crate) const THROUGHPUT: &str = "queries_per_s";
@@ -103,7 +103,6 @@ pub(crate) fn measured_series(run: &RunResult) -> Vec<f64> {
 
 /// How far a counter went from the first to the last sample of a run, its warm-up included.
 pub(crate) fn counted(run: &RunResult, counter: &Metric) -> Option<f64> {
-    let mut samples = run.samples.iter().filter(|s| s.metric == counter.name);
-    let first = samples.next()?;
-    Some(samples.next_back()?.value - first.value)
+    let values = &Series::find(&run.series, *counter)?.values;
+    (values.len() > 1).then(|| values[values.len() - 1] - values[0])
 }

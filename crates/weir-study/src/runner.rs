@@ -9,6 +9,7 @@ mod commands;
 mod data;
 mod drives;
 mod host;
+mod limiter;
 mod place;
 mod stage;
 mod usage;

@@ -379,13 +379,12 @@ mod tests {
             run.record.cell = number % 1000;
             run.record.repetition = 1 + (number / 1000) as u32;
             run.intervals = run.intervals.iter().cycle().take(5).copied().collect();
-            run.samples = (0..5)
-                .map(|second| weir_model::Sample {
-                    metric: "server.cpu_s".into(),
-                    time_s: f64::from(second),
-                    value: 1.0,
-                })
-                .collect();
+            run.series = vec![weir_model::Series {
+                metric: "server.cpu_s".into(),
+                times_s: (0..5).map(f64::from).collect(),
+                values: vec![1.0; 5],
+                ..weir_model::Series::default()
+            }];
             let doublewrite = &cells[number % 2].variables["innodb_doublewrite"];
             run.variables = (0..20).map(|n| (format!("v{n}"), n.to_string())).collect();
             let name = "innodb_doublewrite".to_owned();

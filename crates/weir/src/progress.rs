@@ -79,11 +79,12 @@ impl<'a> Progress<'a> {
                 record,
             } => self.line(&format!(
                 "run {position} of {total}: {label}, repetition {}: {:.0} queries/s, p99 {:.1} ms, \
-                 limited by {}",
+                 limited by {} ({})",
                 record.repetition,
                 record.queries_per_s,
                 record.latency.us_p99 / 1e3,
-                weir_report::limiter_name(record.limiter)
+                weir_report::limiter_name(record.limiter),
+                weir_report::limiter_evidence(record)
             )),
         }
     }

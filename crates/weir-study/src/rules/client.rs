@@ -23,7 +23,7 @@ const CLIENT_CPU_MAX: f64 = 0.70;
 
 fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
     let records = || evidence.runs_of(comparison).map(|run| &run.record);
-    if records().any(|record| record.limiter == Limiter::Client) {
+    if records().any(|record| record.limiter == Limiter::ClientCpu) {
         let message = "the load engine was saturated: this compares the client with itself; \
                        lower the throughput or give the client more cores";
         return Some(RULE.error(message.to_owned()));

@@ -15,7 +15,8 @@ pub(super) const RULE: Rule = Rule {
               (innodb_flush_log_at_trx_commit = 1), binary log flushed (sync_binlog = 1, or no binary \
               log), pages whole after a power cut (doublewrite on, or atomic writes of a page that a power-cut test in `[[crash_tests]]` showed; a maker's word is another grade), flushes \
               sent to the media (innodb_flush_method, or a power-protected cache). Error: the grades of \
-              two cells differ and the factor is something else. Warning: the factor is one of these \
+              two cells differ and the factor is something else, or one of these settings had another value \
+              after a run than before it. Warning: the factor is one of these \
               settings, so that the ratio is the price of safety.",
     reason: "A setting that may lose the last second, or a page, is faster because it does less. Study 1 \
              compared a drive without doublewrite with one with it; study 2 mounted `nobarrier` over \
@@ -98,6 +99,9 @@ fn grade<'a>(
 }
 
 fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
+    if let Some(finding) = changed_meanwhile(evidence, comparison) {
+        return Some(finding);
+    }
     let grade_of = |cell: usize| {
         let run = evidence.first_run(cell)?;
         let variable = |name: &str| run.variables.get(name).map(String::as_str);
@@ -114,6 +118,24 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
         .into_iter()
         .collect::<Vec<_>>();
     judge(&comparison.factor, &declared, &baseline, &level)
+}
+
+/// A run whose durability was changed under it was as safe as neither value says.
+fn changed_meanwhile(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
+    let plan = &evidence.result.plan;
+    let mut changes = evidence.runs_of(comparison).flat_map(|run| {
+        let of_run = run.variables_changed.iter();
+        let durable = of_run.filter(|(name, _)| DURABILITY.contains(&name.as_str()));
+        durable.map(move |(name, after)| (run, name, after))
+    });
+    let (run, name, after) = changes.next()?;
+    let before = run.variables.get(name).map_or("unknown", String::as_str);
+    Some(RULE.error(format!(
+        "{name} was {before} before and {after} after repetition {} of {}: durability changed under \
+         the run, so it cannot be ranked; keep others off the server",
+        run.record.repetition,
+        plan.cells[run.record.cell].label()
+    )))
 }
 
 /// The finding about two grades of cells that differ in the settings `declared`.

@@ -66,7 +66,8 @@ fn run(cell: usize, repetition: u32, queries_per_s: f64) -> RunResult {
             approach: weir_model::Approach::default(),
         },
         intervals: (1..=10).map(f64::from).map(interval).collect(),
-        samples: vec![],
+        series: vec![],
+        gaps: vec![],
         variables: [
             ("innodb_doublewrite", doublewrite),
             ("innodb_page_size", "16384"),
@@ -284,17 +285,13 @@ fn r6_a_redo_log_or_a_pool_that_did_not_turn_is_named() {
                     run.variables.insert(name, size.to_owned());
                 }
                 let counters = [("redo_written_bytes", written), ("pool_reads", pages)];
-                run.samples = [-10.0, 1800.0]
-                    .into_iter()
-                    .zip([0.0, 1.0])
-                    .flat_map(|(time_s, share)| {
-                        counters.map(|(name, value)| weir_model::Sample {
-                            metric: format!("status.{name}"),
-                            time_s,
-                            value: 7.0 + value * share,
-                        })
-                    })
-                    .collect();
+                let series = counters.map(|(name, value)| weir_model::Series {
+                    metric: format!("status.{name}"),
+                    times_s: vec![-10.0, 1800.0],
+                    values: vec![7.0, 7.0 + value],
+                    ..weir_model::Series::default()
+                });
+                run.series = series.to_vec();
             }
         }
     };
@@ -335,7 +332,7 @@ fn r7_stalls_behind_a_mean_are_named() {
 fn r14_a_busy_client_is_named_and_a_saturated_one_forbids() {
     let busy = |result: &mut StudyResult| result.runs[0].record.utilization.client_cpu = 0.8;
     assert_eq!(spoiled(busy), warned("R14"));
-    let saturated = |result: &mut StudyResult| result.runs[0].record.limiter = Limiter::Client;
+    let saturated = |result: &mut StudyResult| result.runs[0].record.limiter = Limiter::ClientCpu;
     assert_eq!(spoiled(saturated), invalid("R14"));
 }
 
@@ -396,6 +393,24 @@ fn r1_levels_that_move_several_settings_together_are_told() {
     let told = |rule: &str| findings.iter().find(|finding| finding.rule == rule);
     let message = &told("R1").unwrap().message;
     assert!(message.contains("innodb_doublewrite, threads"), "{message}");
+}
+
+#[test]
+fn r2_durability_that_changed_under_a_run_forbids_its_verdict() {
+    let changed = |name: &'static str| {
+        move |result: &mut StudyResult| {
+            let changed = &mut result.runs[1].variables_changed;
+            changed.insert(name.to_owned(), "2".to_owned());
+        }
+    };
+    let (rules, verdict) = spoiled(changed("innodb_flush_log_at_trx_commit"));
+    assert!(
+        rules.contains(&("R2".to_owned(), Severity::Error)),
+        "{rules:?}"
+    );
+    assert_eq!(verdict, Verdict::Invalid);
+    let (rules, _) = spoiled(changed("innodb_io_capacity"));
+    assert!(!rules.iter().any(|(rule, _)| rule == "R2"), "{rules:?}");
 }
 
 #[test]

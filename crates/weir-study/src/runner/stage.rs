@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use weir_drive::{DriveProcess, MountOptions};
 use weir_load::{ArrivalKind, LoadPlan, Rate, reactors_for};
 use weir_model::{Approach, Cell, LoadSettings, Plan, PlannedRun, RunResult};
-use weir_probe::{DriveProbe, HostProbe, Probe, ProcessProbe, Sampler, StatusProbe};
+use weir_probe::{DriveProbe, HostProbe, Probe, ProcessProbe, Sampler, ServerProbe};
 use weir_process::{PathError, WorkDirectory};
 use weir_server::{PrivateServer, StartOptions};
 
@@ -16,6 +16,7 @@ use super::bench::Bench;
 use super::commands;
 use super::data::{self, DataSets};
 use super::drives::Drive;
+use super::usage::Offered;
 use super::warmup;
 use super::watch::{Measured, Watch};
 use crate::setting::{is_setting, without_directory};
@@ -137,6 +138,7 @@ impl Stage {
         stop: &AtomicBool,
         on_event: &mut dyn FnMut(&Event<'_>),
     ) -> Result<Option<Measured>, weir_load::LoadError> {
+        let connections = plan.connections;
         let sampling_began = Instant::now();
         let sampler = Sampler::start(self.probes(), PROBE_INTERVAL, sampling_began);
         let mut watch = Watch::default();
@@ -156,14 +158,18 @@ impl Stage {
             .drive
             .as_ref()
             .and_then(|drive| drive.statistics().ok());
-        let (samples, _gaps) = sampler.finish();
+        let sampled = sampler.finish();
         let outcome = outcome?;
         if stop.load(Ordering::Relaxed) || outcome.stopped_early {
             return Ok(None);
         }
+        let (series, gaps) = watch.relative_to_measurement(sampled, sampling_began);
         Ok(Some(Measured {
+            offered: Offered::of(&outcome, settings, connections),
+            device: weir_probe::block_device(self.home.path()),
             outcome,
-            samples: watch.relative_to_measurement(samples, sampling_began),
+            series,
+            gaps,
             drive: watch
                 .drive_before
                 .zip(drive_after)
@@ -201,10 +207,10 @@ impl Stage {
 
     fn probes(&self) -> Vec<Box<dyn Probe>> {
         let mut probes: Vec<Box<dyn Probe>> = vec![
-            Box::new(HostProbe::new()),
+            Box::new(HostProbe::new(Some(self.home.path().to_owned()))),
             Box::new(ProcessProbe::server(self.server.pid())),
             Box::new(ProcessProbe::client()),
-            Box::new(StatusProbe::new(self.server.endpoint())),
+            Box::new(ServerProbe::new(self.server.endpoint())),
         ];
         if let Some(drive) = &self.drive {
             let mountpoint = drive.mountpoint().to_owned();

@@ -1,152 +1,318 @@
-//! How busy each resource was, and which one limited a run.
+//! How busy each resource was, and where the connections were: from the probes' samples and what
+//! the load engine and the drive counted.
 
-use weir_model::{Limiter, Metric, Sample, Utilization, metrics};
+use weir_load::LoadOutcome;
+use weir_model::{
+    ConnectionTime, DriveStatistics, FileKind, LoadSettings, Metric, Series, Utilization, metrics,
+};
 
-/// Growth of `counter` per second between the samples nearest to `from_s` and `to_s`.
-///
-/// `None` when there are not two samples to compare.
-fn rate(samples: &[Sample], counter: Metric, from_s: f64, to_s: f64) -> Option<f64> {
-    let nearest = |time_s: f64| {
-        let of_metric = samples
-            .iter()
-            .filter(|sample| sample.metric == counter.name);
-        of_metric.min_by(|a, b| {
-            (a.time_s - time_s)
-                .abs()
-                .total_cmp(&(b.time_s - time_s).abs())
-        })
-    };
-    let (first, last) = (nearest(from_s)?, nearest(to_s)?);
-    let elapsed_s = last.time_s - first.time_s;
-    (elapsed_s > 0.0).then(|| (last.value - first.value) / elapsed_s)
+/// What the load engine knows of a run.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Offered {
+    pub(super) connections: f64,
+    /// The load has a rate of its own.
+    pub(super) has_rate: bool,
+    /// Round-trip time that the load engine adds.
+    pub(super) rtt_s: f64,
+    pub(super) measured_s: f64,
+    pub(super) transactions_per_s: f64,
+    /// Statements per second: each is a round trip.
+    pub(super) statements_per_s: f64,
+    /// Transactions per second that changed something, at most.
+    pub(super) commits_per_s: f64,
+    /// Mean latency of transactions.
+    pub(super) latency_s: f64,
+    /// Share of a core that the busiest reactor used, which no probe sees from outside.
+    pub(super) client_cpu: f64,
 }
 
-/// Utilisation between 0 and `measured_s`, from the probes' samples.
-///
-/// `client_cpu` is the busiest reactor's share of a core, which no probe sees from outside.
-pub(super) fn utilization(samples: &[Sample], measured_s: f64, client_cpu: f64) -> Utilization {
-    let rate = |metric| rate(samples, metric, 0.0, measured_s).unwrap_or(0.0);
+impl Offered {
+    pub(super) fn of(outcome: &LoadOutcome, settings: &LoadSettings, threads: u32) -> Self {
+        let per_s = |count: u64| count as f64 / outcome.measured_s;
+        let counts = &outcome.counts;
+        Self {
+            connections: f64::from(threads),
+            has_rate: settings.rate_per_s.is_some(),
+            rtt_s: settings.rtt.as_secs_f64(),
+            measured_s: outcome.measured_s,
+            transactions_per_s: per_s(counts.transactions),
+            statements_per_s: per_s(counts.queries),
+            commits_per_s: per_s(counts.transactions.min(counts.writes)),
+            latency_s: outcome.latency.us_mean * 1e-6,
+            client_cpu: outcome.client_utilization(),
+        }
+    }
+}
+
+/// Utilisation during the measurement. `device` is the block device below the data, if there is
+/// one and no emulated drive; `drive` is what the emulated one counted.
+pub(super) fn utilization(
+    series: &[Series],
+    drive: Option<&DriveStatistics>,
+    device: Option<&str>,
+    load: &Offered,
+) -> Utilization {
+    let samples = Samples {
+        series,
+        measured_s: load.measured_s,
+    };
+    let rate = |metric| samples.rate(metric, "").unwrap_or(0.0);
     let busy = rate(metrics::HOST_CPU_USER) + rate(metrics::HOST_CPU_SYSTEM);
     let stolen = rate(metrics::HOST_CPU_STEAL);
     let waiting = rate(metrics::HOST_CPU_IOWAIT);
     let all = busy + stolen + waiting + rate(metrics::HOST_CPU_IDLE);
     let share = |part: f64| if all > 0.0 { part / all } else { 0.0 };
+    let (drive_read, drive_write) = match device {
+        Some(device) if drive.is_none() => device_usage(&samples, device),
+        _ => (
+            rate(metrics::DRIVE_READ_BUSY),
+            rate(metrics::DRIVE_WRITE_BUSY),
+        ),
+    };
     Utilization {
         host_cpu: share(busy + stolen),
+        host_cores: all,
         server_cores: rate(metrics::SERVER_CPU),
-        client_cpu,
+        server_cores_allowed: samples.mean(metrics::SERVER_CORES).unwrap_or(0.0),
+        client_cpu: load.client_cpu,
+        client_cores: rate(metrics::CLIENT_CPU),
         drive_cores: rate(metrics::DRIVE_CPU),
-        drive_read: rate(metrics::DRIVE_READ_BUSY),
-        drive_write: rate(metrics::DRIVE_WRITE_BUSY),
+        drive_read,
+        drive_write,
         steal: share(stolen),
         iowait: share(waiting),
+        memory: samples.rate(metrics::HOST_PRESSURE_MEMORY_SOME, ""),
+        connections: connections(&samples, drive, load),
     }
 }
 
-/// The most saturated resource; [`Limiter::Waiting`] when none is.
-pub(super) fn limiter(utilization: &Utilization) -> Limiter {
-    let candidates = [
-        (utilization.drive_write, Limiter::DriveWrite),
-        (utilization.drive_read, Limiter::DriveRead),
-        (utilization.host_cpu, Limiter::HostCpu),
-        (utilization.client_cpu, Limiter::Client),
-    ];
-    let busiest = candidates.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
-    match busiest {
-        Some((share, limiter)) if share >= Utilization::SATURATED => limiter,
-        _ => Limiter::Waiting,
+/// The samples of a measurement.
+struct Samples<'a> {
+    series: &'a [Series],
+    measured_s: f64,
+}
+
+impl Samples<'_> {
+    /// Growth of a counter per second.
+    fn rate(&self, metric: Metric, instance: &str) -> Option<f64> {
+        let mut all = Series::instances(self.series, metric);
+        let series = all.find(|series| series.instance == instance)?;
+        series.rate(0.0, self.measured_s)
+    }
+
+    fn mean(&self, metric: Metric) -> Option<f64> {
+        Series::find(self.series, metric)?.mean(0.0, self.measured_s)
+    }
+}
+
+/// For how long a block device was busy, by what its operations' time went into.
+fn device_usage(samples: &Samples<'_>, device: &str) -> (f64, f64) {
+    let rate = |metric| samples.rate(metric, device).unwrap_or(0.0);
+    let busy = rate(metrics::HOST_DEVICE_BUSY);
+    let reads = rate(metrics::HOST_DEVICE_READ_TIME);
+    let writes = rate(metrics::HOST_DEVICE_WRITE_TIME) + rate(metrics::HOST_DEVICE_FLUSH_TIME);
+    let all = reads + writes;
+    if all > 0.0 {
+        (busy * reads / all, busy * writes / all)
+    } else {
+        (0.0, 0.0)
+    }
+}
+
+/// Little's law for each place: time spent there per second is the mean number that are there.
+fn connections(
+    samples: &Samples<'_>,
+    drive: Option<&DriveStatistics>,
+    load: &Offered,
+) -> ConnectionTime {
+    let all = load.connections;
+    let in_transactions = load.transactions_per_s * load.latency_s;
+    let busy = if load.has_rate {
+        in_transactions.min(all)
+    } else {
+        all
+    };
+    let at_most_busy = |place: f64| place.clamp(0.0, busy);
+    let of_kind = |kind| FileTime::of(samples, drive, kind);
+    let read = of_kind(FileKind::Data).map(|file| file.read);
+    let logs = [of_kind(FileKind::Redo), of_kind(FileKind::Binlog)];
+    let flush = logs
+        .into_iter()
+        .flatten()
+        .map(|log| log.waiting(load))
+        .reduce(|sum, log| sum + log);
+    ConnectionTime {
+        all,
+        busy,
+        server_cpu: at_most_busy(samples.rate(metrics::SERVER_CPU, "").unwrap_or(0.0)),
+        read: read.map(at_most_busy),
+        flush: flush.map(at_most_busy),
+        lock: samples
+            .rate(metrics::STATUS_ROW_LOCK_TIME, "")
+            .map(at_most_busy),
+        network: Some(at_most_busy(load.rtt_s * load.statements_per_s)),
+    }
+}
+
+/// Time that operations on a kind of file took, per second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct FileTime {
+    read: f64,
+    /// Writes and flushes: a commit waits for both.
+    write: f64,
+    flushes_per_s: f64,
+}
+
+impl FileTime {
+    /// As the drive counted it, else as the server did (`performance_schema`); `None` if neither.
+    fn of(samples: &Samples<'_>, drive: Option<&DriveStatistics>, kind: FileKind) -> Option<Self> {
+        if let Some(drive) = drive {
+            let file = drive.by_kind.get(&kind).copied().unwrap_or_default();
+            let per_s = |total: f64| total / samples.measured_s;
+            return Some(Self {
+                read: per_s(file.read_latency_s),
+                write: per_s(file.write_latency_s + file.flush_latency_s),
+                flushes_per_s: per_s(file.flushes as f64),
+            });
+        }
+        let rate = |metric| samples.rate(metric, kind.name());
+        Some(Self {
+            read: rate(metrics::FILE_READ_TIME)?,
+            write: rate(metrics::FILE_WRITE_TIME)? + rate(metrics::FILE_SYNC_TIME)?,
+            flushes_per_s: rate(metrics::FILE_SYNCS)?,
+        })
+    }
+
+    /// Connections that wait until a log is written and flushed: each commit for at least one
+    /// flush, and all of them only while one is under way. The second bound tells a commit that
+    /// waits from one that does not (`innodb_flush_log_at_trx_commit = 2`): then there is one flush
+    /// a second, however many commits.
+    fn waiting(&self, load: &Offered) -> f64 {
+        if self.flushes_per_s <= 0.0 {
+            return 0.0;
+        }
+        let latency_s = self.write / self.flushes_per_s;
+        let under_way = self.write.min(1.0);
+        (load.commits_per_s * latency_s).min(under_way * load.connections)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use weir_model::FileKindStatistics;
+
     use super::*;
 
-    fn samples(metric: Metric, values: &[(f64, f64)]) -> Vec<Sample> {
-        let sample = |&(time_s, value)| Sample {
-            metric: metric.name.into(),
-            time_s,
-            value,
-        };
-        values.iter().map(sample).collect()
+    fn load() -> Offered {
+        Offered {
+            connections: 16.0,
+            measured_s: 10.0,
+            transactions_per_s: 2000.0,
+            statements_per_s: 2000.0,
+            commits_per_s: 2000.0,
+            latency_s: 0.002,
+            ..Offered::default()
+        }
     }
 
-    #[test]
-    fn rates_span_the_measurement_only() {
-        let found = samples(
-            metrics::SERVER_CPU,
-            &[
-                (-2.0, 0.0),
-                (0.1, 4.0),
-                (1.0, 5.0),
-                (10.0, 14.0),
-                (12.0, 99.0),
-            ],
-        );
-        let used = utilization(&found, 10.2, 0.0);
-        assert!((used.server_cores - 10.0 / 9.9).abs() < 1e-9, "{used:?}");
+    /// A counter that grew by `growth` in the ten seconds.
+    fn counter(metric: Metric, instance: &str, growth: f64) -> Series {
+        let mut series = Series::new(metric, instance);
+        series.push(0.0, 1.0);
+        series.push(10.0, 1.0 + growth);
+        series
+    }
+
+    fn drive(kind: FileKind, file: FileKindStatistics) -> DriveStatistics {
+        DriveStatistics {
+            by_kind: BTreeMap::from([(kind, file)]),
+            ..DriveStatistics::default()
+        }
     }
 
     #[test]
     fn host_cpu_is_a_share_of_all_time() {
-        let mut found = samples(metrics::HOST_CPU_USER, &[(0.0, 0.0), (10.0, 12.0)]);
-        found.extend(samples(
-            metrics::HOST_CPU_SYSTEM,
-            &[(0.0, 0.0), (10.0, 3.0)],
-        ));
-        found.extend(samples(metrics::HOST_CPU_IDLE, &[(0.0, 0.0), (10.0, 5.0)]));
-        let used = utilization(&found, 10.0, 0.0);
+        let found = [
+            counter(metrics::HOST_CPU_USER, "", 12.0),
+            counter(metrics::HOST_CPU_SYSTEM, "", 3.0),
+            counter(metrics::HOST_CPU_IDLE, "", 5.0),
+        ];
+        let used = utilization(&found, None, None, &load());
         assert!((used.host_cpu - 0.75).abs() < 1e-9, "{used:?}");
+        assert_eq!(used.memory, None, "no pressure, no answer");
     }
 
     #[test]
-    fn the_most_saturated_resource_is_the_limiter() {
-        let idle = Utilization::default();
-        assert_eq!(limiter(&idle), Limiter::Waiting);
-        let cases = [
-            (
-                Utilization {
-                    drive_write: 0.9,
-                    host_cpu: 0.86,
-                    ..idle
-                },
-                Limiter::DriveWrite,
-            ),
-            (
-                Utilization {
-                    drive_read: 0.99,
-                    drive_write: 0.5,
-                    ..idle
-                },
-                Limiter::DriveRead,
-            ),
-            (
-                Utilization {
-                    host_cpu: 0.97,
-                    drive_read: 0.8,
-                    ..idle
-                },
-                Limiter::HostCpu,
-            ),
-            (
-                Utilization {
-                    client_cpu: 0.95,
-                    host_cpu: 0.5,
-                    ..idle
-                },
-                Limiter::Client,
-            ),
-            (
-                Utilization {
-                    drive_write: 0.8,
-                    host_cpu: 0.8,
-                    ..idle
-                },
-                Limiter::Waiting,
-            ),
+    fn commits_wait_for_the_flushes_that_they_cause() {
+        // 500 flushes a second of 1.5 ms with their writes, for 2,000 commits a second.
+        let grouped = FileKindStatistics {
+            flushes: 5000,
+            flush_latency_s: 5.0,
+            write_latency_s: 2.5,
+            ..FileKindStatistics::default()
+        };
+        let used = utilization(&[], Some(&drive(FileKind::Redo, grouped)), None, &load());
+        assert!(
+            (used.connections.flush.unwrap() - 3.0).abs() < 1e-9,
+            "{used:?}"
+        );
+        // One a second: nobody waits for it.
+        let lazy = FileKindStatistics {
+            flushes: 10,
+            flush_latency_s: 0.05,
+            ..FileKindStatistics::default()
+        };
+        let used = utilization(&[], Some(&drive(FileKind::Redo, lazy)), None, &load());
+        assert!(used.connections.flush.unwrap() < 0.1, "{used:?}");
+    }
+
+    #[test]
+    fn without_a_drive_the_server_tells_or_nobody_does() {
+        let of_server = [
+            counter(metrics::FILE_READ_TIME, "data", 40.0),
+            counter(metrics::FILE_WRITE_TIME, "data", 0.0),
+            counter(metrics::FILE_SYNC_TIME, "data", 0.0),
+            counter(metrics::FILE_SYNCS, "data", 0.0),
         ];
-        for (used, expected) in cases {
-            assert_eq!(limiter(&used), expected, "{used:?}");
-        }
+        let told = utilization(&of_server, None, None, &load()).connections;
+        assert!((told.read.unwrap() - 4.0).abs() < 1e-9 && told.flush.is_none());
+        let silent = utilization(&[], None, None, &load()).connections;
+        assert_eq!((silent.read, silent.flush, silent.lock), (None, None, None));
+    }
+
+    #[test]
+    fn no_place_holds_more_connections_than_there_are() {
+        let slow = Offered {
+            rtt_s: 0.1,
+            ..load()
+        };
+        let lock = [counter(metrics::STATUS_ROW_LOCK_TIME, "", 900.0)];
+        let used = utilization(&lock, None, None, &slow).connections;
+        assert_eq!((used.network, used.lock), (Some(16.0), Some(16.0)));
+    }
+
+    #[test]
+    fn a_load_with_a_rate_keeps_few_connections_busy() {
+        let open = Offered {
+            has_rate: true,
+            ..load()
+        };
+        let used = utilization(&[], None, None, &open).connections;
+        assert!((used.busy - 4.0).abs() < 1e-9 && used.all > 15.0);
+    }
+
+    #[test]
+    fn a_block_device_is_busy_with_what_its_time_went_into() {
+        let found = [
+            counter(metrics::HOST_DEVICE_BUSY, "vda", 9.0),
+            counter(metrics::HOST_DEVICE_READ_TIME, "vda", 30.0),
+            counter(metrics::HOST_DEVICE_WRITE_TIME, "vda", 10.0),
+            counter(metrics::HOST_DEVICE_BUSY, "vdb", 10.0),
+        ];
+        let used = utilization(&found, None, Some("vda"), &load());
+        assert!((used.drive_read - 0.675).abs() < 1e-9, "{used:?}");
+        assert!((used.drive_write - 0.225).abs() < 1e-9, "{used:?}");
     }
 }

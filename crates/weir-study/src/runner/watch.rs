@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use weir_drive::DriveProcess;
 use weir_load::LoadOutcome;
 use weir_model::{
-    Approach, DriveStatistics, IntervalRecord, PlannedRun, RunRecord, RunResult, Sample,
+    Approach, DriveStatistics, Gap, IntervalRecord, PlannedRun, RunRecord, RunResult, Series,
 };
 
-use super::usage;
+use super::limiter::limiter;
+use super::usage::{Offered, utilization};
 
 /// What is noted while the load runs.
 #[derive(Default)]
@@ -46,20 +47,24 @@ impl Watch {
         }
     }
 
-    /// Moves the samples' times from the start of the sampling to the start of the measurement.
+    /// Moves the times of samples and gaps from the start of the sampling to the start of the
+    /// measurement.
     pub(super) fn relative_to_measurement(
         &self,
-        mut samples: Vec<Sample>,
+        (mut series, mut gaps): (Vec<Series>, Vec<Gap>),
         sampling_began: Instant,
-    ) -> Vec<Sample> {
+    ) -> (Vec<Series>, Vec<Gap>) {
         let began = self.measurement_began.unwrap_or(sampling_began);
         let shift_s = began
             .saturating_duration_since(sampling_began)
             .as_secs_f64();
-        for sample in &mut samples {
-            sample.time_s -= shift_s;
+        let times = series.iter_mut().flat_map(|series| &mut series.times_s);
+        times.for_each(|time_s| *time_s -= shift_s);
+        for gap in &mut gaps {
+            gap.from_s -= shift_s;
+            gap.to_s -= shift_s;
         }
-        samples
+        (series, gaps)
     }
 }
 
@@ -67,9 +72,13 @@ impl Watch {
 pub(super) struct Measured {
     pub(super) outcome: LoadOutcome,
     pub(super) intervals: Vec<IntervalRecord>,
-    pub(super) samples: Vec<Sample>,
+    pub(super) series: Vec<Series>,
+    pub(super) gaps: Vec<Gap>,
     pub(super) approach: Approach,
     pub(super) drive: Option<DriveStatistics>,
+    /// The block device below the data, where no drive is emulated.
+    pub(super) device: Option<String>,
+    pub(super) offered: Offered,
 }
 
 impl Measured {
@@ -83,25 +92,26 @@ impl Measured {
     ) -> RunResult {
         let outcome = self.outcome;
         let measured_s = outcome.measured_s;
-        let client_cpu = outcome.client_utilization();
-        let utilization = usage::utilization(&self.samples, measured_s, client_cpu);
+        let (drive, device) = (self.drive.as_ref(), self.device.as_deref());
+        let utilization = utilization(&self.series, drive, device, &self.offered);
         RunResult {
             record: RunRecord {
                 cell: planned.cell,
                 repetition: planned.repetition,
                 started_at,
                 measured_s,
-                queries_per_s: outcome.counts.queries as f64 / measured_s,
-                transactions_per_s: outcome.counts.transactions as f64 / measured_s,
+                queries_per_s: self.offered.statements_per_s,
+                transactions_per_s: self.offered.transactions_per_s,
                 latency: outcome.latency,
                 errors: outcome.counts.errors,
                 unfinished: outcome.unfinished,
-                limiter: usage::limiter(&utilization),
+                limiter: limiter(&utilization, self.offered.has_rate),
                 utilization,
                 approach: self.approach,
             },
             intervals: self.intervals,
-            samples: self.samples,
+            series: self.series,
+            gaps: self.gaps,
             variables,
             variables_changed,
             drive: self.drive,

@@ -43,7 +43,7 @@ fn record(cell: usize, repetition: u32, queries_per_s: f64, latency_us_p99: f64)
         errors: 0,
         unfinished: 0,
         utilization: Utilization::default(),
-        limiter: Limiter::Waiting,
+        limiter: Limiter::Unexplained,
         approach: Approach {
             warmup_s: 5.0,
             ..Approach::default()
@@ -123,7 +123,8 @@ fn result(plan: Plan, records: &[RunRecord]) -> weir_model::StudyResult {
     let run = |record: &RunRecord| weir_model::RunResult {
         record: record.clone(),
         intervals: Vec::new(),
-        samples: Vec::new(),
+        series: Vec::new(),
+        gaps: Vec::new(),
         variables: std::collections::BTreeMap::new(),
         variables_changed: std::collections::BTreeMap::new(),
         drive: None,

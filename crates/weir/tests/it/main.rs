@@ -10,6 +10,7 @@ mod explain;
 mod harness;
 mod kill;
 mod layers;
+mod limiter;
 mod load;
 mod plan;
 mod report;

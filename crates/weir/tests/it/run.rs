@@ -138,11 +138,11 @@ fn assert_complete(result: &Value) {
             run["variables"]["innodb_doublewrite"],
             cell["variables"]["innodb_doublewrite"]
         );
-        let metrics: Vec<_> = run["samples"]
+        let metrics: Vec<_> = run["series"]
             .as_array()
             .unwrap()
             .iter()
-            .map(|sample| &sample["metric"])
+            .map(|series| &series["metric"])
             .collect();
         for metric in [
             "host.cpu_user_s",

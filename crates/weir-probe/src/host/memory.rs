@@ -1,11 +1,10 @@
 //! The host's memory: `/proc/meminfo` (`proc_meminfo(5)`).
 
-use std::fs;
-use std::path::Path;
+use weir_model::{Bytes, metrics};
 
-use weir_model::Bytes;
-
-use crate::ProbeError;
+use crate::parts::Part;
+use crate::proc_file::ProcFile;
+use crate::{ProbeError, Readings};
 
 const MEMINFO: &str = "/proc/meminfo";
 
@@ -20,9 +19,8 @@ pub struct Memory {
 
 /// Reads the host's memory.
 pub fn memory() -> Result<Memory, ProbeError> {
-    let path = Path::new(MEMINFO);
-    let text = fs::read_to_string(path).map_err(ProbeError::read(path))?;
-    parse(&text).ok_or_else(ProbeError::format(path, "MemTotal or MemAvailable"))
+    parse(ProcFile::new(MEMINFO).read()?)
+        .ok_or_else(ProcFile::lacks(MEMINFO, "MemTotal or MemAvailable"))
 }
 
 fn parse(meminfo: &str) -> Option<Memory> {
@@ -37,6 +35,41 @@ fn line(meminfo: &str, label: &str) -> Option<Bytes> {
     let value = meminfo.lines().find_map(|line| line.strip_prefix(label))?;
     let kibibytes: u64 = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(Bytes(kibibytes * 1024))
+}
+
+/// Memory and swap as a part of the host.
+#[derive(Debug)]
+pub(super) struct MemoryInfo(ProcFile);
+
+impl Default for MemoryInfo {
+    fn default() -> Self {
+        Self(ProcFile::new(MEMINFO))
+    }
+}
+
+impl Part<()> for MemoryInfo {
+    fn name(&self) -> &'static str {
+        MEMINFO
+    }
+
+    fn read(&mut self, (): &mut (), readings: &mut Readings) -> Result<(), ProbeError> {
+        let text = self.0.read()?;
+        let available =
+            line(text, "MemAvailable:").ok_or_else(ProcFile::lacks(MEMINFO, "MemAvailable"))?;
+        readings.add(metrics::HOST_MEMORY_AVAILABLE, available.0 as f64);
+        for (metric, label) in [
+            (metrics::HOST_MEMORY_CACHED, "Cached:"),
+            (metrics::HOST_MEMORY_DIRTY, "Dirty:"),
+        ] {
+            if let Some(bytes) = line(text, label) {
+                readings.add(metric, bytes.0 as f64);
+            }
+        }
+        if let (Some(total), Some(free)) = (line(text, "SwapTotal:"), line(text, "SwapFree:")) {
+            readings.add(metrics::HOST_SWAP_USED, (total.0 - free.0) as f64);
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,93 @@
+//! What limited a run, and the evidence that says so. `docs/limiter.md` has the method.
+
+use serde::{Deserialize, Serialize};
+
+/// The resource that limited a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limiter {
+    /// Cores, used most by the server.
+    #[serde(alias = "host_cpu")]
+    ServerCpu,
+    /// The load engine: the result says nothing about the server.
+    #[serde(alias = "client")]
+    ClientCpu,
+    /// Reads from the drive.
+    DriveRead,
+    /// The drive's media, writing.
+    DriveWrite,
+    /// Commits that wait until the logs are written and flushed.
+    Flush,
+    /// Row and table locks: transactions wait for each other.
+    Lock,
+    /// The way between client and server.
+    Network,
+    /// The host's memory, or the server's share of it.
+    Memory,
+    /// The load itself: its rate was kept, and more would have been possible.
+    OfferedRate,
+    /// Nothing that is measured: the time went elsewhere.
+    #[serde(alias = "waiting")]
+    Unexplained,
+}
+
+/// How busy each resource was during a measurement: 0 idle, 1 saturated.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Utilization {
+    /// All of the host's cores.
+    pub host_cpu: f64,
+    /// How many they are; 0 in results of versions that did not tell.
+    #[serde(default)]
+    pub host_cores: f64,
+    /// Cores that the server used (may exceed 1).
+    pub server_cores: f64,
+    /// Cores that the server may use; 0 in results of versions that did not tell.
+    #[serde(default)]
+    pub server_cores_allowed: f64,
+    /// The load engine's reactor threads, the busiest one.
+    pub client_cpu: f64,
+    /// Cores that the load engine used, probes included.
+    #[serde(default)]
+    pub client_cores: f64,
+    /// Cores that the drive emulation used.
+    pub drive_cores: f64,
+    /// Read units of the drive; without an emulated one, the busiest block device while it read.
+    pub drive_read: f64,
+    /// Media of the drive, writing; without an emulated one, the block device while it wrote.
+    pub drive_write: f64,
+    /// Share of host time stolen by the hypervisor.
+    pub steal: f64,
+    /// Share of host time idle with I/O pending.
+    pub iowait: f64,
+    /// Share of the time in which a task waited for memory; `None` where the kernel does not tell.
+    #[serde(default)]
+    pub memory: Option<f64>,
+    /// Where the connections were.
+    #[serde(default)]
+    pub connections: ConnectionTime,
+}
+
+impl Utilization {
+    /// From this share on a resource is saturated: its queue, not its speed, sets the pace.
+    pub const SATURATED: f64 = 0.85;
+}
+
+/// Where connections spent their time: how many of them were at each place, on average (Little's
+/// law: arrivals per second x time at the place). `None`: nothing on this server tells.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct ConnectionTime {
+    /// Connections, busy or not.
+    pub all: f64,
+    /// With a transaction in progress; less than `all` where the load has a rate of its own.
+    pub busy: f64,
+    /// On the server's cores.
+    pub server_cpu: f64,
+    /// Waiting for a read of data.
+    pub read: Option<f64>,
+    /// Waiting for the logs to be written and flushed.
+    pub flush: Option<f64>,
+    /// Waiting for a row lock.
+    pub lock: Option<f64>,
+    /// On the way between client and server.
+    pub network: Option<f64>,
+}

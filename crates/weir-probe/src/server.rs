@@ -1,0 +1,136 @@
+//! A server's own counters, read over one connection with prepared statements.
+//!
+//! Each part is one table or statement of the server. What the account may not read, or what this
+//! server does not have, is named once; the rest goes on. A server that does not answer costs its
+//! samples and at most [`PATIENCE`], never the run.
+
+mod buffer_pool;
+mod file_io;
+mod innodb_metrics;
+mod ping;
+mod replication;
+mod status;
+mod waits;
+
+use std::time::Duration;
+
+use mysql::prelude::Queryable;
+use mysql::{Conn, Opts, OptsBuilder, Row, Value};
+use weir_model::{Address, Endpoint};
+
+use crate::parts::{Part, Parts};
+use crate::{Probe, ProbeError, Readings};
+
+pub(crate) use status::variables_of;
+
+/// How long a server may take to answer before the sample is given up: later it would be of
+/// another second.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Reads a server's counters over a connection of its own.
+#[derive(Debug)]
+pub struct ServerProbe {
+    options: Opts,
+    connection: Option<Conn>,
+    parts: Parts<Conn>,
+}
+
+impl ServerProbe {
+    /// The server at `endpoint`; it is connected to at the first sample, and again after a failure.
+    pub fn new(endpoint: Endpoint) -> Self {
+        let parts: Vec<Box<dyn Part<Conn>>> = vec![
+            Box::new(ping::Ping),
+            Box::new(status::Status::default()),
+            Box::new(innodb_metrics::InnodbMetrics),
+            Box::new(buffer_pool::BufferPool),
+            Box::new(file_io::FileIo::default()),
+            Box::new(waits::Waits::default()),
+            Box::new(replication::Replication::default()),
+        ];
+        Self {
+            options: connection_options(endpoint).into(),
+            connection: None,
+            parts: Parts::new(parts),
+        }
+    }
+
+    fn read(&mut self, readings: &mut Readings) -> Result<(), ProbeError> {
+        if self.connection.is_none() {
+            let new = Conn::new(self.options.clone()).map_err(ProbeError::server)?;
+            self.connection = Some(new);
+        }
+        let connection = self.connection.as_mut();
+        let connection = connection.expect("invariant: it was just connected");
+        self.parts.read(connection, readings, is_refused)
+    }
+}
+
+impl Probe for ServerProbe {
+    fn name(&self) -> &'static str {
+        "server status"
+    }
+
+    fn sample(&mut self, readings: &mut Readings) -> Result<(), ProbeError> {
+        let read = self.read(readings);
+        if read.is_err() {
+            // An answer that comes after all would be taken for the next one's.
+            self.connection = None;
+        }
+        read
+    }
+}
+
+fn connection_options(endpoint: Endpoint) -> OptsBuilder {
+    let options = OptsBuilder::new()
+        .user(Some(endpoint.user))
+        .pass(Some(endpoint.password.reveal()))
+        .read_timeout(Some(PATIENCE))
+        .write_timeout(Some(PATIENCE))
+        // A look-up of the socket's path would be one more statement in the server's counters.
+        .prefer_socket(false);
+    match endpoint.address {
+        Address::Socket(path) => options.socket(path.to_str()),
+        Address::Tcp(host, port) => options
+            .ip_or_hostname(Some(host))
+            .tcp_port(port)
+            .tcp_connect_timeout(Some(PATIENCE)),
+    }
+}
+
+/// Whether the server has said that it will never answer this: not to this account (1044, 1142,
+/// 1143, 1227, 1370), or that it has no such thing (1054, 1064, 1109, 1146, 1193, 1235, 1295).
+/// Numbers: MySQL error reference; MariaDB has the same.
+fn is_refused(error: &ProbeError) -> bool {
+    const CODES: [u16; 12] = [
+        1044, 1054, 1064, 1109, 1142, 1143, 1146, 1193, 1227, 1235, 1295, 1370,
+    ];
+    let ProbeError::Server { source } = error else {
+        return false;
+    };
+    matches!(&**source, mysql::Error::MySqlError(said) if CODES.contains(&said.code))
+}
+
+/// All rows of a statement, which is prepared when the connection first meets it.
+fn rows(connection: &mut Conn, statement: &str) -> Result<Vec<Row>, ProbeError> {
+    connection.exec(statement, ()).map_err(ProbeError::server)
+}
+
+/// A column as text.
+fn text(row: &Row, column: usize) -> Option<&str> {
+    match row.as_ref(column)? {
+        Value::Bytes(bytes) => std::str::from_utf8(bytes).ok(),
+        _ => None,
+    }
+}
+
+/// A column as a number, whatever type the server gave it.
+fn number(row: &Row, column: usize) -> Option<f64> {
+    match row.as_ref(column)? {
+        Value::Bytes(bytes) => std::str::from_utf8(bytes).ok()?.parse().ok(),
+        Value::Int(value) => Some(*value as f64),
+        Value::UInt(value) => Some(*value as f64),
+        Value::Float(value) => Some(f64::from(*value)),
+        Value::Double(value) => Some(*value),
+        _ => None,
+    }
+}

@@ -1,0 +1,74 @@
+//! How far a replica is behind: `SHOW REPLICA STATUS` (MySQL 8.0.22 and later), `SHOW SLAVE STATUS`
+//! (before), `SHOW ALL SLAVES STATUS` (MariaDB, which has it for every channel).
+
+use mysql::prelude::Queryable;
+use mysql::{Conn, Row};
+use weir_model::metrics;
+
+use super::{number, rows, text};
+use crate::parts::Part;
+use crate::{ProbeError, Readings};
+
+/// Replication, if the server is a replica when it is first asked.
+#[derive(Debug, Default)]
+pub(super) struct Replication {
+    statement: Option<&'static str>,
+    is_none: bool,
+}
+
+impl Part<Conn> for Replication {
+    fn name(&self) -> &'static str {
+        "replication"
+    }
+
+    fn read(&mut self, connection: &mut Conn, readings: &mut Readings) -> Result<(), ProbeError> {
+        if self.is_none {
+            return Ok(());
+        }
+        let statement = match self.statement {
+            Some(statement) => statement,
+            None => *self.statement.insert(statement(connection)?),
+        };
+        let channels = rows(connection, statement)?;
+        self.is_none = channels.is_empty();
+        for channel in &channels {
+            add_channel(channel, readings);
+        }
+        Ok(())
+    }
+}
+
+fn statement(connection: &mut Conn) -> Result<&'static str, ProbeError> {
+    let version: Option<String> = connection
+        .query_first("SELECT VERSION()")
+        .map_err(ProbeError::server)?;
+    let version = version.unwrap_or_default();
+    Ok(if version.contains("MariaDB") {
+        "SHOW ALL SLAVES STATUS"
+    } else if connection.server_version() >= (8, 0, 22) {
+        "SHOW REPLICA STATUS"
+    } else {
+        "SHOW SLAVE STATUS"
+    })
+}
+
+fn add_channel(row: &Row, readings: &mut Readings) {
+    let column = |names: [&str; 2]| {
+        let columns = row.columns_ref().iter();
+        let mut columns = columns.map(mysql::Column::name_str);
+        columns.position(|column| names.contains(&&*column))
+    };
+    let channel = column(["Channel_Name", "Connection_name"])
+        .and_then(|column| text(row, column))
+        .unwrap_or_default();
+    let runs = |names| column(names).and_then(|column| text(row, column)) == Some("Yes");
+    let receives = runs(["Replica_IO_Running", "Slave_IO_Running"]);
+    let applies = runs(["Replica_SQL_Running", "Slave_SQL_Running"]);
+    let is_running = if receives && applies { 1.0 } else { 0.0 };
+    readings.add_of(metrics::REPLICATION_RUNNING, channel, is_running);
+    // NULL when it does not run: how far behind it is then, nobody knows.
+    let lag = column(["Seconds_Behind_Source", "Seconds_Behind_Master"]);
+    if let Some(lag_s) = lag.and_then(|column| number(row, column)) {
+        readings.add_of(metrics::REPLICATION_LAG, channel, lag_s);
+    }
+}

@@ -1,0 +1,138 @@
+//! What limited a run: cases built on purpose on real servers, one arm of a study for each word.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use serde_json::Value;
+
+use crate::harness::{Weir, World};
+
+/// Word -> settings that make it true.
+const ARMS: [(&str, &str); 7] = [
+    (
+        "server_cpu",
+        r#"drive = "null", workload = "oltp_point_select", threads = 16"#,
+    ),
+    (
+        "drive_read",
+        r#"drive = "raid10-8x15k-bbu", workload = "oltp_point_select", threads = 8, innodb_buffer_pool_size = "8M""#,
+    ),
+    (
+        "drive_write",
+        r#"drive = "intel-p4610", workload = "oltp_update_non_index", threads = 16, innodb_buffer_pool_size = "8M", innodb_flush_log_at_trx_commit = 0"#,
+    ),
+    (
+        "flush",
+        r#"drive = "consumer-tlc", workload = "oltp_update_non_index", threads = 4"#,
+    ),
+    (
+        "lock",
+        // Locks are held over round trips: a lone update lets go of its row before it flushes.
+        r#"drive = "null", workload = "oltp_write_only", threads = 16, rows = 1, rtt = "2ms""#,
+    ),
+    (
+        "network",
+        r#"drive = "null", workload = "oltp_point_select", threads = 8, rtt = "20ms""#,
+    ),
+    (
+        "offered_rate",
+        r#"drive = "null", workload = "oltp_point_select", threads = 8, rate = 20"#,
+    ),
+];
+
+/// A study with an arm for each of `words`.
+fn study(flavor: &str, words: &[&str]) -> String {
+    let arms = ARMS.iter().filter(|(word, _)| words.contains(word));
+    let arms: Vec<_> = arms
+        .map(|(word, settings)| format!("{{ name = \"{word}\", {settings} }},"))
+        .collect();
+    format!(
+        r#"
+        [study]
+        title = "Limits"
+        question = "Is the limit the one that was built?"
+        [server]
+        flavor = "{flavor}"
+        [server.config]
+        innodb_buffer_pool_size = "64M"
+        innodb_flush_method = "O_DIRECT"
+        innodb_flush_log_at_trx_commit = 1
+        innodb_io_capacity = 2000
+        innodb_io_capacity_max = 4000
+        [data]
+        workload = "oltp_point_select"
+        tables = 1
+        rows = 60_000
+        scale = {{ drive = "1/25" }}
+        [load]
+        threads = 8
+        distribution = "uniform"
+        warmup = "1s"
+        measure = "2s"
+        [factors]
+        arm = [{}]
+        [repeat]
+        runs = 1
+        "#,
+        arms.join("\n")
+    )
+}
+
+/// Arm -> its run's record.
+fn measure(flavor: &str, words: &[&str]) -> BTreeMap<String, Value> {
+    let world = World::new();
+    fs::create_dir_all(world.path("work")).unwrap();
+    let file = world.write("study.toml", &study(flavor, words));
+    let (out, work) = (world.path("out"), world.path("work"));
+    let (out, work) = (out.to_str().unwrap(), work.to_str().unwrap());
+    let run = ["run", file.to_str().unwrap(), "--out", out, "--work", work];
+    // One repetition is no comparison, so the verdict is invalid; the runs are what is wanted.
+    let output = Weir::in_world(&world).args(run).output();
+    assert!(matches!(output.code, Some(0 | 3)), "{}", output.stderr);
+    let json = Weir::new().args(["report", out, "--format", "json"]);
+    let result: Value = serde_json::from_str(&json.succeeds().stdout).unwrap();
+    world.assert_nothing_left();
+    let runs = result["runs"].as_array().unwrap();
+    runs.iter()
+        .map(|run| {
+            let cell = run["record"]["cell"].as_u64().unwrap() as usize;
+            let arm = &result["plan"]["cells"][cell]["levels"]["arm"];
+            (arm.as_str().unwrap().to_owned(), run["record"].clone())
+        })
+        .collect()
+}
+
+/// What a busy machine has spoiled (its cores are a limit of their own) is measured again.
+fn each_limit_is_the_one_that_was_built(flavor: &str, words: &[&str]) {
+    let mut wrong = words.to_vec();
+    let mut seen = BTreeMap::new();
+    for _ in 0..3 {
+        let found = measure(flavor, &wrong);
+        wrong.retain(|word| found[*word]["limiter"] != *word);
+        seen.extend(found);
+        if wrong.is_empty() {
+            return;
+        }
+    }
+    let records: Vec<_> = wrong
+        .iter()
+        .map(|word| {
+            format!(
+                "{word}: {} {}",
+                seen[*word]["limiter"], seen[*word]["utilization"]
+            )
+        })
+        .collect();
+    panic!("{flavor}: {}", records.join("\n"));
+}
+
+#[test]
+fn mysql_is_limited_by_what_limits_it() {
+    each_limit_is_the_one_that_was_built("mysql", &ARMS.map(|(word, _)| word));
+}
+
+/// The words whose evidence is the server's own: of files and locks.
+#[test]
+fn mariadb_is_limited_by_what_limits_it() {
+    each_limit_is_the_one_that_was_built("mariadb", &["drive_read", "flush", "lock"]);
+}
