@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test check web setup setup-tests bench-drive bench-load bench-predict clean
+.PHONY: demo studies test check web setup setup-tests bench-drive bench-load bench-predict bench-crash crash-table clean
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
@@ -58,10 +58,24 @@ bench-drive:
 	scripts/setup.sh --bench
 	cargo bench --package weir-drive --bench drive -- $(CURDIR)/target/bench-drive.json
 
+<<<<<<< HEAD
 # What predictions cost, about a minute; nothing else should run.
 bench-predict:
 	cargo build --release --package weir-predict --example bench_predict
 	target/release/examples/bench_predict
+=======
+# Crash states a minute from one recording, beside rerunning the workload for each, and the memory it takes;
+# about 10 minutes on a calm machine.
+bench-crash: setup $(WEB)
+	cargo build --release --package weir
+	scripts/bench-crash.sh $(CURDIR)/target/bench-crash $(WEIR)
+
+# The crash lab's table of docs/crash-lab.md: hours. It goes on where it was stopped.
+crash-table: setup $(WEB)
+	cargo build --release --package weir
+	scripts/crash-table.sh $(CURDIR)/target/crash-table $(WEIR)
+	cargo run --release --package weir-crash --example crash_table -- $(CURDIR)/target/crash-table
+>>>>>>> main
 
 clean:
 	cargo clean

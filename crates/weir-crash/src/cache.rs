@@ -5,11 +5,24 @@
 //! the flush was asked for (as a block device promises; `Documentation/block/writeback_cache_control`).
 //! A drive that lies says "flushed" and does nothing. Whatever the drive, it destages its oldest
 //! writes once more than its cache is full.
+//!
+//! Before the device stands the kernel's page cache. A write without `O_DIRECT` stays there until its own
+//! file is flushed (fsync(2)) or the kernel writes it back, whatever the device promises. A drive in FUSE
+//! gets such writes at once; the recording says which they were.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use weir_model::{Atomicity, Bytes, DriveProfile, WriteCache};
+use weir_drive::Opened;
+use weir_model::{Atomicity, Bytes, CachedWrites, DriveProfile, Pieces, WriteCache};
+
+/// The page cache writes back in pages of this size, and promises nothing beyond one.
+const KERNEL_PAGE_BYTES: u64 = 4096;
+/// What the page cache holds back at most; then the kernel writes its oldest pages back
+/// (`vm.dirty_background_bytes`, on small machines).
+const PAGE_CACHE_BYTES_MAX: u64 = 64 << 20;
+/// Undecided writes of a device at most, so that memory is bounded whatever the size of its cache.
+const UNDECIDED_MAX: usize = 1 << 16;
 
 /// What a device keeps in a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,15 +48,44 @@ pub struct DeviceRules {
 }
 
 impl DeviceRules {
-    /// What the drive's data sheet says that it keeps.
+    /// What the drive's data sheet says that it keeps. A write-back tier before a slow drive acknowledges
+    /// by its own rules, all other tiers by those of the slow drive.
     pub fn of(profile: &DriveProfile) -> Self {
+        let tier = profile.cache.as_ref();
+        let back = tier.filter(|tier| tier.writes == CachedWrites::Back);
+        let keeper = back.and_then(|tier| tier.profile()).unwrap_or(profile);
         Self {
-            cache: match profile.write.cache {
+            cache: match keeper.write.cache {
                 WriteCache::PowerProtected => CacheRule::PowerProtected,
+                WriteCache::Volatile if keeper.flush.ignored => CacheRule::Lying,
                 WriteCache::Volatile => CacheRule::Volatile,
             },
-            cache_size: profile.write.buffer,
-            atomicity: profile.atomicity,
+            cache_size: keeper.write.buffer,
+            atomicity: keeper.atomicity,
+        }
+    }
+
+    /// The parts of `write` of which a cut leaves each whole or as it was before.
+    pub(crate) fn pieces(&self, write: &OpenWrite) -> Pieces {
+        let atomicity = if write.is_direct {
+            self.atomicity
+        } else {
+            self.of_page_cache()
+        };
+        atomicity.pieces(write.offset, write.bytes)
+    }
+
+    /// The kernel may send each of its pages apart.
+    fn of_page_cache(&self) -> Atomicity {
+        let boundary = self.atomicity.boundary.unwrap_or(self.atomicity.unit).0;
+        let boundary = match boundary {
+            0 => KERNEL_PAGE_BYTES,
+            boundary => boundary.min(KERNEL_PAGE_BYTES),
+        };
+        Atomicity {
+            unit: Bytes(self.atomicity.unit.0.min(KERNEL_PAGE_BYTES)),
+            boundary: Some(Bytes(boundary)),
+            ..self.atomicity
         }
     }
 }
@@ -56,14 +98,35 @@ pub(crate) struct OpenWrite {
     pub(crate) offset: u64,
     pub(crate) bytes: u64,
     /// It was asked for with `O_DSYNC`: durable when completed.
-    durable: bool,
-    /// The position in the recording at which it completed.
-    completed: Option<u64>,
+    is_durable: bool,
+    /// It goes past the page cache.
+    pub(crate) is_direct: bool,
+    at: Stage,
+}
+
+/// How far a write has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    InFlight,
+    /// Answered by the kernel at this position in the recording; the device has not seen it.
+    PageCache(u64),
+    /// Completed by the device at this position.
+    Device(u64),
 }
 
 impl OpenWrite {
     pub(crate) fn is_in_flight(&self) -> bool {
-        self.completed.is_none()
+        self.at == Stage::InFlight
+    }
+
+    /// Its bytes, cut where the kernel's pages end.
+    pub(crate) fn kernel_pages(&self) -> Pieces {
+        let page = Bytes(KERNEL_PAGE_BYTES);
+        let pages = Atomicity {
+            unit: page,
+            ..Atomicity::default()
+        };
+        pages.pieces(self.offset, self.bytes)
     }
 
     fn overlaps(&self, other: &Self) -> bool {
@@ -78,9 +141,11 @@ impl OpenWrite {
 pub(crate) struct Cache {
     rules: DeviceRules,
     open: BTreeMap<u64, OpenWrite>,
-    /// Flushes in flight.
-    flushes: BTreeSet<u64>,
-    completed_bytes: u64,
+    /// Flushes in flight, with the files that they were asked for.
+    flushes: BTreeMap<u64, u64>,
+    /// Bytes of writes in the page cache, and in the device's.
+    page_cache_bytes: u64,
+    device_bytes: u64,
 }
 
 impl Cache {
@@ -88,8 +153,9 @@ impl Cache {
         Self {
             rules,
             open: BTreeMap::new(),
-            flushes: BTreeSet::new(),
-            completed_bytes: 0,
+            flushes: BTreeMap::new(),
+            page_cache_bytes: 0,
+            device_bytes: 0,
         }
     }
 
@@ -103,43 +169,95 @@ impl Cache {
         &mut self,
         sequence: u64,
         (file, offset, bytes): (u64, u64, u64),
-        durable: bool,
+        opened: Opened,
     ) {
         let write = OpenWrite {
             sequence,
             file,
             offset,
             bytes,
-            durable,
-            completed: None,
+            is_durable: opened.durable,
+            is_direct: opened.direct,
+            at: Stage::InFlight,
         };
         self.open.insert(sequence, write);
     }
 
-    /// A flush arrived.
-    pub(crate) fn flush(&mut self, sequence: u64) {
-        self.flushes.insert(sequence);
+    /// A flush of `file` arrived.
+    pub(crate) fn flush(&mut self, sequence: u64, file: u64) {
+        self.flushes.insert(sequence, file);
     }
 
     /// Event number `position` says that the write or flush `sequence` is done: the writes that are
     /// durable from now on, in the order in which they are to be applied.
     pub(crate) fn done(&mut self, sequence: u64, position: u64) -> Vec<OpenWrite> {
-        if self.flushes.remove(&sequence) {
-            return match self.rules.cache {
-                CacheRule::Lying => Vec::new(),
-                _ => self.settle(|write| write.completed.is_some_and(|done| done < sequence)),
-            };
+        if let Some(file) = self.flushes.remove(&sequence) {
+            return self.flushed(sequence, file);
         }
         let Some(write) = self.open.get_mut(&sequence) else {
             return Vec::new();
         };
-        write.completed = Some(position);
-        let forced = write.durable && self.rules.cache != CacheRule::Lying;
-        if forced || self.rules.cache == CacheRule::PowerProtected {
+        if !write.is_direct && !write.is_durable {
+            write.at = Stage::PageCache(position);
+            self.page_cache_bytes += write.bytes;
+            return self.write_back();
+        }
+        let is_durable = write.is_durable;
+        let mut settled = self.reached_device(sequence, position);
+        if is_durable && self.rules.cache == CacheRule::Volatile {
+            settled.extend(self.settle_one(sequence));
+        }
+        settled
+    }
+
+    /// A flush of `file` that was asked for at `asked` is done.
+    fn flushed(&mut self, asked: u64, file: u64) -> Vec<OpenWrite> {
+        let in_page_cache = |write: &OpenWrite| {
+            write.file == file && matches!(write.at, Stage::PageCache(at) if at < asked)
+        };
+        let mut settled = Vec::new();
+        for sequence in self.chosen(in_page_cache) {
+            settled.extend(self.reached_device(sequence, asked));
+        }
+        if self.rules.cache == CacheRule::Volatile {
+            settled
+                .extend(self.settle(|write| matches!(write.at, Stage::Device(at) if at <= asked)));
+        }
+        settled
+    }
+
+    /// The device has completed a write: what is on the media for good because of it.
+    fn reached_device(&mut self, sequence: u64, position: u64) -> Vec<OpenWrite> {
+        if self.rules.cache == CacheRule::PowerProtected {
             return self.settle_one(sequence);
         }
-        self.completed_bytes += write.bytes;
+        let Some(write) = self.open.get_mut(&sequence) else {
+            return Vec::new();
+        };
+        if let Stage::PageCache(_) = write.at {
+            self.page_cache_bytes -= write.bytes;
+        }
+        write.at = Stage::Device(position);
+        self.device_bytes += write.bytes;
         self.overflow()
+    }
+
+    /// The kernel writes its oldest pages back once it has too many.
+    fn write_back(&mut self) -> Vec<OpenWrite> {
+        let mut settled = Vec::new();
+        while self.page_cache_bytes > PAGE_CACHE_BYTES_MAX {
+            let (oldest, at) = self
+                .open
+                .values()
+                .find_map(|write| match write.at {
+                    Stage::PageCache(at) => Some((write.sequence, at)),
+                    _ => None,
+                })
+                .expect("invariant: the bytes are of open writes");
+            settled.extend(self.reached_device(oldest, at));
+        }
+        settled.extend(self.overflow());
+        settled
     }
 
     /// All writes to `file` are decided: its size or its space changes under them.
@@ -150,25 +268,27 @@ impl Cache {
     /// The oldest completed writes leave a cache that is too full.
     fn overflow(&mut self) -> Vec<OpenWrite> {
         let mut settled = Vec::new();
-        while self.completed_bytes > self.rules.cache_size.0 {
+        while self.device_bytes > self.rules.cache_size.0 || self.open.len() > UNDECIDED_MAX {
             let oldest = self.open.values().find(|write| !write.is_in_flight());
-            let oldest = oldest.expect("invariant: the completed bytes are of open writes");
-            settled.extend(self.settle_one(oldest.sequence));
+            let Some(oldest) = oldest.map(|write| write.sequence) else {
+                break;
+            };
+            settled.extend(self.settle_one(oldest));
         }
         settled
     }
 
     fn settle(&mut self, which: impl Fn(&OpenWrite) -> bool) -> Vec<OpenWrite> {
-        let chosen: Vec<u64> = self
-            .open
-            .values()
-            .filter(|write| which(write))
-            .map(|write| write.sequence)
-            .collect();
+        let chosen = self.chosen(which);
         chosen
             .into_iter()
             .flat_map(|sequence| self.settle_one(sequence))
             .collect()
+    }
+
+    fn chosen(&self, which: impl Fn(&OpenWrite) -> bool) -> Vec<u64> {
+        let chosen = self.open.values().filter(|write| which(write));
+        chosen.map(|write| write.sequence).collect()
     }
 
     /// Settles a write after the older ones below it, which it would else be overwritten by later.
@@ -190,9 +310,10 @@ impl Cache {
 
     fn take(&mut self, sequence: u64) -> Option<OpenWrite> {
         let write = self.open.remove(&sequence)?;
-        // What completes and is durable at once was never counted.
-        if !write.is_in_flight() {
-            self.completed_bytes = self.completed_bytes.saturating_sub(write.bytes);
+        match write.at {
+            Stage::InFlight => {}
+            Stage::PageCache(_) => self.page_cache_bytes -= write.bytes,
+            Stage::Device(_) => self.device_bytes -= write.bytes,
         }
         Some(write)
     }
@@ -203,6 +324,18 @@ mod tests {
     use super::*;
 
     const PAGE: u64 = 16_384;
+    const DIRECT: Opened = Opened {
+        durable: false,
+        direct: true,
+    };
+    const DURABLE: Opened = Opened {
+        durable: true,
+        direct: true,
+    };
+    const BUFFERED: Opened = Opened {
+        durable: false,
+        direct: false,
+    };
 
     fn cache(cache: CacheRule, pages: u64) -> Cache {
         Cache::new(DeviceRules {
@@ -228,8 +361,8 @@ mod tests {
     #[test]
     fn power_loss_protection_keeps_what_completed() {
         let mut cache = cache(CacheRule::PowerProtected, 100);
-        cache.write(1, page(1), false);
-        cache.write(2, page(2), false);
+        cache.write(1, page(1), DIRECT);
+        cache.write(2, page(2), DIRECT);
         assert_eq!(numbers(&cache.done(2, 2)), [2]);
         assert_eq!(open(&cache), [1]);
     }
@@ -237,27 +370,79 @@ mod tests {
     #[test]
     fn a_flush_covers_what_had_completed_when_it_was_asked_for() {
         let mut cache = cache(CacheRule::Volatile, 100);
-        cache.write(1, page(1), false);
-        cache.write(2, page(2), false);
+        cache.write(1, page(1), DIRECT);
+        cache.write(2, page(2), DIRECT);
         assert!(cache.done(1, 2).is_empty());
-        cache.flush(3);
+        cache.flush(3, 7);
         assert!(cache.done(2, 4).is_empty());
         assert_eq!(numbers(&cache.done(3, 5)), [1]);
         assert_eq!(open(&cache), [2]);
-        cache.write(6, page(3), true);
+        cache.write(6, page(3), DURABLE);
         assert_eq!(numbers(&cache.done(6, 7)), [6], "O_DSYNC");
+    }
+
+    #[test]
+    fn the_page_cache_keeps_nothing_until_its_file_is_flushed() {
+        for rule in [CacheRule::PowerProtected, CacheRule::Volatile] {
+            let mut cache = cache(rule, 100);
+            cache.write(1, page(1), BUFFERED);
+            assert!(cache.done(1, 2).is_empty(), "{rule:?}");
+            cache.flush(3, 2);
+            assert!(cache.done(3, 4).is_empty(), "another file's: {rule:?}");
+            cache.flush(5, 1);
+            assert_eq!(numbers(&cache.done(5, 6)), [1], "{rule:?}");
+        }
+        let mut cache = cache(CacheRule::Lying, 1);
+        cache.write(1, page(1), BUFFERED);
+        cache.done(1, 2);
+        cache.flush(3, 1);
+        assert!(cache.done(3, 4).is_empty(), "now the drive's cache has it");
+        cache.write(5, page(5), DIRECT);
+        assert_eq!(numbers(&cache.done(5, 6)), [1]);
+    }
+
+    #[test]
+    fn what_is_undecided_is_bounded() {
+        let mut cache = cache(CacheRule::PowerProtected, 0);
+        let mut settled = 0;
+        for sequence in 0..(2 * PAGE_CACHE_BYTES_MAX / PAGE) {
+            cache.write(2 * sequence, page(sequence), BUFFERED);
+            settled += cache.done(2 * sequence, 2 * sequence + 1).len();
+        }
+        assert_eq!(open(&cache).len() as u64, PAGE_CACHE_BYTES_MAX / PAGE);
+        assert_eq!(settled as u64, PAGE_CACHE_BYTES_MAX / PAGE);
+    }
+
+    #[test]
+    fn the_kernel_may_send_each_of_its_pages_apart() {
+        let rules = DeviceRules {
+            atomicity: Atomicity {
+                unit: Bytes(PAGE),
+                ..Atomicity::default()
+            },
+            ..cache(CacheRule::Volatile, 1).rules
+        };
+        let pieces = |opened| {
+            let mut cache = Cache::new(rules);
+            cache.write(1, page(1), opened);
+            cache
+                .open()
+                .map(|write| rules.pieces(write).count())
+                .sum::<usize>()
+        };
+        assert_eq!((pieces(DIRECT), pieces(BUFFERED)), (1, 4));
     }
 
     #[test]
     fn a_lying_drive_keeps_what_left_its_cache() {
         let mut cache = cache(CacheRule::Lying, 2);
         for sequence in 1..=2 {
-            cache.write(sequence, page(sequence), true);
+            cache.write(sequence, page(sequence), DURABLE);
             assert!(cache.done(sequence, sequence).is_empty());
         }
-        cache.flush(3);
+        cache.flush(3, 7);
         assert!(cache.done(3, 4).is_empty());
-        cache.write(5, page(5), false);
+        cache.write(5, page(5), DIRECT);
         assert_eq!(numbers(&cache.done(5, 6)), [1]);
         assert_eq!(open(&cache), [2, 5]);
     }
@@ -265,10 +450,10 @@ mod tests {
     #[test]
     fn a_durable_write_takes_the_older_ones_below_it_along() {
         let mut cache = cache(CacheRule::Volatile, 100);
-        cache.write(1, page(1), false);
-        cache.write(2, page(9), false);
+        cache.write(1, page(1), DIRECT);
+        cache.write(2, page(9), DIRECT);
         cache.done(1, 2);
-        cache.write(3, (1, PAGE + 512, 512), true);
+        cache.write(3, (1, PAGE + 512, 512), DURABLE);
         assert_eq!(numbers(&cache.done(3, 4)), [1, 3]);
         assert_eq!(open(&cache), [2]);
         assert_eq!(numbers(&cache.settle_file(1)), [2]);

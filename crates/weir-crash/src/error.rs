@@ -50,6 +50,32 @@ pub enum CrashError {
         /// How many there are.
         states: u32,
     },
+    /// A folder that has a test already.
+    #[error("there is a crash test in this folder already: {} (perhaps still at work); name another with --out", folder.display())]
+    FolderTaken {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The recording ends where it should not.
+    #[error("the recording is cut short: {} ({why}); its states cannot be made again, make the test once more", folder.display())]
+    CutShort {
+        /// The folder of the recording.
+        folder: PathBuf,
+        /// How that shows.
+        why: String,
+    },
+    /// The server does not do what it was told.
+    #[error(
+        "the server has {name} = {found}: {wanted} was asked for; a test of it would say nothing about {wanted}"
+    )]
+    OtherSetting {
+        /// The variable.
+        name: String,
+        /// What was asked for.
+        wanted: String,
+        /// What the server says.
+        found: String,
+    },
     /// Nothing was recorded from which states could be made.
     #[error("the recording is too short for a crash test: {why}; let it run longer with --seconds")]
     TooShort {

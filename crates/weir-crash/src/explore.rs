@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use weir_model::Bytes;
 use weir_process::{PathError, WorkDirectory};
 use weir_server::ServerBinary;
 
@@ -21,8 +23,8 @@ use crate::moments::{Choice, choose};
 use crate::record::Recorded;
 use crate::verdict::{GroundTruth, StateResult};
 
-/// Recoveries at a time: one a processor.
-const WORKERS: usize = 2;
+/// Recoveries at a time and processor: a server that starts or ends waits more than half of its time.
+const WORKERS_PER_PROCESSOR: usize = 2;
 
 /// How states are made and judged.
 #[derive(Clone, Debug)]
@@ -64,16 +66,18 @@ pub fn explore(
 ) -> Result<Vec<StateResult>, CrashError> {
     let choices = choices(recorded, options)?;
     let work = WorkDirectory::create(&options.work, "states")?;
+    let workers = WORKERS_PER_PROCESSOR * thread::available_parallelism().map_or(1, NonZero::get);
+    check_room(recorded, &options.work, workers)?;
     let expected = Expected::new(recorded.ledger.seed, recorded.ledger.shape);
-    let judge = judge(recorded, options, &expected);
+    let judge = judge(recorded, options, &expected, stop);
     let ended = AtomicBool::new(false);
     let is_over = || ended.load(Ordering::Relaxed) || stop.load(Ordering::Relaxed);
     let mut results = thread::scope(|scope| {
         let (make, made) = sync_channel::<Made>(0);
         // Shared by the workers only: when all have ended, the maker is told so.
         let made = Arc::new(Mutex::new(made));
-        let (judged, results) = sync_channel(WORKERS);
-        for _ in 0..WORKERS {
+        let (judged, results) = sync_channel(workers);
+        for _ in 0..workers {
             let (judge, judged, made) = (&judge, judged.clone(), Arc::clone(&made));
             scope.spawn(move || work_off(judge, &made, &judged));
         }
@@ -109,6 +113,7 @@ pub fn replay(
     options: &ExploreOptions,
     state: u32,
     directory: &Path,
+    stop: &AtomicBool,
 ) -> Result<StateResult, CrashError> {
     let choices = choices(recorded, options)?;
     let states = choices.len() as u32;
@@ -126,7 +131,7 @@ pub fn replay(
     // Recovery changes the data, so it gets a copy of its own.
     let copy = work.path().join("judged");
     weir_server::copy_directory(directory, &copy)?;
-    let judge = judge(recorded, options, &expected);
+    let judge = judge(recorded, options, &expected, stop);
     judge_state(&judge, Made { home: copy, ..made })
 }
 
@@ -135,28 +140,27 @@ fn judge<'a>(
     recorded: &'a Recorded,
     options: &'a ExploreOptions,
     expected: &'a Expected,
+    stop: &'a AtomicBool,
 ) -> Judge<'a> {
     Judge {
         binary: &options.server,
         variables: &options.variables,
         expected,
         ledger: &recorded.ledger,
+        stop,
     }
 }
 
 fn choices(recorded: &Recorded, options: &ExploreOptions) -> Result<Vec<Choice>, CrashError> {
-    let branches_max = match options.cut {
-        Cut::Power => 4,
-        // What a process had handed over is there: nothing is open.
-        Cut::ProcessKill => 1,
-    };
-    choose(
-        &recorded.recording,
-        options.rules,
-        recorded.began_ns,
-        (options.states, branches_max),
-        options.seed,
-    )
+    choose(&recorded.recording, recorded.began_ns, options)
+}
+
+/// Room for the directory that follows the recording, for each worker's state, and for the one that is
+/// being made; what the servers add is small. The copies themselves look again.
+fn check_room(recorded: &Recorded, work: &Path, workers: usize) -> Result<(), CrashError> {
+    let base = weir_server::space_occupied(&recorded.base())?;
+    let copies = workers as u64 + 2;
+    Ok(weir_server::check_space(work, Bytes(base.0 * copies))?)
 }
 
 fn frontier(
@@ -246,6 +250,7 @@ fn judge_state(judge: &Judge<'_>, made: Made) -> Result<StateResult, CrashError>
         state: made.number,
         moment: made.choice.moment,
         position: made.choice.position,
+        outcomes: made.choice.outcomes,
         digest: made.digest,
         truth: made.truth,
         judgement,

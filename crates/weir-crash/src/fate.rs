@@ -4,12 +4,11 @@ use std::ops::Range;
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use weir_model::Atomicity;
 
-use crate::cache::OpenWrite;
+use crate::cache::{DeviceRules, OpenWrite};
 
 /// Up to so many pieces all combinations are tried, one after the other.
-const EXHAUSTIVE_PIECES: usize = 3;
+const EXHAUSTIVE_PIECES: usize = 5;
 
 /// The parts of one write that reached the media, as byte ranges of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,15 +27,6 @@ pub(crate) enum Part {
 }
 
 impl Fate {
-    /// All of `write` is there.
-    pub(crate) fn whole(write: &OpenWrite) -> Self {
-        let all = write.offset..write.offset + write.bytes;
-        Self {
-            write: write.clone(),
-            written: Vec::from([all]),
-        }
-    }
-
     /// How much of what was to be written into `range` of the file is there.
     pub(crate) fn of(&self, range: Range<u64>) -> Part {
         let overlap = |part: &Range<u64>| {
@@ -60,12 +50,12 @@ impl Fate {
 /// at all.
 pub(crate) fn decide<'a>(
     open: impl Iterator<Item = &'a OpenWrite>,
-    atomicity: &Atomicity,
+    rules: &DeviceRules,
     is_aimed_at: impl Fn(&OpenWrite) -> bool,
     (seed, branch): (u64, u32),
 ) -> Vec<Fate> {
     let mut writes: Vec<(&OpenWrite, Vec<Range<u64>>)> = open
-        .map(|write| (write, atomicity.pieces(write.offset, write.bytes).collect()))
+        .map(|write| (write, rules.pieces(write).collect()))
         .collect();
     let pieces: usize = writes.iter().map(|(_, pieces)| pieces.len()).sum();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_add(u64::from(branch)));
@@ -87,20 +77,34 @@ pub(crate) fn decide<'a>(
     writes.into_iter().map(fate).collect()
 }
 
-/// How many different branches a cut has, as far as they are worth to be tried: `at_most`.
-pub(crate) fn branches<'a>(
+/// How many outcomes a cut has, if they are few enough to try them all.
+pub(crate) fn outcomes<'a>(
     open: impl Iterator<Item = &'a OpenWrite>,
-    atomicity: &Atomicity,
-    at_most: u32,
-) -> u32 {
+    rules: &DeviceRules,
+) -> Option<u32> {
     let pieces = open
-        .flat_map(|write| atomicity.pieces(write.offset, write.bytes))
+        .flat_map(|write| rules.pieces(write))
         .take(EXHAUSTIVE_PIECES + 1)
         .count();
-    if pieces > EXHAUSTIVE_PIECES {
-        return at_most;
-    }
-    at_most.min(1 << pieces)
+    (pieces <= EXHAUSTIVE_PIECES).then(|| 1 << pieces)
+}
+
+/// What `kill -9` leaves: all that the kernel was handed, but of a write in flight without `O_DIRECT`
+/// perhaps only the first pages. The kernel copies those one by one and looks for a signal in between
+/// (`generic_perform_write`, mm/filemap.c).
+pub(crate) fn of_kill<'a>(open: impl Iterator<Item = &'a OpenWrite>, seed: u64) -> Vec<Fate> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    open.map(|write| {
+        let mut written: Vec<_> = write.kernel_pages().collect();
+        if write.is_in_flight() && !write.is_direct {
+            written.truncate(random.random_range(0..=written.len()));
+        }
+        Fate {
+            write: write.clone(),
+            written,
+        }
+    })
+    .collect()
 }
 
 fn draw(
@@ -145,27 +149,37 @@ fn tear(pieces: &mut Vec<Range<u64>>, random: &mut Xoshiro256PlusPlus) {
 
 #[cfg(test)]
 mod tests {
-    use weir_model::Bytes;
+    use weir_drive::Opened;
+    use weir_model::{Atomicity, Bytes};
 
     use super::*;
-    use crate::cache::{Cache, CacheRule, DeviceRules};
+    use crate::cache::{Cache, CacheRule};
+
+    const DIRECT: Opened = Opened {
+        durable: false,
+        direct: true,
+    };
 
     fn open_pages(count: u64) -> Cache {
-        let mut cache = Cache::new(DeviceRules {
-            cache: CacheRule::PowerProtected,
-            cache_size: Bytes(1 << 20),
-            atomicity: Atomicity::default(),
-        });
+        open_writes(count, DIRECT)
+    }
+
+    fn open_writes(count: u64, opened: Opened) -> Cache {
+        let mut cache = Cache::new(atomic(512));
         for sequence in 0..count {
-            cache.write(sequence, (1, sequence * 16_384, 16_384), false);
+            cache.write(sequence, (1, sequence * 16_384, 16_384), opened);
         }
         cache
     }
 
-    fn atomic(unit: u64) -> Atomicity {
-        Atomicity {
-            unit: Bytes(unit),
-            ..Atomicity::default()
+    fn atomic(unit: u64) -> DeviceRules {
+        DeviceRules {
+            cache: CacheRule::PowerProtected,
+            cache_size: Bytes(1 << 20),
+            atomicity: Atomicity {
+                unit: Bytes(unit),
+                ..Atomicity::default()
+            },
         }
     }
 
@@ -203,15 +217,34 @@ mod tests {
 
     #[test]
     fn few_pieces_are_counted_through() {
-        let cache = open_pages(2);
-        assert_eq!(branches(cache.open(), &atomic(16_384), 100), 4);
+        let cache = open_pages(5);
+        assert_eq!(outcomes(cache.open(), &atomic(16_384)), Some(32));
         let mut seen = std::collections::BTreeSet::new();
-        for branch in 0..4 {
+        for branch in 0..32 {
             let fates = decide(cache.open(), &atomic(16_384), |_| true, (1, branch));
             seen.insert(format!("{:?}", parts(&fates)));
         }
-        assert_eq!(seen.len(), 4);
-        assert_eq!(branches(open_pages(0).open(), &atomic(512), 100), 1);
-        assert_eq!(branches(cache.open(), &atomic(512), 100), 100);
+        assert_eq!(seen.len(), 32);
+        assert_eq!(outcomes(open_pages(0).open(), &atomic(512)), Some(1));
+        assert_eq!(outcomes(cache.open(), &atomic(512)), None);
+    }
+
+    #[test]
+    fn a_kill_cuts_what_is_copied_page_by_page_and_no_more() {
+        let whole = of_kill(open_pages(3).open(), 1);
+        assert_eq!(parts(&whole), [Part::All; 3]);
+        let buffered = open_writes(1, Opened::default());
+        let mut seen = std::collections::BTreeSet::new();
+        for seed in 0..100 {
+            let fates = of_kill(buffered.open(), seed);
+            let bytes: u64 = fates[0]
+                .written
+                .iter()
+                .map(|part| part.end - part.start)
+                .sum();
+            assert!(bytes == 0 || fates[0].written[0].start == 0);
+            seen.insert(bytes / 4096);
+        }
+        assert_eq!(seen.len(), 5, "{seen:?}");
     }
 }

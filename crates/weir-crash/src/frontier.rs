@@ -10,7 +10,7 @@ use weir_model::FileKind;
 use crate::cache::{Cache, DeviceRules, OpenWrite};
 use crate::error::CrashError;
 use crate::fate::{self, Fate, Part};
-use crate::moments::{Choice, advance};
+use crate::moments::{Choice, advance, kind_of_write};
 use crate::verdict::GroundTruth;
 
 /// Bytes of the pages that the truth is told in: the servers' default.
@@ -87,14 +87,13 @@ impl Frontier {
         let mut replayer = self.replayer.rebased(directory);
         let mut truth = GroundTruth::default();
         let open = self.cache.open();
+        let seed = at_position(seed, self.position);
         let fates = match cut {
             Cut::Power => {
-                let seed = seed.wrapping_add(self.position);
-                let is_aimed_at = |write: &OpenWrite| choice.moment.aims_at(self.kind(write.file));
-                let atomicity = &self.rules.atomicity;
-                fate::decide(open, atomicity, is_aimed_at, (seed, choice.branch))
+                let is_aimed_at = |write: &OpenWrite| choice.moment.aims_at(self.kind(write));
+                fate::decide(open, &self.rules, is_aimed_at, (seed, choice.branch))
             }
-            Cut::ProcessKill => open.map(Fate::whole).collect(),
+            Cut::ProcessKill => fate::of_kill(open, seed),
         };
         for fate in fates {
             let data = &self.data[&fate.write.sequence];
@@ -108,17 +107,15 @@ impl Frontier {
         Ok(truth)
     }
 
-    fn kind(&self, file: u64) -> FileKind {
-        let path = self.replayer.path(file);
-        path.map_or(FileKind::Other, |path| {
-            FileKind::of(&path.to_string_lossy())
-        })
+    fn kind(&self, write: &OpenWrite) -> FileKind {
+        let path = self.replayer.path(write.file);
+        path.map_or(FileKind::Other, |path| kind_of_write(&path, write.offset))
     }
 
     /// Adds what the drive knows of one write to the truth, page by page.
     fn note(&self, truth: &mut GroundTruth, fate: &Fate) {
         truth.undecided += 1;
-        if !matches!(self.kind(fate.write.file), FileKind::Data | FileKind::Undo) {
+        if !matches!(self.kind(&fate.write), FileKind::Data | FileKind::Undo) {
             return;
         }
         let path = self.replayer.path(fate.write.file).unwrap_or_default();
@@ -133,4 +130,10 @@ impl Frontier {
             }
         }
     }
+}
+
+/// The seed of the outcomes at one place.
+fn at_position(seed: u64, position: u64) -> u64 {
+    // An odd multiplier keeps neighbouring places apart; the generator's own seeding mixes the bits.
+    seed.wrapping_add(position.wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use mysql::Conn;
 use mysql::prelude::Queryable;
 use serde::{Deserialize, Serialize};
-use weir_innodb::scan_directory;
+use weir_innodb::{scan, tablespaces};
+use weir_process::{ProcessIdentity, Signal};
 use weir_server::{PrivateServer, ServerBinary, ServerError, StartOptions};
 
 use crate::error::CrashError;
@@ -26,6 +28,10 @@ const CORRUPTION_PATIENCE: Duration = Duration::from_secs(3);
 /// The words of both servers for such a page.
 const CORRUPTION: &str = "page corruption";
 const STOP_PATIENCE: Duration = Duration::from_mins(1);
+/// A server that answers no question for so long, or does not end, hangs.
+const ANSWER_PATIENCE: Duration = Duration::from_mins(2);
+/// How often it is looked whether to go on.
+const GLANCE: Duration = Duration::from_millis(50);
 /// How often and after what pause a table with a complaint is looked at again.
 const CHECKS_MAX: u32 = 5;
 const CHECK_PAUSE: Duration = Duration::from_millis(300);
@@ -86,6 +92,8 @@ pub(crate) struct Judge<'a> {
     pub(crate) variables: &'a BTreeMap<String, String>,
     pub(crate) expected: &'a Expected,
     pub(crate) ledger: &'a Ledger,
+    /// Ctrl-C: what is being judged is given up.
+    pub(crate) stop: &'a AtomicBool,
 }
 
 impl Judge<'_> {
@@ -96,10 +104,19 @@ impl Judge<'_> {
         options.timeout = RECOVERY_PATIENCE;
         let started = Instant::now();
         let mut patience = Patience::new(options.run_dir.join("error.log"));
-        let watch = &mut |waited| patience.glance(waited);
+        let watch = &mut |waited| {
+            if self.stop.load(Ordering::Relaxed) {
+                ControlFlow::Break(())
+            } else {
+                patience.glance(waited)
+            }
+        };
         let server = PrivateServer::start_watched(self.binary, &options, watch);
         let recovery_s = started.elapsed().as_secs_f64();
-        let mut server = match server {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(CrashError::Stopped);
+        }
+        let server = match server {
             Ok(server) => server,
             Err(ServerError::Start { words, .. }) => {
                 return Ok(Judgement::without_a_server(ending(words), recovery_s));
@@ -110,7 +127,53 @@ impl Judge<'_> {
             }
             Err(error) => return Err(error.into()),
         };
-        let mut judgement = Judgement::without_a_server(Recovery::Clean, recovery_s);
+        let judgement = Judgement::without_a_server(Recovery::Clean, recovery_s);
+        let (judged, hung) = self.guarded(server.pid(), || {
+            self.look_into(server, home, cut_ns, judgement)
+        });
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(CrashError::Stopped);
+        }
+        let mut judgement = judged?;
+        if hung {
+            judgement.recovery = Recovery::Hung("it recovered and answers no more".to_owned());
+        }
+        Ok(judgement)
+    }
+
+    /// Does `work` with the server `pid`, which is killed when that takes too long (true) or Ctrl-C comes.
+    fn guarded<T>(&self, pid: u32, work: impl FnOnce() -> T) -> (T, bool) {
+        let process = ProcessIdentity::of(pid);
+        let (is_over, began) = (AtomicBool::new(false), Instant::now());
+        thread::scope(|scope| {
+            let guard = scope.spawn(|| {
+                while !is_over.load(Ordering::Acquire) {
+                    let hung = began.elapsed() > ANSWER_PATIENCE;
+                    if hung || self.stop.load(Ordering::Relaxed) {
+                        // If it has ended by itself meanwhile, all the better.
+                        let _ = process.map(|process| process.signal(Signal::KILL));
+                        return hung;
+                    }
+                    thread::park_timeout(GLANCE);
+                }
+                false
+            });
+            let done = work();
+            is_over.store(true, Ordering::Release);
+            guard.thread().unpark();
+            let hung = guard.join();
+            (done, hung.expect("invariant: a guard does not panic"))
+        })
+    }
+
+    /// Questions, a clean shutdown, and every page's checksum.
+    fn look_into(
+        &self,
+        mut server: PrivateServer,
+        home: &Path,
+        cut_ns: u64,
+        mut judgement: Judgement,
+    ) -> Result<Judgement, CrashError> {
         if let Err(error) = self.ask(&server, cut_ns, &mut judgement) {
             // A server that reads a bad page may end itself, or only refuse to go on.
             match server.has_exited() {
@@ -212,13 +275,17 @@ fn ending(words: String) -> Recovery {
     }
 }
 
+/// Damaged pages, and tablespaces whose first page says so little that no other can be read.
 fn damaged_pages(data: &Path) -> Result<Vec<String>, CrashError> {
     let mut damaged = Vec::new();
-    for report in scan_directory(data)? {
-        let file = report.path.strip_prefix(data).unwrap_or(&report.path);
-        for page in &report.damaged {
-            let what = format!("{:?}", page.damage).to_lowercase();
-            damaged.push(format!("{}: page {} ({what})", file.display(), page.number));
+    for path in tablespaces(data)? {
+        let file = path.strip_prefix(data).unwrap_or(&path).display();
+        match scan(&path) {
+            Ok(report) => damaged.extend(report.damaged.iter().map(|page| {
+                let what = format!("{:?}", page.damage).to_lowercase();
+                format!("{file}: page {} ({what})", page.number)
+            })),
+            Err(error) => damaged.push(format!("{file}: page 0 ({error})")),
         }
     }
     Ok(damaged)

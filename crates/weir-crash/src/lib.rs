@@ -19,6 +19,7 @@ mod ledger;
 mod moments;
 mod record;
 mod storage;
+mod upheaval;
 mod verdict;
 mod workload;
 

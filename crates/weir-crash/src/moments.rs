@@ -1,6 +1,8 @@
 //! Where in a recording to cut: at random, and at the moments that are known to be dangerous.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::path::Path;
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -10,7 +12,9 @@ use weir_model::FileKind;
 
 use crate::cache::{Cache, DeviceRules, OpenWrite};
 use crate::error::CrashError;
+use crate::explore::ExploreOptions;
 use crate::fate;
+use crate::frontier::Cut;
 
 /// What was going on at a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -61,10 +65,25 @@ impl Moment {
     }
 }
 
+/// Outcomes of one cut that has too many to try them all.
+const DRAWN: u32 = 4;
 /// Events after a change of files for which they count as having just happened.
 const AFTERMATH_EVENTS: u64 = 40;
 /// A checkpoint is noted in the first blocks of a redo file (`MariaDB`: at 4096 and 8192).
 const REDO_HEAD_BYTES: u64 = 12 * 1024;
+
+/// Where `MariaDB` keeps its doublewrite buffer: two extents of the system tablespace that its bootstrap
+/// takes, pages 64 to 191 (`buf_dblwr_t::create`, buf0dblwr.cc).
+const DOUBLEWRITE_AREA: Range<u64> = 1 << 20..3 << 20;
+
+/// What a write to byte `offset` of the file at `path` is for.
+pub(crate) fn kind_of_write(path: &Path, offset: u64) -> FileKind {
+    let is_system = path.file_name().is_some_and(|name| name == "ibdata1");
+    if is_system && DOUBLEWRITE_AREA.contains(&offset) {
+        return FileKind::Doublewrite;
+    }
+    FileKind::of(&path.to_string_lossy())
+}
 
 /// One crash state: a place in the recording, and one outcome there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,32 +92,36 @@ pub(crate) struct Choice {
     pub(crate) position: u64,
     /// Which of the possible outcomes at this place.
     pub(crate) branch: u32,
+    /// How many there are, where all are tried; `None`: this one was drawn.
+    pub(crate) outcomes: Option<u32>,
     pub(crate) moment: Moment,
 }
 
-/// Chooses `states` crash states of `recording` from event `from` on, in the order of their place.
+/// Chooses crash states of `recording` from `from_ns` on, in the order of their place.
 ///
-/// At most `branches_max` different outcomes are tried of one cut.
+/// Where a cut has few outcomes all are tried, else some are drawn.
 /// One pass, and memory for the choices only: candidates of each moment are sampled from a reservoir
 /// (Vitter's algorithm R). States are spread evenly over the moments that were met.
 pub(crate) fn choose(
     recording: &Recording,
-    rules: DeviceRules,
     from_ns: u64,
-    (states, branches_max): (u32, u32),
-    seed: u64,
+    options: &ExploreOptions,
 ) -> Result<Vec<Choice>, CrashError> {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let (rules, states) = (options.rules, options.states);
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(options.seed);
     let mut reservoirs: BTreeMap<Moment, Reservoir> = BTreeMap::new();
     let mut watch = Watch::new(recording, rules);
     for event in recording.events() {
         let event = event?;
         let position = event.sequence;
         if event.at_ns >= from_ns {
-            let branches = fate::branches(watch.cache.open(), &rules.atomicity, branches_max);
+            let outcomes = match options.cut {
+                Cut::Power => fate::outcomes(watch.cache.open(), &rules),
+                Cut::ProcessKill => None,
+            };
             for moment in watch.moments(position) {
                 let reservoir = reservoirs.entry(moment).or_default();
-                reservoir.offer((position, branches), states as usize, &mut random);
+                reservoir.offer((position, outcomes), states as usize, &mut random);
             }
         }
         watch.observe(&event);
@@ -107,18 +130,28 @@ pub(crate) fn choose(
         let why = "nothing reached the drive while the workload ran".to_owned();
         return Err(CrashError::TooShort { why });
     }
-    Ok(spread(reservoirs, states, &mut random))
+    let drawn = match options.cut {
+        Cut::Power => DRAWN,
+        // What a process had handed over is there, but for the end of a write in flight.
+        Cut::ProcessKill => 1,
+    };
+    Ok(spread(reservoirs, (states, drawn), &mut random))
 }
 
 /// Candidates of one moment.
 #[derive(Default)]
 struct Reservoir {
     met: usize,
-    kept: Vec<(u64, u32)>,
+    kept: Vec<(u64, Option<u32>)>,
 }
 
 impl Reservoir {
-    fn offer(&mut self, candidate: (u64, u32), size: usize, random: &mut Xoshiro256PlusPlus) {
+    fn offer(
+        &mut self,
+        candidate: (u64, Option<u32>),
+        size: usize,
+        random: &mut Xoshiro256PlusPlus,
+    ) {
         self.met += 1;
         if self.kept.len() < size {
             self.kept.push(candidate);
@@ -134,10 +167,11 @@ impl Reservoir {
 /// Takes states from the moments in turn, until there are enough or none is left.
 fn spread(
     mut reservoirs: BTreeMap<Moment, Reservoir>,
-    states: u32,
+    (states, drawn): (u32, u32),
     random: &mut Xoshiro256PlusPlus,
 ) -> Vec<Choice> {
     let mut chosen = Vec::with_capacity(states as usize);
+    let mut places = BTreeSet::new();
     while chosen.len() < states as usize && !reservoirs.is_empty() {
         reservoirs.retain(|_, reservoir| !reservoir.kept.is_empty());
         for (&moment, reservoir) in &mut reservoirs {
@@ -145,10 +179,15 @@ fn spread(
                 continue;
             }
             let taken = random.random_range(0..reservoir.kept.len());
-            let (position, branches) = reservoir.kept.swap_remove(taken);
-            let choices = (0..branches).map(|branch| Choice {
+            let (position, outcomes) = reservoir.kept.swap_remove(taken);
+            if !places.insert(position) {
+                // Another moment has it already.
+                continue;
+            }
+            let choices = (0..outcomes.unwrap_or(drawn)).map(|branch| Choice {
                 position,
                 branch,
+                outcomes,
                 moment,
             });
             chosen.extend(choices);
@@ -183,7 +222,10 @@ impl Watch {
         let mut moments = vec![Moment::Any];
         let in_flight = |moment: Moment, kinds: &[FileKind]| {
             let mut writes = self.cache.open().filter(|write| write.is_in_flight());
-            let met = writes.any(|write| kinds.contains(&self.names.kind(write.file)));
+            let met = writes.any(|write| {
+                let path = self.names.path(write.file);
+                path.is_some_and(|path| kinds.contains(&kind_of_write(&path, write.offset)))
+            });
             met.then_some(moment)
         };
         moments.extend(in_flight(
@@ -257,9 +299,9 @@ pub(crate) fn advance(cache: &mut Cache, event: &Event) -> Vec<OpenWrite> {
             file,
             offset,
             data,
-            durable,
-        } => cache.write(event.sequence, (*file, *offset, data.bytes()), *durable),
-        Operation::Flush { .. } => cache.flush(event.sequence),
+            opened,
+        } => cache.write(event.sequence, (*file, *offset, data.bytes()), *opened),
+        Operation::Flush { file } => cache.flush(event.sequence, *file),
         Operation::Done { sequence } => return cache.done(*sequence, event.sequence),
         Operation::Truncate { file, .. } | Operation::Allocate { file, .. } => {
             return cache.settle_file(*file);
@@ -267,4 +309,25 @@ pub(crate) fn advance(cache: &mut Cache, event: &Event) -> Vec<OpenWrite> {
         _ => {}
     }
     Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_doublewrite_buffer_is_known_on_both_servers() {
+        let kind = |path: &str, offset| kind_of_write(Path::new(path), offset);
+        assert_eq!(kind("data/#ib_16384_0.dblwr", 0), FileKind::Doublewrite);
+        assert_eq!(kind("data/ibdata1", 64 * 16_384), FileKind::Doublewrite);
+        assert_eq!(kind("data/ibdata1", 191 * 16_384), FileKind::Doublewrite);
+        for page in [0, 63, 192] {
+            assert_eq!(
+                kind("data/ibdata1", page * 16_384),
+                FileKind::Data,
+                "{page}"
+            );
+        }
+        assert_eq!(kind("data/sbtest/crash1.ibd", 1 << 20), FileKind::Data);
+    }
 }

@@ -8,7 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use weir_drive::{DriveProcess, MountOptions, Recording, RecordingOptions, monotonic_ns};
+use weir_drive::{DriveProcess, Ended, MountOptions, Recording, RecordingOptions, monotonic_ns};
+use weir_model::Flavor;
 use weir_process::{PathError, WorkDirectory};
 use weir_server::{PrivateServer, ServerBinary, SnapshotKey, Snapshots, StartOptions, initialise};
 
@@ -18,7 +19,7 @@ use crate::ledger::Ledger;
 use crate::workload;
 
 /// Counts up when the loaded content changes, so that old snapshots are not taken for new ones.
-const DATA_FORMAT: u32 = 1;
+const DATA_FORMAT: u32 = 4;
 const PAGE_BYTES: u32 = 16 * 1024;
 /// The whole pool is flushed at the end of the loading.
 const STOP_PATIENCE: Duration = Duration::from_mins(5);
@@ -77,8 +78,15 @@ impl Recorded {
             path,
             why: error.to_string(),
         })?;
+        let recording = Recording::open(&folder.join("recording"))?;
+        if recording.ended() == Ended::CutShort {
+            return Err(CrashError::CutShort {
+                folder: folder.to_owned(),
+                why: format!("it has {} whole events and no end", recording.event_count()),
+            });
+        }
         Ok(Self {
-            recording: Recording::open(&folder.join("recording"))?,
+            recording,
             ledger: note.ledger,
             began_ns: note.began_ns,
             folder: folder.to_owned(),
@@ -114,6 +122,7 @@ pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<Recorded, Cr
     let mut start = StartOptions::new(mountpoint.join("data"), home.path().join("server"));
     start.variables = options.variables.clone();
     let server = PrivateServer::start(&options.server, &start)?;
+    check_setting(&server, &options.variables)?;
     let began_ns = monotonic_ns();
     let written = write_for(&server, options, stop);
     server.kill();
@@ -126,6 +135,37 @@ pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<Recorded, Cr
     let text = serde_json::to_vec(&note).expect("invariant: a ledger has no maps");
     fs::write(&path, text).map_err(PathError::on("write", &path))?;
     Recorded::open(&options.out)
+}
+
+/// Servers round, cap and override: MySQL turns doublewrite off by itself on drives that say they are atomic.
+fn check_setting(
+    server: &PrivateServer,
+    variables: &BTreeMap<String, String>,
+) -> Result<(), CrashError> {
+    let said = server.variables()?;
+    for name in ["innodb_doublewrite", "innodb_flush_log_at_trx_commit"] {
+        let (Some(wanted), Some(found)) = (variables.get(name), said.get(name)) else {
+            continue;
+        };
+        if !means_the_same(wanted, found) {
+            return Err(CrashError::OtherSetting {
+                name: name.to_owned(),
+                wanted: wanted.clone(),
+                found: found.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Whether two values of a variable are spellings of one.
+fn means_the_same(wanted: &str, found: &str) -> bool {
+    let plain = |value: &str| match value.to_ascii_uppercase().as_str() {
+        "1" | "TRUE" | "ON" | "DETECT_AND_RECOVER" => "ON".to_owned(),
+        "0" | "FALSE" | "OFF" => "OFF".to_owned(),
+        other => other.to_owned(),
+    };
+    plain(wanted) == plain(found)
 }
 
 /// Lets the clients write for the wanted time.
@@ -143,7 +183,14 @@ fn write_for(
             }
             enough.store(true, Ordering::Relaxed);
         });
-        workload::run(&server.endpoint(), options.seed, options.shape, &enough)
+        let flavor = options.server.flavor;
+        workload::run(
+            &server.endpoint(),
+            flavor,
+            options.seed,
+            options.shape,
+            &enough,
+        )
     })?;
     if stop.load(Ordering::Relaxed) {
         return Err(CrashError::Stopped);
@@ -170,18 +217,41 @@ fn prepare(
     };
     if snapshots.find(&key).is_none() {
         let data_dir = home.join("load").join("data");
-        initialise(&options.server, &data_dir, &BTreeMap::new())?;
+        initialise(
+            &options.server,
+            &data_dir,
+            &loading_variables(options.server.flavor),
+        )?;
         let mut start = StartOptions::new(&data_dir, home.join("load").join("server"));
-        start.variables = [
-            ("innodb_buffer_pool_size", "512M"),
-            ("innodb_flush_log_at_trx_commit", "0"),
-        ]
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .into();
+        start.variables = loading_variables(options.server.flavor);
         let server = PrivateServer::start(&options.server, &start)?;
-        workload::load(&server.endpoint(), options.shape, stop)?;
+        workload::load(
+            &server.endpoint(),
+            options.server.flavor,
+            options.shape,
+            stop,
+        )?;
         server.stop(STOP_PATIENCE)?;
         snapshots.store(&key, &data_dir)?;
     }
     Ok((snapshots, key))
+}
+
+/// Small logs, since every state is a copy of them, and undo tablespaces that can be truncated.
+fn loading_variables(flavor: Flavor) -> BTreeMap<String, String> {
+    let of_flavor: &[(&str, &str)] = match flavor {
+        Flavor::Mysql => &[("skip_log_bin", "1")],
+        // In 10.11 undo logs lie in the system tablespace unless they are told not to.
+        Flavor::Mariadb => &[("innodb_undo_tablespaces", "3")],
+    };
+    let of_both = [
+        ("innodb_buffer_pool_size", "512M"),
+        ("innodb_redo_log_capacity", "32M"),
+        ("innodb_flush_log_at_trx_commit", "0"),
+    ];
+    of_flavor
+        .iter()
+        .chain(&of_both)
+        .map(|&(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
 }

@@ -29,6 +29,8 @@ pub struct StateResult {
     pub moment: Moment,
     /// Number of the first event of the recording that did not happen any more.
     pub position: u64,
+    /// How many outcomes the cut has there, where all are tried; `None`: this one was drawn.
+    pub outcomes: Option<u32>,
     /// CRC-32C over all files of the state, as proof that a replay has the same bytes.
     pub digest: u32,
     /// What the drive knows.
@@ -110,6 +112,10 @@ pub struct Tally {
     pub torn: u32,
     /// How the server came up, by outcome: clean, refused, crashed, hung.
     pub recovery: BTreeMap<String, u32>,
+    /// Places at which the recording was cut.
+    pub places: u32,
+    /// Of these, places of which every possible outcome was judged.
+    pub places_exhausted: u32,
     /// States by moment, and of these the damaged ones.
     pub by_moment: BTreeMap<Moment, (u32, u32)>,
 }
@@ -121,6 +127,7 @@ impl Tally {
             results.iter().filter(|result| which(result)).count() as u32
         };
         let rate = |states| Rate::new(states, results.len() as u32);
+        let mut places: BTreeMap<u64, (Option<u32>, u32)> = BTreeMap::new();
         let mut recovery = BTreeMap::new();
         let mut by_moment: BTreeMap<Moment, (u32, u32)> = BTreeMap::new();
         for result in results {
@@ -131,6 +138,8 @@ impl Tally {
                 Recovery::Hung(_) => "hung",
             };
             *recovery.entry(outcome.to_owned()).or_default() += 1;
+            let place = places.entry(result.position).or_default();
+            *place = (result.outcomes, place.1 + 1);
             let of_moment = by_moment.entry(result.moment).or_default();
             of_moment.0 += 1;
             of_moment.1 += u32::from(result.judgement.is_damaged());
@@ -139,6 +148,11 @@ impl Tally {
             damaged: rate(count(|result| result.judgement.is_damaged())),
             commits_lost: rate(count(|result| result.judgement.ledger.commits_lost > 0)),
             torn: count(|result| !result.truth.torn_pages.is_empty()),
+            places: places.len() as u32,
+            places_exhausted: places
+                .values()
+                .filter(|(outcomes, judged)| *outcomes == Some(*judged))
+                .count() as u32,
             recovery,
             by_moment,
         }

@@ -2,21 +2,19 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use mysql::prelude::Queryable;
 use mysql::{Conn, OptsBuilder, params};
 use weir_drive::monotonic_ns;
-use weir_model::{Address, Endpoint};
+use weir_model::{Address, Endpoint, Flavor};
 
 use crate::content::{self, Shape};
 use crate::error::CrashError;
 use crate::ledger::{Commit, Ledger};
+use crate::upheaval;
 
 /// Rows in one statement of the loading.
 const ROWS_PER_INSERT: u32 = 1_000;
-/// Between two changes of tables: DDL now and then, not instead of everything else.
-const DDL_PAUSE: Duration = Duration::from_millis(50);
 
 /// A connection to `endpoint`.
 pub(crate) fn connect(endpoint: &Endpoint) -> Result<Conn, mysql::Error> {
@@ -45,7 +43,12 @@ pub(crate) fn all_tables(shape: Shape) -> impl Iterator<Item = String> {
 }
 
 /// Creates and fills the tables: every client at transaction 0.
-pub(crate) fn load(endpoint: &Endpoint, shape: Shape, stop: &AtomicBool) -> Result<(), CrashError> {
+pub(crate) fn load(
+    endpoint: &Endpoint,
+    flavor: Flavor,
+    shape: Shape,
+    stop: &AtomicBool,
+) -> Result<(), CrashError> {
     let mut connection = connect(endpoint).map_err(CrashError::statement("connect"))?;
     let mut run = |statement: String| {
         let doing = statement.chars().take(60).collect::<String>();
@@ -59,6 +62,9 @@ pub(crate) fn load(endpoint: &Endpoint, shape: Shape, stop: &AtomicBool) -> Resu
          text VARCHAR(255) NOT NULL, PRIMARY KEY (client, txn), KEY k (k)) ENGINE = InnoDB"
             .into(),
     )?;
+    for statement in upheaval::prepared(flavor) {
+        run(statement)?;
+    }
     let clients = (0..shape.clients).map(|client| format!("({client}, 0)"));
     let clients = clients.collect::<Vec<_>>().join(",");
     run(format!("INSERT INTO client VALUES {clients}"))?;
@@ -85,40 +91,13 @@ pub(crate) fn load(endpoint: &Endpoint, shape: Shape, stop: &AtomicBool) -> Resu
     Ok(())
 }
 
-/// Creates, fills, changes, renames and drops tables of its own until `stop`: crash states in the
-/// middle of DDL. Nobody's rows depend on it.
-fn change_tables(endpoint: &Endpoint, stop: &AtomicBool) -> Result<(), CrashError> {
-    let mut connection = connect(endpoint).map_err(CrashError::statement("connect"))?;
-    for number in 0.. {
-        for statement in [
-            format!(
-                "CREATE TABLE side{number} (id INT PRIMARY KEY, text VARCHAR(100)) ENGINE = InnoDB"
-            ),
-            format!("INSERT INTO side{number} VALUES (1, REPEAT('a', 100)), (2, REPEAT('b', 100))"),
-            format!("ALTER TABLE side{number} ADD INDEX text (text)"),
-            format!("TRUNCATE TABLE side{number}"),
-            format!("RENAME TABLE side{number} TO side_renamed{number}"),
-            format!("DROP TABLE side_renamed{number}"),
-        ] {
-            if stop.load(Ordering::Relaxed) {
-                return Ok(());
-            }
-            match connection.query_drop(statement) {
-                Err(error) if is_broken(&error) => return Ok(()),
-                changed => changed.map_err(CrashError::statement("change tables"))?,
-            }
-            thread::sleep(DDL_PAUSE);
-        }
-    }
-    Ok(())
-}
-
 /// Lets all clients write until `stop`; returns what they were told.
 ///
 /// A client whose connection breaks (the server was killed) ends: its last commit stays without an
 /// acknowledgement.
 pub(crate) fn run(
     endpoint: &Endpoint,
+    flavor: Flavor,
     seed: u64,
     shape: Shape,
     stop: &AtomicBool,
@@ -140,7 +119,7 @@ pub(crate) fn run(
                 })
             })
             .collect();
-        let changes = scope.spawn(|| change_tables(endpoint, stop));
+        let changes = scope.spawn(|| upheaval::run(endpoint, flavor, stop));
         // Joined only after all have been started.
         let joined = threads.into_iter().map(|thread| {
             thread
@@ -238,7 +217,7 @@ fn ended(
 }
 
 /// How a killed server looks to its clients.
-fn is_broken(error: &mysql::Error) -> bool {
+pub(crate) fn is_broken(error: &mysql::Error) -> bool {
     matches!(
         error,
         mysql::Error::IoError(_) | mysql::Error::DriverError(_)

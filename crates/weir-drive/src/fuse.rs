@@ -32,7 +32,7 @@ use weir_model::{DriveProfile, FileKind, OpKind};
 
 use crate::calibration;
 use crate::engine::{Engine, Extent, Write};
-use crate::recording::{Node, Operation, Place, Recorder};
+use crate::recording::{Node, Opened, Operation, Place, Recorder};
 use crate::scheduler::Reply;
 use crate::store::{BLOCK_BYTES, Changes, Store, timestamps};
 
@@ -359,14 +359,14 @@ impl Filesystem for DriveFileSystem {
         });
         match written {
             Ok((file, longer_by)) => {
+                let opened = Opened::of_flags(flags.0);
                 let write = Write {
                     extent: Self::extent(&file, offset, data.len() as u64),
                     data,
-                    // O_SYNC holds the bit of O_DSYNC (open(2)); RWF_DSYNC sets it as well.
-                    durable: flags.0 & libc::O_DSYNC != 0,
+                    durable: opened.durable,
                 };
                 let file = write.extent.file;
-                let recorded = self.recorder.write(file, offset, data, write.durable);
+                let recorded = self.recorder.write(file, offset, data, opened);
                 let reply = Reply::Written(reply, data.len() as u32, recorded);
                 self.engine.write(write, arrival, longer_by, reply);
             }

@@ -5,7 +5,6 @@ mod calibration;
 mod clock;
 mod compression;
 mod control;
-mod durability;
 mod engine;
 mod error;
 mod faults;
@@ -27,7 +26,6 @@ mod trace;
 pub use clock::monotonic_ns;
 pub use compression::{BlockCompressor, Sampler as CompressionSampler};
 pub use control::{reset_faults, set_faults, start_trace, statistics, stop_trace, unmount};
-pub use durability::{DurabilityLog, Durable, Fate, LoggedWrite};
 pub use error::DriveError;
 pub use floor::{READ_FLOOR_US, WRITE_FLOOR_US, check_floor};
 pub use model::{Model, ModelUsage};
@@ -35,7 +33,7 @@ pub use mount::{check_fuse, serve};
 pub use options::MountOptions;
 pub use process::DriveProcess;
 pub use recording::{
-    Data, Ended, Event, Events, Names, Node, Operation, Place, Recording, RecordingOptions,
+    Data, Ended, Event, Events, Names, Node, Opened, Operation, Place, Recording, RecordingOptions,
     Replayer,
 };
 pub use stop::Stop;

@@ -41,15 +41,14 @@ mod tests;
 mod tier_tests;
 
 use weir_model::{
-    CacheStatistics, CachedWrites, DeviceModel, DriveProfile, FileKind, Nanoseconds, Op, OpKind,
-    Scale, SpaceState, WriteCache,
+    CacheStatistics, DeviceModel, DriveProfile, FileKind, Nanoseconds, Op, OpKind, Scale,
+    SpaceState,
 };
 
 use self::device::Device;
 pub(crate) use self::random::Random;
 use self::space::PhysicalSpace;
 use self::tier::Tier;
-use crate::durability::Durable;
 
 /// A drive of a given profile and scale, idle at time 0.
 #[derive(Debug)]
@@ -57,15 +56,6 @@ pub struct Model {
     device: Device,
     tier: Option<Tier>,
     space: Option<PhysicalSpace>,
-    keeping: Keeping,
-}
-
-/// When the drive keeps what it has acknowledged.
-#[derive(Debug, Clone, Copy)]
-enum Keeping {
-    FromThenOn,
-    OnceFlushed,
-    OnceDrained,
 }
 
 /// What a model has been busy with since it was made.
@@ -109,7 +99,6 @@ impl Model {
             device: Device::new(profile, scale, capacity_bytes),
             tier: cache.and_then(|cache| Tier::of(cache, scale, data_share)),
             space: PhysicalSpace::of(profile, capacity_bytes),
-            keeping: Keeping::of(profile),
         }
     }
 
@@ -160,15 +149,6 @@ impl Model {
             });
         }
     }
-
-    /// From when on the write that was submitted last survives a power cut.
-    pub fn durable(&self) -> Durable {
-        match self.keeping {
-            Keeping::FromThenOn => Durable::AtCompletion,
-            Keeping::OnceFlushed => Durable::WithFlush,
-            Keeping::OnceDrained => Durable::OnMedia(self.device.drained_at()),
-        }
-    }
 }
 
 impl DeviceModel for Model {
@@ -181,20 +161,6 @@ impl DeviceModel for Model {
         match &mut self.tier {
             None => self.device.submit(op, now),
             Some(tier) => tier.submit(op, now, &mut self.device),
-        }
-    }
-}
-
-impl Keeping {
-    /// A write-back cache acknowledges by its own rules, all others by those of the slow drive.
-    fn of(profile: &DriveProfile) -> Self {
-        let cache = profile.cache.as_ref();
-        let back = cache.filter(|cache| cache.writes == CachedWrites::Back);
-        let keeper = back.and_then(|cache| cache.profile()).unwrap_or(profile);
-        match keeper.write.cache {
-            WriteCache::PowerProtected => Self::FromThenOn,
-            WriteCache::Volatile if keeper.flush.ignored => Self::OnceDrained,
-            WriteCache::Volatile => Self::OnceFlushed,
         }
     }
 }

@@ -21,7 +21,7 @@ use weir_model::Bytes;
 
 pub use self::data::Data;
 pub use self::names::Names;
-pub use self::operation::{Event, Node, Operation, Place};
+pub use self::operation::{Event, Node, Opened, Operation, Place};
 pub use self::reader::{Ended, Events, Recording};
 pub(crate) use self::recorder::{Recorded, Recorder};
 pub use self::replayer::Replayer;

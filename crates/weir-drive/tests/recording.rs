@@ -191,7 +191,8 @@ fn a_done_stands_between_what_it_answers_and_what_the_client_did_next() {
         for thread in 0..4 {
             let drive = &drive;
             scope.spawn(move || {
-                let file = drive.create(&format!("t{thread}"), libc::O_DSYNC * (thread % 2));
+                let flags = libc::O_DSYNC * (thread % 2) | libc::O_DIRECT * (thread / 2);
+                let file = drive.create(&format!("t{thread}"), flags);
                 for number in 0..25 {
                     file.write_all_at(&[thread as u8; 512], number * 512)
                         .unwrap();
@@ -212,13 +213,14 @@ fn assert_steps_of_each_file_alternate(events: &[Event], times: std::ops::Range<
     for event in events {
         match &event.operation {
             Operation::Write {
-                file,
-                durable,
-                data,
-                ..
+                file, opened, data, ..
             } => {
                 assert!(times.contains(&event.at_ns));
-                assert_eq!(*durable, data.read().unwrap()[0] % 2 == 1);
+                let thread = data.read().unwrap()[0];
+                assert_eq!(
+                    (opened.durable, opened.direct),
+                    (thread % 2 == 1, thread >= 2)
+                );
                 assert_eq!(steps.entry(*file).or_default(), &0);
                 assert!(unanswered.insert(event.sequence, *file).is_none());
                 steps.insert(*file, 1);
@@ -332,7 +334,7 @@ fn what_is_no_recording_is_told_in_one_line() {
     };
     assert!(error(&|file| file[0] = 0).contains("is not the beginning of a recording"));
     assert!(error(&|file| file.truncate(5)).contains("is not the beginning of a recording"));
-    assert!(error(&|file| file[8] = 9).contains("version 9, this weir reads 1"));
+    assert!(error(&|file| file[8] = 9).contains("version 9, this weir reads 2"));
     assert!(error(&|file| file[16] = 200).contains("the record at byte 12 is malformed"));
     assert!(error(&|file| file.truncate(20)).contains("does not say what it is of"));
     fs::remove_file(record.join("data")).unwrap();

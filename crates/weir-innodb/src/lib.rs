@@ -13,4 +13,4 @@ mod scan;
 pub use error::InnodbError;
 pub use layout::{Format, Layout};
 pub use page::{Damage, Page, PageState};
-pub use scan::{FileReport, Finding, is_tablespace, scan, scan_directory};
+pub use scan::{FileReport, Finding, is_tablespace, scan, scan_directory, tablespaces};

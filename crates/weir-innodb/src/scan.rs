@@ -151,22 +151,33 @@ impl DoublewriteArea {
 /// # Errors
 /// The first file that cannot be read as a tablespace.
 pub fn scan_directory(directory: &Path) -> Result<Vec<FileReport>, InnodbError> {
-    let mut paths = Vec::new();
-    tablespaces(directory, &mut paths)?;
-    paths.sort();
+    let paths = tablespaces(directory)?;
     paths.iter().map(|path| scan(path)).collect()
 }
 
-fn tablespaces(directory: &Path, paths: &mut Vec<PathBuf>) -> Result<(), InnodbError> {
+/// The files under `directory` that hold pages, in order. An empty file holds none: a crash came between
+/// its creation and its first write.
+///
+/// # Errors
+/// A directory that cannot be read.
+pub fn tablespaces(directory: &Path) -> Result<Vec<PathBuf>, InnodbError> {
+    let mut paths = Vec::new();
+    find(directory, &mut paths)?;
+    paths.sort();
+    Ok(paths)
+}
+
+fn find(directory: &Path, paths: &mut Vec<PathBuf>) -> Result<(), InnodbError> {
     let failed = |source| InnodbError::Read {
         path: directory.to_owned(),
         source,
     };
     for entry in fs::read_dir(directory).map_err(failed)? {
         let entry = entry.map_err(failed)?;
-        if entry.file_type().map_err(failed)?.is_dir() {
-            tablespaces(&entry.path(), paths)?;
-        } else if entry.file_name().to_str().is_some_and(is_tablespace) {
+        let metadata = entry.metadata().map_err(failed)?;
+        if metadata.is_dir() {
+            find(&entry.path(), paths)?;
+        } else if metadata.len() > 0 && entry.file_name().to_str().is_some_and(is_tablespace) {
             paths.push(entry.path());
         }
     }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mysql::prelude::Queryable;
-use weir_innodb::{Damage, FileReport, Format, scan, scan_directory};
+use weir_innodb::{Damage, FileReport, Format, scan, scan_directory, tablespaces};
 use weir_model::Flavor;
 use weir_server::{PrivateServer, initialise, testing};
 
@@ -195,6 +195,9 @@ fn a_file_that_is_no_tablespace_is_refused() {
     let short = directory.path().join("short.ibd");
     fs::write(&short, [0; 20]).unwrap();
     assert!(scan(&short).unwrap_err().to_string().contains("short.ibd"));
+    let created = directory.path().join("created.ibd");
+    fs::write(&created, []).unwrap();
+    assert_eq!(tablespaces(directory.path()).unwrap(), [short]);
     let rubbish = directory.path().join("rubbish.ibd");
     fs::write(&rubbish, vec![0xff; 20_000]).unwrap();
     let message = scan(&rubbish).unwrap_err().to_string();

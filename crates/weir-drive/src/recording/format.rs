@@ -10,12 +10,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::data::DataFile;
-use super::{Data, Node, Operation, Place};
+use super::{Data, Node, Opened, Operation, Place};
 
 /// The first bytes of an events file.
 pub(super) const MAGIC: [u8; 8] = *b"weir-rec";
 /// Follows the magic as u32; counts up with each change that an older reader would misread.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 pub(super) const FILE_HEADER_BYTES: u64 = 12;
 /// Length, kind and time.
 pub(super) const RECORD_HEADER_BYTES: usize = 16;
@@ -87,11 +87,11 @@ fn encode_operation(fields: &mut Encoder, operation: &Operation) -> u32 {
             file,
             offset,
             data,
-            durable,
+            opened,
         } => {
             fields.number(*file).number(*offset);
             fields.number(data.at).number(data.stored_bytes);
-            fields.number(data.bytes).number((*durable).into());
+            fields.number(data.bytes).number(opened_bits(*opened));
             kind::WRITE
         }
         Operation::Flush { file } => {
@@ -194,7 +194,7 @@ fn decode_operation(kind: u32, fields: &mut Decoder, source: &Arc<DataFile>) -> 
                 stored_bytes: fields.number()?,
                 bytes: fields.number()?,
             },
-            durable: fields.flag()?,
+            opened: fields.opened()?,
         },
         kind::FLUSH => Operation::Flush {
             file: fields.number()?,
@@ -256,6 +256,14 @@ fn decode_node(kind: u32, fields: &mut Decoder) -> Option<Node> {
     })
 }
 
+/// Bits of how the file of a write was opened.
+const DURABLE: u64 = 1;
+const DIRECT: u64 = 2;
+
+fn opened_bits(opened: Opened) -> u64 {
+    (u64::from(opened.durable) * DURABLE) | (u64::from(opened.direct) * DIRECT)
+}
+
 struct Encoder<'a>(&'a mut Vec<u8>);
 
 impl Encoder<'_> {
@@ -299,6 +307,15 @@ impl Decoder<'_> {
         Some(OsString::from_vec(text.to_owned()))
     }
 
+    fn opened(&mut self) -> Option<Opened> {
+        let bits = self.number()?;
+        let opened = Opened {
+            durable: bits & DURABLE != 0,
+            direct: bits & DIRECT != 0,
+        };
+        (opened_bits(opened) == bits).then_some(opened)
+    }
+
     fn place(&mut self) -> Option<Place> {
         Some(Place {
             parent: self.number()?,
@@ -331,7 +348,10 @@ mod tests {
                 file,
                 offset,
                 data,
-                durable: true,
+                opened: Opened {
+                    durable: true,
+                    direct: false,
+                },
             },
             Operation::Flush { file },
             Operation::Done { sequence: 12 },

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::data::{DataFile, without_zeroes_at_the_end};
 use super::format::{Record, encode};
-use super::{Data, Operation};
+use super::{Data, Opened, Operation};
 use crate::clock::monotonic_ns;
 
 /// Worth a system call.
@@ -79,7 +79,7 @@ impl Log {
     }
 
     /// Appends a write; its sequence number, `None` if nothing is recorded (any more).
-    pub(super) fn write(&self, file: u64, offset: u64, data: &[u8], durable: bool) -> Option<u64> {
+    pub(super) fn write(&self, file: u64, offset: u64, data: &[u8], opened: Opened) -> Option<u64> {
         let stored = without_zeroes_at_the_end(data);
         let mut filling = self.lock_for(stored.len() as u64)?;
         let held = Data {
@@ -94,7 +94,7 @@ impl Log {
             file,
             offset,
             data: held,
-            durable,
+            opened,
         };
         Some(self.append(filling, operation))
     }
@@ -228,7 +228,8 @@ mod tests {
             scope.spawn(|| {
                 for number in 0..WRITES {
                     let page = vec![1; 1 << 20];
-                    log.write(9, number << 20, &page, false).unwrap();
+                    log.write(9, number << 20, &page, Opened::default())
+                        .unwrap();
                 }
                 log.close();
             });
@@ -251,16 +252,16 @@ mod tests {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let log = log(full);
         let page = vec![1; DATA_BYTES_MAX];
-        assert_eq!(log.write(9, 0, &page, false), Some(0));
+        assert_eq!(log.write(9, 0, &page, Opened::default()), Some(0));
         std::thread::scope(|scope| {
             // Either waits for room that a failed writer never makes, or finds it has failed.
-            let waiting = scope.spawn(|| log.write(9, 0, &page, false));
+            let waiting = scope.spawn(|| log.write(9, 0, &page, Opened::default()));
             let error = log.serve(tempfile::tempfile().unwrap()).unwrap_err();
             assert_eq!(error.raw_os_error(), Some(libc::ENOSPC));
             // Taken by the writer before it failed, or refused: it came back in any case.
             assert!(matches!(waiting.join().unwrap(), None | Some(1)));
         });
-        assert_eq!(log.write(9, 0, &page, false), None);
+        assert_eq!(log.write(9, 0, &page, Opened::default()), None);
         assert_eq!(log.operation(Operation::Flush { file: 9 }), None);
     }
 }

@@ -32,8 +32,8 @@ pub enum Operation {
         offset: u64,
         /// What.
         data: Data,
-        /// Opened with `O_SYNC` or `O_DSYNC`: once answered, it must survive a power cut.
-        durable: bool,
+        /// How its file was opened.
+        opened: Opened,
     },
     /// fsync(2) or fdatasync(2): once answered, what was answered before must survive a power cut.
     Flush {
@@ -102,6 +102,26 @@ pub enum Operation {
         /// Its permission bits.
         mode: u32,
     },
+}
+
+/// How the file of a write was opened: what stands between an answered write and the device.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Opened {
+    /// With `O_SYNC` or `O_DSYNC`: once answered, it must survive a power cut.
+    pub durable: bool,
+    /// With `O_DIRECT`. All other writes would stay in the kernel's page cache until they are
+    /// flushed, which a drive in FUSE does not see: it gets them at once.
+    pub direct: bool,
+}
+
+impl Opened {
+    /// From the flags of open(2); `O_SYNC` holds the bit of `O_DSYNC`, and `RWF_DSYNC` sets it as well.
+    pub(crate) fn of_flags(flags: i32) -> Self {
+        Self {
+            durable: flags & libc::O_DSYNC != 0,
+            direct: flags & libc::O_DIRECT != 0,
+        }
+    }
 }
 
 /// A name in a directory.

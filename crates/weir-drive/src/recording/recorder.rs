@@ -16,7 +16,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::data::DataFile;
 use super::format::{MAGIC, Record, VERSION, encode};
 use super::log::Log;
-use super::{DATA_FILE, EVENTS_FILE, Operation, RecordingOptions, base};
+use super::{DATA_FILE, EVENTS_FILE, Opened, Operation, RecordingOptions, base};
 use crate::DriveError;
 use crate::clock::monotonic_ns;
 
@@ -91,10 +91,10 @@ impl Recorder {
         file: u64,
         offset: u64,
         data: &[u8],
-        durable: bool,
+        opened: Opened,
     ) -> Option<Recorded> {
         let log = &self.running.as_ref()?.log;
-        let sequence = log.write(file, offset, data, durable)?;
+        let sequence = log.write(file, offset, data, opened)?;
         let log = Arc::clone(log);
         Some(Recorded { log, sequence })
     }

@@ -55,6 +55,7 @@ pub(crate) fn execute(arguments: &CrashTestArguments) -> anyhow::Result<Outcome>
         output::line(serde_json::to_string_pretty(&test)?)?;
     } else {
         print(&test, &options.out)?;
+        for_a_study(&test, &options)?;
     }
     Ok(match test.verdict {
         Verdict::Held { .. } => Outcome::Done,
@@ -154,8 +155,13 @@ fn replay(folder: &Path, arguments: &CrashTestArguments) -> anyhow::Result<Outco
             target.display()
         );
     }
-    let (again, before) =
-        replay_state(folder, arguments.control, number, &work(arguments), &target)?;
+    let stop = interrupt::stop_flag()?;
+    let which = (arguments.control, number);
+    let replayed = replay_state(folder, which, &work(arguments), &target, stop);
+    if let Err(CrashError::Stopped) = replayed {
+        return Ok(Outcome::Stopped);
+    }
+    let (again, before) = replayed?;
     if arguments.json {
         output::line(serde_json::to_string_pretty(&again)?)?;
         return Ok(Outcome::Done);
@@ -191,6 +197,12 @@ fn print(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
             moment.name()
         ))?;
     }
+    output::line(format_args!(
+        "{} places in the recording; of {} of them every possible outcome; {:.0} states a minute",
+        tally.places,
+        tally.places_exhausted,
+        f64::from(judged) * 60.0 / test.judging_s
+    ))?;
     let recoveries = tally.recovery.iter();
     let recoveries: Vec<_> = recoveries
         .map(|(outcome, states)| format!("{outcome} {states}"))
@@ -210,6 +222,24 @@ fn print(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
         ))?;
     }
     verdict(test, folder)
+}
+
+/// What a study quotes of a test that shows pages whole without doublewrite (rules R2 and R3).
+fn for_a_study(test: &CrashTest, options: &TestOptions) -> anyhow::Result<()> {
+    let of_the_profile = options.rules == DeviceRules::of(&options.drive);
+    let is_power_cut = options.cut == weir_crash::Cut::Power;
+    if let Verdict::Held { states, .. } = test.verdict
+        && options.doublewrite == "OFF"
+        && of_the_profile
+        && is_power_cut
+    {
+        output::line(format_args!(
+            "for a study that relies on it:\n[[crash_tests]]\ndrive = \"{}\"\nstates = {states}\nlost = 0\nsource = \"{}\"",
+            options.drive.name,
+            options.out.join("crash-test.json").display()
+        ))?;
+    }
+    Ok(())
 }
 
 fn verdict(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
@@ -237,7 +267,7 @@ fn verdict(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
             ))
         }
         Verdict::Blind => output::line(
-            "verdict: none. The control, in which pages must tear, found no damage: this test could not              see any; let it run longer (--seconds) or judge more states (--states)",
+            "verdict: none. The control, in which pages must tear, found no damage: this test could not see any; let it run longer (--seconds) or judge more states (--states)",
         ),
     }
 }

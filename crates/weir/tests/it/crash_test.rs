@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::harness::{Output, Weir, World};
+use crate::harness::{Output, Weir, World, signal, wait_until};
 
 #[test]
 fn torn_pages_are_found_and_made_again_on_mysql() {
@@ -87,6 +87,31 @@ fn torn_pages_are_found_and_made_again(flavor: &str) {
         ])
         .fails();
     assert!(message.contains("no such crash state: 999"), "{message}");
+    a_second_test_in_the_folder_and_a_cut_recording_are_refused(&world, flavor, &out, failed);
+    world.assert_nothing_left();
+}
+
+fn a_second_test_in_the_folder_and_a_cut_recording_are_refused(
+    world: &World,
+    flavor: &str,
+    out: &Path,
+    state: u64,
+) {
+    let second = crash_test(world, flavor, out, &["--atomic=512"]);
+    assert_eq!(second.code, Some(1));
+    let message = "there is a crash test in this folder already";
+    assert!(second.stderr.contains(message), "{}", second.stderr);
+
+    let events = out.join("recording/recording/events");
+    let bytes = fs::metadata(&events).unwrap().len();
+    let file = fs::OpenOptions::new().write(true).open(&events).unwrap();
+    file.set_len(bytes / 2).unwrap();
+    fs::remove_dir_all(out.join(format!("state-{state}"))).unwrap();
+    let message = Weir::in_world(world)
+        .args(["crash-test", "--replay", out.to_str().unwrap(), "--state"])
+        .args([state.to_string()])
+        .fails();
+    assert!(message.contains("the recording is cut short"), "{message}");
 }
 
 /// A drive whose writes of a page are atomic and safe when completed; the control shows that the
@@ -121,6 +146,9 @@ fn rubbish_in_one_line() {
     assert!(message.contains("no-such-drive"), "{message}");
     let message = fails(&["--set", "nonsense"]);
     assert!(message.contains("--set nonsense: no value"), "{message}");
+    let message = fails(&["--server", "mariadb", "--doublewrite", "detect_only"]);
+    assert!(message.contains("mariadb 10.11"), "{message}");
+    assert!(message.contains("knows ON, OFF"), "{message}");
     let folder = world.path("folder");
     fs::create_dir(&folder).unwrap();
     let message = fails(&["--replay", folder.to_str().unwrap(), "--state", "1"]);
@@ -137,4 +165,35 @@ fn a_folders_storage_is_described() {
     for part in ["O_DIRECT", "what this proves", "what it cannot prove"] {
         assert!(output.stdout.contains(part), "{}", output.stdout);
     }
+}
+
+#[test]
+fn ctrl_c_while_states_are_judged_leaves_nothing_running() {
+    let world = World::new();
+    let out = world.path("test");
+    let command = [
+        "crash-test",
+        "--server",
+        "mariadb",
+        "--all",
+        "--states=5000",
+        "--out",
+    ];
+    let test = Weir::in_world(&world)
+        .args(command)
+        .args([out.to_str().unwrap()])
+        .args(SMALL)
+        .spawn();
+    // Written when the recording is done: from then on states are made and judged.
+    let recorded = out.join("recording/ledger.json");
+    wait_until("recording done", || recorded.exists());
+    signal(test.id(), "INT");
+    let output = Output::from(test.wait_with_output().unwrap());
+    assert_eq!(output.code, Some(130), "{}", output.stderr);
+    assert!(
+        output.stderr.contains("stopped: no verdict"),
+        "{}",
+        output.stderr
+    );
+    world.assert_nothing_left();
 }

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# The crash lab's table: what each drive, doublewrite setting and flush setting lost, on both servers.
+# `scripts/crash-table.sh DIR [WEIR]` makes each cell that DIR does not have yet, so it can be stopped and
+# started again; the table itself is printed by the example `crash_table`. CELL_PREFIX is put before each
+# command (as in `nice`), STATES is how many crash states a cell has.
+set -euo pipefail
+
+folder=$1
+weir=${2:-target/release/weir}
+states=${STATES:-300}
+mkdir -p "$folder"
+
+# One cell: server, name of the drive, its rules, doublewrite, flush_log_at_trx_commit, further options.
+cell() {
+    local server=$1 drive=$2 rules=$3 doublewrite=$4 flush=$5
+    local name=$server-$drive-$doublewrite-$flush
+    shift 5
+    [ -e "$folder/$name/crash-test.json" ] && return
+    rm -rf "${folder:?}/$name"
+    echo "$(date +%T) $name" >&2
+    # Exit codes 1 (failed) and 3 (no verdict) are results.
+    # shellcheck disable=SC2086 # rules and prefix are several words
+    ${CELL_PREFIX:-} "$weir" crash-test --server "$server" --drive scaleflux-csd2000 $rules \
+        --doublewrite "$doublewrite" --flush-log-at-trx-commit "$flush" --states "$states" --all --seed 1 \
+        --rows 3000 --seconds 6 --clients 4 --set innodb_buffer_pool_size=6M \
+        --out "$folder/$name" "$@" >"$folder/$name.txt" 2>"$folder/$name.log" || echo "  exit $?" >&2
+    # The recordings of a table would take tens of gigabytes; the same seed makes their like.
+    rm -rf "$folder/$name"/{recording,control}/{base,recording}
+}
+
+atomic='--atomic 16K --cache power-protected'
+sector='--atomic 512 --cache power-protected'
+volatile='--atomic 512 --cache volatile'
+lying='--atomic 512 --cache lying'
+
+for flush in 1 2; do
+    for doublewrite in on off detect_only; do
+        for server in mysql mariadb; do
+            [ "$server-$doublewrite" = mariadb-detect_only ] && continue
+            cell "$server" atomic "$atomic" "$doublewrite" "$flush"
+            cell "$server" sector "$sector" "$doublewrite" "$flush"
+            cell "$server" volatile "$volatile" "$doublewrite" "$flush"
+        done
+    done
+    for server in mysql mariadb; do
+        [ "$flush" = 1 ] && cell "$server" lying "$lying" on "$flush"
+        cell "$server" killed "$sector" off "$flush" --cut process
+    done
+done
