@@ -58,12 +58,11 @@ bench-drive:
 	scripts/setup.sh --bench
 	cargo bench --package weir-drive --bench drive -- $(CURDIR)/target/bench-drive.json
 
-<<<<<<< HEAD
 # What predictions cost, about a minute; nothing else should run.
 bench-predict:
 	cargo build --release --package weir-predict --example bench_predict
 	target/release/examples/bench_predict
-=======
+
 # Crash states a minute from one recording, beside rerunning the workload for each, and the memory it takes;
 # about 10 minutes on a calm machine.
 bench-crash: setup $(WEB)
@@ -75,7 +74,6 @@ crash-table: setup $(WEB)
 	cargo build --release --package weir
 	scripts/crash-table.sh $(CURDIR)/target/crash-table $(WEIR)
 	cargo run --release --package weir-crash --example crash_table -- $(CURDIR)/target/crash-table
->>>>>>> main
 
 clean:
 	cargo clean
