@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test check web setup setup-tests bench-crash bench-drive bench-load clean crash-table
+.PHONY: demo studies test check web setup setup-tests bench-drive bench-load bench-predict bench-crash crash-table clean
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
@@ -57,6 +57,11 @@ setup-tests:
 bench-drive:
 	scripts/setup.sh --bench
 	cargo bench --package weir-drive --bench drive -- $(CURDIR)/target/bench-drive.json
+
+# What predictions cost, about a minute; nothing else should run.
+bench-predict:
+	cargo build --release --package weir-predict --example bench_predict
+	target/release/examples/bench_predict
 
 # Crash states a minute from one recording, beside rerunning the workload for each, and the memory it takes;
 # about 10 minutes on a calm machine.

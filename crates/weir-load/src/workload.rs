@@ -23,7 +23,7 @@ mod table;
 mod text;
 
 pub use choice::Workload;
-pub use distribution::Distribution;
+pub use distribution::{Distribution, KeyStream};
 pub use mix::Mix;
 
 pub(crate) use bulk::BulkText;

@@ -47,3 +47,4 @@ pub use rules::{RULES, Rule, findings_of_design, rules_as_markdown};
 pub use runner::{RunOptions, RunOutcome, run};
 pub use schedule::expected_runs;
 pub use two_results::{compare_results, read_factor};
+pub use workload::settings as workload_settings;

@@ -4,8 +4,8 @@ use weir_load::sysbench::{Surroundings, UsageError};
 use weir_load::{Distribution, Mix};
 use weir_model::{LoadSettings, WorkloadName};
 
-/// What `load` makes of `workload`. Names, defaults and limits of options are those of `weir load`.
-pub(crate) fn settings(
+/// Statements and keys that `load` makes of `workload`. Names, defaults and limits of options are those of `weir load`.
+pub fn settings(
     workload: WorkloadName,
     load: &LoadSettings,
 ) -> Result<(Mix, Distribution), UsageError> {

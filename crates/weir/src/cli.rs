@@ -39,6 +39,8 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Results and running studies in a browser: history, comparison, live view, start and stop
     Serve(ServeArguments),
+    /// What a study would measure: misses, throughput and latency of pools and drives that nobody ran
+    Predict(PredictArguments),
     /// What became of the published claims that results were held against, on one page
     Claims(ClaimsArguments),
     /// What a rule asks, why, and what to do: `weir explain R4`; without a rule, all of them
@@ -111,6 +113,25 @@ pub(crate) struct PlanArguments {
     #[arg(long, value_name = "SERVER")]
     pub(crate) server: Option<String>,
     /// Print the resolved plan as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PredictArguments {
+    /// A result, whose runs say what a transaction takes; or a study file, for misses only
+    #[arg(value_name = "RESULT|STUDY")]
+    pub(crate) of: PathBuf,
+    /// Buffer pools: `1G..64G` in doubling steps, or a list; by default shares of the data
+    #[arg(long, value_name = "SIZES")]
+    pub(crate) pool: Option<String>,
+    /// Drives: names of profiles, or paths; by default the first cell's
+    #[arg(long, value_name = "PROFILES", value_delimiter = ',')]
+    pub(crate) drive: Vec<String>,
+    /// Connections; by default the first cell's
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    pub(crate) threads: Vec<u32>,
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -9,6 +9,7 @@ pub(crate) mod drive;
 pub(crate) mod explain;
 pub(crate) mod load;
 pub(crate) mod plan;
+pub(crate) mod predict;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;

@@ -14,7 +14,7 @@ use zipf::Zipf;
 
 use weir_model::DistributionName;
 
-use super::Rng;
+use super::{Rng, seeded};
 use crate::LoadError;
 
 /// How keys are distributed over a table's rows.
@@ -70,6 +70,32 @@ impl From<DistributionName> for Distribution {
             DistributionName::Pareto => Self::Pareto { h: 0.2 },
             DistributionName::Zipfian => Self::Zipfian { exponent: 0.8 },
         }
+    }
+}
+
+/// The keys that a load asks for, `1..=rows`, one after the other and without end: for whoever
+/// simulates a load.
+#[derive(Debug, Clone)]
+pub struct KeyStream {
+    keys: Keys,
+    rng: Rng,
+}
+
+impl KeyStream {
+    /// Keys over `rows` rows; the same for the same seed.
+    pub fn new(distribution: Distribution, rows: u64, seed: u64) -> Result<Self, LoadError> {
+        Ok(Self {
+            keys: Keys::new(distribution, rows)?,
+            rng: seeded(seed, 0),
+        })
+    }
+}
+
+impl Iterator for KeyStream {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        Some(self.keys.next(&mut self.rng))
     }
 }
 

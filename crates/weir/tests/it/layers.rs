@@ -16,6 +16,7 @@ const LAYERS: [(&str, u32); 14] = [
     ("weir-probe", 2),
     ("weir-server", 2),
     ("weir-crash", 3),
+    ("weir-predict", 3),
     ("weir-report", 3),
     ("weir-study", 3),
     ("weir-serve", 4),

@@ -1,0 +1,177 @@
+//! What a transaction takes of the host, from a result.
+//!
+//! Processor time is that of the server and the load engine: a real drive takes none for its
+//! emulation, and what else the host did is not the transaction's. Runs that read different numbers of pages tell what a read costs; without them it is
+//! assumed. What is left of a transaction's time when processor and drive have had theirs is its
+//! wait: round trips, locks, the load engine.
+
+use weir_model::{Metric, Plan, RunResult, Series, StudyResult, metrics};
+
+use crate::residency::find_root;
+use crate::{Demands, DriveAbility, Network, Popularity, PredictError, System, WriteSettings};
+
+/// Processor time of a page read where it was not measured: 10 to 25 us on published hosts.
+const CPU_S_PER_MISS: f64 = 15e-6;
+
+/// What was measured, and what had to be assumed for want of it.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Calibration {
+    /// The demands.
+    pub demands: Demands,
+    /// Redo of a transaction, bytes.
+    pub redo_bytes: f64,
+    /// In words.
+    pub assumed: Vec<String>,
+}
+
+/// A run in the terms of the model.
+#[derive(Debug, Clone, Copy)]
+struct Measured {
+    connections: u32,
+    per_s: f64,
+    cpu_s: f64,
+    misses: f64,
+    redo_bytes: f64,
+}
+
+impl Calibration {
+    /// From the runs of `result`, whose first cell's workload has `popularity`; `drive` is the one
+    /// of the run with the fewest misses.
+    pub fn of(
+        result: &StudyResult,
+        popularity: &Popularity,
+        drive: &DriveAbility,
+    ) -> Result<Self, PredictError> {
+        let cores: u32 = result
+            .host
+            .get("cores")
+            .and_then(|cores| cores.parse().ok())
+            .unwrap_or(1);
+        let runs: Vec<Measured> = result
+            .runs
+            .iter()
+            .filter_map(|run| Measured::of(&result.plan, run))
+            .collect();
+        let Some(cached) = runs.iter().min_by(|a, b| a.misses.total_cmp(&b.misses)) else {
+            return Err(PredictError::Outside {
+                what: "result",
+                value: result.plan.title.clone(),
+                why: "it holds no run with throughput, processor time and pool reads",
+                remedy: "run the study once",
+            });
+        };
+        let mut assumed = Vec::new();
+        let (cpu_s, cpu_s_per_miss) = processor_time(&runs, cached, &mut assumed);
+        let mut system = System {
+            popularity: popularity.clone(),
+            writes: write_settings(&result.plan, cached.redo_bytes),
+            old_blocks_time_s: old_blocks_time_s(&result.plan),
+            demands: Demands {
+                cores,
+                cpu_s,
+                cpu_s_per_miss,
+                wait_s: 0.0,
+                connections_max: runs.iter().map(|run| run.connections).max().unwrap_or(1),
+            },
+        };
+        let least = |run: &&Measured| (run.connections, (run.misses * 1e6) as u64);
+        let fewest = runs.iter().min_by_key(least).unwrap_or(cached);
+        system.demands.wait_s = wait_s(&system, drive, fewest);
+        Ok(Self {
+            demands: system.demands,
+            redo_bytes: cached.redo_bytes,
+            assumed,
+        })
+    }
+}
+
+/// How the plan's server writes, with so much redo for a transaction.
+pub fn write_settings(plan: &Plan, redo_bytes: f64) -> WriteSettings {
+    let variables = &plan.server.variables;
+    let is = |name: &str, default: &str, wanted: &[&str]| {
+        let value = variables.get(name).map_or(default, String::as_str);
+        wanted.iter().any(|known| value.eq_ignore_ascii_case(known))
+    };
+    let bytes = |name: &str| -> Option<f64> {
+        let value: weir_model::Bytes = variables.get(name)?.parse().ok()?;
+        Some(value.0 as f64)
+    };
+    WriteSettings {
+        redo_capacity_bytes: bytes("innodb_redo_log_capacity")
+            .or_else(|| bytes("innodb_log_file_size"))
+            .unwrap_or(100.0 * 1_048_576.0),
+        redo_bytes,
+        doublewrite: is("innodb_doublewrite", "ON", &["ON", "1", "TRUE"]),
+        durable_commits: is("innodb_flush_log_at_trx_commit", "1", &["1"]),
+    }
+}
+
+/// `innodb_old_blocks_time` of the plan's server, seconds.
+pub fn old_blocks_time_s(plan: &Plan) -> f64 {
+    let value = plan.server.variables.get("innodb_old_blocks_time");
+    value
+        .and_then(|text| text.parse::<f64>().ok())
+        .unwrap_or(1000.0)
+        / 1000.0
+}
+
+impl Measured {
+    /// `None` for a run that lacks a figure.
+    fn of(plan: &Plan, run: &RunResult) -> Option<Self> {
+        let record = &run.record;
+        let per_s = record.transactions_per_s;
+        let per_transaction = |metric: Metric| {
+            Some(Series::find(&run.series, metric)?.rate(0.0, record.measured_s)? / per_s)
+        };
+        (per_s > 0.0).then_some(())?;
+        Some(Self {
+            connections: plan.cells.get(record.cell)?.threads,
+            per_s,
+            cpu_s: per_transaction(metrics::SERVER_CPU)? + per_transaction(metrics::CLIENT_CPU)?,
+            misses: per_transaction(metrics::STATUS_POOL_READS)?,
+            redo_bytes: per_transaction(metrics::STATUS_REDO_WRITTEN).unwrap_or(0.0),
+        })
+    }
+}
+
+/// Processor time of a transaction without reads, and of a read: least squares over the runs.
+fn processor_time(runs: &[Measured], cached: &Measured, assumed: &mut Vec<String>) -> (f64, f64) {
+    let count = runs.len() as f64;
+    let mean = |of: fn(&Measured) -> f64| runs.iter().map(of).sum::<f64>() / count;
+    let (misses, cpu) = (mean(|run| run.misses), mean(|run| run.cpu_s));
+    let spread: f64 = runs.iter().map(|run| (run.misses - misses).powi(2)).sum();
+    let together: f64 = runs
+        .iter()
+        .map(|run| (run.misses - misses) * (run.cpu_s - cpu))
+        .sum();
+    let apart = runs.iter().map(|run| run.misses).fold(0.0, f64::max) - cached.misses;
+    if apart < 0.2 || together <= 0.0 {
+        assumed.push(format!(
+            "a page read takes {:.0} us of processor time: the runs read about the same",
+            CPU_S_PER_MISS * 1e6
+        ));
+        let cpu_s = (cached.cpu_s - cached.misses * CPU_S_PER_MISS).max(cached.cpu_s / 2.0);
+        return (cpu_s, CPU_S_PER_MISS);
+    }
+    let each = together / spread;
+    ((cpu - each * misses).max(cpu / 10.0), each)
+}
+
+/// The wait with which the network has the throughput that `run` had.
+fn wait_s(system: &System, drive: &DriveAbility, run: &Measured) -> f64 {
+    let writes = system.writes.writes(&system.popularity, f64::INFINITY);
+    let network: Network = system.network(drive, run.misses, writes, run.per_s);
+    let with = |wait_s: f64| Network {
+        delay_s: network.delay_s + wait_s,
+        ..network.clone()
+    };
+    let response_s = f64::from(run.connections) / run.per_s;
+    let slower = |wait_s: f64| {
+        let flow = with(wait_s).flow(run.connections);
+        1.0 - flow.transactions_per_s / run.per_s
+    };
+    if slower(0.0) >= 0.0 {
+        return 0.0;
+    }
+    find_root(response_s * 1e-6, response_s, slower)
+}

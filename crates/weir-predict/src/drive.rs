@@ -1,0 +1,225 @@
+//! What a drive can do, asked of its own model in virtual time.
+//!
+//! The model knows queues, garbage collection, compression, throttles, disks and caches in front;
+//! a closed loop of clients asks it for random pages until it is saturated, in several mixtures of
+//! reads and writes, and one client alone asks for its latencies. The drive is scaled down in
+//! throughput, and in all that a rate fills, so that buffers and burst credits are used up soon;
+//! its capacity is small, and as full as its profile says.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use weir_drive::Model;
+use weir_model::{DeviceModel, DriveProfile, FileKind, Nanoseconds, Op, OpKind, Scale};
+
+use crate::PredictError;
+
+/// Bytes of a page.
+const PAGE: u64 = 16_384;
+/// Pages of the file that is asked for: a quarter of the small drive.
+const FILE_PAGES: u64 = 2_048;
+const CAPACITY_BYTES: u64 = 4 * FILE_PAGES * PAGE;
+/// Clients that saturate any scaled drive.
+const DEPTH: usize = 64;
+const OPERATIONS: u64 = 12_000;
+const SCALE: &str = "1/500";
+/// Shares of writes among the operations that are asked for.
+const WRITE_SHARES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
+/// Bytes of a write that goes in sequence.
+const SEQUENTIAL_BYTES: u64 = 1 << 20;
+
+/// A drive as stations see it.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct DriveAbility {
+    /// The profile's name.
+    pub name: String,
+    /// Latency of a page read from the idle drive, seconds.
+    pub read_s: f64,
+    /// Latency of a small durable write on the idle drive, seconds.
+    pub commit_s: f64,
+    /// Seconds of the saturated drive that one operation takes, by the share of writes.
+    operation_s: [f64; WRITE_SHARES.len()],
+    /// Seconds of the saturated drive for a byte written in sequence.
+    sequential_s_per_byte: f64,
+}
+
+impl DriveAbility {
+    /// Asks the model of `profile`; pages shrink to `compressed_fraction` on a drive that
+    /// compresses.
+    pub fn of(profile: &DriveProfile, compressed_fraction: f64) -> Result<Self, PredictError> {
+        if !(compressed_fraction > 0.0 && compressed_fraction <= 1.0) {
+            return Err(PredictError::Value {
+                what: "compressed fraction",
+                value: compressed_fraction,
+                why: "must be above 0, up to 1",
+            });
+        }
+        let asked: Scale = SCALE.parse().expect("invariant: a fraction");
+        let asker = Asker {
+            profile,
+            scale: asked,
+            compressed_fraction,
+        };
+        let slower = asked.factor();
+        let alone = Asker {
+            scale: Scale::FULL,
+            ..asker
+        };
+        Ok(Self {
+            name: profile.name.clone(),
+            read_s: alone.latency_s(OpKind::Read, PAGE),
+            commit_s: alone.latency_s(OpKind::Write, 4096) + alone.latency_s(OpKind::Flush, 0),
+            operation_s: WRITE_SHARES.map(|share| asker.saturated_s(share, PAGE, false) * slower),
+            sequential_s_per_byte: asker.saturated_s(1.0, SEQUENTIAL_BYTES, true) * slower
+                / SEQUENTIAL_BYTES as f64,
+        })
+    }
+
+    /// The same drive with its throughput scaled by `scale`; latencies are never scaled.
+    #[must_use]
+    pub fn at_scale(&self, scale: Scale) -> Self {
+        Self {
+            operation_s: self.operation_s.map(|seconds| seconds / scale.factor()),
+            sequential_s_per_byte: self.sequential_s_per_byte / scale.factor(),
+            ..self.clone()
+        }
+    }
+
+    /// Seconds of the saturated drive that `reads` and `writes` of pages and so many bytes in
+    /// sequence take.
+    pub fn busy_s(&self, reads: f64, writes: f64, sequential_bytes: f64) -> f64 {
+        let operations = reads + writes;
+        let share = if operations > 0.0 {
+            writes / operations
+        } else {
+            0.0
+        };
+        let at = share * (WRITE_SHARES.len() - 1) as f64;
+        let below = (at as usize).min(WRITE_SHARES.len() - 2);
+        let [low, high] = [self.operation_s[below], self.operation_s[below + 1]];
+        let each = low + (high - low) * (at - below as f64);
+        operations * each + sequential_bytes * self.sequential_s_per_byte
+    }
+}
+
+/// Asks a model.
+#[derive(Clone, Copy)]
+struct Asker<'a> {
+    profile: &'a DriveProfile,
+    scale: Scale,
+    compressed_fraction: f64,
+}
+
+impl Asker<'_> {
+    fn model(&self) -> Model {
+        let capacity = CAPACITY_BYTES.min(self.profile.capacity.0);
+        Model::with_capacity(self.profile, self.scale, capacity)
+    }
+
+    fn op(&self, kind: OpKind, number: u64, bytes: u64, sequential: bool) -> Op {
+        let size = FILE_PAGES * PAGE;
+        // A step that is prime to the size visits every page, never the next one.
+        let place = if sequential { number } else { number * 3_571 };
+        Op {
+            kind,
+            file: 1,
+            file_kind: FileKind::Data,
+            offset: (place * bytes) % size,
+            bytes,
+            compressed_fraction: if kind == OpKind::Write {
+                self.compressed_fraction
+            } else {
+                1.0
+            },
+        }
+    }
+
+    /// Mean latency of operations far apart.
+    fn latency_s(&self, kind: OpKind, bytes: u64) -> f64 {
+        const ALONE: u64 = 400;
+        const APART: Nanoseconds = 50_000_000;
+        let mut model = self.model();
+        let sum: Nanoseconds = (0..ALONE)
+            .map(|number| {
+                let now = (number + 1) * APART;
+                model.submit(&self.op(kind, number, bytes, false), now) - now
+            })
+            .sum();
+        sum as f64 / ALONE as f64 / 1e9
+    }
+
+    /// Seconds for an operation when clients always wait, after the buffers have filled.
+    fn saturated_s(&self, write_share: f64, bytes: u64, sequential: bool) -> f64 {
+        let mut model = self.model();
+        let mut clients: BinaryHeap<Reverse<Nanoseconds>> =
+            std::iter::repeat_n(Reverse(1000), DEPTH).collect();
+        let operations = OPERATIONS.min(OPERATIONS * PAGE * 8 / bytes);
+        let (mut half_at, mut last_at, mut owed) = (0, 0, 0.0);
+        for number in 0..operations {
+            let Reverse(now) = clients.pop().unwrap_or_default();
+            owed += write_share;
+            let kind = if owed >= 1.0 {
+                owed -= 1.0;
+                OpKind::Write
+            } else {
+                OpKind::Read
+            };
+            let done = model.submit(&self.op(kind, number, bytes, sequential), now);
+            if number == operations / 2 {
+                half_at = now;
+            }
+            last_at = now.max(last_at);
+            clients.push(Reverse(done));
+        }
+        (last_at - half_at) as f64 / 1e9 / (operations / 2) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use weir_drive::profiles;
+
+    use super::*;
+
+    const DRIVES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives");
+
+    fn ability(name: &str) -> (DriveProfile, DriveAbility) {
+        let profile = profiles::load(name, Some(Path::new(DRIVES))).unwrap();
+        let ability = DriveAbility::of(&profile, 1.0).unwrap();
+        (profile, ability)
+    }
+
+    #[test]
+    fn a_drive_does_what_its_data_sheet_says() {
+        let (profile, found) = ability("intel-p4610");
+        let read_us = found.read_s * 1e6;
+        let sheet_us = profile.read.latency_us;
+        assert!(read_us > sheet_us && read_us < sheet_us + 15.0, "{read_us}");
+        // 16 KiB pages: bandwidth or IOPS, whichever is slower.
+        let pages_per_s = 1.0 / found.busy_s(1.0, 0.0, 0.0);
+        let by_bandwidth = profile.read.bandwidth_mb_per_s * 1e6 / 16_384.0;
+        assert!(pages_per_s <= by_bandwidth * 1.02 && pages_per_s > by_bandwidth * 0.3);
+        let sequence = found.busy_s(0.0, 0.0, 16_384.0);
+        let sheet = 16_384.0 / (profile.write.bandwidth_mb_per_s * 1e6);
+        assert!((sequence / sheet - 1.0).abs() < 0.05, "{sequence} {sheet}");
+        // Arms have to move for pages at random.
+        let (_, disks) = ability("raid10-8x15k-bbu");
+        assert!(disks.busy_s(0.0, 1.0, 0.0) > 5.0 * disks.busy_s(0.0, 0.0, 16_384.0));
+    }
+
+    #[test]
+    fn every_shipped_drive_can_be_asked() {
+        for profile in profiles::list(Some(Path::new(DRIVES))).unwrap() {
+            let name = profile.name;
+            let (_, found) = ability(&name);
+            let one = found.busy_s(1.0, 0.5, 20_000.0);
+            assert!(one.is_finite() && one > 0.0, "{name}: {found:?}");
+            assert!(
+                found.read_s > 0.0 && found.commit_s > 0.0,
+                "{name}: {found:?}"
+            );
+        }
+    }
+}

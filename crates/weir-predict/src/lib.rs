@@ -1,0 +1,41 @@
+//! What nobody has run: misses, throughput and latency of every buffer pool, drive and concurrency.
+//!
+//! Pure functions of a workload, a drive's model and what a run has measured. From the data up:
+//! `popularity` (how often each page is asked for) -> `residency` and `pool_model` (what a pool
+//! misses) and `writes` (what it writes) -> `drive` (what a drive can do) -> `network` (queues) ->
+//! `system` (all of them in agreement) -> `simulation` (percentiles, with the drive's own model). Beside them, page by page: `pool` (InnoDB's list, exactly),
+//! `stack` (the curve of a string of references) and `trace` (such a string from a recording).
+//! Pages are 16 KiB; rates and stays are counted in transactions.
+
+mod calibration;
+mod cliff;
+mod drive;
+mod error;
+mod network;
+mod pool;
+mod pool_model;
+mod popularity;
+mod residency;
+mod simulation;
+mod stack;
+mod system;
+mod trace;
+mod writes;
+
+pub use calibration::{Calibration, old_blocks_time_s, write_settings};
+pub use cliff::{Cliffs, REACHED, cliffs};
+pub use drive::DriveAbility;
+pub use error::PredictError;
+pub use network::{Flow, Network, Resource, Station};
+pub use pool::{Access, Pool, PoolCounts, PoolSettings};
+pub use pool_model::{ListState, PoolModel};
+pub use popularity::{LeafCapacity, PageGroup, Popularity, TableSet, popularity_of};
+pub use residency::{OLD_SHARE, Residency, frozen, lru, lru_slope, midpoint};
+pub use simulation::{Scenario, Simulated, simulate};
+pub use stack::{Estimate, MissCurve, Sample, StackDistances, sampled_curve, sampled_pool};
+pub use system::{Demands, Prediction, System};
+pub use trace::PageReads;
+pub use writes::{WriteSettings, Writes};
+
+/// Bytes of a page.
+pub const PAGE_BYTES: f64 = 16_384.0;

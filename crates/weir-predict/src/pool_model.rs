@@ -1,0 +1,102 @@
+//! A pool of one size at any throughput: in which state its list is, and what it misses.
+//!
+//! `innodb_old_blocks_time` is a time, residency is counted in transactions; so the state depends on
+//! the throughput. A pool that fills at a rate at which its old sublist turns over sooner than that
+//! time never promotes a page. A slower one is taken to promote at the second use: what the time
+//! does in between (it favours pages that are used often, and takes long to) is left out.
+
+use crate::{Popularity, Residency, frozen, lru, midpoint};
+
+/// A pool whose old sublist turns over within so many times `innodb_old_blocks_time` is near to
+/// freezing.
+const NEAR: f64 = 3.0;
+
+/// The state of a pool's list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ListState {
+    /// All pages fit.
+    AllFit,
+    /// Pages move to the head at their first use: `innodb_old_blocks_time` = 0.
+    LeastRecentUse,
+    /// Pages are promoted at a later use.
+    Promoting,
+    /// As before, and three times the throughput would freeze it.
+    NearFreezing,
+    /// Nothing is promoted.
+    Frozen,
+}
+
+/// A pool of one size.
+#[derive(Debug)]
+pub struct PoolModel<'a> {
+    popularity: &'a Popularity,
+    pages: f64,
+    old_blocks_time_s: f64,
+    promoting: Residency,
+    frozen: Residency,
+}
+
+impl<'a> PoolModel<'a> {
+    /// A pool with frames for `pages` of the pages in question.
+    pub fn new(popularity: &'a Popularity, pages: f64, old_blocks_time_s: f64) -> Self {
+        let pages = pages.max(1.0);
+        Self {
+            popularity,
+            pages,
+            old_blocks_time_s,
+            promoting: if old_blocks_time_s > 0.0 {
+                midpoint(popularity, pages, 0.0)
+            } else {
+                lru(popularity, pages)
+            },
+            frozen: frozen(popularity, pages),
+        }
+    }
+
+    /// What it holds at so many transactions per second.
+    pub fn at(&self, transactions_per_s: f64) -> (ListState, Residency) {
+        if self.pages >= self.popularity.pages() {
+            return (ListState::AllFit, self.promoting);
+        }
+        if self.old_blocks_time_s <= 0.0 {
+            return (ListState::LeastRecentUse, self.promoting);
+        }
+        let settle = self.old_blocks_time_s * transactions_per_s;
+        if self.frozen.stay < settle {
+            return (ListState::Frozen, self.frozen);
+        }
+        let state = if self.frozen.stay < NEAR * settle {
+            ListState::NearFreezing
+        } else {
+            ListState::Promoting
+        };
+        (state, self.promoting)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PageGroup;
+
+    #[test]
+    fn a_pool_freezes_with_the_throughput() {
+        let pages = Popularity::new([(100.0, 0.005), (900.0, 0.5 / 900.0)].map(|(pages, rate)| {
+            PageGroup {
+                pages,
+                rate,
+                write_rate: 0.0,
+            }
+        }));
+        let pool = PoolModel::new(&pages, 300.0, 1.0);
+        let state = |per_s| pool.at(per_s).0;
+        assert_eq!(state(10.0), ListState::Promoting);
+        assert_eq!(state(1e5), ListState::Frozen);
+        assert!(pool.at(1e5).1.misses > 1.1 * pool.at(10.0).1.misses);
+        let at_once = PoolModel::new(&pages, 300.0, 0.0);
+        assert_eq!(at_once.at(1e5).0, ListState::LeastRecentUse);
+        let all = PoolModel::new(&pages, 1000.0, 1.0);
+        assert_eq!(all.at(1e5).0, ListState::AllFit);
+    }
+}

@@ -1,0 +1,308 @@
+//! Which pages a transaction of a built-in workload asks for.
+//!
+//! A statement by primary key asks for one leaf of the clustered index; a range of `w` rows for
+//! `1 + (w - 1) / r` leaves of `r` rows. An update of the indexed column and a delete ask for the
+//! leaf of the secondary index where the row's old value stands, whose order has nothing to do with
+//! the primary key's; an insert puts its new value at a place that is uniform among the entries.
+//! Secondary indexes are changed in place: no change buffering, the default of `MySQL` 8.4 and
+//! `MariaDB` 10.5 and later.
+
+use weir_load::{Distribution, Mix};
+use weir_model::WorkloadName;
+
+use super::groups::{LeafGroup, leaf_groups, scattered_groups};
+use super::{PageGroup, Popularity};
+use crate::PredictError;
+
+/// Entries that a leaf page of each index holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LeafCapacity {
+    /// Rows in a leaf of the clustered index.
+    pub rows: f64,
+    /// Entries in a leaf of the index on the integer column.
+    pub integer_entries: f64,
+    /// Entries in a leaf of the index on a line of text.
+    pub text_entries: f64,
+}
+
+/// The tables of a load: all alike, each statement on one of them at random.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TableSet {
+    /// How many tables.
+    pub tables: u32,
+    /// Rows of each.
+    pub rows: u64,
+    /// How full their leaves are.
+    pub leaf: LeafCapacity,
+    /// Different lines in the text columns.
+    pub lines: u64,
+}
+
+impl TableSet {
+    /// Tables as `weir load prepare` makes them for `workload`.
+    pub fn prepared(workload: WorkloadName, tables: u32, rows: u64) -> Self {
+        let leaf = if has_text(workload) {
+            LeafCapacity::TEXT
+        } else {
+            LeafCapacity::SBTEST
+        };
+        Self {
+            tables,
+            rows,
+            leaf,
+            lines: 20_000,
+        }
+    }
+}
+
+impl LeafCapacity {
+    /// sysbench's table as loaded, from `innodb_index_stats` of `MySQL` 9.7: 900,000 rows in 12,330
+    /// leaves, and their integers in 749. The entries of text follow from the lines' mean length.
+    pub const SBTEST: Self = Self {
+        rows: 73.0,
+        integer_entries: 1200.0,
+        text_entries: 180.0,
+    };
+    /// The same table with two lines of text.
+    pub const TEXT: Self = Self {
+        rows: 43.0,
+        ..Self::SBTEST
+    };
+}
+
+pub(crate) fn has_text(workload: WorkloadName) -> bool {
+    matches!(
+        workload,
+        WorkloadName::OltpTextReadOnly
+            | WorkloadName::OltpTextWriteOnly
+            | WorkloadName::OltpTextReadWrite
+    )
+}
+
+/// The popularity of the pages that `workload` asks for.
+pub fn popularity_of(
+    workload: WorkloadName,
+    mix: &Mix,
+    distribution: Distribution,
+    tables: &TableSet,
+) -> Result<Popularity, PredictError> {
+    let uses = Uses::of(workload, mix, tables)?;
+    let rows = tables.rows as f64;
+    let leaves = |entries: f64| (rows / entries).ceil().max(1.0) as u64;
+    let (clustered, integer, text) = (
+        leaves(tables.leaf.rows),
+        leaves(tables.leaf.integer_entries),
+        leaves(tables.leaf.text_entries),
+    );
+    let all_alike = |leaves: u64| {
+        vec![LeafGroup {
+            leaves: leaves as f64,
+            share: 1.0 / leaves as f64,
+        }]
+    };
+    let parts = [
+        (
+            leaf_groups(distribution, clustered, rows),
+            uses.clustered_by_key,
+        ),
+        (all_alike(clustered), uses.clustered_anywhere),
+        (
+            scattered_groups(distribution, integer, rows),
+            uses.integer_by_row,
+        ),
+        (all_alike(integer), uses.integer_anywhere),
+        (all_alike(text), uses.text_anywhere),
+    ];
+    let number = f64::from(tables.tables);
+    Ok(overlaid(&parts, number))
+}
+
+/// Uses of one index by several paths fall on the same pages: where one path is uniform, its use is
+/// added to each page of the other.
+fn overlaid(parts: &[(Vec<LeafGroup>, Use); 5], tables: f64) -> Popularity {
+    let [by_key, anywhere, by_row, integer_anywhere, text] = parts;
+    let one = |(groups, wanted): &(Vec<LeafGroup>, Use), even: &(Vec<LeafGroup>, Use)| {
+        let spread = even.0[0].share;
+        let (wanted, even) = (*wanted, even.1);
+        groups
+            .iter()
+            .map(|group| PageGroup {
+                pages: group.leaves * tables,
+                rate: (wanted.references * group.share + even.references * spread) / tables,
+                write_rate: (wanted.changes * group.share + even.changes * spread) / tables,
+            })
+            .collect::<Vec<_>>()
+    };
+    let unused = (text.0.clone(), Use::default());
+    let all = [
+        one(by_key, anywhere),
+        one(by_row, integer_anywhere),
+        one(text, &unused),
+    ];
+    Popularity::new(all.concat())
+}
+
+/// How often a transaction asks for pages of one index by one path.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Use {
+    references: f64,
+    changes: f64,
+}
+
+impl Use {
+    fn read(&mut self, references: f64) {
+        self.references += references;
+    }
+
+    fn change(&mut self, references: f64) {
+        self.references += references;
+        self.changes += references;
+    }
+}
+
+/// How often a transaction asks for pages of each index.
+#[derive(Debug, Default)]
+struct Uses {
+    /// Leaves of the clustered index, by the distribution of keys.
+    clustered_by_key: Use,
+    /// Leaves of the clustered index that a line of text leads to.
+    clustered_anywhere: Use,
+    /// Leaves of the integer column's index where a row chosen by its key has its entry.
+    integer_by_row: Use,
+    /// Leaves of that index where a new entry comes.
+    integer_anywhere: Use,
+    /// Leaves of the text column's index.
+    text_anywhere: Use,
+}
+
+impl Uses {
+    fn of(workload: WorkloadName, mix: &Mix, tables: &TableSet) -> Result<Self, PredictError> {
+        use WorkloadName as W;
+        let mut uses = Self::default();
+        match workload {
+            W::OltpPointSelect => uses.clustered_by_key.read(1.0),
+            W::OltpReadOnly | W::OltpTextReadOnly | W::OltpReadWrite | W::OltpTextReadWrite => {
+                uses.reads(mix, tables);
+            }
+            W::OltpWriteOnly | W::OltpTextWriteOnly => {}
+            W::OltpUpdateIndex => {
+                uses.clustered_by_key.change(1.0);
+                uses.integer_by_row.change(1.0);
+            }
+            W::OltpUpdateNonIndex => uses.clustered_by_key.change(1.0),
+            W::OltpInsert
+            | W::OltpDelete
+            | W::SelectRandomPoints
+            | W::SelectRandomRanges
+            | W::BulkInsert => {
+                return Err(PredictError::Outside {
+                    what: "workload",
+                    value: workload.to_string(),
+                    why: "its pages grow, vanish or follow the values of a column",
+                    remedy: "give a drive trace of a run with a tiny pool",
+                });
+            }
+        }
+        if has_text(workload) && workload != W::OltpTextWriteOnly {
+            uses.text_select(mix, tables);
+        }
+        match workload {
+            W::OltpWriteOnly | W::OltpReadWrite => uses.writes(mix),
+            W::OltpTextWriteOnly | W::OltpTextReadWrite => uses.text_writes(mix, tables),
+            _ => {}
+        }
+        Ok(uses)
+    }
+
+    fn reads(&mut self, mix: &Mix, tables: &TableSet) {
+        self.clustered_by_key.read(f64::from(mix.point_selects));
+        if mix.range_selects {
+            let ranges =
+                mix.simple_ranges + mix.sum_ranges + mix.order_ranges + mix.distinct_ranges;
+            let more_rows = f64::from(mix.range_size.saturating_sub(1));
+            let leaves = 1.0 + more_rows / tables.leaf.rows;
+            self.clustered_by_key.read(f64::from(ranges) * leaves);
+        }
+    }
+
+    fn writes(&mut self, mix: &Mix) {
+        let by_index = f64::from(mix.index_updates);
+        let pairs = f64::from(mix.delete_inserts);
+        self.clustered_by_key
+            .change(by_index + f64::from(mix.non_index_updates));
+        self.integer_by_row.change(by_index);
+        // The insert finds the leaf that the delete has just used.
+        self.clustered_by_key.change(pairs);
+        self.integer_by_row.change(pairs);
+        self.integer_anywhere.change(pairs);
+    }
+
+    /// A line leads to the rows that have it, wherever they are.
+    fn text_select(&mut self, mix: &Mix, tables: &TableSet) {
+        let selects = f64::from(mix.text_selects);
+        let matches = tables.rows as f64 / tables.lines as f64;
+        self.text_anywhere
+            .read(selects * (1.0 + matches / tables.leaf.text_entries));
+        self.clustered_anywhere.read(selects * matches);
+    }
+
+    fn text_writes(&mut self, mix: &Mix, tables: &TableSet) {
+        let by_index = f64::from(mix.index_updates);
+        let pairs = f64::from(mix.delete_inserts);
+        let by_text = f64::from(mix.text_updates);
+        let matches = tables.rows as f64 / tables.lines as f64;
+        self.clustered_by_key
+            .change(by_index + f64::from(mix.non_index_updates) + pairs);
+        self.integer_by_row.change(by_index + pairs);
+        self.integer_anywhere.change(by_index + pairs);
+        self.text_anywhere.change(2.0 * (by_index + pairs));
+        self.text_anywhere
+            .read(by_text * (1.0 + matches / tables.leaf.text_entries));
+        self.clustered_anywhere.change(by_text * matches);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn references(workload: WorkloadName) -> (f64, f64) {
+        let tables = TableSet::prepared(workload, 2, 100_000);
+        let found =
+            popularity_of(workload, &Mix::default(), Distribution::Uniform, &tables).unwrap();
+        (found.references(), found.changes())
+    }
+
+    #[test]
+    fn a_transaction_asks_for_the_pages_of_its_statements() {
+        let (asked, changed) = references(WorkloadName::OltpReadWrite);
+        let ranges = 4.0 * (1.0 + 99.0 / 73.0);
+        assert!(
+            (asked - (10.0 + ranges + 3.0 + 3.0)).abs() < 1e-6,
+            "{asked}"
+        );
+        assert!((changed - 6.0).abs() < 1e-6, "{changed}");
+        let (asked, changed) = references(WorkloadName::OltpPointSelect);
+        assert!((asked - 1.0).abs() < 1e-9 && changed.abs() < 1e-9);
+        // A line is on five of the 100,000 rows.
+        let (asked, _) = references(WorkloadName::OltpTextReadOnly);
+        let ranges = 4.0 * (1.0 + 99.0 / 43.0);
+        assert!((asked - (10.0 + ranges + 5.0 + 1.0 + 5.0 / 180.0)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn what_the_keys_do_not_decide_is_refused_with_what_it_needs() {
+        let tables = TableSet::prepared(WorkloadName::OltpInsert, 1, 1_000);
+        let refused = popularity_of(
+            WorkloadName::OltpInsert,
+            &Mix::default(),
+            Distribution::Uniform,
+            &tables,
+        );
+        let text = refused.unwrap_err().to_string();
+        assert!(
+            text.contains("oltp_insert") && text.contains("trace"),
+            "{text}"
+        );
+    }
+}

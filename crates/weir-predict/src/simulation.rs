@@ -1,0 +1,294 @@
+//! Connections, cores, log and drive, event by event, in virtual time.
+//!
+//! What means cannot say: percentiles, and how far the means themselves are off. The drive is the
+//! same object that the emulated drive asks in real time. A transaction is slices of processor time
+//! with page reads between them, then what it waits for, then a commit that shares the next write
+//! of the log with all who wait. Pages are written behind its back; when too many are under way, it
+//! waits for one of them, as a server does that finds no free page.
+
+mod events;
+mod log;
+
+use std::collections::VecDeque;
+
+use weir_model::{DeviceModel, FileKind, Latencies, Nanoseconds, Op, OpKind};
+
+use self::events::{Agenda, Event, Random};
+use self::log::Log;
+
+const PAGE: u64 = 16_384;
+/// Pages that are written to the doublewrite buffer at a time.
+const DOUBLEWRITE_PAGES: u64 = 64;
+/// Page writes under way at which transactions wait.
+const WRITES_WAITING_MAX: u32 = 256;
+/// Share of the transactions that only fill the queues.
+const WARM_UP: f64 = 0.2;
+
+/// What is simulated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// Connections, each with one transaction at a time.
+    pub connections: u32,
+    /// Cores.
+    pub cores: u32,
+    /// Processor time of a transaction, seconds.
+    pub cpu_s: f64,
+    /// Time that it waits for nothing that others use, seconds.
+    pub wait_s: f64,
+    /// Pages that it reads.
+    pub reads: f64,
+    /// Pages that are written for it.
+    pub page_writes: f64,
+    /// Each page goes to the doublewrite buffer as well.
+    pub doublewrite: bool,
+    /// Bytes of redo.
+    pub redo_bytes: f64,
+    /// It waits until its redo is on the drive.
+    pub durable_commits: bool,
+    /// Pages of the data file.
+    pub data_pages: u64,
+    /// Compressed size / size of pages, on a drive that compresses.
+    pub compressed_fraction: f64,
+    /// Transactions to simulate.
+    pub transactions: u64,
+    /// Seed of all that is random.
+    pub seed: u64,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Simulated {
+    /// Transactions per second.
+    pub transactions_per_s: f64,
+    /// Mean time of a transaction, seconds.
+    pub response_s: f64,
+    /// Times of the transactions.
+    pub latencies: Latencies,
+}
+
+/// Runs `scenario` on `drive`, which should be idle at time 0.
+pub fn simulate(scenario: &Scenario, drive: &mut dyn DeviceModel) -> Simulated {
+    let mut world = World::new(scenario, drive);
+    for client in 0..scenario.connections.max(1) {
+        world.begin(client, 0);
+    }
+    while world.completed < scenario.transactions {
+        let Some((now, event)) = world.agenda.next() else {
+            break;
+        };
+        world.happen(event, now);
+    }
+    world.outcome()
+}
+
+/// A connection's transaction.
+#[derive(Debug, Clone, Copy, Default)]
+struct Client {
+    began: Nanoseconds,
+    reads_left: u32,
+}
+
+struct World<'a> {
+    scenario: &'a Scenario,
+    drive: &'a mut dyn DeviceModel,
+    agenda: Agenda,
+    random: Random,
+    clients: Vec<Client>,
+    cores_free: u32,
+    /// Clients that wait for a core.
+    ready: VecDeque<u32>,
+    log: Log,
+    writes_under_way: u32,
+    /// Clients that wait for a page write to end.
+    waiting_for_writes: VecDeque<u32>,
+    doublewrite_pages: u64,
+    completed: u64,
+    measured_from: Nanoseconds,
+    last: Nanoseconds,
+    latency_ns_sum: u128,
+    counts: Vec<u64>,
+}
+
+impl<'a> World<'a> {
+    fn new(scenario: &'a Scenario, drive: &'a mut dyn DeviceModel) -> Self {
+        Self {
+            scenario,
+            drive,
+            agenda: Agenda::default(),
+            random: Random::seeded(scenario.seed),
+            clients: vec![Client::default(); scenario.connections.max(1) as usize],
+            cores_free: scenario.cores.max(1),
+            ready: VecDeque::new(),
+            log: Log::default(),
+            writes_under_way: 0,
+            waiting_for_writes: VecDeque::new(),
+            doublewrite_pages: 0,
+            completed: 0,
+            measured_from: 0,
+            last: 0,
+            latency_ns_sum: 0,
+            counts: vec![0; Latencies::BUCKETS],
+        }
+    }
+
+    fn begin(&mut self, client: u32, now: Nanoseconds) {
+        let reads_left = self.random.poisson(self.scenario.reads);
+        self.clients[client as usize] = Client {
+            began: now,
+            reads_left,
+        };
+        self.want_core(client, now);
+    }
+
+    fn want_core(&mut self, client: u32, now: Nanoseconds) {
+        if self.cores_free == 0 {
+            self.ready.push_back(client);
+            return;
+        }
+        self.cores_free -= 1;
+        let slice_s = self.scenario.cpu_s / (self.scenario.reads + 1.0);
+        let slice = self.random.exponential_ns(slice_s);
+        self.agenda.add(now + slice, Event::SliceOver(client));
+    }
+
+    fn happen(&mut self, event: Event, now: Nanoseconds) {
+        self.last = now;
+        match event {
+            Event::SliceOver(client) => {
+                self.cores_free += 1;
+                if let Some(next) = self.ready.pop_front() {
+                    self.want_core(next, now);
+                }
+                self.after_slice(client, now);
+            }
+            Event::ReadOver(client) => self.want_core(client, now),
+            Event::WaitOver(client) => self.commit(client, now),
+            Event::LogTaken => {
+                let done = self.log.flush(self.drive, now);
+                self.agenda.add(done, Event::LogWritten);
+            }
+            Event::LogWritten => self.log_written(now),
+            Event::PageWritten => {
+                self.writes_under_way -= 1;
+                if let Some(client) = self.waiting_for_writes.pop_front() {
+                    self.complete(client, now);
+                }
+            }
+        }
+    }
+
+    fn after_slice(&mut self, client: u32, now: Nanoseconds) {
+        let state = &mut self.clients[client as usize];
+        if state.reads_left > 0 {
+            state.reads_left -= 1;
+            let op = self.page(OpKind::Read);
+            let done = self.drive.submit(&op, now);
+            self.agenda.add(done, Event::ReadOver(client));
+        } else {
+            let wait = self.random.exponential_ns(self.scenario.wait_s);
+            self.agenda.add(now + wait, Event::WaitOver(client));
+        }
+    }
+
+    fn commit(&mut self, client: u32, now: Nanoseconds) {
+        if self.scenario.redo_bytes <= 0.0 {
+            self.complete(client, now);
+            return;
+        }
+        self.log.add(self.scenario.redo_bytes);
+        if self.scenario.durable_commits {
+            self.log.wait(client);
+            if let Some(done) = self.log.begin(self.drive, now) {
+                self.agenda.add(done, Event::LogTaken);
+            }
+        } else {
+            self.log.drain(self.drive, now);
+            self.complete(client, now);
+        }
+    }
+
+    fn log_written(&mut self, now: Nanoseconds) {
+        for client in self.log.end() {
+            self.complete(client, now);
+        }
+        if let Some(done) = self.log.begin(self.drive, now) {
+            self.agenda.add(done, Event::LogTaken);
+        }
+    }
+
+    /// The transaction is over, unless too many pages are being written.
+    fn complete(&mut self, client: u32, now: Nanoseconds) {
+        if self.writes_under_way >= WRITES_WAITING_MAX {
+            self.waiting_for_writes.push_back(client);
+            return;
+        }
+        for _ in 0..self.random.poisson(self.scenario.page_writes) {
+            self.write_page(now);
+        }
+        self.count(client, now);
+        self.begin(client, now);
+    }
+
+    fn write_page(&mut self, now: Nanoseconds) {
+        if self.scenario.doublewrite {
+            self.doublewrite_pages += 1;
+            if self.doublewrite_pages.is_multiple_of(DOUBLEWRITE_PAGES) {
+                let bytes = DOUBLEWRITE_PAGES * PAGE;
+                let place = self.doublewrite_pages / DOUBLEWRITE_PAGES % 2 * bytes;
+                let op = Op {
+                    file: 2,
+                    file_kind: FileKind::Doublewrite,
+                    offset: place,
+                    bytes,
+                    ..self.page(OpKind::Write)
+                };
+                self.drive.submit(&op, now);
+            }
+        }
+        let op = self.page(OpKind::Write);
+        let done = self.drive.submit(&op, now);
+        self.writes_under_way += 1;
+        self.agenda.add(done, Event::PageWritten);
+    }
+
+    fn page(&mut self, kind: OpKind) -> Op {
+        Op {
+            kind,
+            file: 1,
+            file_kind: FileKind::Data,
+            offset: self.random.below(self.scenario.data_pages.max(1)) * PAGE,
+            bytes: PAGE,
+            compressed_fraction: if kind == OpKind::Write {
+                self.scenario.compressed_fraction
+            } else {
+                1.0
+            },
+        }
+    }
+
+    fn count(&mut self, client: u32, now: Nanoseconds) {
+        self.completed += 1;
+        let warm_up = (self.scenario.transactions as f64 * WARM_UP) as u64;
+        if self.completed <= warm_up {
+            self.measured_from = now;
+            return;
+        }
+        let latency = now - self.clients[client as usize].began;
+        self.latency_ns_sum += u128::from(latency);
+        self.counts[Latencies::bucket(latency)] += 1;
+    }
+
+    fn outcome(self) -> Simulated {
+        let latencies = Latencies::from_counts(self.counts);
+        let measured = latencies.count().max(1) as f64;
+        let seconds = (self.last - self.measured_from).max(1) as f64 / 1e9;
+        Simulated {
+            transactions_per_s: measured / seconds,
+            response_s: self.latency_ns_sum as f64 / 1e9 / measured,
+            latencies,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

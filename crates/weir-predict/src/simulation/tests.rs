@@ -1,0 +1,136 @@
+//! Simulation and mean values, which know nothing of each other.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use weir_drive::{Model, profiles};
+use weir_model::{DriveProfile, Scale};
+
+use super::*;
+use crate::network::Resource;
+use crate::{Demands, DriveAbility, PageGroup, Popularity, System, WriteSettings, Writes};
+
+const DRIVES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives");
+const CONFIGURATIONS: u64 = 50;
+const DATA_PAGES: u64 = 2_048;
+
+/// Drives that are the same from the first operation on: none with savings to spend or a cache to
+/// fill.
+fn drives() -> Vec<DriveProfile> {
+    let mut profiles = profiles::list(Some(Path::new(DRIVES))).unwrap();
+    profiles.retain(|profile| {
+        let saves = profile.throttle.as_ref().is_some_and(|throttle| {
+            throttle.iops.burst_credit > 0.0 || throttle.mb_per_s.burst_credit > 0.0
+        });
+        !saves && profile.cache.is_none()
+    });
+    profiles
+}
+
+/// A drive and what runs on it.
+struct Configuration {
+    profile: DriveProfile,
+    scenario: Scenario,
+}
+
+impl Configuration {
+    fn random(seed: u64, profiles: &[DriveProfile]) -> Self {
+        let mut random = Random::seeded(seed);
+        let mut between = |low: f64, high: f64| {
+            let share = random.below(1 << 32) as f64 / f64::from(u32::MAX);
+            low * (high / low).powf(share)
+        };
+        let profile = &profiles[between(1.0, profiles.len() as f64 + 0.99) as usize - 1];
+        Self {
+            profile: profile.clone(),
+            scenario: Scenario {
+                connections: between(1.0, 200.0) as u32,
+                cores: between(1.0, 16.9) as u32,
+                cpu_s: between(1e-4, 2e-3),
+                wait_s: between(1e-4, 2e-3),
+                reads: between(0.1, 8.0),
+                page_writes: 0.0,
+                doublewrite: false,
+                redo_bytes: 0.0,
+                durable_commits: false,
+                data_pages: DATA_PAGES,
+                compressed_fraction: 1.0,
+                transactions: 20_000,
+                seed,
+            },
+        }
+    }
+
+    fn simulate(&self) -> Simulated {
+        let capacity = 4 * DATA_PAGES * PAGE;
+        let mut model = Model::with_capacity(&self.profile, Scale::FULL, capacity);
+        simulate(&self.scenario, &mut model)
+    }
+
+    fn mean_values(&self, drive: &DriveAbility) -> (f64, Resource) {
+        let scenario = &self.scenario;
+        let system = System {
+            popularity: Popularity::new([PageGroup {
+                pages: 1.0,
+                rate: 1.0,
+                write_rate: 0.0,
+            }]),
+            writes: WriteSettings {
+                redo_capacity_bytes: 1e9,
+                redo_bytes: scenario.redo_bytes,
+                doublewrite: scenario.doublewrite,
+                durable_commits: scenario.durable_commits,
+            },
+            old_blocks_time_s: 1.0,
+            demands: Demands {
+                cores: scenario.cores,
+                cpu_s: scenario.cpu_s,
+                cpu_s_per_miss: 0.0,
+                wait_s: scenario.wait_s,
+                connections_max: scenario.connections,
+            },
+        };
+        let again = if scenario.doublewrite { 16_384.0 } else { 0.0 };
+        let writes = Writes {
+            pages: scenario.page_writes,
+            sequential_bytes: scenario.page_writes * again + scenario.redo_bytes,
+        };
+        let network = system.network(drive, scenario.reads, writes, 0.0);
+        let flow = network.flow(scenario.connections);
+        (flow.transactions_per_s, network.limit(&flow))
+    }
+}
+
+/// All but the drives whose limit of the rate is about as slow as their latency, and disks whose
+/// latency varies: those are off by up to a tenth near the knee.
+#[test]
+fn mean_values_and_simulation_agree() {
+    let profiles = drives();
+    let abilities: BTreeMap<_, _> = profiles
+        .iter()
+        .map(|profile| {
+            (
+                profile.name.clone(),
+                DriveAbility::of(profile, 1.0).unwrap(),
+            )
+        })
+        .collect();
+    let (mut agree, mut worst) = (0, 0.0_f64);
+    for seed in 1..=CONFIGURATIONS {
+        let configuration = Configuration::random(seed, &profiles);
+        let simulated = configuration.simulate().transactions_per_s;
+        let drive = &abilities[&configuration.profile.name];
+        let (mean, limit) = configuration.mean_values(drive);
+        let error = mean / simulated - 1.0;
+        eprintln!(
+            "seed {seed}: {:+.1} % {} {limit:?} simulated {simulated:.0} mean values {mean:.0} {:?}",
+            error * 100.0,
+            configuration.profile.name,
+            configuration.scenario,
+        );
+        agree += u64::from(error.abs() <= 0.03);
+        worst = worst.max(error.abs());
+    }
+    assert!(agree >= CONFIGURATIONS - 3, "{agree} of {CONFIGURATIONS}");
+    assert!(worst <= 0.1, "{:.1} %", worst * 100.0);
+}

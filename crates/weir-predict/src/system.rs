@@ -1,0 +1,177 @@
+//! Pool, drive and connections together: the throughput at which misses, writes and queues agree.
+
+use crate::network::{Network, Resource, Station};
+use crate::pool_model::{ListState, PoolModel};
+use crate::writes::{WriteSettings, Writes};
+use crate::{DriveAbility, Popularity, PredictError};
+
+/// Beyond this multiple of the measured connections nothing is said.
+const CONNECTIONS_BEYOND: f64 = 1.5;
+/// Rounds in which misses and throughput settle; three are enough but where the list freezes.
+const ROUNDS: u32 = 8;
+/// Relative change of the throughput at which they have.
+const SETTLED: f64 = 1e-3;
+
+/// What a transaction takes of the host, as a run has measured it.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Demands {
+    /// Cores that serve.
+    pub cores: u32,
+    /// Processor time of a transaction whose pages are all in the pool, seconds.
+    pub cpu_s: f64,
+    /// More of it for each page that is read, seconds.
+    pub cpu_s_per_miss: f64,
+    /// Time that a transaction waits for neither processor nor drive, seconds.
+    pub wait_s: f64,
+    /// The most connections that were measured.
+    pub connections_max: u32,
+}
+
+/// A workload on a server.
+#[derive(Debug, Clone)]
+pub struct System {
+    /// Its pages.
+    pub popularity: Popularity,
+    /// How it writes.
+    pub writes: WriteSettings,
+    /// `innodb_old_blocks_time`, seconds.
+    pub old_blocks_time_s: f64,
+    /// What it takes of the host.
+    pub demands: Demands,
+}
+
+/// What is predicted of one pool, drive and number of connections.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Prediction {
+    /// Connections.
+    pub connections: u32,
+    /// Transactions per second.
+    pub transactions_per_s: f64,
+    /// Mean time of a transaction, seconds.
+    pub response_s: f64,
+    /// Share of page references that miss.
+    pub miss_ratio: f64,
+    /// Pages that a transaction reads.
+    pub reads: f64,
+    /// Pages that are written for a transaction.
+    pub page_writes: f64,
+    /// What limits.
+    pub limit: Resource,
+    /// The state of the pool's list.
+    pub list: ListState,
+}
+
+impl System {
+    /// A pool with frames for `pages` of the data's pages.
+    pub fn pool(&self, pages: f64) -> PoolModel<'_> {
+        PoolModel::new(&self.popularity, pages, self.old_blocks_time_s)
+    }
+
+    /// The prediction for one pool, drive and number of connections; beyond 1.5 times the
+    /// connections that were measured an error.
+    pub fn predict(
+        &self,
+        pool: &PoolModel<'_>,
+        drive: &DriveAbility,
+        connections: u32,
+    ) -> Result<Prediction, PredictError> {
+        let measured = self.demands.connections_max;
+        if f64::from(connections) > CONNECTIONS_BEYOND * f64::from(measured) {
+            return Err(PredictError::Concurrency {
+                wanted: connections,
+                measured,
+            });
+        }
+        let mut per_s = 0.0;
+        let mut found = None;
+        for _ in 0..ROUNDS {
+            let (list, residency) = pool.at(per_s);
+            let writes = self.writes.writes(&self.popularity, residency.stay);
+            let network = self.network(drive, residency.misses, writes, per_s);
+            let flow = network.flow(connections);
+            let change = (flow.transactions_per_s / per_s - 1.0).abs();
+            per_s = flow.transactions_per_s;
+            found = Some(Prediction {
+                connections,
+                transactions_per_s: per_s,
+                response_s: flow.response_s,
+                miss_ratio: residency.miss_ratio,
+                reads: residency.misses,
+                page_writes: writes.pages,
+                limit: network.limit(&flow),
+                list,
+            });
+            if change < SETTLED {
+                break;
+            }
+        }
+        Ok(found.expect("invariant: there is at least one round"))
+    }
+
+    /// The queues of a transaction that reads `misses` pages and writes `writes`, at a throughput
+    /// of about `per_s`.
+    pub(crate) fn network(
+        &self,
+        drive: &DriveAbility,
+        misses: f64,
+        writes: Writes,
+        per_s: f64,
+    ) -> Network {
+        let demands = &self.demands;
+        let saturated_s = drive.busy_s(misses, writes.pages, writes.sequential_bytes);
+        let reading_s = misses * drive.read_s;
+        // As many servers as let the idle drive take its latency and the saturated one its
+        // throughput; what is left over is time beside the queue.
+        let servers = (reading_s / saturated_s.max(f64::MIN_POSITIVE))
+            .floor()
+            .max(1.0);
+        let on_drive_s = servers * saturated_s;
+        Network {
+            stations: vec![
+                Station {
+                    resource: Resource::Processor,
+                    servers: demands.cores,
+                    demand_s: demands.cpu_s + misses * demands.cpu_s_per_miss,
+                    variability: 1.0,
+                },
+                Station {
+                    resource: Resource::Drive,
+                    servers: servers as u32,
+                    demand_s: on_drive_s,
+                    // A drive's service is the same for each page.
+                    variability: 0.0,
+                },
+            ],
+            delay_s: demands.wait_s
+                + self.beside_queue_s(misses, reading_s, on_drive_s)
+                + self.commit_s(drive, per_s),
+        }
+    }
+
+    /// Time of the reads that the drive's queue does not have.
+    ///
+    /// It is below zero where a limit of the rate is slower than the latency: an operation is over
+    /// before the next one may begin, and what the connection does in between, for an exponential
+    /// time, is not waited for.
+    fn beside_queue_s(&self, misses: f64, reading_s: f64, on_drive_s: f64) -> f64 {
+        if reading_s >= on_drive_s || misses <= 0.0 {
+            return reading_s - on_drive_s;
+        }
+        let gap_s = (on_drive_s - reading_s) / misses;
+        let used_s = |mean_s: f64| mean_s * -(-gap_s / mean_s.max(f64::MIN_POSITIVE)).exp_m1();
+        let slice_s = self.demands.cpu_s / (misses + 1.0);
+        // One of the pauses between reads is that between two transactions.
+        let between = misses.min(1.0);
+        -(misses - between) * used_s(slice_s)
+            - between * used_s(2.0 * slice_s + self.demands.wait_s)
+    }
+
+    /// A commit waits for a write of the log, and before that for the rest of the one that goes on.
+    fn commit_s(&self, drive: &DriveAbility, per_s: f64) -> f64 {
+        if !self.writes.durable_commits || self.writes.redo_bytes <= 0.0 {
+            return 0.0;
+        }
+        let going_on = (per_s * drive.commit_s).min(1.0);
+        drive.commit_s * (1.0 + going_on / 2.0)
+    }
+}

@@ -1,0 +1,177 @@
+//! `weir predict`.
+
+mod surface;
+
+use std::path::Path;
+
+use anyhow::bail;
+use weir_drive::profiles;
+use weir_model::{Bytes, DriveProfile, Plan, StudyResult};
+use weir_predict::{Popularity, TableSet, popularity_of};
+use weir_report::table;
+use weir_study::Overrides;
+
+use crate::cli::PredictArguments;
+use crate::commands::study_file;
+use crate::{Outcome, output};
+
+/// Pools by default, as shares of the data.
+const SHARES: [f64; 8] = [0.1, 0.2, 0.33, 0.5, 0.7, 0.85, 1.0, 1.2];
+/// Doublings of a range of pools.
+const DOUBLINGS_MAX: usize = 20;
+
+pub(crate) fn execute(arguments: &PredictArguments) -> anyhow::Result<Outcome> {
+    if arguments
+        .of
+        .extension()
+        .is_some_and(|ending| ending == "toml")
+    {
+        let overrides = Overrides {
+            server: None,
+            seed: study_file::clock_seed(),
+        };
+        let text = study_file::read(&arguments.of, false)?;
+        let plan = study_file::resolve(&arguments.of, &text, &overrides)?;
+        misses(&plan, arguments)?;
+        return Ok(Outcome::Done);
+    }
+    let result = weir_study::read_result(&arguments.of)?;
+    throughput(&result, arguments)?;
+    Ok(Outcome::Done)
+}
+
+/// What is predicted of a plan, before any run.
+struct Subject {
+    popularity: Popularity,
+    /// Bytes of the pages that are used.
+    data_bytes: f64,
+    pools: Vec<Bytes>,
+}
+
+impl Subject {
+    fn of(plan: &Plan, arguments: &PredictArguments) -> anyhow::Result<Self> {
+        let Some(cell) = plan.cells.first() else {
+            bail!("predict: the study has no cell; give it one");
+        };
+        let data = plan.data_of(cell);
+        let (mix, distribution) = weir_study::workload_settings(data.workload, plan.load_of(cell))?;
+        let tables = TableSet::prepared(data.workload, data.tables, data.rows);
+        let popularity = popularity_of(data.workload, &mix, distribution, &tables)?;
+        let data_bytes = popularity.pages() * weir_predict::PAGE_BYTES;
+        let pools = match &arguments.pool {
+            Some(text) => pools(text)?,
+            None => SHARES
+                .iter()
+                .map(|share| Bytes((data_bytes * share / 1_048_576.0).ceil() as u64 * 1_048_576))
+                .collect(),
+        };
+        Ok(Self {
+            popularity,
+            data_bytes,
+            pools,
+        })
+    }
+
+    /// Frames for the pages in question: the upper levels of the indexes take theirs first.
+    fn frames(&self, pool: Bytes) -> f64 {
+        let upper = 1.0 + self.popularity.pages() / 1000.0;
+        pool.0 as f64 / weir_predict::PAGE_BYTES - upper
+    }
+}
+
+/// `1G..64G`, or `1G,2G,3G`.
+fn pools(text: &str) -> anyhow::Result<Vec<Bytes>> {
+    let Some((low, high)) = text.split_once("..") else {
+        let sizes = text.split(',').map(str::parse::<Bytes>);
+        return Ok(sizes.collect::<Result<_, _>>()?);
+    };
+    let (low, high): (Bytes, Bytes) = (low.parse()?, high.parse()?);
+    if low.0 == 0 || high < low {
+        bail!("--pool {text} (from the smaller to the larger, above 0); write it as `1G..64G`");
+    }
+    let sizes = (0..DOUBLINGS_MAX).map(|step| Bytes(low.0 << step));
+    Ok(sizes.take_while(|size| *size <= high).collect())
+}
+
+/// Without a run there is no processor time and no throughput: misses only.
+fn misses(plan: &Plan, arguments: &PredictArguments) -> anyhow::Result<()> {
+    let subject = Subject::of(plan, arguments)?;
+    let rows: Vec<_> = subject
+        .pools
+        .iter()
+        .map(|pool| surface::Misses::of(&subject, *pool))
+        .collect();
+    if arguments.json {
+        return output::line(serde_json::to_string_pretty(&rows)?);
+    }
+    output::line(format_args!(
+        "{}: {} of pages in use, {:.1} asked for by a transaction\n",
+        plan.title,
+        Bytes(subject.data_bytes as u64),
+        subject.popularity.references()
+    ))?;
+    let header = ["pool", "of data", "misses", "frozen", "reads/transaction"];
+    let lines: Vec<_> = rows.iter().map(surface::Misses::row).collect();
+    output::text(table(&header, &lines))?;
+    output::line(
+        "\nassumed: steady state, independent keys, leaves as full as after loading. `frozen`: if the \
+         pool's old part turns over within innodb_old_blocks_time. Throughput needs a result of one run.",
+    )
+}
+
+fn throughput(result: &StudyResult, arguments: &PredictArguments) -> anyhow::Result<()> {
+    let subject = Subject::of(&result.plan, arguments)?;
+    let drives = drives(result, arguments)?;
+    let surface = surface::Surface::of(result, &subject, &drives, &arguments.threads)?;
+    if arguments.json {
+        return output::line(serde_json::to_string_pretty(&surface)?);
+    }
+    output::line(format_args!("{}", result.plan.title))?;
+    for part in surface.parts() {
+        output::line(format_args!("\n{}", part.title()))?;
+        output::text(table(&surface::HEADER, &part.rows()))?;
+        output::line(part.places())?;
+    }
+    for line in surface.assumed() {
+        output::line(format_args!("assumed: {line}"))?;
+    }
+    Ok(())
+}
+
+/// The drives asked for, or that of the first cell, or none that takes time.
+fn drives(result: &StudyResult, arguments: &PredictArguments) -> anyhow::Result<Vec<DriveProfile>> {
+    if arguments.drive.is_empty() {
+        return match result.drives.first() {
+            Some(drive) => Ok(vec![drive.clone()]),
+            None => bail!(
+                "predict: the result's runs used the host's own storage (which has no profile); name \
+                 drives with --drive"
+            ),
+        };
+    }
+    let folder: Option<&Path> = None;
+    let found = arguments
+        .drive
+        .iter()
+        .map(|name| profiles::load(name, folder));
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pools_are_a_range_or_a_list() {
+        let sizes = |text| {
+            pools(text)
+                .unwrap()
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(sizes("1G..8G"), ["1G", "2G", "4G", "8G"]);
+        assert_eq!(sizes("128M,1G"), ["128M", "1G"]);
+        assert!(pools("8G..1G").unwrap_err().to_string().contains("1G..64G"));
+    }
+}

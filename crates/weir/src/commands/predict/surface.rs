@@ -1,0 +1,269 @@
+//! The predictions of `weir predict` and their tables.
+
+use serde::Serialize;
+use weir_drive::Model;
+use weir_model::{Bytes, DriveProfile, Scale, StudyResult};
+use weir_predict::{
+    Calibration, Cliffs, DriveAbility, ListState, Prediction, REACHED, Scenario, System, cliffs,
+    frozen, midpoint, simulate,
+};
+
+use super::Subject;
+
+/// Columns of a drive's table.
+pub(super) const HEADER: [&str; 8] = [
+    "pool",
+    "of data",
+    "misses",
+    "reads/tx",
+    "tx/s",
+    "mean ms",
+    "p99 ms",
+    "limited by",
+];
+
+/// Transactions of a simulation: enough for a 99th percentile.
+const SIMULATED: u64 = 20_000;
+/// Capacity of a simulated drive; its fill is a share, so that a small one does.
+const SIMULATED_BYTES: u64 = 512 << 20;
+
+/// What a pool misses.
+#[derive(Debug, Serialize)]
+pub(super) struct Misses {
+    pool_bytes: u64,
+    share_of_data: f64,
+    miss_ratio: f64,
+    miss_ratio_frozen: f64,
+    reads_per_transaction: f64,
+}
+
+impl Misses {
+    pub(super) fn of(subject: &Subject, pool: Bytes) -> Self {
+        let frames = subject.frames(pool).max(1.0);
+        let promoting = midpoint(&subject.popularity, frames, 0.0);
+        Self {
+            pool_bytes: pool.0,
+            share_of_data: pool.0 as f64 / subject.data_bytes,
+            miss_ratio: promoting.miss_ratio,
+            miss_ratio_frozen: frozen(&subject.popularity, frames).miss_ratio,
+            reads_per_transaction: promoting.misses,
+        }
+    }
+
+    pub(super) fn row(&self) -> Vec<String> {
+        vec![
+            Bytes(self.pool_bytes).to_string(),
+            format!("{:.0} %", self.share_of_data * 100.0),
+            format!("{:.4}", self.miss_ratio),
+            format!("{:.4}", self.miss_ratio_frozen),
+            format!("{:.3}", self.reads_per_transaction),
+        ]
+    }
+}
+
+/// Predictions for pools, drives and connections.
+#[derive(Debug, Serialize)]
+pub(super) struct Surface {
+    calibration: Calibration,
+    drive_scale: Scale,
+    parts: Vec<Part>,
+}
+
+/// One drive and number of connections.
+#[derive(Debug, Serialize)]
+pub(super) struct Part {
+    drive: String,
+    connections: u32,
+    points: Vec<Point>,
+    cliffs: Cliffs,
+}
+
+/// One pool.
+#[derive(Debug, Serialize)]
+struct Point {
+    pool_bytes: u64,
+    share_of_data: f64,
+    #[serde(flatten)]
+    prediction: Prediction,
+    latency_us_p99: Option<f64>,
+}
+
+impl Surface {
+    pub(super) fn of(
+        result: &StudyResult,
+        subject: &Subject,
+        drives: &[DriveProfile],
+        threads: &[u32],
+    ) -> anyhow::Result<Self> {
+        let plan = &result.plan;
+        let scale = plan.data.drive_scale;
+        let measured = result.drives.first().unwrap_or(&drives[0]);
+        let measured = DriveAbility::of(measured, 1.0)?.at_scale(scale);
+        let calibration = Calibration::of(result, &subject.popularity, &measured)?;
+        let system = System {
+            popularity: subject.popularity.clone(),
+            writes: weir_predict::write_settings(plan, calibration.redo_bytes),
+            old_blocks_time_s: weir_predict::old_blocks_time_s(plan),
+            demands: calibration.demands,
+        };
+        let first = [plan.cells.first().map_or(1, |cell| cell.threads)];
+        let threads = if threads.is_empty() { &first } else { threads };
+        let mut parts = Vec::new();
+        for profile in drives {
+            let drive = DriveAbility::of(profile, 1.0)?.at_scale(scale);
+            for connections in threads {
+                let asked = Asked {
+                    subject,
+                    system: &system,
+                    profile,
+                    scale,
+                    drive: &drive,
+                    connections: *connections,
+                };
+                parts.push(asked.part()?);
+            }
+        }
+        Ok(Self {
+            calibration,
+            drive_scale: scale,
+            parts,
+        })
+    }
+
+    pub(super) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// What a reader has to know beside the figures.
+    pub(super) fn assumed(&self) -> Vec<String> {
+        let demands = &self.calibration.demands;
+        let mut lines = vec![format!(
+            "{} cores; a transaction takes {:.3} ms of processor time and {:.1} us more for each page \
+             read, and waits {:.3} ms for neither (measured, up to {} connections)",
+            demands.cores,
+            demands.cpu_s * 1e3,
+            demands.cpu_s_per_miss * 1e6,
+            demands.wait_s * 1e3,
+            demands.connections_max
+        )];
+        lines.extend(self.calibration.assumed.iter().cloned());
+        if self.drive_scale < Scale::FULL {
+            lines.push(format!(
+                "drives have {} of their throughput, as in the study",
+                self.drive_scale
+            ));
+        }
+        lines.push(
+            "steady state, independent keys, data that do not compress, commits in groups, no time for \
+             the drive's emulation"
+                .to_owned(),
+        );
+        lines
+    }
+}
+
+impl Part {
+    pub(super) fn title(&self) -> String {
+        format!("{}, {} connections", self.drive, self.connections)
+    }
+
+    pub(super) fn rows(&self) -> Vec<Vec<String>> {
+        self.points.iter().map(Point::row).collect()
+    }
+
+    /// The places that have names, in one line.
+    pub(super) fn places(&self) -> String {
+        let size = |pages: f64| {
+            let mebibytes = (pages * weir_predict::PAGE_BYTES / 1_048_576.0).ceil() as u64;
+            Bytes(mebibytes << 20).to_string()
+        };
+        let reach = REACHED.iter().zip(self.cliffs.reach);
+        let reach: Vec<_> = reach
+            .map(|(share, pages)| format!("{:.0} % at {}", share * 100.0, size(pages)))
+            .collect();
+        format!(
+            "A (all fits) {}, B (first spill) {}, C (a third) {}; of A's throughput: {}",
+            size(self.cliffs.all_fit),
+            size(self.cliffs.first_spill),
+            size(self.cliffs.third),
+            reach.join(", ")
+        )
+    }
+}
+
+impl Point {
+    fn row(&self) -> Vec<String> {
+        let found = &self.prediction;
+        let p99 = self.latency_us_p99;
+        let list = match found.list {
+            ListState::Frozen => " (pool frozen)",
+            ListState::NearFreezing => " (pool near freezing)",
+            ListState::AllFit | ListState::LeastRecentUse | ListState::Promoting => "",
+        };
+        vec![
+            Bytes(self.pool_bytes).to_string(),
+            format!("{:.0} %", self.share_of_data * 100.0),
+            format!("{:.4}", found.miss_ratio),
+            format!("{:.3}", found.reads),
+            format!("{:.0}", found.transactions_per_s),
+            format!("{:.2}", found.response_s * 1e3),
+            p99.map_or_else(|| "-".to_owned(), |us| format!("{:.2}", us / 1e3)),
+            format!("{}{list}", found.limit.as_str()),
+        ]
+    }
+}
+
+/// One drive and number of connections, asked about all pools.
+struct Asked<'a> {
+    subject: &'a Subject,
+    system: &'a System,
+    profile: &'a DriveProfile,
+    scale: Scale,
+    drive: &'a DriveAbility,
+    connections: u32,
+}
+
+impl Asked<'_> {
+    fn part(&self) -> anyhow::Result<Part> {
+        let points = self.subject.pools.iter().map(|pool| self.point(*pool));
+        Ok(Part {
+            drive: self.drive.name.clone(),
+            connections: self.connections,
+            points: points.collect::<anyhow::Result<_>>()?,
+            cliffs: cliffs(self.system, self.drive, self.connections)?,
+        })
+    }
+
+    fn point(&self, pool: Bytes) -> anyhow::Result<Point> {
+        let model = self.system.pool(self.subject.frames(pool));
+        let prediction = self.system.predict(&model, self.drive, self.connections)?;
+        Ok(Point {
+            pool_bytes: pool.0,
+            share_of_data: pool.0 as f64 / self.subject.data_bytes,
+            prediction,
+            latency_us_p99: self.latency_us_p99(&prediction),
+        })
+    }
+
+    fn latency_us_p99(&self, prediction: &Prediction) -> Option<f64> {
+        let demands = &self.system.demands;
+        let writes = &self.system.writes;
+        let scenario = Scenario {
+            connections: self.connections,
+            cores: demands.cores,
+            cpu_s: demands.cpu_s + prediction.reads * demands.cpu_s_per_miss,
+            wait_s: demands.wait_s,
+            reads: prediction.reads,
+            page_writes: prediction.page_writes,
+            doublewrite: writes.doublewrite,
+            redo_bytes: writes.redo_bytes,
+            durable_commits: writes.durable_commits,
+            data_pages: SIMULATED_BYTES / 4 / 16_384,
+            compressed_fraction: 1.0,
+            transactions: SIMULATED,
+            seed: 1,
+        };
+        let mut drive = Model::with_capacity(self.profile, self.scale, SIMULATED_BYTES);
+        simulate(&scenario, &mut drive).latencies.quantile_us(0.99)
+    }
+}
