@@ -61,7 +61,11 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
 }
 
 /// Runs `plan`, shown on the terminal and told to whoever reads the file beside the result.
-fn watched(plan: &Plan, options: &RunOptions, stop: &AtomicBool) -> Result<RunOutcome, StudyError> {
+pub(crate) fn watched(
+    plan: &Plan,
+    options: &RunOptions,
+    stop: &AtomicBool,
+) -> Result<RunOutcome, StudyError> {
     let mut progress = Progress::new(plan);
     let file = ProgressFile::create(&options.out, &progress)?;
     let mut view = StudyView::new();

@@ -302,11 +302,11 @@ fn crash_test(flavor: &str, doublewrite: &str) -> String {
         "tally": {
             "damaged": { "states": 0, "of": 300, "at_most": 0.01 },
             "commits_lost": { "states": 0, "of": 300, "at_most": 0.01 },
-            "torn": 0, "recovery": {}, "by_moment": {}
+            "torn": 0, "recovery": {}, "by_moment": {}, "places": 100, "places_exhausted": 0
         },
         "control": null,
         "verdict": { "verdict": "held", "states": 300, "at_most": 0.01 },
-        "commits": 1, "events": 1, "states": [], "control_states": []
+        "commits": 1, "events": 1, "judging_s": 1.0, "states": [], "control_states": []
     })
     .to_string()
 }

@@ -7,8 +7,8 @@ use weir_server::{DOUBLEWRITE, Instance, Instances, ServerBinary};
 use weir_study::{Overrides, RunOptions, StudyFile};
 
 use crate::cli::AdviseArguments;
+use crate::commands::run;
 use crate::commands::study_file::clock_seed;
-use crate::progress::Progress;
 use crate::{Outcome, interrupt, output};
 
 /// What the data directory, the loaded tables and the pool make of a small server.
@@ -43,9 +43,7 @@ pub(super) fn execute(
             command: std::env::args().collect(),
         },
     };
-    let mut progress = Progress::new(&plan);
-    let outcome = weir_study::run(&plan, &options, stop, &mut |event| progress.show(event));
-    drop(progress);
+    let outcome = run::watched(&plan, &options, stop);
     let _ = std::fs::remove_dir_all(&work);
     let outcome = outcome?;
     if outcome.stopped {
