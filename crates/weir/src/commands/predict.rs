@@ -135,7 +135,9 @@ fn throughput(result: &StudyResult, arguments: &PredictArguments) -> anyhow::Res
     for line in surface.assumed() {
         output::line(format_args!("assumed: {line}"))?;
     }
-    Ok(())
+    output::line(
+        "not yet held against live runs: throughput and latency can be far off, see docs/predict.md",
+    )
 }
 
 /// The drives asked for, or that of the first cell, or none that takes time.
