@@ -17,14 +17,17 @@ cell() {
     shift 5
     [ -e "$folder/$name/crash-test.json" ] && return
     rm -rf "${folder:?}/$name"
-    echo "$(date +%T) $name" >&2
-    # Exit codes 1 (failed) and 3 (no verdict) are results.
+    local status=0
     # shellcheck disable=SC2086 # rules and prefix are several words
     ${CELL_PREFIX:-} "$weir" crash-test --server "$server" --drive scaleflux-csd2000 $rules \
         --doublewrite "$doublewrite" --flush-log-at-trx-commit "$flush" --states "$states" --all --seed 1 \
         --rows 3000 --seconds 6 --clients 4 --set innodb_buffer_pool_size=6M \
-        --out "$folder/$name" "$@" >"$folder/$name.txt" 2>"$folder/$name.log" || echo "  exit $?" >&2
-    # The recordings of a table would take tens of gigabytes; the same seed makes their like.
+        --out "$folder/$name" "$@" >"$folder/$name.txt" 2>"$folder/$name.log" || status=$?
+    # 1 (failed) and 3 (no verdict) are results.
+    echo "$(date +%T) $name: exit $status" >&2
+    # A failure where doublewrite should have helped is kept, to be replayed. All recordings of a table
+    # would take tens of gigabytes; the same seed makes their like.
+    [ "$status $doublewrite" = "1 on" ] && return
     rm -rf "$folder/$name"/{recording,control}/{base,recording}
 }
 
