@@ -111,19 +111,19 @@ describe("weir serve", () => {
     await expect.poll(() => rate.textContent(), { timeout: 20_000 }).not.toBe(before);
     await page.reload();
     await live.waitFor();
-    expect(await page.getByRole("button", { name: "Stop study" }).isVisible()).toBe(true);
-    expect(await page.getByRole("button", { name: "Start study" }).isVisible()).toBe(false);
+    await expect.poll(() => page.getByRole("button", { name: "Stop study" }).isVisible()).toBe(true);
+    await expect.poll(() => page.getByRole("button", { name: "Start study" }).isVisible()).toBe(false);
     await expect.poll(() => live.count(), { timeout: 50_000 }).toBe(0);
     const title = page.locator(".result h3 a");
     await expect.poll(() => title.count(), { timeout: 20_000 }).toBe(1);
     expect(await title.textContent()).toBe(`Short ${HOSTILE}`);
-    expect(await page.locator("img").count()).toBe(0);
+    await expect.poll(() => page.locator("img").count()).toBe(0);
     expect(await page.title()).toBe("Weir");
 
     await page.locator(".search").fill("nothing like it");
-    expect(await page.locator(".result").count()).toBe(0);
+    await expect.poll(() => page.locator(".result").count()).toBe(0);
     await page.locator(".search").fill("short mysql");
-    expect(await page.locator(".result").count()).toBe(1);
+    await expect.poll(() => page.locator(".result").count()).toBe(1);
 
     await page.getByRole("link", { name: "runs over time" }).click();
     await page.locator("tbody th a").first().click();
@@ -133,12 +133,12 @@ describe("weir serve", () => {
     await expect.poll(() => plot.locator(".reading").first().textContent()).toMatch(/\d/);
     await page.goto(address);
     await title.click();
-    expect(await page.locator("h1").textContent()).toBe(`Short ${HOSTILE}`);
-    expect(await page.locator("#sweeps figure").count()).toBe(3);
+    await expect.poll(() => page.locator("h1").textContent()).toBe(`Short ${HOSTILE}`);
+    await expect.poll(() => page.locator("#sweeps figure").count()).toBe(3);
     await page.locator("a > circle.dot").first().click();
-    expect(await page.locator("#run-title").textContent()).toContain("repetition 1");
+    await expect.poll(() => page.locator("#run-title").textContent()).toContain("repetition 1");
     await page.goBack();
-    expect(await page.locator("#answer").isVisible()).toBe(true);
+    await expect.poll(() => page.locator("#answer").isVisible()).toBe(true);
     await page.context().close();
   });
 
@@ -161,7 +161,9 @@ describe("weir serve", () => {
     await page.locator("#compare").waitFor();
     const result = join(folder, "results", name);
     const said = spawnCompare(result);
-    for (const sentence of await page.locator(".answers li > div > p:first-child").allTextContents()) {
+    const sentences = page.locator(".answers li > div > p:first-child");
+    await sentences.first().waitFor();
+    for (const sentence of await sentences.allTextContents()) {
       expect(said.replaceAll(/[`\u00a0]/g, " ")).toContain(sentence.replaceAll("\u00a0", " "));
     }
     await page.context().close();
