@@ -16,14 +16,7 @@ use weir_server::{
 /// A clean stop of a server that has neighbours, on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-macro_rules! on_both_flavors {
-    ($($name:ident)*) => {
-        mod mysql_server { $(#[test] fn $name() { super::$name(weir_model::Flavor::Mysql); })* }
-        mod mariadb_server { $(#[test] fn $name() { super::$name(weir_model::Flavor::Mariadb); })* }
-    };
-}
-
-on_both_flavors! {
+weir_server::on_both_flavors! {
     limits_hold_for_the_whole_server
     a_pool_is_dumped_and_loaded
     a_pool_changes_its_size_or_says_why_not
