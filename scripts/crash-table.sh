@@ -31,11 +31,19 @@ cell() {
     rm -rf "$folder/$name"/{recording,control}/{base,recording}
 }
 
+both() { for server in mysql mariadb; do cell "$server" "$@"; done; }
+
 atomic='--atomic 16K --cache power-protected'
 sector='--atomic 512 --cache power-protected'
 volatile='--atomic 512 --cache volatile'
 lying='--atomic 512 --cache lying'
 
+# The cells that the question hangs on come first.
+both atomic "$atomic" off 1
+both sector "$sector" off 1
+both sector "$sector" on 1
+both volatile "$volatile" on 1
+both lying "$lying" on 1
 for flush in 1 2; do
     for doublewrite in on off detect_only; do
         for server in mysql mariadb; do
@@ -46,7 +54,6 @@ for flush in 1 2; do
         done
     done
     for server in mysql mariadb; do
-        [ "$flush" = 1 ] && cell "$server" lying "$lying" on "$flush"
         cell "$server" killed "$sector" off "$flush" --cut process
     done
 done
