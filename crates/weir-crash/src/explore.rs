@@ -22,7 +22,7 @@ use crate::judge::Judge;
 use crate::moments::{Choice, choose};
 use crate::record::Recorded;
 use crate::verdict::{GroundTruth, StateResult};
-use crate::{settings, torn};
+use crate::{holes, settings, torn};
 
 /// Recoveries at a time and processor: a server that starts or ends waits more than half of its time.
 const WORKERS_PER_PROCESSOR: usize = 2;
@@ -125,10 +125,7 @@ pub fn replay(
     directory: &Path,
     stop: &AtomicBool,
 ) -> Result<StateResult, CrashError> {
-    let choices = choices(recorded, options)?;
-    let states = choices.len() as u32;
-    let index = state.checked_sub(1).filter(|&index| index < states);
-    let choice = choices[index.ok_or(CrashError::NoSuchState { state, states })? as usize];
+    let choice = choice(recorded, options, state)?;
     let work = WorkDirectory::create(&options.work, "states")?;
     let mut frontier = frontier(recorded, options, work.path())?;
     follow(
@@ -137,12 +134,51 @@ pub fn replay(
         choice.position,
     )?;
     let made = make_state(&frontier, options, state, choice, directory.to_owned())?;
+    judge_copy(recorded, options, made, &work, stop)
+}
+
+/// Recovers and judges a copy of `directory`, which [`replay`] made as state `state` and somebody changed since.
+pub fn judge_changed(
+    recorded: &Recorded,
+    options: &ExploreOptions,
+    state: u32,
+    directory: &Path,
+    stop: &AtomicBool,
+) -> Result<StateResult, CrashError> {
+    let choice = choice(recorded, options, state)?;
+    let mut cut_ns = 0;
+    for event in recorded.recording.events() {
+        let event = event?;
+        if event.sequence >= choice.position {
+            break;
+        }
+        cut_ns = event.at_ns;
+    }
+    let made = Made {
+        number: state,
+        choice,
+        cut_ns,
+        home: directory.to_owned(),
+        digest: digest(directory)?,
+        truth: GroundTruth::default(),
+    };
+    let work = WorkDirectory::create(&options.work, "states")?;
+    judge_copy(recorded, options, made, &work, stop)
+}
+
+/// Recovery changes the data, so it gets a copy of its own.
+fn judge_copy(
+    recorded: &Recorded,
+    options: &ExploreOptions,
+    made: Made,
+    work: &WorkDirectory,
+    stop: &AtomicBool,
+) -> Result<StateResult, CrashError> {
+    let home = work.path().join("judged");
+    weir_server::copy_directory(&made.home, &home)?;
     let expected = Expected::new(recorded.ledger.seed, recorded.ledger.shape);
-    // Recovery changes the data, so it gets a copy of its own.
-    let copy = work.path().join("judged");
-    weir_server::copy_directory(directory, &copy)?;
     let judge = judge(recorded, options, &expected, stop);
-    judge_state(&judge, Made { home: copy, ..made })
+    judge_state(&judge, Made { home, ..made })
 }
 
 /// The recorded server with the recorded settings, and what it must come up with.
@@ -169,6 +205,13 @@ fn workers() -> usize {
     WORKERS_PER_PROCESSOR * thread::available_parallelism().map_or(1, NonZero::get)
 }
 
+fn choice(recorded: &Recorded, options: &ExploreOptions, state: u32) -> Result<Choice, CrashError> {
+    let choices = choices(recorded, options)?;
+    let states = choices.len() as u32;
+    let index = state.checked_sub(1).filter(|&index| index < states);
+    Ok(choices[index.ok_or(CrashError::NoSuchState { state, states })? as usize])
+}
+
 /// Room for the directory that follows the recording, for each worker's state with its server, and for the
 /// one that is being made. The copies themselves look again.
 pub(crate) fn check_room(base: &Path, work: &Path) -> Result<(), CrashError> {
@@ -185,6 +228,7 @@ fn frontier(
 ) -> Result<Frontier, CrashError> {
     let directory = place.join("frontier");
     weir_server::copy_directory(&recorded.base(), &directory)?;
+    holes::dig(&directory)?;
     let recording = &recorded.recording;
     let page_bytes = options.page_bytes();
     Ok(Frontier::new(

@@ -14,7 +14,7 @@ use weir_server::ServerBinary;
 use crate::cache::DeviceRules;
 use crate::content::Shape;
 use crate::error::CrashError;
-use crate::explore::{ExploreOptions, explore, replay};
+use crate::explore::{ExploreOptions, explore, judge_changed, replay};
 use crate::frontier::Cut;
 use crate::record::{RecordOptions, Recorded, record};
 use crate::settings::{self, DOUBLEWRITE, FLUSH_LOG, Variables};
@@ -225,13 +225,35 @@ pub fn replay_state(
         (Some(control), true) => (control, &test.control_states),
         _ => (&test.setting, &test.states),
     };
-    let recorded = Recorded::open(&folder.join(&setting.recording))?;
-    let server = weir_server::find(Some(&setting.server))?;
-    let server = weir_server::choose(&server, setting.flavor)?.clone();
-    let options = explore_options(setting, server, work);
+    let (recorded, options) = open(folder, setting, work)?;
     let again = replay(&recorded, &options, number, target, stop)?;
     let before = states.iter().find(|state| state.state == number).cloned();
     Ok((again, before))
+}
+
+/// Judges what lies in `directory` as state `number` of the test in `folder`: for experiments with other bytes
+/// than the cut left.
+pub fn judge_changed_state(
+    folder: &Path,
+    number: u32,
+    work: &Path,
+    directory: &Path,
+    stop: &AtomicBool,
+) -> Result<StateResult, CrashError> {
+    let test = CrashTest::read(folder)?;
+    let (recorded, options) = open(folder, &test.setting, work)?;
+    judge_changed(&recorded, &options, number, directory, stop)
+}
+
+fn open(
+    folder: &Path,
+    setting: &Setting,
+    work: &Path,
+) -> Result<(Recorded, ExploreOptions), CrashError> {
+    let recorded = Recorded::open(&folder.join(&setting.recording))?;
+    let server = weir_server::find(Some(&setting.server))?;
+    let server = weir_server::choose(&server, setting.flavor)?.clone();
+    Ok((recorded, explore_options(setting, server, work)))
 }
 
 impl CrashTest {

@@ -104,7 +104,7 @@ fn identify(node: &Path, namespace: u32) -> Result<NvmeIdentity, String> {
     let device = File::open(node).map_err(|error| error.to_string())?;
     let ask = |what, namespace| ask(&device, what, namespace).map_err(|errno| errno.to_string());
     let of_namespace = ask(NAMESPACE, namespace)?;
-    Ok(NvmeIdentity::of(&ask(CONTROLLER, 0)?, &of_namespace))
+    Ok(NvmeIdentity::of(&*ask(CONTROLLER, 0)?, &of_namespace))
 }
 
 /// One Identify command.
