@@ -31,7 +31,7 @@ fn dig_in(path: &Path) -> io::Result<()> {
     let mut at = 0;
     let mut zeroes_from = None;
     while file.read_exact(&mut block).is_ok() {
-        let is_zero = block.iter().all(|&byte| byte == 0);
+        let is_zero = block == [0; BLOCK_BYTES];
         match (is_zero, zeroes_from) {
             (true, None) => zeroes_from = Some(at),
             (false, Some(from)) => {
