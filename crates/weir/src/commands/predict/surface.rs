@@ -4,8 +4,8 @@ use serde::Serialize;
 use weir_drive::Model;
 use weir_model::{Bytes, DriveProfile, Scale, StudyResult};
 use weir_predict::{
-    Calibration, Cliffs, DriveAbility, ListState, Prediction, REACHED, Scenario, System, cliffs,
-    frozen, midpoint, simulate,
+    Calibration, Cliffs, DriveAbility, ListState, PoolModel, Prediction, REACHED, Scenario, System,
+    cliffs, frozen, midpoint, simulate,
 };
 
 use super::Subject;
@@ -108,20 +108,20 @@ impl Surface {
         };
         let first = [plan.cells.first().map_or(1, |cell| cell.threads)];
         let threads = if threads.is_empty() { &first } else { threads };
+        let pools = subject.pools.iter();
+        let pools: Vec<_> = pools
+            .map(|pool| (*pool, system.pool(subject.frames(*pool))))
+            .collect();
         let mut parts = Vec::new();
         for profile in drives {
-            let drive = DriveAbility::of(profile, 1.0)?.at_scale(scale);
-            for connections in threads {
-                let asked = Asked {
-                    subject,
-                    system: &system,
-                    profile,
-                    scale,
-                    drive: &drive,
-                    connections: *connections,
-                };
-                parts.push(asked.part()?);
-            }
+            let asked = Asked {
+                subject,
+                system: &system,
+                profile,
+                scale,
+                drive: &DriveAbility::of(profile, 1.0)?.at_scale(scale),
+            };
+            parts.extend(asked.parts(&pools, threads)?);
         }
         Ok(Self {
             calibration,
@@ -213,43 +213,54 @@ impl Point {
     }
 }
 
-/// One drive and number of connections, asked about all pools.
+/// One drive, asked about all pools and numbers of connections.
 struct Asked<'a> {
     subject: &'a Subject,
     system: &'a System,
     profile: &'a DriveProfile,
     scale: Scale,
     drive: &'a DriveAbility,
-    connections: u32,
 }
 
 impl Asked<'_> {
-    fn part(&self) -> anyhow::Result<Part> {
-        let points = self.subject.pools.iter().map(|pool| self.point(*pool));
-        Ok(Part {
-            drive: self.drive.name.clone(),
-            connections: self.connections,
-            points: points.collect::<anyhow::Result<_>>()?,
-            cliffs: cliffs(self.system, self.drive, self.connections)?,
-        })
+    /// A part for each of `threads`.
+    fn parts(
+        &self,
+        pools: &[(Bytes, PoolModel<'_>)],
+        threads: &[u32],
+    ) -> anyhow::Result<Vec<Part>> {
+        let parts = threads.iter().map(|connections| {
+            Ok(Part {
+                drive: self.drive.name.clone(),
+                connections: *connections,
+                points: Vec::new(),
+                cliffs: cliffs(self.system, self.drive, *connections)?,
+            })
+        });
+        let mut parts = parts.collect::<anyhow::Result<Vec<_>>>()?;
+        for (pool, model) in pools {
+            let found = self.system.predict_each(model, self.drive, threads)?;
+            for (part, prediction) in parts.iter_mut().zip(found) {
+                part.points.push(self.point(*pool, prediction));
+            }
+        }
+        Ok(parts)
     }
 
-    fn point(&self, pool: Bytes) -> anyhow::Result<Point> {
-        let model = self.system.pool(self.subject.frames(pool));
-        let prediction = self.system.predict(&model, self.drive, self.connections)?;
-        Ok(Point {
+    fn point(&self, pool: Bytes, prediction: Prediction) -> Point {
+        Point {
             pool_bytes: pool.0,
             share_of_data: pool.0 as f64 / self.subject.data_bytes,
-            prediction,
             latency_us_p99: self.latency_us_p99(&prediction),
-        })
+            prediction,
+        }
     }
 
     fn latency_us_p99(&self, prediction: &Prediction) -> Option<f64> {
         let demands = &self.system.demands;
         let writes = &self.system.writes;
         let scenario = Scenario {
-            connections: self.connections,
+            connections: prediction.connections,
             cores: demands.cores,
             cpu_s: demands.cpu_s + prediction.reads * demands.cpu_s_per_miss,
             wait_s: demands.wait_s,
