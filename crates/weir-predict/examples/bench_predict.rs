@@ -129,7 +129,10 @@ fn surface() -> anyhow::Result<f64> {
         let model = system.pool(system.popularity.pages() * f64::from(pool) / 50.0);
         for drive in &drives {
             let found = system.predict_each(&model, drive, &connections)?;
-            sum += found.iter().map(|point| point.transactions_per_s).sum::<f64>();
+            sum += found
+                .iter()
+                .map(|point| point.transactions_per_s)
+                .sum::<f64>();
         }
     }
     anyhow::ensure!(sum > 0.0, "nothing was predicted");

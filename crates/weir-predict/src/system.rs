@@ -109,12 +109,7 @@ impl System {
     }
 
     /// The queues of a transaction that reads `misses` pages and writes `writes`.
-    pub(crate) fn network(
-        &self,
-        drive: &DriveAbility,
-        misses: f64,
-        writes: Writes,
-    ) -> Network {
+    pub(crate) fn network(&self, drive: &DriveAbility, misses: f64, writes: Writes) -> Network {
         let demands = &self.demands;
         let saturated_s = drive.busy_s(misses, writes.pages, writes.sequential_bytes);
         let reading_s = misses * drive.read_s;
