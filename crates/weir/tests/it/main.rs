@@ -7,6 +7,7 @@ mod crash_test;
 mod doctor;
 mod drive;
 mod explain;
+mod given_server;
 mod harness;
 mod kill;
 mod layers;
