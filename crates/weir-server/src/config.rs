@@ -101,7 +101,7 @@ impl ConfigChanges {
         }
         let mut session = self.server.session()?;
         while let Some((name, value)) = self.before.pop() {
-            let literal = value.as_sql(true);
+            let literal = value.as_sql(false);
             let done = self.change(&mut session, &name, &literal);
             done.map_err(|error| ServerError::PutBack {
                 url: self.server.url.to_string(),
@@ -114,7 +114,7 @@ impl ConfigChanges {
 
     /// Changes one variable and logs it, with the value that the server then says.
     fn change(&self, session: &mut Session, name: &str, literal: &str) -> Result<(), ServerError> {
-        let from = session.global(name)?.as_sql(true);
+        let from = session.global(name)?.as_sql(false);
         match literal.parse() {
             Ok(size) if name == POOL_SIZE => {
                 session.resize_pool(Bytes(size))?;
@@ -126,7 +126,7 @@ impl ConfigChanges {
             server: &self.server.url.to_string(),
             variable: name,
             from,
-            to: session.global(name)?.as_sql(true),
+            to: session.global(name)?.as_sql(false),
         };
         append(&self.log, &record)
     }
@@ -164,7 +164,7 @@ fn literal(value: &str) -> String {
     }
     match value.parse::<Bytes>() {
         Ok(size) => size.0.to_string(),
-        Err(_) => Value::from(value).as_sql(true),
+        Err(_) => Value::from(value).as_sql(false),
     }
 }
 

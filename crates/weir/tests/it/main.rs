@@ -4,6 +4,7 @@
 
 mod clean;
 mod crash_test;
+mod disturbed;
 mod doctor;
 mod drive;
 mod explain;

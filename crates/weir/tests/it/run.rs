@@ -3,18 +3,15 @@
 use std::fs;
 use std::path::Path;
 use std::process::Child;
-use std::time::Duration;
 
 use serde_json::Value;
-use weir_model::{Address, Endpoint, Secret, Tls};
-use weir_server::Session;
 
 use crate::harness::{Output, Weir, World, signal, small_study, wait_until};
 
-const FLAVORS: [&str; 2] = ["mysql", "mariadb"];
+pub(crate) const FLAVORS: [&str; 2] = ["mysql", "mariadb"];
 
 /// `weir run` of a study file in the test's home, working below it.
-fn run(world: &World, study: &Path) -> Weir {
+pub(crate) fn run(world: &World, study: &Path) -> Weir {
     fs::create_dir_all(world.path("work")).unwrap();
     Weir::in_world(world)
         .args([
@@ -27,12 +24,12 @@ fn run(world: &World, study: &Path) -> Weir {
 }
 
 /// A study with one repetition only: quick, and invalid by rule R4.
-fn quick_study(flavor: &str) -> String {
+pub(crate) fn quick_study(flavor: &str) -> String {
     small_study(flavor).replace("runs = 3", "runs = 1")
 }
 
 /// The result as JSON.
-fn result(world: &World) -> Value {
+pub(crate) fn result(world: &World) -> Value {
     let out = world.path("out");
     let report = ["report", out.to_str().unwrap(), "--format", "json"];
     serde_json::from_str(&Weir::new().args(report).succeeds().stdout).unwrap()
@@ -263,74 +260,6 @@ fn two_studies_at_once_do_not_disturb_each_other() {
             assert_eq!(output.code, Some(3), "{}{}", output.stdout, output.stderr);
             world.assert_nothing_left();
         }
-    }
-}
-
-/// A control connection to the server that a study runs on, as its own option file describes it.
-fn session_of(server: u32) -> Option<Session> {
-    let command = fs::read_to_string(format!("/proc/{server}/cmdline")).ok()?;
-    let mut words = command.split('\0');
-    let options = words.find_map(|word| word.strip_prefix("--defaults-file="))?;
-    let options = fs::read_to_string(options).ok()?;
-    let value = |name: &str| {
-        let mut lines = options.lines();
-        let line = lines.find_map(|line| line.strip_prefix(name));
-        line.map(|rest| {
-            rest.trim_start_matches([' ', '='])
-                .trim_matches('"')
-                .to_owned()
-        })
-    };
-    let note = fs::read_to_string(Path::new(&value("datadir")?).join("weir-data.json")).ok()?;
-    let note: Value = serde_json::from_str(&note).ok()?;
-    let endpoint = Endpoint {
-        address: Address::Socket(value("socket")?.into()),
-        user: "weir".into(),
-        password: Secret::new(note["password"].as_str()?),
-        database: "sbtest".into(),
-        tls: Tls::default(),
-    };
-    Session::open(&endpoint).ok()
-}
-
-/// What happens to a server under load is in the result: a time without answers as a gap, durability that
-/// was changed as an invalid verdict.
-#[test]
-fn a_stall_is_a_gap_and_changed_durability_makes_the_verdict_invalid() {
-    for flavor in FLAVORS {
-        let world = World::new();
-        let long = quick_study(flavor).replace("measure = \"2s\"", "measure = \"6s\"");
-        let study = world.write("study.toml", &long);
-        let child = run(&world, &study).spawn();
-        let mut session = None;
-        wait_until("the server is loaded", || {
-            let server = world.live_pids("server").first().copied();
-            session = server.and_then(session_of);
-            let running = session.as_mut().and_then(|session| session.status().ok());
-            running.is_some_and(|status| status["Com_commit"].parse::<u64>().unwrap() > 100)
-        });
-        let server = world.live_pids("server")[0];
-        signal(server, "STOP");
-        std::thread::sleep(Duration::from_millis(2500));
-        signal(server, "CONT");
-        let change = "SET GLOBAL innodb_flush_log_at_trx_commit = 0";
-        session.unwrap().run("change durability", change).unwrap();
-        let output = Output::from(child.wait_with_output().unwrap());
-        assert_eq!(output.code, Some(3), "{}{}", output.stdout, output.stderr);
-        let result = result(&world);
-        let run = &result["runs"][0];
-        assert_eq!(
-            run["variables_changed"]["innodb_flush_log_at_trx_commit"],
-            "0"
-        );
-        let findings = result["comparisons"][0]["findings"].to_string();
-        assert!(
-            findings.contains("durability changed under the run"),
-            "{findings}"
-        );
-        let gaps = run["gaps"].to_string();
-        assert!(gaps.contains("server status"), "{gaps}");
-        world.assert_nothing_left();
     }
 }
 

@@ -307,6 +307,16 @@ fn doublewrite_is_a_managed_switch(flavor: &str) {
         .variable("innodb_doublewrite")
         .unwrap();
     assert_eq!(value.as_deref(), Some("OFF"));
+    // A clone inherits, and a restored server keeps its own.
+    let taken = servers.json(&["snapshot", "take", "shop"]);
+    let snapshot = taken["name"].as_str().unwrap();
+    servers.weir(&["up", "clone", "--snapshot", snapshot]).succeeds();
+    servers.weir(&["restore", "shop", snapshot]).succeeds();
+    for name in ["clone", "shop"] {
+        let value = servers.session(name).variable("innodb_doublewrite").unwrap();
+        assert_eq!(value.as_deref(), Some("OFF"), "{name}");
+    }
+    servers.weir(&["down", "clone", "--remove"]).succeeds();
     let error = servers.weir(&["doublewrite", "on", "shop"]).fails();
     assert!(error.contains("its replica `copy` has it off"), "{error}");
     let log = fs::read_to_string(servers.path("state/weir/doublewrite.log")).unwrap();
