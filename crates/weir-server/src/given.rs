@@ -9,8 +9,8 @@ use weir_model::{Address, Bytes, Endpoint, Flavor, ServerUrl, ServerVersion};
 
 use crate::{ServerError, Session};
 
-/// What the kernel calls a server's process (its first 15 letters).
-const PROCESS_NAMES: [&str; 2] = ["mysqld", "mariadbd"];
+/// What stands in the command line of a server's process.
+const PROGRAMS: [&str; 2] = ["mysqld", "mariadbd"];
 
 /// A server that the user gives, once it has let us in.
 #[derive(Debug, Clone)]
@@ -85,19 +85,6 @@ impl GivenServer {
         }))
     }
 
-    /// Whether the server keeps settings itself for its next start (`SET PERSIST_ONLY`): MySQL 8.0 and
-    /// later.
-    pub fn can_persist(&self) -> bool {
-        self.url.flavor == Flavor::Mysql && self.version.major >= 8
-    }
-
-    /// Lets the server start with `name` = `value` the next time.
-    pub fn persist(&self, name: &str, value: &str) -> Result<(), ServerError> {
-        let statement = format!("SET PERSIST_ONLY {name} = '{value}'");
-        self.session()?
-            .run("keep a setting for the next start", &statement)
-    }
-
     /// What the tables of its schema occupy, as the server estimates it.
     pub fn tables_size(&self) -> Result<Bytes, ServerError> {
         let query = format!(
@@ -119,6 +106,10 @@ fn process(address: &Address) -> Option<u32> {
     let peer = rustix::net::sockopt::socket_peercred(&stream).ok()?;
     let pid = u32::try_from(peer.pid.as_raw_nonzero().get()).ok()?;
     // A socket may be forwarded: then this is whoever forwards it.
-    let name = fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("comm")).ok()?;
-    PROCESS_NAMES.contains(&name.trim()).then_some(pid)
+    let command = Path::new("/proc").join(pid.to_string()).join("cmdline");
+    let command = fs::read_to_string(command).ok()?;
+    PROGRAMS
+        .iter()
+        .any(|program| command.contains(program))
+        .then_some(pid)
 }

@@ -134,8 +134,12 @@ impl Stage {
             .drive()
             .and_then(|drive| drive.statistics().ok());
         let sampled = sampler.finish();
+        // Also where the stop came while connections were made, which is an error for the load.
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
         let outcome = outcome?;
-        if stop.load(Ordering::Relaxed) || outcome.stopped_early {
+        if outcome.stopped_early {
             return Ok(None);
         }
         let (series, gaps) = watch.relative_to_measurement(sampled, sampling_began);

@@ -118,10 +118,10 @@ pub(crate) enum DoublewriteCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Switch it on: the server is started again; one of yours at its owner's next restart
+    /// Switch it on: the server is started again; for one of yours, what its owner is to do
     On(SwitchArguments),
     /// Switch it off, if something proves that the storage tears no pages: the server is started again;
-    /// one of yours at its owner's next restart
+    /// for one of yours, what its owner is to do
     Off(SwitchArguments),
     /// Measure on a copy of the settings and in the same place what off would gain
     Advise(AdviseArguments),
@@ -131,9 +131,6 @@ pub(crate) enum DoublewriteCommand {
 pub(crate) struct SwitchArguments {
     /// The server: its name, or the URL of one of yours, mysql://USER@HOST:PORT/
     pub(crate) name: String,
-    /// Change a setting of a server of yours
-    #[arg(long)]
-    pub(crate) allow_config: bool,
     /// The primary of a server of yours that is a replica: its URL
     #[arg(long, value_name = "URL")]
     pub(crate) primary: Option<ServerUrl>,

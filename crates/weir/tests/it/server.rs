@@ -310,10 +310,15 @@ fn doublewrite_is_a_managed_switch(flavor: &str) {
     // A clone inherits, and a restored server keeps its own.
     let taken = servers.json(&["snapshot", "take", "shop"]);
     let snapshot = taken["name"].as_str().unwrap();
-    servers.weir(&["up", "clone", "--snapshot", snapshot]).succeeds();
+    servers
+        .weir(&["up", "clone", "--snapshot", snapshot])
+        .succeeds();
     servers.weir(&["restore", "shop", snapshot]).succeeds();
     for name in ["clone", "shop"] {
-        let value = servers.session(name).variable("innodb_doublewrite").unwrap();
+        let value = servers
+            .session(name)
+            .variable("innodb_doublewrite")
+            .unwrap();
         assert_eq!(value.as_deref(), Some("OFF"), "{name}");
     }
     servers.weir(&["down", "clone", "--remove"]).succeeds();

@@ -10,8 +10,8 @@ use serde_json::json;
 use weir_crash::{CrashTest, Cut, Verdict};
 use weir_model::Flavor;
 use weir_server::{
-    DOUBLEWRITE, DoublewriteStatus, GivenServer, Instances, Proof, RestartCost, Session,
-    SwitchRecord, check_switch, is_on, log_switch, switch_log,
+    DOUBLEWRITE, DoublewriteStatus, Instances, Proof, RestartCost, Session, SwitchRecord,
+    check_switch, is_on, log_switch, switch_log,
 };
 
 use super::advise;
@@ -97,34 +97,29 @@ fn switch(arguments: &SwitchArguments, on: bool) -> anyhow::Result<()> {
         }
     }
     let done = match (is_same, arguments.plan, &target) {
-        (true, _, _) => "it is already",
-        (false, true, _) => "allowed; nothing was done",
+        (true, _, _) => "it is already".to_owned(),
+        (false, _, Target::Given(given)) => for_its_owner(given.url.flavor, to),
+        (false, true, _) => "allowed; nothing was done".to_owned(),
         (false, false, Target::Instance(info)) => {
             restart(&info.instance.name, session, to)?;
-            "done"
-        }
-        (false, false, Target::Given(given)) => {
-            persist(given, arguments, to)?;
-            "kept for its next start, which is its owner's to make"
+            let record = SwitchRecord {
+                at: jiff::Timestamp::now().to_string(),
+                server: &info.instance.name,
+                from: &before.value,
+                to,
+                proof: &proof,
+            };
+            log_switch(&switch_log(), &record)?;
+            "done".to_owned()
         }
     };
-    if !is_same && !arguments.plan {
-        let record = SwitchRecord {
-            at: jiff::Timestamp::now().to_string(),
-            server: &target.name(),
-            from: &before.value,
-            to,
-            proof: &proof,
-        };
-        log_switch(&switch_log(), &record)?;
-    }
     if arguments.json {
         return output::line(json!({
             "server": target.name(), "from": before.value, "to": to, "proof": proof, "done": done,
             "restart": before.restart,
         }));
     }
-    tell(&target, &before, to, done)
+    tell(&target, &before, to, &done)
 }
 
 fn tell(target: &Target, before: &DoublewriteStatus, to: &str, done: &str) -> anyhow::Result<()> {
@@ -139,7 +134,10 @@ fn tell(target: &Target, before: &DoublewriteStatus, to: &str, done: &str) -> an
         "  the way back: weir server doublewrite {} {name}",
         if to == "ON" { "off" } else { "on" }
     ))?;
-    output::line(format_args!("  log: {}", switch_log().display()))
+    match target {
+        Target::Instance(_) => output::line(format_args!("  log: {}", switch_log().display())),
+        Target::Given(_) => Ok(()),
+    }
 }
 
 /// Starts an instance again with the other setting and the pages that were in its pool.
@@ -152,27 +150,17 @@ fn restart(name: &str, mut session: Session, to: &str) -> anyhow::Result<()> {
     Ok(Session::open(&instances.endpoint(name)?)?.load_pool()?)
 }
 
-/// Lets a server of the user's keep the setting for its next start.
-fn persist(given: &GivenServer, arguments: &SwitchArguments, to: &str) -> anyhow::Result<()> {
-    let url = &given.url;
-    if !arguments.allow_config {
-        bail!(
-            "`{url}` is not Weir's and is not changed without --allow-config; the switch itself is allowed"
-        );
-    }
-    if !given.can_persist() {
-        let group = match url.flavor {
-            Flavor::Mysql => "mysqld",
-            Flavor::Mariadb => "mariadbd",
-        };
-        bail!(
-            "the switch is allowed, but {} {} keeps no settings itself; write `{DOUBLEWRITE} = {to}` below \
-             [{group}] in the option file of `{url}` and restart it",
-            url.flavor,
-            given.version
-        );
-    }
-    Ok(given.persist(DOUBLEWRITE, to)?)
+/// What the owner of a server is to do: the variable neither changes while a server runs, nor is it one
+/// that MySQL keeps for the next start (`SET PERSIST_ONLY` refuses it).
+fn for_its_owner(flavor: Flavor, to: &str) -> String {
+    let group = match flavor {
+        Flavor::Mysql => "mysqld",
+        Flavor::Mariadb => "mariadbd",
+    };
+    format!(
+        "allowed, and its owner's to make: write `{DOUBLEWRITE} = {to}` below [{group}] in its option file \
+         and restart it"
+    )
 }
 
 /// A crash test counts if it was of this: doublewrite off, power cut, the same flavour, and it held.
