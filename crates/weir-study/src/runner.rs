@@ -181,12 +181,11 @@ impl RunningStudy<'_> {
             }
             kept => kept,
         };
-        let stage = match kept {
-            Some(stage) => Some(stage),
-            None => {
-                let runs_before = self.runs_on_server_of(planned);
-                Stage::set(&self.bench, &self.data, planned, runs_before, stop)?
-            }
+        let stage = if kept.is_some() {
+            kept
+        } else {
+            let runs_before = self.runs_on_server_of(planned);
+            Stage::set(&self.bench, &self.data, planned, runs_before, stop)?
         };
         let Some(mut stage) = stage else {
             return Ok(None);

@@ -94,7 +94,7 @@ pub(crate) struct RunArguments {
     /// Change settings of a server of yours where the study asks for it; all are put back
     #[arg(long)]
     pub(crate) allow_config: bool,
-    /// Ask for the password of a server of yours; else its option file or WEIR_MYSQL_PASSWORD has it
+    /// Ask for the password of a server of yours instead of taking that of its option file
     #[arg(long)]
     pub(crate) ask_password: bool,
     /// Put data directories and mounts here [default: in memory if they fit, else the temporary

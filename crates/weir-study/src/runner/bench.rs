@@ -62,13 +62,11 @@ impl<'a> Bench<'a> {
 
     /// What serves `cell`.
     pub(super) fn version_of(&self, cell: &Cell) -> (Flavor, ServerVersion) {
-        match self.given_of(cell) {
-            Some(given) => (given.url.flavor, given.version),
-            None => {
-                let binary = self.server_of(cell);
-                (binary.flavor, binary.version)
-            }
+        if let Some(given) = self.given_of(cell) {
+            return (given.url.flavor, given.version);
         }
+        let binary = self.server_of(cell);
+        (binary.flavor, binary.version)
     }
 
     /// The drive of `cell` must hold the data; what a run adds to them is the server's to complain

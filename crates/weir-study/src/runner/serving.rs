@@ -20,8 +20,8 @@ use crate::setting::without_directory;
 
 /// What serves.
 pub(super) enum Serving {
-    Private(PrivateServing),
-    Given(GivenServing),
+    Private(Box<PrivateServing>),
+    Given(Box<GivenServing>),
 }
 
 /// In the order in which it must be taken down: the server, the drive that it writes to, the directory
@@ -93,7 +93,7 @@ impl Serving {
             drive,
             home,
         };
-        Ok(Some((Self::Private(serving), commands)))
+        Ok(Some((Self::Private(Box::new(serving)), commands)))
     }
 
     /// Brings a server that the user gives to the settings of `cell`, and tells the statements.
@@ -113,7 +113,7 @@ impl Serving {
             server: server.clone(),
             changes,
         };
-        Ok((Self::Given(serving), commands))
+        Ok((Self::Given(Box::new(serving)), commands))
     }
 
     /// Ends what was started, or puts back what was changed.
