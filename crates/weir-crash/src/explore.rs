@@ -21,8 +21,9 @@ use crate::frontier::{Cut, Frontier};
 use crate::judge::Judge;
 use crate::moments::{Choice, choose};
 use crate::record::Recorded;
+use crate::torn::{self, TornPage};
 use crate::verdict::{GroundTruth, StateResult};
-use crate::{holes, settings, torn};
+use crate::{holes, settings};
 
 /// Recoveries at a time and processor: a server that starts or ends waits more than half of its time.
 const WORKERS_PER_PROCESSOR: usize = 2;
@@ -285,7 +286,7 @@ fn make_state(
 ) -> Result<Made, CrashError> {
     let mut truth = frontier.branch(&home, options.cut, options.seed, choice)?;
     if settings::keeps_copies(&options.variables) {
-        torn::note_copies(&mut truth.torn_pages, &home)?;
+        torn::note_before(&mut truth.torn_pages, &home)?;
     }
     Ok(Made {
         number,
@@ -317,10 +318,10 @@ fn judge_state(judge: &Judge<'_>, made: Made) -> Result<StateResult, CrashError>
     if judgement.is_damaged() {
         // A server that had no room is no finding.
         weir_server::check_space(&made.home, HEADROOM)?;
-        torn::note_recovered(&mut truth.torn_pages, &made.home);
+        torn::note_after(&mut truth.torn_pages, &made.home);
     } else {
         let pages = truth.torn_pages.iter_mut();
-        pages.for_each(|page| page.copies.clear());
+        pages.for_each(TornPage::forget);
     }
     fs::remove_dir_all(&made.home).map_err(PathError::on("remove", &made.home))?;
     Ok(StateResult {

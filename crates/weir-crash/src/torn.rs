@@ -18,6 +18,10 @@ pub struct TornPage {
     /// Its copies in the doublewrite buffer before recovery, by place; noted of failed states only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<PageCopy>,
+    /// The LSN of the page before recovery, if it was whole all the same: the parts that are missing did not
+    /// differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lsn_before_recovery: Option<u64>,
     /// The LSN that the page had when recovery had ended, if it was whole then; noted of failed states only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lsn_after_recovery: Option<u64>,
@@ -35,13 +39,22 @@ impl TornPage {
             file,
             page,
             copies: Vec::new(),
+            lsn_before_recovery: None,
             lsn_after_recovery: None,
         }
+    }
+
+    /// Drops what is noted of failed states only.
+    pub(crate) fn forget(&mut self) {
+        *self = Self::new(std::mem::take(&mut self.file), self.page);
     }
 
     /// The copy that recovery took, and the newest one, where they differ: the page is then older than the
     /// redo log takes it to be.
     pub fn older_copy_taken(&self) -> Option<(&PageCopy, &PageCopy)> {
+        if self.lsn_before_recovery.is_some() {
+            return None;
+        }
         let whole = || self.copies.iter().filter(|copy| copy.is_whole);
         let newest = whole().max_by_key(|copy| copy.lsn)?;
         let taken = whole().find(|copy| Some(copy.lsn) == self.lsn_after_recovery)?;
@@ -49,8 +62,8 @@ impl TornPage {
     }
 }
 
-/// Notes the doublewrite copies of `pages` in the state in `home`, before its recovery.
-pub(crate) fn note_copies(pages: &mut [TornPage], home: &Path) -> Result<(), CrashError> {
+/// Notes what `pages` and their doublewrite copies are in the state in `home`, before its recovery.
+pub(crate) fn note_before(pages: &mut [TornPage], home: &Path) -> Result<(), CrashError> {
     if pages.is_empty() {
         return Ok(());
     }
@@ -60,17 +73,21 @@ pub(crate) fn note_copies(pages: &mut [TornPage], home: &Path) -> Result<(), Cra
         // A file without a readable first page has no copies that could be told from others'.
         let copies = buffer.copies(&data, &home.join(&page.file), page.page);
         page.copies = copies.unwrap_or_default();
+        page.lsn_before_recovery = lsn_if_whole(page, home);
     }
     Ok(())
 }
 
 /// Notes what became of `pages` in `home`, after its recovery.
-pub(crate) fn note_recovered(pages: &mut [TornPage], home: &Path) {
+pub(crate) fn note_after(pages: &mut [TornPage], home: &Path) {
     for page in pages {
-        let found = find_page(&home.join(&page.file), page.page).ok().flatten();
-        let whole = found.filter(|found| found.state == PageState::Whole);
-        page.lsn_after_recovery = whole.map(|found| found.lsn);
+        page.lsn_after_recovery = lsn_if_whole(page, home);
     }
+}
+
+fn lsn_if_whole(page: &TornPage, home: &Path) -> Option<u64> {
+    let found = find_page(&home.join(&page.file), page.page).ok()??;
+    (found.state == PageState::Whole).then_some(found.lsn)
 }
 
 #[cfg(test)]
@@ -104,5 +121,8 @@ mod tests {
         assert_eq!(taken(&copies, Some(25)), None, "redo was applied to it");
         assert_eq!(taken(&copies, None), None, "still torn");
         assert_eq!(taken(&[], Some(10)), None);
+        let mut whole = page(&copies, Some(10));
+        whole.lsn_before_recovery = Some(10);
+        assert!(whole.older_copy_taken().is_none(), "nothing was restored");
     }
 }
