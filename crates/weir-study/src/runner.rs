@@ -10,6 +10,7 @@ mod data;
 mod drives;
 mod host;
 mod limiter;
+mod live;
 mod place;
 mod replicas;
 mod stage;

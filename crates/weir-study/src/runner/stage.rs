@@ -16,6 +16,7 @@ use super::bench::Bench;
 use super::commands;
 use super::data::{self, DataSets};
 use super::drives::Drive;
+use super::live::LiveLimiter;
 use super::replicas;
 use super::usage::Offered;
 use super::warmup;
@@ -132,16 +133,29 @@ impl Stage {
             variables,
             variables_changed,
             commands,
+            self.server_log()?,
         )))
     }
 
     /// The server's variables, free of this run's own paths.
     fn variables(&self) -> Result<BTreeMap<String, String>, StudyError> {
+        Ok(without_directory(
+            self.server.variables()?,
+            &self.directory()?,
+        ))
+    }
+
+    /// What the server has written to its error log, free of this run's own paths.
+    fn server_log(&self) -> Result<String, StudyError> {
+        let log = self.server.log_tail();
+        Ok(commands::anonymous(&log, &self.directory()?))
+    }
+
+    /// This run's directory as the server names it.
+    fn directory(&self) -> Result<PathBuf, StudyError> {
         let directory = self.home.path();
-        let directory = directory
-            .canonicalize()
-            .map_err(PathError::on("find", directory))?;
-        Ok(without_directory(self.server.variables()?, &directory))
+        let found = directory.canonicalize();
+        Ok(found.map_err(PathError::on("find", directory))?)
     }
 
     /// What was started for the run with the command `load`, free of this run's own paths.
@@ -163,11 +177,20 @@ impl Stage {
         let connections = plan.connections;
         let sampling_began = Instant::now();
         let sampler = Sampler::start(self.probes(), PROBE_INTERVAL, sampling_began);
+        let device = weir_probe::block_device(self.home.path());
+        let live = LiveLimiter {
+            sampler: &sampler,
+            sampling_began,
+            settings,
+            connections,
+            reactors: plan.reactors,
+            device: device.clone().filter(|_| self.drive.is_none()),
+        };
         let mut watch = Watch::default();
         let mut warmup_s = settings.warmup.as_secs_f64();
         let mut steady = None;
         if let Some(at_most) = settings.warmup_max {
-            let warmed = warmup::until_steady(&plan, at_most.0, stop, &mut watch, on_event)?;
+            let warmed = warmup::until_steady(&plan, at_most.0, stop, &mut watch, &live, on_event)?;
             plan.warmup = warmup::RESUME;
             warmup_s = warmed.length_s;
             steady = Some(warmed.steady);
@@ -175,6 +198,7 @@ impl Stage {
         let outcome = weir_load::run(&plan, stop, &mut |interval| {
             watch.observe(&interval.record, self.drive.as_ref());
             on_event(&Event::Interval(&interval.record));
+            live.tell(interval, on_event);
         });
         let drive_after = self
             .drive
@@ -188,7 +212,7 @@ impl Stage {
         let (series, gaps) = watch.relative_to_measurement(sampled, sampling_began);
         Ok(Some(Measured {
             offered: Offered::of(&outcome, settings, connections),
-            device: weir_probe::block_device(self.home.path()),
+            device,
             outcome,
             series,
             gaps,

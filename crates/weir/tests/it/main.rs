@@ -18,3 +18,4 @@ mod run;
 mod search;
 mod server;
 mod shipped_files;
+mod terminal;
