@@ -11,6 +11,7 @@ mod counters;
 mod csv;
 mod data_sheet;
 mod error;
+mod gaps;
 mod gate;
 mod html;
 mod insights;

@@ -149,14 +149,23 @@ impl Serving {
     /// The server's variables, free of a run's own paths.
     pub(super) fn variables(&self) -> Result<BTreeMap<String, String>, StudyError> {
         match self {
-            Self::Private(private) => {
-                let directory = private.home.path();
-                let directory = directory
-                    .canonicalize()
-                    .map_err(PathError::on("find", directory))?;
-                Ok(without_directory(private.server.variables()?, &directory))
-            }
+            Self::Private(private) => Ok(without_directory(
+                private.server.variables()?,
+                &private.directory()?,
+            )),
             Self::Given(given) => Ok(given.server.session()?.variables()?),
+        }
+    }
+
+    /// What the server has written to its error log, free of a run's own paths; nothing of a server
+    /// that the user gives, whose log is not Weir's to keep.
+    pub(super) fn log(&self) -> Result<String, StudyError> {
+        match self {
+            Self::Private(private) => {
+                let log = private.server.log_tail();
+                Ok(commands::anonymous(&log, &private.directory()?))
+            }
+            Self::Given(_) => Ok(String::new()),
         }
     }
 
@@ -197,6 +206,15 @@ impl Serving {
             })));
         }
         probes
+    }
+}
+
+impl PrivateServing {
+    /// The run's directory as the server names it.
+    fn directory(&self) -> Result<PathBuf, StudyError> {
+        let directory = self.home.path();
+        let found = directory.canonicalize();
+        Ok(found.map_err(PathError::on("find", directory))?)
     }
 }
 
