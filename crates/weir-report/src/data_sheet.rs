@@ -296,9 +296,10 @@ fn guarantees(drive: &DriveProfile) -> Vec<Line> {
 }
 
 fn untorn(atomicity: &Atomicity) -> String {
-    let boundary = match atomicity.boundary.unwrap_or(atomicity.unit).0 {
-        0 => String::new(),
-        boundary => format!(", not across a multiple of {}", Bytes(boundary)),
+    let boundary = match atomicity.boundary {
+        None => ", if it is aligned to that".to_owned(),
+        Some(Bytes(0)) => ", wherever it lies".to_owned(),
+        Some(boundary) => format!(", if it crosses no multiple of {boundary}"),
     };
     let told = if atomicity.advertise {
         "; servers that ask are told"
