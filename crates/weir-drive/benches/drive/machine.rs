@@ -28,7 +28,9 @@ pub(crate) fn measure() -> Value {
         "\nthis machine: two threads exchange a byte in {:.1} us on one processor, {:.1} us across",
         exchange_us[0], exchange_us[1]
     );
-    println!("host  sleeper late us (p50, p99)   share of operations that meet a gap beyond the bound");
+    println!(
+        "host  sleeper late us (p50, p99)   share of operations that meet a gap beyond the bound"
+    );
     let hosts = [false, true].map(|busy| {
         let _loader = busy.then(Loader::start);
         let (gaps, sleeps) = at_real_time_priority(|| (gaps_ns(), sleeps_us()));

@@ -86,12 +86,12 @@ pub(crate) fn cost_of_the_model() -> Value {
     ];
     fio::prepare(&plain);
     fio::prepare(&modelled);
-    println!("\nfull model / null drive, 16 KiB at depth 32   IOPS   processor time of an operation");
-    jobs.map(|(name, job)| {
-        compared(name, || on(&plain, job), || on(&modelled, job))
-    })
-    .into_iter()
-    .collect()
+    println!(
+        "\nfull model / null drive, 16 KiB at depth 32   IOPS   processor time of an operation"
+    );
+    jobs.map(|(name, job)| compared(name, || on(&plain, job), || on(&modelled, job)))
+        .into_iter()
+        .collect()
 }
 
 /// Throughput of the null drive while it is recorded.
@@ -100,7 +100,9 @@ pub(crate) fn cost_of_a_trace() -> Value {
     fio::prepare(&drive);
     let mountpoint = drive.process.mountpoint();
     let trace = drive.folder.path().join("trace");
-    println!("\nrecorded / not recorded, null drive           IOPS   processor time of an operation");
+    println!(
+        "\nrecorded / not recorded, null drive           IOPS   processor time of an operation"
+    );
     let jobs = [
         ("4 KiB read, depth 1", job("randread", "4k", 1)),
         ("16 KiB write, depth 32", job("randwrite", "16k", 32)),
@@ -142,7 +144,10 @@ fn cpu_s(drive: &Drive) -> f64 {
     let stat = std::fs::read_to_string(stat).unwrap();
     let fields = stat[stat.rfind(')').unwrap() + 1..].split_ascii_whitespace();
     let ticks = fields.skip(14 - 3).take(2);
-    ticks.map(|field| field.parse::<f64>().unwrap()).sum::<f64>() / 100.0
+    ticks
+        .map(|field| field.parse::<f64>().unwrap())
+        .sum::<f64>()
+        / 100.0
 }
 
 /// Alternates and prints the ratios of `with` to `without`.

@@ -51,14 +51,18 @@ impl Operator<'_> {
     fn cut(&self) -> Answer {
         let recording = self.options.recording.as_ref();
         let Some(recording) = recording.filter(|recording| recording.base().is_dir()) else {
-            return Err("it does not know what it held (it was mounted without a base); mount it \
+            return Err(
+                "it does not know what it held (it was mounted without a base); mount it \
                         with --record DIR --record-base"
-                .to_owned());
+                    .to_owned(),
+            );
         };
         if !self.recorder.is_running() {
-            return Err("its recording has ended at its limit; mount it with a larger \
+            return Err(
+                "its recording has ended at its limit; mount it with a larger \
                         --record-limit"
-                .to_owned());
+                    .to_owned(),
+            );
         }
         self.engine.cut();
         let recorded = self.recorder.finish();

@@ -69,7 +69,5 @@ fn set_fifo(priority: i32) -> bool {
         sched_priority: priority,
     };
     // SAFETY: the pointer is to a live value of the type that the call reads; 0 is the caller.
-    unsafe {
-        libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameter) == 0
-    }
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameter) == 0 }
 }

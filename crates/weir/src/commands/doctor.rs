@@ -37,7 +37,14 @@ impl Check {
 
 pub(crate) fn execute(arguments: &JsonArguments) -> anyhow::Result<Outcome> {
     let mut checks = servers()?;
-    checks.extend([fuse(), promptness(), cores(), memory(), memory_store(), asynchronous_io()]);
+    checks.extend([
+        fuse(),
+        promptness(),
+        cores(),
+        memory(),
+        memory_store(),
+        asynchronous_io(),
+    ]);
     if arguments.json {
         output::line(serde_json::to_string_pretty(&checks)?)?;
     } else {

@@ -169,7 +169,10 @@ fn a_killed_drive_is_found_by_clean() {
     assert!(output.stdout.contains("unmounted"), "{}", output.stdout);
     world.assert_nothing_left();
     let child = mounted(&world, "intel-p4610");
-    assert_eq!(fs::read(world.path("drive/ibdata1")).unwrap(), b"acknowledged");
+    assert_eq!(
+        fs::read(world.path("drive/ibdata1")).unwrap(),
+        b"acknowledged"
+    );
     fs::write(world.path("drive/ibdata1"), "and written again").unwrap();
     signal(child.id(), "TERM");
     assert_eq!(
