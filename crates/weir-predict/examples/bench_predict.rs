@@ -123,15 +123,16 @@ fn surface() -> anyhow::Result<f64> {
         .iter()
         .map(|profile| DriveAbility::of(profile, 1.0))
         .collect::<Result<_, _>>()?;
+    let connections: Vec<u32> = (0..10).map(|power| 1 << power).collect();
     let mut sum = 0.0;
     for pool in 1..=50 {
         let model = system.pool(system.popularity.pages() * f64::from(pool) / 50.0);
         for drive in &drives {
-            for connections in (0..10).map(|power| 1 << power) {
-                sum += system
-                    .predict(&model, drive, connections)?
-                    .transactions_per_s;
-            }
+            let found = system.predict_each(&model, drive, &connections)?;
+            sum += found
+                .iter()
+                .map(|point| point.transactions_per_s)
+                .sum::<f64>();
         }
     }
     anyhow::ensure!(sum > 0.0, "nothing was predicted");

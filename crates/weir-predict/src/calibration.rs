@@ -160,7 +160,7 @@ fn processor_time(runs: &[Measured], cached: &Measured, assumed: &mut Vec<String
 /// The wait with which the network has the throughput that `run` had.
 fn wait_s(system: &System, drive: &DriveAbility, run: &Measured) -> f64 {
     let writes = system.writes.writes(&system.popularity, f64::INFINITY);
-    let network: Network = system.network(drive, run.misses, writes, run.per_s);
+    let network: Network = system.network(drive, run.misses, writes);
     let with = |wait_s: f64| Network {
         delay_s: network.delay_s + wait_s,
         ..network.clone()

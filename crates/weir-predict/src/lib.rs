@@ -3,10 +3,12 @@
 //! Pure functions of a workload, a drive's model and what a run has measured. From the data up:
 //! `popularity` (how often each page is asked for) -> `residency` and `pool_model` (what a pool
 //! misses) and `writes` (what it writes) -> `drive` (what a drive can do) -> `network` (queues) ->
-//! `system` (all of them in agreement) -> `simulation` (percentiles, with the drive's own model). Beside them, page by page: `pool` (InnoDB's list, exactly),
+//! `system` (all of them in agreement) -> `simulation` (percentiles, with the drive's own model) and
+//! `answers` and `cliff` (what is asked of it). Beside them, page by page: `pool` (InnoDB's list, exactly),
 //! `stack` (the curve of a string of references) and `trace` (such a string from a recording).
 //! Pages are 16 KiB; rates and stays are counted in transactions.
 
+mod answers;
 mod calibration;
 mod cliff;
 mod drive;
@@ -22,6 +24,7 @@ mod system;
 mod trace;
 mod writes;
 
+pub use answers::Place;
 pub use calibration::{Calibration, old_blocks_time_s, write_settings};
 pub use cliff::{Cliffs, REACHED, cliffs};
 pub use drive::DriveAbility;

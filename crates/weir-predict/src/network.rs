@@ -57,6 +57,9 @@ pub struct Network {
     pub stations: Vec<Station>,
     /// Time of a transaction outside of them, seconds.
     pub delay_s: f64,
+    /// Time of a write of the log that all who wait for it share, seconds. A commit takes one, and
+    /// before it the rest of the one that goes on: half of it while the log is always being written.
+    pub commit_s: f64,
 }
 
 /// The network with so many connections.
@@ -79,7 +82,7 @@ impl Network {
             for of in 0..subsets {
                 // Subsets with a station less have smaller numbers: they have this many already.
                 let (smaller, rest) = solved.split_at_mut(of);
-                rest[0].add_client(f64::from(clients), self.delay_s, smaller);
+                rest[0].add_client(f64::from(clients), self, smaller);
             }
             solved[subsets - 1].flow()
         })
@@ -127,7 +130,10 @@ impl Subset {
         }
     }
 
-    fn add_client(&mut self, clients: f64, delay_s: f64, smaller: &[Self]) {
+    fn add_client(&mut self, clients: f64, network: &Network, smaller: &[Self]) {
+        // Who arrives sees the log as the others keep it busy.
+        let going_on = (self.per_s * network.commit_s).min(1.0);
+        let delay_s = network.delay_s + network.commit_s * (1.0 + going_on / 2.0);
         let residence: f64 = self
             .queues
             .iter_mut()
@@ -240,6 +246,7 @@ mod tests {
             let network = Network {
                 stations: vec![station(servers, 0.002)],
                 delay_s: 0.005,
+                commit_s: 0.0,
             };
             let found = network.flow(clients).transactions_per_s;
             let exact = repairman(clients, servers, 0.002, 0.005);
@@ -255,6 +262,7 @@ mod tests {
         let network = Network {
             stations: vec![station(1, 0.001), station(3, 0.0025)],
             delay_s: 0.004,
+            commit_s: 0.0,
         };
         for (clients, flow) in (1..).zip(network.flows(100)) {
             let bound = (f64::from(clients) / 0.0075).min(1000.0);
@@ -293,6 +301,7 @@ mod tests {
             let network = Network {
                 stations: vec![station(1, kb / BANDWIDTH_KB_PER_S)],
                 delay_s: OUTSIDE_S + misses * READ_WAIT_S,
+                commit_s: 0.0,
             };
             let error = network.flow(56).transactions_per_s / measured - 1.0;
             assert!(

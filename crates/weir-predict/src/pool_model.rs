@@ -54,24 +54,33 @@ impl<'a> PoolModel<'a> {
         }
     }
 
-    /// What it holds at so many transactions per second.
-    pub fn at(&self, transactions_per_s: f64) -> (ListState, Residency) {
+    /// What it holds while pages are promoted.
+    pub fn promoting(&self) -> Residency {
+        self.promoting
+    }
+
+    /// What it holds when nothing is promoted.
+    pub fn frozen(&self) -> Residency {
+        self.frozen
+    }
+
+    /// The state in which so many transactions per second put it. A pool that runs slower once it
+    /// is frozen may thaw and freeze in turns; it counts as frozen.
+    pub fn state_at(&self, transactions_per_s: f64) -> ListState {
         if self.pages >= self.popularity.pages() {
-            return (ListState::AllFit, self.promoting);
+            return ListState::AllFit;
         }
         if self.old_blocks_time_s <= 0.0 {
-            return (ListState::LeastRecentUse, self.promoting);
+            return ListState::LeastRecentUse;
         }
         let settle = self.old_blocks_time_s * transactions_per_s;
         if self.frozen.stay < settle {
-            return (ListState::Frozen, self.frozen);
-        }
-        let state = if self.frozen.stay < NEAR * settle {
+            ListState::Frozen
+        } else if self.frozen.stay < NEAR * settle {
             ListState::NearFreezing
         } else {
             ListState::Promoting
-        };
-        (state, self.promoting)
+        }
     }
 }
 
@@ -90,13 +99,13 @@ mod tests {
             }
         }));
         let pool = PoolModel::new(&pages, 300.0, 1.0);
-        let state = |per_s| pool.at(per_s).0;
+        let state = |per_s| pool.state_at(per_s);
         assert_eq!(state(10.0), ListState::Promoting);
         assert_eq!(state(1e5), ListState::Frozen);
-        assert!(pool.at(1e5).1.misses > 1.1 * pool.at(10.0).1.misses);
+        assert!(pool.frozen().misses > 1.1 * pool.promoting().misses);
         let at_once = PoolModel::new(&pages, 300.0, 0.0);
-        assert_eq!(at_once.at(1e5).0, ListState::LeastRecentUse);
+        assert_eq!(at_once.state_at(1e5), ListState::LeastRecentUse);
         let all = PoolModel::new(&pages, 1000.0, 1.0);
-        assert_eq!(all.at(1e5).0, ListState::AllFit);
+        assert_eq!(all.state_at(1e5), ListState::AllFit);
     }
 }

@@ -1,17 +1,14 @@
 //! Pool, drive and connections together: the throughput at which misses, writes and queues agree.
 
-use crate::network::{Network, Resource, Station};
+use std::cell::OnceCell;
+
+use crate::network::{Flow, Network, Resource, Station};
 use crate::pool_model::{ListState, PoolModel};
 use crate::writes::{WriteSettings, Writes};
-use crate::{DriveAbility, Popularity, PredictError};
+use crate::{DriveAbility, Popularity, PredictError, Residency};
 
 /// Beyond this multiple of the measured connections nothing is said.
 const CONNECTIONS_BEYOND: f64 = 1.5;
-/// Rounds in which misses and throughput settle; three are enough but where the list freezes.
-const ROUNDS: u32 = 8;
-/// Relative change of the throughput at which they have.
-const SETTLED: f64 = 1e-3;
-
 /// What a transaction takes of the host, as a run has measured it.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Demands {
@@ -67,56 +64,52 @@ impl System {
         PoolModel::new(&self.popularity, pages, self.old_blocks_time_s)
     }
 
-    /// The prediction for one pool, drive and number of connections; beyond 1.5 times the
-    /// connections that were measured an error.
+    /// The prediction for one pool, drive and number of connections; see [`Self::predict_each`].
     pub fn predict(
         &self,
         pool: &PoolModel<'_>,
         drive: &DriveAbility,
         connections: u32,
     ) -> Result<Prediction, PredictError> {
+        let found = self.predict_each(pool, drive, &[connections])?;
+        Ok(found[0])
+    }
+
+    /// The predictions for one pool and drive at each of `connections`, about as fast as that of the
+    /// most of them alone; beyond 1.5 times the connections that were measured an error.
+    pub fn predict_each(
+        &self,
+        pool: &PoolModel<'_>,
+        drive: &DriveAbility,
+        connections: &[u32],
+    ) -> Result<Vec<Prediction>, PredictError> {
+        let most = connections.iter().copied().max().unwrap_or(1);
         let measured = self.demands.connections_max;
-        if f64::from(connections) > CONNECTIONS_BEYOND * f64::from(measured) {
+        if f64::from(most) > CONNECTIONS_BEYOND * f64::from(measured) {
             return Err(PredictError::Concurrency {
-                wanted: connections,
+                wanted: most,
                 measured,
             });
         }
-        let mut per_s = 0.0;
-        let mut found = None;
-        for _ in 0..ROUNDS {
-            let (list, residency) = pool.at(per_s);
-            let writes = self.writes.writes(&self.popularity, residency.stay);
-            let network = self.network(drive, residency.misses, writes, per_s);
-            let flow = network.flow(connections);
-            let change = (flow.transactions_per_s / per_s - 1.0).abs();
-            per_s = flow.transactions_per_s;
-            found = Some(Prediction {
-                connections,
-                transactions_per_s: per_s,
-                response_s: flow.response_s,
-                miss_ratio: residency.miss_ratio,
-                reads: residency.misses,
-                page_writes: writes.pages,
-                limit: network.limit(&flow),
-                list,
-            });
-            if change < SETTLED {
-                break;
-            }
-        }
-        Ok(found.expect("invariant: there is at least one round"))
+        let promoting = Branch::new(self, drive, pool.promoting(), most);
+        // Most pools never freeze.
+        let frozen = OnceCell::new();
+        let predict = |connections: u32| {
+            let clients = connections.max(1);
+            let list = pool.state_at(promoting.flow(clients).transactions_per_s);
+            let branch = match list {
+                ListState::Frozen => {
+                    frozen.get_or_init(|| Branch::new(self, drive, pool.frozen(), most))
+                }
+                _ => &promoting,
+            };
+            branch.prediction(clients, list)
+        };
+        Ok(connections.iter().copied().map(predict).collect())
     }
 
-    /// The queues of a transaction that reads `misses` pages and writes `writes`, at a throughput
-    /// of about `per_s`.
-    pub(crate) fn network(
-        &self,
-        drive: &DriveAbility,
-        misses: f64,
-        writes: Writes,
-        per_s: f64,
-    ) -> Network {
+    /// The queues of a transaction that reads `misses` pages and writes `writes`.
+    pub(crate) fn network(&self, drive: &DriveAbility, misses: f64, writes: Writes) -> Network {
         let demands = &self.demands;
         let saturated_s = drive.busy_s(misses, writes.pages, writes.sequential_bytes);
         let reading_s = misses * drive.read_s;
@@ -142,9 +135,12 @@ impl System {
                     variability: 0.0,
                 },
             ],
-            delay_s: demands.wait_s
-                + self.beside_queue_s(misses, reading_s, on_drive_s)
-                + self.commit_s(drive, per_s),
+            delay_s: demands.wait_s + self.beside_queue_s(misses, reading_s, on_drive_s),
+            commit_s: if self.writes.durable_commits && self.writes.redo_bytes > 0.0 {
+                drive.commit_s
+            } else {
+                0.0
+            },
         }
     }
 
@@ -165,13 +161,44 @@ impl System {
         -(misses - between) * used_s(slice_s)
             - between * used_s(2.0 * slice_s + self.demands.wait_s)
     }
+}
 
-    /// A commit waits for a write of the log, and before that for the rest of the one that goes on.
-    fn commit_s(&self, drive: &DriveAbility, per_s: f64) -> f64 {
-        if !self.writes.durable_commits || self.writes.redo_bytes <= 0.0 {
-            return 0.0;
+/// A pool whose list is in one state, on a drive, with any number of connections.
+struct Branch {
+    residency: Residency,
+    writes: Writes,
+    network: Network,
+    /// With one connection, two, and so on.
+    flows: Vec<Flow>,
+}
+
+impl Branch {
+    fn new(system: &System, drive: &DriveAbility, residency: Residency, connections: u32) -> Self {
+        let writes = system.writes.writes(&system.popularity, residency.stay);
+        let network = system.network(drive, residency.misses, writes);
+        Self {
+            residency,
+            writes,
+            flows: network.flows(connections.max(1)).collect(),
+            network,
         }
-        let going_on = (per_s * drive.commit_s).min(1.0);
-        drive.commit_s * (1.0 + going_on / 2.0)
+    }
+
+    fn flow(&self, connections: u32) -> &Flow {
+        &self.flows[connections as usize - 1]
+    }
+
+    fn prediction(&self, connections: u32, list: ListState) -> Prediction {
+        let flow = self.flow(connections);
+        Prediction {
+            connections,
+            transactions_per_s: flow.transactions_per_s,
+            response_s: flow.response_s,
+            miss_ratio: self.residency.miss_ratio,
+            reads: self.residency.misses,
+            page_writes: self.writes.pages,
+            limit: self.network.limit(flow),
+            list,
+        }
     }
 }

@@ -122,6 +122,11 @@ pub(crate) struct PredictArguments {
     /// A result, whose runs say what a transaction takes; or a study file, for misses only
     #[arg(value_name = "RESULT|STUDY")]
     pub(crate) of: PathBuf,
+    /// Write predictions down, run three to five of them, and say how far off they were
+    pub(crate) verify: Option<Verify>,
+    /// Folder of what `verify` writes [default: results/verify-DATE-TIME]
+    #[arg(long, value_name = "DIR", requires = "verify")]
+    pub(crate) out: Option<PathBuf>,
     /// Buffer pools: `1G..64G` in doubling steps, or a list; by default shares of the data
     #[arg(long, value_name = "SIZES")]
     pub(crate) pool: Option<String>,
@@ -131,9 +136,27 @@ pub(crate) struct PredictArguments {
     /// Connections; by default the first cell's
     #[arg(long, value_name = "N", value_delimiter = ',')]
     pub(crate) threads: Vec<u32>,
+    /// What a year brings when the data grow by so many percent a month
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub(crate) growth: Option<f64>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// The word that asks for it.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Verify {
+    Verify,
+}
+
+/// `10`, `10%` or `10 %`.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').trim();
+    match number.parse::<f64>() {
+        Ok(percent) if percent > 0.0 && percent <= 100.0 => Ok(percent),
+        _ => Err("not a percentage above 0, up to 100; write it as `10`".to_owned()),
+    }
 }
 
 #[derive(Debug, Args)]

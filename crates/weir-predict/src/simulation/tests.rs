@@ -95,7 +95,7 @@ impl Configuration {
             pages: scenario.page_writes,
             sequential_bytes: scenario.page_writes * again + scenario.redo_bytes,
         };
-        let network = system.network(drive, scenario.reads, writes, 0.0);
+        let network = system.network(drive, scenario.reads, writes);
         let flow = network.flow(scenario.connections);
         (flow.transactions_per_s, network.limit(&flow))
     }

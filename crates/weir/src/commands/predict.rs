@@ -1,16 +1,17 @@
 //! `weir predict`.
 
+mod calibrated;
+mod growth;
 mod surface;
-
-use std::path::Path;
+mod verify;
 
 use anyhow::bail;
-use weir_drive::profiles;
-use weir_model::{Bytes, DriveProfile, Plan, StudyResult};
+use weir_model::{Bytes, Plan, StudyResult};
 use weir_predict::{Popularity, TableSet, popularity_of};
 use weir_report::table;
 use weir_study::Overrides;
 
+use self::calibrated::Calibrated;
 use crate::cli::PredictArguments;
 use crate::commands::study_file;
 use crate::{Outcome, output};
@@ -36,6 +37,9 @@ pub(crate) fn execute(arguments: &PredictArguments) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let result = weir_study::read_result(&arguments.of)?;
+    if arguments.verify.is_some() {
+        return verify::execute(&result, arguments);
+    }
     throughput(&result, arguments)?;
     Ok(Outcome::Done)
 }
@@ -46,7 +50,12 @@ struct Subject {
     /// Bytes of the pages that are used.
     data_bytes: f64,
     pools: Vec<Bytes>,
+    /// The pool of the plan's first cell.
+    pool_today: Bytes,
 }
+
+/// The servers' default.
+const POOL_DEFAULT: Bytes = Bytes(128 << 20);
 
 impl Subject {
     fn of(plan: &Plan, arguments: &PredictArguments) -> anyhow::Result<Self> {
@@ -65,17 +74,23 @@ impl Subject {
                 .map(|share| Bytes((data_bytes * share / 1_048_576.0).ceil() as u64 * 1_048_576))
                 .collect(),
         };
+        let name = "innodb_buffer_pool_size";
+        let written = cell.variables.get(name).or(plan.server.variables.get(name));
         Ok(Self {
             popularity,
             data_bytes,
             pools,
+            pool_today: written.map_or(Ok(POOL_DEFAULT), |size| size.parse())?,
         })
     }
 
     /// Frames for the pages in question: the upper levels of the indexes take theirs first.
     fn frames(&self, pool: Bytes) -> f64 {
-        let upper = 1.0 + self.popularity.pages() / 1000.0;
-        pool.0 as f64 / weir_predict::PAGE_BYTES - upper
+        pool.0 as f64 / weir_predict::PAGE_BYTES - self.upper_pages()
+    }
+
+    fn upper_pages(&self) -> f64 {
+        1.0 + self.popularity.pages() / 1000.0
     }
 }
 
@@ -91,6 +106,12 @@ fn pools(text: &str) -> anyhow::Result<Vec<Bytes>> {
     }
     let sizes = (0..DOUBLINGS_MAX).map(|step| Bytes(low.0 << step));
     Ok(sizes.take_while(|size| *size <= high).collect())
+}
+
+/// Bytes of so many pages, rounded up to what a pool's size is written in.
+fn whole_mebibytes(pages: f64) -> Bytes {
+    let mebibytes = (pages * weir_predict::PAGE_BYTES / 1_048_576.0).ceil() as u64;
+    Bytes(mebibytes << 20)
 }
 
 /// Without a run there is no processor time and no throughput: misses only.
@@ -121,42 +142,27 @@ fn misses(plan: &Plan, arguments: &PredictArguments) -> anyhow::Result<()> {
 
 fn throughput(result: &StudyResult, arguments: &PredictArguments) -> anyhow::Result<()> {
     let subject = Subject::of(&result.plan, arguments)?;
-    let drives = drives(result, arguments)?;
-    let surface = surface::Surface::of(result, &subject, &drives, &arguments.threads)?;
+    let calibrated = Calibrated::of(result, &subject, &arguments.drive, &arguments.threads)?;
+    let surface = surface::Surface::of(&calibrated, &subject, arguments.growth)?;
     if arguments.json {
         return output::line(serde_json::to_string_pretty(&surface)?);
     }
     output::line(format_args!("{}", result.plan.title))?;
     for part in surface.parts() {
         output::line(format_args!("\n{}", part.title()))?;
-        output::text(table(&surface::HEADER, &part.rows()))?;
+        output::text(part.table())?;
         output::line(part.places())?;
+        if let Some(line) = part.growth() {
+            output::line(line)?;
+        }
     }
     for line in surface.assumed() {
         output::line(format_args!("assumed: {line}"))?;
     }
     output::line(
-        "not yet held against live runs: throughput and latency can be far off, see docs/predict.md",
+        "throughput and latency can be far off where the server writes much, see docs/predict.md; hold them against this \
+         machine with `verify`",
     )
-}
-
-/// The drives asked for, or that of the first cell, or none that takes time.
-fn drives(result: &StudyResult, arguments: &PredictArguments) -> anyhow::Result<Vec<DriveProfile>> {
-    if arguments.drive.is_empty() {
-        return match result.drives.first() {
-            Some(drive) => Ok(vec![drive.clone()]),
-            None => bail!(
-                "predict: the result's runs used the host's own storage (which has no profile); name \
-                 drives with --drive"
-            ),
-        };
-    }
-    let folder: Option<&Path> = None;
-    let found = arguments
-        .drive
-        .iter()
-        .map(|name| profiles::load(name, folder));
-    Ok(found.collect::<Result<_, _>>()?)
 }
 
 #[cfg(test)]

@@ -99,7 +99,7 @@ fn extent(plan: &Plan) -> String {
 }
 
 /// Where the result will say that it comes from.
-fn provenance(study_file: String) -> Provenance {
+pub(super) fn provenance(study_file: String) -> Provenance {
     Provenance {
         study_file,
         weir_commit: env!("WEIR_COMMIT").to_owned(),
@@ -120,7 +120,7 @@ fn write_and_print(outcome: &RunOutcome, out: &Path, json: bool) -> anyhow::Resu
 }
 
 /// `results/STUDY-DATE-TIME`, in the present directory.
-fn default_folder(study: &Path) -> PathBuf {
+pub(super) fn default_folder(study: &Path) -> PathBuf {
     let name = study.file_stem().unwrap_or_default().to_string_lossy();
     let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S");
     Path::new("results").join(format!("{name}-{now}"))

@@ -13,6 +13,7 @@ mod layers;
 mod limiter;
 mod load;
 mod plan;
+mod predict;
 mod report;
 mod run;
 mod search;

@@ -7,6 +7,7 @@ use std::process::Child;
 use serde_json::Value;
 
 use crate::harness::{Output, Weir, World, signal, small_study, wait_until};
+use crate::predict;
 
 const FLAVORS: [&str; 2] = ["mysql", "mariadb"];
 
@@ -61,6 +62,7 @@ fn a_study_runs_end_to_end_on_both_flavours() {
         assert!(page.contains("Does the pipeline work?"));
         assert_no_password(&world);
         assert_comparable(&world);
+        predict::assert_predictable(&world);
         world.assert_nothing_left();
     }
 }

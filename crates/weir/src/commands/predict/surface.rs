@@ -2,16 +2,19 @@
 
 use serde::Serialize;
 use weir_drive::Model;
-use weir_model::{Bytes, DriveProfile, Scale, StudyResult};
+use weir_model::{Bytes, DriveProfile, Scale};
 use weir_predict::{
-    Calibration, Cliffs, DriveAbility, ListState, Prediction, REACHED, Scenario, System, cliffs,
+    Calibration, Cliffs, DriveAbility, ListState, PoolModel, Prediction, REACHED, Scenario, cliffs,
     frozen, midpoint, simulate,
 };
+use weir_report::table;
 
-use super::Subject;
+use super::calibrated::Calibrated;
+use super::growth::Growth;
+use super::{Subject, whole_mebibytes};
 
-/// Columns of a drive's table.
-pub(super) const HEADER: [&str; 8] = [
+/// Columns of a drive's table; of all drives but the first there is one more.
+const HEADER: [&str; 8] = [
     "pool",
     "of data",
     "misses",
@@ -76,6 +79,9 @@ pub(super) struct Part {
     connections: u32,
     points: Vec<Point>,
     cliffs: Cliffs,
+    /// The drive in whose memory this one's worth is counted: the first.
+    beside: Option<String>,
+    growth: Option<Growth>,
 }
 
 /// One pool.
@@ -86,46 +92,35 @@ struct Point {
     #[serde(flatten)]
     prediction: Prediction,
     latency_us_p99: Option<f64>,
+    /// The pool that does the same on the first drive; `None` where none does, and on that drive.
+    equivalent_pool_bytes: Option<u64>,
 }
 
 impl Surface {
     pub(super) fn of(
-        result: &StudyResult,
+        calibrated: &Calibrated,
         subject: &Subject,
-        drives: &[DriveProfile],
-        threads: &[u32],
+        growth: Option<f64>,
     ) -> anyhow::Result<Self> {
-        let plan = &result.plan;
-        let scale = plan.data.drive_scale;
-        let measured = result.drives.first().unwrap_or(&drives[0]);
-        let measured = DriveAbility::of(measured, 1.0)?.at_scale(scale);
-        let calibration = Calibration::of(result, &subject.popularity, &measured)?;
-        let system = System {
-            popularity: subject.popularity.clone(),
-            writes: weir_predict::write_settings(plan, calibration.redo_bytes),
-            old_blocks_time_s: weir_predict::old_blocks_time_s(plan),
-            demands: calibration.demands,
-        };
-        let first = [plan.cells.first().map_or(1, |cell| cell.threads)];
-        let threads = if threads.is_empty() { &first } else { threads };
+        let pools = subject.pools.iter();
+        let pools: Vec<_> = pools
+            .map(|pool| (*pool, calibrated.system.pool(subject.frames(*pool))))
+            .collect();
         let mut parts = Vec::new();
-        for profile in drives {
-            let drive = DriveAbility::of(profile, 1.0)?.at_scale(scale);
-            for connections in threads {
-                let asked = Asked {
-                    subject,
-                    system: &system,
-                    profile,
-                    scale,
-                    drive: &drive,
-                    connections: *connections,
-                };
-                parts.push(asked.part()?);
-            }
+        for (number, (profile, drive)) in calibrated.drives.iter().enumerate() {
+            let asked = Asked {
+                subject,
+                calibrated,
+                profile,
+                drive,
+                beside: (number > 0).then(|| &calibrated.drives[0].1),
+                growth,
+            };
+            parts.extend(asked.parts(&pools)?);
         }
         Ok(Self {
-            calibration,
-            drive_scale: scale,
+            calibration: calibrated.calibration.clone(),
+            drive_scale: calibrated.scale,
             parts,
         })
     }
@@ -167,16 +162,22 @@ impl Part {
         format!("{}, {} connections", self.drive, self.connections)
     }
 
-    pub(super) fn rows(&self) -> Vec<Vec<String>> {
-        self.points.iter().map(Point::row).collect()
+    pub(super) fn table(&self) -> String {
+        let worth = self.beside.iter().map(|first| format!("pool on {first}"));
+        let header: Vec<String> = HEADER.map(str::to_owned).into_iter().chain(worth).collect();
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        let rows: Vec<_> = self.points.iter().map(|point| point.row(self)).collect();
+        table(&header, &rows)
+    }
+
+    /// What becomes of it as the data grow, if that was asked.
+    pub(super) fn growth(&self) -> Option<String> {
+        self.growth.as_ref().map(Growth::line)
     }
 
     /// The places that have names, in one line.
     pub(super) fn places(&self) -> String {
-        let size = |pages: f64| {
-            let mebibytes = (pages * weir_predict::PAGE_BYTES / 1_048_576.0).ceil() as u64;
-            Bytes(mebibytes << 20).to_string()
-        };
+        let size = |pages: f64| whole_mebibytes(pages).to_string();
         let reach = REACHED.iter().zip(self.cliffs.reach);
         let reach: Vec<_> = reach
             .map(|(share, pages)| format!("{:.0} % at {}", share * 100.0, size(pages)))
@@ -192,7 +193,7 @@ impl Part {
 }
 
 impl Point {
-    fn row(&self) -> Vec<String> {
+    fn row(&self, part: &Part) -> Vec<String> {
         let found = &self.prediction;
         let p99 = self.latency_us_p99;
         let list = match found.list {
@@ -200,7 +201,7 @@ impl Point {
             ListState::NearFreezing => " (pool near freezing)",
             ListState::AllFit | ListState::LeastRecentUse | ListState::Promoting => "",
         };
-        vec![
+        let mut row = vec![
             Bytes(self.pool_bytes).to_string(),
             format!("{:.0} %", self.share_of_data * 100.0),
             format!("{:.4}", found.miss_ratio),
@@ -209,47 +210,79 @@ impl Point {
             format!("{:.2}", found.response_s * 1e3),
             p99.map_or_else(|| "-".to_owned(), |us| format!("{:.2}", us / 1e3)),
             format!("{}{list}", found.limit.as_str()),
-        ]
+        ];
+        if part.beside.is_some() {
+            let pool = self.equivalent_pool_bytes;
+            row.push(pool.map_or_else(|| "none".to_owned(), |pool| Bytes(pool).to_string()));
+        }
+        row
     }
 }
 
-/// One drive and number of connections, asked about all pools.
+/// One drive, asked about all pools and numbers of connections.
 struct Asked<'a> {
     subject: &'a Subject,
-    system: &'a System,
+    calibrated: &'a Calibrated,
     profile: &'a DriveProfile,
-    scale: Scale,
     drive: &'a DriveAbility,
-    connections: u32,
+    /// The first drive, unless this is it.
+    beside: Option<&'a DriveAbility>,
+    /// Growth of the data, percent a month.
+    growth: Option<f64>,
 }
 
 impl Asked<'_> {
-    fn part(&self) -> anyhow::Result<Part> {
-        let points = self.subject.pools.iter().map(|pool| self.point(*pool));
+    /// A part for each number of connections.
+    fn parts(&self, pools: &[(Bytes, PoolModel<'_>)]) -> anyhow::Result<Vec<Part>> {
+        let threads = &self.calibrated.threads;
+        let parts = threads.iter().map(|connections| self.part(*connections));
+        let mut parts = parts.collect::<anyhow::Result<Vec<_>>>()?;
+        for (pool, model) in pools {
+            let system = &self.calibrated.system;
+            let found = system.predict_each(model, self.drive, threads)?;
+            for (part, prediction) in parts.iter_mut().zip(found) {
+                part.points.push(self.point(*pool, prediction)?);
+            }
+        }
+        Ok(parts)
+    }
+
+    /// A part without its points.
+    fn part(&self, connections: u32) -> anyhow::Result<Part> {
+        let place = self.calibrated.place(self.drive, connections);
+        let growth = |percent| Growth::of(&place, self.subject, percent);
         Ok(Part {
             drive: self.drive.name.clone(),
-            connections: self.connections,
-            points: points.collect::<anyhow::Result<_>>()?,
-            cliffs: cliffs(self.system, self.drive, self.connections)?,
+            connections,
+            points: Vec::new(),
+            cliffs: cliffs(&place)?,
+            beside: self.beside.map(|first| first.name.clone()),
+            growth: self.growth.map(growth).transpose()?,
         })
     }
 
-    fn point(&self, pool: Bytes) -> anyhow::Result<Point> {
-        let model = self.system.pool(self.subject.frames(pool));
-        let prediction = self.system.predict(&model, self.drive, self.connections)?;
+    fn point(&self, pool: Bytes, prediction: Prediction) -> anyhow::Result<Point> {
+        let frames = self.subject.frames(pool);
+        let equivalent = |first| {
+            let place = self.calibrated.place(first, prediction.connections);
+            place.memory_equivalent(self.drive, frames)
+        };
+        let equivalent = self.beside.map(equivalent).transpose()?.flatten();
         Ok(Point {
             pool_bytes: pool.0,
             share_of_data: pool.0 as f64 / self.subject.data_bytes,
-            prediction,
             latency_us_p99: self.latency_us_p99(&prediction),
+            equivalent_pool_bytes: equivalent
+                .map(|pages| whole_mebibytes(pages + self.subject.upper_pages()).0),
+            prediction,
         })
     }
 
     fn latency_us_p99(&self, prediction: &Prediction) -> Option<f64> {
-        let demands = &self.system.demands;
-        let writes = &self.system.writes;
+        let demands = &self.calibrated.system.demands;
+        let writes = &self.calibrated.system.writes;
         let scenario = Scenario {
-            connections: self.connections,
+            connections: prediction.connections,
             cores: demands.cores,
             cpu_s: demands.cpu_s + prediction.reads * demands.cpu_s_per_miss,
             wait_s: demands.wait_s,
@@ -263,7 +296,7 @@ impl Asked<'_> {
             transactions: SIMULATED,
             seed: 1,
         };
-        let mut drive = Model::with_capacity(self.profile, self.scale, SIMULATED_BYTES);
+        let mut drive = Model::with_capacity(self.profile, self.calibrated.scale, SIMULATED_BYTES);
         simulate(&scenario, &mut drive).latencies.quantile_us(0.99)
     }
 }
