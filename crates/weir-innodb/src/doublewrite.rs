@@ -107,7 +107,7 @@ impl DoublewriteBuffer {
         let in_file = file.metadata().map_err(&failed)?.len() / page_size;
         // Places count on over both extents of a system tablespace.
         let same_file = |slot: &&Slot| slot.path == path;
-        let next = self.slots.iter().filter(same_file).next_back();
+        let next = self.slots.iter().rfind(same_file);
         let next = next.map_or(0, |slot| slot.place + 1);
         for (place, page) in (next..).zip(first..in_file.min(first.saturating_add(pages))) {
             let mut header = [0; HEADER];
