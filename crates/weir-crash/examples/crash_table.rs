@@ -38,9 +38,10 @@ impl Cell {
             .map(|(outcome, states)| format!("{outcome} {states}"))
             .collect();
         let control = Tally::of(&self.controls).damaged;
-        let control = match self.is_own_control {
-            true => "itself".to_owned(),
-            false => format!("{} of {}", control.states, control.of),
+        let control = if self.is_own_control {
+            "itself".to_owned()
+        } else {
+            format!("{} of {}", control.states, control.of)
         };
         let older = |state: &&StateResult| {
             let mut pages = state.truth.torn_pages.iter();

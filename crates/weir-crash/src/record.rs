@@ -253,7 +253,8 @@ fn prepare(
     let key = SnapshotKey {
         flavor: options.server.flavor,
         version: options.server.version,
-        workload: "crash_ledger".to_owned(),
+        // Each client has a row of its own, so the number of clients is part of what is loaded.
+        workload: format!("crash_ledger_{}", options.shape.clients),
         tables: options.shape.tables,
         rows: options.shape.rows.into(),
         seed: LOADED_SEED,
