@@ -10,6 +10,9 @@ use crate::frontier::{Cut, Frontier};
 use crate::moments::{Choice, Moment};
 use crate::verdict::GroundTruth;
 
+/// Bytes of the pages in which the outcome is told: the servers' default size.
+const PAGE_BYTES: u64 = 16_384;
+
 /// Makes in the new directory `media` what survives a power cut at the end of the recording in
 /// `recording`, of a drive that held `base` when it began. Which of the outcomes that the `rules` allow
 /// follows from `seed`.
@@ -22,7 +25,7 @@ pub fn survivors(
 ) -> Result<GroundTruth, CrashError> {
     let recording = Recording::open(recording)?;
     weir_server::copy_directory(base, media)?;
-    let mut frontier = Frontier::new(media, &recording, rules);
+    let mut frontier = Frontier::new(media, &recording, rules, PAGE_BYTES);
     for event in recording.events() {
         frontier.advance(&event?)?;
     }

@@ -451,6 +451,7 @@ pub(crate) enum DriveCommand {
 }
 
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // each is a switch of the command line
 pub(crate) struct MountArguments {
     /// Name of a profile in drives/, or the path of a profile file
     pub(crate) profile: String,

@@ -46,7 +46,12 @@ impl Curve {
             return false;
         };
         let series = samples.get(&(metric.name, self.instance.as_str()));
-        series.is_none_or(|series| series.values.windows(2).all(|two| two[0].to_bits() == two[1].to_bits()))
+        series.is_none_or(|series| {
+            series
+                .values
+                .windows(2)
+                .all(|two| two[0].to_bits() == two[1].to_bits())
+        })
     }
 
     /// Its values; none if the run has none.

@@ -1,6 +1,9 @@
 //! All panels. Times of counters are rates: seconds of CPU per second are cores.
 
-#[allow(clippy::wildcard_imports, reason = "nearly all of them have a place here")]
+#[allow(
+    clippy::wildcard_imports,
+    reason = "nearly all of them have a place here"
+)]
 use weir_model::metrics::*;
 
 use super::{FIRST, Panel};
