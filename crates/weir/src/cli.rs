@@ -443,6 +443,10 @@ pub(crate) enum DriveCommand {
     },
 }
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
 #[derive(Debug, Args)]
 pub(crate) struct MountArguments {
     /// Name of a profile in drives/, or the path of a profile file
