@@ -4,9 +4,11 @@
 
 mod clean;
 mod crash_test;
+mod disturbed;
 mod doctor;
 mod drive;
 mod explain;
+mod given_server;
 mod harness;
 mod kill;
 mod layers;
