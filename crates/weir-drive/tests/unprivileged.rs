@@ -21,7 +21,7 @@ $as_nobody sh -c 'echo a page > mount/t.ibd; cat mount/t.ibd; stat -c %U mount/t
 grep -c " $PWD/mount fuse.weir " /proc/mounts
 kill $!
 wait $!
-echo "ended with $?, mounts: $(grep -c fuse.weir /proc/mounts)"
+echo "ended with $?, mounts: $(grep -c " $PWD/mount fuse.weir " /proc/mounts)"
 "#;
 
 #[test]

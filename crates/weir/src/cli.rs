@@ -450,8 +450,11 @@ pub(crate) enum DriveCommand {
     },
 }
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
 #[derive(Debug, Args)]
-#[allow(clippy::struct_excessive_bools)] // each is a switch of the command line
 pub(crate) struct MountArguments {
     /// Name of a profile in drives/, or the path of a profile file
     pub(crate) profile: String,
