@@ -46,7 +46,12 @@ impl Curve {
             return false;
         };
         let series = samples.get(&(metric.name, self.instance.as_str()));
-        series.is_none_or(|series| series.values.windows(2).all(|two| two[0] == two[1]))
+        series.is_none_or(|series| {
+            series
+                .values
+                .windows(2)
+                .all(|two| two[0].total_cmp(&two[1]).is_eq())
+        })
     }
 
     /// Its values; none if the run has none.

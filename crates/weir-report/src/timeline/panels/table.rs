@@ -1,5 +1,9 @@
 //! All panels. Times of counters are rates: seconds of CPU per second are cores.
 
+#[allow(
+    clippy::wildcard_imports,
+    reason = "this is the table of all of them, and a test asserts it"
+)]
 use weir_model::metrics::*;
 
 use super::{FIRST, Panel};
