@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test check web setup setup-tests bench-drive bench-load bench-predict bench-crash bench-web crash-table clean
+.PHONY: demo studies test check web setup setup-tests bench-drive bench-load bench-predict bench-crash bench-restore bench-probes bench-web crash-table clean
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
@@ -62,6 +62,19 @@ bench-drive:
 bench-predict:
 	cargo build --release --package weir-predict --example bench_predict
 	target/release/examples/bench_predict
+
+# How long a data set of 1 GB takes to be made and to be restored, with and without reflinks; root for the
+# former. Some minutes.
+bench-restore:
+	scripts/setup.sh --bench
+	cargo build --release --package weir-server --example bench_restore
+	scripts/bench-restore.sh $(CURDIR)/target/bench-restore target/release/examples/bench_restore
+
+# What the probes cost the processors and the throughput, on both flavours; 7 minutes.
+bench-probes:
+	cargo build --release --package weir-probe --example cost
+	target/release/examples/cost mysql
+	target/release/examples/cost mariadb
 
 # Crash states a minute from one recording, beside rerunning the workload for each, and the memory it takes;
 # about 10 minutes on a calm machine.

@@ -4,7 +4,7 @@
 #
 #   scripts/setup.sh           what `make demo` needs
 #   scripts/setup.sh --tests   also what `make test` needs: a browser for the report's tests
-#   scripts/setup.sh --bench   also what `make bench-*` needs: fio and sysbench
+#   scripts/setup.sh --bench   also what `make bench-*` needs: fio, sysbench, xfsprogs
 #
 # Packages come from the distribution (Debian, Ubuntu). Rust and Node.js are checked, not installed:
 # how a toolchain is managed is its owner's choice.
@@ -43,6 +43,7 @@ main() {
     if [ "$bench" = yes ]; then
         need sysbench 'what the load engine is measured beside' sysbench
         need fio 'measures the emulated drives from outside' fio
+        need xfsprogs 'makes a file system with reflinks to restore on' mkfs.xfs
     fi
     install_missing
     "$scripts/install-mysql.sh"

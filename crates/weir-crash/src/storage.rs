@@ -53,25 +53,33 @@ pub struct BlockDevice {
 impl Storage {
     /// Looks at the storage below the folder `path`; writes one empty file there for a moment.
     pub fn inspect(path: &Path) -> Result<Self, CrashError> {
-        let folder = fs::metadata(path).map_err(PathError::on("read", path))?;
         let probe = path.join(format!(".weir-storage-{}", std::process::id()));
-        let created = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .custom_flags(rustix::fs::OFlags::DIRECT.bits().cast_signed())
-            .open(&probe);
+        let created = direct().write(true).create_new(true).open(&probe);
         if created.is_err() {
             // Without O_DIRECT, to see the rest.
             fs::File::create_new(&probe).map_err(PathError::on("create", &probe))?;
         }
-        let wanted = StatxFlags::DIOALIGN | StatxFlags::from_bits_retain(STATX_WRITE_ATOMIC);
-        let told = statx(rustix::fs::CWD, &probe, AtFlags::empty(), wanted);
+        let storage = Self::of_file(&probe, path, created.is_ok());
         let _ = fs::remove_file(&probe);
+        storage
+    }
+
+    /// Looks at the storage below the folder `path` through the file `name` in it; writes nothing.
+    pub fn inspect_through(path: &Path, name: &str) -> Result<Self, CrashError> {
+        let file = path.join(name);
+        let is_direct = direct().read(true).open(&file).is_ok();
+        Self::of_file(&file, path, is_direct)
+    }
+
+    fn of_file(file: &Path, path: &Path, is_direct: bool) -> Result<Self, CrashError> {
+        let folder = fs::metadata(path).map_err(PathError::on("read", path))?;
+        let wanted = StatxFlags::DIOALIGN | StatxFlags::from_bits_retain(STATX_WRITE_ATOMIC);
+        let told = statx(rustix::fs::CWD, file, AtFlags::empty(), wanted);
         let told = told.map_err(|error| PathError::on("look at", path)(error.into()))?;
         let some = |value: u32| (value > 0).then_some(value);
         Ok(Self {
             path: path.to_owned(),
-            direct: created.is_ok(),
+            direct: is_direct,
             direct_alignment: some(told.stx_dio_offset_align),
             file_system_atomic: some(told.stx_atomic_write_unit_max),
             device: BlockDevice::of(folder.dev()),
@@ -128,6 +136,13 @@ impl Storage {
         );
         lines
     }
+}
+
+/// Options that open without the page cache.
+fn direct() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.custom_flags(rustix::fs::OFlags::DIRECT.bits().cast_signed());
+    options
 }
 
 impl BlockDevice {

@@ -7,6 +7,7 @@
 mod additions;
 mod command_line;
 mod compat;
+mod given_server;
 mod help;
 mod invocation;
 mod more;
@@ -19,8 +20,10 @@ mod value;
 pub use additions::additions;
 pub use command_line::{PASSWORD_VARIABLE, Surroundings, parse};
 pub use compat::Compat;
+pub use given_server::endpoint;
 pub use help::help;
 pub use invocation::{Command, Form, Invocation};
+pub use option_file::{OptionFileSetting, read as read_option_file};
 pub use report::{
     THREADS_STARTED, checkpoint_report, final_report, header, interval_line, version,
 };

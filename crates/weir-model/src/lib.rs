@@ -18,6 +18,7 @@ mod metric;
 mod plan;
 mod result;
 mod server;
+mod server_url;
 mod suggest;
 mod tls;
 mod toml_text;
@@ -55,6 +56,7 @@ pub use result::{
     RunResult, SearchAnswer, StudyResult,
 };
 pub use server::{Flavor, ServerVersion};
+pub use server_url::ServerUrl;
 pub use suggest::nearest;
 pub use tls::{Tls, TlsMode};
 pub use toml_text::parse_toml;

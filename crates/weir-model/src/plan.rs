@@ -7,7 +7,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Claim, Deployment, Duration, Factor, Flavor, Repetition, Scale, SearchPlan};
+use crate::{
+    Claim, Deployment, Duration, Factor, Flavor, Repetition, Scale, SearchPlan, ServerUrl,
+};
 
 /// A study with nothing left to decide. It is stored with the result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -68,12 +70,13 @@ impl Plan {
         cell.load.as_ref().unwrap_or(&self.load)
     }
 
-    /// The program that serves `cell`.
+    /// The server of `cell`.
     pub fn server_of(&self, cell: &Cell) -> ServerChoice {
         cell.server.clone().unwrap_or_else(|| ServerChoice {
             flavor: self.server.flavor,
             version: self.server.version.clone(),
             binary: self.server.binary.clone(),
+            given: self.server.given.clone(),
         })
     }
 
@@ -96,7 +99,7 @@ impl Plan {
     }
 }
 
-/// Which program serves.
+/// Which server serves.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ServerChoice {
     /// Flavour.
@@ -107,6 +110,9 @@ pub struct ServerChoice {
     /// The program; `None`: the newest of flavour and version that is found.
     #[serde(default)]
     pub binary: Option<PathBuf>,
+    /// A server that the user gives, instead of a program that Weir starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<ServerUrl>,
 }
 
 /// The server that a study runs.
@@ -120,6 +126,9 @@ pub struct ServerSettings {
     /// The server program, if the study names one; else the newest of the flavour that is found.
     #[serde(default)]
     pub binary: Option<PathBuf>,
+    /// A server that the user gives, instead of a program that Weir starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<ServerUrl>,
     /// Variables of all cells: name -> value as in an option file, scaled.
     pub variables: BTreeMap<String, String>,
     /// Limits, buffer pool and replicas.

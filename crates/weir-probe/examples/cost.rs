@@ -1,7 +1,8 @@
 //! What the probes cost: all of them once a second against none, interleaved, on a real server.
 //!
-//! `cargo run --release -p weir-probe --example cost -- mysql 6`: CPU of this process and of the
-//! server with idle connections, then the throughput of point selects, in as many pairs of phases.
+//! `cargo run --release -p weir-probe --example cost -- mysql 20`: CPU of this process and of the server
+//! with idle connections, then the throughput of `SELECT ?`, in as many pairs of phases. The order changes
+//! from pair to pair, so that a machine that gets slower or faster says nothing for either.
 
 // An example prints, and ends at what it can't do.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
@@ -15,7 +16,7 @@ use weir_model::{Endpoint, Flavor, metrics};
 use weir_probe::{HostProbe, Probe, ProcessProbe, Readings, Sampler, ServerProbe};
 use weir_server::testing;
 
-const PHASE: Duration = Duration::from_secs(8);
+const PHASE: Duration = Duration::from_secs(4);
 const IDLE_CONNECTIONS: usize = 64;
 const LOADERS: usize = 8;
 
@@ -25,22 +26,53 @@ fn main() {
         Some("mariadb") => Flavor::Mariadb,
         _ => Flavor::Mysql,
     };
-    let pairs: u32 = arguments.next().map_or(4, |text| text.parse().unwrap());
+    let pairs: u32 = arguments.next().map_or(20, |text| text.parse().unwrap());
     let (server, _directory) = testing::start(flavor);
     let endpoint = server.endpoint();
     let idle: Vec<_> = (0..IDLE_CONNECTIONS)
         .map(|_| testing::connect(&endpoint))
         .collect();
-    for pair in 1..=pairs {
-        let [off, on] = [false, true].map(|on| cpu_share(&endpoint, server.pid(), on));
-        println!("pair {pair}: CPU of a core, idle: {off:.4} without, {on:.4} with probes");
-    }
+    let shares = pairs_of(pairs, &|on| cpu_share(&endpoint, server.pid(), on));
     drop(idle);
-    for pair in 1..=pairs {
-        let [off, on] = [false, true].map(|on| throughput(&endpoint, server.pid(), on));
-        let ratio = on / off;
-        println!("pair {pair}: {off:.0} queries/s without, {on:.0} with probes: {ratio:.4}");
-    }
+    tell(
+        "CPU of a core that the probes add, idle",
+        shares.iter().map(|(off, on)| on - off),
+    );
+    let rates = pairs_of(pairs, &|on| throughput(&endpoint, server.pid(), on));
+    tell(
+        "queries/s with / without probes",
+        rates.iter().map(|(off, on)| on / off),
+    );
+}
+
+/// Measures without (`false`) and with probes, in changing order: `(without, with)`.
+fn pairs_of(pairs: u32, measure: &dyn Fn(bool) -> f64) -> Vec<(f64, f64)> {
+    let both = |pair: u32| {
+        if pair.is_multiple_of(2) {
+            let off = measure(false);
+            (off, measure(true))
+        } else {
+            let on = measure(true);
+            (measure(false), on)
+        }
+    };
+    (0..pairs).map(both).collect()
+}
+
+/// Prints mean and 95 % interval (normal: there are many pairs), median, and the extremes.
+fn tell(what: &str, values: impl Iterator<Item = f64>) {
+    let mut values: Vec<_> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let half = 1.96 * (squares / (count - 1.0) / count).sqrt();
+    println!(
+        "{what}: {mean:.4} +- {half:.4}, median {:.4}, {:.4} to {:.4} ({count} pairs)",
+        values[values.len() / 2],
+        values[0],
+        values[values.len() - 1]
+    );
 }
 
 /// All probes of a run without a drive, once a second; none if not `on`.

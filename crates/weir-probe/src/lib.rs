@@ -24,4 +24,4 @@ pub use probe::Probe;
 pub use process::ProcessProbe;
 pub use readings::Readings;
 pub use sampler::Sampler;
-pub use server::ServerProbe;
+pub use server::{ReplicaProbe, ServerProbe};

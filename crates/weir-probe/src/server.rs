@@ -8,6 +8,7 @@ mod buffer_pool;
 mod file_io;
 mod innodb_metrics;
 mod ping;
+mod replica;
 mod replication;
 mod status;
 mod waits;
@@ -15,12 +16,13 @@ mod waits;
 use std::time::Duration;
 
 use mysql::prelude::Queryable;
-use mysql::{Conn, Opts, OptsBuilder, Row, Value};
-use weir_model::{Address, Endpoint};
+use mysql::{Conn, Row, Value};
+use weir_model::Endpoint;
 
 use crate::parts::{Part, Parts};
 use crate::{Probe, ProbeError, Readings};
 
+pub use replica::ReplicaProbe;
 pub(crate) use status::variables_of;
 
 /// How long a server may take to answer before the sample is given up: later it would be of
@@ -30,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Reads a server's counters over a connection of its own.
 #[derive(Debug)]
 pub struct ServerProbe {
-    options: Opts,
+    endpoint: Endpoint,
     connection: Option<Conn>,
     parts: Parts<Conn>,
 }
@@ -48,7 +50,7 @@ impl ServerProbe {
             Box::new(replication::Replication::default()),
         ];
         Self {
-            options: connection_options(endpoint).into(),
+            endpoint,
             connection: None,
             parts: Parts::new(parts),
         }
@@ -56,8 +58,8 @@ impl ServerProbe {
 
     fn read(&mut self, readings: &mut Readings) -> Result<(), ProbeError> {
         if self.connection.is_none() {
-            let new = Conn::new(self.options.clone()).map_err(ProbeError::server)?;
-            self.connection = Some(new);
+            let new = weir_control::connect(&self.endpoint, PATIENCE);
+            self.connection = Some(new.map_err(ProbeError::server)?);
         }
         let connection = self.connection.as_mut();
         let connection = connection.expect("invariant: it was just connected");
@@ -77,23 +79,6 @@ impl Probe for ServerProbe {
             self.connection = None;
         }
         read
-    }
-}
-
-fn connection_options(endpoint: Endpoint) -> OptsBuilder {
-    let options = OptsBuilder::new()
-        .user(Some(endpoint.user))
-        .pass(Some(endpoint.password.reveal()))
-        .read_timeout(Some(PATIENCE))
-        .write_timeout(Some(PATIENCE))
-        // A look-up of the socket's path would be one more statement in the server's counters.
-        .prefer_socket(false);
-    match endpoint.address {
-        Address::Socket(path) => options.socket(path.to_str()),
-        Address::Tcp(host, port) => options
-            .ip_or_hostname(Some(host))
-            .tcp_port(port)
-            .tcp_connect_timeout(Some(PATIENCE)),
     }
 }
 

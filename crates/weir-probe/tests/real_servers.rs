@@ -8,14 +8,16 @@ use std::time::{Duration, Instant};
 
 use mysql::prelude::Queryable;
 use rustix::process::{Pid, Signal, kill_process};
-use weir_model::{Endpoint, Flavor, Metric, Secret, Series, metrics};
-use weir_probe::{HostProbe, Probe, ProbeError, ProcessProbe, Readings, Sampler, ServerProbe};
+use weir_model::{Endpoint, Flavor, Metric, Replication, Secret, Series, metrics};
+use weir_probe::{
+    HostProbe, Probe, ProbeError, ProcessProbe, Readings, ReplicaProbe, Sampler, ServerProbe,
+};
 use weir_server::testing;
 
 const FLAVORS: [Flavor; 2] = [Flavor::Mysql, Flavor::Mariadb];
 
 /// `name` or `name[instance]` -> value.
-fn read(probe: &mut ServerProbe) -> BTreeMap<String, f64> {
+fn read(probe: &mut dyn Probe) -> BTreeMap<String, f64> {
     let mut readings = Readings::default();
     probe.sample(&mut readings).unwrap();
     let named = readings.pending().map(|(metric, instance, value)| {
@@ -217,4 +219,62 @@ fn wrong_credentials_are_said_and_not_shown() {
     let text = error.to_string();
     assert!(text.contains("Access denied"), "{text}");
     assert!(!text.contains("not-the-password"));
+}
+
+/// A replica that is held up falls behind, and catches up when it is let go.
+fn the_lag_of_a_replica_is_seen(flavor: Flavor, replication: Replication) {
+    let servers = testing::start_replicated(flavor, replication, 1);
+    let mut primary = testing::connect(&servers.primary.endpoint());
+    primary
+        .query_drop("CREATE TABLE t (a INT PRIMARY KEY) ENGINE = InnoDB")
+        .unwrap();
+    let replica = &servers.replicas[0];
+    let mut probe = ReplicaProbe::new("replica 1", replica.endpoint());
+    let mut whole = ServerProbe::new(replica.endpoint());
+    let limit = Duration::from_mins(1);
+    let (from, to) = (servers.primary.endpoint(), replica.endpoint());
+    weir_server::wait_until_caught_up(flavor, &from, &to, limit).unwrap();
+    let seen = read(&mut probe);
+    assert_eq!(seen["replication.running[replica 1]"], 1.0, "{seen:?}");
+    assert!(read(&mut whole)["replication.lag_s"] < 2.0);
+    assert!(!read(&mut ServerProbe::new(from.clone())).contains_key("replication.lag_s"));
+
+    // The table is somebody else's on the replica: the change has to wait.
+    let mut holder = testing::connect(&replica.endpoint());
+    holder.query_drop("LOCK TABLES t READ").unwrap();
+    primary.query_drop("INSERT INTO t VALUES (1)").unwrap();
+    let began = Instant::now();
+    while read(&mut probe)["replication.lag_s[replica 1]"] < 2.0 {
+        assert!(began.elapsed() < limit, "no lag is seen");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    holder.query_drop("UNLOCK TABLES").unwrap();
+    weir_server::wait_until_caught_up(flavor, &from, &to, limit).unwrap();
+    while read(&mut probe)["replication.lag_s[replica 1]"] > 0.0 {
+        assert!(began.elapsed() < limit, "the lag stays");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    // How far behind a replica is that does not run, nobody knows.
+    let stop = match flavor {
+        Flavor::Mysql => "STOP REPLICA",
+        Flavor::Mariadb => "STOP SLAVE",
+    };
+    holder.query_drop(stop).unwrap();
+    let seen = read(&mut probe);
+    assert_eq!(seen["replication.running[replica 1]"], 0.0);
+    assert!(!seen.contains_key("replication.lag_s[replica 1]"));
+}
+
+#[test]
+fn the_lag_of_an_asynchronous_replica_is_seen() {
+    for flavor in FLAVORS {
+        the_lag_of_a_replica_is_seen(flavor, Replication::Async);
+    }
+}
+
+#[test]
+fn the_lag_of_a_semi_synchronous_replica_is_seen() {
+    for flavor in FLAVORS {
+        the_lag_of_a_replica_is_seen(flavor, Replication::SemiSync);
+    }
 }

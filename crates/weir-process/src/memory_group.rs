@@ -5,7 +5,6 @@
 //! Groups that nobody is in and whose maker has ended are removed when the next one is made.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -27,19 +26,34 @@ impl MemoryGroup {
     /// A group whose processes may have `limit_bytes` together, with the pages of files that they
     /// read.
     pub fn create(limit_bytes: u64) -> Result<Self, ProcessError> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let refused = |why: String| ProcessError::MemoryLimit { limit_bytes, why };
         let memberships = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-        let (parent, limit_file) =
-            place(&memberships).ok_or_else(|| refused("no memory controller".to_owned()))?;
-        remove_abandoned(&parent);
+        Self::create_below(Path::new(ROOT), &memberships, limit_bytes)
+    }
+
+    /// In the nearest group that lets this user make one.
+    fn create_below(
+        root: &Path,
+        memberships: &str,
+        limit_bytes: u64,
+    ) -> Result<Self, ProcessError> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = parent.join(format!("{PREFIX}{}-{number}", std::process::id()));
-        let failed = |error: io::Error| refused(format!("{} in `{}`", error, parent.display()));
-        fs::create_dir(&path).map_err(failed)?;
-        let group = Self { path };
-        fs::write(group.path.join(limit_file), limit_bytes.to_string()).map_err(failed)?;
-        Ok(group)
+        let name = format!("{PREFIX}{}-{number}", std::process::id());
+        let mut why = "no memory controller".to_owned();
+        for (parent, limit_file) in places(root, memberships) {
+            remove_abandoned(&parent);
+            let path = parent.join(&name);
+            let made = fs::create_dir(&path).and_then(|()| {
+                let group = Self { path };
+                fs::write(group.path.join(limit_file), limit_bytes.to_string())?;
+                Ok(group)
+            });
+            match made {
+                Ok(group) => return Ok(group),
+                Err(error) => why = format!("{error} in `{}`", parent.display()),
+            }
+        }
+        Err(ProcessError::MemoryLimit { limit_bytes, why })
     }
 
     /// Puts a process into the group, with all that it starts from now on.
@@ -61,10 +75,10 @@ impl Drop for MemoryGroup {
     }
 }
 
-/// The group above, and the name of the file that holds a limit, for a process with these
-/// `memberships` (`/proc/PID/cgroup`).
-fn place(memberships: &str) -> Option<(PathBuf, &'static str)> {
-    let paths = |controller: &str| -> Option<String> {
+/// The groups above which have a memory controller for those below them, nearest first, and the name of
+/// the file that holds a limit, for a process with these `memberships` (`/proc/PID/cgroup`).
+fn places(root: &Path, memberships: &str) -> Vec<(PathBuf, &'static str)> {
+    let path_of = |controller: &str| -> Option<String> {
         memberships.lines().find_map(|line| {
             let mut fields = line.splitn(3, ':').skip(1);
             let controllers = fields.next()?;
@@ -72,18 +86,28 @@ fn place(memberships: &str) -> Option<(PathBuf, &'static str)> {
             is_it.then(|| fields.next().unwrap_or_default().to_owned())
         })
     };
-    if let Some(own) = paths("memory") {
-        let root = Path::new(ROOT).join("memory");
+    if let Some(own) = path_of("memory") {
+        let root = root.join("memory");
         // Inside a container the path is the host's, which is not seen here.
         let below = root.join(own.trim_start_matches('/'));
         let parent = if below.is_dir() { below } else { root };
-        return Some((parent, "memory.limit_in_bytes"));
+        return vec![(parent, "memory.limit_in_bytes")];
     }
-    let own = paths("")?;
-    let parent = Path::new(ROOT).join(own.trim_start_matches('/'));
-    let controllers = fs::read_to_string(parent.join("cgroup.subtree_control")).ok()?;
-    let has_memory = controllers.split_whitespace().any(|name| name == "memory");
-    has_memory.then_some((parent, "memory.max"))
+    let Some(own) = path_of("") else {
+        return Vec::new();
+    };
+    // A group with processes of its own has no controllers for others ("no internal processes"), so it is
+    // usually one above this process's.
+    let own = root.join(own.trim_start_matches('/'));
+    let above = own.ancestors().take_while(|group| group.starts_with(root));
+    above
+        .filter(|group| {
+            let controllers = fs::read_to_string(group.join("cgroup.subtree_control"));
+            let controllers = controllers.unwrap_or_default();
+            controllers.split_whitespace().any(|name| name == "memory")
+        })
+        .map(|group| (group.to_owned(), "memory.max"))
+        .collect()
 }
 
 /// Groups whose maker has ended; the kernel refuses those that somebody is in.
@@ -107,11 +131,39 @@ mod tests {
 
     #[test]
     fn the_group_is_that_of_the_version_that_has_the_controller() {
-        let first = place("9:name=systemd:/\n4:memory:/nowhere\n0::/\n").unwrap();
-        assert_eq!(
-            first,
-            (Path::new(ROOT).join("memory"), "memory.limit_in_bytes")
-        );
-        assert_eq!(place("3:cpuset:/\n"), None);
+        let root = Path::new(ROOT);
+        let first = places(root, "9:name=systemd:/\n4:memory:/nowhere\n0::/\n");
+        assert_eq!(first, [(root.join("memory"), "memory.limit_in_bytes")]);
+        assert_eq!(places(root, "3:cpuset:/\n"), []);
+    }
+
+    /// A tree as systemd makes it: the group of this process has processes, the slice above delegates.
+    #[test]
+    fn a_group_of_version_2_is_made_beside_that_of_this_process() {
+        let root = tempfile::tempdir().unwrap();
+        let slice = root.path().join("user.slice/app.slice");
+        let own = slice.join("terminal.scope");
+        fs::create_dir_all(&own).unwrap();
+        fs::write(own.join("cgroup.subtree_control"), "").unwrap();
+        fs::write(slice.join("cgroup.subtree_control"), "cpu memory pids\n").unwrap();
+        let memberships = "0::/user.slice/app.slice/terminal.scope\n";
+        let group = MemoryGroup::create_below(root.path(), memberships, 1 << 30).unwrap();
+        assert_eq!(group.path().parent(), Some(slice.as_path()));
+        let limit = fs::read_to_string(group.path().join("memory.max")).unwrap();
+        assert_eq!(limit, (1 << 30).to_string());
+        group.add(4711).unwrap();
+        let members = fs::read_to_string(group.path().join("cgroup.procs")).unwrap();
+        assert_eq!(members, "4711");
+    }
+
+    #[test]
+    fn no_controller_and_no_leave_are_one_line_each() {
+        let root = tempfile::tempdir().unwrap();
+        for memberships in ["0::/\n", ""] {
+            let refused = MemoryGroup::create_below(root.path(), memberships, 1 << 30);
+            let error = refused.unwrap_err().to_string();
+            assert!(error.contains("no memory controller"), "{error}");
+            assert_eq!(error.lines().count(), 1);
+        }
     }
 }

@@ -70,6 +70,7 @@ mod tests {
         });
         result.plan.cells[2].load = Some(result.plan.load.clone());
         result.plan.cells[2].data = Some(result.plan.data.clone());
+        result.plan.server.given = "mysql://app@db1:3306/sbtest".parse().ok();
         result.plan.cells[2].server = Some(result.plan.server_of(&result.plan.cells[2]));
         result.plan.search = Some(SearchPlan {
             goal: SearchGoal::Rate {

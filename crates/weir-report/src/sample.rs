@@ -157,6 +157,7 @@ fn plan(cells: usize, repetitions: u32, measure_s: u32) -> Plan {
             flavor: Flavor::Mysql,
             version: None,
             binary: None,
+            given: None,
             deployment: weir_model::Deployment::default(),
             variables: strings(&[
                 ("innodb_buffer_pool_size", "128M"),

@@ -1,6 +1,7 @@
 //! What a data directory of Weir's own is: a note in it names the server that made it and holds the
 //! account's password.
 
+use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -23,6 +24,9 @@ pub(crate) const USER: &str = "weir";
 /// The note's name. It lies among the data, not beside them, so that a copy of the directory is
 /// complete. Servers ignore files that they do not know.
 const NOTE: &str = "weir-data.json";
+
+/// The file that a snapshot of an instance has beside the note.
+const SETTINGS: &str = "weir-settings.json";
 
 /// Who made a data directory, and how to log in.
 #[derive(Debug, Clone)]
@@ -90,6 +94,22 @@ impl DataNote {
             password: Secret::new(raw.password),
         })
     }
+}
+
+/// Writes the variables that a server ran with into its data directory, so that whoever starts from a
+/// copy of it inherits them.
+pub(crate) fn write_settings(
+    data_dir: &Path,
+    variables: &BTreeMap<String, String>,
+) -> Result<(), PathError> {
+    let text = serde_json::to_string(variables).expect("invariant: variables are plain data");
+    write_private(&data_dir.join(SETTINGS), &text)
+}
+
+/// The variables that the server ran with whose data these are a copy of; none if nobody wrote them.
+pub(crate) fn read_settings(data_dir: &Path) -> BTreeMap<String, String> {
+    let text = fs::read_to_string(data_dir.join(SETTINGS)).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
 }
 
 /// Takes from a copy of a data directory what tells it from all others: a server gives itself a new

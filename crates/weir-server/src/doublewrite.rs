@@ -5,16 +5,12 @@
 //! is on (it would be ahead of what it is to replace), and new replicas and restores inherit. Here the
 //! storage has to prove itself, or a crash test has to have been made.
 
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use weir_model::Bytes;
-use weir_process::PathError;
 
-use crate::data_directory::create_private_directory;
+use crate::change_log::append;
 use crate::{PoolState, ServerError, Session};
 
 /// The variable.
@@ -203,18 +199,7 @@ pub fn switch_log() -> PathBuf {
 
 /// Appends a change to the log, a line of JSON.
 pub fn log_switch(path: &Path, record: &SwitchRecord<'_>) -> Result<(), ServerError> {
-    if let Some(parent) = path.parent() {
-        create_private_directory(parent)?;
-    }
-    let mut line = serde_json::to_string(record).expect("invariant: a record is plain data");
-    line.push('\n');
-    let mut options = OpenOptions::new();
-    let opened = options.append(true).create(true).mode(0o600).open(path);
-    let written = opened.and_then(|mut file| {
-        file.write_all(line.as_bytes())?;
-        file.sync_all()
-    });
-    Ok(written.map_err(PathError::on("write", path))?)
+    append(path, record)
 }
 
 #[cfg(test)]

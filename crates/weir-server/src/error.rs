@@ -210,6 +210,46 @@ pub enum ServerError {
         /// The server's status.
         told: String,
     },
+    /// A URL whose scheme is not the server's flavour.
+    #[error("`{url}` is a {flavor} server; write {flavor}:// instead")]
+    OtherFlavor {
+        /// As the user named it.
+        url: String,
+        /// What it is.
+        flavor: Flavor,
+    },
+    /// A server of the user's that was not to be changed.
+    #[error(
+        "`{url}` is not Weir's and is not changed without --allow-config ({variables}); allow it, or \
+         leave these settings out"
+    )]
+    ConfigNotAllowed {
+        /// As the user named it.
+        url: String,
+        /// What would be set.
+        variables: String,
+    },
+    /// A setting that a running server does not change.
+    #[error(
+        "`{name}` of `{url}` needs a restart, which Weir leaves to its owner; set it in the server's option \
+         file, restart it, and leave it out here"
+    )]
+    NeedsRestart {
+        /// As the user named the server.
+        url: String,
+        /// The variable.
+        name: String,
+    },
+    /// A server of the user's that was left changed.
+    #[error("cannot put a setting of `{url}` back ({why}); do it by hand: {statement}")]
+    PutBack {
+        /// As the user named it.
+        url: String,
+        /// What would do it.
+        statement: String,
+        /// Why it was not done.
+        why: String,
+    },
     /// A setting of the doublewrite buffer that would not be safe.
     #[error("innodb_doublewrite = {wanted} is refused: {why}; {remedy}")]
     Doublewrite {

@@ -19,7 +19,7 @@ use std::time::Duration;
 use weir_model::{Address, Bytes, Endpoint, nearest};
 use weir_process::PathError;
 
-use crate::data_directory::{create_private_directory, is_free};
+use crate::data_directory::{create_private_directory, is_free, read_settings};
 use crate::{
     Life, PrivateServer, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions,
     copy_directory, forget_identity, initialise, space_occupied,
@@ -111,18 +111,25 @@ impl Instances {
     ) -> Result<InstanceInfo, ServerError> {
         create_private_directory(folder.path())?;
         let _lock = folder.lock()?;
-        instance.write(folder.path())?;
+        let mut instance = instance.clone();
         let data = folder.data();
         match source {
             DataSource::Empty => initialise(binary, &data, &shaping(&instance.variables))?,
-            DataSource::Snapshot(snapshots, key) => snapshots.restore(key, &data)?,
+            DataSource::Snapshot(snapshots, key) => {
+                snapshots.restore(key, &data)?;
+                // A clone inherits; what it is told itself wins.
+                let mut inherited = read_settings(&data);
+                inherited.append(&mut instance.variables);
+                instance.variables = inherited;
+            }
             DataSource::Instance(name) => {
                 let from = self.folder(name).data();
                 copy_directory(&from, &data)?;
                 forget_identity(&data)?;
             }
         }
-        launch(binary, instance, folder)?;
+        instance.write(folder.path())?;
+        launch(binary, &instance, folder)?;
         self.info(&instance.name)
     }
 

@@ -6,12 +6,18 @@
 //! `weir`, has a generated password that lives in a 0600 file of the data directory and so follows
 //! the data wherever they are copied. An [`Instance`] is a private server that stays up until it is
 //! stopped by its name.
+//!
+//! A [`GivenServer`] is the user's own: asked, loaded, and changed through [`ConfigChanges`] only, which
+//! put back what they changed.
 
+mod change_log;
+mod config;
 mod data_directory;
 mod doublewrite;
 mod error;
 mod error_log;
 mod find;
+mod given;
 mod initialise;
 mod instance;
 mod option_file;
@@ -26,6 +32,7 @@ mod state;
 pub mod testing;
 mod variables;
 
+pub use config::{ConfigChanges, check_config, config_log};
 pub use data_directory::{DATABASE, forget_identity};
 pub use doublewrite::{
     DOUBLEWRITE, DoublewriteStatus, Proof, Relative, RestartCost, SwitchRecord, check_switch,
@@ -33,6 +40,7 @@ pub use doublewrite::{
 };
 pub use error::ServerError;
 pub use find::{ServerBinary, choose, find};
+pub use given::GivenServer;
 pub use initialise::initialise;
 pub use instance::{DataSource, Instance, InstanceInfo, InstanceState, Instances, free_port};
 pub use pool::PoolState;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mysql::prelude::{FromValue, Queryable};
-use mysql::{Conn, OptsBuilder, Row, Value};
-use weir_model::{Address, Endpoint};
+use mysql::{Conn, Row, Value};
+use weir_model::Endpoint;
 
 use crate::ServerError;
 
@@ -34,20 +34,8 @@ impl Session {
     }
 
     pub(crate) fn try_open(endpoint: &Endpoint, patience: Duration) -> Result<Self, mysql::Error> {
-        let options = OptsBuilder::new()
-            .user(Some(&endpoint.user))
-            .pass(Some(endpoint.password.reveal()))
-            // The crate would look for a socket behind our back.
-            .prefer_socket(false)
-            .tcp_connect_timeout(Some(patience))
-            .read_timeout(Some(patience))
-            .write_timeout(Some(patience));
-        let options = match &endpoint.address {
-            Address::Socket(path) => options.socket(path.to_str()),
-            Address::Tcp(host, port) => options.ip_or_hostname(Some(host)).tcp_port(*port),
-        };
         Ok(Self {
-            connection: Conn::new(options)?,
+            connection: weir_control::connect(endpoint, patience)?,
         })
     }
 
@@ -113,6 +101,17 @@ impl Session {
             .query_first(query)
             .map_err(ServerError::query("read a variable of the server"))?;
         Ok(row.map(|(_, value)| value))
+    }
+
+    /// One global variable with its type, as a statement can set it again.
+    pub(crate) fn global(&mut self, name: &str) -> Result<Value, ServerError> {
+        // A prepared statement's answer has types; that of a plain one is all text.
+        let query = format!("SELECT @@GLOBAL.{name}");
+        let value: Option<Value> = self
+            .connection
+            .exec_first(query, ())
+            .map_err(ServerError::query("read a variable of the server"))?;
+        Ok(value.unwrap_or(Value::NULL))
     }
 
     fn pairs(

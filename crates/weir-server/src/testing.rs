@@ -10,11 +10,11 @@ use std::sync::Mutex;
 
 use mysql::{Conn, OptsBuilder};
 use tempfile::TempDir;
-use weir_model::{Address, Endpoint, Flavor};
+use weir_model::{Address, Endpoint, Flavor, Replication};
 
 use crate::{
-    PrivateServer, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions,
-    cache_directory, choose, find, initialise,
+    PrivateServer, Role, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions, attach,
+    cache_directory, choose, find, forget_identity, free_port, initialise, replication_variables,
 };
 
 /// Starts a small server of `flavor` on empty data.
@@ -63,6 +63,57 @@ pub fn start_on_tcp(flavor: Flavor, variables: &[(&str, &str)]) -> (PrivateServe
     all.extend_from_slice(variables);
     let (server, directory) = start_with(flavor, &all);
     (server, directory, port)
+}
+
+/// A primary and its replicas, which follow; drop them before their directory.
+#[derive(Debug)]
+pub struct Replicated {
+    /// The replicas.
+    pub replicas: Vec<PrivateServer>,
+    /// Their primary.
+    pub primary: PrivateServer,
+    _directory: TempDir,
+}
+
+/// Starts a primary of `flavor` with `count` replicas.
+///
+/// # Panics
+/// As [`start`], or when a replica does not follow.
+pub fn start_replicated(flavor: Flavor, replication: Replication, count: u32) -> Replicated {
+    let directory = tempfile::tempdir().expect("invariant: tests may write temporary files");
+    let binary = binary(flavor);
+    let start = |name: &str, role: Role, port: Option<u16>| {
+        let place = directory.path().join(name);
+        std::fs::create_dir(&place).expect("invariant: tests may write temporary files");
+        let mut options = options(&place);
+        data_directory(&binary, &options.data_dir);
+        forget_identity(&options.data_dir).unwrap_or_else(|error| panic!("{error}"));
+        let more = replication_variables(&binary, role, replication);
+        options.variables.extend(more);
+        if let Some(port) = port {
+            let listening = [
+                ("skip_networking", "OFF".to_owned()),
+                ("bind_address", "127.0.0.1".to_owned()),
+                ("port", port.to_string()),
+            ];
+            let listening = listening.map(|(name, value)| (name.to_owned(), value));
+            options.variables.extend(listening);
+        }
+        PrivateServer::start(&binary, &options).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let port = free_port().unwrap_or_else(|error| panic!("{error}"));
+    let primary = start("primary", Role::Primary, Some(port));
+    let follow = |number| {
+        let replica = start(&format!("replica-{number}"), Role::Replica(number), None);
+        attach(&binary, &primary.endpoint(), port, &replica.endpoint())
+            .unwrap_or_else(|error| panic!("{error}"));
+        replica
+    };
+    Replicated {
+        replicas: (1..=count).map(follow).collect(),
+        primary,
+        _directory: directory,
+    }
 }
 
 /// A connection of the `mysql` crate to `endpoint`, a private server's: the tests' second opinion.

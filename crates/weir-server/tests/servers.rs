@@ -30,6 +30,7 @@ weir_server::on_both_flavors! {
     an_unwanted_start_is_interrupted
     a_failed_initialisation_leaves_nothing
     known_variables_are_read_without_a_start
+    data_of_another_version_are_refused_before_the_start
 }
 
 fn a_server_is_initialised_started_asked_and_stopped(flavor: Flavor) {
@@ -213,6 +214,24 @@ fn known_variables_are_read_without_a_start(flavor: Flavor) {
         error.ends_with("did you mean `innodb_doublewrite`"),
         "{error}"
     );
+}
+
+/// Data that a server of another series made would be upgraded by this one, or ruined.
+fn data_of_another_version_are_refused_before_the_start(flavor: Flavor) {
+    let binary = testing::binary(flavor);
+    let directory = tempfile::tempdir().unwrap();
+    let options = testing::options(directory.path());
+    testing::data_directory(&binary, &options.data_dir);
+    let note = options.data_dir.join("weir-data.json");
+    let text = fs::read_to_string(&note).unwrap();
+    let (now, other) = (format!("\"major\":{}", binary.version.major), "\"major\":7");
+    assert!(text.contains(&now), "{text}");
+    fs::write(&note, text.replace(&now, other)).unwrap();
+    let error = PrivateServer::start(&binary, &options).unwrap_err();
+    assert!(matches!(error, ServerError::ForeignData { .. }), "{error}");
+    let words = error.to_string();
+    assert!(words.contains(&format!("made by {flavor} 7.")), "{words}");
+    assert!(!options.run_dir.exists(), "nothing was started");
 }
 
 #[test]

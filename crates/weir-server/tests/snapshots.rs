@@ -71,14 +71,14 @@ fn mariadb_runs_on_restored_data() {
     a_server_runs_on_restored_data(Flavor::Mariadb);
 }
 
-/// A file system of one megabyte, unmounted on drop.
+/// A small file system, unmounted on drop.
 struct TinyDisk(tempfile::TempDir);
 
 impl TinyDisk {
-    fn mount() -> Option<Self> {
+    fn mount(options: &str) -> Option<Self> {
         let directory = tempfile::tempdir().unwrap();
         let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=1m", "weir-test"])
+            .args(["-t", "tmpfs", "-o", options, "weir-test"])
             .arg(directory.path())
             .output()
             .is_ok_and(|output| output.status.success());
@@ -98,7 +98,7 @@ fn a_restore_to_a_disk_that_is_too_small_says_so_and_leaves_nothing() {
     let error = check_space(Path::new("/"), Bytes(1 << 60)).unwrap_err();
     assert!(matches!(error, ServerError::Space { .. }));
 
-    let Some(disk) = TinyDisk::mount() else {
+    let Some(disk) = TinyDisk::mount("size=1m") else {
         eprintln!("SKIPPED: only root may mount a small file system");
         return;
     };
@@ -112,4 +112,34 @@ fn a_restore_to_a_disk_that_is_too_small_says_so_and_leaves_nothing() {
     let error = cache.restore(&key(&binary), disk.0.path()).unwrap_err();
     assert!(error.to_string().contains("3M needed, 1M free"), "{error}");
     assert_eq!(std::fs::read_dir(disk.0.path()).unwrap().count(), 0);
+}
+
+/// There is space when the copy begins, and none before it ends: whoever else writes there.
+#[test]
+fn a_disk_that_fills_during_a_restore_is_named_and_nothing_stays() {
+    // Four files and no more: free bytes do not tell.
+    let Some(disk) = TinyDisk::mount("size=64m,nr_inodes=5") else {
+        eprintln!("SKIPPED: only root may mount a small file system");
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    for number in 0..8 {
+        std::fs::write(data.join(format!("t{number}.ibd")), vec![1; 64 << 10]).unwrap();
+    }
+    let binary = testing::binary(Flavor::Mariadb);
+    let cache = Snapshots::open(&directory.path().join("cache")).unwrap();
+    cache.store(&key(&binary), &data).unwrap();
+    let error = cache.restore(&key(&binary), disk.0.path()).unwrap_err();
+    let words = error.to_string();
+    assert!(
+        words.contains("No space left") && words.lines().count() == 1,
+        "{words}"
+    );
+    assert_eq!(std::fs::read_dir(disk.0.path()).unwrap().count(), 0);
+    // The cache is as it was.
+    let elsewhere = directory.path().join("elsewhere");
+    cache.restore(&key(&binary), &elsewhere).unwrap();
+    assert_eq!(std::fs::read_dir(elsewhere).unwrap().count(), 8);
 }

@@ -8,10 +8,7 @@ use std::time::Duration;
 
 use weir_model::{Bytes, Flavor, Limits, Replication};
 use weir_process::MemoryGroup;
-use weir_server::{
-    PrivateServer, Role, ServerError, StartOptions, attach, forget_identity, free_port,
-    replication_variables, testing, wait_until_caught_up,
-};
+use weir_server::{PrivateServer, ServerError, testing, wait_until_caught_up};
 
 /// A clean stop of a server that has neighbours, on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(5);
@@ -129,6 +126,8 @@ fn a_pool_changes_its_size_or_says_why_not(flavor: Flavor) {
     let smaller = session.resize_pool(Bytes(64 << 20)).unwrap();
     assert_eq!(smaller, Bytes(64 << 20));
     assert_eq!(session.resize_pool(smaller).unwrap(), smaller);
+    // What the server makes of it without a word is what is read back.
+    let largest = session.variable("innodb_buffer_pool_size_max").unwrap();
     match session.resize_pool(Bytes(512 << 20)) {
         Ok(size) => assert_eq!(size, Bytes(512 << 20)),
         Err(error @ ServerError::PoolSize { .. }) => {
@@ -137,47 +136,17 @@ fn a_pool_changes_its_size_or_says_why_not(flavor: Flavor) {
                 "{error}"
             );
             assert_eq!(flavor, Flavor::Mariadb);
+            assert!(largest.is_some());
+            assert_eq!(session.pool().unwrap().size, Bytes(256 << 20));
         }
         Err(error) => panic!("{error}"),
     }
 }
 
 fn replicas_follow_and_catch_up(flavor: Flavor) {
-    let binary = testing::binary(flavor);
     for (replication, count) in [(Replication::Async, 1), (Replication::SemiSync, 2)] {
-        let directory = tempfile::tempdir().unwrap();
-        let place = |name: &str, role| {
-            let mut options = StartOptions {
-                variables: testing::options(directory.path()).variables,
-                ..StartOptions::new(
-                    directory.path().join(name).join("data"),
-                    directory.path().join(name).join("run"),
-                )
-            };
-            fs::create_dir_all(directory.path().join(name)).unwrap();
-            testing::data_directory(&binary, &options.data_dir);
-            let more = replication_variables(&binary, role, replication);
-            options.variables.extend(more);
-            options
-        };
-        let mut options = place("primary", Role::Primary);
-        let port = free_port().unwrap();
-        for (name, value) in [
-            ("skip_networking", "OFF".to_owned()),
-            ("bind_address", "127.0.0.1".to_owned()),
-            ("port", port.to_string()),
-        ] {
-            options.variables.insert(name.into(), value);
-        }
-        let primary = PrivateServer::start(&binary, &options).unwrap();
-        let follow = |number| {
-            let options = place(&format!("replica-{number}"), Role::Replica(number));
-            forget_identity(&options.data_dir).unwrap();
-            let replica = PrivateServer::start(&binary, &options).unwrap();
-            attach(&binary, &primary.endpoint(), port, &replica.endpoint()).unwrap();
-            replica
-        };
-        let replicas: Vec<_> = (1..=count).map(follow).collect();
+        let servers = testing::start_replicated(flavor, replication, count);
+        let primary = &servers.primary;
         let mut session = primary.session().unwrap();
         session
             .run("create", "CREATE TABLE sbtest.t (a INT PRIMARY KEY)")
@@ -195,7 +164,7 @@ fn replicas_follow_and_catch_up(flavor: Flavor) {
             .find_map(|name| status.get(*name));
             assert_eq!(clients.map(String::as_str), Some("2"));
         }
-        for replica in &replicas {
+        for replica in &servers.replicas {
             let limit = Duration::from_mins(1);
             let (from, to) = (primary.endpoint(), replica.endpoint());
             wait_until_caught_up(flavor, &from, &to, limit).unwrap();
@@ -203,6 +172,9 @@ fn replicas_follow_and_catch_up(flavor: Flavor) {
             let rows: Option<u64> = replica.session().unwrap().value("count", query).unwrap();
             assert_eq!(rows, Some(3));
         }
+        let testing::Replicated {
+            replicas, primary, ..
+        } = servers;
         for server in replicas.into_iter().chain([primary]) {
             server.stop(PATIENCE).unwrap();
         }

@@ -21,6 +21,7 @@ fn study() -> StudyResult {
                 flavor: Flavor::Mysql,
                 version: None,
                 binary: None,
+                given: None,
                 deployment: weir_model::Deployment::default(),
                 variables: BTreeMap::new(),
             },

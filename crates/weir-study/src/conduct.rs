@@ -1,7 +1,9 @@
 //! What is to be said about how the runs were made: warm-ups that did not end steady, servers that
 //! had served before, intervals that stayed wide, and steps of the throughput inside a run.
 
-use weir_model::{Finding, Plan, RunRecord, RunResult, Severity, StudyResult};
+use std::collections::BTreeMap;
+
+use weir_model::{Finding, Gap, Plan, RunRecord, RunResult, ServerUrl, Severity, StudyResult};
 use weir_stats::change_points;
 
 use crate::StudyError;
@@ -28,6 +30,8 @@ pub(crate) fn findings(
     let found = [
         unsteady_warmups(plan, records),
         shared_servers(plan, records),
+        given_servers(plan, records),
+        lost_sources(result),
         open_intervals(plan, records)?,
         steps(result),
     ];
@@ -71,7 +75,7 @@ fn unsteady_warmups(plan: &Plan, records: &[RunRecord]) -> Option<Finding> {
 fn shared_servers(plan: &Plan, records: &[RunRecord]) -> Option<Finding> {
     let later = records
         .iter()
-        .filter(|record| record.approach.runs_before > 0);
+        .filter(|record| record.approach.runs_before > 0 && given(plan, record).is_none());
     let count = later.count();
     if count == 0 {
         return None;
@@ -88,6 +92,50 @@ fn shared_servers(plan: &Plan, records: &[RunRecord]) -> Option<Finding> {
         records.len()
     );
     Some(warning("R4", message))
+}
+
+/// The user's own server of a run.
+fn given(plan: &Plan, record: &RunRecord) -> Option<ServerUrl> {
+    plan.server_of(plan.cells.get(record.cell)?).given
+}
+
+fn given_servers(plan: &Plan, records: &[RunRecord]) -> Option<Finding> {
+    let on_given = records
+        .iter()
+        .filter(|record| given(plan, record).is_some());
+    let (count, first) = (on_given.clone().count(), on_given.clone().next()?);
+    let message = format!(
+        "{count} of {} runs were made on a server that is not Weir's, such as {}: its data are not \
+         restored, each run found what the runs before and others had left, in random order",
+        records.len(),
+        given(plan, first).map_or_else(String::new, |url| url.to_string())
+    );
+    Some(warning("R4", message))
+}
+
+/// Sources of metrics that a user's server gave nothing of for the whole of a run: privileges are missing.
+fn lost_sources(result: &StudyResult) -> Option<Finding> {
+    let mut lost: BTreeMap<&str, &Gap> = BTreeMap::new();
+    // A private server's account may read all that there is.
+    let on_given = |run: &&RunResult| given(&result.plan, &run.record).is_some();
+    for run in result.runs.iter().filter(on_given) {
+        let is_whole = |gap: &&Gap| gap.from_s <= 0.0 && gap.to_s >= run.record.measured_s;
+        for gap in run.gaps.iter().filter(is_whole) {
+            lost.entry(&gap.source).or_insert(gap);
+        }
+    }
+    let named: Vec<_> = lost
+        .iter()
+        .map(|(source, gap)| format!("{source} ({})", gap.reason))
+        .collect();
+    if named.is_empty() {
+        return None;
+    }
+    let message = format!(
+        "could not be read for the whole of a run, so what depends on it is not known: {}",
+        named.join("; ")
+    );
+    Some(warning("R18", message))
 }
 
 fn open_intervals(plan: &Plan, records: &[RunRecord]) -> Result<Option<Finding>, StudyError> {

@@ -91,6 +91,14 @@ pub enum StudyError {
     /// A profile does not accept a setting of the study.
     #[error(transparent)]
     Profile(#[from] weir_model::ProfileError),
+    /// A server that the user gives, of which something is asked that it cannot have.
+    #[error("cannot use `{url}` ({why})")]
+    Given {
+        /// As the user names it.
+        url: String,
+        /// Why not, and what would do.
+        why: String,
+    },
     /// A version that is not installed.
     #[error(
         "no {flavor} {version} found (installed: {installed}); install it, or name a server \

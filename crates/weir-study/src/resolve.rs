@@ -110,6 +110,7 @@ impl Resolver<'_> {
                 flavor: server.flavor,
                 version: server.version,
                 binary: server.binary,
+                given: server.given,
                 variables: self.shared_variables()?,
                 deployment: file.server.deployment(),
             },

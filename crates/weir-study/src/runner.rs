@@ -2,17 +2,20 @@
 //!
 //! Every run starts from nothing but the snapshot: data restored, drive mounted, server started
 //! cold, loaded, and all of it thrown away. What remains is the stored result. Where a study varies
-//! the load within one server, the runs of a block that differ in nothing else share one.
+//! the load within one server, the runs of a block that differ in nothing else share one. A server that
+//! the user gives is loaded as it is, and gets back what was set on it.
 
 mod bench;
 mod commands;
 mod data;
 mod drives;
+mod given;
 mod host;
 mod limiter;
 mod live;
 mod place;
 mod replicas;
+mod serving;
 mod stage;
 mod usage;
 mod warmup;
@@ -22,6 +25,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use weir_load::sysbench::Surroundings;
 use weir_model::{
     Analysis, Bytes, Plan, PlannedRun, Provenance, RunRecord, RunResult, StudyResult,
 };
@@ -48,6 +52,10 @@ pub struct RunOptions {
     pub weir: PathBuf,
     /// Emulate drives also below this machine's FUSE floor.
     pub below_floor: bool,
+    /// Whether settings of servers that the user gives may be changed.
+    pub allow_config: bool,
+    /// How to log in to these: the user's option file and password.
+    pub surroundings: Surroundings,
     /// What the result says of where it comes from.
     pub provenance: Provenance,
 }
@@ -167,10 +175,18 @@ impl RunningStudy<'_> {
         on_event: &mut dyn FnMut(&Event<'_>),
     ) -> Result<Option<RunResult>, StudyError> {
         let kept = self.stage.take();
-        let kept = kept.filter(|stage| stage.serves(&self.bench.plan, planned));
-        let stage = match kept {
-            Some(stage) => Some(stage),
-            None => Stage::set(&self.bench, &self.data, planned, stop)?,
+        let kept = match kept {
+            Some(stage) if !stage.serves(&self.bench.plan, planned) => {
+                stage.take_down()?;
+                None
+            }
+            kept => kept,
+        };
+        let stage = if kept.is_some() {
+            kept
+        } else {
+            let runs_before = self.runs_on_server_of(planned);
+            Stage::set(&self.bench, &self.data, planned, runs_before, stop)?
         };
         let Some(mut stage) = stage else {
             return Ok(None);
@@ -180,8 +196,18 @@ impl RunningStudy<'_> {
         };
         if self.bench.plan.shares_server(planned.cell, planned.cell) {
             self.stage = Some(stage);
+        } else {
+            stage.take_down()?;
         }
         Ok(Some(run))
+    }
+
+    /// Complete runs on the server of `planned`.
+    fn runs_on_server_of(&self, planned: PlannedRun) -> u32 {
+        let plan = &self.bench.plan;
+        let server = plan.server_of(&plan.cells[planned.cell]);
+        let is_on_it = |record: &&RunRecord| plan.server_of(&plan.cells[record.cell]) == server;
+        self.records.iter().filter(is_on_it).count() as u32
     }
 
     /// Stores a complete run.
@@ -235,13 +261,13 @@ fn stored_result(
 fn create_store(bench: &Bench<'_>, file: &Path, tables: Bytes) -> Result<Store, StudyError> {
     let out = &bench.options.out;
     fs::create_dir_all(out).map_err(PathError::on("create", out))?;
-    let server = bench.server_of(&bench.plan.cells[0]);
+    let (flavor, server_version) = bench.version_of(&bench.plan.cells[0]);
     let header = StudyResult {
         plan: bench.plan.clone(),
         started_at: jiff::Timestamp::now().to_string(),
         weir_version: env!("CARGO_PKG_VERSION").to_owned(),
-        flavor: server.flavor,
-        server_version: server.version,
+        flavor,
+        server_version,
         host: host::describe(),
         drives: bench.drives.profiles(),
         data_bytes: tables.0,

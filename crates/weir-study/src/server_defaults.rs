@@ -7,21 +7,35 @@ use weir_model::{Flavor, Plan};
 /// Prepared statements of one workload per table and connection, at most.
 const STATEMENTS_PER_TABLE: u64 = 10;
 
-/// Adds the defaults to `plan`: shared ones once, those of a flavour where that is served.
+/// Adds the defaults to `plan`: shared ones once, those of a flavour where that is served. A server that
+/// the user gives is left as it is.
 pub(crate) fn add(plan: &mut Plan) {
     let (threads, tables) = largest(plan);
-    add_shared(&mut plan.server.variables, threads, tables);
+    let of_cells: Vec<_> = plan.cells.iter().map(|cell| plan.server_of(cell)).collect();
     let chooses_server = plan.cells.iter().any(|cell| cell.server.is_some());
     if !chooses_server {
-        add_of_flavor(&mut plan.server.variables, plan.server.flavor);
+        if plan.server.given.is_none() {
+            add_shared(&mut plan.server.variables, threads, tables);
+            add_of_flavor(&mut plan.server.variables, plan.server.flavor);
+        }
         return;
     }
-    for index in 0..plan.cells.len() {
-        let mut all = plan.variables_of(&plan.cells[index]);
-        let flavor = plan.server_of(&plan.cells[index]).flavor;
-        if let Some((name, value)) = add_of_flavor(&mut all, flavor) {
-            plan.cells[index].variables.insert(name, value);
+    let gives_one = of_cells.iter().any(|server| server.given.is_some());
+    if !gives_one {
+        add_shared(&mut plan.server.variables, threads, tables);
+    }
+    for (index, server) in of_cells.iter().enumerate() {
+        if server.given.is_some() {
+            continue;
         }
+        let before = plan.variables_of(&plan.cells[index]);
+        let mut all = before.clone();
+        if gives_one {
+            add_shared(&mut all, threads, tables);
+        }
+        add_of_flavor(&mut all, server.flavor);
+        all.retain(|name, _| !before.contains_key(name));
+        plan.cells[index].variables.extend(all);
     }
 }
 
@@ -54,17 +68,11 @@ fn add_shared(variables: &mut BTreeMap<String, String>, threads: u32, tables: u3
 }
 
 /// The binary log is on in MySQL 8 and later, off in MariaDB: off unless a study asks for it.
-fn add_of_flavor(
-    variables: &mut BTreeMap<String, String>,
-    flavor: Flavor,
-) -> Option<(String, String)> {
+fn add_of_flavor(variables: &mut BTreeMap<String, String>, flavor: Flavor) {
     let chosen = ["log_bin", "skip_log_bin"]
         .iter()
         .any(|name| variables.contains_key(*name));
-    if flavor != Flavor::Mysql || chosen {
-        return None;
+    if flavor == Flavor::Mysql && !chosen {
+        variables.insert("skip_log_bin".to_owned(), "1".to_owned());
     }
-    let off = ("skip_log_bin".to_owned(), "1".to_owned());
-    variables.insert(off.0.clone(), off.1.clone());
-    Some(off)
 }

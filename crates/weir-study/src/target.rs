@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use weir_model::{
-    Bytes, Cell, Duration, Flavor, Plan, PoolStart, Scale, ServerChoice, WorkloadName, nearest,
+    Bytes, Cell, Duration, Flavor, Plan, PoolStart, Scale, ServerChoice, ServerUrl, WorkloadName,
+    nearest,
 };
 
 use crate::StudyError;
@@ -208,8 +209,18 @@ pub(crate) fn rate(value: &str) -> Result<Option<f64>, String> {
         .ok_or_else(|| format!("must be transactions per second, or `{CLOSED_LOOP}`"))
 }
 
-/// A flavour, with or without a version (`mysql 8.4`), or the path of a server program.
+/// A flavour, with or without a version (`mysql 8.4`), the path of a server program, or the URL of a
+/// server that the user gives.
 pub(crate) fn server(value: &str, flavor_of: FlavorOf<'_>) -> Result<ServerChoice, String> {
+    if ServerUrl::is_meant(value) {
+        let url: ServerUrl = value.parse()?;
+        return Ok(ServerChoice {
+            flavor: url.flavor,
+            version: None,
+            binary: None,
+            given: Some(url),
+        });
+    }
     if value.contains('/') {
         let path = PathBuf::from(value);
         let flavor = flavor_of(&path).map_err(|error| error.to_string())?;
@@ -217,6 +228,7 @@ pub(crate) fn server(value: &str, flavor_of: FlavorOf<'_>) -> Result<ServerChoic
             flavor,
             version: None,
             binary: Some(path),
+            given: None,
         });
     }
     let (name, version) = match value.split_once(' ') {
@@ -224,14 +236,15 @@ pub(crate) fn server(value: &str, flavor_of: FlavorOf<'_>) -> Result<ServerChoic
         None => (value, None),
     };
     let flavor = Flavor::from_str(name).map_err(|_| {
-        "must be `mysql`, `mariadb`, one of them with a version such as `mysql 8.4`, or the path of \
-         a server program"
+        "must be `mysql`, `mariadb`, one of them with a version such as `mysql 8.4`, the path of a \
+         server program, or a server's URL such as `mysql://USER@HOST:PORT/SCHEMA`"
             .to_owned()
     })?;
     Ok(ServerChoice {
         flavor,
         version,
         binary: None,
+        given: None,
     })
 }
 

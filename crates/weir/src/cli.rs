@@ -87,9 +87,16 @@ pub(crate) struct RunArguments {
     /// Go on with the result in --out where it stopped
     #[arg(long, requires = "out")]
     pub(crate) resume: bool,
-    /// Run on this server instead of the study's: mysql, mariadb, or the path of a mysqld
+    /// Run on this server instead of the study's: mysql, mariadb, the path of a mysqld, or the URL of a
+    /// server of yours, mysql://USER@HOST:PORT/SCHEMA
     #[arg(long, value_name = "SERVER")]
     pub(crate) server: Option<String>,
+    /// Change settings of a server of yours where the study asks for it; all are put back
+    #[arg(long)]
+    pub(crate) allow_config: bool,
+    /// Ask for the password of a server of yours instead of taking that of its option file
+    #[arg(long)]
+    pub(crate) ask_password: bool,
     /// Put data directories and mounts here [default: in memory if they fit, else the temporary
     /// directory]
     #[arg(long, value_name = "DIR")]
@@ -109,7 +116,7 @@ pub(crate) struct PlanArguments {
     /// Plan the shorter version that the study's [reduced] table describes
     #[arg(long)]
     pub(crate) reduced: bool,
-    /// Plan for this server instead of the study's: mysql, mariadb, or the path of a mysqld
+    /// Plan for this server instead of the study's: mysql, mariadb, the path of a mysqld, or a URL
     #[arg(long, value_name = "SERVER")]
     pub(crate) server: Option<String>,
     /// Print the resolved plan as JSON

@@ -9,7 +9,7 @@ use weir_model::{Secret, WorkloadName};
 
 use super::compat::Compat;
 use super::invocation::{Command, Invocation, Settings};
-use super::option_file::{self, Setting};
+use super::option_file::{self, OptionFileSetting};
 use super::options;
 use super::value::{UsageError, Value};
 use crate::workload::Workload;
@@ -110,7 +110,10 @@ impl<'a> Line<'a> {
     }
 
     /// What the option files say: the one that was named, or an extra one and the user's.
-    fn option_files(&self, surroundings: &Surroundings) -> Result<Vec<Setting>, UsageError> {
+    fn option_files(
+        &self,
+        surroundings: &Surroundings,
+    ) -> Result<Vec<OptionFileSetting>, UsageError> {
         if let Some(path) = self.defaults_file {
             return option_file::read(path);
         }
@@ -126,8 +129,9 @@ impl<'a> Line<'a> {
     }
 
     /// Whose defaults hold; those of files must be known before the files are applied.
-    fn compat(&self, files: &[Setting]) -> Result<Compat, UsageError> {
-        let is_compat = |setting: &&Setting| setting.group == OWN_GROUP && setting.name == "compat";
+    fn compat(&self, files: &[OptionFileSetting]) -> Result<Compat, UsageError> {
+        let is_compat =
+            |setting: &&OptionFileSetting| setting.group == OWN_GROUP && setting.name == "compat";
         let in_file = files.iter().rev().find(is_compat).map(|setting| Value {
             name: "compat",
             text: setting.value.as_deref(),
@@ -144,7 +148,7 @@ impl<'a> Line<'a> {
 
 /// Takes what an option file says to us: everything in our own group, and in that of all clients
 /// what we know.
-fn apply_from_file(settings: &mut Settings, setting: &Setting) -> Result<(), UsageError> {
+fn apply_from_file(settings: &mut Settings, setting: &OptionFileSetting) -> Result<(), UsageError> {
     let translated = options::of_mysql(&setting.name);
     let name = match setting.group.as_str() {
         OWN_GROUP if setting.name == "compat" => return Ok(()),
@@ -158,13 +162,17 @@ fn apply_from_file(settings: &mut Settings, setting: &Setting) -> Result<(), Usa
     in_place(setting, apply(settings, setting, name))
 }
 
-fn apply(settings: &mut Settings, setting: &Setting, name: &str) -> Result<(), UsageError> {
+fn apply(
+    settings: &mut Settings,
+    setting: &OptionFileSetting,
+    name: &str,
+) -> Result<(), UsageError> {
     let text = setting.value.as_deref();
     options::apply(settings, Value { name, text })
 }
 
 /// Adds the place to an error that comes from a file.
-fn in_place(setting: &Setting, result: Result<(), UsageError>) -> Result<(), UsageError> {
+fn in_place(setting: &OptionFileSetting, result: Result<(), UsageError>) -> Result<(), UsageError> {
     result.map_err(|error| UsageError::OptionFile {
         place: setting.place.clone(),
         why: error.to_string(),

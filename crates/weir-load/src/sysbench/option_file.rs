@@ -14,18 +14,19 @@ const WORLD_WRITABLE: u32 = 0o002;
 
 /// A line `name = value` or `name`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Setting {
+pub struct OptionFileSetting {
     /// In lower case with dashes.
-    pub(super) name: String,
-    pub(super) value: Option<String>,
+    pub name: String,
+    /// What stands after the sign, without quotes.
+    pub value: Option<String>,
     /// The group it stands in; empty before the first.
-    pub(super) group: String,
+    pub group: String,
     /// File and line.
-    pub(super) place: String,
+    pub place: String,
 }
 
 /// Reads `path` and what it includes.
-pub(super) fn read(path: &Path) -> Result<Vec<Setting>, UsageError> {
+pub fn read(path: &Path) -> Result<Vec<OptionFileSetting>, UsageError> {
     let mut reader = Reader {
         settings: Vec::new(),
         group: String::new(),
@@ -35,7 +36,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Setting>, UsageError> {
 }
 
 struct Reader {
-    settings: Vec<Setting>,
+    settings: Vec<OptionFileSetting>,
     group: String,
 }
 
@@ -88,7 +89,7 @@ impl Reader {
             Some((name, value)) => (name.trim(), Some(unquote(value.trim()))),
             None => (without_comment(line), None),
         };
-        self.settings.push(Setting {
+        self.settings.push(OptionFileSetting {
             name: name.to_ascii_lowercase().replace('_', "-"),
             value,
             group: self.group.clone(),

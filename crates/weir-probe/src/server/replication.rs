@@ -12,8 +12,38 @@ use crate::{ProbeError, Readings};
 /// Replication, if the server is a replica when it is first asked.
 #[derive(Debug, Default)]
 pub(super) struct Replication {
+    /// The replica's name, if more than one server is looked at.
+    name: String,
     statement: Option<&'static str>,
     is_none: bool,
+}
+
+impl Replication {
+    /// Of the replica called `name`.
+    pub(super) fn of(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Reads every channel.
+    pub(super) fn sample(
+        &mut self,
+        connection: &mut Conn,
+        readings: &mut Readings,
+    ) -> Result<(), ProbeError> {
+        let statement = match self.statement {
+            Some(statement) => statement,
+            None => *self.statement.insert(statement(connection)?),
+        };
+        let channels = rows(connection, statement)?;
+        self.is_none = channels.is_empty();
+        for channel in &channels {
+            add_channel(channel, &self.name, readings);
+        }
+        Ok(())
+    }
 }
 
 impl Part<Conn> for Replication {
@@ -25,16 +55,7 @@ impl Part<Conn> for Replication {
         if self.is_none {
             return Ok(());
         }
-        let statement = match self.statement {
-            Some(statement) => statement,
-            None => *self.statement.insert(statement(connection)?),
-        };
-        let channels = rows(connection, statement)?;
-        self.is_none = channels.is_empty();
-        for channel in &channels {
-            add_channel(channel, readings);
-        }
-        Ok(())
+        self.sample(connection, readings)
     }
 }
 
@@ -52,7 +73,7 @@ fn statement(connection: &mut Conn) -> Result<&'static str, ProbeError> {
     })
 }
 
-fn add_channel(row: &Row, readings: &mut Readings) {
+fn add_channel(row: &Row, server: &str, readings: &mut Readings) {
     let column = |names: [&str; 2]| {
         let columns = row.columns_ref().iter();
         let mut columns = columns.map(mysql::Column::name_str);
@@ -61,14 +82,19 @@ fn add_channel(row: &Row, readings: &mut Readings) {
     let channel = column(["Channel_Name", "Connection_name"])
         .and_then(|column| text(row, column))
         .unwrap_or_default();
+    let channel = match (server, channel) {
+        ("", channel) => channel.to_owned(),
+        (server, "") => server.to_owned(),
+        (server, channel) => format!("{server} {channel}"),
+    };
     let runs = |names| column(names).and_then(|column| text(row, column)) == Some("Yes");
     let receives = runs(["Replica_IO_Running", "Slave_IO_Running"]);
     let applies = runs(["Replica_SQL_Running", "Slave_SQL_Running"]);
     let is_running = if receives && applies { 1.0 } else { 0.0 };
-    readings.add_of(metrics::REPLICATION_RUNNING, channel, is_running);
+    readings.add_of(metrics::REPLICATION_RUNNING, &channel, is_running);
     // NULL when it does not run: how far behind it is then, nobody knows.
     let lag = column(["Seconds_Behind_Source", "Seconds_Behind_Master"]);
     if let Some(lag_s) = lag.and_then(|column| number(row, column)) {
-        readings.add_of(metrics::REPLICATION_LAG, channel, lag_s);
+        readings.add_of(metrics::REPLICATION_LAG, &channel, lag_s);
     }
 }

@@ -7,6 +7,7 @@ use weir_model::Bytes;
 use weir_process::PathError;
 
 use super::{InstanceInfo, InstanceState, Instances};
+use crate::data_directory::write_settings;
 use crate::{ServerError, SnapshotInfo, SnapshotKey, Snapshots, check_variables, known_variables};
 
 /// Number of the way in which instances are kept.
@@ -41,7 +42,9 @@ impl Instances {
             return Err(ServerError::SnapshotExists { name: key.name() });
         }
         self.while_stopped(name, |this| {
-            snapshots.store(&key, &this.folder(name).data())
+            let data = this.folder(name).data();
+            write_settings(&data, &instance.variables)?;
+            snapshots.store(&key, &data)
         })?;
         snapshots.named(&key.name())
     }

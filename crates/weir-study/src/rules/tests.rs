@@ -107,6 +107,7 @@ pub(crate) fn fair() -> StudyResult {
                 flavor: Flavor::Mysql,
                 version: None,
                 binary: None,
+                given: None,
                 deployment: weir_model::Deployment::default(),
                 variables: BTreeMap::new(),
             },

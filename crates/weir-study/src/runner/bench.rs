@@ -1,15 +1,17 @@
-//! What all runs of a study share: the server programs, the drives, the place to work in.
+//! What all runs of a study share: the server programs, the servers that the user gives, the drives, the
+//! place to work in.
 //!
 //! Everything that can be found wrong without starting a server is found here, before the first
 //! minute is spent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_model::{Bytes, Cell, Plan, Probe, ServerChoice};
-use weir_server::ServerBinary;
+use weir_model::{Bytes, Cell, Flavor, Plan, Probe, ServerChoice, ServerUrl, ServerVersion};
+use weir_server::{GivenServer, ServerBinary};
 
 use super::RunOptions;
 use super::drives::Drives;
+use super::given;
 use crate::resolve::probe_cell;
 use crate::{StudyError, target};
 
@@ -19,6 +21,7 @@ pub(super) struct Bench<'a> {
     pub(super) plan: Plan,
     pub(super) options: &'a RunOptions,
     servers: BTreeMap<ServerChoice, ServerBinary>,
+    given: BTreeMap<ServerUrl, GivenServer>,
     pub(super) drives: Drives,
 }
 
@@ -26,11 +29,13 @@ impl<'a> Bench<'a> {
     pub(super) fn new(plan: Plan, options: &'a RunOptions) -> Result<Self, StudyError> {
         let servers = servers(&plan)?;
         check_variables(&plan, &servers)?;
+        let given = given::open(&plan, options)?;
         let drives = Drives::of(&plan, options)?;
         Ok(Self {
             plan,
             options,
             servers,
+            given,
             drives,
         })
     }
@@ -44,9 +49,24 @@ impl<'a> Bench<'a> {
         self.plan.cells.len() - 1
     }
 
-    /// The program that serves `cell`.
+    /// The program that serves `cell`, where Weir starts it.
     pub(super) fn server_of(&self, cell: &Cell) -> &ServerBinary {
         &self.servers[&self.plan.server_of(cell)]
+    }
+
+    /// The server of `cell`, where the user gives it.
+    pub(super) fn given_of(&self, cell: &Cell) -> Option<&GivenServer> {
+        let url = self.plan.server_of(cell).given?;
+        self.given.get(&url)
+    }
+
+    /// What serves `cell`.
+    pub(super) fn version_of(&self, cell: &Cell) -> (Flavor, ServerVersion) {
+        if let Some(given) = self.given_of(cell) {
+            return (given.url.flavor, given.version);
+        }
+        let binary = self.server_of(cell);
+        (binary.flavor, binary.version)
     }
 
     /// The drive of `cell` must hold the data; what a run adds to them is the server's to complain
@@ -71,7 +91,11 @@ impl<'a> Bench<'a> {
 
 /// The programs of all cells.
 fn servers(plan: &Plan) -> Result<BTreeMap<ServerChoice, ServerBinary>, StudyError> {
-    let choices: BTreeSet<_> = plan.cells.iter().map(|cell| plan.server_of(cell)).collect();
+    let choices = plan.cells.iter().map(|cell| plan.server_of(cell));
+    let choices: BTreeSet<_> = choices.filter(|choice| choice.given.is_none()).collect();
+    if choices.is_empty() {
+        return Ok(BTreeMap::new());
+    }
     let installed = weir_server::find(None)?;
     let chosen = choices.into_iter().map(|choice| {
         let server = match &choice.binary {

@@ -12,17 +12,18 @@ use weir_process::WorkDirectory;
 use weir_server::{PrivateServer, SnapshotHold, SnapshotKey, Snapshots, StartOptions};
 
 use super::bench::Bench;
+use super::given;
 use super::place;
 use crate::{Event, StudyError};
 
 /// Seed of the rows. Fixed: studies with the same workload and size share their snapshot.
-const DATA_SEED: u64 = 1;
+pub(super) const DATA_SEED: u64 = 1;
 
 /// Memory for loading: pages that stay in the pool are written once.
 const LOADING_POOL: &str = "1G";
 
 /// Connections that load in parallel, at most one a table.
-const LOADING_THREADS: u32 = 4;
+pub(super) const LOADING_THREADS: u32 = 4;
 
 /// Raised when the loader makes other rows than before, so that old snapshots are not used.
 const DATA_FORMAT: u32 = 3;
@@ -46,7 +47,11 @@ pub(super) struct PreparedData {
 /// The data sets of a study by their snapshots' names: cells of one server program and one kind of
 /// data share theirs.
 #[derive(Debug, Default)]
-pub(super) struct DataSets(BTreeMap<String, PreparedData>);
+pub(super) struct DataSets {
+    prepared: BTreeMap<String, PreparedData>,
+    /// What the tables of the first cell occupy, where the user gives its server.
+    given: Option<Bytes>,
+}
 
 impl DataSets {
     /// Finds or makes the data of all cells; `None` if it was stopped.
@@ -57,26 +62,37 @@ impl DataSets {
     ) -> Result<Option<Self>, StudyError> {
         let mut sets = Self::default();
         for cell in &bench.plan.cells {
+            if let Some(server) = bench.given_of(cell) {
+                let Some(size) = given::load(bench, cell, server, stop, on_event)? else {
+                    return Ok(None);
+                };
+                sets.given.get_or_insert(size);
+                continue;
+            }
             let name = key(bench, cell).name();
-            if !sets.0.contains_key(&name) {
+            if !sets.prepared.contains_key(&name) {
                 let Some(data) = prepare(bench, cell, stop, on_event)? else {
                     return Ok(None);
                 };
-                sets.0.insert(name.clone(), data);
+                sets.prepared.insert(name.clone(), data);
             }
-            bench.check_capacity(cell, sets.0[&name].directory)?;
+            bench.check_capacity(cell, sets.prepared[&name].directory)?;
         }
         Ok(Some(sets))
     }
 
     /// The data of `cell`.
     pub(super) fn of(&self, bench: &Bench<'_>, cell: &Cell) -> &PreparedData {
-        &self.0[&key(bench, cell).name()]
+        &self.prepared[&key(bench, cell).name()]
     }
 
     /// What the workload's tables occupy in the study's first cell.
     pub(super) fn tables(&self, bench: &Bench<'_>) -> Bytes {
-        self.of(bench, &bench.plan.cells[0]).tables
+        let first = &bench.plan.cells[0];
+        match self.given {
+            Some(tables) if bench.given_of(first).is_some() => tables,
+            _ => self.of(bench, first).tables,
+        }
     }
 }
 

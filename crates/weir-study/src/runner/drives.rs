@@ -109,6 +109,8 @@ mod tests {
             work: Some(work.to_owned()),
             weir: "weir".into(),
             below_floor: true,
+            allow_config: false,
+            surroundings: weir_load::sysbench::Surroundings::default(),
             provenance: weir_model::Provenance::default(),
         }
     }

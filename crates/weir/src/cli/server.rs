@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use weir_model::{Bytes, CpuList};
+use weir_model::{Bytes, CpuList, ServerUrl};
 
 use super::JsonArguments;
 
@@ -49,6 +49,10 @@ pub(crate) struct UpArguments {
     /// Start a new one from this snapshot instead of from empty data
     #[arg(long, value_name = "SNAPSHOT")]
     pub(crate) snapshot: Option<String>,
+    /// The settings of a new one: those for the server in this option file, a copy of your my.cnf; what
+    /// makes it private is left out
+    #[arg(long, value_name = "FILE")]
+    pub(crate) option_file: Option<PathBuf>,
     /// A variable of a new one, NAME=VALUE, in any flavour's name; may be given several times
     #[arg(long, value_name = "NAME=VALUE", value_parser = name_and_value)]
     pub(crate) set: Vec<(String, String)>,
@@ -105,15 +109,19 @@ pub(crate) struct PoolArguments {
 pub(crate) enum DoublewriteCommand {
     /// Whether it is on, what it does, what the storage promises, what a restart would cost
     Status {
-        /// The server
+        /// The server: its name, or the URL of one of yours
         name: String,
+        /// Ask for the password of a server of yours
+        #[arg(long)]
+        ask_password: bool,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Switch it on: the server is started again
+    /// Switch it on: the server is started again; for one of yours, what its owner is to do
     On(SwitchArguments),
-    /// Switch it off, if something proves that the storage tears no pages: the server is started again
+    /// Switch it off, if something proves that the storage tears no pages: the server is started again;
+    /// for one of yours, what its owner is to do
     Off(SwitchArguments),
     /// Measure on a copy of the settings and in the same place what off would gain
     Advise(AdviseArguments),
@@ -121,8 +129,14 @@ pub(crate) enum DoublewriteCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct SwitchArguments {
-    /// The server
+    /// The server: its name, or the URL of one of yours, mysql://USER@HOST:PORT/
     pub(crate) name: String,
+    /// The primary of a server of yours that is a replica: its URL
+    #[arg(long, value_name = "URL")]
+    pub(crate) primary: Option<ServerUrl>,
+    /// Ask for the password of a server of yours
+    #[arg(long)]
+    pub(crate) ask_password: bool,
     /// A crash test that held: the JSON of `weir crash-test --doublewrite off`
     #[arg(long, value_name = "FILE")]
     pub(crate) verdict: Option<PathBuf>,

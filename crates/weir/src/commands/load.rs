@@ -4,20 +4,19 @@ mod document;
 mod null_server;
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
-use weir_load::sysbench::{self, Command, Form, Invocation, PASSWORD_VARIABLE, Surroundings};
+use weir_load::sysbench::{self, Command, Form, Invocation};
 use weir_load::{HdrLog, LoadError, LoadOutcome, Progress};
 
 use crate::cli::LoadArguments;
+use crate::commands::given_server;
 use crate::progress::LoadingProgress;
 use crate::{Outcome, interrupt, output, password};
 
-/// The user's option file, as MySQL's programs have it.
-const OPTION_FILE: &str = ".my.cnf";
 /// sysbench's reports are notices; below this level they are not printed.
 const NOTICE: u32 = 3;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -29,13 +28,11 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
         null_server::execute(rest, interrupt::stop_flag()?)?;
         return Ok(Outcome::Done);
     }
-    let surroundings = Surroundings {
-        password: std::env::var(PASSWORD_VARIABLE).ok(),
+    let mut surroundings = given_server::surroundings(false)?;
+    if arguments.is_drop_in {
         // sysbench reads none: its scripts must not log in as somebody else.
-        option_file: std::env::var_os("HOME")
-            .filter(|_| !arguments.is_drop_in)
-            .map(|home| PathBuf::from(home).join(OPTION_FILE)),
-    };
+        surroundings.option_file = None;
+    }
     let mut invocation = sysbench::parse(&arguments.arguments, &surroundings)?;
     for warning in &invocation.warnings {
         eprintln!("WARNING: {warning}");

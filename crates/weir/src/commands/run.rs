@@ -9,7 +9,7 @@ use weir_model::{Plan, Provenance, StudyResult, Verdict};
 use weir_study::{Event, Overrides, Progress, ProgressFile, RunOptions, RunOutcome, StudyError};
 
 use crate::cli::RunArguments;
-use crate::commands::{report, study_file};
+use crate::commands::{given_server, report, study_file};
 use crate::progress::StudyView;
 use crate::{Outcome, interrupt, output};
 
@@ -41,6 +41,8 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
         work: arguments.work.clone(),
         weir: std::env::current_exe().context("cannot find the weir program itself")?,
         below_floor: arguments.below_floor,
+        allow_config: arguments.allow_config,
+        surroundings: given_server::surroundings(arguments.ask_password)?,
         provenance: provenance(text),
     };
     eprintln!("{}: {}, seed {}", plan.title, extent(&plan), plan.seed);

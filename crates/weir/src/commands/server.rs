@@ -3,6 +3,7 @@
 mod advise;
 mod describe;
 mod doublewrite;
+mod option_file;
 mod pool;
 mod snapshot;
 
@@ -70,6 +71,7 @@ fn up_again(
         || arguments.port.is_some()
         || arguments.replica_of.is_some()
         || arguments.cpus.is_some()
+        || arguments.option_file.is_some()
         || arguments.memory.is_some()
         || !arguments.set.is_empty();
     if of_a_new_one {
@@ -99,7 +101,12 @@ fn up_new(instances: &Instances, arguments: &UpArguments) -> anyhow::Result<Inst
         None => free_name(instances, binary.flavor)?,
     };
     let mut instance = Instance::new(name, &binary);
-    instance.variables = variables(&binary, &arguments.set)?;
+    if let Some(path) = &arguments.option_file {
+        instance.variables = option_file::variables(&binary, path)?;
+    }
+    instance
+        .variables
+        .extend(variables(&binary, &arguments.set)?);
     instance.snapshot = snapshot.as_ref().map(|snapshot| snapshot.name.clone());
     instance.limits = Limits {
         cpus: arguments.cpus.clone(),

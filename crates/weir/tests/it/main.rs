@@ -4,15 +4,18 @@
 
 mod clean;
 mod crash_test;
+mod disturbed;
 mod doctor;
 mod drive;
 mod explain;
+mod given_server;
 mod harness;
 mod kill;
 mod layers;
 mod limiter;
 mod load;
 mod plan;
+mod predict;
 mod report;
 mod run;
 mod search;

@@ -7,11 +7,12 @@ use std::process::Child;
 use serde_json::Value;
 
 use crate::harness::{Output, Weir, World, signal, small_study, wait_until};
+use crate::predict;
 
-const FLAVORS: [&str; 2] = ["mysql", "mariadb"];
+pub(crate) const FLAVORS: [&str; 2] = ["mysql", "mariadb"];
 
 /// `weir run` of a study file in the test's home, working below it.
-fn run(world: &World, study: &Path) -> Weir {
+pub(crate) fn run(world: &World, study: &Path) -> Weir {
     fs::create_dir_all(world.path("work")).unwrap();
     Weir::in_world(world)
         .args([
@@ -24,12 +25,12 @@ fn run(world: &World, study: &Path) -> Weir {
 }
 
 /// A study with one repetition only: quick, and invalid by rule R4.
-fn quick_study(flavor: &str) -> String {
+pub(crate) fn quick_study(flavor: &str) -> String {
     small_study(flavor).replace("runs = 3", "runs = 1")
 }
 
 /// The result as JSON.
-fn result(world: &World) -> Value {
+pub(crate) fn result(world: &World) -> Value {
     let out = world.path("out");
     let report = ["report", out.to_str().unwrap(), "--format", "json"];
     serde_json::from_str(&Weir::new().args(report).succeeds().stdout).unwrap()
@@ -61,6 +62,7 @@ fn a_study_runs_end_to_end_on_both_flavours() {
         assert!(page.contains("Does the pipeline work?"));
         assert_no_password(&world);
         assert_comparable(&world);
+        predict::assert_predictable(&world);
         world.assert_nothing_left();
     }
 }

@@ -224,6 +224,45 @@ fn what_is_not_there_is_named_with_the_nearest() {
     assert!(listed.stdout.contains("no private servers"));
 }
 
+/// The server's groups of an option file: what it does not have is named with its place, what makes an
+/// instance private stays Weir's.
+fn an_option_file_is_understood(flavor: &str) {
+    let servers = Servers::new();
+    let text = "[client]\nport = 1\n[mysqld]\ndatadir = /var/lib/mysql\nport = 3306\n\
+                innodb-buffer-pool-size = 48M\nskip-name-resolve\n";
+    let good = servers.world.write("my.cnf", text);
+    let wrong = format!("{text}[server]\ninnodb_bufer_pool_instances = 4\n");
+    let wrong = servers.world.write("wrong.cnf", &wrong);
+    let up = ["up", "x", "--server", flavor, "--option-file"];
+    let error = servers
+        .weir(&[&up[..], &[wrong.to_str().unwrap()]].concat())
+        .fails();
+    assert!(
+        error.contains("wrong.cnf:9") && error.contains("`innodb_bufer_pool_instances`"),
+        "{error}"
+    );
+    assert!(!servers.path("state/weir/instances/x").exists());
+    let output = servers
+        .weir(&[&up[..], &[good.to_str().unwrap()]].concat())
+        .succeeds();
+    assert!(output.stderr.contains("datadir, port"), "{}", output.stderr);
+    let size = servers
+        .session("x")
+        .variable("innodb_buffer_pool_size")
+        .unwrap();
+    assert_eq!(size, Some((48 << 20).to_string()));
+}
+
+#[test]
+fn an_option_file_for_mysql_is_understood() {
+    an_option_file_is_understood("mysql");
+}
+
+#[test]
+fn an_option_file_for_mariadb_is_understood() {
+    an_option_file_is_understood("mariadb");
+}
+
 /// A replica inherits; off needs a proof; a replica is never less safe than its primary; each change
 /// is logged.
 fn doublewrite_is_a_managed_switch(flavor: &str) {
@@ -268,6 +307,21 @@ fn doublewrite_is_a_managed_switch(flavor: &str) {
         .variable("innodb_doublewrite")
         .unwrap();
     assert_eq!(value.as_deref(), Some("OFF"));
+    // A clone inherits, and a restored server keeps its own.
+    let taken = servers.json(&["snapshot", "take", "shop"]);
+    let snapshot = taken["name"].as_str().unwrap();
+    servers
+        .weir(&["up", "clone", "--snapshot", snapshot])
+        .succeeds();
+    servers.weir(&["restore", "shop", snapshot]).succeeds();
+    for name in ["clone", "shop"] {
+        let value = servers
+            .session(name)
+            .variable("innodb_doublewrite")
+            .unwrap();
+        assert_eq!(value.as_deref(), Some("OFF"), "{name}");
+    }
+    servers.weir(&["down", "clone", "--remove"]).succeeds();
     let error = servers.weir(&["doublewrite", "on", "shop"]).fails();
     assert!(error.contains("its replica `copy` has it off"), "{error}");
     let log = fs::read_to_string(servers.path("state/weir/doublewrite.log")).unwrap();
@@ -290,7 +344,7 @@ fn doublewrite_is_a_managed_switch(flavor: &str) {
 }
 
 /// What `weir crash-test --json` prints of a test that held.
-fn crash_test(flavor: &str, doublewrite: &str) -> String {
+pub(crate) fn crash_test(flavor: &str, doublewrite: &str) -> String {
     serde_json::json!({
         "setting": {
             "server": "/x/mysqld", "flavor": flavor, "version": "1.2.3", "drive": "intel-p4610",
@@ -334,7 +388,7 @@ fn a_study_deploys_its_servers(flavor: &str) {
             [server]
             flavor = "{flavor}"
             cpus = "0"
-            replicas = 1
+            replicas = 2
             replication = "semi_sync"
             [server.config]
             innodb_buffer_pool_size = "64M"
@@ -369,6 +423,16 @@ fn a_study_deploys_its_servers(flavor: &str) {
         assert!(commands.contains("server_id=2"), "{commands}");
         let variables = &run["variables"];
         assert_eq!(variables["log_bin"], "ON", "{variables}");
+        for replica in ["replica 1", "replica 2"] {
+            let series = run["series"].as_array().unwrap();
+            let of = |name: &str| {
+                let mut all = series.iter();
+                all.find(|one| one["metric"] == name && one["instance"] == replica)
+            };
+            assert!(of("replication.lag_s").is_some(), "{replica}");
+            let running = &of("replication.running").unwrap()["values"];
+            assert_eq!(running[0], 1.0, "{replica}");
+        }
     }
     servers.world.assert_nothing_left();
 }

@@ -15,7 +15,7 @@ use weir_study::{RunOptions, StudyError};
 use super::Subject;
 use super::calibrated::Calibrated;
 use crate::cli::PredictArguments;
-use crate::commands::{run, study_file};
+use crate::commands::{given_server, run, study_file};
 use crate::{Outcome, interrupt, output};
 
 const POOL: &str = "innodb_buffer_pool_size";
@@ -80,6 +80,8 @@ pub(super) fn execute(
         work: None,
         weir: std::env::current_exe().context("cannot find the weir program itself")?,
         below_floor: false,
+        allow_config: false,
+        surroundings: given_server::surroundings(false)?,
         provenance: run::provenance(result.provenance.study_file.clone()),
     };
     let ran = match run::watched(&plan, &options, stop) {

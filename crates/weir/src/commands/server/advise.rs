@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use weir_load::sysbench::Surroundings;
 use weir_server::{DOUBLEWRITE, Instance, Instances, ServerBinary};
 use weir_study::{Overrides, RunOptions, StudyFile};
 
@@ -37,6 +38,8 @@ pub(super) fn execute(
         work: Some(work.join("runs")),
         weir: std::env::current_exe()?,
         below_floor: false,
+        allow_config: false,
+        surroundings: Surroundings::default(),
         provenance: weir_model::Provenance {
             study_file: text,
             weir_commit: env!("WEIR_COMMIT").to_owned(),

@@ -1,0 +1,166 @@
+//! The name of a server that the user gives: a URL, which never holds a password.
+//!
+//! In the form of MySQL's "URI-Like Connection Strings" (MySQL manual, "Connecting to the Server Using
+//! URI-Like Strings"), with the scheme for the flavour and the options of MySQL's clients:
+//! `mysql://app@db1:3306/sbtest?ssl-mode=REQUIRED`, `mariadb:///sbtest?socket=/run/mysqld/mysqld.sock`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use percent_encoding::percent_decode_str;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::{Flavor, nearest};
+
+/// What a URL may say beyond host, port, account and schema.
+const OPTIONS: [&str; 6] = [
+    "option-file",
+    "socket",
+    "ssl-ca",
+    "ssl-cert",
+    "ssl-key",
+    "ssl-mode",
+];
+
+/// A server that the user gives. What it leaves out, an option file may say.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ServerUrl {
+    /// The flavour that the server is to be.
+    pub flavor: Flavor,
+    /// The account.
+    pub user: Option<String>,
+    /// Host name or address.
+    pub host: Option<String>,
+    /// Port of TCP.
+    pub port: Option<u16>,
+    /// The schema of the workload's tables.
+    pub database: Option<String>,
+    /// Options by the names of MySQL's clients: `socket`, `option-file`, `ssl-mode`, `ssl-ca`,
+    /// `ssl-cert`, `ssl-key`.
+    pub options: BTreeMap<String, String>,
+}
+
+impl ServerUrl {
+    /// Whether `text` is meant to be one, rather than a name or a path.
+    pub fn is_meant(text: &str) -> bool {
+        text.contains("://")
+    }
+}
+
+impl FromStr for ServerUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let url = Url::parse(text).map_err(|error| {
+            format!("no URL of a server ({error}); write `mysql://USER@HOST:PORT/SCHEMA`")
+        })?;
+        let flavor = url.scheme().parse()?;
+        if url.password().is_some() {
+            return Err(
+                "a password in a URL can be seen by others; put it into an option file \
+                 (`?option-file=FILE`) or into WEIR_MYSQL_PASSWORD"
+                    .to_owned(),
+            );
+        }
+        let decode = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+        let some = |text: &str| Some(decode(text)).filter(|text| !text.is_empty());
+        let mut options = BTreeMap::new();
+        for (name, value) in url.query_pairs() {
+            if !OPTIONS.contains(&&*name) {
+                let meant = nearest(&name, OPTIONS);
+                let hint = meant.map_or_else(
+                    || format!("there are {}", OPTIONS.join(", ")),
+                    |meant| format!("did you mean `{meant}`?"),
+                );
+                return Err(format!("no option `{name}` of a server's URL; {hint}"));
+            }
+            options.insert(name.into_owned(), value.into_owned());
+        }
+        let host = url.host_str().and_then(some);
+        Ok(Self {
+            flavor,
+            user: some(url.username()),
+            // The brackets of an IPv6 address are the URL's.
+            host: host.map(|host| host.trim_matches(['[', ']']).to_owned()),
+            port: url.port(),
+            database: some(url.path().trim_start_matches('/')),
+            options,
+        })
+    }
+}
+
+impl fmt::Display for ServerUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://", self.flavor)?;
+        if let Some(user) = &self.user {
+            write!(f, "{user}@")?;
+        }
+        match &self.host {
+            Some(host) if host.contains(':') => write!(f, "[{host}]")?,
+            Some(host) => f.write_str(host)?,
+            None => {}
+        }
+        if let Some(port) = self.port {
+            write!(f, ":{port}")?;
+        }
+        write!(f, "/{}", self.database.as_deref().unwrap_or_default())?;
+        for (number, (name, value)) in self.options.iter().enumerate() {
+            let sign = if number == 0 { '?' } else { '&' };
+            write!(f, "{sign}{name}={value}")?;
+        }
+        Ok(())
+    }
+}
+
+impl TryFrom<String> for ServerUrl {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<ServerUrl> for String {
+    fn from(url: ServerUrl) -> Self {
+        url.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_read_and_written_back() {
+        for text in [
+            "mysql://app@db1:3306/sbtest?ssl-mode=REQUIRED",
+            "mariadb:///sbtest?socket=/run/mysqld/mysqld.sock",
+            "mysql://[::1]:3307/",
+            "mysql:///?option-file=/home/x/.my.cnf",
+        ] {
+            let url: ServerUrl = text.parse().unwrap();
+            assert_eq!(url.to_string(), text);
+        }
+        let url: ServerUrl = "mysql://app%40x@db1/shop".parse().unwrap();
+        assert_eq!(url.user.as_deref(), Some("app@x"));
+        assert_eq!((url.host.as_deref(), url.port), (Some("db1"), None));
+        assert_eq!(url.database.as_deref(), Some("shop"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_and_a_password_is_not_repeated() {
+        for (text, word) in [
+            ("mysql://app:hunter2@db1/", "option file"),
+            ("postgres://db1/", "mariadb"),
+            ("mysql://db1/?ssl-mod=X", "ssl-mode"),
+            ("mysql://db1:99999/", "no URL"),
+        ] {
+            let error = text.parse::<ServerUrl>().unwrap_err();
+            assert!(error.contains(word), "{error}");
+            assert!(!error.contains("hunter2") && error.lines().count() == 1);
+        }
+    }
+}

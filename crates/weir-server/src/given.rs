@@ -1,0 +1,115 @@
+//! A server that the user gives: asked and loaded. Only [`crate::ConfigChanges`] changes its settings.
+
+use std::fs;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::str::FromStr as _;
+
+use weir_model::{Address, Bytes, Endpoint, Flavor, ServerUrl, ServerVersion};
+
+use crate::{ServerError, Session};
+
+/// What stands in the command line of a server's process.
+const PROGRAMS: [&str; 2] = ["mysqld", "mariadbd"];
+
+/// A server that the user gives, once it has let us in.
+#[derive(Debug, Clone)]
+pub struct GivenServer {
+    /// As the user names it.
+    pub url: ServerUrl,
+    /// Where it listens, and the account.
+    pub endpoint: Endpoint,
+    /// Its version.
+    pub version: ServerVersion,
+    /// Its data directory, if it is on this host and may be looked at.
+    pub data_dir: Option<PathBuf>,
+    /// Its process, if it is on this host and listens on a Unix socket.
+    pub pid: Option<u32>,
+}
+
+impl GivenServer {
+    /// Logs in at `endpoint`, which `url` names, and asks what is there.
+    pub fn open(url: &ServerUrl, endpoint: Endpoint) -> Result<Self, ServerError> {
+        let mut session = Session::open(&endpoint)?;
+        let action = "ask the server who it is";
+        let row = session.row(action, "SELECT VERSION() v, @@hostname h, @@datadir d")?;
+        let row = row.unwrap_or_default();
+        let said = |name: &str| row.get(name).map_or("", String::as_str);
+        let flavor = if said("v").contains("MariaDB") {
+            Flavor::Mariadb
+        } else {
+            Flavor::Mysql
+        };
+        if flavor != url.flavor {
+            return Err(ServerError::OtherFlavor {
+                url: url.to_string(),
+                flavor,
+            });
+        }
+        let version = ServerVersion::from_str(said("v")).map_err(|why| ServerError::Value {
+            name: "version".to_owned(),
+            value: said("v").to_owned(),
+            why,
+        })?;
+        let is_here = said("h") == rustix::system::uname().nodename().to_string_lossy();
+        let data_dir = PathBuf::from(said("d"));
+        Ok(Self {
+            url: url.clone(),
+            version,
+            data_dir: (is_here && data_dir.is_dir()).then_some(data_dir),
+            pid: process(&endpoint.address),
+            endpoint,
+        })
+    }
+
+    /// A control connection.
+    pub fn session(&self) -> Result<Session, ServerError> {
+        Session::open(&self.endpoint)
+    }
+
+    /// The server that it follows, `HOST:PORT`, if it is a replica.
+    pub fn primary(&self) -> Result<Option<String>, ServerError> {
+        let version = (self.version.major, self.version.minor, self.version.patch);
+        let query = match self.url.flavor {
+            Flavor::Mariadb => "SHOW ALL SLAVES STATUS",
+            Flavor::Mysql if version >= (8, 0, 22) => "SHOW REPLICA STATUS",
+            Flavor::Mysql => "SHOW SLAVE STATUS",
+        };
+        let row = self.session()?.row("read the replica's status", query)?;
+        Ok(row.map(|row| {
+            let of = |names: [&str; 2]| names.iter().find_map(|name| row.get(*name));
+            let host = of(["Source_Host", "Master_Host"]);
+            let port = of(["Source_Port", "Master_Port"]);
+            let text = |value: Option<&String>| value.cloned().unwrap_or_default();
+            format!("{}:{}", text(host), text(port))
+        }))
+    }
+
+    /// What the tables of its schema occupy, as the server estimates it.
+    pub fn tables_size(&self) -> Result<Bytes, ServerError> {
+        let query = format!(
+            "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS UNSIGNED) \
+             FROM information_schema.tables WHERE table_schema = '{}'",
+            self.endpoint.database.replace('\'', "''")
+        );
+        let size = self.session()?.value("ask for the tables' size", &query)?;
+        Ok(Bytes(size.unwrap_or(0)))
+    }
+}
+
+/// The server that listens on a Unix socket (unix(7), `SO_PEERCRED`); on TCP nobody says.
+fn process(address: &Address) -> Option<u32> {
+    let Address::Socket(path) = address else {
+        return None;
+    };
+    let stream = UnixStream::connect(path).ok()?;
+    let peer = rustix::net::sockopt::socket_peercred(&stream).ok()?;
+    let pid = u32::try_from(peer.pid.as_raw_nonzero().get()).ok()?;
+    // A socket may be forwarded: then this is whoever forwards it.
+    let command = Path::new("/proc").join(pid.to_string()).join("cmdline");
+    let command = fs::read_to_string(command).ok()?;
+    PROGRAMS
+        .iter()
+        .any(|program| command.contains(program))
+        .then_some(pid)
+}

@@ -1,0 +1,92 @@
+//! The servers that the user gives: opened before anything is spent, and their tables.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use weir_load::PreparePlan;
+use weir_model::{Bytes, Cell, Plan, ServerUrl};
+use weir_server::GivenServer;
+
+use super::RunOptions;
+use super::bench::Bench;
+use super::data::{DATA_SEED, LOADING_THREADS};
+use crate::{Event, StudyError};
+
+/// Logs in to all of them, and checks that the study asks nothing of them that is not theirs to give.
+pub(super) fn open(
+    plan: &Plan,
+    options: &RunOptions,
+) -> Result<BTreeMap<ServerUrl, GivenServer>, StudyError> {
+    let mut servers = BTreeMap::new();
+    for cell in &plan.cells {
+        let Some(url) = plan.server_of(cell).given else {
+            continue;
+        };
+        check_design(plan, cell, &url)?;
+        if !servers.contains_key(&url) {
+            let endpoint = weir_load::sysbench::endpoint(&url, &options.surroundings);
+            let endpoint = endpoint.map_err(|error| StudyError::Given {
+                url: url.to_string(),
+                why: error.to_string(),
+            })?;
+            servers.insert(url.clone(), GivenServer::open(&url, endpoint)?);
+        }
+        let variables = plan.variables_of(cell);
+        weir_server::check_config(&servers[&url], &variables, options.allow_config)?;
+    }
+    Ok(servers)
+}
+
+/// What only a server of Weir's own can have.
+fn check_design(plan: &Plan, cell: &Cell, url: &ServerUrl) -> Result<(), StudyError> {
+    let why = if cell.drive.is_some() {
+        "its data stay where they are, so no drive is emulated below them; leave `drive` out"
+    } else if !plan.deployment_of(cell).is_plain() {
+        "limits, replicas and the pool's state are its owner's; leave cpus, memory, replicas and pool out"
+    } else {
+        return Ok(());
+    };
+    Err(StudyError::Given {
+        url: url.to_string(),
+        why: why.to_owned(),
+    })
+}
+
+/// Makes the tables of `cell` that are missing; what they occupy, or `None` if it was stopped. Tables
+/// that are there with as many rows are used as they are, others are refused.
+pub(super) fn load(
+    bench: &Bench<'_>,
+    cell: &Cell,
+    server: &GivenServer,
+    stop: &AtomicBool,
+    on_event: &mut dyn FnMut(&Event<'_>),
+) -> Result<Option<Bytes>, StudyError> {
+    let data = bench.plan.data_of(cell);
+    let plan = PreparePlan {
+        tables: data.tables,
+        rows: data.rows,
+        threads: LOADING_THREADS,
+        seed: DATA_SEED,
+        ..PreparePlan::new(server.endpoint.clone(), data.workload)
+    };
+    let loaded = weir_load::prepare(&plan, stop, &mut |rows_done, rows_total| {
+        on_event(&Event::Loading {
+            rows_done,
+            rows_total,
+        });
+    });
+    if stop.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    loaded.map_err(|source| StudyError::Load {
+        run: format!("the tables of `{}`", server.url),
+        source: Box::new(source),
+        server: String::new(),
+    })?;
+    let size = server.tables_size()?;
+    on_event(&Event::DataReady {
+        size,
+        from_cache: false,
+    });
+    Ok(Some(size))
+}

@@ -1,0 +1,235 @@
+//! What serves a run: a private server with all that stands around it, or one that the user gives.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use weir_drive::{DriveProcess, MountOptions};
+use weir_model::{Cell, Endpoint, PoolStart};
+use weir_probe::{DriveProbe, HostProbe, Probe, ProcessProbe, ReplicaProbe, ServerProbe};
+use weir_process::{PathError, WorkDirectory};
+use weir_server::{ConfigChanges, GivenServer, PrivateServer, StartOptions};
+
+use super::bench::Bench;
+use super::commands;
+use super::data::{self, PreparedData};
+use super::drives::Drive;
+use super::replicas;
+use crate::StudyError;
+use crate::setting::without_directory;
+
+/// What serves.
+pub(super) enum Serving {
+    Private(Box<PrivateServing>),
+    Given(Box<GivenServing>),
+}
+
+/// In the order in which it must be taken down: the server, the drive that it writes to, the directory
+/// below both.
+pub(super) struct PrivateServing {
+    /// They follow the server.
+    replicas: Vec<PrivateServer>,
+    server: PrivateServer,
+    drive: Option<DriveProcess>,
+    home: WorkDirectory,
+}
+
+/// A server that the user gives, with the run's settings until it is put back.
+pub(super) struct GivenServing {
+    server: GivenServer,
+    changes: ConfigChanges,
+}
+
+impl PrivateServing {
+    /// The run's directory as the server names it.
+    fn directory(&self) -> Result<PathBuf, StudyError> {
+        let directory = self.home.path();
+        let found = directory.canonicalize();
+        Ok(found.map_err(PathError::on("find", directory))?)
+    }
+}
+
+impl Serving {
+    /// Restores `data`, mounts the drive and starts the server, and tells the commands; `None` if it was
+    /// stopped.
+    pub(super) fn start(
+        bench: &Bench<'_>,
+        cell: &Cell,
+        data: &PreparedData,
+        stop: &AtomicBool,
+    ) -> Result<Option<(Self, Vec<String>)>, StudyError> {
+        let home = data::home(bench, data)?;
+        let backing = home.path().join("backing");
+        data.snapshots.restore(&data.key, &backing.join("data"))?;
+        let mut data_root = backing.clone();
+        let mut commands = Vec::new();
+        let drive = match bench.drives.of_cell(cell) {
+            Some(drive) => {
+                data_root = home.path().join("drive");
+                let options = mount_options(bench, cell, drive, backing, data_root.clone());
+                commands.push(commands::mount(&options));
+                Some(DriveProcess::mount(&bench.options.weir, &options)?)
+            }
+            None => None,
+        };
+        let mut options = StartOptions::new(data_root.join("data"), home.path().join("server"));
+        options.variables = bench.plan.variables_of(cell);
+        let deployment = bench.plan.deployment_of(cell);
+        options.limits = deployment.limits.clone();
+        let port = replicas::prepare_primary(bench, cell, &mut options)?;
+        commands.push(commands::server(bench.server_of(cell), &options)?);
+        let watch = &mut data::watching(stop);
+        let started = PrivateServer::start_watched(bench.server_of(cell), &options, watch);
+        let Some(server) = data::unless_stopped(started)? else {
+            return Ok(None);
+        };
+        if deployment.pool == PoolStart::Warm {
+            server.session()?.load_pool()?;
+        }
+        let mut followers = Vec::new();
+        if let Some(port) = port {
+            let primary = (&server, port);
+            let lines = &mut commands;
+            let started = replicas::start(bench, cell, data, home.path(), primary, lines, stop)?;
+            let Some(started) = started else {
+                return Ok(None);
+            };
+            followers = started;
+        }
+        let serving = PrivateServing {
+            replicas: followers,
+            server,
+            drive,
+            home,
+        };
+        Ok(Some((Self::Private(Box::new(serving)), commands)))
+    }
+
+    /// Brings a server that the user gives to the settings of `cell`, and tells the statements.
+    pub(super) fn take(
+        bench: &Bench<'_>,
+        cell: &Cell,
+        server: &GivenServer,
+    ) -> Result<(Self, Vec<String>), StudyError> {
+        let allowed = bench.options.allow_config;
+        let variables = bench.plan.variables_of(cell);
+        let wanted = weir_server::check_config(server, &variables, allowed)?;
+        let mut changes = ConfigChanges::new(server, weir_server::config_log());
+        changes.apply(&wanted)?;
+        let statement = |(name, value): (&String, &String)| format!("SET GLOBAL {name} = {value}");
+        let commands = wanted.iter().map(statement).collect();
+        let serving = GivenServing {
+            server: server.clone(),
+            changes,
+        };
+        Ok((Self::Given(Box::new(serving)), commands))
+    }
+
+    /// Ends what was started, or puts back what was changed.
+    pub(super) fn end(self) -> Result<(), StudyError> {
+        match self {
+            Self::Private(_) => Ok(()),
+            Self::Given(mut given) => Ok(given.changes.put_back()?),
+        }
+    }
+
+    pub(super) fn endpoint(&self) -> Endpoint {
+        match self {
+            Self::Private(private) => private.server.endpoint(),
+            Self::Given(given) => given.server.endpoint.clone(),
+        }
+    }
+
+    pub(super) fn drive(&self) -> Option<&DriveProcess> {
+        match self {
+            Self::Private(private) => private.drive.as_ref(),
+            Self::Given(_) => None,
+        }
+    }
+
+    /// A directory on the storage that the data lie on; `None` on another host.
+    pub(super) fn directory(&self) -> Option<&Path> {
+        match self {
+            Self::Private(private) => Some(private.home.path()),
+            Self::Given(given) => given.server.data_dir.as_deref(),
+        }
+    }
+
+    /// The server's variables, free of a run's own paths.
+    pub(super) fn variables(&self) -> Result<BTreeMap<String, String>, StudyError> {
+        match self {
+            Self::Private(private) => {
+                let directory = private.directory()?;
+                Ok(without_directory(private.server.variables()?, &directory))
+            }
+            Self::Given(given) => Ok(given.server.session()?.variables()?),
+        }
+    }
+
+    /// What the server has written to its error log, free of a run's own paths; a server that the user
+    /// gives keeps its log for itself.
+    pub(super) fn server_log(&self) -> Result<String, StudyError> {
+        match self {
+            Self::Private(private) => {
+                let log = private.server.log_tail();
+                Ok(commands::anonymous(&log, &private.directory()?))
+            }
+            Self::Given(_) => Ok(String::new()),
+        }
+    }
+
+    /// Why the server no longer runs, in its own words, as far as Weir can know.
+    pub(super) fn has_exited(&mut self) -> Option<String> {
+        match self {
+            Self::Private(private) => private.server.has_exited(),
+            Self::Given(_) => None,
+        }
+    }
+
+    /// Everything that can be looked at from here.
+    pub(super) fn probes(&self) -> Vec<Box<dyn Probe>> {
+        let mut probes: Vec<Box<dyn Probe>> = vec![
+            Box::new(ProcessProbe::client()),
+            Box::new(ServerProbe::new(self.endpoint())),
+        ];
+        // This host says nothing about a server on another one.
+        if let Some(directory) = self.directory() {
+            probes.push(Box::new(HostProbe::new(Some(directory.to_owned()))));
+        }
+        let (pid, replicas) = match self {
+            Self::Private(private) => (Some(private.server.pid()), private.replicas.as_slice()),
+            Self::Given(given) => (given.server.pid, [].as_slice()),
+        };
+        if let Some(pid) = pid {
+            probes.push(Box::new(ProcessProbe::server(pid)));
+        }
+        for (number, replica) in (1..).zip(replicas) {
+            let name = format!("replica {number}");
+            probes.push(Box::new(ReplicaProbe::new(name, replica.endpoint())));
+        }
+        if let Some(drive) = self.drive() {
+            let mountpoint = drive.mountpoint().to_owned();
+            probes.push(Box::new(ProcessProbe::drive(drive.pid())));
+            probes.push(Box::new(DriveProbe::new(move || {
+                weir_drive::statistics(&mountpoint).ok()
+            })));
+        }
+        probes
+    }
+}
+
+fn mount_options(
+    bench: &Bench<'_>,
+    cell: &Cell,
+    drive: &Drive,
+    backing: PathBuf,
+    mountpoint: PathBuf,
+) -> MountOptions {
+    let data = bench.plan.data_of(cell);
+    MountOptions {
+        data_scale: data.data_scale,
+        drive_scale: data.drive_scale,
+        below_floor: bench.options.below_floor,
+        ..MountOptions::new(&drive.mounts, backing, mountpoint)
+    }
+}

@@ -1,0 +1,33 @@
+//! How to log in to servers that the user gives: option file, environment, or a question.
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use weir_load::sysbench::{self, PASSWORD_VARIABLE, Surroundings};
+use weir_model::ServerUrl;
+use weir_server::GivenServer;
+
+use crate::password;
+
+/// The user's option file, as MySQL's programs have it.
+const OPTION_FILE: &str = ".my.cnf";
+
+/// The user's option file, and the password of the environment or, if that is wanted, of the terminal.
+pub(crate) fn surroundings(ask_password: bool) -> anyhow::Result<Surroundings> {
+    let password = if ask_password {
+        Some(password::ask()?.reveal().to_owned())
+    } else {
+        std::env::var(PASSWORD_VARIABLE).ok()
+    };
+    Ok(Surroundings {
+        password,
+        option_file: std::env::var_os("HOME").map(|home| PathBuf::from(home).join(OPTION_FILE)),
+    })
+}
+
+/// Logs in to the server at `url`.
+pub(crate) fn open(url: &ServerUrl, surroundings: &Surroundings) -> anyhow::Result<GivenServer> {
+    let endpoint = sysbench::endpoint(url, surroundings);
+    let endpoint = endpoint.map_err(|error| anyhow!("cannot use `{url}` ({error})"))?;
+    Ok(GivenServer::open(url, endpoint)?)
+}

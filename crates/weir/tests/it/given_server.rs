@@ -1,0 +1,325 @@
+//! Servers that the user gives, played by a private one: loaded, read, and changed only when that is
+//! allowed.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use tempfile::TempDir;
+use weir_model::{Address, Endpoint, Flavor};
+use weir_server::{PrivateServer, testing};
+
+use crate::harness::{Output, Weir, World, signal, wait_until};
+use crate::server::crash_test;
+
+const PASSWORD: &str = "the-users-own-password";
+
+/// The user's server: private to this test, with accounts and certificates of its own.
+struct Users {
+    server: PrivateServer,
+    _directory: TempDir,
+    port: u16,
+    world: World,
+    flavor: Flavor,
+}
+
+impl Users {
+    fn new(flavor: Flavor) -> Self {
+        let world = World::new();
+        let certificate = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+        let certificate_file = world.write("server.pem", &certificate.cert.pem());
+        let key = world.write("key.pem", &certificate.signing_key.serialize_pem());
+        let tls = [
+            ("ssl_ca", certificate_file.to_str().unwrap()),
+            ("ssl_cert", certificate_file.to_str().unwrap()),
+            ("ssl_key", key.to_str().unwrap()),
+            ("innodb_flush_method", "O_DIRECT"),
+        ];
+        let (server, directory, port) = testing::start_on_tcp(flavor, &tls);
+        let mut session = server.session().unwrap();
+        for account in ["app@localhost", "app@'127.0.0.1'", "poor@localhost"] {
+            let create = format!("CREATE USER {account} IDENTIFIED BY '{PASSWORD}'");
+            session.run("create an account", &create).unwrap();
+        }
+        for grant in [
+            "GRANT ALL ON *.* TO app@localhost WITH GRANT OPTION",
+            "GRANT ALL ON *.* TO app@'127.0.0.1'",
+            "GRANT ALL ON sbtest.* TO poor@localhost",
+        ] {
+            session.run("grant", grant).unwrap();
+        }
+        for (file, user, password) in [
+            ("app.cnf", "app", PASSWORD),
+            ("poor.cnf", "poor", PASSWORD),
+            ("wrong.cnf", "app", "not-the-password"),
+        ] {
+            let text = format!("[client]\nuser = {user}\npassword = {password}\n");
+            let path = world.write(file, &text);
+            fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+        }
+        Self {
+            server,
+            _directory: directory,
+            port,
+            world,
+            flavor,
+        }
+    }
+
+    fn socket(&self) -> PathBuf {
+        match self.server.endpoint() {
+            Endpoint {
+                address: Address::Socket(path),
+                ..
+            } => path,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Its URL, with the account of an option file.
+    fn url(&self, option_file: &str) -> String {
+        format!(
+            "{}:///sbtest?option-file={}&socket={}",
+            self.flavor,
+            self.world.path(option_file).display(),
+            self.socket().display()
+        )
+    }
+
+    fn weir(&self, arguments: &[&str]) -> Weir {
+        Weir::in_world(&self.world)
+            .env("HOME", self.world.home.path())
+            .env("XDG_STATE_HOME", self.world.path("state"))
+            .args(arguments)
+    }
+
+    /// `weir run` of a study with `factor` on the server at `url`, into the folder `out`.
+    fn run(&self, url: &str, factor: &str, out: &str, more: &[&str]) -> Weir {
+        let study = self.world.write(
+            "study.toml",
+            &format!(
+                r#"
+                [study]
+                title = "Given"
+                question = "Is the user's server loaded and left as it was?"
+                [server]
+                flavor = "{url}"
+                [data]
+                workload = "oltp_read_write"
+                rows = 2_000
+                [load]
+                threads = 2
+                warmup = "0s"
+                measure = "2s"
+                [factors]
+                {factor}
+                [repeat]
+                runs = 1
+                seed = 1
+                "#
+            ),
+        );
+        let out = self.world.path(out);
+        let (study, out) = (study.to_str().unwrap(), out.to_str().unwrap());
+        self.weir(&[&["run", study, "--out", out, "--json"], more].concat())
+    }
+
+    fn value(&self, name: &str) -> String {
+        let value = self.server.session().unwrap().variable(name).unwrap();
+        value.unwrap()
+    }
+
+    /// Lines of the log of changes.
+    fn changes(&self) -> usize {
+        let log = self.world.path("state/weir/config.log");
+        fs::read_to_string(log).unwrap_or_default().lines().count()
+    }
+}
+
+/// The result that a study printed; its password must not be in it.
+fn result(output: &Output) -> Value {
+    // One run is no comparison, so a verdict is invalid.
+    assert!(matches!(output.code, Some(0 | 3)), "{}", output.stderr);
+    assert!(!output.stdout.contains(PASSWORD) && !output.stderr.contains(PASSWORD));
+    serde_json::from_str(&output.stdout).unwrap()
+}
+
+/// Messages of all findings.
+fn findings(result: &Value) -> String {
+    result["findings"].to_string()
+}
+
+fn is_loaded_and_left_as_it_was(flavor: Flavor) {
+    let users = Users::new(flavor);
+    let url = users.url("app.cnf");
+    let before = users.value("innodb_io_capacity");
+
+    // Read and loaded, over the socket: its process and its host are seen too.
+    let plain = result(&users.run(&url, "rate = [50, 60]", "plain", &[]).output());
+    let findings_of_plain = findings(&plain);
+    assert!(
+        findings_of_plain.contains("is not Weir's"),
+        "{findings_of_plain}"
+    );
+    let series = plain["runs"][0]["series"].to_string();
+    for metric in ["status.questions", "server.cpu_s", "host.cpu"] {
+        assert!(series.contains(metric), "{metric}");
+    }
+    assert_eq!(plain["plan"]["server"]["given"], url);
+    assert_eq!(plain["runs"][1]["record"]["approach"]["runs_before"], 1);
+
+    // Not changed unless that is allowed.
+    let factor = "innodb_io_capacity = [300, 400]";
+    let error = users.run(&url, factor, "refused", &[]).fails();
+    assert!(
+        error.contains("--allow-config") && error.contains("innodb_io_capacity"),
+        "{error}"
+    );
+    assert_eq!(users.changes(), 0);
+    let allowed = users
+        .run(&url, factor, "allowed", &["--allow-config"])
+        .output();
+    let runs = result(&allowed)["runs"].clone();
+    let mut seen: Vec<_> = (0..2)
+        .map(|run| runs[run]["variables"]["innodb_io_capacity"].to_string())
+        .collect();
+    seen.sort();
+    assert_eq!(seen, ["\"300\"", "\"400\""]);
+    assert_eq!(users.value("innodb_io_capacity"), before);
+    assert_eq!(users.changes(), 4, "two settings, each put back");
+
+    let restart = "innodb_flush_method = [\"fsync\", \"O_DIRECT\"]";
+    let error = users
+        .run(&url, restart, "restart", &["--allow-config"])
+        .fails();
+    assert!(error.contains("needs a restart"), "{error}");
+    let drive = "drive = [\"intel-p4610\"]";
+    let error = users.run(&url, drive, "drive", &[]).fails();
+    assert!(error.contains("no drive is emulated"), "{error}");
+    stopped_study_puts_back(&users, &url, &before);
+    what_is_missing_is_named(&users);
+    over_tls(&users);
+}
+
+fn stopped_study_puts_back(users: &Users, url: &str, before: &str) {
+    let factor = "innodb_io_capacity = [777]";
+    let child = users
+        .run(url, factor, "stopped", &["--allow-config"])
+        .spawn();
+    wait_until("the setting is changed", || {
+        users.value("innodb_io_capacity") == "777"
+    });
+    signal(child.id(), "INT");
+    let output = Output::from(child.wait_with_output().unwrap());
+    assert_eq!(output.code, Some(130), "{}", output.stderr);
+    assert_eq!(users.value("innodb_io_capacity"), before);
+}
+
+fn what_is_missing_is_named(users: &Users) {
+    let wrong = users.url("wrong.cnf");
+    let error = users.run(&wrong, "rate = [50]", "wrong", &[]).fails();
+    assert!(
+        error.contains("Access denied") && !error.contains("not-the-password"),
+        "{error}"
+    );
+    let poor = users.url("poor.cnf");
+    let read = result(&users.run(&poor, "rate = [50]", "poor", &[]).output());
+    let told = findings(&read);
+    assert!(
+        told.contains("INNODB_METRICS") && told.contains("PROCESS"),
+        "{told}"
+    );
+    let factor = "innodb_io_capacity = [300]";
+    let error = users
+        .run(&poor, factor, "poor-change", &["--allow-config"])
+        .fails();
+    assert!(error.contains("SUPER"), "{error}");
+    let other = match users.flavor {
+        Flavor::Mysql => poor.replace("mysql:", "mariadb:"),
+        Flavor::Mariadb => poor.replace("mariadb:", "mysql:"),
+    };
+    let error = users.run(&other, "rate = [50]", "other", &[]).fails();
+    assert!(error.contains("instead"), "{error}");
+}
+
+/// Load, control and probes, encrypted alike; the password from the environment.
+fn over_tls(users: &Users) {
+    let url = |mode: &str, authority: &str| {
+        format!(
+            "{}://app@127.0.0.1:{}/sbtest?ssl-mode={mode}&ssl-ca={}",
+            users.flavor,
+            users.port,
+            users.world.path(authority).display()
+        )
+    };
+    let require = "ALTER USER app@'127.0.0.1' REQUIRE SSL";
+    users
+        .server
+        .session()
+        .unwrap()
+        .run("require TLS", require)
+        .unwrap();
+    let run = |url: &str, out: &str| {
+        let weir = users.run(url, "rate = [50]", out, &[]);
+        weir.env("WEIR_MYSQL_PASSWORD", PASSWORD)
+    };
+    let verified = result(&run(&url("VERIFY_IDENTITY", "server.pem"), "tls").output());
+    assert!(
+        verified["runs"][0]["series"]
+            .to_string()
+            .contains("status.questions")
+    );
+    let other = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    users.world.write("other.pem", &other.cert.pem());
+    let error = run(&url("VERIFY_CA", "other.pem"), "tls-other").fails();
+    assert!(error.to_lowercase().contains("certificate"), "{error}");
+    let error = run(&url("DISABLED", "server.pem"), "tls-none").fails();
+    assert!(error.contains("Access denied"), "{error}");
+}
+
+#[test]
+fn a_mysql_server_of_the_users_is_loaded_and_left_as_it_was() {
+    is_loaded_and_left_as_it_was(Flavor::Mysql);
+}
+
+#[test]
+fn a_mariadb_server_of_the_users_is_loaded_and_left_as_it_was() {
+    is_loaded_and_left_as_it_was(Flavor::Mariadb);
+}
+
+/// Read by anybody who may log in; allowed with a proof only, and its owner's to make.
+fn doublewrite_is_the_owners_to_switch(flavor: Flavor) {
+    let users = Users::new(flavor);
+    let url = users.url("app.cnf");
+    let weir = |arguments: &[&str]| users.weir(&[&["server", "doublewrite"], arguments].concat());
+    let status = weir(&["status", &url]).succeeds().stdout;
+    assert!(status.contains("innodb_doublewrite = ON"), "{status}");
+    assert!(status.contains("a switch is a restart"), "{status}");
+    let error = weir(&["off", &url]).fails();
+    assert!(error.contains("nothing proves"), "{error}");
+    let test = crash_test(&flavor.to_string(), "OFF");
+    let verdict = users.world.write("test.json", &test);
+    let off = ["off", &url, "--verdict", verdict.to_str().unwrap()];
+    let told = weir(&off).succeeds().stdout;
+    let group = match flavor {
+        Flavor::Mysql => "[mysqld]",
+        Flavor::Mariadb => "[mariadbd]",
+    };
+    assert!(
+        told.contains("write `innodb_doublewrite = OFF`") && told.contains(group),
+        "{told}"
+    );
+    assert_eq!(users.value("innodb_doublewrite"), "ON");
+    assert!(!told.contains(PASSWORD));
+}
+
+#[test]
+fn doublewrite_of_a_users_mysql_server_is_the_owners_to_switch() {
+    doublewrite_is_the_owners_to_switch(Flavor::Mysql);
+}
+
+#[test]
+fn doublewrite_of_a_users_mariadb_server_is_the_owners_to_switch() {
+    doublewrite_is_the_owners_to_switch(Flavor::Mariadb);
+}
