@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test check web setup setup-tests bench-drive bench-load bench-predict bench-crash bench-web bench-restore bench-probes crash-table clean
+.PHONY: demo studies test check web setup setup-tests bench-drive bench-load bench-predict bench-crash bench-restore bench-probes bench-web crash-table clean
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)

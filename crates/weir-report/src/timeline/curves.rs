@@ -50,7 +50,7 @@ impl Curve {
             series
                 .values
                 .windows(2)
-                .all(|two| two[0].to_bits() == two[1].to_bits())
+                .all(|two| two[0].total_cmp(&two[1]).is_eq())
         })
     }
 

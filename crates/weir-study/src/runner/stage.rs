@@ -92,7 +92,7 @@ impl Stage {
             variables,
             variables_changed,
             commands,
-            self.serving.log()?,
+            self.serving.server_log()?,
         )))
     }
 

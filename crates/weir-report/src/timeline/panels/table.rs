@@ -2,7 +2,7 @@
 
 #[allow(
     clippy::wildcard_imports,
-    reason = "nearly all of them have a place here"
+    reason = "this is the table of all of them, and a test asserts it"
 )]
 use weir_model::metrics::*;
 
