@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test check web setup setup-tests bench-drive bench-load bench-predict bench-crash bench-restore bench-probes crash-table clean
+.PHONY: demo studies test check web setup setup-tests bench-drive bench-load bench-predict bench-crash bench-restore bench-probes bench-web crash-table clean
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
@@ -81,6 +81,14 @@ bench-probes:
 bench-crash: setup $(WEB)
 	cargo build --release --package weir
 	scripts/bench-crash.sh $(CURDIR)/target/bench-crash $(WEIR)
+
+# How long a reader waits for a report of 100 runs, and for `weir serve` over 2,000 runs and 10 million
+# samples, in a real browser; about 10 minutes and 2 GB of disk.
+bench-web: setup-tests $(WEB)
+	cargo build --release --package weir
+	cargo build --release --package weir-serve --example bench_store
+	cd web && npm ci --no-audit --no-fund --loglevel=error
+	scripts/bench-web.sh $(CURDIR)/target/bench-web $(WEIR)
 
 # The crash lab's table of docs/crash-lab.md: hours. It goes on where it was stopped.
 crash-table: setup $(WEB)

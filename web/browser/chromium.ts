@@ -1,8 +1,9 @@
 // The distribution's Chromium, without network, sandbox or anything that phones home.
 
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
-import { chromium, type Browser } from "playwright-core";
+import { chromium, type Browser, type Page } from "playwright-core";
 
 const FLAGS = [
   "--headless",
@@ -30,4 +31,16 @@ function executable(): string {
 
 export function launch(): Promise<Browser> {
   return chromium.launch({ executablePath: executable(), args: FLAGS });
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** What axe-core (WCAG 2.1, levels A and AA) has against the page as it is, a line each. */
+export function accessibilityProblems(page: Page): Promise<string[]> {
+  // In the browser's own world, which the page's policy does not bind.
+  return page.evaluate(`(async () => {
+    ${AXE};
+    const { violations } = await axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"] });
+    return violations.flatMap(({ id, help, nodes }) => nodes.slice(0, 3).map(({ target, failureSummary }) => [id, help, target.join(" "), failureSummary.split("\\n").slice(1, 2).join()].join(": ")));
+  })()`);
 }

@@ -6,9 +6,9 @@ import { fileURLToPath } from "node:url";
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 const SLOT = '<script type="application/json" id="weir-result">';
 
-/** The fixture, to be changed by a test. */
-export function fixture(): Record<string, unknown> {
-  return JSON.parse(readFileSync(path("../fixtures/result.json"), "utf8")) as Record<string, unknown>;
+/** A fixture, to be changed by a test: `result` of four combinations, `sweep` of buffer pools. */
+export function fixture(name: "result" | "sweep" = "result"): Record<string, unknown> {
+  return JSON.parse(readFileSync(path(`../fixtures/${name}.json`), "utf8")) as Record<string, unknown>;
 }
 
 /** Writes the report of `result` to `file`. Text is escaped as crates/weir-report/src/html.rs does. */

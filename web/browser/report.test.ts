@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { launch } from "./chromium.ts";
+import { accessibilityProblems, launch } from "./chromium.ts";
 import { fixture, writeReport } from "./report-file.ts";
 
 let browser: Browser;
@@ -42,7 +42,8 @@ async function open(result: unknown = fixture(), options: BrowserContextOptions 
     }
   });
   await page.goto(pathToFileURL(file).href);
-  // Panels are drawn when they come near.
+  // Sections are made one after the other; panels are drawn when they come near.
+  await page.locator("#setup").waitFor();
   await page.locator(".plot").first().scrollIntoViewIfNeeded();
   await page.locator(".plot canvas").first().waitFor();
   return page;
@@ -239,6 +240,117 @@ describe("a report", () => {
     expect(await page.locator("img").count()).toBe(0);
     expect(await page.title()).not.toBe("broken");
     expect(await page.locator("script").count()).toBe(2);
+    await page.context().close();
+  });
+});
+
+describe("a report of a sweep with prices", () => {
+  it("draws every figure that was published, with its data and its download", async () => {
+    const page = await open(fixture("sweep"), { viewport: { width: 1100, height: 4000 } });
+    const titles = await page.locator("figure h3").allTextContents();
+    for (const title of [
+      "Throughput against buffer pool",
+      "p95 latency against buffer pool",
+      "p99 latency against buffer pool",
+      "Throughput for money",
+      "Throughput and latency over time",
+      "Distribution of latency",
+      "Processor time of the host",
+      "InnoDB rows changed",
+      "The drive by kind of file",
+      "Write amplification",
+    ]) {
+      expect(titles).toContain(title);
+    }
+    const figures = page.locator("figure");
+    const count = await figures.count();
+    for (let index = 0; index < count; index += 1) {
+      const figure = figures.nth(index);
+      await figure.locator("details.data > summary").click();
+      await figure.locator("details.data table tbody tr").first().waitFor();
+      await figure.locator("details.data .download").waitFor();
+    }
+    const marks = await page.locator("#sweeps svg text.strong").allTextContents();
+    expect(marks).toEqual(expect.arrayContaining(["A", "B", "C"]));
+    await page.locator("#sweeps g.arrow").first().focus();
+    await expect.poll(() => page.locator(".tooltip").textContent()).toMatch(/memory|pool/);
+    await page.context().close();
+  });
+
+  it("says what money buys, and which offer is worse than another", async () => {
+    const page = await open(fixture("sweep"));
+    const bars = page.locator("#costs rect.bar");
+    await expect.poll(() => bars.count()).toBe(4);
+    await bars.last().focus();
+    await expect.poll(() => page.locator(".tooltip").textContent()).toMatch(/worse than another: 4\.12 queries\/s per EUR/);
+    await page.locator("#costs").getByRole("button", { name: "worse than another" }).click();
+    await expect.poll(() => bars.count()).toBe(3);
+    await page.context().close();
+  });
+
+  it("marks and counts stalls", async () => {
+    const page = await open(fixture("sweep"));
+    const stalled = page.locator(".panel").nth(2);
+    await stalled.scrollIntoViewIfNeeded();
+    expect(await stalled.locator(".readout-row .reading:last-child").allTextContents()).toEqual(["1", "1", "1"]);
+    await page.context().close();
+  });
+});
+
+describe("a run in a report", () => {
+  it("shows every probe on one axis, what was not measured, and variables before and after", async () => {
+    const result = fixture();
+    const runs = result["runs"] as { gaps: unknown[] }[];
+    const page = await open();
+    await page.evaluate((index) => (location.hash = `#run-${index + 1}`), runs.findIndex(({ gaps }) => gaps.length > 0));
+    await page.locator("#run .plot canvas").first().waitFor();
+    const groups = page.locator("#run details.group");
+    expect(await groups.count()).toBe(5);
+    await groups.nth(2).locator("summary").click();
+    await groups.nth(2).locator("canvas").first().waitFor();
+    await expect.poll(() => page.locator("#run").textContent()).toMatch(/Not measured.*server status/s);
+    const changes = page.locator("#run table", { hasText: "Before the load" });
+    expect(await changes.locator("tbody tr").first().textContent()).toContain("after the load");
+    await page.context().close();
+  });
+
+  it("keeps HTML in the server's log and in names of tables text", async () => {
+    const page = await open();
+    await page.evaluate(() => (location.hash = "#run-1"));
+    await page.getByText("Error log of the server").click();
+    await expect.poll(() => page.locator("#run pre").first().textContent()).toContain("Table `</script><img src=x");
+    expect(await page.locator("img").count()).toBe(0);
+    expect(await page.title()).not.toBe("broken");
+    await page.context().close();
+  });
+});
+
+describe("anybody", () => {
+  it.each([
+    ["light", "result"],
+    ["dark", "sweep"],
+  ] as const)("can read the report: %s, %s", { timeout: 120_000 }, async (colorScheme, name) => {
+    const page = await open(fixture(name), { colorScheme });
+    await page.evaluate(() => document.querySelectorAll("details").forEach((fold) => (fold.open = true)));
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.evaluate(() => (location.hash = "#run-1"));
+    await page.locator("#run .plot canvas").first().waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  it("moves through the page by keyboard in the order of reading", async () => {
+    const page = await open();
+    const order: number[] = [];
+    for (let step = 0; step < 40; step += 1) {
+      await page.keyboard.press("Tab");
+      order.push(await page.evaluate(() => (document.activeElement?.getBoundingClientRect().top ?? 0) + scrollY));
+    }
+    // Within a row of buttons or points the height may differ a little.
+    for (const [index, top] of order.entries()) {
+      expect(top).toBeGreaterThan((order[index - 1] ?? 0) - 400);
+    }
+    expect(order.at(-1)).toBeGreaterThan(order[0] ?? 0);
     await page.context().close();
   });
 });

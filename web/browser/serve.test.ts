@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { launch } from "./chromium.ts";
+import { accessibilityProblems, launch } from "./chromium.ts";
 
 const HOSTILE = "<img src=x onerror=\"document.title='broken'\">";
 const STUDY = `
@@ -18,6 +18,8 @@ question = "Does the live view live?"
 flavor = "mysql"
 [server.config]
 innodb_buffer_pool_size = "16M"
+slow_query_log = "ON"
+slow_query_log_file = "/nowhere/<img src=x onerror=document.title=1>"
 [data]
 workload = "oltp_read_write"
 tables = 1
@@ -25,7 +27,7 @@ rows = 10_000
 [load]
 threads = [2, 4]
 warmup = "1s"
-measure = "3s"
+measure = "5s"
 [repeat]
 runs = 1
 seed = 1
@@ -109,6 +111,8 @@ describe("weir serve", () => {
     await expect.poll(() => rate.textContent(), { timeout: 50_000 }).toMatch(/[1-9]/);
     const before = await rate.textContent();
     await expect.poll(() => rate.textContent(), { timeout: 20_000 }).not.toBe(before);
+    const limiter = live.locator(".now div", { hasText: "limited by" }).locator("dd");
+    await expect.poll(() => limiter.textContent(), { timeout: 20_000 }).toMatch(/[a-z]{4}/);
     await page.reload();
     await live.waitFor();
     await expect.poll(() => page.getByRole("button", { name: "Stop study" }).isVisible()).toBe(true);
@@ -131,6 +135,11 @@ describe("weir serve", () => {
     await plot.locator("canvas").waitFor();
     await plot.locator(".u-over").hover({ position: { x: 80, y: 40 } });
     await expect.poll(() => plot.locator(".reading").first().textContent()).toMatch(/\d/);
+    // What a server says, with markup in it, stays text.
+    await page.getByText("Error log of the server").click();
+    await expect.poll(() => page.locator("#run pre").first().textContent()).toContain("<img src=x");
+    expect(await page.locator("img").count()).toBe(0);
+    expect(await accessibilityProblems(page)).toEqual([]);
     await page.goto(address);
     await title.click();
     await expect.poll(() => page.locator("h1").textContent()).toBe(`Short ${HOSTILE}`);
@@ -177,6 +186,8 @@ describe("weir serve", () => {
     expect((await fetch(stop, { method: "POST" })).status).toBe(403);
     expect((await fetch(stop, { method: "POST", headers: { ...headers, origin: "http://evil.example" } })).status).toBe(403);
     expect((await fetch(stop, { headers })).status).toBe(405);
+    // A picture on a page elsewhere: it may not even make the server read.
+    expect((await fetch(`${address}/api/results`, { headers: { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" } })).status).toBe(403);
     // Nothing runs, so what is allowed to ask is told so.
     expect((await fetch(stop, { method: "POST", headers })).status).toBe(409);
     const metrics = await (await fetch(`${address}/metrics`)).text();

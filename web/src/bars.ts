@@ -4,7 +4,7 @@ import { max, sum, ticks } from "d3-array";
 import { scaleLinear } from "d3-scale";
 import { labelWidth, s } from "./dom";
 import { number, tick as tickText } from "./format";
-import { withLegend } from "./legend";
+import { drawn } from "./legend";
 import { explain } from "./tooltip";
 
 export interface Part {
@@ -23,6 +23,8 @@ export interface BarFigure {
   parts: readonly Part[];
   rows: readonly BarRow[];
   unit: string;
+  /** A value to be compared with, marked in all rows. */
+  mark?: number;
   /** Under the axis, if it is not the unit. */
   axis?: string;
 }
@@ -33,10 +35,18 @@ const AXIS = 44;
 
 export function barFigure(name: string, figure: BarFigure, ...more: Node[]): HTMLElement {
   const entries = figure.parts.map((part) => ({ label: part.name, swatch: part.color }));
-  return withLegend(name, entries, (width, isHidden) => draw(name, figure, width, isHidden), ...more);
+  return drawn(
+    {
+      name,
+      entries,
+      rows: { total: figure.rows.length, noun: "rows" },
+      draw: (width, isHidden, rows) => draw(name, { ...figure, rows: figure.rows.slice(0, rows) }, width, isHidden),
+    },
+    ...more,
+  );
 }
 
-function draw(name: string, { parts, rows, unit, axis }: BarFigure, width: number, isHidden: (part: number) => boolean): SVGElement {
+function draw(name: string, { parts, rows, unit, axis, mark }: BarFigure, width: number, isHidden: (part: number) => boolean): SVGElement {
   const sides = rows[0]?.sides.length ?? 1;
   const named = sides > 1;
   const labels = labelWidth(rows.map(({ label }) => label)) + (named ? 64 : 20);
@@ -55,6 +65,9 @@ function draw(name: string, { parts, rows, unit, axis }: BarFigure, width: numbe
       s("line", { x1: x(tick), x2: x(tick), y1: TOP, y2: bottom, class: tick === 0 ? "zero" : "grid" }),
       s("text", { x: x(tick), y: bottom + 18, class: "tick", "text-anchor": "middle" }, tickText(tick)),
     );
+  }
+  if (mark !== undefined && mark <= longest) {
+    svg.append(s("line", { x1: x(mark), x2: x(mark), y1: TOP, y2: bottom, class: "mark" }));
   }
   svg.append(s("text", { x: right, y: bottom + 36, class: "axis", "text-anchor": "end" }, axis ?? unit));
   rows.forEach(({ label, sides: values }, index) => {

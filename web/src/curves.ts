@@ -8,6 +8,8 @@ import { h, onWidth, whenNear } from "./dom";
 import { number, tick } from "./format";
 
 export interface PanelHead {
+  /** Panels of a group with a name are folded together. */
+  group: string;
   title: string;
   unit: string;
   series: readonly string[];

@@ -5,7 +5,8 @@
 // page's policy forbids, and can neither be focused by keyboard nor lay its labels out for a phone.
 
 import { scaleLog } from "d3-scale";
-import { h, labelWidth, onWidth, s } from "./dom";
+import { labelWidth, s } from "./dom";
+import { drawn } from "./legend";
 import type { Answer } from "./page";
 import { ratioDomain, ratioTicks } from "./scales";
 import { explain } from "./tooltip";
@@ -16,9 +17,13 @@ const AXIS = 44;
 
 /** The figure of all comparisons; redraws itself when its width changes. */
 export function forest(answers: readonly Answer[]): HTMLElement {
-  const box = h("div", { class: "chart forest" });
-  onWidth(box, (width) => box.replaceChildren(draw(answers, width)));
-  return box;
+  const figure = drawn({
+    name: "Comparisons",
+    rows: { total: answers.length, noun: "comparisons" },
+    draw: (width, _, rows) => draw(answers.slice(0, rows), width),
+  });
+  figure.classList.add("forest");
+  return figure;
 }
 
 function draw(answers: readonly Answer[], width: number): SVGElement {

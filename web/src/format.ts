@@ -94,3 +94,9 @@ export function fileName(title: string, figure: string): string {
     .replaceAll(/^-+|-+$/g, "");
   return `${slug.slice(0, 80)}.csv`;
 }
+
+/** Words that weir-report wrote as a sentence: a capital, unless a name stands first, and a period. */
+export function sentence(text: string): string {
+  const begin = /^[a-z]+[ :]/.test(text) ? text.slice(0, 1).toUpperCase() : text.slice(0, 1);
+  return `${begin}${text.slice(1)}.`;
+}

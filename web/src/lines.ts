@@ -4,13 +4,13 @@
 import { max, min, ticks } from "d3-array";
 import { scaleLinear, scaleLog } from "d3-scale";
 import { s } from "./dom";
-import { withLegend } from "./legend";
+import { drawn } from "./legend";
 import { explain } from "./tooltip";
 
 export interface LinePoint {
   x: number;
   y: number;
-  /** Lowest and highest repetition. */
+  /** Ends of its interval, or lowest and highest repetition. */
   low?: number | null;
   high?: number | null;
   /** What is told of it, the value first. */
@@ -35,18 +35,20 @@ export interface LineFigure {
   arrows?: readonly { line: number; y: number; from: number; to: number; says: string }[];
 }
 
+/** Lines that are shown at first; more would be a tangle. */
+const SHOWN = 7;
 const HEIGHT = 300;
 const TOP = 26;
 const BOTTOM = 46;
 const LEFT = 62;
-const RIGHT = 18;
+const RIGHT = 30;
 /** Shapes tell arms apart where colours do not. */
 const SHAPES = ["M0,-4.5a4.5,4.5 0 1,0 .01,0z", "M-4,-4h8v8h-8z", "M0,-5.5l5,9h-10z", "M0,-5.5l5.5,5.5l-5.5,5.5l-5.5,-5.5z"];
 
 /** The figure, with a legend of its lines. */
 export function lineFigure(name: string, figure: LineFigure): HTMLElement {
   const entries = figure.lines.map(({ label }, index) => ({ label, swatch: `line c${index % 7}` }));
-  return withLegend(name, entries, (width, isHidden) => draw(name, figure, width, isHidden));
+  return drawn({ name, entries, shown: SHOWN, draw: (width, isHidden) => draw(name, figure, width, isHidden) });
 }
 
 function yScale({ lines, logY }: LineFigure): (value: number) => number {

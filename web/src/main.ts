@@ -36,10 +36,8 @@ function show(): void {
   try {
     const page = parsePage(text);
     document.title = `${page.title} \u2013 Weir report`;
-    const sections = [answers, sweeps, insights, costs, sureness, limits, time, resources, drive, claims, setup]
-      .map((section) => section(page))
-      .filter((section) => section !== null);
-    const report = h("div", {}, ...sections);
+    const report = h("div", {}, answers(page));
+    inTurns(report, [sweeps, insights, costs, sureness, limits, time, resources, drive, claims, setup].map((section) => () => section(page)));
     const run = h("div", { hidden: true });
     root.replaceChildren(header(page), report, run);
     addEventListener("hashchange", () => turn(page, report, run));
@@ -50,6 +48,28 @@ function show(): void {
       h("p", { class: "failure" }, `The result in this file could not be read: ${message}. Make the report again with \`weir report\`.`),
     );
   }
+}
+
+/** Adds what `makers` make, one after the other, so that the reader never waits for all of them. */
+function inTurns(report: HTMLElement, makers: (() => HTMLElement | null)[]): void {
+  const make = (): void => {
+    const made = makers.shift()?.() ?? null;
+    if (made !== null) {
+      report.append(made);
+    }
+  };
+  const turn = (): void => {
+    make();
+    if (makers.length > 0) {
+      setTimeout(turn);
+    }
+  };
+  setTimeout(turn);
+  addEventListener("beforeprint", () => {
+    while (makers.length > 0) {
+      make();
+    }
+  });
 }
 
 /** Shows the report or, if the address names one, a run; the place in the report is kept. */

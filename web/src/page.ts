@@ -6,6 +6,8 @@
 import * as v from "valibot";
 
 const number = v.nullable(v.number());
+/** Lowest and highest repetition. */
+const range = v.nullable(v.tuple([v.number(), v.number()]));
 const texts = v.record(v.string(), v.string());
 
 export const finding = v.strictObject({
@@ -50,6 +52,8 @@ const cell = v.strictObject({
   queries_per_s_mean: number,
   queries_per_s_min: number,
   queries_per_s_max: number,
+  queries_per_s_low: number,
+  queries_per_s_high: number,
   transactions_per_s_mean: number,
   limiter: v.nullable(
     v.strictObject({
@@ -83,10 +87,13 @@ const cell = v.strictObject({
     }),
   ),
   latency_ms: v.nullable(
-    v.strictObject({ mean: number, p50: number, p95: number, p99: number, p999: number, max: number }),
+    v.strictObject({ mean: number, p50: number, p95: number, p99: number, p999: number, max: number, p95_range: range, p99_range: range }),
   ),
   errors: v.number(),
 });
+
+/** A time for which a probe gave no samples. */
+export const gap = v.strictObject({ source: v.string(), from_s: number, to_s: number, reason: v.string() });
 
 const run = v.strictObject({
   cell: v.number(),
@@ -99,6 +106,9 @@ const run = v.strictObject({
   errors: v.number(),
   limiter: v.string(),
   limiter_explanation: v.string(),
+  limiter_evidence: v.string(),
+  gaps: v.array(gap),
+  server_log: v.string(),
   commands: v.array(v.string()),
   variables_changed: texts,
   series: v.strictObject({
@@ -106,6 +116,7 @@ const run = v.strictObject({
     queries_per_s: v.array(number),
     latency_ms_p99: v.array(number),
   }),
+  stalls: v.array(v.tuple([v.number(), v.number()])),
 });
 
 const traffic = v.strictObject({
@@ -198,18 +209,23 @@ const cost = v.strictObject({
   dominated: v.boolean(),
 });
 
-const curves = v.array(v.array(v.array(number)));
+type Curves = (number | null)[][][];
 
-/** Curves of a run in buckets of equal length. */
+// Thousands of numbers that only figures read: looked at as lists, not one by one.
+const curves = v.custom<Curves>((value) => Array.isArray(value) && value.every((panel) => Array.isArray(panel) && panel.every(Array.isArray)), "curves expected");
+
+/** Curves of a run in buckets of equal length; a curve of one value has it in all of them. */
 export const timeline = v.strictObject({
   start_s: v.number(),
   step_s: v.number(),
+  buckets: v.number(),
   mean: curves,
   low: v.optional(curves),
   high: v.optional(curves),
 });
 
-export const panelHead = v.strictObject({ title: v.string(), unit: v.string(), series: v.array(v.string()) });
+/** What stands over a panel; panels of a group with a name are folded together. */
+export const panelHead = v.strictObject({ group: v.string(), title: v.string(), unit: v.string(), series: v.array(v.string()) });
 
 const page = v.strictObject({
   title: v.string(),
@@ -228,7 +244,8 @@ const page = v.strictObject({
   sweeps: v.array(sweep),
   percentiles: v.array(percentiles),
   costs: v.array(cost),
-  timelines: v.strictObject({ panels: v.array(panelHead), runs: v.array(timeline) }),
+  timelines: v.strictObject({ panels: v.array(panelHead), panels_left_out: v.number(), runs: v.array(timeline) }),
+  not_measured: v.array(v.string()),
   insights: v.array(v.string()),
   claims: v.array(claim),
   setup,
@@ -239,6 +256,7 @@ export type Answer = v.InferOutput<typeof answer>;
 export type CellSummary = v.InferOutput<typeof cell>;
 export type RunView = v.InferOutput<typeof run>;
 export type CellTraffic = v.InferOutput<typeof traffic>;
+export type Gap = v.InferOutput<typeof gap>;
 export type Sweep = v.InferOutput<typeof sweep>;
 export type Page = v.InferOutput<typeof page>;
 

@@ -1,9 +1,9 @@
 // The page of one run inside a report, under an address of its own: #run-3 is the third run made.
 
-import { h, prose } from "./dom";
-import { moment, number } from "./format";
+import { h } from "./dom";
+import { number } from "./format";
 import type { Page } from "./page";
-import { lines, pairs, runPanels, timelineColumns, timelineData } from "./run-view";
+import { runDetails, runHead, runPanels, timelineData } from "./run-view";
 
 /** Address of the run at `index` of the page's runs. */
 export const runAddress = (index: number): string => `#run-${index + 1}`;
@@ -28,26 +28,17 @@ export function runPage(page: Page, index: number): HTMLElement | null {
   };
   const others = page.runs.length;
   const neighbour = (to: number, text: string): HTMLElement | null => (to < 0 || to >= others ? null : h("a", { href: runAddress(to) }, text));
+  const left_out = page.timelines.panels_left_out;
+  const more = left_out === 0 ? "" : ` A report of ${others} runs has no room for ${left_out} more panels; \u201cweir serve\u201d shows them.`;
   return h(
     "section",
     { id: "run", "aria-labelledby": "run-title" },
     h("p", { class: "facts" }, h("a", { href: "#" }, "\u2190 All of the report"), neighbour(index - 1, "run before"), neighbour(index + 1, "run after")),
     h("h2", { id: "run-title", tabindex: -1 }, `${label}, repetition ${run.repetition}`),
-    h(
-      "p",
-      { class: "facts" },
-      h("span", {}, `run ${index + 1} of ${others}`),
-      h("span", {}, moment(run.started_at)),
-      h("span", {}, `${number(run.queries_per_s)} queries/s`),
-      h("span", {}, `p99 ${number(run.latency_ms_p99)} ms`),
-      h("span", {}, `${number(run.measured_s)} s measured`),
-    ),
-    prose(`Limited by: ${run.limiter} (${run.limiter_explanation}).`),
-    h("p", { class: "note" }, `Each point is the mean of ${number(timeline.step_s)} s. Drag over a curve to zoom, double-click to go back; click a name to hide its curve. Shaded: the warm-up.`),
+    ...runHead(run, h("span", {}, `run ${index + 1} of ${others}`)),
+    h("p", { class: "note" }, `Each point is the mean of ${number(timeline.step_s)} s. Drag over a curve to zoom, double-click to go back; click a name to hide its curve. Shaded: the warm-up.${more}`),
     runPanels(panels, timeline, { key: "run" }).element,
-    timelineData(page.title, () => timelineColumns(panels, timeline)),
-    lines("Commands of this run", run.commands),
-    pairs("Variables that the load left different", ["Variable", "Value after"], run.variables_changed),
-    pairs("Variables of the server before the load", ["Variable", "Value"], variables),
+    timelineData(page.title, panels, () => timeline),
+    ...runDetails(run, variables),
   );
 }

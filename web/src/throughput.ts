@@ -5,7 +5,7 @@ import { scaleLinear } from "d3-scale";
 import { repetitionClass, repetitionsOf } from "./colors";
 import { h, labelWidth, s } from "./dom";
 import { meanWithin, number, tick as tickText } from "./format";
-import { withLegend } from "./legend";
+import { drawn } from "./legend";
 import type { Page } from "./page";
 import { runAddress } from "./run-page";
 import { runsOf } from "./series";
@@ -19,7 +19,15 @@ export function throughput(page: Page): HTMLElement {
   const repetitions = repetitionsOf(page);
   const entries = repetitions.map((repetition) => ({ label: `repetition ${repetition}`, swatch: `dot ${repetitionClass(repetition)}` }));
   const mean = h("span", { class: "key" }, h("span", { class: "swatch mean" }), "mean of all");
-  return withLegend("Repetitions", entries, (width, isHidden) => draw(page, width, (repetition) => isHidden(repetitions.indexOf(repetition))), mean);
+  return drawn(
+    {
+      name: "Repetitions",
+      entries,
+      rows: { total: page.cells.length, noun: "combinations" },
+      draw: (width, isHidden, rows) => draw({ ...page, cells: page.cells.slice(0, rows) }, width, (repetition) => isHidden(repetitions.indexOf(repetition))),
+    },
+    mean,
+  );
 }
 
 /** Repetitions lie side by side, so that equal ones do not hide each other; pixels off the middle. */

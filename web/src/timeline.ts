@@ -5,7 +5,7 @@
 import uPlot from "uplot";
 import { property, repetitionClass } from "./colors";
 import { h, onWidth, whenNear } from "./dom";
-import { number, tick } from "./format";
+import { integer, number, tick } from "./format";
 import type { Page, RunView } from "./page";
 import { binRange, largest, onBins, runsOf, times } from "./series";
 
@@ -82,7 +82,7 @@ class Legend {
     this.element = h(
       "div",
       { class: "readout" },
-      h("div", { class: "readout-head" }, this.when, h("span", {}, "queries/s"), h("span", {}, "p99, ms")),
+      h("div", { class: "readout-head" }, this.when, h("span", {}, "queries/s"), h("span", {}, "p99, ms"), h("span", {}, "stalls")),
       ...rows,
     );
     this.show(null, null);
@@ -105,7 +105,12 @@ class Legend {
       this.values[key].push(value);
       return value;
     });
-    return h("div", { class: "readout-row" }, button, ...cells);
+    return h("div", { class: "readout-row" }, button, ...cells, h("span", { class: "reading" }, integer(run.stalls.length)));
+  }
+
+  /** The runs whose lines are shown. */
+  shown(): readonly RunView[] {
+    return this.runs.filter((_, index) => !this.hidden.has(index));
   }
 
   /** Hides and shows the lines of `chart`. */
@@ -172,7 +177,7 @@ function options(
       })),
     ],
     hooks: {
-      drawClear: [(chart) => shadeWarmup(chart, metric.key === "queries_per_s")],
+      drawClear: [(chart) => shadeWarmup(chart, metric.key === "queries_per_s"), (chart) => markStalls(chart, legend.shown())],
       setCursor: [
         (chart) => {
           const index = chart.cursor.idx;
@@ -211,3 +216,29 @@ function shadeWarmup(chart: uPlot, named: boolean): void {
   ctx.restore();
 }
 
+/** Shades the stalls of `runs`, with a bar in the colour of its repetition over each. */
+function markStalls(chart: uPlot, runs: readonly RunView[]): void {
+  const { left, top, width, height } = chart.bbox;
+  const { ctx } = chart;
+  const bar = 4 * devicePixelRatio;
+  const spans = runs.flatMap((run, row) =>
+    run.stalls.map(([from_s, to_s]) => {
+      const from = chart.valToPos(from_s, "x", true);
+      return { run, row, from, width: Math.max(chart.valToPos(to_s, "x", true) - from, bar / 2) };
+    }),
+  );
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(left, top, width, height);
+  ctx.clip();
+  // One path, so that stalls of several repetitions at one time are shaded once.
+  ctx.beginPath();
+  spans.forEach((span) => ctx.rect(span.from, top, span.width, height));
+  ctx.fillStyle = property("--stall");
+  ctx.fill();
+  for (const span of spans) {
+    ctx.fillStyle = property(`--${repetitionClass(span.run.repetition)}`);
+    ctx.fillRect(span.from, top + span.row * bar, span.width, bar);
+  }
+  ctx.restore();
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { aligned, count, fileName, meanWithin, moment, NOTHING, number, percents, tick } from "../src/format";
+import { aligned, count, fileName, meanWithin, moment, NOTHING, number, percents, sentence, tick } from "../src/format";
 
 describe("numbers", () => {
   it("have three significant digits and all of their whole part", () => {
@@ -48,6 +48,11 @@ describe("words", () => {
 
   it("count in the plural but for one", () => {
     expect([1, 2, 1200].map((amount) => count(amount, "run"))).toEqual(["1 run", "2 runs", "1,200 runs"]);
+  });
+
+  it("begin with a capital unless a name stands first", () => {
+    expect(sentence("from 1G to 2G")).toBe("From 1G to 2G.");
+    expect(sentence("intel-p4610 does")).toBe("intel-p4610 does.");
   });
 
   it("make file names of titles", () => {

@@ -12,11 +12,12 @@ it("has an address for each run and for no other", () => {
 });
 
 it("draws buckets at their middles, and gives them as columns", () => {
-  const timeline = { start_s: -2, step_s: 2, mean: [[[1, null, 3]]] };
+  const timeline = { start_s: -2, step_s: 2, buckets: 3, mean: [[[1, null, 3], [5]]] };
   expect(bucketTimes(timeline)).toEqual([-1, 1, 3]);
-  const columns = timelineColumns([{ title: "Bytes", unit: "MB/s", series: ["read"] }], timeline);
-  expect(columns.map(({ title }) => title)).toEqual(["Time since the measurement began", "Bytes: read"]);
+  const columns = timelineColumns([{ group: "", title: "Bytes", unit: "MB/s", series: ["read", "written"] }], timeline);
+  expect(columns.map(({ title }) => title)).toEqual(["Time since the measurement began", "Bytes: read", "Bytes: written"]);
   expect(columns[1]?.values).toEqual([1, null, 3]);
+  expect(columns[2]?.values).toEqual([5, 5, 5]);
 });
 
 it("has few ticks on a long logarithmic axis and enough on a short one", () => {

@@ -91,6 +91,27 @@ impl Frontier {
     ) -> Result<GroundTruth, CrashError> {
         weir_server::copy_directory(&self.directory, directory)?;
         let mut replayer = self.replayer.rebased(directory);
+        self.decide(&mut replayer, cut, seed, choice)
+    }
+
+    /// Decides over the undecided writes in the directory itself, which ends here.
+    pub(crate) fn end(
+        self,
+        cut: Cut,
+        seed: u64,
+        choice: Choice,
+    ) -> Result<GroundTruth, CrashError> {
+        let mut replayer = self.replayer.rebased(&self.directory);
+        self.decide(&mut replayer, cut, seed, choice)
+    }
+
+    fn decide(
+        &self,
+        replayer: &mut Replayer,
+        cut: Cut,
+        seed: u64,
+        choice: Choice,
+    ) -> Result<GroundTruth, CrashError> {
         let mut truth = GroundTruth::default();
         let open = self.cache.open();
         let seed = at_position(seed, self.position);

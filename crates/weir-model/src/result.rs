@@ -123,6 +123,10 @@ pub struct RunResult {
     pub drive: Option<DriveStatistics>,
     /// Every command of the run, in order: the mount, the server, the load; without secrets.
     pub commands: Vec<String>,
+    /// The end of the server's error log when the run was over; empty in results of schemas that did
+    /// not keep it.
+    #[serde(default)]
+    pub server_log: String,
     /// Latency histogram of the measurement's transactions, HdrHistogram V2, microseconds.
     #[serde(skip)]
     pub histogram: Vec<u8>,

@@ -73,6 +73,18 @@ impl Readings {
         std::mem::take(&mut self.losses)
     }
 
+    /// The last `samples` of every series.
+    pub(crate) fn latest(&self, samples: usize) -> Vec<Series> {
+        let tail = |values: &[f64]| values[values.len().saturating_sub(samples)..].to_vec();
+        let latest = |series: &Series| Series {
+            metric: series.metric.clone(),
+            instance: series.instance.clone(),
+            times_s: tail(&series.times_s),
+            values: tail(&series.values),
+        };
+        self.series.iter().map(latest).collect()
+    }
+
     pub(crate) fn into_series(self) -> Vec<Series> {
         let sampled = |series: &Series| !series.values.is_empty();
         self.series.into_iter().filter(sampled).collect()

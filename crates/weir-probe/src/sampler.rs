@@ -12,8 +12,16 @@ use crate::{Probe, ProbeError, Readings};
 #[derive(Debug)]
 pub struct Sampler {
     stop: Arc<Stop>,
+    /// What each probe sampled last.
+    latest: Vec<Latest>,
     threads: Vec<JoinHandle<(Vec<Series>, Vec<Gap>)>>,
 }
+
+/// The latest samples of one probe, for whoever looks while it goes on.
+type Latest = Arc<Mutex<Vec<Series>>>;
+
+/// Samples of a series that can be looked at while it grows.
+const LATEST: usize = 6;
 
 impl Sampler {
     /// Asks each of `probes` now and at every multiple of `interval` since `origin`, which gives
@@ -21,14 +29,30 @@ impl Sampler {
     pub fn start(probes: Vec<Box<dyn Probe>>, interval: Duration, origin: Instant) -> Self {
         let stop = Arc::new(Stop::default());
         let clock = Clock { origin, interval };
+        let latest: Vec<_> = probes.iter().map(|_| Latest::default()).collect();
         let threads = probes
             .into_iter()
-            .map(|probe| {
+            .zip(latest.iter().cloned())
+            .map(|(probe, latest)| {
                 let stop = Arc::clone(&stop);
-                thread::spawn(move || Collector::new(probe, clock).run(&stop))
+                thread::spawn(move || Collector::new(probe, clock, latest).run(&stop))
             })
             .collect();
-        Self { stop, threads }
+        Self {
+            stop,
+            latest,
+            threads,
+        }
+    }
+
+    /// The latest six samples of every series, in seconds since the origin. A probe that is waiting
+    /// for its source keeps nobody else waiting.
+    pub fn latest(&self) -> Vec<Series> {
+        let of_probe = |latest: &Latest| {
+            let series = latest.lock().unwrap_or_else(PoisonError::into_inner);
+            series.clone()
+        };
+        self.latest.iter().flat_map(of_probe).collect()
     }
 
     /// Stops and gives what was sampled, and what could not be, by time.
@@ -63,17 +87,19 @@ struct Collector {
     probe: Box<dyn Probe>,
     clock: Clock,
     readings: Readings,
+    latest: Latest,
     gaps: Vec<Gap>,
     /// The probe gave nothing the last time: its newest gap goes on.
     is_failing: bool,
 }
 
 impl Collector {
-    fn new(probe: Box<dyn Probe>, clock: Clock) -> Self {
+    fn new(probe: Box<dyn Probe>, clock: Clock, latest: Latest) -> Self {
         Self {
             probe,
             clock,
             readings: Readings::default(),
+            latest,
             gaps: Vec::new(),
             is_failing: false,
         }
@@ -109,6 +135,8 @@ impl Collector {
         match self.read() {
             Ok(time_s) => {
                 self.readings.complete(time_s);
+                *self.latest.lock().unwrap_or_else(PoisonError::into_inner) =
+                    self.readings.latest(LATEST);
                 self.is_failing = false;
             }
             Err(error) => {
@@ -264,9 +292,14 @@ mod tests {
         });
         let probes: Vec<Box<dyn Probe>> = vec![Box::new(stalling), Box::new(steady)];
         let running = Sampler::start(probes, Duration::from_millis(50), Instant::now());
-        for _ in 0..5 {
+        for _ in 0..12 {
             counted.recv_timeout(Duration::from_mins(1)).unwrap();
         }
+        // Whoever looks meanwhile does not wait either, and sees the end only.
+        let latest = running.latest();
+        let looked = times(&latest, metrics::HOST_CPU_USER);
+        assert!((1..=LATEST).contains(&looked.len()), "{looked:?}");
+        assert!(times(&latest, metrics::STATUS_QUESTIONS).is_empty());
         drop(release);
         let (series, gaps) = running.finish();
         // Not all five: on a busy machine a sample may be late, which is a gap.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use weir_model::{LatencySummary, Limiter, RunRecord, StudyResult, Utilization};
-use weir_stats::median;
+use weir_stats::{mean_interval, median};
 
 use crate::number::{Rounded, grouped, percent};
 use crate::words::{cell_label, limiter_explanation, limiter_name};
@@ -24,6 +24,9 @@ pub(crate) struct CellSummary<'a> {
     pub(crate) queries_per_s_mean: Option<Rounded>,
     pub(crate) queries_per_s_min: Option<Rounded>,
     pub(crate) queries_per_s_max: Option<Rounded>,
+    /// The 95 % interval of the mean; absent with one repetition.
+    queries_per_s_low: Option<Rounded>,
+    queries_per_s_high: Option<Rounded>,
     transactions_per_s_mean: Option<Rounded>,
     pub(crate) limiter: Option<LimiterWords>,
     pub(crate) utilization: Option<UtilizationMedian>,
@@ -111,6 +114,9 @@ pub(crate) struct LatencyMedian {
     pub(crate) p99: Option<Rounded>,
     p999: Option<Rounded>,
     max: Option<Rounded>,
+    /// Lowest and highest repetition.
+    p95_range: Option<(Rounded, Rounded)>,
+    p99_range: Option<(Rounded, Rounded)>,
 }
 
 /// One summary per cell of the plan, in the plan's order.
@@ -129,6 +135,7 @@ pub(crate) fn summaries(result: &StudyResult) -> Vec<CellSummary<'_>> {
                 .iter()
                 .map(|record| record.transactions_per_s)
                 .collect();
+            let interval = mean_interval(&rates);
             CellSummary {
                 label: cell_label(cell),
                 levels: &cell.levels,
@@ -147,6 +154,8 @@ pub(crate) fn summaries(result: &StudyResult) -> Vec<CellSummary<'_>> {
                     .copied()
                     .reduce(f64::max)
                     .and_then(Rounded::fine),
+                queries_per_s_low: interval.and_then(|(low, _)| Rounded::fine(low)),
+                queries_per_s_high: interval.and_then(|(_, high)| Rounded::fine(high)),
                 transactions_per_s_mean: mean(&transactions),
                 limiter: limiter(&records),
                 utilization: (!records.is_empty()).then(|| utilization(&records)),
@@ -216,7 +225,16 @@ fn latency(records: &[&RunRecord]) -> LatencyMedian {
         p99: of(|l| l.us_p99),
         p999: of(|l| l.us_p999),
         max: of(|l| l.us_max),
+        p95_range: range(records, |l| l.us_p95),
+        p99_range: range(records, |l| l.us_p99),
     }
+}
+
+/// Lowest and highest repetition, milliseconds.
+fn range(records: &[&RunRecord], us: fn(&LatencySummary) -> f64) -> Option<(Rounded, Rounded)> {
+    let values = || records.iter().map(|record| us(&record.latency) / 1e3);
+    let (low, high) = (values().reduce(f64::min)?, values().reduce(f64::max)?);
+    Some((Rounded::new(low, 4)?, Rounded::new(high, 4)?))
 }
 
 #[cfg(test)]

@@ -46,25 +46,29 @@ mod tests {
     use crate::sample;
     use std::path::Path;
 
-    /// The page's own tests and its browser test read this file.
-    const FIXTURE: &str = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../web/fixtures/result.json"
-    );
+    /// The page's own tests and its browser tests read these files.
+    const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/fixtures");
 
     #[test]
-    fn the_fixture_of_the_page_is_what_this_crate_writes() {
-        let mut json = page_json(&sample::study(4, 3)).unwrap();
-        json.push('\n');
-        if std::env::var_os("WEIR_UPDATE_FIXTURES").is_some() {
-            std::fs::write(FIXTURE, &json).unwrap();
+    fn the_fixtures_of_the_page_are_what_this_crate_writes() {
+        let fixtures = [
+            ("result.json", sample::study(4, 3)),
+            ("sweep.json", sample::sweep()),
+        ];
+        for (name, result) in fixtures {
+            let mut json = page_json(&result).unwrap();
+            json.push('\n');
+            let file = Path::new(FIXTURES).join(name);
+            if std::env::var_os("WEIR_UPDATE_FIXTURES").is_some() {
+                std::fs::write(&file, &json).unwrap();
+            }
+            let kept = std::fs::read_to_string(&file).unwrap_or_default();
+            assert!(
+                kept == json,
+                "web/fixtures/{name} is out of date; run `WEIR_UPDATE_FIXTURES=1 cargo test -p \
+                 weir-report` and then `npm test` in web/"
+            );
         }
-        let kept = std::fs::read_to_string(Path::new(FIXTURE)).unwrap_or_default();
-        assert!(
-            kept == json,
-            "web/fixtures/result.json is out of date; run `WEIR_UPDATE_FIXTURES=1 cargo test -p \
-             weir-report` and then `npm test` in web/"
-        );
     }
 
     #[test]

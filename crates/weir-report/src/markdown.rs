@@ -31,8 +31,11 @@ pub fn markdown(result: &StudyResult) -> String {
         push_line(&mut out, &format!("- {}", text(insight)));
     }
     push_cells(&mut out, &page);
-    if !page.findings.is_empty() {
-        push_line(&mut out, "\n## Findings of the rules\n");
+    if !page.findings.is_empty() || !page.not_measured.is_empty() {
+        push_line(
+            &mut out,
+            "\n## Findings of the rules, and what was not measured\n",
+        );
     }
     for finding in &page.findings {
         let line = format!(
@@ -42,6 +45,9 @@ pub fn markdown(result: &StudyResult) -> String {
             text(finding.message)
         );
         push_line(&mut out, &line);
+    }
+    for sentence in &page.not_measured {
+        push_line(&mut out, &format!("- {}", text(sentence)));
     }
     push_claims(&mut out, &page);
     push_line(&mut out, "\n## Set-up\n");

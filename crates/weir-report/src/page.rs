@@ -9,6 +9,7 @@ use weir_model::{Agreement, Severity, StudyResult, Utilization};
 use crate::answers::Answer;
 use crate::cells::{self, CellSummary};
 use crate::counters::{self, CounterRow};
+use crate::gaps;
 use crate::insights::{self, ratio_words};
 use crate::number::Rounded;
 use crate::percentiles::{self, Percentiles};
@@ -46,6 +47,8 @@ pub(crate) struct Page<'a> {
     percentiles: Vec<Percentiles>,
     costs: Vec<CostView<'a>>,
     timelines: Timelines,
+    /// What could not be sampled, a sentence each.
+    pub(crate) not_measured: Vec<String>,
     /// Sentences about several comparisons together.
     pub(crate) insights: Vec<String>,
     pub(crate) claims: Vec<ClaimView<'a>>,
@@ -103,6 +106,8 @@ impl<'a> Page<'a> {
 
     pub(crate) fn new(result: &'a StudyResult) -> Self {
         let step_s = runs::step_s(&result.runs);
+        let runs = runs::views(&result.runs, step_s);
+        let drawn = runs.iter().map(RunView::values).sum();
         Self {
             title: &result.plan.title,
             question: &result.plan.question,
@@ -114,14 +119,15 @@ impl<'a> Page<'a> {
             saturated_share: Utilization::SATURATED,
             cells: cells::summaries(result),
             step_s,
-            runs: runs::views(&result.runs, step_s),
+            runs,
             traffic: traffic::of(result),
             counters: counters::rows(result),
             sweeps: sweeps::of(result),
             percentiles: percentiles::of(result),
             costs: costs(result),
-            timelines: Timelines::of(&result.runs),
+            timelines: Timelines::of(&result.runs, drawn),
             is_search: result.plan.search.is_some(),
+            not_measured: gaps::sentences(result),
             insights: [searches::sentences(result), insights::sentences(result)].concat(),
             claims: claims(result),
             setup: setup::of(result),

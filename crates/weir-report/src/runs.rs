@@ -7,12 +7,16 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use weir_model::{IntervalRecord, RunResult};
+use weir_stats::{Stall, stalls};
 
+use crate::gaps::GapView;
 use crate::number::Rounded;
-use crate::words::{limiter_explanation, limiter_name};
+use crate::words::{limiter_evidence, limiter_explanation, limiter_name};
 
 /// Points of all runs together: about 0.7 MB of JSON.
 const POINTS_MAX: f64 = 60_000.0;
+/// The logs of all runs together; the result has the rest.
+const LOG_BYTES_MAX: usize = 200_000;
 /// Steps that a reader can think in, seconds.
 const STEPS_S: [f64; 10] = [1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0];
 
@@ -29,10 +33,23 @@ pub(crate) struct RunView<'a> {
     errors: u64,
     limiter: &'static str,
     limiter_explanation: &'static str,
+    limiter_evidence: String,
+    gaps: Vec<GapView<'a>>,
+    /// The end of the server's error log.
+    server_log: &'a str,
     /// Every command of the run, in order.
     commands: &'a [String],
     variables_changed: &'a BTreeMap<String, String>,
     series: Series,
+    /// Begin and end of each stall, seconds since the measurement began.
+    stalls: Vec<(f64, f64)>,
+}
+
+impl RunView<'_> {
+    /// How many values its series have.
+    pub(crate) fn values(&self) -> usize {
+        2 * self.series.queries_per_s.len()
+    }
 }
 
 /// Bin `i` of the columns covers `(first_bin + i) * step_s` up to a step later, where 0 is the
@@ -59,6 +76,7 @@ pub(crate) fn step_s(runs: &[RunResult]) -> f64 {
 /// All runs, in the order in which they were made.
 pub(crate) fn views(runs: &[RunResult], step_s: f64) -> Vec<RunView<'_>> {
     let view = |run: &RunResult| series(&run.intervals, step_s);
+    let log_bytes = LOG_BYTES_MAX / runs.len().max(1);
     runs.iter()
         .map(|run| RunView {
             cell: run.record.cell,
@@ -71,11 +89,48 @@ pub(crate) fn views(runs: &[RunResult], step_s: f64) -> Vec<RunView<'_>> {
             errors: run.record.errors,
             limiter: limiter_name(run.record.limiter),
             limiter_explanation: limiter_explanation(run.record.limiter),
+            limiter_evidence: limiter_evidence(run.record.limiter, &run.record.utilization),
+            gaps: run.gaps.iter().map(GapView::new).collect(),
+            server_log: last_lines(&run.server_log, log_bytes),
             commands: &run.commands,
             variables_changed: &run.variables_changed,
             series: view(run),
+            stalls: stalls_of(&run.intervals),
         })
         .collect()
+}
+
+/// Begin and end of each time of the measurement in which throughput was below half of its median.
+fn stalls_of(intervals: &[IntervalRecord]) -> Vec<(f64, f64)> {
+    // The middle decides, so that a late tick stays in its own second.
+    let middle_s = |interval: &IntervalRecord| interval.time_s - interval.length_s / 2.0;
+    let measured: Vec<_> = intervals.iter().filter(|one| middle_s(one) > 0.0).collect();
+    let rate = |interval: &&IntervalRecord| interval.queries as f64 / interval.length_s;
+    let rates: Vec<_> = measured.iter().map(rate).collect();
+    let found = stalls(&rates).map_or_else(Vec::new, |found| found.stalls);
+    let tenths = |time_s: f64| (time_s * 10.0).round() / 10.0;
+    let times = |stall: &Stall| {
+        let first = measured[stall.start];
+        let last = measured[stall.start + stall.seconds - 1];
+        (
+            tenths((first.time_s - first.length_s).max(0.0)),
+            tenths(last.time_s),
+        )
+    };
+    found.iter().map(times).collect()
+}
+
+/// The last whole lines of `text` in at most `bytes_max`.
+fn last_lines(text: &str, bytes_max: usize) -> &str {
+    if text.len() <= bytes_max {
+        return text;
+    }
+    // A line ends before a whole character.
+    let begin = text.bytes().enumerate().skip(text.len() - bytes_max);
+    let mut after = begin
+        .filter(|(_, byte)| *byte == b'\n')
+        .map(|(at, _)| at + 1);
+    after.next().map_or("", |begin| &text[begin..])
 }
 
 /// What a bin has gathered.
@@ -174,6 +229,25 @@ mod tests {
         assert!((step_s(&result.runs) - 1.0).abs() < 1e-9);
         result.runs[0].intervals = vec![interval(1.0, 1, 1.0); 200_000];
         assert!((step_s(&result.runs) - 5.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn seconds_below_half_of_the_median_are_stalls_and_neighbours_are_one() {
+        // The first one is the end of the warm-up.
+        let rates = [10, 100, 40, 30, 100, 110, 0, 100, 90];
+        let seconds = rates.iter().enumerate();
+        let seconds: Vec<_> = seconds
+            .map(|(at, rate)| interval(at as f64 + 0.01, *rate, 1.0))
+            .collect();
+        assert_eq!(stalls_of(&seconds), [(1.0, 3.0), (5.0, 6.0)]);
+        assert_eq!(stalls_of(&[]), []);
+    }
+
+    #[test]
+    fn the_end_of_a_long_log_is_kept_in_whole_lines() {
+        assert_eq!(last_lines("a\nb\n", 4), "a\nb\n");
+        assert_eq!(last_lines("first \u{e4}\nsecond\nlast\n", 11), "last\n");
+        assert_eq!(last_lines("one endless line", 4), "");
     }
 
     #[test]

@@ -1,16 +1,22 @@
 //! A made-up result for tests: plausible in shape, measured by nobody.
 
+mod sweep;
+mod texts;
+
 use std::collections::BTreeMap;
 
 use weir_model::{
     Agreement, Analysis, Bytes, Cell, Claim, ClaimVerdict, Comparison, DataPlan, DistributionName,
-    DriveProfile, DriveStatistics, Duration, FileKind, FileKindStatistics, Finding, Flavor,
+    DriveProfile, DriveStatistics, Duration, FileKind, FileKindStatistics, Finding, Flavor, Gap,
     IntervalRecord, LatencySummary, Limiter, LoadSettings, Method, Metric, MetricKind,
     OverallEffect, Plan, PlannedRun, Provenance, Ratio, RunRecord, RunResult, Series,
     ServerSettings, ServerVersion, Severity, StudyResult, Utilization, Verdict, WorkloadName,
     metrics,
 };
 use weir_stats::paired_log_ratio;
+
+pub(crate) use self::sweep::sweep;
+use self::texts::{SERVER_LOG, commands, variables};
 
 const WARMUP_S: u32 = 20;
 const MEASURE_S: u32 = 40;
@@ -236,11 +242,17 @@ fn run(plan: &Plan, planned: PlannedRun, measure_s: u32, noise: &mut Noise) -> R
         record: record(planned, minute, rate, measure_s),
         intervals,
         series: series(rate, measure_s),
-        gaps: Vec::new(),
+        gaps: Vec::from_iter((kind == 1 && planned.repetition == 2).then(|| Gap {
+            source: "server status".to_owned(),
+            from_s: 12.0,
+            to_s: 15.0,
+            reason: "the sample took 1.3 s, longer than the 1s between two".to_owned(),
+        })),
         variables: variables(&plan.cells[planned.cell]),
         variables_changed: strings(&[("gtid_executed", "after the load")]),
         drive: Some(drive_statistics(kind, rate, f64::from(measure_s))),
-        commands: Vec::new(),
+        commands: commands(&plan.cells[planned.cell]),
+        server_log: SERVER_LOG.to_owned(),
         histogram: Vec::new(),
     }
 }
@@ -329,24 +341,6 @@ fn series(rate: f64, measure_s: u32) -> Vec<Series> {
         series
     };
     metrics::ALL.iter().map(of).collect()
-}
-
-fn variables(cell: &Cell) -> BTreeMap<String, String> {
-    let mut variables = strings(&[
-        ("gtid_executed", ""),
-        ("innodb_buffer_pool_size", "134217728"),
-        ("innodb_flush_log_at_trx_commit", "1"),
-        ("innodb_flush_method", "O_DIRECT"),
-        ("innodb_redo_log_capacity", "268435456"),
-        // What a hostile variable would look like; every test of the page passes by it.
-        (
-            "init_connect",
-            "</script><img src=x onerror=\"document.title='broken'\">",
-        ),
-        ("sync_binlog", "1"),
-    ]);
-    variables.extend(cell.variables.clone());
-    variables
 }
 
 fn drive_statistics(kind: usize, rate: f64, measure_s: f64) -> DriveStatistics {

@@ -5,9 +5,12 @@ use weir_model::{Finding, ResultComparison, RunRecord, RunResult, StudyResult};
 
 use crate::ReportError;
 use crate::answers::Answer;
+use crate::gaps::GapView;
 use crate::number::Rounded;
 use crate::timeline::{self, PanelHead, Timeline, Window};
-use crate::words::{cell_label, flavor_name, limiter_explanation, limiter_name, severity_name};
+use crate::words::{
+    cell_label, flavor_name, limiter_evidence, limiter_explanation, limiter_name, severity_name,
+};
 
 #[derive(Serialize)]
 struct Runs<'a> {
@@ -51,9 +54,13 @@ struct RunPage<'a> {
     title: &'a str,
     #[serde(flatten)]
     line: RunLine<'a>,
+    measured_s: Option<Rounded>,
     limiter_explanation: &'static str,
+    limiter_evidence: String,
     panels: Vec<PanelHead>,
     timeline: Timeline,
+    gaps: Vec<GapView<'a>>,
+    server_log: &'a str,
     variables: &'a std::collections::BTreeMap<String, String>,
     variables_changed: &'a std::collections::BTreeMap<String, String>,
     commands: &'a [String],
@@ -98,7 +105,11 @@ pub fn run_json(
     to_json(&RunPage {
         title: &result.plan.title,
         line: RunLine::new(result, &run.record),
+        measured_s: Rounded::fine(run.record.measured_s),
         limiter_explanation: limiter_explanation(run.record.limiter),
+        limiter_evidence: limiter_evidence(run.record.limiter, &run.record.utilization),
+        gaps: run.gaps.iter().map(GapView::new).collect(),
+        server_log: &run.server_log,
         timeline: timeline::of(run, &panels, window, true),
         panels,
         variables: &run.variables,

@@ -39,6 +39,9 @@ pub fn terminal(result: &StudyResult) -> String {
     for finding in &result.findings {
         push_line(&mut out, &finding_line(finding));
     }
+    for sentence in &page.not_measured {
+        push_line(&mut out, sentence);
+    }
     out
 }
 

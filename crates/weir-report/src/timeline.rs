@@ -10,8 +10,8 @@ use serde::Serialize;
 use weir_model::RunResult;
 
 use self::curves::Point;
-use self::panels::PANELS;
-pub(crate) use self::panels::PanelHead;
+use self::panels::FIRST;
+pub(crate) use self::panels::{PanelHead, heads};
 use crate::number::Rounded;
 
 /// What part of a run is wanted, in how many buckets.
@@ -36,6 +36,7 @@ const STEP_MIN_S: f64 = 1.0;
 pub(crate) struct Timeline {
     start_s: f64,
     step_s: f64,
+    buckets: usize,
     mean: Curves,
     /// Present where buckets hold several samples and the reader can ask for more.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,20 +49,31 @@ pub(crate) struct Timeline {
 #[derive(Debug, Serialize)]
 pub(crate) struct Timelines {
     panels: Vec<PanelHead>,
+    /// Panels that a report of so many runs has no room for.
+    panels_left_out: usize,
     /// By run, in the order of the runs.
     runs: Vec<Timeline>,
 }
 
-/// Values of all curves of a report together: about 0.3 MB of JSON.
-const VALUES_MAX: usize = 60_000;
+/// Values of all curves of a report together: about 0.8 MB of JSON.
+const VALUES_MAX: usize = 140_000;
 /// Buckets of a run in a report, at most: more than a panel has pixels to tell apart.
 const REPORT_POINTS_MAX: usize = 240;
+/// Fewer buckets than these say too little; rather than that a report leaves panels out.
+const REPORT_POINTS_MIN: usize = 40;
 
 impl Timelines {
-    pub(crate) fn of(runs: &[RunResult]) -> Self {
-        let panels = heads(runs);
-        let curves: usize = panels.iter().map(|head| head.panel().series.len()).sum();
-        let points = VALUES_MAX / (curves * runs.len()).max(1);
+    /// The curves of all runs of a report that has `values` more to draw.
+    pub(crate) fn of(runs: &[RunResult], values: usize) -> Self {
+        let values = VALUES_MAX.saturating_sub(values);
+        let all = heads(runs);
+        let panels: Vec<_> = if points(&all, runs, values) >= REPORT_POINTS_MIN {
+            all.clone()
+        } else {
+            let first = all.iter().filter(|head| head.group == FIRST);
+            first.cloned().collect()
+        };
+        let points = points(&panels, runs, values);
         let window = Window {
             from_s: None,
             to_s: None,
@@ -72,29 +84,25 @@ impl Timelines {
                 .iter()
                 .map(|run| of(run, &panels, window, false))
                 .collect(),
+            panels_left_out: all.len() - panels.len(),
             panels,
         }
     }
 }
 
-type Curves = Vec<Vec<Vec<Option<Rounded>>>>;
-
-/// Titles of the panels that at least one of `runs` has samples for.
-pub(crate) fn heads<'a>(runs: impl IntoIterator<Item = &'a RunResult>) -> Vec<PanelHead> {
-    let mut found = vec![false; PANELS.len()];
-    for run in runs {
+/// Buckets with which the curves of `panels` stay within so many `values`.
+fn points(panels: &[PanelHead], runs: &[RunResult], values: usize) -> usize {
+    let of_run = |run: &RunResult| {
         let by_metric = curves::by_metric(run);
-        for (found, panel) in found.iter_mut().zip(PANELS) {
-            *found = *found
-                || panel
-                    .series
-                    .iter()
-                    .any(|series| series.is_in(run, &by_metric));
-        }
-    }
-    let present = PANELS.iter().zip(found).filter(|(_, found)| *found);
-    present.map(|(panel, _)| PanelHead::of(panel)).collect()
+        let curves = panels.iter().flat_map(|head| &head.curves);
+        let moving = curves.filter(|curve| !curve.is_flat(&by_metric));
+        moving.count()
+    };
+    values / runs.iter().map(of_run).sum::<usize>().max(1)
 }
+
+/// A value in every bucket, or one that stands for all of them.
+type Curves = Vec<Vec<Vec<Option<Rounded>>>>;
 
 /// The curves of `run` for the panels `heads`, with the extremes of each bucket if `extremes`.
 pub(crate) fn of(run: &RunResult, heads: &[PanelHead], window: Window, extremes: bool) -> Timeline {
@@ -114,23 +122,31 @@ pub(crate) fn of(run: &RunResult, heads: &[PanelHead], window: Window, extremes:
     let points = window.points.clamp(1, POINTS_MAX) as f64;
     let step_s = ((stop_s - start_s) / points).ceil().max(STEP_MIN_S);
     let buckets = ((stop_s - start_s) / step_s).ceil() as usize;
-    let series = |fold: fn(&Bucket) -> f64| {
-        let panel = |head: &PanelHead| {
-            let series = head.panel().series.iter();
-            let curve = |points: Vec<Point>| bucketed(&points, start_s, step_s, buckets, fold);
-            series
-                .map(|series| curve(series.points(run, &by_metric)))
-                .collect()
-        };
-        heads.iter().map(panel).collect::<Curves>()
+    let grid = Grid {
+        start_s,
+        step_s,
+        buckets,
+    };
+    let panel = |head: &PanelHead| -> Vec<_> {
+        let curves = head.curves.iter();
+        curves
+            .map(|curve| grid.gather(&curve.points(run, &by_metric)))
+            .collect()
+    };
+    let gathered: Vec<_> = heads.iter().map(panel).collect();
+    let folded = |fold: fn(&Bucket) -> f64| {
+        let panel =
+            |curves: &Vec<Vec<Bucket>>| curves.iter().map(|all| values(all, fold)).collect();
+        gathered.iter().map(panel).collect::<Curves>()
     };
     let extremes = extremes && step_s > STEP_MIN_S;
     Timeline {
         start_s,
         step_s,
-        mean: series(Bucket::mean),
-        low: extremes.then(|| series(|bucket| bucket.low)),
-        high: extremes.then(|| series(|bucket| bucket.high)),
+        buckets,
+        mean: folded(Bucket::mean),
+        low: extremes.then(|| folded(|bucket| bucket.low)),
+        high: extremes.then(|| folded(|bucket| bucket.high)),
     }
 }
 
@@ -156,29 +172,39 @@ impl Bucket {
     }
 }
 
-fn bucketed(
-    points: &[Point],
+/// Buckets of equal length.
+struct Grid {
     start_s: f64,
     step_s: f64,
     buckets: usize,
-    fold: fn(&Bucket) -> f64,
-) -> Vec<Option<Rounded>> {
-    let mut all = vec![Bucket::EMPTY; buckets];
-    for point in points {
-        let index = ((point.time_s - start_s) / step_s).floor();
-        if index >= 0.0
-            && let Some(bucket) = all.get_mut(index as usize)
-        {
-            bucket.count += 1;
-            bucket.sum += point.value;
-            bucket.low = bucket.low.min(point.value);
-            bucket.high = bucket.high.max(point.value);
+}
+
+impl Grid {
+    fn gather(&self, points: &[Point]) -> Vec<Bucket> {
+        let mut all = vec![Bucket::EMPTY; self.buckets];
+        for point in points {
+            let index = ((point.time_s - self.start_s) / self.step_s).floor();
+            if index >= 0.0
+                && let Some(bucket) = all.get_mut(index as usize)
+            {
+                bucket.count += 1;
+                bucket.sum += point.value;
+                bucket.low = bucket.low.min(point.value);
+                bucket.high = bucket.high.max(point.value);
+            }
         }
+        all
     }
-    // An empty bucket has no mean, and what is not finite is absent.
-    all.iter()
-        .map(|bucket| Rounded::new(fold(bucket), 4))
-        .collect()
+}
+
+/// A value of each bucket. An empty one has no mean, and what is not finite is absent.
+fn values(buckets: &[Bucket], fold: fn(&Bucket) -> f64) -> Vec<Option<Rounded>> {
+    let value = |bucket: &Bucket| Rounded::new(fold(bucket), 4);
+    let mut values: Vec<_> = buckets.iter().map(value).collect();
+    if values.iter().all(|value| *value == values[0]) {
+        values.truncate(1);
+    }
+    values
 }
 
 #[cfg(test)]
@@ -203,10 +229,16 @@ mod tests {
             point(4.5, 3.0),
             point(9.0, 7.0),
         ];
-        let by = |fold| serde_json::to_string(&bucketed(&points, 0.0, 2.0, 3, fold)).unwrap();
+        let grid = Grid {
+            start_s: 0.0,
+            step_s: 2.0,
+            buckets: 3,
+        };
+        let by = |fold| serde_json::to_string(&values(&grid.gather(&points), fold)).unwrap();
         assert_eq!(by(Bucket::mean), "[3,null,3]");
         assert_eq!(by(|bucket| bucket.low), "[1,null,3]");
         assert_eq!(by(|bucket| bucket.high), "[5,null,3]");
+        assert_eq!(by(|_| 1.0), "[1]", "one for all");
     }
 
     #[test]
@@ -216,7 +248,7 @@ mod tests {
         let heads = heads([run]);
         assert!(heads.len() > 3, "{heads:?}");
         let coarse = of(run, &heads, whole(10), true);
-        assert!((coarse.start_s + 20.0).abs() < 1.5 && coarse.mean[0][0].len() <= 10);
+        assert!((coarse.start_s + 20.0).abs() < 1.5 && coarse.buckets <= 10);
         assert!(coarse.low.is_some());
         let window = Window {
             from_s: Some(5.0),
@@ -224,10 +256,7 @@ mod tests {
             points: 400,
         };
         let fine = of(run, &heads, window, true);
-        assert_eq!(
-            (fine.start_s, fine.step_s, fine.mean[0][0].len()),
-            (5.0, 1.0, 10)
-        );
+        assert_eq!((fine.start_s, fine.step_s, fine.buckets), (5.0, 1.0, 10));
         assert!(fine.low.is_none(), "a second has one value");
     }
 }

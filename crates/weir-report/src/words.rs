@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use weir_model::{
-    Agreement, Cell, DistributionName, FileKind, Flavor, Limiter, Method, RunRecord, Scale,
-    Severity, Verdict,
+    Agreement, Cell, DistributionName, FileKind, Flavor, Limiter, Method, Scale, Severity,
+    Utilization, Verdict,
 };
 
 use crate::number::grouped;
@@ -73,16 +73,15 @@ pub fn limiter_explanation(limiter: Limiter) -> &'static str {
     }
 }
 
-/// The numbers that made a run's limiter what it is: `13.2 of 16 connections waited for commits`.
-pub fn limiter_evidence(record: &RunRecord) -> String {
-    let used = &record.utilization;
+/// The numbers that made a run's limiter what it is, or make it what it is now: `13.2 of 16 connections waited for commits`.
+pub fn limiter_evidence(limiter: Limiter, used: &Utilization) -> String {
     let connections = &used.connections;
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let at = |place: Option<f64>, what: &str| {
         let place = place.unwrap_or(0.0);
         format!("{place:.1} of {:.0} connections {what}", connections.all)
     };
-    match record.limiter {
+    match limiter {
         Limiter::ServerCpu => format!(
             "cores {} busy, {:.1} of them with the server",
             percent(used.host_cpu),
@@ -138,6 +137,19 @@ pub(crate) fn metric_name(metric: &str) -> String {
         "latency_us_p99" => "p99 latency".to_owned(),
         "latency_us_p999" => "p99.9 latency".to_owned(),
         other => other.replace("_per_s", " per second").replace('_', " "),
+    }
+}
+
+/// What one of several is called: a kind of file by its name, a core with its number.
+pub(crate) fn instance_name(per: &str, instance: &str) -> String {
+    let of_kind = |kind: &&FileKind| kind.name() == instance;
+    match per {
+        "kind of file" => FileKind::ALL.iter().find(of_kind).map_or_else(
+            || instance.to_owned(),
+            |kind| file_kind_name(*kind).to_owned(),
+        ),
+        "core" => format!("core {instance}"),
+        _ => instance.to_owned(),
     }
 }
 

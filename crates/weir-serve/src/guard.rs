@@ -4,6 +4,8 @@
 //!   whose name was made to point here (DNS rebinding) would otherwise count as this site.
 //! - Where others can reach the server, everything but the empty page needs the token: as a bearer,
 //!   or as a session that was opened with it.
+//! - A browser that asks for another site's page (Fetch Metadata) may open pages of this server and
+//!   nothing else: or any page could make it read results, while a study is measured on this host.
 //! - Whatever changes something is no GET, comes from this site (`Origin`, Fetch Metadata) and
 //!   carries a secret that only a page of this site can read (against cross-site request forgery).
 //!   See OWASP, "Cross-Site Request Forgery Prevention Cheat Sheet".
@@ -81,7 +83,14 @@ impl Guard {
             ));
         }
         if matches!(*request.method(), Method::GET | Method::HEAD) {
-            return Ok(());
+            return if is_from_elsewhere(headers) && !is_opened(headers) {
+                Err(Refusal::new(
+                    StatusCode::FORBIDDEN,
+                    "pages of other sites may link to this server, not read from it",
+                ))
+            } else {
+                Ok(())
+            };
         }
         if !is_same_site(headers, host) {
             return Err(Refusal::new(
@@ -157,8 +166,19 @@ fn is_same_site(headers: &HeaderMap, host: &str) -> bool {
         let (_, authority) = origin.split_once("://").unwrap_or_default();
         authority == host
     });
+    same_origin && !is_from_elsewhere(headers)
+}
+
+/// Whether a browser says that another site's page asks; `none` is the reader, by the address bar.
+fn is_from_elsewhere(headers: &HeaderMap) -> bool {
     let site = text(headers, &HeaderName::from_static("sec-fetch-site"));
-    same_origin && site.is_none_or(|site| matches!(site, "same-origin" | "none"))
+    site.is_some_and(|site| !matches!(site, "same-origin" | "none"))
+}
+
+/// Whether a browser opens what is asked for as a page of its own: a link was followed.
+fn is_opened(headers: &HeaderMap) -> bool {
+    let is = |name, value| text(headers, &HeaderName::from_static(name)) == Some(value);
+    is("sec-fetch-mode", "navigate") && is("sec-fetch-dest", "document")
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
@@ -243,6 +263,34 @@ mod tests {
         }
         assert_eq!(post(&[secret, ("sec-fetch-site", "cross-site")]), 403);
         assert_eq!(post(&[secret, ("sec-fetch-site", "same-origin")]), 200);
+    }
+
+    #[test]
+    fn another_site_s_page_may_link_to_a_report_and_read_nothing() {
+        let guard = guard(None);
+        let get = |headers: &[(&str, &str)]| {
+            let all: Vec<_> = [HERE].iter().chain(headers).copied().collect();
+            status(&guard, "GET", "/report/a", &all)
+        };
+        let site = ("sec-fetch-site", "cross-site");
+        let link = [
+            site,
+            ("sec-fetch-mode", "navigate"),
+            ("sec-fetch-dest", "document"),
+        ];
+        assert_eq!(get(&link), 200);
+        for (mode, dest) in [
+            ("no-cors", "image"),
+            ("cors", "empty"),
+            ("navigate", "iframe"),
+        ] {
+            let from_page = [site, ("sec-fetch-mode", mode), ("sec-fetch-dest", dest)];
+            assert_eq!(get(&from_page), 403, "{mode} {dest}");
+        }
+        // Another port of the same host is another site's page too.
+        assert_eq!(get(&[("sec-fetch-site", "same-site")]), 403);
+        assert_eq!(get(&[("sec-fetch-site", "same-origin")]), 200);
+        assert_eq!(get(&[]), 200, "Prometheus and curl do not say");
     }
 
     #[test]

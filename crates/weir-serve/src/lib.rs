@@ -9,6 +9,7 @@ mod api;
 mod conductor;
 mod error;
 mod guard;
+mod kept;
 mod library;
 mod live;
 mod openmetrics;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use weir_model::{StudyResult, Verdict};
@@ -14,24 +14,26 @@ use weir_store::Store;
 use weir_study::{PROGRESS_FILE, RESULT_FILE};
 
 use crate::answer::Refusal;
+use crate::kept::{Kept, Stamp, stamp};
 
 /// How deep results may lie below the folder.
 const DEPTH_MAX: usize = 3;
 /// The folder is walked no more often than this.
 const WALK_INTERVAL: Duration = Duration::from_secs(2);
 /// Reports that are kept; one of a hundred runs has a megabyte.
-const REPORTS_MAX: usize = 8;
-
-/// Length and time of a file: what tells one content from the next.
-type Stamp = (u64, Option<SystemTime>);
+const REPORTS_MAX: usize = 16;
+/// Results that are kept without their samples, to be compared.
+const COMPARED_MAX: usize = 4;
+/// A result that takes longer to read has its report made before anybody asks for it.
+const SLOW: Duration = Duration::from_millis(50);
 
 /// All results below one folder.
 #[derive(Debug)]
 pub(crate) struct Library {
     root: PathBuf,
     shelf: Mutex<Shelf>,
-    /// Name -> report of the file with that stamp, oldest first.
-    reports: Mutex<Vec<(String, Stamp, Arc<str>)>>,
+    reports: Kept<Arc<str>>,
+    compared: Kept<Arc<StudyResult>>,
 }
 
 #[derive(Debug, Default)]
@@ -77,7 +79,8 @@ impl Library {
         Self {
             root,
             shelf: Mutex::default(),
-            reports: Mutex::default(),
+            reports: Kept::new(REPORTS_MAX),
+            compared: Kept::new(COMPARED_MAX),
         }
     }
 
@@ -112,18 +115,24 @@ impl Library {
     pub(crate) fn report(&self, name: &str) -> Result<Arc<str>, Refusal> {
         let file = self.file(name)?;
         let stamp = stamp(&file);
-        let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it = |kept: &&(String, Stamp, Arc<str>)| kept.0 == name && kept.1 == stamp;
-        if let Some(kept) = reports.iter().find(is_it) {
-            return Ok(Arc::clone(&kept.2));
+        if let Some(page) = self.reports.get(name, stamp) {
+            return Ok(page);
         }
         let page: Arc<str> = weir_report::html(&weir_study::read_result(&file)?)?.into();
-        reports.retain(|kept| kept.0 != name);
-        if reports.len() == REPORTS_MAX {
-            reports.remove(0);
-        }
-        reports.push((name.to_owned(), stamp, Arc::clone(&page)));
+        self.reports.put(name, stamp, Arc::clone(&page));
         Ok(page)
+    }
+
+    /// The result called `name` without its samples, judged.
+    pub(crate) fn to_compare(&self, name: &str) -> Result<Arc<StudyResult>, Refusal> {
+        let file = self.file(name)?;
+        let stamp = stamp(&file);
+        if let Some(result) = self.compared.get(name, stamp) {
+            return Ok(result);
+        }
+        let result = Arc::new(weir_study::read_for_comparison(&file)?);
+        self.compared.put(name, stamp, Arc::clone(&result));
+        Ok(result)
     }
 
     /// Judges one result that was not yet, the latest first; whether there was one.
@@ -138,8 +147,17 @@ impl Library {
             return false;
         };
         // Reading takes long; nobody waits for it.
+        let began = Instant::now();
         match weir_study::read_result(&entry.file) {
-            Ok(result) => entry.summary.judged(&result),
+            Ok(result) => {
+                entry.summary.judged(&result);
+                if began.elapsed() >= SLOW
+                    && let Ok(page) = weir_report::html(&result)
+                {
+                    let name = &entry.summary.name;
+                    self.reports.put(name, entry.stamp, page.into());
+                }
+            }
             Err(error) => entry.summary.problem = Some(error.to_string()),
         }
         entry.is_judged = true;
@@ -256,15 +274,6 @@ fn find(folder: &Path, name: &str, depth: usize, found: &mut Vec<(String, PathBu
         };
         find(&entry.path(), &name, depth + 1, found);
     }
-}
-
-fn stamp(file: &Path) -> Stamp {
-    let metadata = fs::metadata(file).ok();
-    let length = metadata.as_ref().map_or(0, fs::Metadata::len);
-    (
-        length,
-        metadata.and_then(|metadata| metadata.modified().ok()),
-    )
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! What is running now, in the words and numbers of the page.
 
 use serde::Serialize;
-use weir_report::limiter_name;
-use weir_study::{FinishedRun, Progress, ProgressFile, RunInProgress, Second, Step};
+use weir_report::{limiter_evidence, limiter_explanation, limiter_name};
+use weir_study::{FinishedRun, Limits, Progress, ProgressFile, RunInProgress, Second, Step};
 
 use crate::conductor::OwnStudy;
 use crate::library::Library;
@@ -41,6 +41,15 @@ struct Run {
     label: String,
     repetition: u32,
     seconds: Vec<Second>,
+    limits: Option<LimitsNow>,
+}
+
+/// What limits a run at present, in words.
+#[derive(Debug, PartialEq, Serialize)]
+struct LimitsNow {
+    limiter: &'static str,
+    explanation: &'static str,
+    evidence: String,
 }
 
 #[derive(Debug, PartialEq, Serialize)]
@@ -103,6 +112,17 @@ impl From<RunInProgress> for Run {
             label: run.label,
             repetition: run.repetition,
             seconds: run.seconds,
+            limits: run.limits.as_ref().map(LimitsNow::from),
+        }
+    }
+}
+
+impl From<&Limits> for LimitsNow {
+    fn from(limits: &Limits) -> Self {
+        Self {
+            limiter: limiter_name(limits.limiter),
+            explanation: limiter_explanation(limits.limiter),
+            evidence: limiter_evidence(limits.limiter, &limits.utilization),
         }
     }
 }

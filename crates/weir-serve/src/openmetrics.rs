@@ -134,6 +134,7 @@ mod tests {
                 latency_ms_p95: 20.0,
                 latency_ms_p99: 40.0,
             }],
+            limits: None,
         });
         progress
     }

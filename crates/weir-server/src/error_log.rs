@@ -1,9 +1,10 @@
-//! What a server says in its error log when it fails, in one line.
+//! What a server says in its error log: when it fails, in one line; and the log's end.
 //!
 //! MySQL 8 and later: `TIME THREAD [ERROR] [MY-000067] [Server] unknown variable 'x=1'.`; MariaDB
 //! and MySQL 5.7: `TIME THREAD [ERROR] mariadbd: unknown variable 'x=1'`.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// Consequences of any failure. They are passed over wherever they stand.
@@ -24,6 +25,30 @@ pub(crate) fn cause(path: &Path) -> String {
         Ok(bytes) => cause_in(&String::from_utf8_lossy(&bytes)),
         Err(error) => format!("its error log `{}` is unreadable: {error}", path.display()),
     }
+}
+
+/// The end of the log at `path`: whole lines of at most `bytes_max`, under a line that says how much
+/// stood before them. Empty if there is no log: nobody fails for want of it.
+pub(crate) fn tail(path: &Path, bytes_max: u64) -> String {
+    read_tail(path, bytes_max).unwrap_or_default()
+}
+
+fn read_tail(path: &Path, bytes_max: u64) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let begin = length.saturating_sub(bytes_max);
+    file.seek(SeekFrom::Start(begin))?;
+    let mut bytes = Vec::new();
+    file.take(bytes_max).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    if begin == 0 {
+        return Ok(text.into_owned());
+    }
+    let (cut, whole) = text.split_once('\n').unwrap_or(("", &text));
+    let left_out = begin + cut.len() as u64;
+    Ok(format!(
+        "[{left_out} bytes before this are left out]\n{whole}"
+    ))
 }
 
 /// The first error is the cause; later ones follow from it, and some of them mislead.
@@ -64,7 +89,9 @@ fn last_line(log: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::cause_in;
+    use std::fs;
+
+    use super::{cause_in, tail};
 
     #[test]
     fn the_cause_stands_before_its_consequences() {
@@ -83,6 +110,19 @@ mod tests {
         assert_eq!(
             cause_in(mariadb),
             "InnoDB: Unable to lock ./ibdata1 error: 11"
+        );
+    }
+
+    #[test]
+    fn the_end_of_a_log_is_whole_lines_and_says_what_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("error.log");
+        assert_eq!(tail(&path, 10), "", "no log");
+        fs::write(&path, "first line\nsecond\nthird\n").unwrap();
+        assert_eq!(tail(&path, 100), "first line\nsecond\nthird\n");
+        assert_eq!(
+            tail(&path, 14),
+            "[10 bytes before this are left out]\nsecond\nthird\n"
         );
     }
 

@@ -28,6 +28,9 @@ pub(crate) use settings::SOCKET_PATH_BYTES_MAX;
 pub use settings::{Life, StartOptions};
 use settings::{canonical, free_socket, option_text, socket_path};
 
+/// What is kept of an error log: a start, and some hundred warnings.
+const LOG_TAIL_BYTES: u64 = 64 << 10;
+
 /// How long a server may take to greet while it starts.
 const GREETING: Duration = Duration::from_secs(10);
 
@@ -203,6 +206,12 @@ impl PrivateServer {
     /// Its error log.
     pub fn error_log(&self) -> &Path {
         &self.error_log
+    }
+
+    /// The end of its error log, at most 64 KiB, without the account's password.
+    pub fn log_tail(&self) -> String {
+        let log = error_log::tail(&self.error_log, LOG_TAIL_BYTES);
+        log.replace(self.password.reveal(), "***")
     }
 
     /// A control connection.

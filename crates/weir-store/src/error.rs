@@ -29,8 +29,8 @@ pub enum StoreError {
     },
     /// Written by another Weir.
     #[error(
-        "`{path}` has result schema {version}, this weir reads {} and {}; use the weir that wrote it",
-        crate::SCHEMA_VERSION - 1,
+        "`{path}` has result schema {version}, this weir reads {} to {}; use the weir that wrote it",
+        crate::EARLIER[0].0,
         crate::SCHEMA_VERSION
     )]
     Version {

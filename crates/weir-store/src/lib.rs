@@ -15,11 +15,14 @@ use rusqlite::{Connection, OpenFlags};
 
 pub use error::StoreError;
 
-/// Version of the schema that this crate writes. It reads the one before as well.
-pub const SCHEMA_VERSION: i64 = 3;
+/// Version of the schema that this crate writes. It reads earlier ones as well.
+pub const SCHEMA_VERSION: i64 = 4;
 
-/// What lets a result of the schema before be read as one of this.
-const PREVIOUS_AS_CURRENT: &str = include_str!("schema-2-as-3.sql");
+/// Earlier schemas that can be read, each with what lets a result of it be read as one of the next.
+const EARLIER: [(i64, &str); 2] = [
+    (2, include_str!("schema-2-as-3.sql")),
+    (3, include_str!("schema-3-as-4.sql")),
+];
 
 /// How long to wait for another program that uses the file.
 const BUSY_TIMEOUT: Duration = Duration::from_mins(1);
@@ -34,7 +37,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the result at `path` for reading and appending; one of the schema before for reading.
+    /// Opens the result at `path` for reading and appending; one of an earlier schema for reading.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         if !path.is_file() {
             return Err(StoreError::Missing {
@@ -52,21 +55,20 @@ impl Store {
         let patience = store.connection.busy_timeout(BUSY_TIMEOUT);
         patience.map_err(store.error("open"))?;
         let version = store.schema_version()?;
-        match SCHEMA_VERSION - version {
-            0 => Ok(store),
-            1 => {
-                let views = store.connection.execute_batch(PREVIOUS_AS_CURRENT);
-                views.map_err(store.error("read"))?;
-                Ok(Self {
-                    is_current: false,
-                    ..store
-                })
-            }
-            _ => Err(StoreError::Version {
+        if !(EARLIER[0].0..=SCHEMA_VERSION).contains(&version) {
+            return Err(StoreError::Version {
                 path: path.to_owned(),
                 version,
-            }),
+            });
         }
+        for (_, views) in EARLIER.iter().filter(|(earlier, _)| *earlier >= version) {
+            let made = store.connection.execute_batch(views);
+            made.map_err(store.error("read"))?;
+        }
+        Ok(Self {
+            is_current: version == SCHEMA_VERSION,
+            ..store
+        })
     }
 
     /// Where it is.

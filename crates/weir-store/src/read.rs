@@ -22,14 +22,23 @@ impl Store {
     pub fn read(&self) -> Result<StudyResult, StoreError> {
         let mut result = self.header()?;
         let cells: Vec<_> = (0..result.plan.cells.len()).collect();
-        result.runs = self.runs_of(&cells)?;
+        result.runs = self.runs_of(&cells, Parts::All)?;
+        Ok(result)
+    }
+
+    /// The result without samples, gaps, histograms and logs: what two results are compared by, a
+    /// small part of the file.
+    pub fn read_without_samples(&self) -> Result<StudyResult, StoreError> {
+        let mut result = self.header()?;
+        let cells: Vec<_> = (0..result.plan.cells.len()).collect();
+        result.runs = self.runs_of(&cells, Parts::WithoutSamples)?;
         Ok(result)
     }
 
     /// The result with the runs of `cells` only: what a comparison of two of thousands needs.
     pub fn read_cells(&self, cells: &[usize]) -> Result<StudyResult, StoreError> {
         let mut result = self.header()?;
-        result.runs = self.runs_of(cells)?;
+        result.runs = self.runs_of(cells, Parts::All)?;
         Ok(result)
     }
 
@@ -92,7 +101,7 @@ impl Store {
             return Ok(None);
         };
         let variables = self.read_variables(row.variable_set)?;
-        self.read_run(row, variables).map(Some)
+        self.read_run(row, variables, Parts::All).map(Some)
     }
 
     pub(crate) fn schema_version(&self) -> Result<i64, StoreError> {
@@ -102,7 +111,7 @@ impl Store {
             .map_err(self.error("read"))
     }
 
-    fn runs_of(&self, cells: &[usize]) -> Result<Vec<RunResult>, StoreError> {
+    fn runs_of(&self, cells: &[usize], parts: Parts) -> Result<Vec<RunResult>, StoreError> {
         let sql = format!("{RUN_ROWS} WHERE cell IN (SELECT value FROM json_each(?)) ORDER BY id");
         let wanted = serde_json::json!(cells).to_string();
         let rows = self.collect(&sql, [wanted], RunRow::of)?;
@@ -114,7 +123,7 @@ impl Store {
                     Entry::Vacant(new) => new.insert(self.read_variables(row.variable_set)?),
                 };
                 let variables = variables.clone();
-                self.read_run(row, variables)
+                self.read_run(row, variables, parts)
             })
             .collect()
     }
@@ -123,6 +132,7 @@ impl Store {
         &self,
         row: RunRow,
         variables: BTreeMap<String, String>,
+        parts: Parts,
     ) -> Result<RunResult, StoreError> {
         let id = row.id;
         let drive = row
@@ -131,21 +141,25 @@ impl Store {
             .map(|text| decode(&self.path, "run.drive", text))
             .transpose()?;
         let (record, commands) = self.read_record(row)?;
-        let histogram = "SELECT data FROM histogram WHERE run = ?";
-        let histogram = self
-            .connection
-            .query_row(histogram, [id], |row| row.get::<_, Vec<u8>>(0));
-        Ok(RunResult {
+        let mut run = RunResult {
             record,
             intervals: self.read_intervals(id)?,
-            series: self.read_series(id)?,
-            gaps: self.read_gaps(id)?,
+            series: Vec::new(),
+            gaps: Vec::new(),
             variables,
             variables_changed: self.read_changed(id)?,
             drive,
             commands: decode(&self.path, "run.commands", &commands)?,
-            histogram: histogram.map_err(self.error("read"))?,
-        })
+            server_log: String::new(),
+            histogram: Vec::new(),
+        };
+        if let Parts::All = parts {
+            run.series = self.read_series(id)?;
+            run.gaps = self.read_gaps(id)?;
+            run.server_log = self.read_server_log(id)?;
+            run.histogram = self.read_histogram(id)?;
+        }
+        Ok(run)
     }
 
     /// A run's record, and its commands as they are stored.
@@ -226,6 +240,19 @@ impl Store {
         })
     }
 
+    fn read_histogram(&self, run: i64) -> Result<Vec<u8>, StoreError> {
+        let sql = "SELECT data FROM histogram WHERE run = ?";
+        let found = self.connection.query_row(sql, [run], |row| row.get(0));
+        found.map_err(self.error("read"))
+    }
+
+    /// What the server wrote; nothing where nothing was kept.
+    fn read_server_log(&self, run: i64) -> Result<String, StoreError> {
+        let sql = "SELECT text FROM server_log WHERE run = ?";
+        let texts = self.collect(sql, [run], |row| row.get(0))?;
+        Ok(texts.into_iter().next().unwrap_or_default())
+    }
+
     fn read_variables(&self, set: i64) -> Result<BTreeMap<String, String>, StoreError> {
         let sql = "SELECT name, value FROM variable WHERE variable_set = ?";
         let pairs = self.collect(sql, [set], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -252,6 +279,13 @@ impl Store {
         };
         read().map_err(self.error("read"))
     }
+}
+
+/// What is read of a run.
+#[derive(Debug, Clone, Copy)]
+enum Parts {
+    All,
+    WithoutSamples,
 }
 
 /// A row of table `run`, before its JSON is read.

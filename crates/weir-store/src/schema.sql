@@ -1,4 +1,4 @@
--- Schema 3 of a result; docs/result.md describes it. All times in seconds since the measurement began unless named otherwise.
+-- Schema 4 of a result; docs/result.md describes it. All times in seconds since the measurement began unless named otherwise.
 
 CREATE TABLE study (
     only_row       INTEGER PRIMARY KEY CHECK (only_row = 1),
@@ -40,6 +40,12 @@ CREATE TABLE run (
 CREATE TABLE histogram (
     run  INTEGER PRIMARY KEY REFERENCES run (id),
     data BLOB NOT NULL                          -- HdrHistogram V2, microseconds, transactions
+);
+
+-- The end of the server's error log, apart for the same reason.
+CREATE TABLE server_log (
+    run  INTEGER PRIMARY KEY REFERENCES run (id),
+    text TEXT NOT NULL
 );
 
 CREATE TABLE interval (

@@ -134,6 +134,7 @@ fn run(repetition: u32) -> RunResult {
             ..DriveStatistics::default()
         }),
         commands: vec!["mysqld --defaults-file=(run)/my.cnf".into()],
+        server_log: "ready for connections\n".into(),
         histogram: vec![1, 2, 3],
     }
 }
@@ -162,6 +163,15 @@ fn what_is_written_is_read() {
     };
     assert_eq!(store.read().unwrap(), expected);
     assert_eq!(store.completed().unwrap(), [(0, 1), (0, 2)]);
+    let light = store.read_without_samples().unwrap();
+    let expected = RunResult {
+        series: vec![],
+        gaps: vec![],
+        server_log: String::new(),
+        histogram: vec![],
+        ..run(1)
+    };
+    assert_eq!(light.runs[0], expected);
 }
 
 #[test]
@@ -255,7 +265,7 @@ fn a_result_of_the_schema_before_is_read_and_not_changed() {
     assert_eq!(first.record.limiter, Limiter::ServerCpu);
     assert_eq!(first.variables["innodb_doublewrite"], "ON");
     assert_eq!(second.variables["innodb_doublewrite"], "OFF");
-    assert!(first.gaps.is_empty());
+    assert!(first.gaps.is_empty() && first.server_log.is_empty());
     assert_eq!(first.variables.len() + second.variables.len(), 1208);
     let samples = |run: &RunResult| {
         run.series

@@ -120,6 +120,8 @@ fn insert_run(transaction: &Transaction<'_>, run: &RunResult) -> rusqlite::Resul
     let id = transaction.last_insert_rowid();
     let sql = "INSERT INTO histogram VALUES (?, ?)";
     transaction.execute(sql, params![id, run.histogram])?;
+    let sql = "INSERT INTO server_log VALUES (?, ?)";
+    transaction.execute(sql, params![id, run.server_log])?;
     insert_intervals(transaction, id, run)?;
     insert_series(transaction, id, run)?;
     insert_changed(transaction, id, run)

@@ -39,12 +39,12 @@ pub use event::Event;
 pub use file::StudyFile;
 pub use foresight::prospects;
 pub use progress::{
-    FinishedRun, PROGRESS_FILE, Progress, ProgressFile, RunInProgress, Second, Step,
+    FinishedRun, Limits, PROGRESS_FILE, Progress, ProgressFile, RunInProgress, Second, Step,
 };
 pub use reduced::reduced;
 pub use resolve::{Overrides, resolve};
 pub use rules::{RULES, Rule, findings_of_design, rules_as_markdown};
 pub use runner::{RunOptions, RunOutcome, run};
 pub use schedule::expected_runs;
-pub use two_results::{compare_results, read_factor};
+pub use two_results::{compare_results, read_factor, read_for_comparison};
 pub use workload::settings as workload_settings;

@@ -5,4 +5,4 @@ mod file;
 mod state;
 
 pub use file::{PROGRESS_FILE, ProgressFile};
-pub use state::{FinishedRun, Progress, RunInProgress, Second, Step};
+pub use state::{FinishedRun, Limits, Progress, RunInProgress, Second, Step};

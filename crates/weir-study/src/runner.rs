@@ -12,6 +12,7 @@ mod drives;
 mod given;
 mod host;
 mod limiter;
+mod live;
 mod place;
 mod replicas;
 mod serving;

@@ -25,6 +25,12 @@ const RESULT: &str = "result";
 const FIRST: &str = "A";
 const SECOND: &str = "B";
 
+/// Reads the result at `path` (its folder or its file) with what [`compare_results`] looks at.
+pub fn read_for_comparison(path: &Path) -> Result<StudyResult, StudyError> {
+    let store = Store::open(&result_file(path))?;
+    Ok(judge(store.read_without_samples()?, Pairing::Repetition))
+}
+
 /// Reads the result at `path` with the runs of the cells that levels of `factor` are compared in
 /// where other factors are `at` given levels, and judges it.
 pub fn read_factor(

@@ -62,7 +62,7 @@ impl Lines {
                 };
                 eprintln!("data set: {size} {origin}");
             }
-            Event::RunStarted { .. } | Event::Interval(_) => {}
+            Event::RunStarted { .. } | Event::Interval(_) | Event::Limiter(..) => {}
             Event::RunFinished {
                 position,
                 total,
@@ -75,7 +75,7 @@ impl Lines {
                 record.queries_per_s,
                 record.latency.us_p99 / 1e3,
                 weir_report::limiter_name(record.limiter),
-                weir_report::limiter_evidence(record)
+                weir_report::limiter_evidence(record.limiter, &record.utilization)
             ),
         }
     }

@@ -44,6 +44,7 @@ function amplification(page: Page): HTMLElement | null {
       parts: [{ name: "bytes on the media per byte written", color: "c0" }],
       rows: rows.map((cell, index) => ({ label: labels[index] ?? "", sides: [{ name: "", values: [cell.media_bytes_per_host_byte] }] })),
       unit: "bytes per byte",
+      mark: 1,
     }),
     columns: [
       { title: "Combination", values: labels },
@@ -103,7 +104,7 @@ function emulation(page: Page): HTMLElement {
       "p",
       { class: "note" },
       "Stored: after the drive's compression. Media: after compression and garbage collection. Lateness: how much later " +
-        "than the profile says an operation completed, worst repetition. Late: more than 10 \u00b5s and 5 % later.",
+        "than the profile says an operation completed, worst repetition. Late: more than 10\u00a0\u00b5s and 5\u00a0% later.",
     ),
     late.length === 0
       ? null

@@ -74,7 +74,7 @@ function limitColumns(page: Page): Column[] {
 }
 
 function latencies(page: Page): HTMLElement {
-  const column = (title: string, key: keyof Latency): Column => ({
+  const column = (title: string, key: Exclude<keyof Latency, "p95_range" | "p99_range">): Column => ({
     title,
     unit: "ms",
     values: page.cells.map((cell) => cell.latency_ms?.[key] ?? null),

@@ -1,7 +1,7 @@
 // How sure is it, and why: repetitions, order, and what the rules found.
 
 import { h, prose } from "../dom";
-import { count, number } from "../format";
+import { count, number, sentence } from "../format";
 import type { Page } from "../page";
 import { repetitionsOf } from "../colors";
 import { section } from "./section";
@@ -56,5 +56,6 @@ export function sureness(page: Page): HTMLElement {
     findings.length === 0
       ? h("p", { class: "prose" }, "The rules found nothing to object to.")
       : h("ul", { class: "findings" }, ...findings),
+    ...page.not_measured.map((text) => h("div", { class: "prose" }, prose(sentence(text)))),
   );
 }

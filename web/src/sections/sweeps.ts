@@ -26,16 +26,16 @@ function figures(page: Page, sweep: Sweep): HTMLElement[] {
   const throughput = figure(page.title, {
     title: `Throughput against ${against}`,
     note: sweep.is_bytes
-      ? "Means of the repetitions, with their range. A: the data fit into the pool. B: they just do. C: they are three times the pool. " +
+      ? "Means of the repetitions, with their 95 % interval. A: the data fit into the pool. B: they just do. C: they are three times the pool. " +
         "An arrow leads from a drive's pool to the pool with which the first drive does as well."
-      : "Means of the repetitions, with their range. Click an arm to hide it.",
+      : "Means of the repetitions, with their 95 % interval. Click an arm to hide it.",
     body: lineFigure(`Throughput against ${against}`, throughputLines(page, sweep)),
     columns: columns(page, sweep),
   });
   const latency = (["p95", "p99"] as const).map((percentile) =>
     figure(page.title, {
       title: `${percentile} latency against ${against}`,
-      note: "Medians of the repetitions, on a logarithmic axis.",
+      note: "Medians of the repetitions, with their range, on a logarithmic axis.",
       body: lineFigure(`${percentile} latency against ${against}`, latencyLines(page, sweep, percentile)),
       columns: columns(page, sweep),
     }),
@@ -53,6 +53,9 @@ function lines(page: Page, sweep: Sweep, point: (cell: CellSummary, level: strin
     }),
   }));
 }
+
+/** `95 % interval 4,200 to 4,600`. */
+const interval = (low: number | null, high: number | null): string => (low === null || high === null ? "one repetition, no interval" : `95 % interval ${number(low)} to ${number(high)}`);
 
 function axis(sweep: Sweep): Pick<LineFigure, "xTicks" | "xTitle"> {
   const places = new Map(sweep.arms.flatMap((arm) => arm.points.map(({ x }) => [x, sweep.is_bytes ? gibibytes(x) : tick(x)] as const)));
@@ -77,9 +80,9 @@ function throughputLines(page: Page, sweep: Sweep): LineFigure {
         ? null
         : {
             y: cell.queries_per_s_mean,
-            low: cell.queries_per_s_min,
-            high: cell.queries_per_s_max,
-            says: [`${meanWithin(cell.queries_per_s_mean, cell.queries_per_s_min, cell.queries_per_s_max)} queries/s`, `${level}${unit}`],
+            low: cell.queries_per_s_low,
+            high: cell.queries_per_s_high,
+            says: [`${meanWithin(cell.queries_per_s_mean, cell.queries_per_s_min, cell.queries_per_s_max)} queries/s`, interval(cell.queries_per_s_low, cell.queries_per_s_high), `${level}${unit}`],
           },
     ),
     yTitle: "queries per second",
@@ -99,7 +102,9 @@ function latencyLines(page: Page, sweep: Sweep, percentile: "p95" | "p99"): Line
     ...axis(sweep),
     lines: lines(page, sweep, (cell, level) => {
       const value = cell.latency_ms?.[percentile] ?? null;
-      return value === null || value <= 0 ? null : { y: value, says: [`${percentile} ${number(value)} ms`, `${level}${unit}`] };
+      const [low, high] = cell.latency_ms?.[`${percentile}_range`] ?? [null, null];
+      const range = low === null ? "one repetition" : `${number(low)} to ${number(high)} ms`;
+      return value === null || value <= 0 ? null : { y: value, low, high, says: [`${percentile} ${number(value)} ms`, range, `${level}${unit}`] };
     }),
     yTitle: `${percentile} latency, ms`,
     logY: true,
@@ -115,6 +120,8 @@ function columns(page: Page, sweep: Sweep): Column[] {
     { title: "Throughput", unit: "queries/s", values: rows.map(({ summary }) => summary?.queries_per_s_mean ?? null) },
     { title: "Lowest", unit: "queries/s", values: rows.map(({ summary }) => summary?.queries_per_s_min ?? null) },
     { title: "Highest", unit: "queries/s", values: rows.map(({ summary }) => summary?.queries_per_s_max ?? null) },
+    { title: "Lower end", unit: "95 % interval", values: rows.map(({ summary }) => summary?.queries_per_s_low ?? null) },
+    { title: "Upper end", unit: "95 % interval", values: rows.map(({ summary }) => summary?.queries_per_s_high ?? null) },
     { title: "p95 latency", unit: "ms", values: rows.map(({ summary }) => summary?.latency_ms?.p95 ?? null) },
     { title: "p99 latency", unit: "ms", values: rows.map(({ summary }) => summary?.latency_ms?.p99 ?? null) },
   ];

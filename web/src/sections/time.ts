@@ -21,7 +21,7 @@ export function time(page: Page): HTMLElement | null {
     "Was it steady?",
     figure(page.title, {
       title: "Throughput and latency over time",
-      note: `${step} All panels have the same scales. Drag to zoom, double-click to go back; click a repetition to hide it.`,
+      note: `${step} All panels have the same scales. Drag to zoom, double-click to go back; click a repetition to hide it. Marked: stalls, below half of a run's median throughput.`,
       body: timelines(page),
       columns: summary(page),
       download: () => everySecond(page),
@@ -50,6 +50,8 @@ export function summary(page: Page): Column[] {
     { title: "Lowest point", unit: "queries/s", values: over((values) => Math.min(...values)) },
     { title: "Highest point", unit: "queries/s", values: over((values) => Math.max(...values)) },
     { title: "p99 latency", unit: "ms", values: runs.map(({ run }) => run.latency_ms_p99) },
+    { title: "Stalls", values: runs.map(({ run }) => run.stalls.length), show: show.integers },
+    { title: "Longest stall", unit: "s", values: runs.map(({ run }) => (run.stalls.length === 0 ? null : Math.max(...run.stalls.map(([from, to]) => to - from)))) },
   ];
 }
 

@@ -1,7 +1,7 @@
 // What the server answers (crates/weir-serve/src/api.rs), read strictly, and how it is asked.
 
 import * as v from "valibot";
-import { answer, finding, panelHead, timeline } from "../page";
+import { answer, finding, gap, panelHead, timeline } from "../page";
 
 const number = v.nullable(v.number());
 const texts = v.record(v.string(), v.string());
@@ -47,6 +47,7 @@ const running = v.strictObject({
       label: v.string(),
       repetition: v.number(),
       seconds: v.array(second),
+      limits: v.nullable(v.strictObject({ limiter: v.string(), explanation: v.string(), evidence: v.string() })),
     }),
   ),
   finished: v.array(
@@ -89,9 +90,13 @@ const runLine = v.object({
 const runPage = v.strictObject({
   ...runLine.entries,
   title: v.string(),
+  measured_s: number,
   limiter_explanation: v.string(),
+  limiter_evidence: v.string(),
   panels: v.array(panelHead),
   timeline,
+  gaps: v.array(gap),
+  server_log: v.string(),
   variables: texts,
   variables_changed: texts,
   commands: v.array(v.string()),

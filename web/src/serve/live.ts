@@ -3,7 +3,7 @@
 
 import { curvePanel, type Panel, type PanelData } from "../curves";
 import { h } from "../dom";
-import { count, integer, moment, number } from "../format";
+import { count, integer, moment, NOTHING, number } from "../format";
 import { show, table } from "../table";
 import { api, Refused, type Live, type Running, type Study } from "./api";
 
@@ -100,14 +100,15 @@ function starter(studies: readonly Study[]): { element: HTMLElement; update: (li
   };
 }
 
-const THROUGHPUT = { title: "Throughput", unit: "queries/s", series: ["queries"] };
-const LATENCY = { title: "Latency of transactions", unit: "ms", series: ["p50", "p95", "p99"] };
+const THROUGHPUT = { group: "", title: "Throughput", unit: "queries/s", series: ["queries"] };
+const LATENCY = { group: "", title: "Latency of transactions", unit: "ms", series: ["p50", "p95", "p99"] };
 
 /** One running study. */
 class Card {
   readonly element = h("article", { class: "live" });
   private readonly head = h("div", {});
   private readonly now = h("dl", { class: "now" });
+  private readonly limits = h("p", { class: "note" });
   private readonly finished = h("div", {});
   private readonly panels: [Panel, Panel];
 
@@ -117,7 +118,7 @@ class Card {
       curvePanel(THROUGHPUT, empty, { key: "live" }),
       curvePanel(LATENCY, { times: [], mean: [[], [], []] }, { key: "live" }),
     ];
-    this.element.append(this.head, this.now, h("div", { class: "panels" }, ...this.panels.map(({ element }) => element)), this.finished);
+    this.element.append(this.head, this.now, this.limits, h("div", { class: "panels" }, ...this.panels.map(({ element }) => element)), this.finished);
   }
 
   update(running: Running): void {
@@ -144,9 +145,9 @@ class Card {
       fact("queries/s", number(last?.queries_per_s ?? null)),
       fact("p95, ms", number(last?.latency_ms_p95 ?? null)),
       fact("p99, ms", number(last?.latency_ms_p99 ?? null)),
-      // What limits a run is known from its probes when it is complete.
-      fact("run before, limited by", running.finished.at(-1)?.limiter ?? "no run yet"),
+      fact("limited by", run?.limits?.limiter ?? NOTHING),
     );
+    this.limits.textContent = run?.limits == null ? "" : `${run.limits.evidence}: ${run.limits.explanation}`;
     const seconds = run?.seconds ?? [];
     const times = seconds.map(({ time_s }) => time_s);
     this.panels[0].set({ times, mean: [seconds.map((second) => second.queries_per_s)] });

@@ -1,9 +1,9 @@
 // The runs of a result, and one of them closely: its curves come from the server as finely as the
 // screen can show them, also after zooming.
 
-import { h, prose } from "../dom";
-import { count, moment, number } from "../format";
-import { lines, pairs, runPanels, timelineColumns, timelineData } from "../run-view";
+import { h } from "../dom";
+import { count, moment } from "../format";
+import { runDetails, runHead, runPanels, timelineData } from "../run-view";
 import { show, table } from "../table";
 import { api, reportAddress, type RunLine } from "./api";
 
@@ -36,6 +36,9 @@ export async function runsView(parameters: URLSearchParams): Promise<HTMLElement
   );
 }
 
+/** What a panel can tell apart, pixels. */
+const PANEL_WIDTH = 480;
+
 /** Rows that are drawn at once. */
 const SHOWN = 200;
 
@@ -64,7 +67,7 @@ function runTable(result: string, runs: readonly RunLine[]): HTMLElement {
 export async function runView(parameters: URLSearchParams): Promise<HTMLElement> {
   const result = parameters.get("result") ?? "";
   const of = { result, cell: parameters.get("cell") ?? "", repetition: parameters.get("repetition") ?? "" };
-  const points = Math.max(100, Math.min(1200, innerWidth));
+  const points = Math.max(100, Math.min(PANEL_WIDTH, innerWidth));
   const run = await api.run({ ...of, points });
   let timeline = run.timeline;
   // The last zoom wins, whatever order the answers come in.
@@ -91,20 +94,10 @@ export async function runView(parameters: URLSearchParams): Promise<HTMLElement>
     "section",
     { id: "run", "aria-labelledby": "run-title" },
     h("h2", { id: "run-title" }, `${run.label}, repetition ${run.repetition}`),
-    h(
-      "p",
-      { class: "facts" },
-      h("a", { href: `#runs?${new URLSearchParams({ result }).toString()}` }, run.title),
-      h("span", {}, moment(run.started_at)),
-      h("span", {}, `${number(run.queries_per_s)} queries/s`),
-      h("span", {}, `p99 ${number(run.latency_ms_p99)} ms`),
-    ),
-    prose(`Limited by: ${run.limiter} (${run.limiter_explanation}).`),
+    ...runHead(run, h("a", { href: `#runs?${new URLSearchParams({ result }).toString()}` }, run.title)),
     h("p", { class: "note" }, "Drag over a curve to zoom, double-click to go back; click a name to hide its curve. Shaded: the warm-up. A band runs from the smallest to the largest value where several share a point."),
     panels.element,
-    timelineData(run.title, () => timelineColumns(run.panels, timeline)),
-    lines("Commands of this run", run.commands),
-    pairs("Variables that the load left different", ["Variable", "Value after"], run.variables_changed),
-    pairs("Variables of the server before the load", ["Variable", "Value"], run.variables),
+    timelineData(run.title, run.panels, () => timeline),
+    ...runDetails(run, run.variables),
   );
 }

@@ -11,18 +11,15 @@ pub(crate) struct Point {
     pub(crate) value: f64,
 }
 
-/// The samples of a run by the name of their metric; those of single cores, devices and kinds of
-/// file are left to their own figures.
-pub(crate) type ByMetric<'a> = HashMap<&'a str, &'a Series>;
+/// The samples of a run by metric and instance.
+pub(crate) type ByMetric<'a> = HashMap<(&'a str, &'a str), &'a Series>;
 
 pub(crate) fn by_metric(run: &RunResult) -> ByMetric<'_> {
-    let whole = run
+    let named = run
         .series
         .iter()
-        .filter(|series| series.instance.is_empty());
-    whole
-        .map(|series| (series.metric.as_str(), series))
-        .collect()
+        .map(|series| ((series.metric.as_str(), series.instance.as_str()), series));
+    named.collect()
 }
 
 /// Where a curve comes from.
@@ -34,22 +31,30 @@ pub(crate) enum Source {
     Metric(Metric, f64),
 }
 
-/// A curve with its name.
-#[derive(Debug, Clone, Copy)]
+/// What a curve draws.
+#[derive(Debug, Clone)]
 pub(crate) struct Curve {
-    pub(crate) name: &'static str,
     pub(crate) source: Source,
+    /// Of which core, device or kind of file; empty where there is only one.
+    pub(crate) instance: String,
 }
 
 impl Curve {
-    /// Whether `run` has anything to draw.
-    pub(crate) fn is_in(&self, run: &RunResult, samples: &ByMetric<'_>) -> bool {
-        match self.source {
-            Source::Seconds(_) => !run.intervals.is_empty(),
-            Source::Metric(metric, _) => samples.contains_key(metric.name),
-        }
+    /// Whether it has the same value throughout, or none.
+    pub(crate) fn is_flat(&self, samples: &ByMetric<'_>) -> bool {
+        let Source::Metric(metric, _) = self.source else {
+            return false;
+        };
+        let series = samples.get(&(metric.name, self.instance.as_str()));
+        series.is_none_or(|series| {
+            series
+                .values
+                .windows(2)
+                .all(|two| two[0].total_cmp(&two[1]).is_eq())
+        })
     }
 
+    /// Its values; none if the run has none.
     pub(crate) fn points(&self, run: &RunResult, samples: &ByMetric<'_>) -> Vec<Point> {
         match self.source {
             Source::Seconds(value) => run
@@ -58,7 +63,7 @@ impl Curve {
                 .filter_map(|i| second(i, value))
                 .collect(),
             Source::Metric(metric, factor) => {
-                let Some(series) = samples.get(metric.name) else {
+                let Some(series) = samples.get(&(metric.name, self.instance.as_str())) else {
                     return Vec::new();
                 };
                 let times = series.times_s.iter().zip(&series.values);

@@ -1,125 +1,138 @@
-//! The panels of a run's page: what a DBA looks at first, in that order.
+//! The panels of a run's page: what a DBA looks at first, in that order, then everything else that a
+//! probe samples, by what it is about.
+
+mod table;
+
+use std::collections::BTreeSet;
 
 use serde::Serialize;
-use weir_model::metrics::{
-    CLIENT_CPU, DRIVE_CPU, DRIVE_FLUSHES, DRIVE_MEDIA_BYTES, DRIVE_QUEUE_DEPTH, DRIVE_READ_BUSY,
-    DRIVE_READ_BYTES, DRIVE_READS, DRIVE_WRITE_BUSY, DRIVE_WRITE_BYTES, DRIVE_WRITES,
-    HOST_CPU_IOWAIT, HOST_CPU_STEAL, HOST_CPU_SYSTEM, HOST_CPU_USER, HOST_MEMORY_AVAILABLE,
-    SERVER_CPU, SERVER_MEMORY, STATUS_DATA_READ, STATUS_DATA_WRITTEN, STATUS_POOL_PAGES_DIRTY,
-    STATUS_POOL_PAGES_FLUSHED, STATUS_POOL_READS, STATUS_REDO_WRITTEN, STATUS_ROW_LOCK_TIME,
-    STATUS_ROWS_DELETED, STATUS_ROWS_INSERTED, STATUS_ROWS_READ, STATUS_ROWS_UPDATED,
-};
+use weir_model::RunResult;
 
+use self::table::PANELS;
 use super::curves::{Curve, Source};
+use crate::words::instance_name;
 
 /// A panel: curves of one unit.
 #[derive(Debug)]
 pub(crate) struct Panel {
-    pub(crate) title: &'static str,
-    pub(crate) unit: &'static str,
-    pub(crate) series: &'static [Curve],
-}
-
-/// What the page writes over a panel.
-#[derive(Debug, Serialize)]
-pub(crate) struct PanelHead {
+    /// What it is about; [`FIRST`] stands open on the page, the others are folds.
+    group: &'static str,
     title: &'static str,
     unit: &'static str,
-    series: Vec<&'static str>,
-    #[serde(skip)]
-    panel: &'static Panel,
+    /// Names of curves and where they come from; an empty name: one curve for each instance.
+    series: &'static [(&'static str, Source)],
 }
 
-impl PanelHead {
-    pub(crate) fn of(panel: &'static Panel) -> Self {
-        Self {
+/// The panels that every reader wants.
+pub(crate) const FIRST: &str = "";
+
+/// What the page writes over a panel.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PanelHead {
+    pub(crate) group: &'static str,
+    title: &'static str,
+    unit: &'static str,
+    series: Vec<String>,
+    #[serde(skip)]
+    pub(crate) curves: Vec<Curve>,
+}
+
+/// Heads of the panels that at least one of `runs` has samples for, with the curves that are there.
+pub(crate) fn heads<'a>(runs: impl IntoIterator<Item = &'a RunResult>) -> Vec<PanelHead> {
+    let mut sampled = BTreeSet::new();
+    let mut has_seconds = false;
+    for run in runs {
+        has_seconds |= !run.intervals.is_empty();
+        let names = run.series.iter();
+        sampled.extend(names.map(|one| (one.metric.as_str(), one.instance.as_str())));
+    }
+    let head = |panel: &Panel| {
+        let found = panel
+            .series
+            .iter()
+            .flat_map(|one| curves(one, &sampled, has_seconds));
+        let (series, curves): (Vec<_>, Vec<_>) = found.unzip();
+        (!curves.is_empty()).then_some(PanelHead {
+            group: panel.group,
             title: panel.title,
             unit: panel.unit,
-            series: panel.series.iter().map(|curve| curve.name).collect(),
-            panel,
-        }
-    }
-
-    pub(crate) fn panel(&self) -> &'static Panel {
-        self.panel
-    }
-}
-
-const MEGA: f64 = 1e-6;
-
-macro_rules! panels {
-    ($($title:literal, $unit:literal: { $($name:literal = $source:expr),* $(,)? })*) => {
-        /// All panels.
-        pub(crate) const PANELS: &[Panel] = &[$(Panel {
-            title: $title,
-            unit: $unit,
-            series: &[$(Curve { name: $name, source: $source }),*],
-        }),*];
+            series,
+            curves,
+        })
     };
+    PANELS.iter().filter_map(head).collect()
 }
 
-use Source::{Metric, Seconds};
+/// The curves that there are of `name` from `source`, with their names.
+fn curves(
+    (name, source): &(&'static str, Source),
+    sampled: &BTreeSet<(&str, &str)>,
+    has_seconds: bool,
+) -> Vec<(String, Curve)> {
+    let curve = |instance: &str| Curve {
+        source: *source,
+        instance: instance.to_owned(),
+    };
+    let Source::Metric(metric, _) = source else {
+        return if has_seconds {
+            vec![((*name).to_owned(), curve(""))]
+        } else {
+            Vec::new()
+        };
+    };
+    if metric.per.is_empty() {
+        let is_there = sampled.contains(&(metric.name, ""));
+        return Vec::from_iter(is_there.then(|| ((*name).to_owned(), curve(""))));
+    }
+    let all = sampled.iter().filter(|(of, _)| *of == metric.name);
+    let named = |instance: &str| {
+        let own = instance_name(metric.per, instance);
+        match *name {
+            "" => own,
+            name => format!("{own}, {name}"),
+        }
+    };
+    all.map(|(_, instance)| (named(instance), curve(instance)))
+        .collect()
+}
 
-panels! {
-    "Throughput", "queries/s": {
-        "queries" = Seconds(|second| Some(second.queries as f64 / second.length_s)),
+#[cfg(test)]
+mod tests {
+    use weir_model::metrics;
+
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn every_metric_that_a_probe_samples_has_its_curve() {
+        let drawn: BTreeSet<_> = PANELS
+            .iter()
+            .flat_map(|panel| panel.series)
+            .filter_map(|(_, source)| match source {
+                Source::Metric(metric, _) => Some(metric.name),
+                Source::Seconds(_) => None,
+            })
+            .collect();
+        let missing: Vec<_> = metrics::ALL
+            .iter()
+            .map(|metric| metric.name)
+            .filter(|name| !drawn.contains(name))
+            .collect();
+        assert_eq!(missing, [""; 0]);
     }
-    "Latency of transactions", "ms": {
-        "p50" = Seconds(|second| (second.transactions > 0).then_some(second.latency_us_p50 / 1e3)),
-        "p95" = Seconds(|second| (second.transactions > 0).then_some(second.latency_us_p95 / 1e3)),
-        "p99" = Seconds(|second| (second.transactions > 0).then_some(second.latency_us_p99 / 1e3)),
-    }
-    "CPU of the host", "cores": {
-        "user" = Metric(HOST_CPU_USER, 1.0),
-        "system" = Metric(HOST_CPU_SYSTEM, 1.0),
-        "idle, I/O pending" = Metric(HOST_CPU_IOWAIT, 1.0),
-        "stolen" = Metric(HOST_CPU_STEAL, 1.0),
-    }
-    "CPU by program", "cores": {
-        "server" = Metric(SERVER_CPU, 1.0),
-        "load engine" = Metric(CLIENT_CPU, 1.0),
-        "drive emulation" = Metric(DRIVE_CPU, 1.0),
-    }
-    "InnoDB rows", "rows/s": {
-        "read" = Metric(STATUS_ROWS_READ, 1.0),
-        "inserted" = Metric(STATUS_ROWS_INSERTED, 1.0),
-        "updated" = Metric(STATUS_ROWS_UPDATED, 1.0),
-        "deleted" = Metric(STATUS_ROWS_DELETED, 1.0),
-    }
-    "Buffer pool", "pages/s": {
-        "reads that missed" = Metric(STATUS_POOL_READS, 1.0),
-        "flushed" = Metric(STATUS_POOL_PAGES_FLUSHED, 1.0),
-    }
-    "Dirty pages in the buffer pool", "pages": {
-        "dirty" = Metric(STATUS_POOL_PAGES_DIRTY, 1.0),
-    }
-    "Bytes of InnoDB", "MB/s": {
-        "read" = Metric(STATUS_DATA_READ, MEGA),
-        "written" = Metric(STATUS_DATA_WRITTEN, MEGA),
-        "redo log" = Metric(STATUS_REDO_WRITTEN, MEGA),
-    }
-    "Waiting for row locks", "connections": {
-        "waiting" = Metric(STATUS_ROW_LOCK_TIME, 1.0),
-    }
-    "Operations on the drive", "per s": {
-        "reads" = Metric(DRIVE_READS, 1.0),
-        "writes" = Metric(DRIVE_WRITES, 1.0),
-        "flushes" = Metric(DRIVE_FLUSHES, 1.0),
-    }
-    "Bytes on the drive", "MB/s": {
-        "read" = Metric(DRIVE_READ_BYTES, MEGA),
-        "written" = Metric(DRIVE_WRITE_BYTES, MEGA),
-        "written to its media" = Metric(DRIVE_MEDIA_BYTES, MEGA),
-    }
-    "How busy the drive was", "%": {
-        "reading" = Metric(DRIVE_READ_BUSY, 100.0),
-        "writing" = Metric(DRIVE_WRITE_BUSY, 100.0),
-    }
-    "Queue of the drive", "operations": {
-        "in flight" = Metric(DRIVE_QUEUE_DEPTH, 1.0),
-    }
-    "Memory", "MB": {
-        "server" = Metric(SERVER_MEMORY, MEGA),
-        "available on the host" = Metric(HOST_MEMORY_AVAILABLE, MEGA),
+
+    #[test]
+    fn what_has_instances_has_a_curve_for_each_and_what_was_not_sampled_has_none() {
+        let mut result = sample::study(1, 1);
+        let run = &mut result.runs[0];
+        run.series
+            .retain(|series| series.metric == "drive.file_reads");
+        let mut redo = run.series[0].clone();
+        redo.instance = "redo".to_owned();
+        run.series.push(redo);
+        let heads = heads([&*run]);
+        let titles: Vec<_> = heads.iter().map(|head| head.title).collect();
+        assert_eq!(titles, ["Throughput", "Latency of transactions", "Reads"]);
+        assert_eq!(heads[2].series, ["data", "redo log"]);
     }
 }

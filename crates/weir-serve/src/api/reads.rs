@@ -89,9 +89,11 @@ pub(super) async fn compare(
     Query(two): Query<Two>,
 ) -> Result<Response, Refusal> {
     let body = reading(&desk, move |desk| {
-        let read =
-            |name: &str| Ok::<_, Refusal>(weir_study::read_result(&desk.library.file(name)?)?);
-        let compared = weir_study::compare_results(&read(&two.a)?, &read(&two.b)?);
+        let (first, second) = (
+            desk.library.to_compare(&two.a)?,
+            desk.library.to_compare(&two.b)?,
+        );
+        let compared = weir_study::compare_results(&first, &second);
         Ok(weir_report::comparison_json(&compared)?)
     });
     Ok(as_json(body.await?))

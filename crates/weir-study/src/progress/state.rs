@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use weir_model::{IntervalRecord, Limiter, Plan};
+use weir_model::{IntervalRecord, Limiter, Plan, Utilization};
 use weir_process::ProcessIdentity;
 
 use crate::estimate::run_time;
@@ -78,6 +78,18 @@ pub struct RunInProgress {
     pub repetition: u32,
     /// Its latest seconds, oldest first.
     pub seconds: Vec<Second>,
+    /// What limits it at present; `None` as long as too little is known.
+    #[serde(default)]
+    pub limits: Option<Limits>,
+}
+
+/// What limits a run, and what decided it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// The resource.
+    pub limiter: Limiter,
+    /// How busy all of them are.
+    pub utilization: Utilization,
 }
 
 /// A second of load.
@@ -173,9 +185,18 @@ impl Progress {
                     label: label.to_owned(),
                     repetition,
                     seconds: Vec::new(),
+                    limits: None,
                 });
             }
             Event::Interval(interval) => self.interval(interval),
+            Event::Limiter(limiter, &utilization) => {
+                if let Some(run) = &mut self.run {
+                    run.limits = Some(Limits {
+                        limiter,
+                        utilization,
+                    });
+                }
+            }
             Event::RunFinished {
                 position,
                 total,

@@ -77,6 +77,7 @@ fn run(cell: usize, repetition: u32, queries_per_s: f64) -> RunResult {
         variables_changed: BTreeMap::new(),
         drive: Some(DriveStatistics::default()),
         commands: vec![],
+        server_log: String::new(),
         histogram: vec![1],
     }
 }

@@ -40,6 +40,15 @@ pub(super) struct GivenServing {
     changes: ConfigChanges,
 }
 
+impl PrivateServing {
+    /// The run's directory as the server names it.
+    fn directory(&self) -> Result<PathBuf, StudyError> {
+        let directory = self.home.path();
+        let found = directory.canonicalize();
+        Ok(found.map_err(PathError::on("find", directory))?)
+    }
+}
+
 impl Serving {
     /// Restores `data`, mounts the drive and starts the server, and tells the commands; `None` if it was
     /// stopped.
@@ -150,13 +159,22 @@ impl Serving {
     pub(super) fn variables(&self) -> Result<BTreeMap<String, String>, StudyError> {
         match self {
             Self::Private(private) => {
-                let directory = private.home.path();
-                let directory = directory
-                    .canonicalize()
-                    .map_err(PathError::on("find", directory))?;
+                let directory = private.directory()?;
                 Ok(without_directory(private.server.variables()?, &directory))
             }
             Self::Given(given) => Ok(given.server.session()?.variables()?),
+        }
+    }
+
+    /// What the server has written to its error log, free of a run's own paths; a server that the user
+    /// gives keeps its log for itself.
+    pub(super) fn server_log(&self) -> Result<String, StudyError> {
+        match self {
+            Self::Private(private) => {
+                let log = private.server.log_tail();
+                Ok(commands::anonymous(&log, &private.directory()?))
+            }
+            Self::Given(_) => Ok(String::new()),
         }
     }
 

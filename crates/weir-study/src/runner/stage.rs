@@ -11,6 +11,7 @@ use weir_probe::Sampler;
 use super::bench::Bench;
 use super::commands;
 use super::data::DataSets;
+use super::live::LiveLimiter;
 use super::serving::Serving;
 use super::usage::Offered;
 use super::warmup;
@@ -91,6 +92,7 @@ impl Stage {
             variables,
             variables_changed,
             commands,
+            self.serving.server_log()?,
         )))
     }
 
@@ -116,11 +118,20 @@ impl Stage {
         let connections = plan.connections;
         let sampling_began = Instant::now();
         let sampler = Sampler::start(self.serving.probes(), PROBE_INTERVAL, sampling_began);
+        let device = self.serving.directory().and_then(weir_probe::block_device);
+        let live = LiveLimiter {
+            sampler: &sampler,
+            sampling_began,
+            settings,
+            connections,
+            reactors: plan.reactors,
+            device: device.clone().filter(|_| self.serving.drive().is_none()),
+        };
         let mut watch = Watch::default();
         let mut warmup_s = settings.warmup.as_secs_f64();
         let mut steady = None;
         if let Some(at_most) = settings.warmup_max {
-            let warmed = warmup::until_steady(&plan, at_most.0, stop, &mut watch, on_event)?;
+            let warmed = warmup::until_steady(&plan, at_most.0, stop, &mut watch, &live, on_event)?;
             plan.warmup = warmup::RESUME;
             warmup_s = warmed.length_s;
             steady = Some(warmed.steady);
@@ -128,6 +139,7 @@ impl Stage {
         let outcome = weir_load::run(&plan, stop, &mut |interval| {
             watch.observe(&interval.record, self.serving.drive());
             on_event(&Event::Interval(&interval.record));
+            live.tell(interval, on_event);
         });
         let drive_after = self
             .serving
@@ -145,7 +157,7 @@ impl Stage {
         let (series, gaps) = watch.relative_to_measurement(sampled, sampling_began);
         Ok(Some(Measured {
             offered: Offered::of(&outcome, settings, connections),
-            device: self.serving.directory().and_then(weir_probe::block_device),
+            device,
             outcome,
             series,
             gaps,

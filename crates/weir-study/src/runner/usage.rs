@@ -54,8 +54,33 @@ pub(super) fn utilization(
 ) -> Utilization {
     let samples = Samples {
         series,
-        measured_s: load.measured_s,
+        from_s: 0.0,
+        to_s: load.measured_s,
     };
+    usage(&samples, drive, device, load)
+}
+
+/// The same during `load.measured_s` before `now_s`, as far as the samples tell by themselves.
+pub(super) fn utilization_now(
+    series: &[Series],
+    now_s: f64,
+    device: Option<&str>,
+    load: &Offered,
+) -> Utilization {
+    let samples = Samples {
+        series,
+        from_s: now_s - load.measured_s,
+        to_s: now_s,
+    };
+    usage(&samples, None, device, load)
+}
+
+fn usage(
+    samples: &Samples<'_>,
+    drive: Option<&DriveStatistics>,
+    device: Option<&str>,
+    load: &Offered,
+) -> Utilization {
     let rate = |metric| samples.rate(metric, "").unwrap_or(0.0);
     let busy = rate(metrics::HOST_CPU_USER) + rate(metrics::HOST_CPU_SYSTEM);
     let stolen = rate(metrics::HOST_CPU_STEAL);
@@ -63,7 +88,7 @@ pub(super) fn utilization(
     let all = busy + stolen + waiting + rate(metrics::HOST_CPU_IDLE);
     let share = |part: f64| if all > 0.0 { part / all } else { 0.0 };
     let (drive_read, drive_write) = match device {
-        Some(device) if drive.is_none() => device_usage(&samples, device),
+        Some(device) if drive.is_none() => device_usage(samples, device),
         _ => (
             rate(metrics::DRIVE_READ_BUSY),
             rate(metrics::DRIVE_WRITE_BUSY),
@@ -82,14 +107,15 @@ pub(super) fn utilization(
         steal: share(stolen),
         iowait: share(waiting),
         memory: samples.rate(metrics::HOST_PRESSURE_MEMORY_SOME, ""),
-        connections: connections(&samples, drive, load),
+        connections: connections(samples, drive, load),
     }
 }
 
-/// The samples of a measurement.
+/// The samples of a measurement, or of a part of it.
 struct Samples<'a> {
     series: &'a [Series],
-    measured_s: f64,
+    from_s: f64,
+    to_s: f64,
 }
 
 impl Samples<'_> {
@@ -97,11 +123,11 @@ impl Samples<'_> {
     fn rate(&self, metric: Metric, instance: &str) -> Option<f64> {
         let mut all = Series::instances(self.series, metric);
         let series = all.find(|series| series.instance == instance)?;
-        series.rate(0.0, self.measured_s)
+        series.rate(self.from_s, self.to_s)
     }
 
     fn mean(&self, metric: Metric) -> Option<f64> {
-        Series::find(self.series, metric)?.mean(0.0, self.measured_s)
+        Series::find(self.series, metric)?.mean(self.from_s, self.to_s)
     }
 }
 
@@ -164,11 +190,12 @@ struct FileTime {
 }
 
 impl FileTime {
-    /// As the drive counted it, else as the server did (`performance_schema`); `None` if neither.
+    /// As the drive counted it, in its totals or in its samples, else as the server did
+    /// (`performance_schema`); `None` if neither.
     fn of(samples: &Samples<'_>, drive: Option<&DriveStatistics>, kind: FileKind) -> Option<Self> {
         if let Some(drive) = drive {
             let file = drive.by_kind.get(&kind).copied().unwrap_or_default();
-            let per_s = |total: f64| total / samples.measured_s;
+            let per_s = |total: f64| total / (samples.to_s - samples.from_s);
             return Some(Self {
                 read: per_s(file.read_latency_s),
                 write: per_s(file.write_latency_s + file.flush_latency_s),
@@ -176,11 +203,22 @@ impl FileTime {
             });
         }
         let rate = |metric| samples.rate(metric, kind.name());
-        Some(Self {
-            read: rate(metrics::FILE_READ_TIME)?,
-            write: rate(metrics::FILE_WRITE_TIME)? + rate(metrics::FILE_SYNC_TIME)?,
-            flushes_per_s: rate(metrics::FILE_SYNCS)?,
-        })
+        let of_drive = || {
+            Some(Self {
+                read: rate(metrics::DRIVE_FILE_READ_TIME)?,
+                write: rate(metrics::DRIVE_FILE_WRITE_TIME)?
+                    + rate(metrics::DRIVE_FILE_FLUSH_TIME)?,
+                flushes_per_s: rate(metrics::DRIVE_FILE_FLUSHES)?,
+            })
+        };
+        let of_server = || {
+            Some(Self {
+                read: rate(metrics::FILE_READ_TIME)?,
+                write: rate(metrics::FILE_WRITE_TIME)? + rate(metrics::FILE_SYNC_TIME)?,
+                flushes_per_s: rate(metrics::FILE_SYNCS)?,
+            })
+        };
+        of_drive().or_else(of_server)
     }
 
     /// Connections that wait until a log is written and flushed: each commit for at least one
@@ -266,6 +304,28 @@ mod tests {
         };
         let used = utilization(&[], Some(&drive(FileKind::Redo, lazy)), None, &load());
         assert!(used.connections.flush.unwrap() < 0.1, "{used:?}");
+    }
+
+    #[test]
+    fn while_a_run_lasts_the_latest_seconds_count_and_the_drive_tells_by_its_samples() {
+        let growing = |metric, instance, slow: f64, quick: f64| {
+            let mut series = Series::new(metric, instance);
+            series.push(0.0, 0.0);
+            series.push(20.0, 20.0 * slow);
+            series.push(30.0, 20.0 * slow + 10.0 * quick);
+            series
+        };
+        let found = [
+            growing(metrics::SERVER_CPU, "", 2.0, 0.5),
+            growing(metrics::DRIVE_FILE_READ_TIME, "data", 0.0, 7.0),
+            growing(metrics::DRIVE_FILE_WRITE_TIME, "data", 0.0, 0.0),
+            growing(metrics::DRIVE_FILE_FLUSH_TIME, "data", 0.0, 0.0),
+            growing(metrics::DRIVE_FILE_FLUSHES, "data", 0.0, 0.0),
+        ];
+        let used = utilization_now(&found, 30.0, None, &load());
+        assert!((used.server_cores - 0.5).abs() < 1e-9, "{used:?}");
+        assert!((used.connections.read.unwrap() - 7.0).abs() < 1e-9);
+        assert_eq!(used.connections.flush, None, "no log was sampled");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use weir_load::{LoadError, LoadPlan};
 use weir_model::IntervalRecord;
 use weir_stats::steady_tail;
 
+use super::live::LiveLimiter;
 use super::watch::Watch;
 use crate::Event;
 
@@ -36,6 +37,7 @@ pub(super) fn until_steady(
     at_most: Duration,
     stop: &AtomicBool,
     watch: &mut Watch,
+    live: &LiveLimiter<'_>,
     on_event: &mut dyn FnMut(&Event<'_>),
 ) -> Result<Warmed, LoadError> {
     let least = plan.warmup.as_secs_f64().ceil() as usize;
@@ -60,6 +62,7 @@ pub(super) fn until_steady(
             time_s: record.time_s - at_most.as_secs_f64(),
             ..record
         }));
+        live.tell(interval, on_event);
     })?;
     let gap_s = RESUME.as_secs_f64();
     watch.end_earlier(gap_s);

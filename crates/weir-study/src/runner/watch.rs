@@ -89,6 +89,7 @@ impl Measured {
         variables: BTreeMap<String, String>,
         variables_changed: BTreeMap<String, String>,
         commands: Vec<String>,
+        server_log: String,
     ) -> RunResult {
         let outcome = self.outcome;
         let measured_s = outcome.measured_s;
@@ -116,6 +117,7 @@ impl Measured {
             variables_changed,
             drive: self.drive,
             commands,
+            server_log,
             histogram: outcome.histogram,
         }
     }

@@ -129,6 +129,7 @@ fn result(plan: Plan, records: &[RunRecord]) -> weir_model::StudyResult {
         variables_changed: std::collections::BTreeMap::new(),
         drive: None,
         commands: Vec::new(),
+        server_log: String::new(),
         histogram: Vec::new(),
     };
     weir_model::StudyResult {

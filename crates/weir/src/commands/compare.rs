@@ -17,8 +17,9 @@ pub(crate) fn execute(arguments: &CompareArguments) -> anyhow::Result<Outcome> {
         }
         (None, second) => {
             let second = second.as_ref().unwrap_or(&arguments.first);
-            let first = weir_study::read_result(&arguments.first)?;
-            weir_study::compare_results(&first, &weir_study::read_result(second)?)
+            let first = weir_study::read_for_comparison(&arguments.first)?;
+            let second = weir_study::read_for_comparison(second)?;
+            weir_study::compare_results(&first, &second)
         }
     };
     if let Some(file) = &arguments.junit {

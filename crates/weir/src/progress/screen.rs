@@ -9,8 +9,8 @@ use std::panic;
 use std::sync::Once;
 
 use rustix::termios::tcgetwinsize;
-use weir_report::{grouped, limiter_name};
-use weir_study::{FinishedRun, Progress, RunInProgress, Second, Step};
+use weir_report::{grouped, limiter_evidence, limiter_name};
+use weir_study::{FinishedRun, Limits, Progress, RunInProgress, Second, Step};
 
 /// The alternate screen, without a cursor.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l";
@@ -18,7 +18,7 @@ const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
 /// For a terminal that does not know its size.
 const SIZE: (usize, usize) = (80, 24);
 /// Lines of the screen without those of finished runs.
-const FIXED_LINES: usize = 15;
+const FIXED_LINES: usize = 16;
 
 /// The terminal as it was comes back when this is dropped: also at an error, at a signal, which
 /// ends the study in order, and at a panic, whose words would be lost with the screen.
@@ -131,7 +131,24 @@ fn running(run: &RunInProgress, step: Step, columns: usize) -> Vec<String> {
         curve("queries/s", |second| second.queries_per_s),
         curve("p95, ms", |second| second.latency_ms_p95),
         curve("p99, ms", |second| second.latency_ms_p99),
+        format!(" {:<12} {}", "limited by", limited_by(run.limits.as_ref())),
     ]
+}
+
+/// `flush: 13.2 of 16 connections waited for the logs`.
+fn limited_by(limits: Option<&Limits>) -> String {
+    let Some(Limits {
+        limiter,
+        utilization,
+    }) = limits
+    else {
+        return "not known yet".to_owned();
+    };
+    format!(
+        "{}: {}",
+        limiter_name(*limiter),
+        limiter_evidence(*limiter, utilization)
+    )
 }
 
 fn step_words(step: Step, last: Option<&Second>) -> String {
@@ -187,6 +204,45 @@ mod tests {
         assert_eq!(sparkline(&[0.0, 50.0, 100.0]), "▁▅█");
         assert_eq!(sparkline(&[0.0, 0.0]), "▁▁");
         assert_eq!(sparkline(&[]), "");
+    }
+
+    /// Not a test by itself: the one below runs it in a process of its own.
+    #[test]
+    #[ignore = "it fails on purpose"]
+    fn panics_while_a_screen_is_open() {
+        let _screen = Screen::open();
+        panic!("on purpose");
+    }
+
+    #[test]
+    fn a_panic_gives_the_terminal_back_before_it_says_why() {
+        let name = "progress::screen::tests::panics_while_a_screen_is_open";
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args([name, "--exact", "--ignored", "--nocapture"])
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        let place = |part: &str| {
+            said.find(part)
+                .unwrap_or_else(|| panic!("{part:?}: {said:?}"))
+        };
+        assert!(place(ENTER) < place(LEAVE) && place(LEAVE) < place("on purpose"));
+    }
+
+    #[test]
+    fn what_limits_a_run_stands_with_its_evidence_as_soon_as_it_is_known() {
+        assert_eq!(limited_by(None), "not known yet");
+        let mut utilization = weir_model::Utilization::default();
+        utilization.connections.all = 16.0;
+        utilization.connections.flush = Some(13.2);
+        let limits = Limits {
+            limiter: weir_model::Limiter::Flush,
+            utilization,
+        };
+        assert_eq!(
+            limited_by(Some(&limits)),
+            "flush: 13.2 of 16 connections waited for the logs"
+        );
     }
 
     #[test]

@@ -21,3 +21,4 @@ mod run;
 mod search;
 mod server;
 mod shipped_files;
+mod terminal;

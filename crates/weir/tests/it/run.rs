@@ -178,6 +178,9 @@ fn assert_complete(result: &Value) {
             .unwrap()
             .starts_with("weir load oltp_write_only --tables=2")
     );
+    let log = runs[0]["server_log"].as_str().unwrap();
+    assert!(log.contains("ready for connections"), "{log}");
+    assert!(!log.contains("weir-run-"), "a path of the run's own: {log}");
     let provenance = &result["provenance"];
     assert!(
         provenance["study_file"]
