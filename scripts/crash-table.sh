@@ -1,26 +1,27 @@
 #!/usr/bin/env bash
 # The crash lab's table: what each drive, doublewrite setting and flush setting lost, on both servers.
-# `scripts/crash-table.sh DIR [WEIR]` makes each cell that DIR does not have yet, so it can be stopped and
-# started again; the table itself is printed by the example `crash_table`. CELL_PREFIX is put before each
-# command (as in `nice`), STATES is how many crash states a cell has.
+# `scripts/crash-table.sh DIR [WEIR]` makes each test that DIR does not have yet, so it can be stopped and
+# started again; the table itself is printed by the example `crash_table`. A cell is a test for each of SEEDS,
+# each with STATES crash states of a recording of its own; all cells have their first one before any has its
+# second. CELL_PREFIX is put before each command (as in `nice`).
 set -euo pipefail
 
 folder=$1
 weir=${2:-target/release/weir}
-states=${STATES:-300}
+states=${STATES:-100}
 mkdir -p "$folder"
 
-# One cell: server, name of the drive, its rules, doublewrite, flush_log_at_trx_commit, further options.
+# One test of a cell: server, name of the drive, its rules, doublewrite, flush_log_at_trx_commit, further options.
 cell() {
     local server=$1 drive=$2 rules=$3 doublewrite=$4 flush=$5
-    local name=$server-$drive-$doublewrite-$flush
+    local name=$server-$drive-$doublewrite-$flush-$seed
     shift 5
     [ -e "$folder/$name/crash-test.json" ] && return
     rm -rf "${folder:?}/$name"
     local status=0
     # shellcheck disable=SC2086 # rules and prefix are several words
     ${CELL_PREFIX:-} "$weir" crash-test --server "$server" --drive scaleflux-csd2000 $rules \
-        --doublewrite "$doublewrite" --flush-log-at-trx-commit "$flush" --states "$states" --all --seed 1 \
+        --doublewrite "$doublewrite" --flush-log-at-trx-commit "$flush" --states "$states" --all --seed "$seed" \
         --rows 3000 --seconds 6 --clients 4 --set innodb_buffer_pool_size=6M \
         --out "$folder/$name" "$@" >"$folder/$name.txt" 2>"$folder/$name.log" || status=$?
     # 1 (failed) and 3 (no verdict) are results.
@@ -31,22 +32,38 @@ cell() {
     rm -rf "$folder/$name"/{recording,control}/{base,recording}
 }
 
+both() { for server in mysql mariadb; do cell "$server" "$@"; done; }
+
 atomic='--atomic 16K --cache power-protected'
 sector='--atomic 512 --cache power-protected'
 volatile='--atomic 512 --cache volatile'
 lying='--atomic 512 --cache lying'
 
-for flush in 1 2; do
-    for doublewrite in on off detect_only; do
-        for server in mysql mariadb; do
-            [ "$server-$doublewrite" = mariadb-detect_only ] && continue
-            cell "$server" atomic "$atomic" "$doublewrite" "$flush"
-            cell "$server" sector "$sector" "$doublewrite" "$flush"
-            cell "$server" volatile "$volatile" "$doublewrite" "$flush"
+# The cells that the question hangs on.
+essential() {
+    both atomic "$atomic" off 1
+    both sector "$sector" off 1
+    both sector "$sector" on 1
+    both volatile "$volatile" on 1
+    both lying "$lying" on 1
+}
+
+further() {
+    local flush doublewrite
+    for flush in 1 2; do
+        for doublewrite in on off; do
+            both atomic "$atomic" "$doublewrite" "$flush"
+            both sector "$sector" "$doublewrite" "$flush"
+            both volatile "$volatile" "$doublewrite" "$flush"
         done
+        cell mysql atomic "$atomic" detect_only "$flush"
+        cell mysql sector "$sector" detect_only "$flush"
+        cell mysql volatile "$volatile" detect_only "$flush"
+        both killed "$sector" off "$flush" --cut process
     done
-    for server in mysql mariadb; do
-        [ "$flush" = 1 ] && cell "$server" lying "$lying" on "$flush"
-        cell "$server" killed "$sector" off "$flush" --cut process
-    done
+}
+
+for seed in ${SEEDS:-1 2 3}; do
+    essential
+    further
 done

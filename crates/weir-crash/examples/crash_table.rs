@@ -1,59 +1,127 @@
-//! Prints the table of all crash tests in a folder, as `scripts/crash-table.sh` makes them.
+//! Prints the table of all crash tests in a folder, as `scripts/crash-table.sh` makes them: a cell is all
+//! tests whose names differ in their last part, the seed.
+#![allow(
+    clippy::print_stdout,
+    reason = "it is a program, and this is its output"
+)]
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs;
 
-use weir_crash::{CrashTest, Verdict};
+use weir_crash::{CrashTest, Recovery, StateResult, Tally};
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// A cell's tests, added up.
+#[derive(Default)]
+struct Cell {
+    seeds: u32,
+    commits: u64,
+    states: Vec<StateResult>,
+    controls: Vec<StateResult>,
+    is_own_control: bool,
+}
+
+impl Cell {
+    fn add(&mut self, test: CrashTest) {
+        self.seeds += 1;
+        self.commits += test.commits;
+        self.is_own_control = test.control.is_none();
+        self.states.extend(test.states);
+        self.controls.extend(test.control_states);
+    }
+
+    fn row(&self, name: &str) -> String {
+        let tally = Tally::of(&self.states);
+        let recovery: Vec<String> = tally
+            .recovery
+            .iter()
+            .map(|(outcome, states)| format!("{outcome} {states}"))
+            .collect();
+        let control = Tally::of(&self.controls).damaged;
+        let control = if self.is_own_control {
+            "itself".to_owned()
+        } else {
+            format!("{} of {}", control.states, control.of)
+        };
+        let older = |state: &&StateResult| {
+            let mut pages = state.truth.torn_pages.iter();
+            pages.any(|page| page.older_copy_taken().is_some())
+        };
+        let damaged = tally.damaged;
+        format!(
+            "| {name} | {} | {} | {} | {} | {} | {} | {} | {control} | {} of {}, < {:.1} % |",
+            damaged.of,
+            self.seeds,
+            self.commits,
+            tally.torn,
+            self.states.iter().filter(older).count(),
+            tally.commits_lost.states,
+            recovery.join(", "),
+            damaged.states,
+            damaged.of,
+            damaged.at_most * 100.0
+        )
+    }
+
+    /// What the damaged states were damaged by, in the server's words, with how many there were.
+    fn words(&self) -> BTreeMap<String, u32> {
+        let mut counted = BTreeMap::new();
+        for state in &self.states {
+            let judgement = &state.judgement;
+            let words = match &judgement.recovery {
+                Recovery::Clean if !judgement.is_damaged() => continue,
+                Recovery::Clean => judgement
+                    .check_table
+                    .iter()
+                    .chain(&judgement.damaged_pages)
+                    .chain(&judgement.ledger.differences)
+                    .next()
+                    .cloned()
+                    .unwrap_or_default(),
+                Recovery::Refused(words) => format!("refused: {words}"),
+                Recovery::Crashed(words) => format!("crashed: {words}"),
+                Recovery::Hung(words) => format!("hung: {words}"),
+            };
+            // Times and numbers make each of them another one.
+            let words: String = words.chars().filter(|c| !c.is_ascii_digit()).collect();
+            let words = format!("{}: {words}", state.moment.name());
+            *counted
+                .entry(words.chars().take(200).collect())
+                .or_default() += 1;
+        }
+        counted
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args()
         .nth(1)
         .ok_or("name the folder of the table")?;
-    let mut cells: Vec<PathBuf> = std::fs::read_dir(folder)?
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<Result<_, _>>()?;
-    cells.retain(|cell| cell.join("crash-test.json").exists());
-    cells.sort();
-    print(
-        "| cell | states | torn | damaged | lost commits | recovery | control | verdict |\n\
-         |---|---|---|---|---|---|---|---|",
+    let mut cells: BTreeMap<String, Cell> = BTreeMap::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let Some((cell, _)) = name.rsplit_once('-') else {
+            continue;
+        };
+        if path.join("crash-test.json").exists() {
+            cells
+                .entry(cell.to_owned())
+                .or_default()
+                .add(CrashTest::read(&path)?);
+        }
+    }
+    println!(
+        "| cell | states | recordings | commits | torn | older copy taken | lost commits | recovery | control | damaged |\n\
+         |---|---|---|---|---|---|---|---|---|---|"
     );
-    for cell in cells {
-        print(&row(&cell)?);
+    for (name, cell) in &cells {
+        println!("{}", cell.row(name));
+    }
+    for (name, cell) in &cells {
+        for (words, states) in cell.words() {
+            println!("{name}: {states} x {words}");
+        }
     }
     Ok(())
-}
-
-#[allow(clippy::print_stdout)] // It is a program, and this is its output.
-fn print(line: &str) {
-    println!("{line}");
-}
-
-fn row(cell: &Path) -> Result<String, weir_crash::CrashError> {
-    let test = CrashTest::read(cell)?;
-    let tally = &test.tally;
-    let recovery: Vec<String> = tally
-        .recovery
-        .iter()
-        .map(|(outcome, states)| format!("{outcome} {states}"))
-        .collect();
-    let control = test
-        .control
-        .as_ref()
-        .map_or("itself".to_owned(), |control| {
-            format!("{} of {}", control.damaged.states, control.damaged.of)
-        });
-    Ok(format!(
-        "| {} | {} | {} | {} | {} | {} | {control} | {} |",
-        cell.file_name().unwrap_or_default().display(),
-        tally.damaged.of,
-        tally.torn,
-        tally.damaged.states,
-        tally.commits_lost.states,
-        recovery.join(", "),
-        match test.verdict {
-            Verdict::Held { at_most, .. } => format!("held, < {:.1} %", at_most * 100.0),
-            Verdict::Failed { state } => format!("failed (state {state})"),
-            Verdict::Blind => "none".to_owned(),
-        }
-    ))
 }

@@ -56,6 +56,12 @@ pub enum CrashError {
         /// The folder.
         folder: PathBuf,
     },
+    /// A folder with the recording of another test.
+    #[error("there is a recording of other settings in this folder: {}; give the same --server, --drive, --seed, --set and so on to go on from it, or name another folder with --out", folder.display())]
+    OtherRecording {
+        /// The folder of the recording.
+        folder: PathBuf,
+    },
     /// The recording ends where it should not.
     #[error("the recording is cut short: {} ({why}); its states cannot be made again, make the test once more", folder.display())]
     CutShort {

@@ -21,10 +21,14 @@ use crate::frontier::{Cut, Frontier};
 use crate::judge::Judge;
 use crate::moments::{Choice, choose};
 use crate::record::Recorded;
+use crate::torn::{self, TornPage};
 use crate::verdict::{GroundTruth, StateResult};
+use crate::{holes, settings};
 
 /// Recoveries at a time and processor: a server that starts or ends waits more than half of its time.
 const WORKERS_PER_PROCESSOR: usize = 2;
+/// What a server may write beside its copy of the database: temporary tablespaces, redo, logs.
+const HEADROOM: Bytes = Bytes(64 << 20);
 
 /// How states are made and judged.
 #[derive(Clone, Debug)]
@@ -43,6 +47,13 @@ pub struct ExploreOptions {
     pub seed: u64,
     /// Where the states live; memory is best.
     pub work: PathBuf,
+}
+
+impl ExploreOptions {
+    /// Bytes of the server's pages.
+    pub(crate) fn page_bytes(&self) -> u64 {
+        settings::page_bytes(&self.variables)
+    }
 }
 
 /// A state that is ready to be recovered.
@@ -66,8 +77,8 @@ pub fn explore(
 ) -> Result<Vec<StateResult>, CrashError> {
     let choices = choices(recorded, options)?;
     let work = WorkDirectory::create(&options.work, "states")?;
-    let workers = WORKERS_PER_PROCESSOR * thread::available_parallelism().map_or(1, NonZero::get);
-    check_room(recorded, &options.work, workers)?;
+    let workers = workers();
+    check_room(&recorded.base(), &options.work)?;
     let expected = Expected::new(recorded.ledger.seed, recorded.ledger.shape);
     let judge = judge(recorded, options, &expected, stop);
     let ended = AtomicBool::new(false);
@@ -115,10 +126,7 @@ pub fn replay(
     directory: &Path,
     stop: &AtomicBool,
 ) -> Result<StateResult, CrashError> {
-    let choices = choices(recorded, options)?;
-    let states = choices.len() as u32;
-    let index = state.checked_sub(1).filter(|&index| index < states);
-    let choice = choices[index.ok_or(CrashError::NoSuchState { state, states })? as usize];
+    let choice = choice(recorded, options, state)?;
     let work = WorkDirectory::create(&options.work, "states")?;
     let mut frontier = frontier(recorded, options, work.path())?;
     follow(
@@ -127,12 +135,51 @@ pub fn replay(
         choice.position,
     )?;
     let made = make_state(&frontier, options, state, choice, directory.to_owned())?;
+    judge_copy(recorded, options, made, &work, stop)
+}
+
+/// Recovers and judges a copy of `directory`, which [`replay`] made as state `state` and somebody changed since.
+pub fn judge_changed(
+    recorded: &Recorded,
+    options: &ExploreOptions,
+    state: u32,
+    directory: &Path,
+    stop: &AtomicBool,
+) -> Result<StateResult, CrashError> {
+    let choice = choice(recorded, options, state)?;
+    let mut cut_ns = 0;
+    for event in recorded.recording.events() {
+        let event = event?;
+        if event.sequence >= choice.position {
+            break;
+        }
+        cut_ns = event.at_ns;
+    }
+    let made = Made {
+        number: state,
+        choice,
+        cut_ns,
+        home: directory.to_owned(),
+        digest: digest(directory)?,
+        truth: GroundTruth::default(),
+    };
+    let work = WorkDirectory::create(&options.work, "states")?;
+    judge_copy(recorded, options, made, &work, stop)
+}
+
+/// Recovery changes the data, so it gets a copy of its own.
+fn judge_copy(
+    recorded: &Recorded,
+    options: &ExploreOptions,
+    made: Made,
+    work: &WorkDirectory,
+    stop: &AtomicBool,
+) -> Result<StateResult, CrashError> {
+    let home = work.path().join("judged");
+    weir_server::copy_directory(&made.home, &home)?;
     let expected = Expected::new(recorded.ledger.seed, recorded.ledger.shape);
-    // Recovery changes the data, so it gets a copy of its own.
-    let copy = work.path().join("judged");
-    weir_server::copy_directory(directory, &copy)?;
     let judge = judge(recorded, options, &expected, stop);
-    judge_state(&judge, Made { home: copy, ..made })
+    judge_state(&judge, Made { home, ..made })
 }
 
 /// The recorded server with the recorded settings, and what it must come up with.
@@ -155,12 +202,24 @@ fn choices(recorded: &Recorded, options: &ExploreOptions) -> Result<Vec<Choice>,
     choose(&recorded.recording, recorded.began_ns, options)
 }
 
-/// Room for the directory that follows the recording, for each worker's state, and for the one that is
-/// being made; what the servers add is small. The copies themselves look again.
-fn check_room(recorded: &Recorded, work: &Path, workers: usize) -> Result<(), CrashError> {
-    let base = weir_server::space_occupied(&recorded.base())?;
-    let copies = workers as u64 + 2;
-    Ok(weir_server::check_space(work, Bytes(base.0 * copies))?)
+fn workers() -> usize {
+    WORKERS_PER_PROCESSOR * thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+fn choice(recorded: &Recorded, options: &ExploreOptions, state: u32) -> Result<Choice, CrashError> {
+    let choices = choices(recorded, options)?;
+    let states = choices.len() as u32;
+    let index = state.checked_sub(1).filter(|&index| index < states);
+    Ok(choices[index.ok_or(CrashError::NoSuchState { state, states })? as usize])
+}
+
+/// Room for the directory that follows the recording, for each worker's state with its server, and for the
+/// one that is being made. The copies themselves look again.
+pub(crate) fn check_room(base: &Path, work: &Path) -> Result<(), CrashError> {
+    let base = weir_server::space_occupied(base)?;
+    let workers = workers() as u64;
+    let needed = base.0 * (workers + 2) + HEADROOM.0 * workers;
+    Ok(weir_server::check_space(work, Bytes(needed))?)
 }
 
 fn frontier(
@@ -170,8 +229,15 @@ fn frontier(
 ) -> Result<Frontier, CrashError> {
     let directory = place.join("frontier");
     weir_server::copy_directory(&recorded.base(), &directory)?;
+    holes::dig(&directory)?;
     let recording = &recorded.recording;
-    Ok(Frontier::new(&directory, recording, options.rules))
+    let page_bytes = options.page_bytes();
+    Ok(Frontier::new(
+        &directory,
+        recording,
+        options.rules,
+        page_bytes,
+    ))
 }
 
 /// Takes events until `position` is the next one.
@@ -218,7 +284,10 @@ fn make_state(
     choice: Choice,
     home: PathBuf,
 ) -> Result<Made, CrashError> {
-    let truth = frontier.branch(&home, options.cut, options.seed, choice)?;
+    let mut truth = frontier.branch(&home, options.cut, options.seed, choice)?;
+    if settings::keeps_copies(&options.variables) {
+        torn::note_before(&mut truth.torn_pages, &home)?;
+    }
     Ok(Made {
         number,
         choice,
@@ -245,6 +314,15 @@ fn work_off(
 
 fn judge_state(judge: &Judge<'_>, made: Made) -> Result<StateResult, CrashError> {
     let judgement = judge.judge(&made.home, made.cut_ns)?;
+    let mut truth = made.truth;
+    if judgement.is_damaged() {
+        // A server that had no room is no finding.
+        weir_server::check_space(&made.home, HEADROOM)?;
+        torn::note_after(&mut truth.torn_pages, &made.home);
+    } else {
+        let pages = truth.torn_pages.iter_mut();
+        pages.for_each(TornPage::forget);
+    }
     fs::remove_dir_all(&made.home).map_err(PathError::on("remove", &made.home))?;
     Ok(StateResult {
         state: made.number,
@@ -252,7 +330,7 @@ fn judge_state(judge: &Judge<'_>, made: Made) -> Result<StateResult, CrashError>
         position: made.choice.position,
         outcomes: made.choice.outcomes,
         digest: made.digest,
-        truth: made.truth,
+        truth,
         judgement,
     })
 }

@@ -11,10 +11,8 @@ use crate::cache::{Cache, DeviceRules, OpenWrite};
 use crate::error::CrashError;
 use crate::fate::{self, Fate, Part};
 use crate::moments::{Choice, advance, kind_of_write};
+use crate::torn::TornPage;
 use crate::verdict::GroundTruth;
-
-/// Bytes of the pages that the truth is told in: the servers' default.
-const PAGE: u64 = 16 * 1024;
 
 /// What ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +31,8 @@ pub(crate) struct Frontier {
     replayer: Replayer,
     cache: Cache,
     rules: DeviceRules,
+    /// Bytes of the server's pages, in which the truth is told.
+    page_bytes: u64,
     /// What the undecided writes hold.
     data: BTreeMap<u64, Data>,
     /// Number of the next event.
@@ -43,12 +43,18 @@ pub(crate) struct Frontier {
 
 impl Frontier {
     /// Before the first event: `directory` holds what the drive held.
-    pub(crate) fn new(directory: &Path, recording: &Recording, rules: DeviceRules) -> Self {
+    pub(crate) fn new(
+        directory: &Path,
+        recording: &Recording,
+        rules: DeviceRules,
+        page_bytes: u64,
+    ) -> Self {
         Self {
             directory: directory.to_owned(),
             replayer: Replayer::new(directory, recording.base()),
             cache: Cache::new(rules),
             rules,
+            page_bytes,
             data: BTreeMap::new(),
             position: 0,
             at_ns: 0,
@@ -85,6 +91,27 @@ impl Frontier {
     ) -> Result<GroundTruth, CrashError> {
         weir_server::copy_directory(&self.directory, directory)?;
         let mut replayer = self.replayer.rebased(directory);
+        self.decide(&mut replayer, cut, seed, choice)
+    }
+
+    /// Decides over the undecided writes in the directory itself, which ends here.
+    pub(crate) fn end(
+        self,
+        cut: Cut,
+        seed: u64,
+        choice: Choice,
+    ) -> Result<GroundTruth, CrashError> {
+        let mut replayer = self.replayer.rebased(&self.directory);
+        self.decide(&mut replayer, cut, seed, choice)
+    }
+
+    fn decide(
+        &self,
+        replayer: &mut Replayer,
+        cut: Cut,
+        seed: u64,
+        choice: Choice,
+    ) -> Result<GroundTruth, CrashError> {
         let mut truth = GroundTruth::default();
         let open = self.cache.open();
         let seed = at_position(seed, self.position);
@@ -109,7 +136,9 @@ impl Frontier {
 
     fn kind(&self, write: &OpenWrite) -> FileKind {
         let path = self.replayer.path(write.file);
-        path.map_or(FileKind::Other, |path| kind_of_write(&path, write.offset))
+        path.map_or(FileKind::Other, |path| {
+            kind_of_write(&path, write.offset, self.page_bytes)
+        })
     }
 
     /// Adds what the drive knows of one write to the truth, page by page.
@@ -119,12 +148,14 @@ impl Frontier {
             return;
         }
         let path = self.replayer.path(fate.write.file).unwrap_or_default();
-        let name = path.display();
-        let pages = fate.write.offset / PAGE..(fate.write.offset + fate.write.bytes).div_ceil(PAGE);
+        let (size, end) = (self.page_bytes, fate.write.offset + fate.write.bytes);
+        let pages = fate.write.offset / size..end.div_ceil(size);
         for page in pages {
-            match fate.of(page * PAGE..(page + 1) * PAGE) {
+            match fate.of(page * size..(page + 1) * size) {
                 Part::All => {}
-                Part::Some => truth.torn_pages.push(format!("{name}: page {page}")),
+                Part::Some => truth
+                    .torn_pages
+                    .push(TornPage::new(path.clone(), page as u32)),
                 Part::None if fate.write.is_in_flight() => truth.lost_pages += 1,
                 Part::None => truth.stale_pages += 1,
             }

@@ -18,7 +18,10 @@ use weir_server::{PrivateServer, ServerBinary, ServerError, StartOptions};
 use crate::error::CrashError;
 use crate::expected::{Expected, LedgerReport};
 use crate::ledger::Ledger;
+use crate::patience::{ServerClock, WAIT_MAX};
 use crate::workload;
+
+// Patience is in the server's own time ([`ServerClock`]).
 
 /// A recovery that takes longer hangs: the data are small.
 const RECOVERY_PATIENCE: Duration = Duration::from_mins(1);
@@ -27,13 +30,14 @@ const RECOVERY_PATIENCE: Duration = Duration::from_mins(1);
 const CORRUPTION_PATIENCE: Duration = Duration::from_secs(3);
 /// The words of both servers for such a page.
 const CORRUPTION: &str = "page corruption";
-const STOP_PATIENCE: Duration = Duration::from_mins(1);
-/// A server that answers no question for so long, or does not end, hangs.
+/// A server that has not answered all questions and ended after so long hangs.
 const ANSWER_PATIENCE: Duration = Duration::from_mins(2);
+/// How long a server that broke its connections may take to end.
+const ENDING_PATIENCE: Duration = Duration::from_secs(5);
 /// How often it is looked whether to go on.
 const GLANCE: Duration = Duration::from_millis(50);
-/// How often and after what pause a table with a complaint is looked at again.
-const CHECKS_MAX: u32 = 5;
+/// How long and after what pause a table with a complaint is looked at again.
+const CHECK_PATIENCE: Duration = Duration::from_secs(3);
 const CHECK_PAUSE: Duration = Duration::from_millis(300);
 
 /// How the server came up.
@@ -101,17 +105,9 @@ impl Judge<'_> {
     pub(crate) fn judge(&self, home: &Path, cut_ns: u64) -> Result<Judgement, CrashError> {
         let mut options = StartOptions::new(home.join("data"), home.join("server"));
         options.variables = self.variables.clone();
-        options.timeout = RECOVERY_PATIENCE;
         let started = Instant::now();
-        let mut patience = Patience::new(options.run_dir.join("error.log"));
-        let watch = &mut |waited| {
-            if self.stop.load(Ordering::Relaxed) {
-                ControlFlow::Break(())
-            } else {
-                patience.glance(waited)
-            }
-        };
-        let server = PrivateServer::start_watched(self.binary, &options, watch);
+        let mut words = String::new();
+        let server = self.recover(&options, &mut words);
         let recovery_s = started.elapsed().as_secs_f64();
         if self.stop.load(Ordering::Relaxed) {
             return Err(CrashError::Stopped);
@@ -122,7 +118,10 @@ impl Judge<'_> {
                 return Ok(Judgement::without_a_server(ending(words), recovery_s));
             }
             Err(ServerError::StartTimeout { .. } | ServerError::Interrupted) => {
-                let hung = Recovery::Hung(patience.words);
+                if words.is_empty() {
+                    words = last_line(&options.run_dir.join("error.log"));
+                }
+                let hung = Recovery::Hung(words);
                 return Ok(Judgement::without_a_server(hung, recovery_s));
             }
             Err(error) => return Err(error.into()),
@@ -141,14 +140,33 @@ impl Judge<'_> {
         Ok(judgement)
     }
 
+    /// Starts the server and waits until it answers, or hangs; `words` are what it said of a corrupted page.
+    fn recover(
+        &self,
+        options: &StartOptions,
+        words: &mut String,
+    ) -> Result<PrivateServer, ServerError> {
+        let mut server = PrivateServer::launch(self.binary, options)?;
+        let mut patience = Patience::new(&server, words);
+        server.wait_until_it_answers(WAIT_MAX, &mut |_| {
+            if self.stop.load(Ordering::Relaxed) {
+                ControlFlow::Break(())
+            } else {
+                patience.glance()
+            }
+        })?;
+        Ok(server)
+    }
+
     /// Does `work` with the server `pid`, which is killed when that takes too long (true) or Ctrl-C comes.
     fn guarded<T>(&self, pid: u32, work: impl FnOnce() -> T) -> (T, bool) {
         let process = ProcessIdentity::of(pid);
-        let (is_over, began) = (AtomicBool::new(false), Instant::now());
+        let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
             let guard = scope.spawn(|| {
+                let mut clock = ServerClock::of(pid);
                 while !is_over.load(Ordering::Acquire) {
-                    let hung = began.elapsed() > ANSWER_PATIENCE;
+                    let hung = clock.is_past(ANSWER_PATIENCE);
                     if hung || self.stop.load(Ordering::Relaxed) {
                         // If it has ended by itself meanwhile, all the better.
                         let _ = process.map(|process| process.signal(Signal::KILL));
@@ -176,13 +194,14 @@ impl Judge<'_> {
     ) -> Result<Judgement, CrashError> {
         if let Err(error) = self.ask(&server, cut_ns, &mut judgement) {
             // A server that reads a bad page may end itself, or only refuse to go on.
-            match server.has_exited() {
+            match ended(&mut server, workload::is_broken(&error)) {
                 Some(words) => judgement.recovery = ending(words),
                 None => judgement.check_table.push(error.to_string()),
             }
             return Ok(judgement);
         }
-        match server.stop(STOP_PATIENCE) {
+        // The guard ends it earlier if it hangs.
+        match server.stop(WAIT_MAX) {
             Ok(()) => judgement.damaged_pages = damaged_pages(&home.join("data"))?,
             Err(ServerError::StopTimeout { .. }) => {
                 judgement.recovery = Recovery::Hung("it did not shut down".to_owned());
@@ -199,10 +218,10 @@ impl Judge<'_> {
         judgement: &mut Judgement,
     ) -> Result<(), mysql::Error> {
         let mut connection = workload::connect(&server.endpoint())?;
+        let mut clock = ServerClock::of(server.pid());
         for table in workload::all_tables(self.ledger.shape) {
-            judgement
-                .check_table
-                .extend(check(&mut connection, &table)?);
+            let complaints = check(&mut connection, &table, &mut clock)?;
+            judgement.check_table.extend(complaints);
         }
         judgement.ledger = self
             .expected
@@ -215,56 +234,85 @@ impl Judge<'_> {
 ///
 /// Transactions that the cut left open are rolled back, and purged, while the server answers already.
 /// Until that is done `MariaDB` sees delete-marked index entries whose row is gone and warns of them.
-fn check(connection: &mut Conn, table: &str) -> Result<Vec<String>, mysql::Error> {
-    let mut told = Vec::new();
-    for _ in 0..CHECKS_MAX {
+fn check(
+    connection: &mut Conn,
+    table: &str,
+    clock: &mut ServerClock,
+) -> Result<Vec<String>, mysql::Error> {
+    let began = clock.elapsed();
+    loop {
         let rows: Vec<(String, String, String, String)> =
             connection.query(format!("CHECK TABLE {table} EXTENDED"))?;
-        told = rows
+        let told: Vec<_> = rows
             .into_iter()
             .filter(|(_, _, _, text)| text != "OK")
             .map(|(table, _, kind, text)| format!("{table}: {kind}: {text}"))
             .collect();
-        if told.is_empty() {
-            break;
+        if told.is_empty() || clock.is_past(began + CHECK_PATIENCE) {
+            return Ok(told);
         }
         thread::sleep(CHECK_PAUSE);
     }
-    Ok(told)
 }
 
-/// Ends the wait for a server that has met a page which it cannot recover from.
-struct Patience {
+/// Ends the wait for a server that does not come up any more.
+struct Patience<'a> {
+    clock: ServerClock,
     error_log: PathBuf,
-    /// What it said of the page.
-    words: String,
+    /// What it said of a page that it cannot recover from.
+    words: &'a mut String,
     said_at: Option<Duration>,
 }
 
-impl Patience {
-    fn new(error_log: PathBuf) -> Self {
+impl<'a> Patience<'a> {
+    fn new(server: &PrivateServer, words: &'a mut String) -> Self {
         Self {
-            error_log,
-            words: String::new(),
+            clock: ServerClock::of(server.pid()),
+            error_log: server.error_log().to_owned(),
+            words,
             said_at: None,
         }
     }
 
-    fn glance(&mut self, waited: Duration) -> ControlFlow<()> {
+    fn glance(&mut self) -> ControlFlow<()> {
         if self.said_at.is_none() {
             // It holds a dump of the page, which is no text.
             let log = fs::read(&self.error_log).unwrap_or_default();
             let log = String::from_utf8_lossy(&log);
             if let Some(line) = log.lines().find(|line| line.contains(CORRUPTION)) {
-                line.clone_into(&mut self.words);
-                self.said_at = Some(waited);
+                line.clone_into(self.words);
+                self.said_at = Some(self.clock.elapsed());
             }
         }
-        match self.said_at {
-            Some(said_at) if waited > said_at + CORRUPTION_PATIENCE => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
+        let limit = match self.said_at {
+            Some(said_at) => RECOVERY_PATIENCE.min(said_at + CORRUPTION_PATIENCE),
+            None => RECOVERY_PATIENCE,
+        };
+        if self.clock.is_past(limit) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
+}
+
+/// Its last words, if it has ended; after `a_moment` if its connections broke, since they do so first.
+fn ended(server: &mut PrivateServer, a_moment: bool) -> Option<String> {
+    let began = Instant::now();
+    loop {
+        let words = server.has_exited();
+        if words.is_some() || !a_moment || began.elapsed() > ENDING_PATIENCE {
+            return words;
+        }
+        thread::sleep(GLANCE);
+    }
+}
+
+fn last_line(error_log: &Path) -> String {
+    let log = fs::read(error_log).unwrap_or_default();
+    let log = String::from_utf8_lossy(&log);
+    let last = log.lines().rev().find(|line| !line.trim().is_empty());
+    last.unwrap_or_default().to_owned()
 }
 
 fn ending(words: String) -> Recovery {

@@ -1,6 +1,5 @@
 //! A whole crash test: recording, states, the positive control, the verdict.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -15,14 +14,14 @@ use weir_server::ServerBinary;
 use crate::cache::DeviceRules;
 use crate::content::Shape;
 use crate::error::CrashError;
-use crate::explore::{ExploreOptions, explore, replay};
+use crate::explore::{ExploreOptions, explore, judge_changed, replay};
 use crate::frontier::Cut;
 use crate::record::{RecordOptions, Recorded, record};
+use crate::settings::{self, DOUBLEWRITE, FLUSH_LOG, Variables};
 use crate::verdict::{StateResult, Tally, Verdict};
 
 /// States that the control may take until it has found the damage that must be there.
 const CONTROL_STATES: u32 = 200;
-const DOUBLEWRITE: &str = "innodb_doublewrite";
 /// Folders of the recordings in a test's folder.
 const RECORDING: &str = "recording";
 const CONTROL: &str = "control";
@@ -43,7 +42,7 @@ pub struct TestOptions {
     /// `innodb_flush_log_at_trx_commit`.
     pub flush_log_at_trx_commit: u8,
     /// Further variables of the server.
-    pub variables: BTreeMap<String, String>,
+    pub variables: Variables,
     /// The database.
     pub shape: Shape,
     /// How many states.
@@ -62,6 +61,13 @@ pub struct TestOptions {
     pub work: PathBuf,
     /// The program that mounts drives.
     pub weir: PathBuf,
+}
+
+impl TestOptions {
+    /// Whether the folder has a recording that the same test can go on from.
+    pub fn has_recording(&self) -> bool {
+        Recorded::is_in(&self.out.join(RECORDING)) && !file(&self.out).exists()
+    }
 }
 
 /// Everything about a crash test; `crash-test.json` in its folder.
@@ -105,7 +111,7 @@ pub struct Setting {
     /// What the device keeps.
     pub rules: DeviceRules,
     /// The server's settings.
-    pub variables: BTreeMap<String, String>,
+    pub variables: Variables,
     /// States that were chosen.
     pub states: u32,
     /// Seed of places and outcomes.
@@ -119,7 +125,7 @@ pub struct Setting {
 pub enum Progress<'a> {
     /// The clients write for so long.
     Recording(Duration),
-    /// A recording is done.
+    /// A recording is done, or was there already.
     Recorded(&'a Recorded),
     /// The control begins.
     Control,
@@ -136,7 +142,7 @@ pub fn test(
     let setting = setting(options, RECORDING);
     // What this server cannot do is said before anything is made.
     weir_server::translate(setting.flavor, options.server.version, &setting.variables)?;
-    take_folder(&options.out)?;
+    take_folder(options)?;
     let recorded = make_recording(options, &setting, stop, watch)?;
     let lost_is_failure = options.flush_log_at_trx_commit == 1;
     let began = Instant::now();
@@ -183,7 +189,7 @@ fn control(
         ..setting.clone()
     };
     control.rules.atomicity = Atomicity::default();
-    let is_off = is_off(&setting.variables[DOUBLEWRITE]);
+    let is_off = settings::is_off(&setting.variables);
     if is_off && control.rules == setting.rules && setting.cut == Cut::Power {
         return Ok((None, Vec::new()));
     }
@@ -219,13 +225,35 @@ pub fn replay_state(
         (Some(control), true) => (control, &test.control_states),
         _ => (&test.setting, &test.states),
     };
-    let recorded = Recorded::open(&folder.join(&setting.recording))?;
-    let server = weir_server::find(Some(&setting.server))?;
-    let server = weir_server::choose(&server, setting.flavor)?.clone();
-    let options = explore_options(setting, server, work);
+    let (recorded, options) = open(folder, setting, work)?;
     let again = replay(&recorded, &options, number, target, stop)?;
     let before = states.iter().find(|state| state.state == number).cloned();
     Ok((again, before))
+}
+
+/// Judges what lies in `directory` as state `number` of the test in `folder`: for experiments with other bytes
+/// than the cut left.
+pub fn judge_changed_state(
+    folder: &Path,
+    number: u32,
+    work: &Path,
+    directory: &Path,
+    stop: &AtomicBool,
+) -> Result<StateResult, CrashError> {
+    let test = CrashTest::read(folder)?;
+    let (recorded, options) = open(folder, &test.setting, work)?;
+    judge_changed(&recorded, &options, number, directory, stop)
+}
+
+fn open(
+    folder: &Path,
+    setting: &Setting,
+    work: &Path,
+) -> Result<(Recorded, ExploreOptions), CrashError> {
+    let recorded = Recorded::open(&folder.join(&setting.recording))?;
+    let server = weir_server::find(Some(&setting.server))?;
+    let server = weir_server::choose(&server, setting.flavor)?.clone();
+    Ok((recorded, explore_options(setting, server, work)))
 }
 
 impl CrashTest {
@@ -246,14 +274,21 @@ impl CrashTest {
     }
 }
 
-/// Makes `folder` this test's own, also if another one begins at the same time.
-fn take_folder(folder: &Path) -> Result<(), CrashError> {
+/// Makes `folder` this test's own, also if another one begins at the same time. A test that ended after its
+/// recording may go on there.
+fn take_folder(options: &TestOptions) -> Result<(), CrashError> {
+    let folder = &options.out;
     fs::create_dir_all(folder).map_err(PathError::on("create", folder))?;
     let recording = folder.join(RECORDING);
     match fs::create_dir(&recording) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(CrashError::FolderTaken {
-            folder: folder.to_owned(),
-        }),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            if options.has_recording() {
+                return Ok(());
+            }
+            Err(CrashError::FolderTaken {
+                folder: folder.to_owned(),
+            })
+        }
         created => Ok(created.map_err(PathError::on("create", &recording))?),
     }
 }
@@ -277,32 +312,17 @@ fn setting(options: &TestOptions, recording: &str) -> Setting {
     }
 }
 
-/// Small pool and redo log: pages are flushed and the log wraps all the time.
-fn variables(options: &TestOptions) -> BTreeMap<String, String> {
+fn variables(options: &TestOptions) -> Variables {
+    let mut variables = settings::of_the_test(options.server.flavor);
     let flush = options.flush_log_at_trx_commit.to_string();
-    let mut variables: BTreeMap<String, String> = [
-        ("innodb_buffer_pool_size", "32M"),
-        ("innodb_redo_log_capacity", "10M"),
-        ("innodb_flush_method", "O_DIRECT"),
-        ("innodb_max_undo_log_size", "10M"),
-        ("innodb_purge_rseg_truncate_frequency", "1"),
-        ("innodb_buffer_pool_load_at_startup", "OFF"),
-        ("innodb_buffer_pool_dump_at_shutdown", "OFF"),
-        ("innodb_flush_log_at_trx_commit", &flush),
+    variables.extend(settings::variables(&[
+        (FLUSH_LOG, &flush),
         (DOUBLEWRITE, &options.doublewrite),
-    ]
-    .map(|(name, value)| (name.to_owned(), value.to_owned()))
-    .into();
-    let of_flavor: &[(&str, &str)] = match options.server.flavor {
-        // Without the performance schema a state is recovered in two thirds of the time.
-        Flavor::Mysql => &[("skip_log_bin", "1"), ("performance_schema", "OFF")],
-        Flavor::Mariadb => &[
-            ("innodb_undo_tablespaces", "3"),
-            ("innodb_undo_log_truncate", "ON"),
-        ],
-    };
-    let of_flavor = of_flavor.iter();
-    variables.extend(of_flavor.map(|&(name, value)| (name.to_owned(), value.to_owned())));
+    ]));
+    if options.variables.contains_key("log_bin") {
+        // An option file holds both, and the later line would win.
+        variables.remove("skip_log_bin");
+    }
     variables.extend(options.variables.clone());
     variables
 }
@@ -313,22 +333,24 @@ fn make_recording(
     stop: &AtomicBool,
     watch: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Recorded, CrashError> {
-    watch(Progress::Recording(options.duration));
-    let recorded = record(
-        &RecordOptions {
-            server: options.server.clone(),
-            variables: setting.variables.clone(),
-            drive: setting.drive.clone(),
-            shape: options.shape,
-            seed: options.seed,
-            duration: options.duration,
-            limit: options.recording_limit,
-            out: options.out.join(&setting.recording),
-            work: options.work.clone(),
-            weir: options.weir.clone(),
-        },
-        stop,
-    )?;
+    let record_options = RecordOptions {
+        server: options.server.clone(),
+        variables: setting.variables.clone(),
+        drive: setting.drive.clone(),
+        shape: options.shape,
+        seed: options.seed,
+        duration: options.duration,
+        limit: options.recording_limit,
+        out: options.out.join(&setting.recording),
+        work: options.work.clone(),
+        weir: options.weir.clone(),
+    };
+    let recorded = if let Some(kept) = Recorded::kept(&record_options)? {
+        kept
+    } else {
+        watch(Progress::Recording(options.duration));
+        record(&record_options, stop)?
+    };
     watch(Progress::Recorded(&recorded));
     Ok(recorded)
 }
@@ -354,9 +376,4 @@ fn explore_options(setting: &Setting, server: ServerBinary, work: &Path) -> Expl
         seed: setting.seed,
         work: work.to_owned(),
     }
-}
-
-/// The values of `innodb_doublewrite` that mean "off", of both flavours.
-fn is_off(doublewrite: &str) -> bool {
-    ["off", "0", "false"].contains(&doublewrite.to_ascii_lowercase().as_str())
 }

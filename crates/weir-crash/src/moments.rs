@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -72,14 +72,17 @@ const AFTERMATH_EVENTS: u64 = 40;
 /// A checkpoint is noted in the first blocks of a redo file (`MariaDB`: at 4096 and 8192).
 const REDO_HEAD_BYTES: u64 = 12 * 1024;
 
-/// Where `MariaDB` keeps its doublewrite buffer: two extents of the system tablespace that its bootstrap
-/// takes, pages 64 to 191 (`buf_dblwr_t::create`, buf0dblwr.cc).
-const DOUBLEWRITE_AREA: Range<u64> = 1 << 20..3 << 20;
+/// Where `MariaDB` keeps its doublewrite buffer: the second and third extent of the system tablespace, which
+/// its bootstrap takes (`buf_dblwr_t::create`, buf0dblwr.cc). An extent is 1 MiB, and 64 of larger pages.
+fn doublewrite_area(page_bytes: u64) -> Range<u64> {
+    let extent = (1 << 20).max(64 * page_bytes);
+    extent..3 * extent
+}
 
-/// What a write to byte `offset` of the file at `path` is for.
-pub(crate) fn kind_of_write(path: &Path, offset: u64) -> FileKind {
+/// What a write to byte `offset` of the file at `path` is for, in a server with such pages.
+pub(crate) fn kind_of_write(path: &Path, offset: u64, page_bytes: u64) -> FileKind {
     let is_system = path.file_name().is_some_and(|name| name == "ibdata1");
-    if is_system && DOUBLEWRITE_AREA.contains(&offset) {
+    if is_system && doublewrite_area(page_bytes).contains(&offset) {
         return FileKind::Doublewrite;
     }
     FileKind::of(&path.to_string_lossy())
@@ -110,7 +113,7 @@ pub(crate) fn choose(
     let (rules, states) = (options.rules, options.states);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(options.seed);
     let mut reservoirs: BTreeMap<Moment, Reservoir> = BTreeMap::new();
-    let mut watch = Watch::new(recording, rules);
+    let mut watch = Watch::new(recording, rules, options.page_bytes());
     for event in recording.events() {
         let event = event?;
         let position = event.sequence;
@@ -202,6 +205,7 @@ fn spread(
 struct Watch {
     cache: Cache,
     names: Names,
+    page_bytes: u64,
     /// Where what has just happened happened last.
     recent: BTreeMap<Moment, u64>,
     /// File and offset of the last redo write.
@@ -209,10 +213,11 @@ struct Watch {
 }
 
 impl Watch {
-    fn new(recording: &Recording, rules: DeviceRules) -> Self {
+    fn new(recording: &Recording, rules: DeviceRules, page_bytes: u64) -> Self {
         Self {
             cache: Cache::new(rules),
             names: recording.names(),
+            page_bytes,
             recent: BTreeMap::new(),
             redo_at: None,
         }
@@ -224,7 +229,8 @@ impl Watch {
             let mut writes = self.cache.open().filter(|write| write.is_in_flight());
             let met = writes.any(|write| {
                 let path = self.names.path(write.file);
-                path.is_some_and(|path| kinds.contains(&kind_of_write(&path, write.offset)))
+                let kind = |path: PathBuf| kind_of_write(&path, write.offset, self.page_bytes);
+                path.is_some_and(|path| kinds.contains(&kind(path)))
             });
             met.then_some(moment)
         };
@@ -317,7 +323,7 @@ mod tests {
 
     #[test]
     fn the_doublewrite_buffer_is_known_on_both_servers() {
-        let kind = |path: &str, offset| kind_of_write(Path::new(path), offset);
+        let kind = |path: &str, offset| kind_of_write(Path::new(path), offset, 16_384);
         assert_eq!(kind("data/#ib_16384_0.dblwr", 0), FileKind::Doublewrite);
         assert_eq!(kind("data/ibdata1", 64 * 16_384), FileKind::Doublewrite);
         assert_eq!(kind("data/ibdata1", 191 * 16_384), FileKind::Doublewrite);
@@ -329,5 +335,15 @@ mod tests {
             );
         }
         assert_eq!(kind("data/sbtest/crash1.ibd", 1 << 20), FileKind::Data);
+        let of_small = |offset| kind_of_write(Path::new("data/ibdata1"), offset, 4096);
+        let of_large = |offset| kind_of_write(Path::new("data/ibdata1"), offset, 65_536);
+        assert_eq!(
+            (of_small(1 << 20), of_large(1 << 20)),
+            (FileKind::Doublewrite, FileKind::Data)
+        );
+        assert_eq!(
+            (of_small(4 << 20), of_large(4 << 20)),
+            (FileKind::Data, FileKind::Doublewrite)
+        );
     }
 }

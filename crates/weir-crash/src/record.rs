@@ -1,6 +1,5 @@
 //! A server at work on a recording drive, until its power is cut.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,18 +8,18 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use weir_drive::{DriveProcess, Ended, MountOptions, Recording, RecordingOptions, monotonic_ns};
-use weir_model::Flavor;
 use weir_process::{PathError, WorkDirectory};
 use weir_server::{PrivateServer, ServerBinary, SnapshotKey, Snapshots, StartOptions, initialise};
 
 use crate::content::{LOADED_SEED, Shape};
 use crate::error::CrashError;
 use crate::ledger::Ledger;
-use crate::workload;
+use crate::settings::{self, DOUBLEWRITE, FLUSH_LOG, PAGE_SIZE, Variables};
+use crate::{explore, workload};
 
 /// Counts up when the loaded content changes, so that old snapshots are not taken for new ones.
 const DATA_FORMAT: u32 = 4;
-const PAGE_BYTES: u32 = 16 * 1024;
+const NOTE: &str = "ledger.json";
 /// The whole pool is flushed at the end of the loading.
 const STOP_PATIENCE: Duration = Duration::from_mins(5);
 /// How often the end of the recording is looked for.
@@ -32,7 +31,7 @@ pub struct RecordOptions {
     /// The server.
     pub server: ServerBinary,
     /// Its settings; the same ones recover every state.
-    pub variables: BTreeMap<String, String>,
+    pub variables: Variables,
     /// Name of the drive's profile, or the path of one.
     pub drive: String,
     /// The database.
@@ -63,21 +62,68 @@ pub struct Recorded {
     pub began_ns: u64,
 }
 
+/// Written last: where it is, the recording is whole.
 #[derive(Serialize, Deserialize)]
 struct Note {
+    making: Making,
     began_ns: u64,
     ledger: Ledger,
+}
+
+/// What a recording was made by: a test of the same may go on from it.
+#[derive(PartialEq, Serialize, Deserialize)]
+struct Making {
+    server: PathBuf,
+    version: String,
+    drive: String,
+    variables: Variables,
+    shape: Shape,
+    seed: u64,
+    seconds: u64,
+    limit: weir_model::Bytes,
+}
+
+impl Making {
+    fn of(options: &RecordOptions) -> Self {
+        Self {
+            server: options.server.path.clone(),
+            version: options.server.version.to_string(),
+            drive: options.drive.clone(),
+            variables: options.variables.clone(),
+            shape: options.shape,
+            seed: options.seed,
+            seconds: options.duration.as_secs(),
+            limit: options.limit,
+        }
+    }
 }
 
 impl Recorded {
     /// Opens what [`record`] left in `folder`.
     pub fn open(folder: &Path) -> Result<Self, CrashError> {
-        let path = folder.join("ledger.json");
-        let text = fs::read(&path).map_err(PathError::on("read", &path))?;
-        let note: Note = serde_json::from_slice(&text).map_err(|error| CrashError::Unreadable {
-            path,
-            why: error.to_string(),
-        })?;
+        Self::from_note(folder, read_note(folder)?)
+    }
+
+    /// Whether [`record`] has come to its end in `folder`.
+    pub(crate) fn is_in(folder: &Path) -> bool {
+        folder.join(NOTE).exists()
+    }
+
+    /// The recording that is in `options.out` already, if it was made by the same options.
+    pub(crate) fn kept(options: &RecordOptions) -> Result<Option<Self>, CrashError> {
+        if !Self::is_in(&options.out) {
+            return Ok(None);
+        }
+        let note = read_note(&options.out)?;
+        if note.making != Making::of(options) {
+            return Err(CrashError::OtherRecording {
+                folder: options.out.clone(),
+            });
+        }
+        Self::from_note(&options.out, note).map(Some)
+    }
+
+    fn from_note(folder: &Path, note: Note) -> Result<Self, CrashError> {
         let recording = Recording::open(&folder.join("recording"))?;
         if recording.ended() == Ended::CutShort {
             return Err(CrashError::CutShort {
@@ -99,6 +145,15 @@ impl Recorded {
     }
 }
 
+fn read_note(folder: &Path) -> Result<Note, CrashError> {
+    let path = folder.join(NOTE);
+    let text = fs::read(&path).map_err(PathError::on("read", &path))?;
+    serde_json::from_slice(&text).map_err(|error| CrashError::Unreadable {
+        path,
+        why: error.to_string(),
+    })
+}
+
 /// Runs the workload on a recording drive and kills server and drive.
 pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<Recorded, CrashError> {
     let home = WorkDirectory::create(&options.work, "crash")?;
@@ -109,6 +164,8 @@ pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<Recorded, Cr
         fs::create_dir_all(root).map_err(PathError::on("create", root))?;
         snapshots.restore(&key, &root.join("data"))?;
     }
+    // Before the time for the recording is spent.
+    explore::check_room(&base, &options.work)?;
     let drive = DriveProcess::mount(
         &options.weir,
         &MountOptions {
@@ -128,26 +185,24 @@ pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<Recorded, Cr
     server.kill();
     drive.unmount()?;
     let note = Note {
+        making: Making::of(options),
         began_ns,
         ledger: written?,
     };
-    let path = options.out.join("ledger.json");
+    let path = options.out.join(NOTE);
     let text = serde_json::to_vec(&note).expect("invariant: a ledger has no maps");
     fs::write(&path, text).map_err(PathError::on("write", &path))?;
     Recorded::open(&options.out)
 }
 
 /// Servers round, cap and override: MySQL turns doublewrite off by itself on drives that say they are atomic.
-fn check_setting(
-    server: &PrivateServer,
-    variables: &BTreeMap<String, String>,
-) -> Result<(), CrashError> {
+fn check_setting(server: &PrivateServer, variables: &Variables) -> Result<(), CrashError> {
     let said = server.variables()?;
-    for name in ["innodb_doublewrite", "innodb_flush_log_at_trx_commit"] {
+    for name in [DOUBLEWRITE, FLUSH_LOG] {
         let (Some(wanted), Some(found)) = (variables.get(name), said.get(name)) else {
             continue;
         };
-        if !means_the_same(wanted, found) {
+        if !settings::means_the_same(wanted, found) {
             return Err(CrashError::OtherSetting {
                 name: name.to_owned(),
                 wanted: wanted.clone(),
@@ -156,16 +211,6 @@ fn check_setting(
         }
     }
     Ok(())
-}
-
-/// Whether two values of a variable are spellings of one.
-fn means_the_same(wanted: &str, found: &str) -> bool {
-    let plain = |value: &str| match value.to_ascii_uppercase().as_str() {
-        "1" | "TRUE" | "ON" | "DETECT_AND_RECOVER" => "ON".to_owned(),
-        "0" | "FALSE" | "OFF" => "OFF".to_owned(),
-        other => other.to_owned(),
-    };
-    plain(wanted) == plain(found)
 }
 
 /// Lets the clients write for the wanted time.
@@ -208,22 +253,23 @@ fn prepare(
     let key = SnapshotKey {
         flavor: options.server.flavor,
         version: options.server.version,
-        workload: "crash_ledger".to_owned(),
+        // Each client has a row of its own, so the number of clients is part of what is loaded.
+        workload: format!("crash_ledger_{}", options.shape.clients),
         tables: options.shape.tables,
         rows: options.shape.rows.into(),
         seed: LOADED_SEED,
-        page_bytes: PAGE_BYTES,
+        page_bytes: settings::page_bytes(&options.variables) as u32,
         format: DATA_FORMAT,
     };
     if snapshots.find(&key).is_none() {
         let data_dir = home.join("load").join("data");
-        initialise(
-            &options.server,
-            &data_dir,
-            &loading_variables(options.server.flavor),
-        )?;
+        let mut variables = settings::of_the_loading(options.server.flavor);
+        if let Some(size) = options.variables.get(PAGE_SIZE) {
+            variables.insert(PAGE_SIZE.to_owned(), size.clone());
+        }
+        initialise(&options.server, &data_dir, &variables)?;
         let mut start = StartOptions::new(&data_dir, home.join("load").join("server"));
-        start.variables = loading_variables(options.server.flavor);
+        start.variables = variables;
         let server = PrivateServer::start(&options.server, &start)?;
         workload::load(
             &server.endpoint(),
@@ -235,23 +281,4 @@ fn prepare(
         snapshots.store(&key, &data_dir)?;
     }
     Ok((snapshots, key))
-}
-
-/// Small logs, since every state is a copy of them, and undo tablespaces that can be truncated.
-fn loading_variables(flavor: Flavor) -> BTreeMap<String, String> {
-    let of_flavor: &[(&str, &str)] = match flavor {
-        Flavor::Mysql => &[("skip_log_bin", "1")],
-        // In 10.11 undo logs lie in the system tablespace unless they are told not to.
-        Flavor::Mariadb => &[("innodb_undo_tablespaces", "3")],
-    };
-    let of_both = [
-        ("innodb_buffer_pool_size", "512M"),
-        ("innodb_redo_log_capacity", "32M"),
-        ("innodb_flush_log_at_trx_commit", "0"),
-    ];
-    of_flavor
-        .iter()
-        .chain(&of_both)
-        .map(|&(name, value)| (name.to_owned(), value.to_owned()))
-        .collect()
 }

@@ -1,8 +1,10 @@
 //! The user's own storage: what can be known about its atomicity without cutting its power.
 //!
 //! Sources: statx(2) (`STATX_DIOALIGN`, `STATX_WRITE_ATOMIC`: Linux 6.11 for block devices, 6.13 for
-//! ext4 and XFS), and sysfs (`Documentation/ABI/stable/sysfs-block`: `atomic_write_unit_max_bytes`,
-//! `physical_block_size`, `write_cache`, `fua`), which for `NVMe` repeat what the device identifies itself with.
+//! ext4 and XFS), sysfs (`Documentation/ABI/stable/sysfs-block`: `atomic_write_unit_max_bytes`,
+//! `physical_block_size`, `write_cache`), and what an `NVMe` device identifies itself with.
+
+mod nvme;
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -14,6 +16,8 @@ use weir_model::Bytes;
 use weir_process::PathError;
 
 use crate::error::CrashError;
+
+pub use nvme::{Nvme, NvmeIdentity};
 
 /// The server's page, which must never be torn.
 const PAGE: u32 = 16 * 1024;
@@ -48,6 +52,8 @@ pub struct BlockDevice {
     pub atomic_write_max: Option<u32>,
     /// It has a cache that a power cut may empty, as far as the kernel knows.
     pub volatile_cache: Option<bool>,
+    /// What the device itself says; `None`: it is no `NVMe` device.
+    pub nvme: Option<Nvme>,
 }
 
 impl Storage {
@@ -86,15 +92,16 @@ impl Storage {
         })
     }
 
-    /// Whether something here promises that a page is never torn.
-    pub fn promises_whole_pages(&self) -> bool {
-        let device = self
-            .device
-            .as_ref()
-            .and_then(|device| device.atomic_write_max);
+    /// Whether the file system promises that a page is never torn.
+    fn promises_whole_pages(&self) -> bool {
         self.file_system_atomic
-            .max(device)
             .is_some_and(|largest| largest >= PAGE)
+    }
+
+    /// Whether the device promises it, of a write that reaches it in one piece.
+    fn device_promises_whole_pages(&self) -> bool {
+        let device = self.device.as_ref();
+        device.is_some_and(|device| device.largest_whole() >= u64::from(PAGE))
     }
 
     /// What is known and what is not, in plain words.
@@ -121,20 +128,25 @@ impl Storage {
             ),
             Some(device) => lines.extend(device.lines()),
         }
-        lines.push(if self.promises_whole_pages() {
-            "what this proves: the system promises pages of 16 KiB untorn, for writes that ask for it; no \
-             server asks today, and a promise is no power cut"
-                .to_owned()
-        } else {
-            "what this proves: nothing here promises untorn pages; keep the doublewrite buffer on"
-                .to_owned()
-        });
+        lines.push(format!("what this proves: {}", self.proven()));
         lines.push(
             "what it cannot prove: what this device really does when its power is cut. Only cutting it can; \
              without --path, `weir crash-test` does that to an emulated drive with the same rules"
                 .to_owned(),
         );
         lines
+    }
+
+    fn proven(&self) -> &'static str {
+        if self.promises_whole_pages() {
+            "the system promises pages of 16 KiB untorn, for writes that ask for it (RWF_ATOMIC); a server that \
+             does not ask gets no promise, and a promise is no power cut"
+        } else if self.device_promises_whole_pages() {
+            "the device promises not to tear a write of 16 KiB that reaches it in one piece; the file system \
+             does not promise that a page does (its extents may lie across). Keep the doublewrite buffer on"
+        } else {
+            "nothing here promises untorn pages; keep the doublewrite buffer on"
+        }
     }
 }
 
@@ -158,18 +170,29 @@ impl BlockDevice {
         let queue = disk.join("queue");
         let text = |name: &str| fs::read_to_string(queue.join(name)).ok();
         let number = |name: &str| text(name)?.trim().parse().ok();
+        let name = disk.file_name()?.to_string_lossy().into_owned();
         Some(Self {
-            name: disk.file_name()?.to_string_lossy().into_owned(),
+            nvme: Nvme::of(&Path::new("/dev").join(&name), &disk),
+            name,
             physical_block: number("physical_block_size"),
             atomic_write_max: number("atomic_write_unit_max_bytes"),
             volatile_cache: text("write_cache").map(|kind| kind.trim() == "write back"),
         })
     }
 
+    /// The largest write that it never tears, as far as it or the kernel says.
+    fn largest_whole(&self) -> u64 {
+        let identified = match &self.nvme {
+            Some(Nvme::Identified(identity)) => identity.power_fail_atomic_bytes,
+            _ => 0,
+        };
+        identified.max(self.atomic_write_max.unwrap_or(0).into())
+    }
+
     fn lines(&self) -> Vec<String> {
         let size = |bytes: u32| Bytes(bytes.into()).to_string();
         let unknown = || "unknown".to_owned();
-        vec![
+        let mut lines = vec![
             format!(
                 "block device {}: physical blocks of {}",
                 self.name,
@@ -185,7 +208,9 @@ impl BlockDevice {
                 Some(true) => "  write cache: volatile; only what is flushed survives".to_owned(),
                 Some(false) => "  write cache: none, or protected".to_owned(),
             },
-        ]
+        ];
+        lines.extend(self.nvme.as_ref().map(Nvme::line));
+        lines
     }
 }
 
@@ -213,17 +238,40 @@ mod tests {
         );
     }
 
-    #[test]
-    fn a_promise_counts_from_a_page_on() {
-        let storage = |file_system_atomic| Storage {
+    fn storage(file_system_atomic: Option<u32>, device_atomic: u64) -> Storage {
+        let identity = NvmeIdentity {
+            power_fail_atomic_bytes: device_atomic,
+            boundary_bytes: None,
+            volatile_cache: false,
+        };
+        Storage {
             path: PathBuf::new(),
             direct: true,
             direct_alignment: None,
             file_system_atomic,
-            device: None,
-        };
-        assert!(!storage(None).promises_whole_pages());
-        assert!(!storage(Some(4096)).promises_whole_pages());
-        assert!(storage(Some(16_384)).promises_whole_pages());
+            device: Some(BlockDevice {
+                name: "nvme0n1".to_owned(),
+                physical_block: Some(4096),
+                atomic_write_max: None,
+                volatile_cache: None,
+                nvme: Some(Nvme::Identified(identity)),
+            }),
+        }
+    }
+
+    #[test]
+    fn a_promise_counts_from_a_page_on_and_the_devices_alone_is_not_enough() {
+        for (file_system, device, words) in [
+            (None, 4096, "nothing here promises"),
+            (Some(4096), 4096, "nothing here promises"),
+            (None, 16_384, "Keep the doublewrite buffer on"),
+            (Some(16_384), 16_384, "the system promises pages of 16 KiB"),
+        ] {
+            let lines = storage(file_system, device).lines();
+            let proven = lines
+                .iter()
+                .find(|line| line.starts_with("what this proves"));
+            assert!(proven.unwrap().contains(words), "{lines:#?}");
+        }
     }
 }

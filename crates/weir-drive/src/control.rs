@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use weir_model::{DriveStatistics, Faults};
+use weir_model::{DriveProfile, DriveStatistics, Faults};
 
 use crate::DriveError;
 use crate::mountpoint::resolved;
@@ -32,6 +32,8 @@ pub(crate) enum Request {
     Statistics,
     /// To unmount.
     Unmount,
+    /// To lose its power.
+    Cut,
     /// To change these faults, in this order.
     Set(Vec<(String, String)>),
     /// To have no faults.
@@ -40,6 +42,17 @@ pub(crate) enum Request {
     StartTrace(PathBuf),
     /// To end that.
     StopTrace,
+}
+
+/// A drive whose power was cut: what is needed to find out what survived.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Cut {
+    /// Its recording, which ends at the cut; the base lies in it.
+    pub recording: PathBuf,
+    /// The directory that held its files.
+    pub backing: PathBuf,
+    /// What it was.
+    pub profile: DriveProfile,
 }
 
 /// What it answers: a value that depends on the request, or why not.
@@ -79,11 +92,24 @@ pub fn stop_trace(mountpoint: &Path) -> Result<TraceSummary, DriveError> {
 pub fn unmount(mountpoint: &Path) -> Result<(), DriveError> {
     let mountpoint = resolved(mountpoint)?;
     let () = ask(&mountpoint, &Request::Unmount)?;
-    // The answer comes first and the unmount follows.
+    wait_until_gone(&mountpoint)
+}
+
+/// Cuts the power of the recorded drive at `mountpoint` and returns when it is gone. Its backing then
+/// holds all that it was ever told, which is not what survived.
+pub fn cut(mountpoint: &Path) -> Result<Cut, DriveError> {
+    let mountpoint = resolved(mountpoint)?;
+    let cut = ask(&mountpoint, &Request::Cut)?;
+    wait_until_gone(&mountpoint)?;
+    Ok(cut)
+}
+
+/// The answer comes first and the unmount follows.
+fn wait_until_gone(mountpoint: &Path) -> Result<(), DriveError> {
     let patience = Instant::now() + PATIENCE;
-    while weir_process::is_mounted(&mountpoint) {
+    while weir_process::is_mounted(mountpoint) {
         if Instant::now() > patience {
-            return Err(no_answer(&mountpoint, &"it is still mounted"));
+            return Err(no_answer(mountpoint, &"it is still mounted"));
         }
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -253,6 +253,20 @@ impl Engine {
         Ok(())
     }
 
+    /// The power is cut: nothing that is under way or comes from now on is done.
+    pub(crate) fn cut(&self) {
+        self.scheduler.cut();
+        let dead = Faults {
+            error_rate: 1.0,
+            ..Faults::default()
+        };
+        self.faults
+            .set(dead)
+            .expect("invariant: it fails on all files");
+        // Those that are stuck are answered as well.
+        self.scheduler.set_stuck(false);
+    }
+
     /// The faults as they are.
     pub(crate) fn faults(&self) -> Faults {
         self.faults.faults()

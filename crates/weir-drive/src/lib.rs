@@ -26,7 +26,9 @@ mod trace;
 
 pub use clock::monotonic_ns;
 pub use compression::{BlockCompressor, Sampler as CompressionSampler};
-pub use control::{reset_faults, set_faults, start_trace, statistics, stop_trace, unmount};
+pub use control::{
+    Cut, cut, reset_faults, set_faults, start_trace, statistics, stop_trace, unmount,
+};
 pub use error::DriveError;
 pub use floor::{READ_FLOOR_US, WRITE_FLOOR_US, check_floor};
 pub use model::{Model, ModelUsage};
@@ -37,5 +39,6 @@ pub use recording::{
     Data, Ended, Event, Events, Names, Node, Opened, Operation, Place, Recording, RecordingOptions,
     Replayer,
 };
+pub use scheduler::priority::handicaps;
 pub use stop::Stop;
 pub use trace::{TraceOperation, TraceReader, TraceSummary};

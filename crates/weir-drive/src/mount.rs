@@ -109,6 +109,9 @@ fn serve_at(
     let operator = Operator {
         store: &store,
         engine: &engine,
+        recorder: &recorder,
+        options,
+        profile,
         stop,
     };
     listener.serve(stop, |request| operator.answer(request));

@@ -52,6 +52,8 @@ struct Shared {
     /// Replies that do not leave, whatever their time, while there is such a list.
     stuck: Mutex<Option<Vec<Pending>>>,
     is_stuck: AtomicBool,
+    /// The power is cut: nothing is done any more.
+    is_cut: AtomicBool,
     /// When the timer thread will look at the heap by itself; 0 while it is awake.
     asleep_until: AtomicU64,
     /// The earliest deadline in the heap, for the timer thread's spin.
@@ -77,6 +79,7 @@ impl Scheduler {
             heap: Mutex::default(),
             stuck: Mutex::default(),
             is_stuck: AtomicBool::new(false),
+            is_cut: AtomicBool::new(false),
             asleep_until: AtomicU64::new(0),
             earliest: AtomicU64::new(u64::MAX),
             ended: AtomicBool::new(false),
@@ -149,6 +152,11 @@ impl Scheduler {
             pending.ticket.due = pending.ticket.due.max(due);
             self.hold(pending);
         }
+    }
+
+    /// From now on every reply is an error, also those that are held.
+    pub(crate) fn cut(&self) {
+        self.shared.is_cut.store(true, Ordering::SeqCst);
     }
 
     /// Ends the timer thread; replies that are still held are sent at once.
@@ -246,10 +254,16 @@ impl Shared {
         self.send(pending);
     }
 
-    fn send(&self, Pending { ticket, reply }: Pending) {
+    fn send(&self, pending: Pending) {
+        let Pending { ticket, mut reply } = pending;
         let now = self.clock.now();
         self.correction.sent(&ticket);
         let counts = !matches!(reply, Reply::Probe(..));
+        reply.record();
+        // Looked at after it was recorded: what a cut leaves out of the recording is not acknowledged.
+        if self.is_cut.load(Ordering::SeqCst) {
+            return reply.fail();
+        }
         reply.send(&self.buffers);
         if counts {
             let late = now.saturating_sub(ticket.due);

@@ -71,6 +71,12 @@ impl Store {
         })
     }
 
+    /// Bytes that the host has left below the drive.
+    pub(crate) fn host_free_bytes(&self) -> u64 {
+        let found = rustix::fs::statvfs(&self.path);
+        found.map_or(0, |found| found.f_bavail * found.f_frsize)
+    }
+
     /// How much of the capacity is used.
     pub(crate) fn space(&self) -> &Space {
         &self.space

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use mysql::prelude::Queryable;
 use support::Drive;
-use weir_model::{FileKind, Flavor};
+use weir_model::FileKind::{self, Binlog, Doublewrite, Temporary, Undo};
+use weir_model::Flavor;
 use weir_server::{PrivateServer, ServerBinary, StartOptions, initialise, testing};
 
 weir_server::on_both_flavors! {
@@ -51,6 +52,14 @@ fn a_server_initialises_runs_crashes_and_recovers(flavor: Flavor) {
     server.kill();
     let by_kind = drive.process.statistics().unwrap().by_kind;
     assert!(by_kind[&FileKind::Redo].writes > 100 && by_kind[&FileKind::Data].writes > 10);
+    let others: &[FileKind] = match flavor {
+        Flavor::Mysql => &[Doublewrite, Undo, Binlog, Temporary],
+        // Its doublewrite buffer and undo logs lie in the system tablespace, and it keeps no binary log.
+        Flavor::Mariadb => &[],
+    };
+    for kind in others {
+        assert!(by_kind[kind].write_bytes > 0, "{kind:?}: {by_kind:?}");
+    }
 
     let server = start_on(&drive, &binary);
     let mut connection = testing::connect(&server.endpoint());

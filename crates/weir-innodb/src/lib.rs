@@ -5,11 +5,13 @@
 //! both servers wrote. Nothing here writes.
 
 mod checksum;
+mod doublewrite;
 mod error;
 mod layout;
 mod page;
 mod scan;
 
+pub use doublewrite::{DoublewriteBuffer, PageCopy, PageFound, find_page};
 pub use error::InnodbError;
 pub use layout::{Format, Layout};
 pub use page::{Damage, Page, PageState};

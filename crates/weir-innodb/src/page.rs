@@ -78,7 +78,12 @@ impl<'a> Page<'a> {
 
     /// What the page at position `number` of its file is.
     pub fn state(&self, number: u32) -> PageState {
-        if self.bytes.iter().all(|&byte| byte == 0) {
+        // In chunks, which compare faster than bytes: most of a new tablespace is zeroes.
+        if self
+            .bytes
+            .chunks(64)
+            .all(|chunk| *chunk == [0; 64][..chunk.len()])
+        {
             return PageState::Zero;
         }
         if self.is_opaque() {

@@ -5,6 +5,7 @@ use std::io::{BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use crate::doublewrite::Area;
 use crate::error::InnodbError;
 use crate::layout::Layout;
 use crate::page::{Damage, Page, PageState};
@@ -80,7 +81,7 @@ pub fn scan(path: &Path) -> Result<FileReport, InnodbError> {
     page.resize(layout.page_size, 0);
     let mut filled =
         Layout::PREFIX + read_full(&mut file, &mut page[Layout::PREFIX..]).map_err(failed)?;
-    let mut doublewrite = DoublewriteArea::default();
+    let mut doublewrite = None;
     while filled == layout.page_size {
         report.judge(Page::new(&page, layout), &mut doublewrite);
         filled = read_full(&mut file, &mut page).map_err(failed)?;
@@ -90,11 +91,15 @@ pub fn scan(path: &Path) -> Result<FileReport, InnodbError> {
 }
 
 impl FileReport {
-    fn judge(&mut self, page: Page<'_>, doublewrite: &mut DoublewriteArea) {
+    /// Pages of the doublewrite buffer hold copies of others on purpose.
+    fn judge(&mut self, page: Page<'_>, doublewrite: &mut Option<Area>) {
         let number = self.pages;
         self.pages += 1;
-        doublewrite.learn(self, page, number);
-        if doublewrite.holds(number) {
+        let is_system = self.path.file_name().is_some_and(|name| name == "ibdata1");
+        if is_system && number == Area::PAGE.0 {
+            *doublewrite = Area::in_page(page, self.layout);
+        }
+        if doublewrite.is_some_and(|area| area.holds(number)) {
             return;
         }
         match page.state(number) {
@@ -106,43 +111,6 @@ impl FileReport {
                 lsn: page.lsn(),
             }),
         }
-    }
-}
-
-/// The two extents of the system tablespace that hold copies of pages on purpose (`MariaDB`, and MySQL
-/// before 8.0.20). Their place stands in the transaction system's page, which comes before them.
-#[derive(Default)]
-struct DoublewriteArea {
-    /// First pages of the two extents.
-    extents: Option<[u32; 2]>,
-    pages_per_extent: u32,
-}
-
-impl DoublewriteArea {
-    /// The transaction system's page and its type.
-    const PAGE: (u32, u16) = (5, 7);
-    /// From the page's end to the doublewrite header: 10 bytes of a segment, a magic number, two pages.
-    const HEADER_FROM_END: usize = 200;
-    const MAGIC: u32 = 536_853_855;
-
-    fn learn(&mut self, file: &FileReport, page: Page<'_>, number: u32) {
-        let system = file.path.file_name().is_some_and(|name| name == "ibdata1");
-        if !system || (number, page.kind()) != Self::PAGE {
-            return;
-        }
-        let header = file.layout.page_size - Self::HEADER_FROM_END + 10;
-        if page.be32(header) == Self::MAGIC {
-            self.extents = Some([page.be32(header + 4), page.be32(header + 8)]);
-            // An extent is 1 MiB of pages of up to 16 KiB, and 64 pages of larger ones.
-            self.pages_per_extent = (1_u32 << 20)
-                .div_euclid(file.layout.page_size as u32)
-                .max(64);
-        }
-    }
-
-    fn holds(&self, number: u32) -> bool {
-        let in_extent = |&first: &u32| (first..first + self.pages_per_extent).contains(&number);
-        self.extents.iter().flatten().any(in_extent)
     }
 }
 

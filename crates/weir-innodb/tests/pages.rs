@@ -9,7 +9,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mysql::prelude::Queryable;
-use weir_innodb::{Damage, FileReport, Format, scan, scan_directory, tablespaces};
+use weir_innodb::{
+    Damage, DoublewriteBuffer, FileReport, Format, PageState, find_page, scan, scan_directory,
+    tablespaces,
+};
 use weir_model::Flavor;
 use weir_server::{PrivateServer, initialise, testing};
 
@@ -104,6 +107,35 @@ fn assert_damage_is_found(table: &FileReport, tears_show: bool) {
     found(Damage::Misplaced);
 }
 
+/// The doublewrite buffer's copies of a page: whole, of no later time than the page, and one that is damaged
+/// is told from the others. The buffer begins at page `first` of its file.
+fn assert_copies_are_found(directory: &Path, reports: &[FileReport], first: u64) {
+    let data = directory.join("data");
+    let copies_of = |path, number| {
+        let buffer = DoublewriteBuffer::read(&data).unwrap();
+        buffer.copies(&data, path, number).unwrap()
+    };
+    // MariaDB writes no copies of pages that are new: redo alone makes them.
+    let pages = reports
+        .iter()
+        .flat_map(|report| (0..report.pages.min(20)).map(|number| (&report.path, number)));
+    let mut copied = pages.filter(|&(path, number)| !copies_of(path, number).is_empty());
+    let (path, number) = copied.next().expect("the shutdown wrote pages");
+    let page = find_page(path, number).unwrap().unwrap();
+    assert_eq!(page.state, PageState::Whole);
+    let copies = copies_of(path, number);
+    for copy in &copies {
+        assert!(copy.is_whole && copy.lsn <= page.lsn, "{copy:?}, {page:?}");
+    }
+    let size = reports[0].layout.page_size;
+    let place = first + u64::from(copies[0].place);
+    damage(&data.join(&copies[0].file), size, place, size / 2, b"torn");
+    let found = copies_of(path, number);
+    assert!(!found[0].is_whole, "{found:?}");
+    assert_eq!(found[1..], copies[1..]);
+    assert_eq!(find_page(path, 1 << 20).unwrap(), None);
+}
+
 #[test]
 fn mysql_crc32() {
     let directory = written(Flavor::Mysql, &[], "");
@@ -113,6 +145,7 @@ fn mysql_crc32() {
         (table.layout.page_size, table.layout.format),
         (16384, Format::Classic)
     );
+    assert_copies_are_found(directory.path(), &reports, 0);
     assert_damage_is_found(table, true);
 }
 
@@ -156,6 +189,7 @@ fn mariadb_full_crc32_and_its_doublewrite_area() {
         (table.layout.page_size, table.layout.format),
         (16384, Format::FullCrc32)
     );
+    assert_copies_are_found(directory.path(), &reports, 64);
     assert_damage_is_found(table, true);
     // What stands in the doublewrite area is no page of the file.
     let system = reports

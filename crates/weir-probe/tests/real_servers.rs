@@ -235,7 +235,7 @@ fn the_lag_of_a_replica_is_seen(flavor: Flavor, replication: Replication) {
     let (from, to) = (servers.primary.endpoint(), replica.endpoint());
     weir_server::wait_until_caught_up(flavor, &from, &to, limit).unwrap();
     let seen = read(&mut probe);
-    assert_eq!(seen["replication.running[replica 1]"], 1.0, "{seen:?}");
+    assert!(seen["replication.running[replica 1]"] > 0.5, "{seen:?}");
     assert!(read(&mut whole)["replication.lag_s"] < 2.0);
     assert!(!read(&mut ServerProbe::new(from.clone())).contains_key("replication.lag_s"));
 
@@ -261,7 +261,7 @@ fn the_lag_of_a_replica_is_seen(flavor: Flavor, replication: Replication) {
     };
     holder.query_drop(stop).unwrap();
     let seen = read(&mut probe);
-    assert_eq!(seen["replication.running[replica 1]"], 0.0);
+    assert!(seen["replication.running[replica 1]"] < 0.5, "{seen:?}");
     assert!(!seen.contains_key("replication.lag_s[replica 1]"));
 }
 

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use weir_model::{Compression, DriveProfile, ThrottleRate, WriteCache};
+use weir_model::{
+    Atomicity, Bytes, CacheFill, CachedWrites, Compression, DriveProfile, FrontDrive, ThrottleRate,
+    WriteCache,
+};
 
 use crate::number::grouped;
 use crate::setup::bytes_words;
@@ -31,10 +34,7 @@ type Line = (&'static str, &'static str, String);
 
 impl<'a> DataSheet<'a> {
     pub(crate) fn new(drive: &'a DriveProfile) -> Self {
-        let lines: Vec<_> = [reads(drive), writes(drive), media(drive), guarantees(drive)]
-            .into_iter()
-            .flatten()
-            .collect();
+        let lines = lines(drive);
         let sources = drive.sources.iter();
         let other_sources = sources
             .filter(|(key, _)| !lines.iter().any(|(known, ..)| known == key))
@@ -55,6 +55,24 @@ impl<'a> DataSheet<'a> {
             other_sources,
         }
     }
+}
+
+/// A drive's figures as pairs of label and text.
+pub fn data_sheet(drive: &DriveProfile) -> Vec<(&'static str, String)> {
+    let lines = lines(drive).into_iter();
+    lines.map(|(_, label, text)| (label, text)).collect()
+}
+
+fn lines(drive: &DriveProfile) -> Vec<Line> {
+    let sections = [
+        reads(drive),
+        writes(drive),
+        media(drive),
+        nand(drive),
+        guarantees(drive),
+        front(drive),
+    ];
+    sections.into_iter().flatten().collect()
 }
 
 fn reads(drive: &DriveProfile) -> Vec<Line> {
@@ -139,20 +157,99 @@ fn media(drive: &DriveProfile) -> Vec<Line> {
     }
     if let Some(throttle) = &drive.throttle {
         let limit = |limit: &ThrottleRate| limit.per_second(drive.capacity.0);
+        let credit = |limit: &ThrottleRate| match limit.burst_credit {
+            0.0 => String::new(),
+            credit => format!(", and {} saved up for bursts", grouped(credit)),
+        };
         lines.extend([
             (
                 "throttle.iops",
                 "Volume's limit, operations",
-                rate(limit(&throttle.iops)),
+                rate(limit(&throttle.iops)) + &credit(&throttle.iops),
             ),
             (
                 "throttle.mb_per_s",
                 "Volume's limit, bytes",
-                bandwidth(limit(&throttle.mb_per_s)),
+                bandwidth(limit(&throttle.mb_per_s)) + &credit(&throttle.mb_per_s),
             ),
         ]);
     }
     lines
+}
+
+/// What flash is in time, and how long it lives.
+fn nand(drive: &DriveProfile) -> Vec<Line> {
+    let mut lines = Vec::new();
+    if let Some(nand) = &drive.nand {
+        lines.push((
+            "nand",
+            "A die that programs or erases",
+            format!(
+                "{} for {}, {} for a block; reads wait for it",
+                microseconds(nand.program_us),
+                nand.program_bytes,
+                microseconds(nand.erase_us)
+            ),
+        ));
+    }
+    if let Some(slc) = &drive.slc {
+        lines.push((
+            "slc",
+            "Single-bit cache",
+            format!(
+                "{} at {}, {} on a full drive",
+                bytes_words(slc.capacity.0),
+                bandwidth(slc.bandwidth_mb_per_s),
+                bytes_words(slc.capacity_when_full.0)
+            ),
+        ));
+    }
+    if let Some(endurance) = &drive.endurance {
+        lines.push((
+            "endurance",
+            "Guaranteed writes",
+            format!(
+                "{} capacities a day for {} years",
+                endurance.drive_writes_per_day, endurance.years
+            ),
+        ));
+    }
+    lines
+}
+
+/// The fast drive before the slow one.
+fn front(drive: &DriveProfile) -> Vec<Line> {
+    let Some(cache) = &drive.cache else {
+        return Vec::new();
+    };
+    let name = match &cache.drive {
+        FrontDrive::Named(name) => name,
+        FrontDrive::Found(front) => &front.name,
+    };
+    let writes = match cache.writes {
+        CachedWrites::Back => format!(
+            "write-back: acknowledged by the cache, up to {} dirty",
+            percent(cache.dirty_share_max)
+        ),
+        CachedWrites::Through => "write-through: acknowledged by both".to_owned(),
+        CachedWrites::Around => "around the cache".to_owned(),
+    };
+    let fill = match cache.fill {
+        CacheFill::Read => "when it is read".to_owned(),
+        CacheFill::Eviction { host_cache } => {
+            format!("when a server's own cache of {host_cache} has dropped it")
+        }
+    };
+    vec![
+        ("cache.drive", "Drive in front as a cache", name.clone()),
+        (
+            "cache.capacity",
+            "Size of the cache",
+            bytes_words(cache.capacity.0),
+        ),
+        ("cache.writes", "Writes", writes),
+        ("cache.fill", "A page enters", fill),
+    ]
 }
 
 fn guarantees(drive: &DriveProfile) -> Vec<Line> {
@@ -164,20 +261,52 @@ fn guarantees(drive: &DriveProfile) -> Vec<Line> {
         Compression::None => "none",
         Compression::Zlib4k => "zlib, each 4 KiB on its own",
     };
-    vec![
+    let lies = if drive.flush.ignored {
+        ", but it flushes nothing"
+    } else {
+        ""
+    };
+    let mut lines = vec![
         ("write.cache", "Write buffer's content", cache.to_owned()),
         (
             "flush.latency_us",
             "Flush latency, idle",
-            microseconds(drive.flush.latency_us),
+            microseconds(drive.flush.latency_us) + lies,
         ),
         ("compression", "Compression", compression.to_owned()),
         (
             "atomicity.unit",
             "Largest write that is never torn",
-            bytes_words(drive.atomicity.unit.0),
+            untorn(&drive.atomicity),
         ),
-    ]
+    ];
+    if let Some(provisioning) = &drive.provisioning {
+        lines.push((
+            "provisioning.logical_capacity",
+            "Shown to the host",
+            format!(
+                "{}; warns at {} of its flash and urgently at {}",
+                bytes_words(provisioning.logical_capacity.0),
+                percent(provisioning.warning_above),
+                percent(provisioning.critical_above)
+            ),
+        ));
+    }
+    lines
+}
+
+fn untorn(atomicity: &Atomicity) -> String {
+    let boundary = match atomicity.boundary {
+        None => ", if it is aligned to that".to_owned(),
+        Some(Bytes(0)) => ", wherever it lies".to_owned(),
+        Some(boundary) => format!(", if it crosses no multiple of {boundary}"),
+    };
+    let told = if atomicity.advertise {
+        "; servers that ask are told"
+    } else {
+        ""
+    };
+    bytes_words(atomicity.unit.0) + &boundary + told
 }
 
 fn microseconds(value: f64) -> String {
@@ -229,5 +358,27 @@ mod tests {
             .iter()
             .find(|figure| figure.label == "Volume's limit, operations");
         assert_eq!(limit.unwrap().text, "50,000 per s");
+    }
+
+    #[test]
+    fn every_section_of_every_profile_has_a_line_of_its_own() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives");
+        for file in std::fs::read_dir(folder).unwrap() {
+            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+            let drive = DriveProfile::parse("drive", &text).unwrap();
+            let lines = lines(&drive);
+            let sections = serde_json::to_value(&drive).unwrap();
+            let no_figures = ["name", "title", "compressed_sizes", "sources"];
+            for section in sections.as_object().unwrap().keys() {
+                let is_shown = lines
+                    .iter()
+                    .any(|(key, ..)| key.split('.').next() == Some(section));
+                assert!(
+                    is_shown || no_figures.contains(&section.as_str()),
+                    "{}: {section}",
+                    drive.title
+                );
+            }
+        }
     }
 }

@@ -41,6 +41,7 @@ mod sample;
 pub use answers::sentence;
 pub use claims::claims_markdown;
 pub use csv::csv;
+pub use data_sheet::data_sheet;
 pub use error::ReportError;
 pub use gate::{junit, loss_is_established, result_comparison};
 pub use html::{html, page_json};

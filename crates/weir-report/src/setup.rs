@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use weir_model::{Bytes, StudyResult};
+use weir_model::{Bytes, CrashTest, StudyResult};
 
 use crate::data_sheet::DataSheet;
 use crate::number::grouped;
@@ -40,7 +40,7 @@ fn facts(result: &StudyResult) -> Vec<Fact> {
     let plan = &result.plan;
     let repetitions = plan.runs.iter().map(|run| run.repetition).max();
     let fact = |label, text| Fact { label, text };
-    vec![
+    let mut facts = vec![
         fact(
             "Server",
             format!("{} {}", flavor_name(result.flavor), result.server_version),
@@ -65,7 +65,30 @@ fn facts(result: &StudyResult) -> Vec<Fact> {
         ),
         fact("Started", result.started_at.clone()),
         fact("Measured by", format!("Weir {}", result.weir_version)),
-    ]
+    ];
+    let tests = plan.crash_tests.iter();
+    facts.extend(tests.map(|test| fact("Power-cut test", crash_test_words(test))));
+    facts
+}
+
+/// What a power-cut test that the study relies on says, with the bound that it gives.
+fn crash_test_words(test: &CrashTest) -> String {
+    let bound = if test.lost == 0 {
+        let at_most = weir_stats::proportion_at_most(0, test.states, 0.95);
+        format!(
+            ", so with 95 % confidence fewer than {:.2} % do",
+            at_most * 100.0
+        )
+    } else {
+        String::new()
+    };
+    format!(
+        "{} without doublewrite: {} of {} lost anything{bound} ({})",
+        test.drive,
+        test.lost,
+        count(test.states as usize, "crash state"),
+        test.source
+    )
 }
 
 fn data_words(result: &StudyResult) -> String {
@@ -203,6 +226,28 @@ mod tests {
         assert!(
             words.ends_with("4 to 8 times the buffer pool, which is 128 MiB to 256 MiB"),
             "{words}"
+        );
+    }
+
+    #[test]
+    fn power_cut_tests_are_told_with_what_they_bound() {
+        let mut result = sample::study(2, 1);
+        result.plan.crash_tests = vec![CrashTest {
+            drive: "scaleflux-csd2000".to_owned(),
+            states: 300,
+            lost: 0,
+            source: "crash-test.json".to_owned(),
+        }];
+        assert_eq!(
+            text(&result, "Power-cut test"),
+            "scaleflux-csd2000 without doublewrite: 0 of 300 crash states lost anything, so with 95 % \
+             confidence fewer than 0.99 % do (crash-test.json)"
+        );
+        result.plan.crash_tests[0].lost = 2;
+        let failed = text(&result, "Power-cut test");
+        assert!(
+            failed.contains("2 of 300 crash states lost anything ("),
+            "{failed}"
         );
     }
 

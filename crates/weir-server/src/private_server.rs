@@ -72,8 +72,8 @@ impl PrivateServer {
         Ok(server)
     }
 
-    /// Starts the process.
-    fn launch(binary: &ServerBinary, options: &StartOptions) -> Result<Self, ServerError> {
+    /// Starts the process; [`PrivateServer::wait_until_it_answers`] makes it of use.
+    pub fn launch(binary: &ServerBinary, options: &StartOptions) -> Result<Self, ServerError> {
         let note = DataNote::read_for(binary, &options.data_dir)?;
         check_not_in_use(&options.data_dir)?;
         let data_dir = canonical(&options.data_dir)?;
@@ -138,7 +138,8 @@ impl PrivateServer {
         })
     }
 
-    fn wait_until_it_answers(
+    /// Waits; `watch` as in [`PrivateServer::start_watched`].
+    pub fn wait_until_it_answers(
         &mut self,
         timeout: Duration,
         watch: &mut dyn FnMut(Duration) -> ControlFlow<()>,

@@ -432,6 +432,17 @@ pub(crate) enum DriveCommand {
     },
     /// Record what a mounted drive is asked, or read such a recording
     Trace(TraceArguments),
+    /// Cut the power of a drive that was mounted with --record-base: what was not safe is lost or torn
+    Cut {
+        /// The mountpoint
+        dir: PathBuf,
+        /// Which of the outcomes that the drive's rules allow
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Print what the cut did as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Unmount a drive
     Unmount {
         /// The mountpoint
@@ -439,6 +450,10 @@ pub(crate) enum DriveCommand {
     },
 }
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
 #[derive(Debug, Args)]
 pub(crate) struct MountArguments {
     /// Name of a profile in drives/, or the path of a profile file
@@ -466,6 +481,9 @@ pub(crate) struct MountArguments {
     /// End the recording when it has grown to this; the drive goes on
     #[arg(long, value_name = "SIZE", requires = "record", default_value_t = RecordingOptions::LIMIT)]
     pub(crate) record_limit: Bytes,
+    /// Also keep a copy of what the drive holds now, so that `weir drive cut` can cut its power
+    #[arg(long, requires = "record")]
+    pub(crate) record_base: bool,
     /// Remove the backing directory after the drive is unmounted
     #[arg(long, hide = true)]
     pub(crate) remove_backing: bool,

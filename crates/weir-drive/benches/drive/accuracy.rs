@@ -8,13 +8,13 @@ use crate::fio::{self, Job};
 use crate::support::Drive;
 
 /// Service times, microseconds.
-const SERVICES_US: [u64; 6] = [40, 80, 150, 500, 2_000, 10_000];
+pub(crate) const SERVICES_US: [u64; 6] = [40, 80, 150, 500, 2_000, 10_000];
 
 /// A process that keeps one processor busy.
-struct Loader(Child);
+pub(crate) struct Loader(Child);
 
 impl Loader {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let command = Command::new("sh")
             .args(["-c", "while :; do :; done"])
             .spawn();
@@ -61,9 +61,14 @@ fn of_service_time(service_us: u64) -> Vec<Value> {
     rows
 }
 
+/// A completion may miss the model by so much: 5 % or 10 us.
+pub(crate) fn allowed_ns(service_ns: u64) -> u64 {
+    (service_ns / 20).max(10_000)
+}
+
 fn row(service_us: u64, busy: bool, pattern: &str, found: &fio::Found) -> Value {
     let service_ns = service_us * 1000;
-    let allowed = (service_ns / 20).max(10_000);
+    let allowed = allowed_ns(service_ns);
     let early = found.share(|latency| latency + allowed < service_ns);
     let late = found.share(|latency| latency > service_ns + allowed);
     let error = found.mean_us / service_us as f64 - 1.0;

@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::support::Drive;
 
 /// The file that fio reads and writes.
-const FILE: &str = "fio";
-const FILE_BYTES: usize = 256 << 20;
+pub(crate) const FILE: &str = "fio";
+pub(crate) const FILE_BYTES: usize = 256 << 20;
 
 /// What fio is to do.
 #[derive(Debug, Clone, Copy)]

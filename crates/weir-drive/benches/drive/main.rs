@@ -10,7 +10,9 @@
 )]
 
 mod accuracy;
+mod bare;
 mod fio;
+mod machine;
 #[path = "../../tests/support/mod.rs"]
 mod support;
 mod throughput;
@@ -21,12 +23,14 @@ fn main() {
     // `cargo bench` passes `--bench`.
     let out = std::env::args().skip(1).find(|word| !word.starts_with('-'));
     println!("load at the start: {}", load());
+    let machine = machine::measure();
     let round_trips = throughput::round_trips();
     let model = throughput::cost_of_the_model();
     let trace = throughput::cost_of_a_trace();
     let accuracy = accuracy::measure();
     println!("load at the end: {}", load());
     let result = json!({
+        "machine": machine,
         "round_trips": round_trips,
         "cost_of_the_model": model,
         "cost_of_a_trace": trace,

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use weir_drive::{start_trace, stop_trace};
 
+use crate::bare::Bare;
 use crate::fio::{self, Job};
 use crate::support::Drive;
 use crate::{median, spread};
@@ -18,9 +19,10 @@ fn job(pattern: &'static str, block: &'static str, depth: u32) -> Job {
     }
 }
 
-/// Latency at queue depth 1 and throughput at 32 of a drive without any latency of its own.
+/// Latency at queue depth 1 and throughput at 32 of a drive without any latency of its own, beside those of
+/// a file system that does nothing.
 pub(crate) fn round_trips() -> Value {
-    let drive = Drive::null();
+    let (drive, bare) = (Drive::null(), Bare::mount());
     fio::prepare(&drive);
     let jobs = [
         ("4 KiB read", job("randread", "4k", 1)),
@@ -32,19 +34,33 @@ pub(crate) fn round_trips() -> Value {
     let mut found = vec![Vec::new(); jobs.len()];
     for _ in 0..ROUNDS {
         for ((_, job), found) in jobs.iter().zip(&mut found) {
-            found.push(fio::run(drive.process.mountpoint(), *job));
+            found.push(
+                [bare.mountpoint.path(), drive.process.mountpoint()]
+                    .map(|mountpoint| fio::run(mountpoint, *job)),
+            );
         }
     }
-    println!("\nnull drive                    latency us (mean)          IOPS");
-    let line = |((name, _), found): (&(&str, Job), &Vec<fio::Found>)| {
-        let latency: Vec<_> = found.iter().map(|found| found.mean_us).collect();
-        let iops: Vec<_> = found.iter().map(|found| found.iops).collect();
+    println!("\n                       bare FUSE: us (mean)   IOPS   null drive: us (mean)   IOPS");
+    let line = |((name, _), found): (&(&str, Job), &Vec<[fio::Found; 2]>)| {
+        let of = |which: usize, figure: fn(&fio::Found) -> f64| -> Vec<f64> {
+            found.iter().map(|pair| figure(&pair[which])).collect()
+        };
+        let latencies = [0, 1].map(|which| of(which, |found| found.mean_us));
+        let iops = [0, 1].map(|which| of(which, |found| found.iops));
         println!(
-            "{name:<28} {:>18.1} {:>13.0}",
-            median(&latency),
-            median(&iops)
+            "{name:<24} {:>18.1} {:>8.0} {:>19.1} {:>8.0}",
+            median(&latencies[0]),
+            median(&iops[0]),
+            median(&latencies[1]),
+            median(&iops[1])
         );
-        json!({ "job": name, "latency_us_mean": spread(&latency), "iops": spread(&iops) })
+        json!({
+            "job": name,
+            "bare_latency_us_mean": spread(&latencies[0]),
+            "bare_iops": spread(&iops[0]),
+            "latency_us_mean": spread(&latencies[1]),
+            "iops": spread(&iops[1]),
+        })
     };
     jobs.iter().zip(&found).map(line).collect()
 }
@@ -70,13 +86,12 @@ pub(crate) fn cost_of_the_model() -> Value {
     ];
     fio::prepare(&plain);
     fio::prepare(&modelled);
-    println!("\nfull model / null drive, 16 KiB at depth 32");
-    jobs.map(|(name, job)| {
-        let on = |drive: &Drive| fio::run(drive.process.mountpoint(), job).iops;
-        compared(name, || on(&plain), || on(&modelled))
-    })
-    .into_iter()
-    .collect()
+    println!(
+        "\nfull model / null drive, 16 KiB at depth 32   IOPS   processor time of an operation"
+    );
+    jobs.map(|(name, job)| compared(name, || on(&plain, job), || on(&modelled, job)))
+        .into_iter()
+        .collect()
 }
 
 /// Throughput of the null drive while it is recorded.
@@ -85,7 +100,9 @@ pub(crate) fn cost_of_a_trace() -> Value {
     fio::prepare(&drive);
     let mountpoint = drive.process.mountpoint();
     let trace = drive.folder.path().join("trace");
-    println!("\nrecorded / not recorded, null drive");
+    println!(
+        "\nrecorded / not recorded, null drive           IOPS   processor time of an operation"
+    );
     let jobs = [
         ("4 KiB read, depth 1", job("randread", "4k", 1)),
         ("16 KiB write, depth 32", job("randwrite", "16k", 32)),
@@ -93,26 +110,55 @@ pub(crate) fn cost_of_a_trace() -> Value {
     jobs.map(|(name, job)| {
         let recorded = || {
             start_trace(mountpoint, &trace).unwrap();
-            let found = fio::run(mountpoint, job);
+            let found = on(&drive, job);
             assert_eq!(stop_trace(mountpoint).unwrap().lost, 0);
             std::fs::remove_file(&trace).unwrap();
-            found.iops
+            found
         };
-        compared(name, || fio::run(mountpoint, job).iops, recorded)
+        compared(name, || on(&drive, job), recorded)
     })
     .into_iter()
     .collect()
 }
 
-/// Alternates and prints the ratio of `with` to `without`.
-fn compared(name: &str, without: impl Fn() -> f64, with: impl Fn() -> f64) -> Value {
+/// What a job found: operations a second, and what each took of a processor in the drive's process, which a
+/// busy host changes less.
+struct Cost {
+    iops: f64,
+    cpu_us: f64,
+}
+
+fn on(drive: &Drive, job: Job) -> Cost {
+    let before = cpu_s(drive);
+    let iops = fio::run(drive.process.mountpoint(), job).iops;
+    let operations = iops * f64::from(job.seconds);
+    Cost {
+        iops,
+        cpu_us: (cpu_s(drive) - before) * 1e6 / operations,
+    }
+}
+
+/// Processor time of the drive's process, s (proc(5), fields 14 and 15 of `stat`, in hundredths).
+fn cpu_s(drive: &Drive) -> f64 {
+    let stat = format!("/proc/{}/stat", drive.process.pid());
+    let stat = std::fs::read_to_string(stat).unwrap();
+    let fields = stat[stat.rfind(')').unwrap() + 1..].split_ascii_whitespace();
+    let ticks = fields.skip(14 - 3).take(2);
+    ticks
+        .map(|field| field.parse::<f64>().unwrap())
+        .sum::<f64>()
+        / 100.0
+}
+
+/// Alternates and prints the ratios of `with` to `without`.
+fn compared(name: &str, without: impl Fn() -> Cost, with: impl Fn() -> Cost) -> Value {
     let pairs: Vec<_> = (0..ROUNDS).map(|_| (without(), with())).collect();
-    let ratios: Vec<_> = pairs.iter().map(|(without, with)| with / without).collect();
-    let with: Vec<_> = pairs.iter().map(|(_, with)| *with).collect();
-    println!(
-        "{name:<28} {:>18.3} {:>13.0}",
-        median(&ratios),
-        median(&with)
-    );
-    json!({ "job": name, "ratio": spread(&ratios), "iops": spread(&with) })
+    let ratios = |of: fn(&Cost) -> f64| -> Vec<f64> {
+        let ratio = |(without, with): &(Cost, Cost)| of(with) / of(without);
+        pairs.iter().map(ratio).collect()
+    };
+    let (iops, cpu) = (ratios(|cost| cost.iops), ratios(|cost| cost.cpu_us));
+    println!("{name:<42} {:>7.3} {:>22.3}", median(&iops), median(&cpu));
+    let with: Vec<_> = pairs.iter().map(|(_, with)| with.iops).collect();
+    json!({ "job": name, "ratio": spread(&iops), "cpu_ratio": spread(&cpu), "iops": spread(&with) })
 }

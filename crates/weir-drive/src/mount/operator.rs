@@ -1,13 +1,15 @@
 //! What a mounted drive does when it is asked through its control socket.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
-use weir_model::Faults;
+use weir_model::{DriveProfile, DriveStatistics, Faults};
 
-use crate::control::{Answer, Request};
+use crate::MountOptions;
+use crate::control::{Answer, Cut, Request};
 use crate::engine::Engine;
+use crate::recording::Recorder;
 use crate::stop::Stop;
 use crate::store::Store;
 
@@ -16,17 +18,24 @@ use crate::store::Store;
 pub(super) struct Operator<'a> {
     pub(super) store: &'a Arc<Store>,
     pub(super) engine: &'a Engine,
+    pub(super) recorder: &'a Recorder,
+    pub(super) options: &'a MountOptions,
+    pub(super) profile: &'a DriveProfile,
     pub(super) stop: &'a Stop,
 }
 
 impl Operator<'_> {
     pub(super) fn answer(&self, request: Request) -> Answer {
         match request {
-            Request::Statistics => value(&self.engine.statistics(self.store.space())),
+            Request::Statistics => value(&DriveStatistics {
+                backing_free_bytes: self.store.host_free_bytes(),
+                ..self.engine.statistics(self.store.space())
+            }),
             Request::Unmount => {
                 self.stop.request();
                 value(&())
             }
+            Request::Cut => self.cut(),
             Request::Set(settings) => self.set(&settings),
             Request::Reset => self.replace_faults(Faults::default()),
             Request::StartTrace(path) => self.start_trace(&path),
@@ -36,6 +45,34 @@ impl Operator<'_> {
                 None => Err("no trace is being recorded".to_owned()),
             },
         }
+    }
+
+    /// Cuts the power: the recording ends here, and so does the drive.
+    fn cut(&self) -> Answer {
+        let recording = self.options.recording.as_ref();
+        let Some(recording) = recording.filter(|recording| recording.base().is_dir()) else {
+            return Err(
+                "it does not know what it held (it was mounted without a base); mount it \
+                        with --record DIR --record-base"
+                    .to_owned(),
+            );
+        };
+        if !self.recorder.is_running() {
+            return Err(
+                "its recording has ended at its limit; mount it with a larger \
+                        --record-limit"
+                    .to_owned(),
+            );
+        }
+        self.engine.cut();
+        let recorded = self.recorder.finish();
+        self.stop.request();
+        recorded.map_err(|error| error.to_string())?;
+        value(&Cut {
+            recording: absolute(&recording.directory)?,
+            backing: absolute(&self.options.backing)?,
+            profile: self.profile.clone(),
+        })
     }
 
     /// All of `settings` or none of them.
@@ -61,6 +98,10 @@ impl Operator<'_> {
         started.map_err(|error| format!("cannot record in `{}` ({error})", path.display()))?;
         value(&())
     }
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, String> {
+    path.canonicalize().map_err(|error| error.to_string())
 }
 
 fn value(answer: &impl Serialize) -> Answer {

@@ -120,6 +120,12 @@ impl Recorder {
         }
     }
 
+    /// Whether operations are being recorded: it was asked for, and has not reached its limit.
+    pub(crate) fn is_running(&self) -> bool {
+        let running = self.running.as_ref();
+        running.is_some_and(|running| running.log.is_running())
+    }
+
     /// Ends the recording; the error is what kept it from being written.
     pub(crate) fn finish(&self) -> Result<(), DriveError> {
         self.running.as_ref().map_or(Ok(()), Running::finish)

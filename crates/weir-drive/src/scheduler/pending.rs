@@ -32,6 +32,13 @@ pub(crate) enum Reply {
 }
 
 impl Reply {
+    /// Records that what it answers is done.
+    pub(crate) fn record(&mut self) {
+        if let Self::Written(.., recorded) | Self::Done(_, recorded) = self {
+            Recorded::done(recorded.take());
+        }
+    }
+
     pub(crate) fn send(self, buffers: &Buffers) {
         match self {
             Self::Data {
@@ -45,15 +52,19 @@ impl Reply {
                 }
                 buffers.give_back(buffer);
             }
-            Self::Written(reply, bytes, recorded) => {
-                Recorded::done(recorded);
-                reply.written(bytes);
-            }
-            Self::Done(reply, recorded) => {
-                Recorded::done(recorded);
-                reply.ok();
-            }
+            Self::Written(reply, bytes, _) => reply.written(bytes),
+            Self::Done(reply, _) => reply.ok(),
             Self::Probe(reply, attributes) => reply.attr(&Duration::ZERO, &attributes),
+        }
+    }
+
+    /// The drive has no power any more.
+    pub(crate) fn fail(self) {
+        match self {
+            Self::Data { reply, .. } => reply.error(Errno::EIO),
+            Self::Written(reply, ..) => reply.error(Errno::EIO),
+            Self::Done(reply, _) => reply.error(Errno::EIO),
+            Self::Probe(reply, _) => reply.error(Errno::EIO),
         }
     }
 }

@@ -44,14 +44,30 @@ pub(crate) fn keep_processors_awake() -> Option<File> {
     Some(file)
 }
 
-/// Asks for `SCHED_FIFO`; without the privilege (`CAP_SYS_NICE`) nothing changes.
+/// What this process may not do for replies in time, in words; empty where nothing is missing.
+pub fn handicaps() -> Vec<&'static str> {
+    // A thread of its own is asked, so that nothing else changes.
+    let is_prompt = std::thread::spawn(|| set_fifo(READER_PRIORITY)).join();
+    let handicaps = [
+        (
+            is_prompt.unwrap_or(false),
+            "no real-time priority (CAP_SYS_NICE)",
+        ),
+        (
+            keep_processors_awake().is_some(),
+            "processors that sleep (/dev/cpu_dma_latency cannot be written)",
+        ),
+    ];
+    let missing = handicaps.into_iter().filter(|(is_there, _)| !is_there);
+    missing.map(|(_, what)| what).collect()
+}
+
+/// Asks for `SCHED_FIFO`; without the privilege (`CAP_SYS_NICE`) nothing changes. Whether it was given.
 #[allow(unsafe_code)] // rustix has no sched_setscheduler(2).
-fn set_fifo(priority: i32) {
+fn set_fifo(priority: i32) -> bool {
     let parameter = libc::sched_param {
         sched_priority: priority,
     };
     // SAFETY: the pointer is to a live value of the type that the call reads; 0 is the caller.
-    unsafe {
-        libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameter);
-    }
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameter) == 0 }
 }

@@ -88,13 +88,19 @@ impl OpenFile {
             let growth = space.growth_max(offset, bytes);
             self.inode.space().check_room(growth)?;
         }
+        let written = self.write_all(data, offset);
+        // Also of a write that the host cut short because its own disk is full.
+        if grows {
+            self.recount()?;
+        }
+        written
+    }
+
+    fn write_all(&self, data: &[u8], offset: u64) -> Result<()> {
         let mut written = 0;
         while written < data.len() {
             let position = offset + written as u64;
             written += rustix::io::pwrite(&self.descriptor, &data[written..], position)?;
-        }
-        if grows {
-            self.recount()?;
         }
         Ok(())
     }

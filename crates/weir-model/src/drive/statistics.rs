@@ -70,6 +70,10 @@ pub struct DriveStatistics {
     /// caller came with its next request before that.
     #[serde(default)]
     pub early_share: f64,
+    /// Bytes that the host has left for the drive's backing directory; below that of the drive, a write
+    /// may fail with `ENOSPC` before the drive is full.
+    #[serde(default)]
+    pub backing_free_bytes: u64,
 }
 
 impl DriveStatistics {

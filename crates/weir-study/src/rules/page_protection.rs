@@ -16,8 +16,8 @@ pub(super) const RULE: Rule = Rule {
     checked: "With doublewrite off (or DETECT_ONLY, which cannot repair): the drive's profile must promise \
               atomic writes of a page at its place, else the level is named unsafe. A profile's promise \
               is the maker's word: until the study names a power-cut test of that drive in \
-              `[[crash_tests]]` with no page lost, it is said so. Weir does not read NVMe's AWUPF from \
-              real drives yet.",
+              `[[crash_tests]]` with no page lost, it is said so. Of a real drive the rule knows nothing; \
+              `weir crash-test --path` reads what it promises (NVMe's AWUPF).",
     reason: "InnoDB cannot recover a page of which a power cut left half. All published gains of \
              doublewrite off (up to +48 %) rest on the word of a vendor; none showed a power cut.",
     remedy: "Keep doublewrite on, or choose a drive with atomic writes of innodb_page_size and test it by \

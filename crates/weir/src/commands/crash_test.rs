@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use weir_crash::{
     CrashError, CrashTest, DeviceRules, Progress, Shape, StateResult, Storage, TestOptions,
-    Verdict, replay_state,
+    TornPage, Verdict, replay_state,
 };
 use weir_model::Atomicity;
 
@@ -41,12 +41,16 @@ pub(crate) fn execute(arguments: &CrashTestArguments) -> anyhow::Result<Outcome>
     let mut view = View::new();
     let test = weir_crash::test(&options, stop, &mut |progress| view.show(&progress));
     drop(view);
+    if test.is_err() && options.has_recording() {
+        eprintln!(
+            "the recording is kept in {}; the same command with --out and --seed {} goes on from it",
+            options.out.display(),
+            options.seed
+        );
+    }
     let test = match test {
         Err(CrashError::Stopped) if stop.load(Ordering::SeqCst) => {
-            eprintln!(
-                "stopped: no verdict; the recording is kept in {}",
-                options.out.display()
-            );
+            eprintln!("stopped: no verdict");
             return Ok(Outcome::Stopped);
         }
         test => test?,
@@ -285,10 +289,7 @@ fn describe(result: &StateResult) -> anyhow::Result<()> {
         truth.stale_pages,
         truth.lost_pages
     ))?;
-    let listed = truth
-        .torn_pages
-        .iter()
-        .map(|page| format!("torn by the cut: {page}"));
+    let listed = truth.torn_pages.iter().flat_map(describe_torn);
     let recovery = match &judgement.recovery {
         weir_crash::Recovery::Clean => "recovery: clean".to_owned(),
         weir_crash::Recovery::Refused(words) => format!("recovery: refused: {words}"),
@@ -322,6 +323,27 @@ fn describe(result: &StateResult) -> anyhow::Result<()> {
         output::line(format_args!("  {line}"))?;
     }
     Ok(())
+}
+
+/// A torn page, what recovery had to repair it from, and whether it took the right copy.
+fn describe_torn(page: &TornPage) -> Vec<String> {
+    let mut lines = vec![format!("torn by the cut: {page}")];
+    lines.extend(page.copies.iter().map(|copy| {
+        format!(
+            "  its copy in {}, place {}: LSN {}, {}",
+            copy.file.display(),
+            copy.place,
+            copy.lsn,
+            if copy.is_whole { "whole" } else { "damaged" }
+        )
+    }));
+    if let Some((taken, newest)) = page.older_copy_taken() {
+        lines.push(format!(
+            "  the server restored it from an older copy (LSN {}) although there is one of LSN {}",
+            taken.lsn, newest.lsn
+        ));
+    }
+    lines
 }
 
 /// Progress: a bar on a terminal, else a line per step.

@@ -37,7 +37,14 @@ impl Check {
 
 pub(crate) fn execute(arguments: &JsonArguments) -> anyhow::Result<Outcome> {
     let mut checks = servers()?;
-    checks.extend([fuse(), cores(), memory(), memory_store(), asynchronous_io()]);
+    checks.extend([
+        fuse(),
+        promptness(),
+        cores(),
+        memory(),
+        memory_store(),
+        asynchronous_io(),
+    ]);
     if arguments.json {
         output::line(serde_json::to_string_pretty(&checks)?)?;
     } else {
@@ -84,6 +91,21 @@ fn fuse() -> Check {
             "without them, studies run on this machine's own storage only",
         ),
     }
+}
+
+/// An emulated drive is as accurate as its threads are woken in time.
+fn promptness() -> Check {
+    let what = "accuracy of emulated drives";
+    let handicaps = weir_drive::handicaps();
+    if handicaps.is_empty() {
+        return Check::good(what, "real-time priority, and processors that stay awake");
+    }
+    Check::bad(
+        what,
+        handicaps.join(", "),
+        "completions are later than the drive's, and each result says how late; run as root, or give \
+         both rights to the user",
+    )
 }
 
 fn cores() -> Check {

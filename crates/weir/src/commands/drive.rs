@@ -1,5 +1,7 @@
 //! `weir drive`.
 
+mod cut;
+mod show;
 mod stat;
 mod trace;
 
@@ -16,11 +18,12 @@ use crate::{Outcome, interrupt, output};
 pub(crate) fn execute(command: &DriveCommand) -> anyhow::Result<Outcome> {
     match command {
         DriveCommand::List(arguments) => list(arguments)?,
-        DriveCommand::Show { profile } => show(&profiles::load(profile, None)?)?,
+        DriveCommand::Show { profile } => show::execute(&profiles::load(profile, None)?)?,
         DriveCommand::Mount(arguments) => mount(arguments)?,
         DriveCommand::Stat { dir, json, once } => stat::execute(dir, *json, *once)?,
         DriveCommand::Set { dir, settings } => set(dir, settings)?,
         DriveCommand::Trace(arguments) => trace::execute(arguments)?,
+        DriveCommand::Cut { dir, seed, json } => cut::execute(dir, *seed, *json)?,
         DriveCommand::Unmount { dir } => weir_drive::unmount(dir)?,
     }
     Ok(Outcome::Done)
@@ -56,12 +59,6 @@ fn list(arguments: &JsonArguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The profile as TOML: what a user copies to describe a drive of their own.
-fn show(profile: &DriveProfile) -> anyhow::Result<()> {
-    output::text(toml::to_string_pretty(profile)?)?;
-    Ok(())
-}
-
 fn mount(arguments: &MountArguments) -> anyhow::Result<()> {
     let stop = Stop::new();
     let on_signal = stop.clone();
@@ -78,6 +75,9 @@ fn mount(arguments: &MountArguments) -> anyhow::Result<()> {
         }),
         ..MountOptions::new(&arguments.profile, &arguments.backing, &arguments.dir)
     };
+    if let Some(recording) = options.recording.as_ref().filter(|_| arguments.record_base) {
+        cut::keep_base(&options.backing, &recording.base())?;
+    }
     weir_drive::serve(&options, &stop, |profile| {
         if arguments.foreground {
             // Whoever started this process waits for the line; if it is gone, the signal of its
@@ -89,6 +89,14 @@ fn mount(arguments: &MountArguments) -> anyhow::Result<()> {
                 profile.title,
                 arguments.dir.display()
             );
+            let handicaps = weir_drive::handicaps();
+            if !handicaps.is_empty() {
+                eprintln!(
+                    "completions will be late ({}); `weir drive stat` says by how much, root has \
+                     what is missing",
+                    handicaps.join(", ")
+                );
+            }
         }
     })?;
     Ok(())

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -71,7 +72,8 @@ fn torn_pages_are_found_and_made_again(flavor: &str) {
     assert!(again.stdout.contains("the same bytes"), "{}", again.stdout);
     let torn = state["truth"]["torn_pages"].as_array().unwrap();
     for page in torn {
-        assert!(again.stdout.contains(page.as_str().unwrap()));
+        let (file, number) = (page["file"].as_str().unwrap(), &page["page"]);
+        assert!(again.stdout.contains(&format!("{file}: page {number}")));
     }
     let kept = out.join(format!("state-{failed}"));
     assert!(kept.join("data").is_dir());
@@ -195,5 +197,69 @@ fn ctrl_c_while_states_are_judged_leaves_nothing_running() {
         "{}",
         output.stderr
     );
+    world.assert_nothing_left();
+    let other = crash_test(
+        &world,
+        "mariadb",
+        &out,
+        &["--set=innodb_max_undo_log_size=20M"],
+    );
+    assert_eq!(other.code, Some(1));
+    let message = "a recording of other settings";
+    assert!(other.stderr.contains(message), "{}", other.stderr);
+}
+
+/// A test of `MariaDB` whose states live on a file system of `size`, in memory, while `beside` runs.
+fn on_a_small_disk(world: &World, out: &Path, size: &str, beside: &str) -> Output {
+    let work = world.path("work");
+    fs::create_dir(&work).unwrap();
+    let script = format!("mount -t tmpfs -o size={size} none \"$WORK\" || exit 9; {beside} \"$@\"");
+    let output = Command::new("unshare")
+        // Who is not root becomes it in a user namespace, where mounts are private as well.
+        .args(["--map-root-user", "--mount", "sh", "-c", &script, "sh"])
+        .arg(env!("CARGO_BIN_EXE_weir"))
+        .args(["crash-test", "--server=mariadb", "--states=2000", "--all"])
+        .args(SMALL)
+        .args([Path::new("--out"), out, Path::new("--work"), &work])
+        .envs([("WORK", &work), ("OUT", &out.to_owned())])
+        .env("XDG_RUNTIME_DIR", world.runtime.path())
+        .output()
+        .unwrap();
+    Output::from(output)
+}
+
+#[test]
+fn a_disk_without_room_for_states_is_refused_before_anything_is_recorded() {
+    let world = World::new();
+    let out = world.path("test");
+    let output = on_a_small_disk(&world, &out, "300m", "");
+    assert_eq!(output.code, Some(1), "{}", output.stderr);
+    let words = format!("not enough space in `{}", world.path("work").display());
+    assert!(output.stderr.contains(&words), "{}", output.stderr);
+    assert!(!out.join("recording/recording").exists());
+    world.assert_nothing_left();
+}
+
+/// The disk is filled when the recording is done: an error, and the test goes on from it later.
+#[test]
+fn a_disk_that_fills_up_is_an_error_and_the_recording_is_of_use() {
+    let world = World::new();
+    let out = world.path("test");
+    let filling =
+        "{ until [ -e \"$OUT/recording/ledger.json\" ] || ! kill -0 $$; do sleep 0.05; done
+                     head -c 2000m /dev/zero >\"$WORK/filler\"; } >/dev/null 2>&1 &";
+    let output = on_a_small_disk(&world, &out, "1500m", filling);
+    assert_eq!(output.code, Some(1), "{}", output.stderr);
+    for words in ["not enough space in", "the recording is kept in"] {
+        assert!(output.stderr.contains(words), "{}", output.stderr);
+    }
+    world.assert_nothing_left();
+
+    let going_on = ["--atomic=4096", "--states=60"];
+    let output = crash_test(&world, "mariadb", &out, &going_on);
+    assert!(!output.stderr.contains("recording: clients write"));
+    let test: Value = serde_json::from_str(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}{}", output.stdout, output.stderr));
+    assert_eq!(test["verdict"]["verdict"], "failed", "{}", test["tally"]);
     world.assert_nothing_left();
 }

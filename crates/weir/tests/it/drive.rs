@@ -1,6 +1,7 @@
 //! `weir drive`.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::process::Child;
 
@@ -160,12 +161,24 @@ fn ctrl_c_unmounts_also_while_a_file_is_open() {
 fn a_killed_drive_is_found_by_clean() {
     let world = World::new();
     let mut child = mounted(&world, "intel-p4610");
+    fs::write(world.path("drive/ibdata1"), "acknowledged").unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(world.mounts().len(), 1, "nobody could unmount it");
     let output = Weir::in_world(&world).args(["clean"]).succeeds();
     assert!(output.stdout.contains("unmounted"), "{}", output.stdout);
     world.assert_nothing_left();
+    let child = mounted(&world, "intel-p4610");
+    assert_eq!(
+        fs::read(world.path("drive/ibdata1")).unwrap(),
+        b"acknowledged"
+    );
+    fs::write(world.path("drive/ibdata1"), "and written again").unwrap();
+    signal(child.id(), "TERM");
+    assert_eq!(
+        Output::from(child.wait_with_output().unwrap()).code,
+        Some(0)
+    );
 }
 
 #[test]
@@ -195,6 +208,30 @@ fn profiles_are_listed_and_shown_with_their_sources() {
 }
 
 #[test]
+fn a_shown_profile_is_told_in_words_and_is_a_profile_itself() {
+    let world = World::new();
+    let show = |profile: &str| {
+        let weir = Weir::in_world(&world).args(["drive", "show", profile]);
+        weir.succeeds().stdout
+    };
+    let shown = show("alibaba-essd-pl1-io-acceleration");
+    for words in [
+        "# Volume's limit, operations: 50,000 per s",
+        "# Drive in front as a cache: intel-p4610",
+        "# Write buffer's content: survives a power cut",
+        "# Largest write that is never torn: 512 bytes",
+        "# Faults: none until `weir drive set`",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    let mine = world.write("mine.toml", &shown);
+    assert_eq!(
+        show(mine.to_str().unwrap()).replace("name = \"mine\"", ""),
+        shown.replace("name = \"alibaba-essd-pl1-io-acceleration\"", "")
+    );
+}
+
+#[test]
 fn what_is_no_drive_is_named() {
     let world = World::new();
     let dir = world.path("drive");
@@ -220,6 +257,69 @@ fn what_is_no_drive_is_named() {
         .fails();
     assert!(error.contains("none"), "{error}");
     world.assert_nothing_left();
+}
+
+/// A drive with a volatile cache, which holds the file `old`, mounted to be recorded.
+fn recorded(world: &World, more: &[&str]) -> Child {
+    let [dir, backing, record] = ["drive", "backing", "record"].map(|name| world.path(name));
+    fs::create_dir_all(&backing).unwrap();
+    fs::write(backing.join("old"), "from before").unwrap();
+    let child = Weir::in_world(world)
+        .args(["drive", "mount", "consumer-tlc"])
+        .args([&dir, Path::new("--backing"), &backing])
+        .args([Path::new("--record"), &record])
+        .args(more)
+        .spawn();
+    wait_until("the drive answers", || stat(world).is_some());
+    child
+}
+
+#[test]
+fn a_power_cut_takes_back_what_was_not_flushed() {
+    let world = World::new();
+    let child = recorded(&world, &["--record-base"]);
+    let dir = world.path("drive");
+    let page = vec![7; 16_384];
+    for name in ["flushed.ibd", "not-flushed.ibd"] {
+        let mut file = fs::File::create(dir.join(name)).unwrap();
+        for _ in 0..32 {
+            file.write_all(&page).unwrap();
+        }
+        if name == "flushed.ibd" {
+            file.sync_data().unwrap();
+        }
+    }
+    let cut = Weir::in_world(&world).args(["drive", "cut"]).args([&dir]);
+    let said = cut.args(["--json", "--seed", "4"]).succeeds().stdout;
+    let said: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(said["undecided"], 32, "{said}");
+    let output = Output::from(child.wait_with_output().unwrap());
+    assert_eq!(output.code, Some(0), "{}", output.stderr);
+    world.assert_nothing_left();
+    let media = Path::new(said["media"].as_str().unwrap());
+    let survived = |name: &str| fs::read(media.join(name)).unwrap();
+    assert_eq!(survived("old"), b"from before");
+    assert_eq!(survived("flushed.ibd"), page.repeat(32));
+    let rest = survived("not-flushed.ibd");
+    assert_ne!(rest, page.repeat(32), "nothing was lost");
+    assert!(rest.iter().all(|byte| [0, 7].contains(byte)));
+    let told = fs::read(world.path("backing/not-flushed.ibd")).unwrap();
+    assert_eq!(told, page.repeat(32), "the backing holds all that was told");
+}
+
+#[test]
+fn a_drive_that_was_not_prepared_for_it_refuses_to_be_cut_and_goes_on() {
+    let world = World::new();
+    let child = recorded(&world, &[]);
+    let dir = world.path("drive");
+    let refused = Weir::in_world(&world).args(["drive", "cut"]).args([&dir]);
+    assert!(refused.fails().contains("--record-base"));
+    assert_eq!(fs::read(dir.join("old")).unwrap(), b"from before");
+    signal(child.id(), "TERM");
+    assert_eq!(
+        Output::from(child.wait_with_output().unwrap()).code,
+        Some(0)
+    );
 }
 
 #[test]

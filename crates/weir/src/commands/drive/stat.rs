@@ -139,7 +139,11 @@ fn space(now: &DriveStatistics) -> String {
     let life = now
         .endurance_used
         .map(|used| format!("{:.6} % of its life used", used * 100.0));
-    let parts = [Some(written), flash, life];
+    let host = format!(
+        "{} left on the host below it",
+        Bytes(now.backing_free_bytes)
+    );
+    let parts = [Some(written), flash, life, Some(host)];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 

@@ -1,0 +1,40 @@
+//! The power of a mounted drive, cut by hand: one crash state, of the moment at which the user asked.
+
+use std::path::Path;
+
+use weir_drive::Recording;
+
+use crate::cache::DeviceRules;
+use crate::error::CrashError;
+use crate::frontier::{Cut, Frontier};
+use crate::moments::{Choice, Moment};
+use crate::verdict::GroundTruth;
+
+/// Bytes of the pages in which the outcome is told: the servers' default size.
+const PAGE_BYTES: u64 = 16_384;
+
+/// Makes in the new directory `media` what survives a power cut at the end of the recording in
+/// `recording`, of a drive that held `base` when it began. Which of the outcomes that the `rules` allow
+/// follows from `seed`.
+pub fn survivors(
+    recording: &Path,
+    base: &Path,
+    media: &Path,
+    rules: DeviceRules,
+    seed: u64,
+) -> Result<GroundTruth, CrashError> {
+    let recording = Recording::open(recording)?;
+    weir_server::copy_directory(base, media)?;
+    let mut frontier = Frontier::new(media, &recording, rules, PAGE_BYTES);
+    for event in recording.events() {
+        frontier.advance(&event?)?;
+    }
+    let choice = Choice {
+        position: frontier.position,
+        // Where outcomes are counted through, neighbouring seeds are neighbouring outcomes.
+        branch: seed as u32,
+        outcomes: None,
+        moment: Moment::Any,
+    };
+    frontier.end(Cut::Power, seed, choice)
+}

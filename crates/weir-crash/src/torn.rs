@@ -1,0 +1,128 @@
+//! A page that the cut tore, and what recovery had to repair it from.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use weir_innodb::{DoublewriteBuffer, PageCopy, PageState, find_page};
+
+use crate::error::CrashError;
+
+/// A page of which a part is new and a part is old.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TornPage {
+    /// Its file, from the drive's root.
+    pub file: PathBuf,
+    /// Its number there.
+    pub page: u32,
+    /// Its copies in the doublewrite buffer before recovery, by place; noted of failed states only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<PageCopy>,
+    /// The LSN of the page before recovery, if it was whole all the same: the parts that are missing did not
+    /// differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lsn_before_recovery: Option<u64>,
+    /// The LSN that the page had when recovery had ended, if it was whole then; noted of failed states only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lsn_after_recovery: Option<u64>,
+}
+
+impl fmt::Display for TornPage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: page {}", self.file.display(), self.page)
+    }
+}
+
+impl TornPage {
+    pub(crate) fn new(file: PathBuf, page: u32) -> Self {
+        Self {
+            file,
+            page,
+            copies: Vec::new(),
+            lsn_before_recovery: None,
+            lsn_after_recovery: None,
+        }
+    }
+
+    /// Drops what is noted of failed states only.
+    pub(crate) fn forget(&mut self) {
+        *self = Self::new(std::mem::take(&mut self.file), self.page);
+    }
+
+    /// The copy that recovery took, and the newest one, where they differ: the page is then older than the
+    /// redo log takes it to be.
+    pub fn older_copy_taken(&self) -> Option<(&PageCopy, &PageCopy)> {
+        if self.lsn_before_recovery.is_some() {
+            return None;
+        }
+        let whole = || self.copies.iter().filter(|copy| copy.is_whole);
+        let newest = whole().max_by_key(|copy| copy.lsn)?;
+        let taken = whole().find(|copy| Some(copy.lsn) == self.lsn_after_recovery)?;
+        (taken.lsn < newest.lsn).then_some((taken, newest))
+    }
+}
+
+/// Notes what `pages` and their doublewrite copies are in the state in `home`, before its recovery.
+pub(crate) fn note_before(pages: &mut [TornPage], home: &Path) -> Result<(), CrashError> {
+    if pages.is_empty() {
+        return Ok(());
+    }
+    let data = home.join("data");
+    let buffer = DoublewriteBuffer::read(&data)?;
+    for page in pages {
+        // A file without a readable first page has no copies that could be told from others'.
+        let copies = buffer.copies(&data, &home.join(&page.file), page.page);
+        page.copies = copies.unwrap_or_default();
+        page.lsn_before_recovery = lsn_if_whole(page, home);
+    }
+    Ok(())
+}
+
+/// Notes what became of `pages` in `home`, after its recovery.
+pub(crate) fn note_after(pages: &mut [TornPage], home: &Path) {
+    for page in pages {
+        page.lsn_after_recovery = lsn_if_whole(page, home);
+    }
+}
+
+fn lsn_if_whole(page: &TornPage, home: &Path) -> Option<u64> {
+    let found = find_page(&home.join(&page.file), page.page).ok()??;
+    (found.state == PageState::Whole).then_some(found.lsn)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(copies: &[(u64, bool)], lsn_after_recovery: Option<u64>) -> TornPage {
+        let copy = |(place, &(lsn, is_whole)): (u32, &(u64, bool))| PageCopy {
+            file: "#ib_16384_0.dblwr".into(),
+            place,
+            lsn,
+            is_whole,
+        };
+        TornPage {
+            copies: (0..).zip(copies).map(copy).collect(),
+            lsn_after_recovery,
+            ..TornPage::new("data/sbtest/crash1.ibd".into(), 7)
+        }
+    }
+
+    #[test]
+    fn an_older_copy_is_told_from_the_newest_whole_one() {
+        let taken = |copies: &[_], after| {
+            let page = page(copies, after);
+            page.older_copy_taken()
+                .map(|(taken, newest)| (taken.lsn, newest.lsn))
+        };
+        let copies = [(30, false), (10, true), (20, true)];
+        assert_eq!(taken(&copies, Some(10)), Some((10, 20)));
+        assert_eq!(taken(&copies, Some(20)), None, "the newest");
+        assert_eq!(taken(&copies, Some(25)), None, "redo was applied to it");
+        assert_eq!(taken(&copies, None), None, "still torn");
+        assert_eq!(taken(&[], Some(10)), None);
+        let mut whole = page(&copies, Some(10));
+        whole.lsn_before_recovery = Some(10);
+        assert!(whole.older_copy_taken().is_none(), "nothing was restored");
+    }
+}
