@@ -85,8 +85,7 @@ bench-crash: setup $(WEB)
 # How long a reader waits for a report of 100 runs, and for `weir serve` over 2,000 runs and 10 million
 # samples, in a real browser; about 10 minutes and 2 GB of disk.
 bench-web: setup-tests $(WEB)
-	cargo build --release --package weir
-	cargo build --release --package weir-serve --example bench_store
+	cargo build --release --package weir --package weir-serve --bin weir --example bench_store
 	cd web && npm ci --no-audit --no-fund --loglevel=error
 	scripts/bench-web.sh $(CURDIR)/target/bench-web $(WEIR)
 

@@ -101,7 +101,8 @@ async function open(path = "/", width = 1100): Promise<Page> {
 }
 
 describe("weir serve", () => {
-  it("starts a study, shows it live through a reload, lists, opens and compares what it made", async () => {
+  // Two runs on a real server: half a minute on a quiet machine.
+  it("starts a study, shows it live through a reload, lists, opens and compares what it made", { timeout: 180_000 }, async () => {
     const page = await open();
     await page.getByRole("button", { name: "Start study" }).click();
     const live = page.locator("article.live");
@@ -117,7 +118,7 @@ describe("weir serve", () => {
     await live.waitFor();
     await expect.poll(() => page.getByRole("button", { name: "Stop study" }).isVisible()).toBe(true);
     await expect.poll(() => page.getByRole("button", { name: "Start study" }).isVisible()).toBe(false);
-    await expect.poll(() => live.count(), { timeout: 50_000 }).toBe(0);
+    await expect.poll(() => live.count(), { timeout: 120_000 }).toBe(0);
     const title = page.locator(".result h3 a");
     await expect.poll(() => title.count(), { timeout: 20_000 }).toBe(1);
     expect(await title.textContent()).toBe(`Short ${HOSTILE}`);
