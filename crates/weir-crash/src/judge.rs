@@ -19,7 +19,7 @@ use crate::error::CrashError;
 use crate::expected::{Expected, LedgerReport};
 use crate::ledger::Ledger;
 use crate::patience::{ServerClock, WAIT_MAX};
-use crate::workload;
+use crate::{settings, workload};
 
 // Patience is in the server's own time ([`ServerClock`]).
 
@@ -89,7 +89,7 @@ impl Judgement {
     }
 }
 
-/// How the judged server is started: the same binary and settings as the recorded one.
+/// How the judged server is started: the same binary and settings as the recorded one, but for a tiny pool.
 #[derive(Clone, Debug)]
 pub(crate) struct Judge<'a> {
     pub(crate) binary: &'a ServerBinary,
@@ -104,7 +104,7 @@ impl Judge<'_> {
     /// Recovers and checks the data in `home`/data, cut at `cut_ns`. `home` is used up by it.
     pub(crate) fn judge(&self, home: &Path, cut_ns: u64) -> Result<Judgement, CrashError> {
         let mut options = StartOptions::new(home.join("data"), home.join("server"));
-        options.variables = self.variables.clone();
+        options.variables = settings::of_the_judgement(self.variables);
         let started = Instant::now();
         let mut words = String::new();
         let server = self.recover(&options, &mut words);

@@ -10,6 +10,10 @@ pub(crate) const PAGE_SIZE: &str = "innodb_page_size";
 /// InnoDB's pages unless it is told otherwise.
 const PAGE_BYTES: u64 = 16 * 1024;
 
+const POOL: &str = "innodb_buffer_pool_size";
+/// The pool of the recorded server unless it is told otherwise, and the least of a judged one.
+const POOL_DEFAULT: &str = "32M";
+
 /// Variables of a server.
 pub(crate) type Variables = BTreeMap<String, String>;
 
@@ -23,7 +27,7 @@ pub(crate) fn variables(pairs: &[(&str, &str)]) -> Variables {
 /// Small pool and redo log: pages are flushed and the log wraps all the time.
 pub(crate) fn of_the_test(flavor: Flavor) -> Variables {
     let mut all = variables(&[
-        ("innodb_buffer_pool_size", "32M"),
+        (POOL, POOL_DEFAULT),
         ("innodb_redo_log_capacity", "10M"),
         ("innodb_flush_method", "O_DIRECT"),
         ("innodb_max_undo_log_size", "10M"),
@@ -45,7 +49,7 @@ pub(crate) fn of_the_test(flavor: Flavor) -> Variables {
 /// Small logs, since every state is a copy of them, and undo tablespaces that can be truncated.
 pub(crate) fn of_the_loading(flavor: Flavor) -> Variables {
     let mut all = variables(&[
-        ("innodb_buffer_pool_size", "512M"),
+        (POOL, "512M"),
         ("innodb_redo_log_capacity", "32M"),
         (FLUSH_LOG, "0"),
     ]);
@@ -54,6 +58,19 @@ pub(crate) fn of_the_loading(flavor: Flavor) -> Variables {
         // In 10.11 undo logs lie in the system tablespace unless they are told not to.
         Flavor::Mariadb => &[("innodb_undo_tablespaces", "3")],
     }));
+    all
+}
+
+/// What a state is recovered with: the recorded server's `variables`, with a pool that is no smaller
+/// than the lab's own. `MySQL` 9.7 can wait for ever for a free page when it recovers in one of 6 MiB
+/// ("Difficult to find free blocks in the buffer pool"), which says nothing about the drive.
+pub(crate) fn of_the_judgement(variables: &Variables) -> Variables {
+    let size = |text: &str| text.parse::<Bytes>().ok();
+    let mut all = variables.clone();
+    let asked = all.get(POOL).and_then(|asked| size(asked));
+    if asked < size(POOL_DEFAULT) {
+        all.insert(POOL.to_owned(), POOL_DEFAULT.to_owned());
+    }
     all
 }
 
@@ -92,6 +109,8 @@ mod tests {
 
     #[test]
     fn what_settings_mean() {
+        let pool = |asked| of_the_judgement(&variables(&[(POOL, asked)]))[POOL].clone();
+        assert_eq!([pool("6M"), pool("1G")], [POOL_DEFAULT, "1G"]);
         let doublewrite = |value| variables(&[(DOUBLEWRITE, value)]);
         assert!(keeps_copies(&doublewrite("on")) && keeps_copies(&doublewrite("1")));
         assert!(is_off(&doublewrite("FALSE")) && !is_off(&doublewrite("ON")));
