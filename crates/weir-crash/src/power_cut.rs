@@ -8,14 +8,12 @@ use crate::cache::DeviceRules;
 use crate::error::CrashError;
 use crate::frontier::{Cut, Frontier};
 use crate::moments::{Choice, Moment};
+use crate::settings::PAGE_BYTES;
 use crate::verdict::GroundTruth;
-
-/// Bytes of the pages in which the outcome is told: the servers' default size.
-const PAGE_BYTES: u64 = 16_384;
 
 /// Makes in the new directory `media` what survives a power cut at the end of the recording in
 /// `recording`, of a drive that held `base` when it began. Which of the outcomes that the `rules` allow
-/// follows from `seed`.
+/// follows from `seed`. Torn pages are told in pages of the servers' default size.
 pub fn survivors(
     recording: &Path,
     base: &Path,

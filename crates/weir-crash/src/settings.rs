@@ -8,7 +8,7 @@ pub(crate) const DOUBLEWRITE: &str = "innodb_doublewrite";
 pub(crate) const FLUSH_LOG: &str = "innodb_flush_log_at_trx_commit";
 pub(crate) const PAGE_SIZE: &str = "innodb_page_size";
 /// InnoDB's pages unless it is told otherwise.
-const PAGE_BYTES: u64 = 16 * 1024;
+pub(crate) const PAGE_BYTES: u64 = 16 * 1024;
 
 const POOL: &str = "innodb_buffer_pool_size";
 /// The pool of the recorded server unless it is told otherwise, and the least of a judged one.

@@ -47,10 +47,10 @@ pub(crate) enum Request {
 /// A drive whose power was cut: what is needed to find out what survived.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Cut {
-    /// Its recording, which ends at the cut; the base lies in it.
+    /// Its recording, which ends at the cut.
     pub recording: PathBuf,
-    /// The directory that held its files.
-    pub backing: PathBuf,
+    /// What it held when the recording began.
+    pub base: PathBuf,
     /// What it was.
     pub profile: DriveProfile,
 }

@@ -39,6 +39,6 @@ pub use recording::{
     Data, Ended, Event, Events, Names, Node, Opened, Operation, Place, Recording, RecordingOptions,
     Replayer,
 };
-pub use scheduler::priority::handicaps;
+pub use scheduler::priority::{handicaps, keep_processors_awake, sharpen_timer};
 pub use stop::Stop;
 pub use trace::{TraceOperation, TraceReader, TraceSummary};

@@ -86,9 +86,10 @@ impl DoublewriteBuffer {
             buffer.take(&path, page_size, 0, u64::MAX)?;
         }
         let system = data.join(SYSTEM);
-        if let Some((page_size, extents)) = area(&system)? {
-            for (first, pages) in extents {
-                buffer.take(&system, page_size, first, pages)?;
+        if let Some((page_size, area)) = area(&system)? {
+            for first in area.extents {
+                let pages = u64::from(area.pages_per_extent);
+                buffer.take(&system, page_size, u64::from(first), pages)?;
             }
         }
         Ok(buffer)
@@ -231,9 +232,8 @@ fn files(data: &Path) -> Result<Vec<(PathBuf, u64)>, InnodbError> {
         .collect())
 }
 
-/// Page size and extents (first page, pages) of the buffer in the system tablespace, if it has one.
-#[allow(clippy::type_complexity)] // a pair of pairs
-fn area(system: &Path) -> Result<Option<(u64, Vec<(u64, u64)>)>, InnodbError> {
+/// Page size of the system tablespace and the buffer in it, if it has one.
+fn area(system: &Path) -> Result<Option<(u64, Area)>, InnodbError> {
     let Some((layout, _)) = identity(system)? else {
         return Ok(None);
     };
@@ -245,11 +245,7 @@ fn area(system: &Path) -> Result<Option<(u64, Vec<(u64, u64)>)>, InnodbError> {
         return Ok(None);
     }
     let area = Area::in_page(Page::new(&bytes, layout), layout);
-    Ok(area.map(|area| {
-        let pages = u64::from(area.pages_per_extent);
-        let extents = area.extents.map(|first| (u64::from(first), pages));
-        (layout.page_size as u64, extents.to_vec())
-    }))
+    Ok(area.map(|area| (layout.page_size as u64, area)))
 }
 
 /// The two extents of the system tablespace that hold copies of pages on purpose. Their place stands in

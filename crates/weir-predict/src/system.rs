@@ -9,6 +9,7 @@ use crate::{DriveAbility, Popularity, PredictError, Residency};
 
 /// Beyond this multiple of the measured connections nothing is said.
 const CONNECTIONS_BEYOND: f64 = 1.5;
+
 /// What a transaction takes of the host, as a run has measured it.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Demands {

@@ -4,7 +4,6 @@
 //! processor was taken away: by the kernel's interrupts and, on a virtual machine, by its host. An operation
 //! of a given length meets one of them with a known probability, whoever serves it.
 
-use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
@@ -18,11 +17,10 @@ const LOOKING: Duration = Duration::from_secs(2);
 const SLEEPS: usize = 4000;
 const SLEEP: Duration = Duration::from_micros(60);
 const EXCHANGES: u32 = 20_000;
-const PRIORITY: i32 = 2;
 
 /// Everything about the machine, on an idle host and beside a process that keeps a processor busy.
 pub(crate) fn measure() -> Value {
-    let _awake = keep_awake();
+    let _awake = weir_drive::keep_processors_awake();
     let exchange_us = [0, 1].map(exchange_us);
     println!(
         "\nthis machine: two threads exchange a byte in {:.1} us on one processor, {:.1} us across",
@@ -135,32 +133,10 @@ fn at_real_time_priority<T: Send>(what: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         scope
             .spawn(|| {
-                let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-                set_fifo();
+                weir_drive::sharpen_timer();
                 what()
             })
             .join()
             .unwrap()
     })
-}
-
-#[allow(unsafe_code)] // rustix has no sched_setscheduler(2).
-fn set_fifo() {
-    let parameter = libc::sched_param {
-        sched_priority: PRIORITY,
-    };
-    // SAFETY: the pointer is to a live value of the type that the call reads; 0 is the caller.
-    unsafe {
-        libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameter);
-    }
-}
-
-/// As a mounted drive does.
-fn keep_awake() -> Option<File> {
-    let mut file = OpenOptions::new()
-        .write(true)
-        .open("/dev/cpu_dma_latency")
-        .ok()?;
-    file.write_all(&0_i32.to_ne_bytes()).ok()?;
-    Some(file)
 }

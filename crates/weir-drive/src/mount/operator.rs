@@ -70,7 +70,7 @@ impl Operator<'_> {
         recorded.map_err(|error| error.to_string())?;
         value(&Cut {
             recording: absolute(&recording.directory)?,
-            backing: absolute(&self.options.backing)?,
+            base: absolute(&recording.base())?,
             profile: self.profile.clone(),
         })
     }

@@ -14,7 +14,7 @@ const TIMER_PRIORITY: i32 = 2;
 const READER_PRIORITY: i32 = 1;
 
 /// For the timer thread: precise sleeps.
-pub(crate) fn sharpen_timer() {
+pub fn sharpen_timer() {
     // The default slack of 50 us lets the kernel merge wake-ups (prctl(2), PR_SET_TIMERSLACK).
     // Where it cannot be set, the learnt wake-up error makes up for it.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
@@ -35,7 +35,7 @@ pub(crate) fn sharpen_reader() {
 /// too. The kernel holds the latency that is written while the file is open
 /// (`Documentation/power/pm_qos_interface.rst`). It takes nothing from threads that want to run.
 /// Without the privilege to open it, `None`: replies are then late on an idle host, and counted so.
-pub(crate) fn keep_processors_awake() -> Option<File> {
+pub fn keep_processors_awake() -> Option<File> {
     let mut file = OpenOptions::new()
         .write(true)
         .open("/dev/cpu_dma_latency")

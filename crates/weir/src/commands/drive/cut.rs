@@ -36,12 +36,12 @@ pub(super) fn keep_base(backing: &Path, base: &Path) -> anyhow::Result<()> {
 pub(super) fn execute(dir: &Path, seed: u64, json: bool) -> anyhow::Result<()> {
     let cut = weir_drive::cut(dir)?;
     let rules = DeviceRules::of(&cut.profile);
-    let (base, media) = (cut.recording.join("base"), cut.recording.join("media"));
+    let media = cut.recording.join("media");
     let report = Report {
         drive: &cut.profile.title,
         rules,
         seed,
-        truth: weir_crash::survivors(&cut.recording, &base, &media, rules, seed)?,
+        truth: weir_crash::survivors(&cut.recording, &cut.base, &media, rules, seed)?,
         media: &media,
     };
     if json {

@@ -18,8 +18,8 @@ pub(super) struct Calibrated {
 }
 
 impl Calibrated {
-    /// From `result`, for the drives and numbers of connections that `wanted` names or the first
-    /// cell had.
+    /// From `result`, for the named `drives` and numbers of connections (`threads`), or else those of the
+    /// first cell.
     pub(super) fn of(
         result: &StudyResult,
         subject: &Subject,
