@@ -25,8 +25,8 @@ use crate::{settings, workload};
 
 /// A recovery that takes longer hangs: the data are small.
 const RECOVERY_PATIENCE: Duration = Duration::from_mins(1);
-/// How long a server may go on after it said that a page is corrupted. MySQL 9.7 waits for such a
-/// page for ever when it has to apply the redo log to it.
+/// How long a server that said that a page is corrupted may be silent. MySQL 9.7 waits for such a page for
+/// ever when it has to apply the redo log to it; others it reads a hundred times, with a dump each, and ends.
 const CORRUPTION_PATIENCE: Duration = Duration::from_secs(3);
 /// The words of both servers for such a page.
 const CORRUPTION: &str = "page corruption";
@@ -261,7 +261,8 @@ struct Patience<'a> {
     error_log: PathBuf,
     /// What it said of a page that it cannot recover from.
     words: &'a mut String,
-    said_at: Option<Duration>,
+    /// Length of its log by then, and when it was last heard of, from those words on.
+    heard: Option<(usize, Duration)>,
 }
 
 impl<'a> Patience<'a> {
@@ -270,28 +271,35 @@ impl<'a> Patience<'a> {
             clock: ServerClock::of(server.pid()),
             error_log: server.error_log().to_owned(),
             words,
-            said_at: None,
+            heard: None,
         }
     }
 
     fn glance(&mut self) -> ControlFlow<()> {
-        if self.said_at.is_none() {
-            // It holds a dump of the page, which is no text.
-            let log = fs::read(&self.error_log).unwrap_or_default();
-            let log = String::from_utf8_lossy(&log);
-            if let Some(line) = log.lines().find(|line| line.contains(CORRUPTION)) {
-                line.clone_into(self.words);
-                self.said_at = Some(self.clock.elapsed());
-            }
-        }
-        let limit = match self.said_at {
-            Some(said_at) => RECOVERY_PATIENCE.min(said_at + CORRUPTION_PATIENCE),
+        self.listen();
+        let limit = match self.heard {
+            Some((_, at)) => RECOVERY_PATIENCE.min(at + CORRUPTION_PATIENCE),
             None => RECOVERY_PATIENCE,
         };
         if self.clock.is_past(limit) {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
+        }
+    }
+
+    fn listen(&mut self) {
+        // It holds dumps of pages, which are no text.
+        let log = fs::read(&self.error_log).unwrap_or_default();
+        if self.words.is_empty() {
+            let text = String::from_utf8_lossy(&log);
+            if let Some(line) = text.lines().find(|line| line.contains(CORRUPTION)) {
+                line.clone_into(self.words);
+            }
+        }
+        let length = self.heard.map_or(0, |(length, _)| length);
+        if !self.words.is_empty() && log.len() > length {
+            self.heard = Some((log.len(), self.clock.elapsed()));
         }
     }
 }

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::content::Shape;
 
+/// Commits that a ledger holds at most, 24 bytes each: a recording ends when there are so many.
+pub(crate) const LEDGER_COMMITS_MAX: usize = 1_000_000;
+
 /// Acknowledged commits of all clients. Times are nanoseconds of `CLOCK_MONOTONIC`, as the drive's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {

@@ -10,7 +10,7 @@ use weir_model::{Address, Endpoint, Flavor};
 
 use crate::content::{self, Shape};
 use crate::error::CrashError;
-use crate::ledger::{Commit, Ledger};
+use crate::ledger::{Commit, LEDGER_COMMITS_MAX, Ledger};
 use crate::upheaval;
 
 /// Rows in one statement of the loading.
@@ -91,7 +91,7 @@ pub(crate) fn load(
     Ok(())
 }
 
-/// Lets all clients write until `stop`; returns what they were told.
+/// Lets all clients write until `stop`, which is set when the ledger is full; returns what they were told.
 ///
 /// A client whose connection breaks (the server was killed) ends: its last commit stays without an
 /// acknowledgement.
@@ -148,6 +148,7 @@ struct Client {
 impl Client {
     fn run(&self, mut connection: Conn, stop: &AtomicBool) -> Result<Vec<Commit>, CrashError> {
         let mut commits = Vec::new();
+        let share = LEDGER_COMMITS_MAX / self.shape.clients.max(1) as usize;
         while !stop.load(Ordering::Relaxed) {
             let number = commits.len() as u32 + 1;
             if let Err(error) = self.change(&mut connection, number) {
@@ -162,6 +163,9 @@ impl Client {
             });
             if let Err(error) = told {
                 return ended(error, commits, "commit");
+            }
+            if commits.len() >= share {
+                stop.store(true, Ordering::Relaxed);
             }
         }
         Ok(commits)

@@ -29,14 +29,13 @@ fn atomic_writes_hold_without_doublewrite_on_mariadb() {
 }
 
 /// A small database that never fits the pool.
-const SMALL: [&str; 7] = [
+const SMALL: [&str; 6] = [
     "--rows=3000",
     "--seconds=3",
     "--clients=4",
     "--set=innodb_buffer_pool_size=6M",
     "--seed=7",
     "--doublewrite=off",
-    "--json",
 ];
 
 fn crash_test(world: &World, flavor: &str, out: &Path, more: &[&str]) -> Output {
@@ -56,7 +55,7 @@ fn crash_test(world: &World, flavor: &str, out: &Path, more: &[&str]) -> Output 
 fn torn_pages_are_found_and_made_again(flavor: &str) {
     let world = World::new();
     let out = world.path("test");
-    let output = crash_test(&world, flavor, &out, &["--atomic=512", "--states=100"]);
+    let output = crash_test(&world, flavor, &out, &["--atomic=512", "--states=100", "--json"]);
     assert_eq!(output.code, Some(1), "{}", output.stderr);
     let test: Value = serde_json::from_str(&output.stdout).unwrap();
     assert_eq!(test["verdict"]["verdict"], "failed", "{}", test["tally"]);
@@ -117,7 +116,7 @@ fn a_second_test_in_the_folder_and_a_cut_recording_are_refused(
 }
 
 /// A drive whose writes of a page are atomic and safe when completed; the control shows that the
-/// same test finds damage without that.
+/// same test finds damage without that. A study that quotes the test need not take the drive's word.
 fn atomic_writes_hold_without_doublewrite(flavor: &str) {
     let world = World::new();
     let out = world.path("test");
@@ -127,14 +126,58 @@ fn atomic_writes_hold_without_doublewrite(flavor: &str) {
         &out,
         &["--drive=scaleflux-csd2000", "--states=10"],
     );
-    let test: Value = serde_json::from_str(&output.stdout)
+    let test = fs::read(out.join("crash-test.json"))
         .unwrap_or_else(|_| panic!("{}{}", output.stdout, output.stderr));
+    let test: Value = serde_json::from_slice(&test).unwrap();
     assert_eq!(test["verdict"]["verdict"], "held", "{:#}", test["states"]);
     assert_eq!(output.code, Some(0), "{}", output.stderr);
     assert_eq!(test["tally"]["torn"], 0);
     assert!(test["control"]["damaged"]["states"].as_u64().unwrap() > 0);
     assert!(test["commits"].as_u64().unwrap() > 0);
     world.assert_nothing_left();
+
+    let begin = output.stdout.find("[[crash_tests]]").unwrap();
+    let quotation = &output.stdout[begin..];
+    let unproven = "no power-cut test";
+    assert!(plan_without_doublewrite(&world, flavor, "").contains(unproven));
+    let plan = plan_without_doublewrite(&world, flavor, quotation);
+    assert!(!plan.contains(unproven), "{plan}");
+}
+
+/// What `weir plan` says of a study with doublewrite off that ends with `quotation`.
+fn plan_without_doublewrite(world: &World, flavor: &str, quotation: &str) -> String {
+    let study = format!(
+        r#"
+[study]
+title = "Doublewrite off"
+question = "What does the doublewrite buffer cost?"
+
+[server]
+flavor = "{flavor}"
+
+[data]
+workload = "oltp_write_only"
+tables = 1
+rows = 1000
+
+[load]
+threads = 2
+warmup = "1s"
+measure = "2s"
+
+[factors]
+drive = ["scaleflux-csd2000"]
+innodb_doublewrite = ["ON", "OFF"]
+
+{quotation}
+"#
+    );
+    let path = world.path("study.toml");
+    fs::write(&path, study).unwrap();
+    let output = Weir::in_world(world)
+        .args(["plan", path.to_str().unwrap()])
+        .output();
+    output.stdout + &output.stderr
 }
 
 #[test]
@@ -255,7 +298,7 @@ fn a_disk_that_fills_up_is_an_error_and_the_recording_is_of_use() {
     }
     world.assert_nothing_left();
 
-    let going_on = ["--atomic=4096", "--states=60"];
+    let going_on = ["--atomic=4096", "--states=60", "--json"];
     let output = crash_test(&world, "mariadb", &out, &going_on);
     assert!(!output.stderr.contains("recording: clients write"));
     let test: Value = serde_json::from_str(&output.stdout)
