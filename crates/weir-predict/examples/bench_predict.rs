@@ -10,10 +10,10 @@ use clap::Parser;
 use serde_json::{Map, Value, json};
 use weir_drive::profiles;
 use weir_load::{Distribution, KeyStream, Mix};
-use weir_model::WorkloadName;
+use weir_model::{Flavor, WorkloadName};
 use weir_predict::{
-    Demands, DriveAbility, Pool, PoolSettings, StackDistances, System, TableSet, WriteSettings,
-    popularity_of, sampled_curve,
+    Demands, DriveAbility, Flushing, Pool, PoolSettings, StackDistances, System, TableSet,
+    WriteSettings, popularity_of, sampled_curve,
 };
 
 const PAGES: u32 = 100_000;
@@ -98,7 +98,7 @@ fn main() -> anyhow::Result<()> {
 fn surface() -> anyhow::Result<f64> {
     let workload = WorkloadName::OltpReadWrite;
     let zipf = Distribution::Zipfian { exponent: 0.8 };
-    let tables = TableSet::prepared(workload, 30, 40_000_000);
+    let tables = TableSet::prepared(workload, 30, 40_000_000, Flavor::Mysql);
     let began = Instant::now();
     let popularity = popularity_of(workload, &Mix::default(), zipf, &tables)?;
     let system = System {
@@ -108,6 +108,7 @@ fn surface() -> anyhow::Result<f64> {
             redo_bytes: 6_000.0,
             doublewrite: true,
             durable_commits: true,
+            flushing: Flushing::MYSQL,
         },
         old_blocks_time_s: 1.0,
         demands: Demands {

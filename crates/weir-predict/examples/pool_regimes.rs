@@ -206,7 +206,8 @@ impl Cell<'_> {
     }
 
     fn models(&self, resident: f64, per_s: f64) -> anyhow::Result<serde_json::Value> {
-        let pages = popularity(self.distribution.into(), self.table.rows)?;
+        let flavor = self.table.binary.flavor;
+        let pages = popularity(self.distribution.into(), self.table.rows, flavor)?;
         // The upper levels of the index are always there: one page to some 1,200 leaves.
         let upper = 1.0 + pages.pages() / 1200.0;
         let frames = resident - upper;
@@ -221,9 +222,9 @@ impl Cell<'_> {
     }
 }
 
-fn popularity(distribution: Distribution, rows: u64) -> anyhow::Result<Popularity> {
+fn popularity(distribution: Distribution, rows: u64, flavor: Flavor) -> anyhow::Result<Popularity> {
     let workload = WorkloadName::OltpPointSelect;
-    let tables = TableSet::prepared(workload, 1, rows);
+    let tables = TableSet::prepared(workload, 1, rows, flavor);
     Ok(popularity_of(
         workload,
         &Mix::default(),

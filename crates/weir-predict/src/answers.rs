@@ -90,7 +90,7 @@ mod tests {
     use weir_drive::profiles;
 
     use super::*;
-    use crate::{Demands, PageGroup, Popularity, WriteSettings};
+    use crate::{Demands, Flushing, PageGroup, Popularity, WriteSettings};
 
     const DRIVES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives");
 
@@ -112,6 +112,7 @@ mod tests {
                 redo_bytes: 0.0,
                 doublewrite: true,
                 durable_commits: true,
+                flushing: Flushing::MYSQL,
             },
             old_blocks_time_s: 0.0,
             demands: Demands {

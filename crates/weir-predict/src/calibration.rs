@@ -5,10 +5,12 @@
 //! assumed. What is left of a transaction's time when processor and drive have had theirs is its
 //! wait: round trips, locks, the load engine.
 
-use weir_model::{Metric, Plan, RunResult, Series, StudyResult, metrics};
+use weir_model::{Bytes, Metric, Plan, RunResult, Series, StudyResult, metrics};
 
 use crate::residency::find_root;
-use crate::{Demands, DriveAbility, Network, Popularity, PredictError, System, WriteSettings};
+use crate::{
+    Demands, DriveAbility, Flushing, Network, Popularity, PredictError, System, WriteSettings,
+};
 
 /// Processor time of a page read where it was not measured: 10 to 25 us on published hosts.
 const CPU_S_PER_MISS: f64 = 15e-6;
@@ -32,6 +34,8 @@ struct Measured {
     cpu_s: f64,
     misses: f64,
     redo_bytes: f64,
+    /// Of its pool, for the pages in question.
+    frames: f64,
 }
 
 impl Calibration {
@@ -50,7 +54,7 @@ impl Calibration {
         let runs: Vec<Measured> = result
             .runs
             .iter()
-            .filter_map(|run| Measured::of(&result.plan, run))
+            .filter_map(|run| Measured::of(&result.plan, popularity, run))
             .collect();
         let Some(cached) = runs.iter().min_by(|a, b| a.misses.total_cmp(&b.misses)) else {
             return Err(PredictError::Outside {
@@ -62,9 +66,11 @@ impl Calibration {
         };
         let mut assumed = Vec::new();
         let (cpu_s, cpu_s_per_miss) = processor_time(&runs, cached, &mut assumed);
+        let least = |run: &&Measured| (run.connections, (run.misses * 1e6) as u64);
+        let fewest = runs.iter().min_by_key(least).unwrap_or(cached);
         let mut system = System {
             popularity: popularity.clone(),
-            writes: write_settings(&result.plan, cached.redo_bytes),
+            writes: write_settings(result, cached.redo_bytes),
             old_blocks_time_s: old_blocks_time_s(&result.plan),
             demands: Demands {
                 cores,
@@ -74,8 +80,6 @@ impl Calibration {
                 connections_max: runs.iter().map(|run| run.connections).max().unwrap_or(1),
             },
         };
-        let least = |run: &&Measured| (run.connections, (run.misses * 1e6) as u64);
-        let fewest = runs.iter().min_by_key(least).unwrap_or(cached);
         system.demands.wait_s = wait_s(&system, drive, fewest);
         Ok(Self {
             demands: system.demands,
@@ -85,24 +89,31 @@ impl Calibration {
     }
 }
 
-/// How the plan's server writes, with so much redo for a transaction.
-pub fn write_settings(plan: &Plan, redo_bytes: f64) -> WriteSettings {
-    let variables = &plan.server.variables;
-    let is = |name: &str, default: &str, wanted: &[&str]| {
-        let value = variables.get(name).map_or(default, String::as_str);
+/// How the server of the result's first run wrote, with so much redo for a transaction.
+pub fn write_settings(result: &StudyResult, redo_bytes: f64) -> WriteSettings {
+    let said = |name: &str| Some(result.runs.first()?.variables.get(name)?.as_str());
+    let is = |name: &str, wanted: &[&str]| {
+        let value = said(name).unwrap_or("ON");
         wanted.iter().any(|known| value.eq_ignore_ascii_case(known))
     };
-    let bytes = |name: &str| -> Option<f64> {
-        let value: weir_model::Bytes = variables.get(name)?.parse().ok()?;
-        Some(value.0 as f64)
-    };
+    let number = |name: &str| said(name)?.parse::<f64>().ok();
+    let default = Flushing::MYSQL;
+    let share = |name: &str| number(name).map(|percent| percent / 100.0);
     WriteSettings {
-        redo_capacity_bytes: bytes("innodb_redo_log_capacity")
-            .or_else(|| bytes("innodb_log_file_size"))
+        redo_capacity_bytes: number("innodb_redo_log_capacity")
+            .or_else(|| number("innodb_log_file_size"))
             .unwrap_or(100.0 * 1_048_576.0),
         redo_bytes,
-        doublewrite: is("innodb_doublewrite", "ON", &["ON", "1", "TRUE"]),
-        durable_commits: is("innodb_flush_log_at_trx_commit", "1", &["1"]),
+        doublewrite: is("innodb_doublewrite", &["ON", "DETECT_AND_RECOVER"]),
+        durable_commits: is("innodb_flush_log_at_trx_commit", &["ON", "1"]),
+        flushing: Flushing {
+            io_capacity: number("innodb_io_capacity").unwrap_or(default.io_capacity),
+            io_capacity_max: number("innodb_io_capacity_max").unwrap_or(default.io_capacity_max),
+            dirty_low_water: share("innodb_max_dirty_pages_pct_lwm")
+                .unwrap_or(default.dirty_low_water),
+            dirty_max: share("innodb_max_dirty_pages_pct").unwrap_or(default.dirty_max),
+            log_low_water: share("innodb_adaptive_flushing_lwm").unwrap_or(default.log_low_water),
+        },
     }
 }
 
@@ -117,19 +128,21 @@ pub fn old_blocks_time_s(plan: &Plan) -> f64 {
 
 impl Measured {
     /// `None` for a run that lacks a figure.
-    fn of(plan: &Plan, run: &RunResult) -> Option<Self> {
+    fn of(plan: &Plan, popularity: &Popularity, run: &RunResult) -> Option<Self> {
         let record = &run.record;
         let per_s = record.transactions_per_s;
         let per_transaction = |metric: Metric| {
             Some(Series::find(&run.series, metric)?.rate(0.0, record.measured_s)? / per_s)
         };
         (per_s > 0.0).then_some(())?;
+        let pool: Bytes = run.variables.get("innodb_buffer_pool_size")?.parse().ok()?;
         Some(Self {
             connections: plan.cells.get(record.cell)?.threads,
             per_s,
             cpu_s: per_transaction(metrics::SERVER_CPU)? + per_transaction(metrics::CLIENT_CPU)?,
             misses: per_transaction(metrics::STATUS_POOL_READS)?,
             redo_bytes: per_transaction(metrics::STATUS_REDO_WRITTEN).unwrap_or(0.0),
+            frames: popularity.frames(pool, plan.server.flavor),
         })
     }
 }
@@ -159,7 +172,12 @@ fn processor_time(runs: &[Measured], cached: &Measured, assumed: &mut Vec<String
 
 /// The wait with which the network has the throughput that `run` had.
 fn wait_s(system: &System, drive: &DriveAbility, run: &Measured) -> f64 {
-    let writes = system.writes.writes(&system.popularity, f64::INFINITY);
+    let pool = system.pool(run.frames);
+    let stay = pool.promoting().stay;
+    let changed = system
+        .writes
+        .changed_pages(&system.popularity, pool.pages(), stay);
+    let writes = changed.writes(run.per_s);
     let network: Network = system.network(drive, run.misses, writes);
     let with = |wait_s: f64| Network {
         delay_s: network.delay_s + wait_s,

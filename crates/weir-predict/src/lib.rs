@@ -2,7 +2,7 @@
 //!
 //! Pure functions of a workload, a drive's model and what a run has measured. From the data up:
 //! `popularity` (how often each page is asked for) -> `residency` and `pool_model` (what a pool
-//! misses) and `writes` (what it writes) -> `drive` (what a drive can do) -> `network` (queues) ->
+//! misses) and `flushing` and `writes` (what it writes) -> `drive` (what a drive can do) -> `network` (queues) ->
 //! `system` (all of them in agreement) -> `simulation` (percentiles, with the drive's own model) and
 //! `answers` and `cliff` (what is asked of it). Beside them, page by page: `pool` (InnoDB's list, exactly),
 //! `stack` (the curve of a string of references) and `trace` (such a string from a recording).
@@ -13,6 +13,7 @@ mod calibration;
 mod cliff;
 mod drive;
 mod error;
+mod flushing;
 mod network;
 mod pool;
 mod pool_model;
@@ -29,16 +30,17 @@ pub use calibration::{Calibration, old_blocks_time_s, write_settings};
 pub use cliff::{Cliffs, REACHED, cliffs};
 pub use drive::DriveAbility;
 pub use error::PredictError;
+pub use flushing::Flushing;
 pub use network::{Flow, Network, Resource, Station};
 pub use pool::{Access, Pool, PoolCounts, PoolSettings};
 pub use pool_model::{ListState, PoolModel};
-pub use popularity::{LeafCapacity, PageGroup, Popularity, TableSet, popularity_of};
+pub use popularity::{LeafCapacity, PageGroup, Popularity, TableSet, UndoLogs, popularity_of};
 pub use residency::{OLD_SHARE, Residency, frozen, lru, lru_slope, midpoint};
 pub use simulation::{Scenario, Simulated, simulate};
 pub use stack::{Estimate, MissCurve, Sample, StackDistances, sampled_curve, sampled_pool};
 pub use system::{Demands, Prediction, System};
 pub use trace::PageReads;
-pub use writes::{WriteSettings, Writes};
+pub use writes::{ChangedPages, WriteSettings, Writes};
 
 /// Bytes of a page.
 pub const PAGE_BYTES: f64 = 16_384.0;

@@ -54,6 +54,11 @@ impl<'a> PoolModel<'a> {
         }
     }
 
+    /// Its frames for the pages in question.
+    pub fn pages(&self) -> f64 {
+        self.pages
+    }
+
     /// What it holds while pages are promoted.
     pub fn promoting(&self) -> Residency {
         self.promoting

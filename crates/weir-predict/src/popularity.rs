@@ -2,7 +2,7 @@
 //!
 //! From the workload's key distributions alone: a leaf of an index gets the share of the keys that
 //! fall on its rows. The upper levels of the indexes, one page to some thousand leaves, are always
-//! in the pool and no part of this; nor are undo and the server's own pages.
+//! in the pool and no part of this; nor are the server's own pages.
 
 mod groups;
 mod keys;
@@ -10,7 +10,22 @@ mod workload;
 
 #[cfg(test)]
 pub(crate) use self::groups::leaf_groups;
-pub use self::workload::{LeafCapacity, TableSet, popularity_of};
+pub use self::workload::{LeafCapacity, TableSet, UndoLogs, popularity_of};
+
+use weir_model::{Bytes, Flavor};
+
+use crate::PAGE_BYTES;
+
+/// The most of a small pool that is taken to be free.
+const FREE_MAX: f64 = 0.2;
+
+/// The default of `innodb_lru_scan_depth`.
+fn scan_depth(flavor: Flavor) -> f64 {
+    match flavor {
+        Flavor::Mysql => 1024.0,
+        Flavor::Mariadb => 1536.0,
+    }
+}
 
 /// Pages that are asked for equally often.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,6 +71,22 @@ impl Popularity {
     /// Pages changed by a transaction, counted as often as they are.
     pub fn changes(&self) -> f64 {
         self.sum(|group| group.write_rate)
+    }
+
+    /// Frames that a pool of `bytes` has for these pages: the upper levels of the indexes take theirs first,
+    /// and where not all fit the page cleaner keeps some free, half of `innodb_lru_scan_depth` on average.
+    pub fn frames(&self, bytes: Bytes, flavor: Flavor) -> f64 {
+        let all = bytes.0 as f64 / PAGE_BYTES;
+        let left = all - self.upper_pages();
+        if left >= self.pages() {
+            return left;
+        }
+        left - (scan_depth(flavor) / 2.0).min(FREE_MAX * all)
+    }
+
+    /// Pages of the indexes' upper levels.
+    pub fn upper_pages(&self) -> f64 {
+        1.0 + self.pages() / 1000.0
     }
 
     /// The sum of something of each page.

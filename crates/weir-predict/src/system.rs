@@ -9,6 +9,9 @@ use crate::{DriveAbility, Popularity, PredictError, Residency};
 
 /// Beyond this multiple of the measured connections nothing is said.
 const CONNECTIONS_BEYOND: f64 = 1.5;
+/// Throughputs that differ by less agree.
+const AGREED: f64 = 1e-3;
+const ROUNDS_MAX: u32 = 20;
 
 /// What a transaction takes of the host, as a run has measured it.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -92,16 +95,15 @@ impl System {
                 measured,
             });
         }
-        let promoting = Branch::new(self, drive, pool.promoting(), most);
+        let branch = |residency| Branch::new(self, drive, (pool.pages(), residency), most);
+        let promoting = branch(pool.promoting());
         // Most pools never freeze.
         let frozen = OnceCell::new();
         let predict = |connections: u32| {
             let clients = connections.max(1);
             let list = pool.state_at(promoting.flow(clients).transactions_per_s);
             let branch = match list {
-                ListState::Frozen => {
-                    frozen.get_or_init(|| Branch::new(self, drive, pool.frozen(), most))
-                }
+                ListState::Frozen => frozen.get_or_init(|| branch(pool.frozen())),
                 _ => &promoting,
             };
             branch.prediction(clients, list)
@@ -174,9 +176,31 @@ struct Branch {
 }
 
 impl Branch {
-    fn new(system: &System, drive: &DriveAbility, residency: Residency, connections: u32) -> Self {
-        let writes = system.writes.writes(&system.popularity, residency.stay);
-        let network = system.network(drive, residency.misses, writes);
+    /// The throughput says how long changed pages gather changes, and what is written says the throughput:
+    /// both are taken where they agree for the most connections, and the writes from there for fewer.
+    fn new(
+        system: &System,
+        drive: &DriveAbility,
+        (pages, residency): (f64, Residency),
+        connections: u32,
+    ) -> Self {
+        let changed = system
+            .writes
+            .changed_pages(&system.popularity, pages, residency.stay);
+        let network = |writes| system.network(drive, residency.misses, writes);
+        let flow = |writes| network(writes).flow(connections.max(1)).transactions_per_s;
+        // From a server that writes nothing down.
+        let mut per_s = flow(Writes::default());
+        let mut writes = changed.writes(per_s);
+        for _ in 0..ROUNDS_MAX {
+            let slower = flow(writes);
+            if (slower / per_s - 1.0).abs() < AGREED {
+                break;
+            }
+            per_s = slower;
+            writes = changed.writes(per_s);
+        }
+        let network = network(writes);
         Self {
             residency,
             writes,

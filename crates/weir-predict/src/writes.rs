@@ -1,17 +1,22 @@
 //! Pages that have to be written, and when.
 //!
-//! A page that is changed is written when it leaves the pool or when the redo log is about to
-//! overwrite its oldest change, whichever comes first; all changes in between cost one write:
-//! `sum (1 - e^(-rate T)) / T` with the shorter `T` of both. A huge pool and log write every page
-//! that is changed at all, once a cycle; a tiny pool writes once per eviction of a changed page.
+//! A changed page is written when it leaves the pool, when the server wants to ([`Flushing`]), or when the
+//! redo log is about to overwrite its oldest change, whichever comes first; all changes in between cost one
+//! write. With `T` from the first change to the write, a page that is changed at a rate `m` is written
+//! `1 / (T + 1 / m)` times. A huge pool and log write every page that is changed at all, once a cycle; a tiny
+//! pool writes once per eviction of a changed page.
 
+use crate::flushing::Flushing;
+use crate::residency::find_root;
 use crate::{PAGE_BYTES, Popularity};
 
-/// Share of the redo log at whose age changed pages are written: the point of adaptive flushing in
-/// `MySQL` and `MariaDB` where its speed is that of the log.
+/// Share of the redo log at whose age everything else waits for changed pages to be written: both servers leave
+/// a margin of the log unused.
 const LOG_SHARE: f64 = 0.75;
+/// The shortest time from a change to the write that is looked at, transactions.
+const CYCLE_MIN: f64 = 1e-3;
 
-/// The redo log and the doublewrite buffer.
+/// The redo log, the doublewrite buffer and the page cleaner.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WriteSettings {
     /// Capacity of the redo log, bytes.
@@ -22,6 +27,8 @@ pub struct WriteSettings {
     pub doublewrite: bool,
     /// Commits wait until their redo is on the drive.
     pub durable_commits: bool,
+    /// When changed pages are written.
+    pub flushing: Flushing,
 }
 
 /// What a transaction writes.
@@ -33,22 +40,103 @@ pub struct Writes {
     pub sequential_bytes: f64,
 }
 
+/// The changed pages of a pool, ready to be asked at several throughputs.
+#[derive(Debug)]
+pub struct ChangedPages<'a> {
+    settings: &'a WriteSettings,
+    /// Frames of the pool.
+    frames: f64,
+    groups: Vec<Changed>,
+}
+
+#[derive(Debug)]
+struct Changed {
+    pages: f64,
+    /// Mean time from a write to the next change, transactions.
+    clean: f64,
+    /// Mean time in which it would stay in the pool from then on, transactions.
+    stay: f64,
+}
+
 impl WriteSettings {
-    /// What a transaction writes when an unused page stays `stay` transactions in the pool.
-    pub fn writes(&self, popularity: &Popularity, stay: f64) -> Writes {
-        let cycle = stay.min(LOG_SHARE * self.redo_capacity_bytes / self.redo_bytes.max(1e-9));
-        let pages = popularity.sum(|group| {
-            if cycle.is_finite() {
-                -(-group.write_rate * cycle).exp_m1() / cycle
-            } else {
-                0.0
-            }
-        });
-        let again = if self.doublewrite { PAGE_BYTES } else { 0.0 };
+    /// The pages of `popularity` in a pool of `frames`, in which an unused page stays `stay` transactions.
+    pub fn changed_pages(
+        &self,
+        popularity: &Popularity,
+        frames: f64,
+        stay: f64,
+    ) -> ChangedPages<'_> {
+        let changed = popularity.groups().iter();
+        let changed = changed.filter(|group| group.write_rate > 0.0);
+        ChangedPages {
+            settings: self,
+            frames,
+            groups: changed
+                .map(|group| Changed {
+                    pages: group.pages,
+                    clean: 1.0 / group.write_rate,
+                    stay: until_unused(group.rate, stay),
+                })
+                .collect(),
+        }
+    }
+}
+
+impl ChangedPages<'_> {
+    /// What a transaction writes when there are so many per second.
+    pub fn writes(&self, transactions_per_s: f64) -> Writes {
+        let pages = self.pages_within(self.cycle(transactions_per_s));
+        let settings = self.settings;
+        let again = if settings.doublewrite {
+            PAGE_BYTES
+        } else {
+            0.0
+        };
         Writes {
             pages,
-            sequential_bytes: pages * again + self.redo_bytes,
+            sequential_bytes: pages * again + settings.redo_bytes,
         }
+    }
+
+    /// From a page's first change to its write, transactions: where the server wants to write as many
+    /// pages as fall due.
+    fn cycle(&self, transactions_per_s: f64) -> f64 {
+        let settings = self.settings;
+        let redo = settings.redo_bytes / settings.redo_capacity_bytes;
+        let longest = (LOG_SHARE / redo.max(1e-18)).max(CYCLE_MIN);
+        find_root(CYCLE_MIN, longest, |cycle| {
+            let dirty = (self.dirty_within(cycle) / self.frames).min(1.0);
+            let wanted = settings.flushing.pages_per_s(dirty, cycle * redo);
+            let due = transactions_per_s * self.pages_within(cycle);
+            (wanted - due) / (wanted + due).max(f64::MIN_POSITIVE)
+        })
+    }
+
+    /// Pages that a transaction writes when each is written so long after its first change.
+    fn pages_within(&self, cycle: f64) -> f64 {
+        self.sum(|group| 1.0 / (cycle.min(group.stay) + group.clean))
+    }
+
+    /// Changed pages then.
+    fn dirty_within(&self, cycle: f64) -> f64 {
+        self.sum(|group| {
+            let kept = cycle.min(group.stay);
+            kept / (kept + group.clean)
+        })
+    }
+
+    fn sum(&self, of: impl Fn(&Changed) -> f64) -> f64 {
+        let groups = self.groups.iter();
+        groups.map(|group| group.pages * of(group)).sum()
+    }
+}
+
+/// Mean time until a page that is used at `rate` has not been used for `stay`.
+fn until_unused(rate: f64, stay: f64) -> f64 {
+    if stay.is_finite() {
+        (rate * stay).exp_m1() / rate
+    } else {
+        f64::INFINITY
     }
 }
 
@@ -57,13 +145,22 @@ mod tests {
     use super::*;
     use crate::PageGroup;
 
+    /// A server that never writes before it has to.
+    const LAZY: Flushing = Flushing {
+        dirty_low_water: 0.0,
+        dirty_max: 1.0,
+        log_low_water: 1.0,
+        ..Flushing::MYSQL
+    };
     const SETTINGS: WriteSettings = WriteSettings {
         redo_capacity_bytes: 1e9,
         redo_bytes: 5_000.0,
         doublewrite: true,
         durable_commits: true,
+        flushing: LAZY,
     };
 
+    /// 10,000 pages, of which a transaction asks for four and changes two.
     fn pages() -> Popularity {
         Popularity::new([PageGroup {
             pages: 10_000.0,
@@ -72,24 +169,49 @@ mod tests {
         }])
     }
 
+    fn writes(settings: &WriteSettings, frames: f64, stay: f64, per_s: f64) -> Writes {
+        settings.changed_pages(&pages(), frames, stay).writes(per_s)
+    }
+
     #[test]
     fn a_small_pool_writes_at_every_eviction_and_a_large_log_seldom() {
         // Hardly a page is changed twice while it stays.
-        let small = SETTINGS.writes(&pages(), 100.0);
-        assert!((small.pages - 2.0).abs() < 0.03, "{small:?}");
+        let small = writes(&SETTINGS, 400.0, 100.0, 100.0);
+        assert!((small.pages - 2.0).abs() < 0.05, "{small:?}");
         assert!((small.sequential_bytes - small.pages * 16_384.0 - 5_000.0).abs() < 1e-6);
-        // 150,000 transactions a cycle: every page once.
-        let large = SETTINGS.writes(&pages(), f64::INFINITY);
+        // 150,000 transactions a cycle, and 5,000 until a written page is changed again.
+        let large = writes(&SETTINGS, 20_000.0, f64::INFINITY, 100.0);
         assert!(
-            (large.pages - 10_000.0 / 150_000.0).abs() < 1e-3,
+            (large.pages - 10_000.0 / 155_000.0).abs() < 1e-3,
             "{large:?}"
         );
-        // A log ten times larger writes a tenth of that.
+    }
+
+    #[test]
+    fn a_server_that_writes_early_keeps_its_low_water_mark() {
         let settings = WriteSettings {
-            redo_capacity_bytes: 1e10,
+            flushing: Flushing::MYSQL,
+            redo_bytes: 1.0,
             ..SETTINGS
         };
-        let rare = settings.writes(&pages(), f64::INFINITY);
-        assert!((rare.pages / large.pages - 0.1).abs() < 1e-3);
+        // 2,000 of 20,000 frames are changed: 2,000 / 1,250 transactions x 1.6 pages.
+        let found = writes(&settings, 20_000.0, f64::INFINITY, 100.0);
+        assert!((found.pages - 1.6).abs() < 1e-3, "{found:?}");
+        // More than 1,099 pages a second take more changed pages than that.
+        let faster = writes(&settings, 20_000.0, f64::INFINITY, 2_000.0);
+        let dirty = 2.0 - faster.pages;
+        let wanted = 10_000.0 * dirty / 2.0 * 10_000.0 / 20_000.0 / 0.91;
+        assert!(
+            (wanted / (2_000.0 * faster.pages) - 1.0).abs() < 1e-3,
+            "{faster:?}"
+        );
+        // A log of which a tenth is soon used up asks for it earlier.
+        let small_log = WriteSettings {
+            redo_bytes: 5_000.0,
+            redo_capacity_bytes: 5e6,
+            ..settings
+        };
+        let early = writes(&small_log, 20_000.0, f64::INFINITY, 100.0);
+        assert!(early.pages > 1.9, "{early:?}");
     }
 }

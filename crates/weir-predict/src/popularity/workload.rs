@@ -8,7 +8,7 @@
 //! `MariaDB` 10.5 and later.
 
 use weir_load::{Distribution, Mix};
-use weir_model::WorkloadName;
+use weir_model::{Flavor, WorkloadName};
 
 use super::groups::{LeafGroup, leaf_groups, scattered_groups};
 use super::{PageGroup, Popularity};
@@ -36,11 +36,45 @@ pub struct TableSet {
     pub leaf: LeafCapacity,
     /// Different lines in the text columns.
     pub lines: u64,
+    /// Where the server keeps what a transaction replaces.
+    pub undo: UndoLogs,
+}
+
+/// Rollback segments, which transactions that change something take in turns. Their pages are changed again
+/// and again; that purge frees some and transactions take others in their place is left out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct UndoLogs {
+    /// How many segments.
+    pub segments: f64,
+    /// Pages of its segment that a transaction changes.
+    pub pages: f64,
+}
+
+impl UndoLogs {
+    /// `innodb_rollback_segments` = 128 in each of two tablespaces; the segment's header, a page for inserts
+    /// and one for updates (`trx_assign_rseg_durable` and `trx_undo_assign_undo`, `MySQL` 8.0).
+    const MYSQL: Self = Self {
+        segments: 256.0,
+        pages: 3.0,
+    };
+    /// 128 segments, and one log for both (`trx_undo_assign_low`, `MariaDB` 10.3 and later).
+    const MARIADB: Self = Self {
+        segments: 128.0,
+        pages: 2.0,
+    };
+
+    fn group(&self) -> PageGroup {
+        PageGroup {
+            pages: self.segments * self.pages,
+            rate: 1.0 / self.segments,
+            write_rate: 1.0 / self.segments,
+        }
+    }
 }
 
 impl TableSet {
-    /// Tables as `weir load prepare` makes them for `workload`.
-    pub fn prepared(workload: WorkloadName, tables: u32, rows: u64) -> Self {
+    /// Tables as `weir load prepare` makes them for `workload` on such a server.
+    pub fn prepared(workload: WorkloadName, tables: u32, rows: u64, flavor: Flavor) -> Self {
         let leaf = if has_text(workload) {
             LeafCapacity::TEXT
         } else {
@@ -51,6 +85,10 @@ impl TableSet {
             rows,
             leaf,
             lines: 20_000,
+            undo: match flavor {
+                Flavor::Mysql => UndoLogs::MYSQL,
+                Flavor::Mariadb => UndoLogs::MARIADB,
+            },
         }
     }
 }
@@ -114,7 +152,9 @@ pub fn popularity_of(
         (all_alike(text), uses.text_anywhere),
     ];
     let number = f64::from(tables.tables);
-    Ok(overlaid(&parts, number))
+    let data = overlaid(&parts, number);
+    let undo = (data.changes() > 0.0).then(|| tables.undo.group());
+    Ok(Popularity::new(data.groups().iter().copied().chain(undo)))
 }
 
 /// Uses of one index by several paths fall on the same pages: where one path is uniform, its use is
@@ -231,10 +271,17 @@ impl Uses {
         self.clustered_by_key
             .change(by_index + f64::from(mix.non_index_updates));
         self.integer_by_row.change(by_index);
+        self.purge(by_index + pairs);
         // The insert finds the leaf that the delete has just used.
         self.clustered_by_key.change(pairs);
         self.integer_by_row.change(pairs);
         self.integer_anywhere.change(pairs);
+    }
+
+    /// Entries that a transaction marked as deleted are removed later. (Those of text have left with the page
+    /// before, or are removed while it is still changed.)
+    fn purge(&mut self, entries: f64) {
+        self.integer_by_row.change(entries);
     }
 
     /// A line leads to the rows that have it, wherever they are.
@@ -255,6 +302,7 @@ impl Uses {
             .change(by_index + f64::from(mix.non_index_updates) + pairs);
         self.integer_by_row.change(by_index + pairs);
         self.integer_anywhere.change(by_index + pairs);
+        self.purge(by_index + pairs);
         self.text_anywhere.change(2.0 * (by_index + pairs));
         self.text_anywhere
             .read(by_text * (1.0 + matches / tables.leaf.text_entries));
@@ -267,7 +315,7 @@ mod tests {
     use super::*;
 
     fn references(workload: WorkloadName) -> (f64, f64) {
-        let tables = TableSet::prepared(workload, 2, 100_000);
+        let tables = TableSet::prepared(workload, 2, 100_000, Flavor::Mysql);
         let found =
             popularity_of(workload, &Mix::default(), Distribution::Uniform, &tables).unwrap();
         (found.references(), found.changes())
@@ -278,10 +326,11 @@ mod tests {
         let (asked, changed) = references(WorkloadName::OltpReadWrite);
         let ranges = 4.0 * (1.0 + 99.0 / 73.0);
         assert!(
-            (asked - (10.0 + ranges + 3.0 + 3.0)).abs() < 1e-6,
+            (asked - (10.0 + ranges + 3.0 + 3.0 + 2.0 + 3.0)).abs() < 1e-6,
             "{asked}"
         );
-        assert!((changed - 6.0).abs() < 1e-6, "{changed}");
+        // Six in the tables, two that are purged, three of undo.
+        assert!((changed - 11.0).abs() < 1e-6, "{changed}");
         let (asked, changed) = references(WorkloadName::OltpPointSelect);
         assert!((asked - 1.0).abs() < 1e-9 && changed.abs() < 1e-9);
         // A line is on five of the 100,000 rows.
@@ -292,7 +341,7 @@ mod tests {
 
     #[test]
     fn what_the_keys_do_not_decide_is_refused_with_what_it_needs() {
-        let tables = TableSet::prepared(WorkloadName::OltpInsert, 1, 1_000);
+        let tables = TableSet::prepared(WorkloadName::OltpInsert, 1, 1_000, Flavor::Mysql);
         let refused = popularity_of(
             WorkloadName::OltpInsert,
             &Mix::default(),

@@ -8,7 +8,9 @@ use weir_model::{DriveProfile, Scale};
 
 use super::*;
 use crate::network::Resource;
-use crate::{Demands, DriveAbility, PageGroup, Popularity, System, WriteSettings, Writes};
+use crate::{
+    Demands, DriveAbility, Flushing, PageGroup, Popularity, System, WriteSettings, Writes,
+};
 
 const DRIVES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives");
 const CONFIGURATIONS: u64 = 50;
@@ -80,6 +82,7 @@ impl Configuration {
                 redo_bytes: scenario.redo_bytes,
                 doublewrite: scenario.doublewrite,
                 durable_commits: scenario.durable_commits,
+                flushing: Flushing::MYSQL,
             },
             old_blocks_time_s: 1.0,
             demands: Demands {

@@ -6,7 +6,7 @@ mod surface;
 mod verify;
 
 use anyhow::bail;
-use weir_model::{Bytes, Plan, StudyResult};
+use weir_model::{Bytes, Flavor, Plan, StudyResult};
 use weir_predict::{Popularity, TableSet, popularity_of};
 use weir_report::table;
 use weir_study::Overrides;
@@ -50,6 +50,7 @@ struct Subject {
     /// Bytes of the pages that are used.
     data_bytes: f64,
     pools: Vec<Bytes>,
+    flavor: Flavor,
     /// The pool of the plan's first cell.
     pool_today: Bytes,
 }
@@ -64,7 +65,7 @@ impl Subject {
         };
         let data = plan.data_of(cell);
         let (mix, distribution) = weir_study::workload_settings(data.workload, plan.load_of(cell))?;
-        let tables = TableSet::prepared(data.workload, data.tables, data.rows);
+        let tables = TableSet::prepared(data.workload, data.tables, data.rows, plan.server.flavor);
         let popularity = popularity_of(data.workload, &mix, distribution, &tables)?;
         let data_bytes = popularity.pages() * weir_predict::PAGE_BYTES;
         let pools = match &arguments.pool {
@@ -80,17 +81,14 @@ impl Subject {
             popularity,
             data_bytes,
             pools,
+            flavor: plan.server.flavor,
             pool_today: written.map_or(Ok(POOL_DEFAULT), |size| size.parse())?,
         })
     }
 
     /// Frames for the pages in question: the upper levels of the indexes take theirs first.
     fn frames(&self, pool: Bytes) -> f64 {
-        pool.0 as f64 / weir_predict::PAGE_BYTES - self.upper_pages()
-    }
-
-    fn upper_pages(&self) -> f64 {
-        1.0 + self.popularity.pages() / 1000.0
+        self.popularity.frames(pool, self.flavor)
     }
 }
 

@@ -55,7 +55,12 @@ fn crash_test(world: &World, flavor: &str, out: &Path, more: &[&str]) -> Output 
 fn torn_pages_are_found_and_made_again(flavor: &str) {
     let world = World::new();
     let out = world.path("test");
-    let output = crash_test(&world, flavor, &out, &["--atomic=512", "--states=100", "--json"]);
+    let output = crash_test(
+        &world,
+        flavor,
+        &out,
+        &["--atomic=512", "--states=100", "--json"],
+    );
     assert_eq!(output.code, Some(1), "{}", output.stderr);
     let test: Value = serde_json::from_str(&output.stdout).unwrap();
     assert_eq!(test["verdict"]["verdict"], "failed", "{}", test["tally"]);

@@ -46,7 +46,7 @@ impl Calibrated {
         Ok(Self {
             system: System {
                 popularity: subject.popularity.clone(),
-                writes: weir_predict::write_settings(plan, calibration.redo_bytes),
+                writes: weir_predict::write_settings(result, calibration.redo_bytes),
                 old_blocks_time_s: weir_predict::old_blocks_time_s(plan),
                 demands: calibration.demands,
             },

@@ -273,7 +273,7 @@ impl Asked<'_> {
             share_of_data: pool.0 as f64 / self.subject.data_bytes,
             latency_us_p99: self.latency_us_p99(&prediction),
             equivalent_pool_bytes: equivalent
-                .map(|pages| whole_mebibytes(pages + self.subject.upper_pages()).0),
+                .map(|pages| whole_mebibytes(pages + self.subject.popularity.upper_pages()).0),
             prediction,
         })
     }

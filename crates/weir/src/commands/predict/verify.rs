@@ -117,7 +117,7 @@ fn anchors(
         let pools: Vec<Bytes> = match &arguments.pool {
             Some(_) => subject.pools.clone(),
             None => [named.third, named.reach[1], ALL_FIT * named.all_fit]
-                .map(|pages| super::whole_mebibytes(pages + subject.upper_pages()))
+                .map(|pages| super::whole_mebibytes(pages + subject.popularity.upper_pages()))
                 .to_vec(),
         };
         for pool in pools {
