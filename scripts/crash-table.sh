@@ -26,9 +26,9 @@ cell() {
         --out "$folder/$name" "$@" >"$folder/$name.txt" 2>"$folder/$name.log" || status=$?
     # 1 (failed) and 3 (no verdict) are results.
     echo "$(date +%T) $name: exit $status" >&2
-    # A failure where doublewrite should have helped is kept, to be replayed. All recordings of a table
-    # would take tens of gigabytes; the same seed makes their like.
-    [ "$status $doublewrite" = "1 on" ] && return
+    # A failure where none should be is kept, to be replayed. All recordings of a table would take tens of
+    # gigabytes; the same seed makes their like.
+    case "$status $drive $doublewrite" in '1 atomic '* | '1 '*' on') return ;; esac
     rm -rf "$folder/$name"/{recording,control}/{base,recording}
 }
 
