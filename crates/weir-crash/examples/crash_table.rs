@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
 
-use weir_crash::{CrashTest, Recovery, StateResult, Tally};
+use weir_crash::{CrashTest, StateResult, Tally};
 
 /// A cell's tests, added up.
 #[derive(Default)]
@@ -67,20 +67,8 @@ impl Cell {
     fn words(&self) -> BTreeMap<String, u32> {
         let mut counted = BTreeMap::new();
         for state in &self.states {
-            let judgement = &state.judgement;
-            let words = match &judgement.recovery {
-                Recovery::Clean if !judgement.is_damaged() => continue,
-                Recovery::Clean => judgement
-                    .check_table
-                    .iter()
-                    .chain(&judgement.damaged_pages)
-                    .chain(&judgement.ledger.differences)
-                    .next()
-                    .cloned()
-                    .unwrap_or_default(),
-                Recovery::Refused(words) => format!("refused: {words}"),
-                Recovery::Crashed(words) => format!("crashed: {words}"),
-                Recovery::Hung(words) => format!("hung: {words}"),
+            let Some(words) = state.judgement.first_damage() else {
+                continue;
             };
             // Times and numbers make each of them another one.
             let words: String = words.chars().filter(|c| !c.is_ascii_digit()).collect();

@@ -82,6 +82,14 @@ pub enum CrashError {
         /// What the server says.
         found: String,
     },
+    /// The server alone did damage.
+    #[error(
+        "the database is damaged though nothing was cut: {why}; the server did that, so its crash states say nothing about the drive: try another seed or version"
+    )]
+    DamagedUncut {
+        /// What was found first.
+        why: String,
+    },
     /// Nothing was recorded from which states could be made.
     #[error("the recording is too short for a crash test: {why}; let it run longer with --seconds")]
     TooShort {

@@ -19,7 +19,7 @@ use crate::error::CrashError;
 use crate::expected::Expected;
 use crate::frontier::{Cut, Frontier};
 use crate::judge::Judge;
-use crate::moments::{Choice, choose};
+use crate::moments::{Choice, Moment, choose};
 use crate::record::Recorded;
 use crate::torn::{self, TornPage};
 use crate::verdict::{GroundTruth, StateResult};
@@ -45,6 +45,8 @@ pub struct ExploreOptions {
     pub states: u32,
     /// Seed of places and outcomes.
     pub seed: u64,
+    /// What `CHECK TABLE` says of the recorded database without any cut; it is not held against a state.
+    pub own_complaints: Vec<String>,
     /// Where the states live; memory is best.
     pub work: PathBuf,
 }
@@ -114,6 +116,31 @@ pub fn explore(
     }
     results.sort_by_key(|result| result.state);
     Ok(results)
+}
+
+/// Recovers and judges what the server had written when the recording ended, without any cut: number 0. What
+/// is wrong there is the server's own doing.
+pub fn judge_uncut(
+    recorded: &Recorded,
+    options: &ExploreOptions,
+    stop: &AtomicBool,
+) -> Result<StateResult, CrashError> {
+    let options = ExploreOptions {
+        cut: Cut::ProcessKill,
+        ..options.clone()
+    };
+    let work = WorkDirectory::create(&options.work, "states")?;
+    let mut frontier = frontier(recorded, &options, work.path())?;
+    follow(&mut frontier, &mut recorded.recording.events(), u64::MAX)?;
+    let choice = Choice {
+        position: frontier.position,
+        branch: 0,
+        outcomes: None,
+        moment: Moment::Any,
+    };
+    let made = make_state(&frontier, &options, 0, choice, work.path().join("uncut"))?;
+    let expected = Expected::new(recorded.ledger.seed, recorded.ledger.shape);
+    judge_state(&judge(recorded, &options, &expected, stop), made)
 }
 
 /// Makes state number `state` once more, in the new folder `directory`: its data lie in `data`.
@@ -194,6 +221,7 @@ fn judge<'a>(
         variables: &options.variables,
         expected,
         ledger: &recorded.ledger,
+        own_complaints: &options.own_complaints,
         stop,
     }
 }

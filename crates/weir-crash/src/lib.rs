@@ -32,7 +32,7 @@ pub use cache::{CacheRule, DeviceRules};
 pub use content::Shape;
 pub use error::CrashError;
 pub use expected::LedgerReport;
-pub use explore::{ExploreOptions, explore, judge_changed, replay};
+pub use explore::{ExploreOptions, explore, judge_changed, judge_uncut, replay};
 pub use frontier::Cut;
 pub use judge::{Judgement, Recovery};
 pub use lab::{CrashTest, Progress, Setting, TestOptions, judge_changed_state, replay_state, test};

@@ -219,6 +219,12 @@ fn print(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
         ),
         None => "positive control: this test is its own".to_owned(),
     })?;
+    if let Some(first) = test.setting.own_complaints.first() {
+        output::line(format_args!(
+            "without any cut CHECK TABLE has {} complaints of this database, which are not held against a state: {first}",
+            test.setting.own_complaints.len()
+        ))?;
+    }
     if tally.commits_lost.states > 0 {
         output::line(format_args!(
             "{} of {judged} states lost acknowledged commits",
