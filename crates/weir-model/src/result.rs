@@ -1,6 +1,7 @@
 //! What a study measured: runs, and with which program, host and drives.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -115,8 +116,8 @@ pub struct RunResult {
     /// What they could not sample, and why.
     #[serde(default)]
     pub gaps: Vec<Gap>,
-    /// The server's variables before the load.
-    pub variables: BTreeMap<String, String>,
+    /// The server's variables before the load: hundreds, and most runs have the same, so they are shared.
+    pub variables: Arc<BTreeMap<String, String>>,
     /// Variables that the load left different: name -> value after.
     pub variables_changed: BTreeMap<String, String>,
     /// What the drive counted during the measurement; `None` without a drive.

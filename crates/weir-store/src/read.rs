@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::sync::Arc;
 
 use rusqlite::{Params, Row};
 use weir_model::{
@@ -101,7 +102,8 @@ impl Store {
             return Ok(None);
         };
         let variables = self.read_variables(row.variable_set)?;
-        self.read_run(row, variables, Parts::All).map(Some)
+        self.read_run(row, Arc::new(variables), Parts::All)
+            .map(Some)
     }
 
     pub(crate) fn schema_version(&self) -> Result<i64, StoreError> {
@@ -120,9 +122,11 @@ impl Store {
             .map(|row| {
                 let variables = match sets.entry(row.variable_set) {
                     Entry::Occupied(known) => known.into_mut(),
-                    Entry::Vacant(new) => new.insert(self.read_variables(row.variable_set)?),
+                    Entry::Vacant(new) => {
+                        new.insert(Arc::new(self.read_variables(row.variable_set)?))
+                    }
                 };
-                let variables = variables.clone();
+                let variables = Arc::clone(variables);
                 self.read_run(row, variables, parts)
             })
             .collect()
@@ -131,7 +135,7 @@ impl Store {
     fn read_run(
         &self,
         row: RunRow,
-        variables: BTreeMap<String, String>,
+        variables: Arc<BTreeMap<String, String>>,
         parts: Parts,
     ) -> Result<RunResult, StoreError> {
         let id = row.id;
