@@ -119,7 +119,9 @@ function draw(name: string, { parts, rows, unit, axis, mark }: BarFigure, width:
         svg.append(mark);
         const [lowest, highest] = [x(from + low), x(from + high)];
         if (highest - lowest >= SPREAD_MIN) {
-          svg.append(s("line", { x1: lowest, x2: highest, y1: at + BAR / 2, y2: at + BAR / 2, class: "whisker" }));
+          // On paper's colour, so that it is seen on a bar of any.
+          const d = `M${lowest},${at + BAR / 2}H${highest}M${lowest},${at + 3}v${BAR - 6}M${highest},${at + 3}v${BAR - 6}`;
+          svg.append(s("path", { d, class: "whisker halo" }), s("path", { d, class: "whisker" }));
         }
         end = Math.max(end, from + high);
         from += value;

@@ -34,6 +34,8 @@ pub(crate) struct Library {
     shelf: Mutex<Shelf>,
     reports: Kept<Arc<str>>,
     compared: Kept<Arc<StudyResult>>,
+    /// Held by whoever judges: two would judge the same result.
+    judging: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -81,6 +83,7 @@ impl Library {
             shelf: Mutex::default(),
             reports: Kept::new(REPORTS_MAX),
             compared: Kept::new(COMPARED_MAX),
+            judging: Mutex::default(),
         }
     }
 
@@ -135,8 +138,16 @@ impl Library {
         Ok(result)
     }
 
+    /// Judges the results that nobody has judged yet, unless somebody is at it.
+    pub(crate) fn judge_all(&self) {
+        let Ok(_alone) = self.judging.try_lock() else {
+            return;
+        };
+        while self.judge_next() {}
+    }
+
     /// Judges one result that was not yet, the latest first; whether there was one.
-    pub(crate) fn judge_next(&self) -> bool {
+    fn judge_next(&self) -> bool {
         let next = {
             let shelf = self.walked();
             let open = shelf.entries.values().filter(|entry| !entry.is_judged);
