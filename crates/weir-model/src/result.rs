@@ -44,6 +44,29 @@ pub struct StudyResult {
     pub provenance: Provenance,
 }
 
+impl StudyResult {
+    /// The same study without its runs and what is computed from them; nothing of them is copied.
+    #[must_use]
+    pub fn without_runs(&self) -> Self {
+        Self {
+            plan: self.plan.clone(),
+            started_at: self.started_at.clone(),
+            weir_version: self.weir_version.clone(),
+            flavor: self.flavor,
+            server_version: self.server_version,
+            host: self.host.clone(),
+            drives: self.drives.clone(),
+            data_bytes: self.data_bytes,
+            runs: Vec::new(),
+            comparisons: Vec::new(),
+            analysis: Analysis::default(),
+            findings: Vec::new(),
+            searches: Vec::new(),
+            provenance: self.provenance.clone(),
+        }
+    }
+}
+
 /// Where a result comes from: with its plan, its host and its drives all that a reader needs to
 /// make it again. Empty in results of Weir 0.1 before schema 2, which did not keep it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -22,9 +22,9 @@ const DEPTH_MAX: usize = 3;
 const WALK_INTERVAL: Duration = Duration::from_secs(2);
 /// Reports that are kept; one of a hundred runs has a megabyte.
 const REPORTS_MAX: usize = 16;
-/// Results that are kept without their samples, to be compared.
-const COMPARED_MAX: usize = 4;
-/// A result that takes longer to read has its report made before anybody asks for it.
+/// Results that are kept without their samples, to be compared; one of 2,000 runs has some 20 MB.
+const COMPARED_MAX: usize = 8;
+/// Of a result that takes longer to read, what a page may ask for is made before anybody asks.
 const SLOW: Duration = Duration::from_millis(50);
 
 /// All results below one folder.
@@ -126,7 +126,7 @@ impl Library {
         Ok(page)
     }
 
-    /// The result called `name` without its samples, judged.
+    /// The result called `name` without its samples.
     pub(crate) fn to_compare(&self, name: &str) -> Result<Arc<StudyResult>, Refusal> {
         let file = self.file(name)?;
         let stamp = stamp(&file);
@@ -162,11 +162,8 @@ impl Library {
         match weir_study::read_result(&entry.file) {
             Ok(result) => {
                 entry.summary.judged(&result);
-                if began.elapsed() >= SLOW
-                    && let Ok(page) = weir_report::html(&result)
-                {
-                    let name = &entry.summary.name;
-                    self.reports.put(name, entry.stamp, page.into());
+                if began.elapsed() >= SLOW {
+                    self.keep(&entry, result);
                 }
             }
             Err(error) => entry.summary.problem = Some(error.to_string()),
@@ -179,6 +176,16 @@ impl Library {
             shelf.version += 1;
         }
         true
+    }
+
+    /// Keeps the report of `result`, and what comparing it needs.
+    fn keep(&self, entry: &Entry, result: StudyResult) {
+        let name = &entry.summary.name;
+        if let Ok(page) = weir_report::html(&result) {
+            self.reports.put(name, entry.stamp, page.into());
+        }
+        let result = Arc::new(weir_study::without_samples(result));
+        self.compared.put(name, entry.stamp, result);
     }
 
     fn walked(&self) -> MutexGuard<'_, Shelf> {

@@ -30,6 +30,15 @@ pub fn read_for_comparison(path: &Path) -> Result<StudyResult, StudyError> {
     Ok(Store::open(&result_file(path))?.read_without_samples()?)
 }
 
+/// `result` without what [`compare_results`] does not look at, by far the most of it.
+pub fn without_samples(mut result: StudyResult) -> StudyResult {
+    for run in &mut result.runs {
+        (run.series, run.gaps, run.histogram) = Default::default();
+        (run.commands, run.server_log) = Default::default();
+    }
+    result
+}
+
 /// Reads the result at `path` with the runs of the cells that levels of `factor` are compared in
 /// where other factors are `at` given levels, and judges it.
 pub fn read_factor(
@@ -143,10 +152,7 @@ fn of_one_host(first: &StudyResult, second: &StudyResult) -> Vec<Comparison> {
 
 /// Both results as one, with a factor more.
 fn merged(first: &StudyResult, second: &StudyResult) -> StudyResult {
-    let mut merged = StudyResult {
-        runs: Vec::new(),
-        ..first.clone()
-    };
+    let mut merged = first.without_runs();
     merged.plan.claims.clear();
     merged.plan.negative_controls.clear();
     merged.plan.search = None;
