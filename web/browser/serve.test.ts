@@ -10,7 +10,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { accessibilityProblems, launch } from "./chromium.ts";
 
 const HOSTILE = "<img src=x onerror=\"document.title='broken'\">";
-const STUDY = `
+const STRANGE_TABLE = "<img src=x onerror=document.title=2>";
+const study = (initFile: string): string => `
 [study]
 title = '''Short ${HOSTILE}'''
 question = "Does the live view live?"
@@ -20,6 +21,7 @@ flavor = "mysql"
 innodb_buffer_pool_size = "16M"
 slow_query_log = "ON"
 slow_query_log_file = "/nowhere/<img src=x onerror=document.title=1>"
+init_file = "${initFile}"
 [data]
 workload = "oltp_read_write"
 tables = 1
@@ -35,7 +37,7 @@ seed = 1
 
 let browser: Browser;
 let folder: string;
-let server: ChildProcess;
+const servers: ChildProcess[] = [];
 let address: string;
 let complaints: string[];
 
@@ -50,14 +52,15 @@ function weir(): string {
 }
 
 /** Starts a server on a free port and gives its address. */
-function serve(): Promise<string> {
-  server = spawn(weir(), ["serve", join(folder, "results"), "--studies", join(folder, "studies"), "--listen", "127.0.0.1:0"], {
+function serve(...more: string[]): Promise<string> {
+  const server = spawn(weir(), ["serve", join(folder, "results"), "--studies", join(folder, "studies"), "--listen", "127.0.0.1:0", ...more], {
     stdio: ["ignore", "ignore", "pipe"],
     env: { ...process.env, XDG_RUNTIME_DIR: join(folder, "run") },
   });
+  servers.push(server);
   return new Promise((resolve, reject) => {
     let said = "";
-    server.stderr?.on("data", (data: Buffer) => {
+    server.stderr.on("data", (data: Buffer) => {
       said += data.toString();
       const found = /on (http:\/\/[\d.:]+)\//.exec(said)?.[1];
       if (found !== undefined) {
@@ -74,15 +77,20 @@ beforeAll(async () => {
   for (const name of ["results", "studies", "run"]) {
     mkdirSync(join(folder, name), { mode: 0o700 });
   }
-  writeFileSync(join(folder, "studies/short.toml"), STUDY);
+  // What a server says of a table that it does not find, it says with the table's name.
+  const initFile = join(folder, "init.sql");
+  writeFileSync(initFile, `SELECT * FROM mysql.\`${STRANGE_TABLE}\`;\n`);
+  writeFileSync(join(folder, "studies/short.toml"), study(initFile));
   address = await serve();
 });
 
 afterAll(async () => {
   await browser.close();
-  const ended = new Promise((resolve) => server.on("exit", resolve));
-  server.kill("SIGTERM");
-  await ended;
+  for (const server of servers) {
+    const ended = new Promise((resolve) => server.on("exit", resolve));
+    server.kill("SIGTERM");
+    await ended;
+  }
   rmSync(folder, { recursive: true });
 });
 
@@ -90,13 +98,13 @@ afterEach(() => {
   expect(complaints).toEqual([]);
 });
 
-async function open(path = "/", width = 1100): Promise<Page> {
+async function open(path = "/", width = 1100, at = address): Promise<Page> {
   const context = await browser.newContext({ viewport: { width, height: 900 } });
   const page = await context.newPage();
   complaints = [];
   page.on("console", (message) => complaints.push(`${message.type()}: ${message.text()}`));
   page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
-  await page.goto(address + path);
+  await page.goto(at + path);
   return page;
 }
 
@@ -114,6 +122,7 @@ describe("weir serve", () => {
     await expect.poll(() => rate.textContent(), { timeout: 20_000 }).not.toBe(before);
     const limiter = live.locator(".now div", { hasText: "limited by" }).locator("dd");
     await expect.poll(() => limiter.textContent(), { timeout: 20_000 }).toMatch(/[a-z]{4}/);
+    expect(await (await fetch(`${address}/metrics`)).text()).toMatch(/^weir_run_limiter\{.*weir_run_limiter="[a-zA-Z ]+"\} 1$/m);
     await page.reload();
     await live.waitFor();
     await expect.poll(() => page.getByRole("button", { name: "Stop study" }).isVisible()).toBe(true);
@@ -138,8 +147,11 @@ describe("weir serve", () => {
     await expect.poll(() => plot.locator(".reading").first().textContent()).toMatch(/\d/);
     // What a server says, with markup in it, stays text.
     await page.getByText("Error log of the server").click();
-    await expect.poll(() => page.locator("#run pre").first().textContent()).toContain("<img src=x");
+    const log = page.locator("#run pre").first();
+    await expect.poll(() => log.textContent()).toContain("/nowhere/<img src=x");
+    expect(await log.textContent()).toContain(`Table 'mysql.${STRANGE_TABLE}'`);
     expect(await page.locator("img").count()).toBe(0);
+    expect(await page.title()).toBe("Weir");
     expect(await accessibilityProblems(page)).toEqual([]);
     await page.goto(address);
     await title.click();
@@ -176,6 +188,28 @@ describe("weir serve", () => {
     for (const sentence of await sentences.allTextContents()) {
       expect(said.replaceAll(/[`\u00a0]/g, " ")).toContain(sentence.replaceAll("\u00a0", " "));
     }
+    await page.context().close();
+  });
+
+  it("asks for the token and opens with the right one only", async () => {
+    const file = join(folder, "token");
+    writeFileSync(file, "correct horse battery staple\n", { mode: 0o600 });
+    const page = await open("/", 390, await serve("--token-file", file));
+    const token = page.getByLabel("Token");
+    await token.waitFor();
+    expect(await page.locator("#history").count()).toBe(0);
+    await token.fill("not this one");
+    await page.getByRole("button", { name: "Open" }).click();
+    await expect.poll(() => page.getByRole("alert").last().textContent()).toMatch(/token/);
+    // A refused request is an error of the network to Chromium's console: these two, and no other.
+    const refused = complaints.splice(0);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.filter((line) => !line.includes("status of 401"))).toEqual([]);
+    await token.fill("correct horse battery staple");
+    await token.press("Enter");
+    await page.locator("#history").waitFor();
+    await page.reload();
+    await page.locator("#history").waitFor();
     await page.context().close();
   });
 

@@ -30,6 +30,8 @@ export interface LineFigure {
   yTitle: string;
   /** A logarithmic y axis; else it begins at 0. */
   logY?: boolean;
+  /** Ranges as one band along the line, where points lie close; else a line at each point. */
+  band?: boolean;
   yTick: (value: number) => string;
   marks?: readonly { x: number; text: string }[];
   arrows?: readonly { line: number; y: number; from: number; to: number; says: string }[];
@@ -80,7 +82,7 @@ function draw(name: string, figure: LineFigure, width: number, isHidden: (line: 
   grid(svg, figure, x, y, width);
   figure.lines.forEach((line, index) => {
     if (!isHidden(index)) {
-      svg.append(lineMarks(line, index, x, y));
+      svg.append(lineMarks(line, index, x, y, figure.band === true));
     }
   });
   for (const arrow of figure.arrows ?? []) {
@@ -125,12 +127,15 @@ function grid(svg: SVGElement, figure: LineFigure, x: Scale, y: Scale, width: nu
   }
 }
 
-function lineMarks(line: Line, index: number, x: Scale, y: Scale): SVGElement {
+function lineMarks(line: Line, index: number, x: Scale, y: Scale, band: boolean): SVGElement {
   const color = `c${index % 7}`;
   const path = line.points.map((point, at) => `${at === 0 ? "M" : "L"}${x(point.x)},${y(point.y)}`).join("");
   const group = s("g", {}, s("path", { d: path, class: `curve ${color}` }));
+  if (band) {
+    group.prepend(s("path", { d: bandPath(line.points, x, y), class: `band ${color}` }));
+  }
   for (const point of line.points) {
-    if (point.low != null && point.high != null) {
+    if (!band && point.low != null && point.high != null) {
       group.append(s("line", { x1: x(point.x), x2: x(point.x), y1: y(point.low), y2: y(point.high), class: `spread ${color}` }));
     }
     const mark = s("path", {
@@ -144,6 +149,12 @@ function lineMarks(line: Line, index: number, x: Scale, y: Scale): SVGElement {
     group.append(mark);
   }
   return group;
+}
+
+/** Along the highest and back along the lowest. */
+function bandPath(points: readonly LinePoint[], x: Scale, y: Scale): string {
+  const edge = (of: readonly LinePoint[], end: "low" | "high"): string[] => of.map((point) => `${x(point.x)},${y(point[end] ?? point.y)}`);
+  return `M${[...edge(points, "high"), ...edge(points.toReversed(), "low")].join("L")}Z`;
 }
 
 function arrowMark({ line, y: value, from, to, says }: NonNullable<LineFigure["arrows"]>[number], x: Scale, y: Scale): SVGElement {

@@ -6,6 +6,8 @@
 import * as v from "valibot";
 
 const number = v.nullable(v.number());
+/** A value with the lowest and the highest repetition. */
+const spread = v.nullable(v.tuple([v.number(), v.number(), v.number()]));
 /** Lowest and highest repetition. */
 const range = v.nullable(v.tuple([v.number(), v.number()]));
 const texts = v.record(v.string(), v.string());
@@ -124,24 +126,24 @@ const traffic = v.strictObject({
   kinds: v.array(
     v.strictObject({
       name: v.string(),
-      reads_per_s: number,
-      read_mb_per_s: number,
-      writes_per_s: number,
-      write_mb_per_s: number,
-      flushes_per_s: number,
-      read_latency_us_mean: number,
-      write_latency_us_mean: number,
-      flush_latency_us_mean: number,
+      reads_per_s: spread,
+      read_mb_per_s: spread,
+      writes_per_s: spread,
+      write_mb_per_s: spread,
+      flushes_per_s: spread,
+      read_latency_us_mean: spread,
+      write_latency_us_mean: spread,
+      flush_latency_us_mean: spread,
     }),
   ),
-  media_bytes_per_host_byte: number,
+  media_bytes_per_host_byte: spread,
   compressed_fraction: number,
   lateness_us_p50: number,
   lateness_us_p99: number,
   late_share: number,
 });
 
-const counter = v.strictObject({ metric: v.nullable(v.string()), title: v.string(), unit: v.string(), by_cell: v.array(number) });
+const counter = v.strictObject({ metric: v.nullable(v.string()), title: v.string(), unit: v.string(), by_cell: v.array(spread) });
 
 const claim = v.strictObject({
   source: v.string(),
@@ -197,7 +199,7 @@ const percentiles = v.strictObject({
   cell: v.number(),
   transactions: v.number(),
   percents: v.array(v.number()),
-  latency_ms: v.array(number),
+  latency_ms: v.array(spread),
 });
 
 const cost = v.strictObject({
@@ -205,7 +207,7 @@ const cost = v.strictObject({
   context: v.string(),
   price: v.number(),
   currency: v.string(),
-  queries_per_s_per_price: number,
+  queries_per_s_per_price: spread,
   dominated: v.boolean(),
 });
 
@@ -258,7 +260,11 @@ export type RunView = v.InferOutput<typeof run>;
 export type CellTraffic = v.InferOutput<typeof traffic>;
 export type Gap = v.InferOutput<typeof gap>;
 export type Sweep = v.InferOutput<typeof sweep>;
+export type Spread = v.InferOutput<typeof spread>;
 export type Page = v.InferOutput<typeof page>;
+
+/** What stands for all repetitions. */
+export const middle = (value: Spread | undefined): number | null => value?.[0] ?? null;
 
 /** Reads the page's JSON; throws with the place of the first thing that does not fit. */
 export function parsePage(text: string): Page {

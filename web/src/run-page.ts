@@ -28,8 +28,8 @@ export function runPage(page: Page, index: number): HTMLElement | null {
   };
   const others = page.runs.length;
   const neighbour = (to: number, text: string): HTMLElement | null => (to < 0 || to >= others ? null : h("a", { href: runAddress(to) }, text));
-  const left_out = page.timelines.panels_left_out;
-  const more = left_out === 0 ? "" : ` A report of ${others} runs has no room for ${left_out} more panels; \u201cweir serve\u201d shows them.`;
+  const leftOut = page.timelines.panels_left_out;
+  const more = leftOut === 0 ? "" : ` A report of ${others} runs has no room for ${leftOut} more panels; \u201cweir serve\u201d shows them.`;
   return h(
     "section",
     { id: "run", "aria-labelledby": "run-title" },

@@ -3,7 +3,7 @@
 import { barFigure, type BarRow } from "./bars";
 import { kindClass, kindOrder } from "./colors";
 import { h } from "./dom";
-import type { CellTraffic, Page } from "./page";
+import type { CellTraffic, Page, Spread } from "./page";
 
 type Kind = CellTraffic["kinds"][number];
 type Key = Exclude<keyof Kind, "name">;
@@ -47,7 +47,7 @@ function bars(page: Page, names: readonly string[], chosen: number): HTMLElement
   const stacked = measure.unit !== "\u00b5s";
   const rows: BarRow[] = page.traffic.flatMap((cell) => {
     const label = page.cells[cell.cell]?.label ?? "";
-    const value = (name: string, key: Key): number | null => cell.kinds.find((kind) => kind.name === name)?.[key] ?? null;
+    const value = (name: string, key: Key): Spread => cell.kinds.find((kind) => kind.name === name)?.[key] ?? null;
     const row = (own: string, of: (name: string) => boolean): BarRow => ({
       label: own,
       sides: sides.map(({ name, key }) => ({ name, values: names.map((kind) => (of(kind) ? value(kind, key) : null)) })),

@@ -31,6 +31,22 @@ pub enum Limiter {
     Unexplained,
 }
 
+impl Limiter {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::ServerCpu,
+        Self::ClientCpu,
+        Self::DriveRead,
+        Self::DriveWrite,
+        Self::Flush,
+        Self::Lock,
+        Self::Network,
+        Self::Memory,
+        Self::OfferedRate,
+        Self::Unexplained,
+    ];
+}
+
 /// How busy each resource was during a measurement: 0 idle, 1 saturated.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Utilization {

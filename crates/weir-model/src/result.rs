@@ -1,6 +1,7 @@
 //! What a study measured: runs, and with which program, host and drives.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +42,29 @@ pub struct StudyResult {
     pub searches: Vec<SearchAnswer>,
     /// What it takes to make the result again.
     pub provenance: Provenance,
+}
+
+impl StudyResult {
+    /// The same study without its runs and what is computed from them; nothing of them is copied.
+    #[must_use]
+    pub fn without_runs(&self) -> Self {
+        Self {
+            plan: self.plan.clone(),
+            started_at: self.started_at.clone(),
+            weir_version: self.weir_version.clone(),
+            flavor: self.flavor,
+            server_version: self.server_version,
+            host: self.host.clone(),
+            drives: self.drives.clone(),
+            data_bytes: self.data_bytes,
+            runs: Vec::new(),
+            comparisons: Vec::new(),
+            analysis: Analysis::default(),
+            findings: Vec::new(),
+            searches: Vec::new(),
+            provenance: self.provenance.clone(),
+        }
+    }
 }
 
 /// Where a result comes from: with its plan, its host and its drives all that a reader needs to
@@ -115,8 +139,8 @@ pub struct RunResult {
     /// What they could not sample, and why.
     #[serde(default)]
     pub gaps: Vec<Gap>,
-    /// The server's variables before the load.
-    pub variables: BTreeMap<String, String>,
+    /// The server's variables before the load: hundreds, and most runs have the same, so they are shared.
+    pub variables: Arc<BTreeMap<String, String>>,
     /// Variables that the load left different: name -> value after.
     pub variables_changed: BTreeMap<String, String>,
     /// What the drive counted during the measurement; `None` without a drive.

@@ -5,9 +5,8 @@
 
 use serde::Serialize;
 use weir_model::{Metric, MetricKind, RunResult, StudyResult, metrics};
-use weir_stats::median;
 
-use crate::number::Rounded;
+use crate::spread::Spread;
 
 /// One quantity, for every cell.
 #[derive(Debug, Serialize)]
@@ -17,7 +16,7 @@ pub(crate) struct CounterRow {
     title: &'static str,
     unit: String,
     /// By cell, in the plan's order; absent where no sample was taken.
-    by_cell: Vec<Option<Rounded>>,
+    by_cell: Vec<Option<Spread>>,
 }
 
 /// All quantities of which at least one cell has samples.
@@ -72,16 +71,13 @@ fn derived_row(
     }
 }
 
-fn by_cell(
-    result: &StudyResult,
-    value: impl Fn(&RunResult) -> Option<f64>,
-) -> Vec<Option<Rounded>> {
+fn by_cell(result: &StudyResult, value: impl Fn(&RunResult) -> Option<f64>) -> Vec<Option<Spread>> {
     let cells = 0..result.plan.cells.len();
     cells
         .map(|cell| {
             let runs = result.runs.iter().filter(|run| run.record.cell == cell);
             let values: Vec<_> = runs.filter_map(&value).collect();
-            Rounded::new(median(&values)?, 4)
+            Spread::of_median(&values, 4)
         })
         .collect()
 }

@@ -76,8 +76,7 @@ mod tests {
         let mut result = sample::study(1, 1);
         let hostile = "</script><img src=x onerror=alert(1)><!--\u{2028}";
         result.plan.title = hostile.to_owned();
-        result.runs[0]
-            .variables
+        std::sync::Arc::make_mut(&mut result.runs[0].variables)
             .insert(hostile.to_owned(), hostile.to_owned());
         let json = page_json(&result).unwrap();
         assert!(!json.contains('<') && !json.contains('\u{2028}'));

@@ -20,7 +20,9 @@ pub(crate) fn sentences(result: &StudyResult) -> Vec<String> {
         costs,
         claims: _,
     } = &result.analysis;
-    let mut lines: Vec<String> = overall.iter().map(overall_effect).collect();
+    // Of one place the answer itself has said all.
+    let several = overall.iter().filter(|effect| effect.contexts > 1);
+    let mut lines: Vec<String> = several.map(overall_effect).collect();
     lines.extend(interactions.iter().map(interaction));
     lines.extend(elasticities.iter().map(elasticity));
     lines.extend(equivalents.iter().map(equivalent));
@@ -33,6 +35,7 @@ pub(crate) fn sentences(result: &StudyResult) -> Vec<String> {
 fn overall_effect(effect: &OverallEffect) -> String {
     let invalid = match effect.invalid {
         0 => String::new(),
+        1 => "; 1 more is invalid".to_owned(),
         invalid => format!("; {invalid} more are invalid"),
     };
     format!(
@@ -200,6 +203,23 @@ mod tests {
             low: Some(low),
             high: Some(high),
         }
+    }
+
+    #[test]
+    fn what_holds_at_several_places_is_said_and_one_place_is_not_said_again() {
+        let mut result = crate::sample::study(4, 3);
+        let said = |result: &StudyResult| {
+            let mut lines = sentences(result).into_iter();
+            lines.find(|line| line.contains("geometric mean"))
+        };
+        result.analysis.overall[0].invalid = 1;
+        let line = said(&result).unwrap();
+        assert!(
+            line.ends_with("(2 comparisons; 1 more is invalid)"),
+            "{line}"
+        );
+        result.analysis.overall[0].contexts = 1;
+        assert_eq!(said(&result), None);
     }
 
     #[test]

@@ -27,6 +27,7 @@ mod runs;
 mod searches;
 mod served;
 mod setup;
+mod spread;
 mod sweeps;
 mod table;
 mod terminal;

@@ -4,18 +4,18 @@
 //! sides test, so that they can't drift apart.
 
 use serde::Serialize;
-use weir_model::{Agreement, Severity, StudyResult, Utilization};
+use weir_model::{Agreement, Cell, CostRow, Severity, StudyResult, Utilization};
 
 use crate::answers::Answer;
 use crate::cells::{self, CellSummary};
 use crate::counters::{self, CounterRow};
 use crate::gaps;
 use crate::insights::{self, ratio_words};
-use crate::number::Rounded;
 use crate::percentiles::{self, Percentiles};
 use crate::runs::{self, RunView};
 use crate::searches;
 use crate::setup::{self, Setup};
+use crate::spread::Spread;
 use crate::sweeps::{self, Sweep};
 use crate::timeline::Timelines;
 use crate::traffic::{self, CellTraffic};
@@ -91,7 +91,7 @@ struct CostView<'a> {
     context: String,
     price: f64,
     currency: &'a str,
-    queries_per_s_per_price: Option<Rounded>,
+    queries_per_s_per_price: Option<Spread>,
     dominated: bool,
 }
 
@@ -200,10 +200,29 @@ fn costs(result: &StudyResult) -> Vec<CostView<'_>> {
         context: levels_phrase(&row.context),
         price: row.price,
         currency: &row.currency,
-        queries_per_s_per_price: Rounded::new(row.queries_per_s_per_price, 4),
+        queries_per_s_per_price: Spread::around(
+            row.queries_per_s_per_price,
+            &for_money(result, row),
+            4,
+        ),
         dominated: row.dominated,
     })
     .collect()
+}
+
+/// Queries per second for one unit of the currency, of each run.
+fn for_money(result: &StudyResult, row: &CostRow) -> Vec<f64> {
+    let is_meant = |cell: &Cell| {
+        let mut context = row.context.iter();
+        cell.levels.get(&row.factor) == Some(&row.level)
+            && context.all(|(factor, level)| cell.levels.get(factor) == Some(level))
+    };
+    let cells = &result.plan.cells;
+    let records = result.runs.iter().map(|run| &run.record);
+    records
+        .filter(|record| cells.get(record.cell).is_some_and(is_meant))
+        .map(|record| record.queries_per_s / row.price)
+        .collect()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use hdrhistogram::serialization::Deserializer;
 use serde::Serialize;
 use weir_model::StudyResult;
 
-use crate::number::Rounded;
+use crate::spread::Spread;
 
 /// Where the curve is drawn: ever closer to 100 %, as the plot's axis is logarithmic in what is left.
 const PERCENTS: [f64; 16] = [
@@ -25,8 +25,8 @@ pub(crate) struct Percentiles {
     transactions: u64,
     /// Per cent of transactions that were as fast.
     percents: Vec<f64>,
-    /// Milliseconds.
-    latency_ms: Vec<Option<Rounded>>,
+    /// Of all repetitions together, with the lowest and the highest of them; milliseconds.
+    latency_ms: Vec<Option<Spread>>,
 }
 
 /// Curves of all cells that have histograms.
@@ -38,14 +38,16 @@ pub(crate) fn of(result: &StudyResult) -> Vec<Percentiles> {
 fn of_cell(result: &StudyResult, cell: usize) -> Option<Percentiles> {
     let runs = result.runs.iter().filter(|run| run.record.cell == cell);
     // What cannot be read is left out of a figure; the store has told of damage before.
-    let histograms = runs.filter_map(|run| {
-        Deserializer::new()
-            .deserialize::<u64, _>(&mut run.histogram.as_slice())
-            .ok()
-    });
+    let histograms: Vec<_> = runs
+        .filter_map(|run| {
+            Deserializer::new()
+                .deserialize::<u64, _>(&mut run.histogram.as_slice())
+                .ok()
+        })
+        .collect();
     // One that was read from its serial form does not grow, so a new one takes them all in.
     let mut all = Histogram::<u64>::new(SIGNIFICANT_DIGITS).ok()?;
-    for histogram in histograms {
+    for histogram in &histograms {
         all.add(histogram).ok()?;
     }
     let transactions = all.len();
@@ -54,7 +56,11 @@ fn of_cell(result: &StudyResult, cell: usize) -> Option<Percentiles> {
         .into_iter()
         .filter(|percent| (100.0 - percent) * transactions as f64 >= 100.0 - ROUNDING)
         .collect();
-    let value = |percent: &f64| Rounded::new(all.value_at_percentile(*percent) as f64 / 1e3, 4);
+    let value = |percent: &f64| {
+        let of = |histogram: &Histogram<u64>| histogram.value_at_percentile(*percent) as f64 / 1e3;
+        let repetitions: Vec<_> = histograms.iter().map(of).collect();
+        Spread::around(of(&all), &repetitions, 4)
+    };
     (!percents.is_empty()).then(|| Percentiles {
         cell,
         transactions,
@@ -101,8 +107,17 @@ mod tests {
                 .percents
                 .iter()
                 .position(|p| (*p - percent).abs() < 1e-9);
-            curve.latency_ms[index.unwrap()].unwrap().get()
+            let spread = serde_json::to_value(curve.latency_ms[index.unwrap()]).unwrap();
+            serde_json::from_value::<[f64; 3]>(spread).unwrap()
         };
-        assert!((at(25.0) - 1.0).abs() < 0.01 && (at(90.0) - 3.0).abs() < 0.01);
+        // A histogram keeps three digits.
+        for (percent, expected) in [(25.0, [1.0, 1.0, 3.0]), (90.0, [3.0, 1.0, 3.0])] {
+            let found = at(percent);
+            let near = |(found, expected): (f64, f64)| (found - expected).abs() < 0.01;
+            assert!(
+                found.into_iter().zip(expected).all(near),
+                "{percent} %: {found:?}"
+            );
+        }
     }
 }

@@ -4,6 +4,7 @@ mod sweep;
 mod texts;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use weir_model::{
     Agreement, Analysis, Bytes, Cell, Claim, ClaimVerdict, Comparison, DataPlan, DistributionName,
@@ -38,7 +39,7 @@ pub(crate) fn large(cells: usize, repetitions: u32, measure_s: u32) -> StudyResu
     let mut result = build(cells, repetitions, measure_s);
     for run in &mut result.runs {
         let variables = (0..600).map(|n| (format!("innodb_variable_{n}"), format!("value {n}")));
-        run.variables.extend(variables);
+        Arc::make_mut(&mut run.variables).extend(variables);
     }
     result
 }
@@ -248,7 +249,7 @@ fn run(plan: &Plan, planned: PlannedRun, measure_s: u32, noise: &mut Noise) -> R
             to_s: 15.0,
             reason: "the sample took 1.3 s, longer than the 1s between two".to_owned(),
         })),
-        variables: variables(&plan.cells[planned.cell]),
+        variables: Arc::new(variables(&plan.cells[planned.cell])),
         variables_changed: strings(&[("gtid_executed", "after the load")]),
         drive: Some(drive_statistics(kind, rate, f64::from(measure_s))),
         commands: commands(&plan.cells[planned.cell]),

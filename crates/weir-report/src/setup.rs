@@ -205,6 +205,8 @@ pub(crate) fn bytes_words(bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::sample;
 
@@ -219,7 +221,7 @@ mod tests {
         let mut result = sample::study(2, 1);
         result.data_bytes = 1 << 30;
         for (run, pool) in result.runs.iter_mut().zip([128 << 20, 256 << 20]) {
-            run.variables
+            Arc::make_mut(&mut run.variables)
                 .insert("innodb_buffer_pool_size".to_owned(), pool.to_string());
         }
         let words = text(&result, "Data");

@@ -4,15 +4,16 @@ use serde::Serialize;
 use weir_model::{DriveStatistics, FileKind, FileKindStatistics, StudyResult};
 
 use crate::number::Rounded;
+use crate::spread::Spread;
 use crate::words::file_kind_name;
 
-/// Traffic of one cell, averaged over its repetitions.
+/// Traffic of one cell, averaged over its repetitions, with the lowest and the highest of them.
 #[derive(Debug, Serialize)]
 pub(crate) struct CellTraffic {
     cell: usize,
     kinds: Vec<KindTraffic>,
     /// Bytes that the media wrote per byte that the server wrote.
-    media_bytes_per_host_byte: Option<Rounded>,
+    media_bytes_per_host_byte: Option<Spread>,
     /// Stored bytes per written byte; 1 without compression.
     compressed_fraction: Option<Rounded>,
     /// Of the worst repetition, as all lateness.
@@ -25,15 +26,15 @@ pub(crate) struct CellTraffic {
 #[derive(Debug, Serialize)]
 pub(crate) struct KindTraffic {
     name: &'static str,
-    reads_per_s: Option<Rounded>,
-    read_mb_per_s: Option<Rounded>,
-    writes_per_s: Option<Rounded>,
-    write_mb_per_s: Option<Rounded>,
-    flushes_per_s: Option<Rounded>,
+    reads_per_s: Option<Spread>,
+    read_mb_per_s: Option<Spread>,
+    writes_per_s: Option<Spread>,
+    write_mb_per_s: Option<Spread>,
+    flushes_per_s: Option<Spread>,
     /// Mean modelled latencies; absent without an operation.
-    read_latency_us_mean: Option<Rounded>,
-    write_latency_us_mean: Option<Rounded>,
-    flush_latency_us_mean: Option<Rounded>,
+    read_latency_us_mean: Option<Spread>,
+    write_latency_us_mean: Option<Spread>,
+    flush_latency_us_mean: Option<Spread>,
 }
 
 /// Traffic of every cell that ran on an emulated drive.
@@ -52,23 +53,9 @@ fn of_cell(result: &StudyResult, cell: usize) -> Option<CellTraffic> {
     if runs.is_empty() {
         return None;
     }
-    let seconds: f64 = runs.iter().map(|(_, measured_s)| measured_s).sum();
-    let kinds = FileKind::ALL.into_iter().filter_map(|kind| {
-        let total = sum(runs
-            .iter()
-            .filter_map(|(drive, _)| drive.by_kind.get(&kind)));
-        let operations = total.reads + total.writes + total.flushes;
-        (operations > 0).then(|| kind_traffic(kind, &total, seconds))
-    });
-    let written: u64 = runs
-        .iter()
-        .flat_map(|(drive, _)| drive.by_kind.values())
-        .map(|kind| kind.write_bytes)
-        .sum();
-    let media: u64 = runs
-        .iter()
-        .map(|(drive, _)| drive.media_written_bytes)
-        .sum();
+    let kinds = FileKind::ALL
+        .into_iter()
+        .filter_map(|kind| kind_traffic(kind, &runs));
     let mean = |value: fn(&DriveStatistics) -> f64| {
         let total: f64 = runs.iter().map(|(drive, _)| value(drive)).sum();
         Rounded::new(total / runs.len() as f64, 3)
@@ -83,7 +70,7 @@ fn of_cell(result: &StudyResult, cell: usize) -> Option<CellTraffic> {
     Some(CellTraffic {
         cell,
         kinds: kinds.collect(),
-        media_bytes_per_host_byte: Rounded::new(media as f64 / written as f64, 3),
+        media_bytes_per_host_byte: amplification(&runs),
         compressed_fraction: mean(|drive| drive.compressed_fraction),
         lateness_us_p50: worst(|drive| drive.lateness_us_p50),
         lateness_us_p99: worst(|drive| drive.lateness_us_p99),
@@ -91,26 +78,67 @@ fn of_cell(result: &StudyResult, cell: usize) -> Option<CellTraffic> {
     })
 }
 
-fn sum<'a>(parts: impl Iterator<Item = &'a FileKindStatistics>) -> FileKindStatistics {
-    parts.fold(FileKindStatistics::default(), |sum, part| sum.plus(part))
+/// Bytes on the media per byte written, of all `runs` together and of each.
+fn amplification(runs: &[(&DriveStatistics, f64)]) -> Option<Spread> {
+    let media = |drive: &DriveStatistics| drive.media_written_bytes as f64;
+    let written = |drive: &DriveStatistics| -> f64 {
+        let kinds = drive.by_kind.values();
+        kinds.map(|kind| kind.write_bytes as f64).sum()
+    };
+    let total = |of: &dyn Fn(&DriveStatistics) -> f64| -> f64 {
+        runs.iter().map(|(drive, _)| of(drive)).sum()
+    };
+    let each: Vec<_> = runs
+        .iter()
+        .map(|(drive, _)| media(drive) / written(drive))
+        .collect();
+    Spread::around(total(&media) / total(&written), &each, 3)
 }
 
-fn kind_traffic(kind: FileKind, total: &FileKindStatistics, seconds: f64) -> KindTraffic {
-    let rate = |count: u64| Rounded::new(count as f64 / seconds, 4);
-    let mb_rate = |bytes: u64| Rounded::new(bytes as f64 / 1e6 / seconds, 4);
+/// Traffic of `kind` in all `runs` together, each with its seconds; `None` without an operation.
+fn kind_traffic(kind: FileKind, runs: &[(&DriveStatistics, f64)]) -> Option<KindTraffic> {
+    let each: Vec<(FileKindStatistics, f64)> = runs
+        .iter()
+        .map(|(drive, seconds)| {
+            (
+                drive.by_kind.get(&kind).copied().unwrap_or_default(),
+                *seconds,
+            )
+        })
+        .collect();
+    let nothing = (FileKindStatistics::default(), 0.0);
+    let total = each
+        .iter()
+        .fold(nothing, |sum, one| (sum.0.plus(&one.0), sum.1 + one.1));
+    let spread = |value: &dyn Fn(&FileKindStatistics, f64) -> f64, digits| {
+        let repetitions: Vec<_> = each.iter().map(|one| value(&one.0, one.1)).collect();
+        Spread::around(value(&total.0, total.1), &repetitions, digits)
+    };
+    let rate = |count: fn(&FileKindStatistics) -> u64| {
+        spread(&|kind, seconds| count(kind) as f64 / seconds, 4)
+    };
+    let mb_rate = |bytes: fn(&FileKindStatistics) -> u64| {
+        spread(&|kind, seconds| bytes(kind) as f64 / 1e6 / seconds, 4)
+    };
     // 0 / 0 is not finite and so becomes absent.
-    let mean_us = |total_s: f64, count: u64| Rounded::new(total_s * 1e6 / count as f64, 3);
-    KindTraffic {
+    let mean_us = |of: fn(&FileKindStatistics) -> (f64, u64)| {
+        let mean = |kind: &FileKindStatistics, _| {
+            let (total_s, count) = of(kind);
+            total_s * 1e6 / count as f64
+        };
+        spread(&mean, 3)
+    };
+    (total.0.reads + total.0.writes + total.0.flushes > 0).then(|| KindTraffic {
         name: file_kind_name(kind),
-        reads_per_s: rate(total.reads),
-        read_mb_per_s: mb_rate(total.read_bytes),
-        writes_per_s: rate(total.writes),
-        write_mb_per_s: mb_rate(total.write_bytes),
-        flushes_per_s: rate(total.flushes),
-        read_latency_us_mean: mean_us(total.read_latency_s, total.reads),
-        write_latency_us_mean: mean_us(total.write_latency_s, total.writes),
-        flush_latency_us_mean: mean_us(total.flush_latency_s, total.flushes),
-    }
+        reads_per_s: rate(|kind| kind.reads),
+        read_mb_per_s: mb_rate(|kind| kind.read_bytes),
+        writes_per_s: rate(|kind| kind.writes),
+        write_mb_per_s: mb_rate(|kind| kind.write_bytes),
+        flushes_per_s: rate(|kind| kind.flushes),
+        read_latency_us_mean: mean_us(|kind| (kind.read_latency_s, kind.reads)),
+        write_latency_us_mean: mean_us(|kind| (kind.write_latency_s, kind.writes)),
+        flush_latency_us_mean: mean_us(|kind| (kind.flush_latency_s, kind.flushes)),
+    })
 }
 
 #[cfg(test)]
@@ -145,11 +173,20 @@ mod tests {
             panic!("one cell, not {}", traffic.len());
         };
         assert_eq!(cell.kinds.len(), 1, "a kind without operations is left out");
-        assert_eq!(cell.kinds[0].writes_per_s, Rounded::fine(20.0));
-        assert_eq!(cell.kinds[0].write_mb_per_s, Rounded::fine(20.0));
-        assert_eq!(cell.kinds[0].write_latency_us_mean, Rounded::fine(20.0));
+        assert_eq!(
+            cell.kinds[0].writes_per_s,
+            Spread::around(20.0, &[10.0, 30.0], 4)
+        );
+        assert_eq!(
+            cell.kinds[0].write_mb_per_s,
+            Spread::around(20.0, &[10.0, 30.0], 4)
+        );
+        assert_eq!(
+            cell.kinds[0].write_latency_us_mean,
+            Spread::around(20.0, &[], 3)
+        );
         assert_eq!(cell.kinds[0].read_latency_us_mean, None);
-        assert_eq!(cell.media_bytes_per_host_byte, Rounded::fine(2.0));
+        assert_eq!(cell.media_bytes_per_host_byte, Spread::around(2.0, &[], 3));
         assert_eq!(cell.late_share, Rounded::fine(0.3));
     }
 

@@ -124,6 +124,8 @@ fn changed(result: &StudyResult) -> Vec<Changed<'_>> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::sample;
 
@@ -132,13 +134,15 @@ mod tests {
         let mut result = sample::study(2, 2);
         for (index, run) in result.runs.iter_mut().enumerate() {
             let doublewrite = if run.record.cell == 0 { "ON" } else { "OFF" };
-            run.variables = [
-                ("version", "9.7.0"),
-                ("innodb_doublewrite", doublewrite),
-                ("pid_file", ["a", "b", "c", "d"][index]),
-            ]
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .into();
+            run.variables = Arc::new(
+                [
+                    ("version", "9.7.0"),
+                    ("innodb_doublewrite", doublewrite),
+                    ("pid_file", ["a", "b", "c", "d"][index]),
+                ]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
+            );
             run.variables_changed = BTreeMap::new();
         }
         result.runs[0]

@@ -22,9 +22,9 @@ const DEPTH_MAX: usize = 3;
 const WALK_INTERVAL: Duration = Duration::from_secs(2);
 /// Reports that are kept; one of a hundred runs has a megabyte.
 const REPORTS_MAX: usize = 16;
-/// Results that are kept without their samples, to be compared.
-const COMPARED_MAX: usize = 4;
-/// A result that takes longer to read has its report made before anybody asks for it.
+/// Results that are kept without their samples, to be compared; one of 2,000 runs has some 20 MB.
+const COMPARED_MAX: usize = 8;
+/// Of a result that takes longer to read, what a page may ask for is made before anybody asks.
 const SLOW: Duration = Duration::from_millis(50);
 
 /// All results below one folder.
@@ -34,6 +34,8 @@ pub(crate) struct Library {
     shelf: Mutex<Shelf>,
     reports: Kept<Arc<str>>,
     compared: Kept<Arc<StudyResult>>,
+    /// Held by whoever judges: two would judge the same result.
+    judging: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -81,6 +83,7 @@ impl Library {
             shelf: Mutex::default(),
             reports: Kept::new(REPORTS_MAX),
             compared: Kept::new(COMPARED_MAX),
+            judging: Mutex::default(),
         }
     }
 
@@ -123,7 +126,7 @@ impl Library {
         Ok(page)
     }
 
-    /// The result called `name` without its samples, judged.
+    /// The result called `name` without its samples.
     pub(crate) fn to_compare(&self, name: &str) -> Result<Arc<StudyResult>, Refusal> {
         let file = self.file(name)?;
         let stamp = stamp(&file);
@@ -135,8 +138,16 @@ impl Library {
         Ok(result)
     }
 
+    /// Judges the results that nobody has judged yet, unless somebody is at it.
+    pub(crate) fn judge_all(&self) {
+        let Ok(_alone) = self.judging.try_lock() else {
+            return;
+        };
+        while self.judge_next() {}
+    }
+
     /// Judges one result that was not yet, the latest first; whether there was one.
-    pub(crate) fn judge_next(&self) -> bool {
+    fn judge_next(&self) -> bool {
         let next = {
             let shelf = self.walked();
             let open = shelf.entries.values().filter(|entry| !entry.is_judged);
@@ -151,11 +162,8 @@ impl Library {
         match weir_study::read_result(&entry.file) {
             Ok(result) => {
                 entry.summary.judged(&result);
-                if began.elapsed() >= SLOW
-                    && let Ok(page) = weir_report::html(&result)
-                {
-                    let name = &entry.summary.name;
-                    self.reports.put(name, entry.stamp, page.into());
+                if began.elapsed() >= SLOW {
+                    self.keep(&entry, result);
                 }
             }
             Err(error) => entry.summary.problem = Some(error.to_string()),
@@ -168,6 +176,16 @@ impl Library {
             shelf.version += 1;
         }
         true
+    }
+
+    /// Keeps the report of `result`, and what comparing it needs.
+    fn keep(&self, entry: &Entry, result: StudyResult) {
+        let name = &entry.summary.name;
+        if let Ok(page) = weir_report::html(&result) {
+            self.reports.put(name, entry.stamp, page.into());
+        }
+        let result = Arc::new(weir_study::without_samples(result));
+        self.compared.put(name, entry.stamp, result);
     }
 
     fn walked(&self) -> MutexGuard<'_, Shelf> {

@@ -3,9 +3,14 @@
 
 use std::fmt::Write as _;
 
+use weir_model::Limiter;
+use weir_report::limiter_name;
 use weir_study::Progress;
 
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// The state set of what limits a run.
+const LIMITER: &str = "weir_run_limiter";
 
 /// A gauge with its value for a study, if there is one now.
 struct Gauge {
@@ -84,8 +89,28 @@ pub(crate) fn exposition(studies: &[(String, Progress)], results: usize) -> Stri
             }
         }
     }
+    limiters(&mut out, studies);
     out.push_str("# EOF\n");
     out
+}
+
+/// What limits each run now: a state set, 1 for the one that holds.
+fn limiters(out: &mut String, studies: &[(String, Progress)]) {
+    let _ = write!(
+        out,
+        "# TYPE {LIMITER} stateset\n# HELP {LIMITER} What limits the run in progress.\n"
+    );
+    for (folder, progress) in studies {
+        let limits = progress.run.as_ref().and_then(|run| run.limits);
+        let Some(limits) = limits else {
+            continue;
+        };
+        let labels = labels(folder, progress);
+        for limiter in Limiter::ALL {
+            let (name, holds) = (limiter_name(limiter), u8::from(limiter == limits.limiter));
+            let _ = writeln!(out, "{LIMITER}{{{labels},{LIMITER}=\"{name}\"}} {holds}");
+        }
+    }
 }
 
 fn labels(folder: &str, progress: &Progress) -> String {
@@ -109,7 +134,8 @@ fn escaped(text: &str) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
-    use weir_study::{RunInProgress, Second, Step};
+    use weir_model::Utilization;
+    use weir_study::{Limits, RunInProgress, Second, Step};
 
     use super::*;
 
@@ -134,7 +160,10 @@ mod tests {
                 latency_ms_p95: 20.0,
                 latency_ms_p99: 40.0,
             }],
-            limits: None,
+            limits: Some(Limits {
+                limiter: Limiter::DriveWrite,
+                utilization: Utilization::default(),
+            }),
         });
         progress
     }
@@ -146,7 +175,9 @@ mod tests {
         let mut families = BTreeSet::new();
         for line in text.trim_end_matches("# EOF\n").lines() {
             if let Some(rest) = line.strip_prefix("# TYPE ") {
-                family = rest.strip_suffix(" gauge").unwrap().to_owned();
+                let (name, kind) = rest.split_once(' ').unwrap();
+                assert!(["gauge", "stateset"].contains(&kind), "{line}");
+                family = name.to_owned();
                 assert!(families.insert(family.clone()), "{family} twice");
             } else if let Some(rest) = line.strip_prefix("# UNIT ") {
                 let (name, unit) = rest.split_once(' ').unwrap();
@@ -174,7 +205,8 @@ mod tests {
     /// Whether all quotes that are not escaped come in pairs.
     fn quotes_match(labels: &str) -> bool {
         let plain = labels.replace("\\\\", "").replace("\\\"", "");
-        plain.matches('"').count() == 6 && !labels.contains('\n')
+        let (begun, quotes) = (plain.matches("=\"").count(), plain.matches('"').count());
+        begun >= 3 && quotes == 2 * begun && !labels.contains('\n')
     }
 
     #[test]
@@ -188,6 +220,15 @@ mod tests {
             .lines()
             .find(|line| line.starts_with("weir_run_latency_p99_seconds{"));
         assert!(p99.unwrap().ends_with(" 0.04"), "{p99:?}");
+        let states = text
+            .lines()
+            .filter(|line| line.starts_with("weir_run_limiter{"));
+        let (holding, others): (Vec<_>, Vec<_>) = states.partition(|line| line.ends_with(" 1"));
+        assert_eq!((holding.len(), others.len()), (1, Limiter::ALL.len() - 1));
+        assert!(
+            holding[0].contains(",weir_run_limiter=\"drive write\"}"),
+            "{holding:?}"
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::sync::Arc;
 
 use rusqlite::{Params, Row};
 use weir_model::{
@@ -12,10 +13,11 @@ use weir_model::{
 use crate::rows::decode;
 use crate::{Store, StoreError};
 
-/// What [`RunRow::of`] reads, without a condition.
-const RUN_ROWS: &str = "SELECT id, variable_set, cell, repetition, started_at, measured_s, \
-    queries_per_s, transactions_per_s, errors, unfinished, limiter, latency, \
-    utilization, commands, approach, drive FROM run";
+/// What [`RecordRow::of`] reads: the columns that stand before the long ones.
+const RECORD: &str = "cell, repetition, started_at, measured_s, queries_per_s, transactions_per_s, \
+    errors, unfinished, limiter, latency, utilization, approach";
+/// What [`RunRow::of`] reads after that.
+const REST: &str = "id, variable_set, commands, drive";
 
 impl Store {
     /// The whole result. Comparisons and findings are empty: they are computed, not stored.
@@ -86,22 +88,21 @@ impl Store {
 
     /// Identity and summary of every run, in the order in which they were made.
     pub fn records(&self) -> Result<Vec<RunRecord>, StoreError> {
-        let sql = format!("{RUN_ROWS} ORDER BY id");
-        let rows = self.collect(&sql, [], RunRow::of)?;
-        rows.into_iter()
-            .map(|row| Ok(self.read_record(row)?.0))
-            .collect()
+        let sql = format!("SELECT {RECORD} FROM run ORDER BY id");
+        let rows = self.collect(&sql, [], RecordRow::of)?;
+        rows.into_iter().map(|row| self.read_record(row)).collect()
     }
 
     /// One run with all that was measured; `None` if it was not made.
     pub fn run(&self, cell: usize, repetition: u32) -> Result<Option<RunResult>, StoreError> {
-        let sql = format!("{RUN_ROWS} WHERE cell = ? AND repetition = ?");
+        let sql = format!("SELECT {RECORD}, {REST} FROM run WHERE cell = ? AND repetition = ?");
         let rows = self.collect(&sql, (cell, repetition), RunRow::of)?;
         let Some(row) = rows.into_iter().next() else {
             return Ok(None);
         };
         let variables = self.read_variables(row.variable_set)?;
-        self.read_run(row, variables, Parts::All).map(Some)
+        self.read_run(row, Arc::new(variables), Parts::All)
+            .map(Some)
     }
 
     pub(crate) fn schema_version(&self) -> Result<i64, StoreError> {
@@ -112,7 +113,10 @@ impl Store {
     }
 
     fn runs_of(&self, cells: &[usize], parts: Parts) -> Result<Vec<RunResult>, StoreError> {
-        let sql = format!("{RUN_ROWS} WHERE cell IN (SELECT value FROM json_each(?)) ORDER BY id");
+        let sql = format!(
+            "SELECT {RECORD}, {REST} FROM run \
+             WHERE cell IN (SELECT value FROM json_each(?)) ORDER BY id"
+        );
         let wanted = serde_json::json!(cells).to_string();
         let rows = self.collect(&sql, [wanted], RunRow::of)?;
         let mut sets = BTreeMap::new();
@@ -120,9 +124,11 @@ impl Store {
             .map(|row| {
                 let variables = match sets.entry(row.variable_set) {
                     Entry::Occupied(known) => known.into_mut(),
-                    Entry::Vacant(new) => new.insert(self.read_variables(row.variable_set)?),
+                    Entry::Vacant(new) => {
+                        new.insert(Arc::new(self.read_variables(row.variable_set)?))
+                    }
                 };
-                let variables = variables.clone();
+                let variables = Arc::clone(variables);
                 self.read_run(row, variables, parts)
             })
             .collect()
@@ -131,7 +137,7 @@ impl Store {
     fn read_run(
         &self,
         row: RunRow,
-        variables: BTreeMap<String, String>,
+        variables: Arc<BTreeMap<String, String>>,
         parts: Parts,
     ) -> Result<RunResult, StoreError> {
         let id = row.id;
@@ -140,16 +146,15 @@ impl Store {
             .as_ref()
             .map(|text| decode(&self.path, "run.drive", text))
             .transpose()?;
-        let (record, commands) = self.read_record(row)?;
         let mut run = RunResult {
-            record,
+            record: self.read_record(row.record)?,
             intervals: self.read_intervals(id)?,
             series: Vec::new(),
             gaps: Vec::new(),
             variables,
             variables_changed: self.read_changed(id)?,
             drive,
-            commands: decode(&self.path, "run.commands", &commands)?,
+            commands: decode(&self.path, "run.commands", &row.commands)?,
             server_log: String::new(),
             histogram: Vec::new(),
         };
@@ -162,15 +167,14 @@ impl Store {
         Ok(run)
     }
 
-    /// A run's record, and its commands as they are stored.
-    fn read_record(&self, row: RunRow) -> Result<(RunRecord, String), StoreError> {
-        let [limiter, latency, utilization, commands, approach] = row.coded;
+    fn read_record(&self, row: RecordRow) -> Result<RunRecord, StoreError> {
+        let [limiter, latency, utilization, approach] = row.coded;
         let mut record = row.record;
         record.limiter = decode(&self.path, "run.limiter", &limiter)?;
         record.latency = decode(&self.path, "run.latency", &latency)?;
         record.utilization = decode(&self.path, "run.utilization", &utilization)?;
         record.approach = decode(&self.path, "run.approach", &approach)?;
-        Ok((record, commands))
+        Ok(record)
     }
 
     fn read_intervals(&self, run: i64) -> Result<Vec<IntervalRecord>, StoreError> {
@@ -290,42 +294,51 @@ enum Parts {
 
 /// A row of table `run`, before its JSON is read.
 struct RunRow {
+    record: RecordRow,
     id: i64,
     variable_set: i64,
-    /// Without what `coded` holds.
-    record: RunRecord,
-    /// Limiter, latency, utilization, commands, approach.
-    coded: [String; 5],
+    commands: String,
     drive: Option<String>,
 }
 
 impl RunRow {
     fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
-            id: row.get(0)?,
-            variable_set: row.get(1)?,
+            record: RecordRow::of(row)?,
+            id: row.get("id")?,
+            variable_set: row.get("variable_set")?,
+            commands: row.get("commands")?,
+            drive: row.get("drive")?,
+        })
+    }
+}
+
+/// What a run's record is made of.
+struct RecordRow {
+    /// Without what `coded` holds.
+    record: RunRecord,
+    /// Limiter, latency, utilization, approach.
+    coded: [String; 4],
+}
+
+impl RecordRow {
+    fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
             record: RunRecord {
-                cell: row.get(2)?,
-                repetition: row.get(3)?,
-                started_at: row.get(4)?,
-                measured_s: row.get(5)?,
-                queries_per_s: row.get(6)?,
-                transactions_per_s: row.get(7)?,
-                errors: row.get(8)?,
-                unfinished: row.get(9)?,
+                cell: row.get(0)?,
+                repetition: row.get(1)?,
+                started_at: row.get(2)?,
+                measured_s: row.get(3)?,
+                queries_per_s: row.get(4)?,
+                transactions_per_s: row.get(5)?,
+                errors: row.get(6)?,
+                unfinished: row.get(7)?,
                 limiter: Limiter::Unexplained,
                 latency: LatencySummary::default(),
                 utilization: Utilization::default(),
                 approach: Approach::default(),
             },
-            coded: [
-                row.get(10)?,
-                row.get(11)?,
-                row.get(12)?,
-                row.get(13)?,
-                row.get(14)?,
-            ],
-            drive: row.get(15)?,
+            coded: [row.get(8)?, row.get(9)?, row.get(10)?, row.get(11)?],
         })
     }
 }

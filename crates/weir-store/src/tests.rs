@@ -1,6 +1,7 @@
 //! A result that is written and read again is the same result.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use weir_model::{
     Approach, Cell, DataPlan, DistributionName, DriveStatistics, Duration, Flavor, Gap,
@@ -127,7 +128,10 @@ fn run(repetition: u32) -> RunResult {
             to_s: 1.5,
             reason: "no answer".into(),
         }],
-        variables: BTreeMap::from([("a".into(), "1".into()), ("b".into(), "2".into())]),
+        variables: Arc::new(BTreeMap::from([
+            ("a".into(), "1".into()),
+            ("b".into(), "2".into()),
+        ])),
         variables_changed: BTreeMap::from([("b".into(), "3".into())]),
         drive: Some(DriveStatistics {
             uptime_s: 3.0,
@@ -289,7 +293,7 @@ fn the_same_variables_are_stored_once() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::create(&folder.path().join("r"), &study()).unwrap();
     let mut other = run(3);
-    other.variables.insert("b".into(), "9".into());
+    Arc::make_mut(&mut other.variables).insert("b".into(), "9".into());
     for run in [run(1), run(2), other.clone()] {
         store.append(&run).unwrap();
     }

@@ -51,22 +51,36 @@ pub(crate) fn judge(mut result: StudyResult, pairing: Pairing) -> StudyResult {
 
 fn judgement(result: &StudyResult, pairing: Pairing) -> (Vec<Comparison>, Vec<Finding>, Analysis) {
     let runs = RunsByCell::new(result);
+    let (evidence, comparisons) = judged_comparisons(result, &runs, pairing);
+    let analysis = analysis::analyse(&evidence, &comparisons);
+    (comparisons, rules::of_study(&evidence), analysis)
+}
+
+/// The comparisons of `result` alone: of two results nobody asks for more.
+pub(crate) fn comparisons_of(result: &StudyResult, pairing: Pairing) -> Vec<Comparison> {
+    judged_comparisons(result, &RunsByCell::new(result), pairing).1
+}
+
+fn judged_comparisons<'a>(
+    result: &'a StudyResult,
+    runs: &'a RunsByCell<'a>,
+    pairing: Pairing,
+) -> (Evidence<'a>, Vec<Comparison>) {
     let design = Design::new(&result.plan, &result.drives);
-    let comparisons = compare::compare_all(&result.plan, &design.contrasts, &runs, pairing);
+    let comparisons = compare::compare_all(&result.plan, &design.contrasts, runs, pairing);
     let comparisons = corrected(comparisons);
     let evidence = Evidence {
         result,
-        noise: analysis::noise(&design, &runs, pairing),
+        noise: analysis::noise(&design, runs, pairing),
         design,
-        runs: &runs,
+        runs,
         controls: controls(&comparisons),
     };
-    let comparisons: Vec<_> = comparisons
+    let comparisons = comparisons
         .into_iter()
         .map(|comparison| judged(&evidence, comparison))
         .collect();
-    let analysis = analysis::analyse(&evidence, &comparisons);
-    (comparisons, rules::of_study(&evidence), analysis)
+    (evidence, comparisons)
 }
 
 /// An error of a rule makes a verdict invalid, rule R5 makes an effect inconclusive.

@@ -16,7 +16,7 @@ use weir_store::Store;
 use crate::StudyError;
 use crate::compare::{contrasts, holds_at};
 use crate::estimate_ratio::{Pairing, unpaired};
-use crate::evaluate::{judge, result_file};
+use crate::evaluate::{comparisons_of, judge, result_file};
 use crate::measured::{RunsByCell, THROUGHPUT};
 use crate::rules::other_questions;
 
@@ -25,10 +25,18 @@ const RESULT: &str = "result";
 const FIRST: &str = "A";
 const SECOND: &str = "B";
 
-/// Reads the result at `path` (its folder or its file) with what [`compare_results`] looks at.
+/// Reads the result at `path` (its folder or its file) with what [`compare_results`] looks at; not judged.
 pub fn read_for_comparison(path: &Path) -> Result<StudyResult, StudyError> {
-    let store = Store::open(&result_file(path))?;
-    Ok(judge(store.read_without_samples()?, Pairing::Repetition))
+    Ok(Store::open(&result_file(path))?.read_without_samples()?)
+}
+
+/// `result` without what [`compare_results`] does not look at, by far the most of it.
+pub fn without_samples(mut result: StudyResult) -> StudyResult {
+    for run in &mut result.runs {
+        (run.series, run.gaps, run.histogram) = Default::default();
+        (run.commands, run.server_log) = Default::default();
+    }
+    result
 }
 
 /// Reads the result at `path` with the runs of the cells that levels of `factor` are compared in
@@ -139,15 +147,12 @@ fn differences(first: &StudyResult, second: &StudyResult) -> Vec<String> {
 }
 
 fn of_one_host(first: &StudyResult, second: &StudyResult) -> Vec<Comparison> {
-    judge(merged(first, second), Pairing::None).comparisons
+    comparisons_of(&merged(first, second), Pairing::None)
 }
 
 /// Both results as one, with a factor more.
 fn merged(first: &StudyResult, second: &StudyResult) -> StudyResult {
-    let mut merged = StudyResult {
-        runs: Vec::new(),
-        ..first.clone()
-    };
+    let mut merged = first.without_runs();
     merged.plan.claims.clear();
     merged.plan.negative_controls.clear();
     merged.plan.search = None;
@@ -212,15 +217,17 @@ fn add(merged: &mut StudyResult, from: &StudyResult, index: usize, cell: Cell) {
 /// What every factor does in B over what it does in A.
 fn of_two_hosts(first: &StudyResult, second: &StudyResult) -> Vec<Comparison> {
     let (runs_of_first, runs_of_second) = (RunsByCell::new(first), RunsByCell::new(second));
+    let [of_first, of_second] =
+        [first, second].map(|result| comparisons_of(result, Pairing::Repetition));
     let mut comparisons = Vec::new();
-    for found in &first.comparisons {
+    for found in &of_first {
         let same = |other: &&Comparison| {
             other.factor == found.factor
                 && other.level == found.level
                 && other.baseline == found.baseline
                 && other.context == found.context
         };
-        let Some(other) = second.comparisons.iter().find(same) else {
+        let Some(other) = of_second.iter().find(same) else {
             continue;
         };
         let ratios = |runs: &RunsByCell<'_>, of: &Comparison| -> Vec<f64> {
@@ -288,6 +295,8 @@ fn ratio_of_ratios(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::evaluate;
     use crate::rules::tests::fair;
@@ -356,8 +365,7 @@ mod tests {
     fn a_server_that_differs_in_more_than_its_version_is_invalid() {
         let mut other = fair();
         for run in &mut other.runs {
-            run.variables
-                .insert("innodb_io_capacity".into(), "9".into());
+            Arc::make_mut(&mut run.variables).insert("innodb_io_capacity".into(), "9".into());
         }
         let compared = compare_results(&scaled(1.0), &evaluate(other).unwrap());
         assert_eq!(compared.comparisons[0].verdict, Verdict::Invalid);
@@ -392,9 +400,9 @@ mod tests {
                 ..weir_model::Series::default()
             }];
             let doublewrite = &cells[number % 2].variables["innodb_doublewrite"];
-            run.variables = (0..20).map(|n| (format!("v{n}"), n.to_string())).collect();
-            let name = "innodb_doublewrite".to_owned();
-            run.variables.insert(name, doublewrite.clone());
+            let many = (0..20).map(|n| (format!("v{n}"), n.to_string()));
+            let own = ("innodb_doublewrite".to_owned(), doublewrite.clone());
+            run.variables = Arc::new(many.chain([own]).collect());
             store.append(&run).unwrap();
         }
     }

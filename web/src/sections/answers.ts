@@ -1,8 +1,9 @@
 // The answer: a sentence per comparison, and the two figures that show it.
 
-import { h, prose, s } from "../dom";
+import { fold, h, prose, s } from "../dom";
 import { figure } from "../figure";
 import { forest } from "../forest";
+import { count } from "../format";
 import type { Answer, Page } from "../page";
 import { runsOf } from "../series";
 import { show, type Column } from "../table";
@@ -13,24 +14,23 @@ import { section } from "./section";
 const SHOWN = 8;
 
 export function answers(page: Page): HTMLElement {
-  const items = page.answers.map(answerItem);
-  const rest = items.slice(SHOWN);
   return section(
     "answer",
     "What is the answer?",
-    items.length === 0
-      ? h("p", {}, "No two combinations could be compared: too few runs were completed.")
-      : h("ul", { class: "answers" }, ...items.slice(0, SHOWN)),
-    rest.length === 0
-      ? null
-      : h("details", {}, h("summary", {}, `${rest.length} more comparisons`), h("ul", { class: "answers" }, ...rest)),
+    ...(page.answers.length === 0 ? [h("p", {}, "No two combinations could be compared: too few runs were completed.")] : answerList(page.answers)),
     page.answers.length === 0 ? null : comparisonFigure(page),
     throughputFigure(page),
   );
 }
 
-/** A comparison in words. */
-export function answerItem(answer: Answer): HTMLElement {
+/** The comparisons in words, all but the first ones in a fold. */
+export function answerList(answers: readonly Answer[]): HTMLElement[] {
+  const list = (some: readonly Answer[]): HTMLElement => h("ul", { class: "answers" }, ...some.map(answerItem));
+  const rest = answers.slice(SHOWN);
+  return [list(answers.slice(0, SHOWN)), ...(rest.length === 0 ? [] : [fold({}, count(rest.length, "more comparison"), () => [list(rest)])])];
+}
+
+function answerItem(answer: Answer): HTMLElement {
   const ratio = answer.verdict === "invalid" ? "invalid" : answer.ratio_text;
   return h(
     "li",

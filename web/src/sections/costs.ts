@@ -3,7 +3,7 @@
 import { barFigure } from "../bars";
 import { figure } from "../figure";
 import { number } from "../format";
-import type { Page } from "../page";
+import { middle, type Page } from "../page";
 import { show } from "../table";
 import { section } from "./section";
 
@@ -20,7 +20,7 @@ export function costs(page: Page): HTMLElement | null {
     "What does it cost?",
     figure(page.title, {
       title: "Throughput for money",
-      note: "At the prices that the study declares. Worse: another level is not slower and not dearer, and better in one of both.",
+      note: "At the prices that the study declares. The line over a bar runs from the lowest to the highest repetition. Worse: another level is not slower and not dearer, and better in one of both.",
       body: barFigure("Throughput for money", {
         parts: [
           { name: "worth its price", color: "c0" },
@@ -36,7 +36,7 @@ export function costs(page: Page): HTMLElement | null {
         { title: "Level", values: rows.map(({ level }) => level) },
         { title: "Where", values: rows.map(({ context }) => context) },
         { title: "Price", values: rows.map((row) => `${number(row.price)} ${row.currency}`) },
-        { title: "Throughput for money", unit, values: rows.map((row) => row.queries_per_s_per_price), show: show.each },
+        { title: "Throughput for money", unit, values: rows.map((row) => middle(row.queries_per_s_per_price)), show: show.each },
         { title: "Worse than another", values: rows.map(({ dominated }) => (dominated ? "yes" : "no")) },
       ],
     }),

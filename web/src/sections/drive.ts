@@ -4,7 +4,7 @@ import { barFigure } from "../bars";
 import { h } from "../dom";
 import { figure } from "../figure";
 import { aligned, percents } from "../format";
-import type { CellTraffic, Page } from "../page";
+import { middle, type CellTraffic, type Page } from "../page";
 import { show, table, type Column } from "../table";
 import { trafficBars } from "../traffic";
 import { section } from "./section";
@@ -21,7 +21,7 @@ export function drive(page: Page): HTMLElement | null {
     "What did the drive do?",
     figure(page.title, {
       title: "The drive by kind of file",
-      note: "What the server wrote to and read from the emulated drive during the measurement, mean of the repetitions: bytes, operations or mean latency. Click a kind to hide it.",
+      note: "What the server wrote to and read from the emulated drive during the measurement, mean of the repetitions: bytes, operations or mean latency. The line over the end of a part runs from the lowest to the highest repetition. Click a kind to hide it.",
       body: trafficBars(page),
       columns: trafficColumns(page),
     }),
@@ -39,7 +39,7 @@ function amplification(page: Page): HTMLElement | null {
   const labels = rows.map((cell) => page.cells[cell.cell]?.label ?? "");
   return figure(page.title, {
     title: "Write amplification",
-    note: "Bytes that the drive's media write for each byte that the server writes: below 1 with compression, above 1 with garbage collection.",
+    note: "Bytes that the drive's media write for each byte that the server writes: below 1 with compression, above 1 with garbage collection. The line over a bar runs from the lowest to the highest repetition.",
     body: barFigure("Write amplification", {
       parts: [{ name: "bytes on the media per byte written", color: "c0" }],
       rows: rows.map((cell, index) => ({ label: labels[index] ?? "", sides: [{ name: "", values: [cell.media_bytes_per_host_byte] }] })),
@@ -48,20 +48,22 @@ function amplification(page: Page): HTMLElement | null {
     }),
     columns: [
       { title: "Combination", values: labels },
-      { title: "Media", unit: "bytes per byte written", values: rows.map((cell) => cell.media_bytes_per_host_byte) },
+      { title: "Media", unit: "bytes per byte written", values: rows.map((cell) => middle(cell.media_bytes_per_host_byte)) },
       { title: "Stored", unit: "bytes per byte written", values: rows.map((cell) => cell.compressed_fraction) },
     ],
   });
 }
 
+type Measure = Exclude<keyof CellTraffic["kinds"][number], "name">;
+
 function trafficColumns(page: Page): Column[] {
   const rows = page.traffic.flatMap((cell) =>
     cell.kinds.map((kind) => ({ label: page.cells[cell.cell]?.label ?? "", kind })),
   );
-  const column = (title: string, unit: string, key: keyof (typeof rows)[number]["kind"]): Column => ({
+  const column = (title: string, unit: string, key: Measure): Column => ({
     title,
     unit,
-    values: rows.map(({ kind }) => kind[key]),
+    values: rows.map(({ kind }) => middle(kind[key])),
     show: show.each,
   });
   return [
@@ -79,16 +81,16 @@ function trafficColumns(page: Page): Column[] {
 }
 
 function emulation(page: Page): HTMLElement {
-  const column = (title: string, unit: string, key: keyof CellTraffic, format = aligned): Column => ({
+  const column = (title: string, unit: string, key: Exclude<keyof CellTraffic, "kinds" | "cell" | "media_bytes_per_host_byte">, format = aligned): Column => ({
     title,
     unit,
-    values: page.traffic.map((cell) => cell[key] as number | null),
+    values: page.traffic.map((cell) => cell[key]),
     show: format,
   });
   const columns: Column[] = [
     { title: "Combination", values: page.traffic.map((cell) => page.cells[cell.cell]?.label ?? "") },
     column("Stored", "per byte written", "compressed_fraction"),
-    column("Media", "per byte written", "media_bytes_per_host_byte"),
+    { title: "Media", unit: "per byte written", values: page.traffic.map((cell) => middle(cell.media_bytes_per_host_byte)) },
     column("Lateness p50", "\u00b5s", "lateness_us_p50"),
     column("Lateness p99", "\u00b5s", "lateness_us_p99"),
     column("Late operations", "%", "late_share", percents),

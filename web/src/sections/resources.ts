@@ -2,7 +2,7 @@
 
 import { barFigure, type Part } from "../bars";
 import { figure } from "../figure";
-import type { Page } from "../page";
+import { middle, type Page } from "../page";
 import type { Column } from "../table";
 import { section } from "./section";
 
@@ -16,7 +16,7 @@ interface Shares {
 
 const CPU: Shares = {
   title: "Processor time of the host",
-  note: "Cores in use, medians of the repetitions. Idle with I/O pending: nothing to do until the drive answers.",
+  note: "Cores in use, medians of the repetitions; the line over the end of a part runs from the lowest to the highest. Idle with I/O pending: nothing to do until the drive answers.",
   unit: "cores",
   parts: [
     { name: "user", metric: "host.cpu_user_s", color: "c0" },
@@ -29,7 +29,7 @@ const CPU: Shares = {
 
 const CHANGED: Shares = {
   title: "InnoDB rows changed",
-  note: "Rows per second, medians of the repetitions.",
+  note: "Rows per second, medians of the repetitions, with the lowest and the highest.",
   unit: "rows/s",
   parts: [
     { name: "inserted", metric: "status.rows_inserted", color: "c2" },
@@ -40,7 +40,7 @@ const CHANGED: Shares = {
 
 const READ: Shares = {
   title: "InnoDB rows read",
-  note: "Rows per second, medians of the repetitions.",
+  note: "Rows per second, medians of the repetitions, with the lowest and the highest.",
   unit: "rows/s",
   parts: [{ name: "read", metric: "status.rows_read", color: "c5" }],
 };
@@ -55,12 +55,12 @@ function sharesFigure(page: Page, { title, note, unit, parts }: Shares): HTMLEle
     const counter = page.counters.find(({ metric }) => metric === part.metric);
     return counter === undefined ? [] : [{ part, values: counter.by_cell }];
   });
-  if (found.every(({ values }) => values.every((value) => value === null || value === 0))) {
+  if (found.every(({ values }) => values.every((value) => (middle(value) ?? 0) === 0))) {
     return null;
   }
   const columns: Column[] = [
     { title: "Combination", values: page.cells.map(({ label }) => label) },
-    ...found.map(({ part, values }) => ({ title: part.name, unit, values })),
+    ...found.map(({ part, values }) => ({ title: part.name, unit, values: values.map(middle) })),
   ];
   return figure(page.title, {
     title,

@@ -3,20 +3,20 @@
 import { fold, h } from "../dom";
 import { downloadButton } from "../figure";
 import { count } from "../format";
-import type { Page } from "../page";
+import { middle, type Page } from "../page";
 import { show, table, type Column } from "../table";
 import { section } from "./section";
 
 export function setup(page: Page): HTMLElement {
   const { facts, host } = page.setup;
-  const facts_host = Object.entries(host).map(([label, text]) => ({ label: capital(label), text }));
+  const hostFacts = Object.entries(host).map(([label, text]) => ({ label: capital(label), text }));
   return section(
     "setup",
     "How was it measured?",
     h(
       "dl",
       { class: "setup" },
-      ...[...facts, ...facts_host].map(({ label, text }) => h("div", {}, h("dt", {}, label), h("dd", {}, text))),
+      ...[...facts, ...hostFacts].map(({ label, text }) => h("div", {}, h("dt", {}, label), h("dd", {}, text))),
     ),
     studyVariables(page),
     drives(page),
@@ -87,7 +87,7 @@ function counters(page: Page): HTMLElement | null {
       { title: "Unit", values: page.counters.map(({ unit }) => unit) },
       ...page.cells.map((cell, index) => ({
         title: cell.label,
-        values: page.counters.map(({ by_cell }) => by_cell[index] ?? null),
+        values: page.counters.map(({ by_cell }) => middle(by_cell[index])),
         show: show.each,
       })),
     ],

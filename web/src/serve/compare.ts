@@ -2,7 +2,7 @@
 
 import { h, prose } from "../dom";
 import { forest } from "../forest";
-import { answerItem } from "../sections/answers";
+import { answerList } from "../sections/answers";
 import { api, type Compared } from "./api";
 
 export async function compareView(parameters: URLSearchParams): Promise<HTMLElement> {
@@ -22,7 +22,7 @@ function draw(a: string, b: string, compared: Compared): HTMLElement {
     h("dl", { class: "setup" }, ...[["A", a], ["B", b], ["Compared", compared.basis]].map(([label, text]) => h("div", {}, h("dt", {}, label ?? ""), h("dd", {}, text ?? "")))),
     compared.differences.length === 0 ? null : h("h3", { class: "sub" }, "What differs besides the numbers"),
     compared.differences.length === 0 ? null : h("ul", { class: "insights" }, ...compared.differences.map((text) => h("li", {}, prose(text)))),
-    compared.answers.length === 0 ? h("p", { class: "caution" }, "Nothing in them can be compared.") : h("ul", { class: "answers" }, ...compared.answers.map(answerItem)),
+    ...(compared.answers.length === 0 ? [h("p", { class: "caution" }, "Nothing in them can be compared.")] : answerList(compared.answers)),
     compared.answers.length === 0 ? null : forest(compared.answers),
     findings.length === 0 ? null : h("ul", { class: "findings" }, ...findings),
   );

@@ -79,7 +79,9 @@ function failure(error: unknown): HTMLElement {
 function login(why: string): HTMLElement {
   const token = h("input", { type: "password", class: "search", autocomplete: "current-password", "aria-label": "Token" });
   const problem = h("p", { class: "note", role: "alert" }, why);
-  const form = h("form", { class: "bar" }, token, h("button", { type: "submit", class: "action" }, "Open"));
+  // A password manager keeps a password under a name: everybody's here.
+  const name = h("input", { type: "text", autocomplete: "username", value: "weir", hidden: true });
+  const form = h("form", { class: "bar" }, name, token, h("button", { type: "submit", class: "action" }, "Open"));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     api.login(token.value).then(

@@ -4,7 +4,7 @@
 import { h } from "../dom";
 import { count, moment } from "../format";
 import { runDetails, runHead, runPanels, timelineData } from "../run-view";
-import { show, table } from "../table";
+import { show, table, type Column, type Value } from "../table";
 import { api, reportAddress, type RunLine } from "./api";
 
 const runAddress = (result: string, run: RunLine): string =>
@@ -15,13 +15,18 @@ export async function runsView(parameters: URLSearchParams): Promise<HTMLElement
   const result = parameters.get("result") ?? "";
   const { title, runs } = await api.runs(result);
   const body = h("div", { class: "results" });
+  let order: Order = null;
   const search = h("input", { type: "search", class: "search", placeholder: "Search combination or limiter", "aria-label": "Search runs" });
   const draw = (): void => {
     const wanted = search.value.toLowerCase();
     const found = runs.filter((run) => `${run.label} ${run.limiter}`.toLowerCase().includes(wanted));
     body.replaceChildren(
       h("p", { class: "note", role: "status" }, found.length > SHOWN ? `${SHOWN} of ${count(found.length, "run")}` : count(found.length, "run")),
-      runTable(result, found.slice(0, SHOWN)),
+      runTable(result, sorted(found, order).slice(0, SHOWN), order, (chosen, column) => {
+        order = chosen;
+        draw();
+        body.querySelectorAll<HTMLElement>("thead button")[column]?.focus();
+      }),
     );
   };
   search.addEventListener("input", draw);
@@ -42,18 +47,51 @@ const PANEL_WIDTH = 480;
 /** Rows that are drawn at once. */
 const SHOWN = 200;
 
-function runTable(result: string, runs: readonly RunLine[]): HTMLElement {
-  const element = table(
-    [
-      { title: "Combination", values: runs.map(({ label }) => label) },
-      { title: "Repetition", values: runs.map(({ repetition }) => repetition), show: show.integers },
-      { title: "Throughput", unit: "queries/s", values: runs.map((run) => run.queries_per_s) },
-      { title: "p99 latency", unit: "ms", values: runs.map((run) => run.latency_ms_p99) },
-      { title: "Limited by", values: runs.map(({ limiter }) => limiter) },
-      { title: "Started", values: runs.map((run) => moment(run.started_at)) },
-    ],
-    "Runs",
-  );
+type Key = "label" | "repetition" | "queries_per_s" | "latency_ms_p99" | "limiter" | "started_at";
+
+const COLUMNS: readonly (Omit<Column, "values"> & { key: Key })[] = [
+  { key: "label", title: "Combination" },
+  { key: "repetition", title: "Repetition", show: show.integers },
+  { key: "queries_per_s", title: "Throughput", unit: "queries/s" },
+  { key: "latency_ms_p99", title: "p99 latency", unit: "ms" },
+  { key: "limiter", title: "Limited by" },
+  { key: "started_at", title: "Started" },
+];
+
+/** The column that the runs are sorted by; `null`: as they were made. */
+type Order = { key: Key; descending: boolean } | null;
+
+/** `runs` in `order`; what was not measured stands last. */
+export function sorted(runs: readonly RunLine[], order: Order): readonly RunLine[] {
+  if (order === null) {
+    return runs;
+  }
+  const { key, descending } = order;
+  return runs.toSorted((a, b) => {
+    const [one, other] = [a[key], b[key]];
+    if (one === null || other === null) {
+      return Number(one === null) - Number(other === null);
+    }
+    const rising = typeof one === "number" && typeof other === "number" ? one - other : byNumbers.compare(String(one), String(other));
+    return descending ? -rising : rising;
+  });
+}
+
+/** 8 connections before 16. */
+const byNumbers = new Intl.Collator("en", { numeric: true });
+
+function runTable(result: string, runs: readonly RunLine[], order: Order, sort: (order: Order, column: number) => void): HTMLElement {
+  const value = (run: RunLine, key: Key): Value => (key === "started_at" ? moment(run.started_at) : run[key]);
+  const element = table(COLUMNS.map(({ key, ...column }) => ({ ...column, values: runs.map((run) => value(run, key)) })), "Runs");
+  element.querySelectorAll("thead th").forEach((head, index) => {
+    const key = COLUMNS[index]?.key ?? "label";
+    const [up, down] = [order?.key === key && !order.descending, order?.key === key && order.descending];
+    const button = h("button", { type: "button" }, ...head.childNodes, h("span", { "aria-hidden": "true" }, up ? "\u2191" : down ? "\u2193" : ""));
+    // Up, down, as they were made.
+    button.addEventListener("click", () => sort(down ? null : { key, descending: up }, index));
+    head.setAttribute("aria-sort", up ? "ascending" : down ? "descending" : "none");
+    head.replaceChildren(button);
+  });
   element.querySelectorAll("tbody th").forEach((cell, index) => {
     const run = runs[index];
     if (run !== undefined) {

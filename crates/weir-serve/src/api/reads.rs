@@ -48,7 +48,7 @@ pub(super) async fn session(State(desk): State<Arc<Desk>>) -> Json<Value> {
 pub(super) async fn results(State(desk): State<Arc<Desk>>) -> Result<Json<Value>, Refusal> {
     let (version, results) = reading(&desk, |desk| Ok(desk.library.list())).await?;
     let judge = Arc::clone(&desk);
-    tokio::task::spawn_blocking(move || while judge.library.judge_next() {});
+    tokio::task::spawn_blocking(move || judge.library.judge_all());
     Ok(Json(json!({ "version": version, "results": results })))
 }
 

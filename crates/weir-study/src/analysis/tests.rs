@@ -1,6 +1,7 @@
 //! Known answers on made-up results, and that a result of a thousand cells is judged soon.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use weir_model::{Agreement, Cell, Claim, Factor, Price, StudyResult};
@@ -50,7 +51,7 @@ fn measured(factors: Vec<Factor>, cells: Vec<(Cell, f64)>) -> StudyResult {
             run.record.repetition = repetition;
             run.record.queries_per_s = queries_per_s * [0.99, 1.01, 1.0][repetition as usize - 1];
             run.record.transactions_per_s = run.record.queries_per_s / 6.0;
-            run.variables = BTreeMap::new();
+            run.variables = Arc::default();
             result.runs.push(run);
         }
     }

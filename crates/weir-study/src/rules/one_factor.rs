@@ -65,12 +65,25 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
     )))
 }
 
+/// Names of the variables that only one of both has, or that differ. Both are sorted, so one pass over
+/// them side by side is enough: there are hundreds of variables and may be hundreds of comparisons.
 fn differing_variables<'a>(baseline: &'a RunResult, level: &'a RunResult) -> BTreeSet<&'a str> {
-    let names = baseline.variables.keys().chain(level.variables.keys());
-    names
-        .filter(|name| baseline.variables.get(*name) != level.variables.get(*name))
-        .map(String::as_str)
-        .collect()
+    let mut differing = BTreeSet::new();
+    let (mut of_baseline, mut of_level) = (baseline.variables.iter(), level.variables.iter());
+    let (mut one, mut other) = (of_baseline.next(), of_level.next());
+    while let Some(name) = one.into_iter().chain(other).map(|(name, _)| name).min() {
+        let [has_one, has_other] = [one, other].map(|of| of.is_some_and(|of| of.0 == name));
+        if !has_one || !has_other || one != other {
+            differing.insert(name.as_str());
+        }
+        if has_one {
+            one = of_baseline.next();
+        }
+        if has_other {
+            other = of_level.next();
+        }
+    }
+    differing
 }
 
 /// Each factor whose levels move several settings, once.

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use weir_model::{
     Analysis, Cell, Claim, CrashTest, DataPlan, DistributionName, DriveProfile, DriveStatistics,
@@ -68,12 +69,14 @@ fn run(cell: usize, repetition: u32, queries_per_s: f64) -> RunResult {
         intervals: (1..=10).map(f64::from).map(interval).collect(),
         series: vec![],
         gaps: vec![],
-        variables: [
-            ("innodb_doublewrite", doublewrite),
-            ("innodb_page_size", "16384"),
-        ]
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .into(),
+        variables: Arc::new(
+            [
+                ("innodb_doublewrite", doublewrite),
+                ("innodb_page_size", "16384"),
+            ]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into(),
+        ),
         variables_changed: BTreeMap::new(),
         drive: Some(DriveStatistics::default()),
         commands: vec![],
@@ -222,8 +225,8 @@ fn r1_an_undeclared_difference_is_an_error_and_a_socket_is_none() {
     let set = |name: &'static str| {
         move |result: &mut StudyResult| {
             for run in &mut result.runs {
-                run.variables
-                    .insert(name.into(), run.record.cell.to_string());
+                let cell = run.record.cell.to_string();
+                Arc::make_mut(&mut run.variables).insert(name.into(), cell);
             }
         }
     };
@@ -285,7 +288,7 @@ fn r6_a_redo_log_or_a_pool_that_did_not_turn_is_named() {
                     ("buffer_pool_size", "163840"),
                 ] {
                     let name = format!("innodb_{name}");
-                    run.variables.insert(name, size.to_owned());
+                    Arc::make_mut(&mut run.variables).insert(name, size.to_owned());
                 }
                 let counters = [("redo_written_bytes", written), ("pool_reads", pages)];
                 let series = counters.map(|(name, value)| weir_model::Series {
@@ -440,7 +443,7 @@ fn r2_unequal_durability_forbids_a_ranking_but_its_price_may_be_asked() {
         for run in &mut result.runs {
             let value = if run.record.cell == 0 { "1" } else { "2" };
             let name = "innodb_flush_log_at_trx_commit".to_owned();
-            run.variables.insert(name, value.to_owned());
+            Arc::make_mut(&mut run.variables).insert(name, value.to_owned());
         }
     };
     // What differs and is not declared also breaks R1.

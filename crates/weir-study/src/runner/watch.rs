@@ -1,6 +1,7 @@
 //! What is noted while a load runs, and what becomes of it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use weir_drive::DriveProcess;
@@ -113,7 +114,7 @@ impl Measured {
             intervals: self.intervals,
             series: self.series,
             gaps: self.gaps,
-            variables,
+            variables: Arc::new(variables),
             variables_changed,
             drive: self.drive,
             commands,

@@ -125,7 +125,7 @@ fn result(plan: Plan, records: &[RunRecord]) -> weir_model::StudyResult {
         intervals: Vec::new(),
         series: Vec::new(),
         gaps: Vec::new(),
-        variables: std::collections::BTreeMap::new(),
+        variables: std::sync::Arc::default(),
         variables_changed: std::collections::BTreeMap::new(),
         drive: None,
         commands: Vec::new(),
