@@ -42,7 +42,9 @@ pub use error::ServerError;
 pub use find::{ServerBinary, choose, find};
 pub use given::GivenServer;
 pub use initialise::initialise;
-pub use instance::{DataSource, Instance, InstanceInfo, InstanceState, Instances, free_port};
+pub use instance::{
+    DataSource, Instance, InstanceInfo, InstanceState, Instances, free_port, loopback_variables,
+};
 pub use pool::PoolState;
 pub use private_server::{Life, PrivateServer, StartOptions};
 pub use replication::{Role, attach, replication_variables, wait_until_caught_up};
