@@ -51,7 +51,7 @@ pub use replication::{Role, attach, replication_variables, wait_until_caught_up}
 pub use session::Session;
 pub use snapshot::{
     SnapshotHold, SnapshotInfo, SnapshotKey, Snapshots, cache_directory, check_space,
-    copy_directory, space_available, space_occupied,
+    copy_directory, make_cold, space_available, space_occupied,
 };
 pub use state::state_directory;
 pub use variables::{check_variables, known_variables, translate};

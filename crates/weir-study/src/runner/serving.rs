@@ -70,7 +70,12 @@ impl Serving {
                 commands.push(commands::mount(&options));
                 Some(DriveProcess::mount(&bench.options.weir, &options)?)
             }
-            None => None,
+            None => {
+                // What restoring left in the host's cache would hide reads, and is outside of a limit of
+                // the server's memory. An emulated drive has a latency of its own.
+                weir_server::make_cold(&backing)?;
+                None
+            }
         };
         let mut options = StartOptions::new(data_root.join("data"), home.path().join("server"));
         options.variables = bench.plan.variables_of(cell);
