@@ -166,7 +166,7 @@ impl Storage {
         lines.push(format!("what this proves: {}", self.proven()));
         lines.push(
             "what it cannot prove: what this device really does when its power is cut. Only cutting it can; \
-             without --path, `weir crash-test` does that to an emulated drive with the same rules"
+             `weir crash-test --drive` does that to an emulated drive with the same rules"
                 .to_owned(),
         );
         lines
