@@ -301,8 +301,8 @@ mod tests {
     /// What is never torn on a file system whose extents begin at multiples of `extent_unit`.
     fn proven(file_system_atomic: Option<u32>, extent_unit: u32, direct: bool) -> Proof {
         let storage = Storage {
-            extent_unit,
             direct,
+            extent_unit,
             ..storage(file_system_atomic, 16_384)
         };
         storage.proof()

@@ -25,3 +25,38 @@ pub fn make_cold(directory: &Path) -> Result<(), ServerError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::IoSliceMut;
+
+    use rustix::io::{Errno, ReadWriteFlags, preadv2};
+
+    use super::*;
+
+    /// What a read finds without waiting for the storage.
+    fn cached(file: &File) -> Result<usize, Errno> {
+        let mut buffer = [0; 4096];
+        preadv2(
+            file,
+            &mut [IoSliceMut::new(&mut buffer)],
+            0,
+            ReadWriteFlags::NOWAIT,
+        )
+    }
+
+    #[test]
+    fn what_is_on_the_medium_has_to_be_read_again() {
+        // Beside the test program: a temporary directory may be in memory, where nothing can be dropped.
+        let program = std::env::current_exe().unwrap();
+        let directory = tempfile::tempdir_in(program.parent().unwrap()).unwrap();
+        let path = directory.path().join("sub/t.ibd");
+        fs::create_dir(path.parent().unwrap()).unwrap();
+        fs::write(&path, [7; 1 << 20]).unwrap();
+        let file = File::open(&path).unwrap();
+        file.sync_all().unwrap();
+        assert_eq!(cached(&file), Ok(4096));
+        make_cold(directory.path()).unwrap();
+        assert_eq!(cached(&file), Err(Errno::AGAIN));
+    }
+}
