@@ -10,10 +10,11 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, StatxFlags, major, minor, statx};
+use rustix::fs::{AtFlags, StatxFlags, major, minor, statfs, statx};
 use serde::Serialize;
 use weir_model::Bytes;
 use weir_process::PathError;
+use weir_server::Proof;
 
 use crate::error::CrashError;
 
@@ -21,6 +22,9 @@ pub use nvme::{Nvme, NvmeIdentity};
 
 /// The server's page, which must never be torn.
 const PAGE: u32 = 16 * 1024;
+
+/// `include/uapi/linux/magic.h`.
+const EXT4: u64 = 0xef53;
 
 /// `include/uapi/linux/stat.h`; rustix reads the answer and has no name for the question.
 const STATX_WRITE_ATOMIC: u32 = 0x0001_0000;
@@ -37,6 +41,9 @@ pub struct Storage {
     /// Largest write that the file system promises never to tear when asked with `RWF_ATOMIC`,
     /// bytes; `None`: no such promise.
     pub file_system_atomic: Option<u32>,
+    /// All extents of files begin and end at multiples of this, as far as is known, bytes: what is aligned
+    /// and no larger lies in one piece on the device.
+    pub extent_unit: u32,
     /// The block device below, where there is one.
     pub device: Option<BlockDevice>,
 }
@@ -83,13 +90,41 @@ impl Storage {
         let told = statx(rustix::fs::CWD, file, AtFlags::empty(), wanted);
         let told = told.map_err(|error| PathError::on("look at", path)(error.into()))?;
         let some = |value: u32| (value > 0).then_some(value);
+        let kind = statfs(path).map_err(|error| PathError::on("look at", path)(error.into()))?;
+        // What ext4 promises is never more than its unit of allocation: a block, with bigalloc a cluster
+        // (ext4_atomic_write_init, fs/ext4/super.c). XFS looks for an aligned extent at each write.
+        let extent_unit = match (kind.f_type.cast_unsigned(), told.stx_atomic_write_unit_max) {
+            (EXT4, promised @ 1..) => promised,
+            _ => u32::try_from(kind.f_bsize).unwrap_or(0),
+        };
         Ok(Self {
             path: path.to_owned(),
             direct: is_direct,
             direct_alignment: some(told.stx_dio_offset_align),
             file_system_atomic: some(told.stx_atomic_write_unit_max),
+            extent_unit,
             device: BlockDevice::of(folder.dev()),
         })
+    }
+
+    /// What it proves of the pages of a server that does not ask for untorn writes, which is every one
+    /// today. File system and device have to promise them, extents may not begin within a page, and without
+    /// `O_DIRECT` the kernel cuts writes as it likes.
+    pub fn proof(&self) -> Proof {
+        let device = self.device.as_ref();
+        let kernel = device.and_then(|device| device.atomic_write_max);
+        let promised = self.file_system_atomic.zip(kernel);
+        let whole = promised.map_or(0, |(file_system, device)| {
+            file_system.min(device).min(self.extent_unit)
+        });
+        let alone = device.map_or(0, BlockDevice::largest_whole);
+        match (self.direct, whole, alone) {
+            (_, 0, 0) | (false, _, 0) => Proof::None,
+            (is_direct, whole, alone) => Proof::Storage {
+                largest: Bytes(if is_direct { whole.into() } else { 0 }),
+                device: Bytes(alone),
+            },
+        }
     }
 
     /// Whether the file system promises that a page is never torn.
@@ -131,14 +166,17 @@ impl Storage {
         lines.push(format!("what this proves: {}", self.proven()));
         lines.push(
             "what it cannot prove: what this device really does when its power is cut. Only cutting it can; \
-             without --path, `weir crash-test` does that to an emulated drive with the same rules"
+             `weir crash-test --drive` does that to an emulated drive with the same rules"
                 .to_owned(),
         );
         lines
     }
 
     fn proven(&self) -> &'static str {
-        if self.promises_whole_pages() {
+        if matches!(self.proof(), Proof::Storage { largest, .. } if largest.0 >= PAGE.into()) {
+            "file system and device promise pages of 16 KiB untorn, and no page lies across two extents; a \
+             promise is no power cut"
+        } else if self.promises_whole_pages() {
             "the system promises pages of 16 KiB untorn, for writes that ask for it (RWF_ATOMIC); a server that \
              does not ask gets no promise, and a promise is no power cut"
         } else if self.device_promises_whole_pages() {
@@ -249,25 +287,69 @@ mod tests {
             direct: true,
             direct_alignment: None,
             file_system_atomic,
+            extent_unit: 4096,
             device: Some(BlockDevice {
                 name: "nvme0n1".to_owned(),
                 physical_block: Some(4096),
-                atomic_write_max: None,
+                atomic_write_max: Some(device_atomic as u32),
                 volatile_cache: None,
                 nvme: Some(Nvme::Identified(identity)),
             }),
         }
     }
 
+    /// What is never torn on a file system whose extents begin at multiples of `extent_unit`.
+    fn proven(file_system_atomic: Option<u32>, extent_unit: u32, direct: bool) -> Proof {
+        let storage = Storage {
+            direct,
+            extent_unit,
+            ..storage(file_system_atomic, 16_384)
+        };
+        storage.proof()
+    }
+
+    #[test]
+    fn a_server_that_asks_for_nothing_needs_file_system_and_device_and_whole_extents() {
+        let storage = |largest| Proof::Storage {
+            largest: Bytes(largest),
+            device: Bytes(16_384),
+        };
+        assert_eq!(proven(Some(16_384), 16_384, true), storage(16_384));
+        // XFS with small blocks makes larger writes untorn by copying, for those that ask.
+        assert_eq!(proven(Some(65_536), 4096, true), storage(4096));
+        assert_eq!(proven(None, 16_384, true), storage(0));
+        assert_eq!(proven(Some(16_384), 16_384, false), storage(0));
+        let none = Storage {
+            device: None,
+            ..self::storage(Some(16_384), 0)
+        };
+        assert_eq!(none.proof(), Proof::None);
+    }
+
     #[test]
     fn a_promise_counts_from_a_page_on_and_the_devices_alone_is_not_enough() {
-        for (file_system, device, words) in [
-            (None, 4096, "nothing here promises"),
-            (Some(4096), 4096, "nothing here promises"),
-            (None, 16_384, "Keep the doublewrite buffer on"),
-            (Some(16_384), 16_384, "the system promises pages of 16 KiB"),
+        for (file_system, extent_unit, device, words) in [
+            (None, 4096, 4096, "nothing here promises"),
+            (Some(4096), 4096, 4096, "nothing here promises"),
+            (None, 4096, 16_384, "Keep the doublewrite buffer on"),
+            (
+                Some(16_384),
+                4096,
+                16_384,
+                "a server that does not ask gets no promise",
+            ),
+            (
+                Some(16_384),
+                16_384,
+                16_384,
+                "no page lies across two extents",
+            ),
         ] {
-            let lines = storage(file_system, device).lines();
+            let storage = Storage {
+                extent_unit,
+                ..storage(file_system, device)
+            };
+            let lines = storage.lines();
             let proven = lines
                 .iter()
                 .find(|line| line.starts_with("what this proves"));

@@ -7,6 +7,7 @@
 mod buffer_pool;
 mod file_io;
 mod innodb_metrics;
+mod login;
 mod ping;
 mod replica;
 mod replication;
@@ -22,6 +23,7 @@ use weir_model::Endpoint;
 use crate::parts::{Part, Parts};
 use crate::{Probe, ProbeError, Readings};
 
+use login::Login;
 pub use replica::ReplicaProbe;
 pub(crate) use status::variables_of;
 
@@ -32,8 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Reads a server's counters over a connection of its own.
 #[derive(Debug)]
 pub struct ServerProbe {
-    endpoint: Endpoint,
-    connection: Option<Conn>,
+    login: Login,
     parts: Parts<Conn>,
 }
 
@@ -50,20 +51,9 @@ impl ServerProbe {
             Box::new(replication::Replication::default()),
         ];
         Self {
-            endpoint,
-            connection: None,
+            login: Login::new(endpoint),
             parts: Parts::new(parts),
         }
-    }
-
-    fn read(&mut self, readings: &mut Readings) -> Result<(), ProbeError> {
-        if self.connection.is_none() {
-            let new = weir_control::connect(&self.endpoint, PATIENCE);
-            self.connection = Some(new.map_err(ProbeError::server)?);
-        }
-        let connection = self.connection.as_mut();
-        let connection = connection.expect("invariant: it was just connected");
-        self.parts.read(connection, readings, is_refused)
     }
 }
 
@@ -73,12 +63,9 @@ impl Probe for ServerProbe {
     }
 
     fn sample(&mut self, readings: &mut Readings) -> Result<(), ProbeError> {
-        let read = self.read(readings);
-        if read.is_err() {
-            // An answer that comes after all would be taken for the next one's.
-            self.connection = None;
-        }
-        read
+        let parts = &mut self.parts;
+        self.login
+            .read(|connection| parts.read(connection, readings, is_refused))
     }
 }
 

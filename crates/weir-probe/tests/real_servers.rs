@@ -30,6 +30,15 @@ fn read(probe: &mut dyn Probe) -> BTreeMap<String, f64> {
     named.collect()
 }
 
+/// Samples until `is_seen`, a minute at most.
+fn wait_until(probe: &mut dyn Probe, what: &str, is_seen: impl Fn(&BTreeMap<String, f64>) -> bool) {
+    let began = Instant::now();
+    while !is_seen(&read(probe)) {
+        assert!(began.elapsed() < Duration::from_mins(1), "not seen: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 /// What the flavour does not tell.
 fn absent(flavor: Flavor) -> &'static [Metric] {
     match flavor {
@@ -73,7 +82,6 @@ fn a_server_is_seen_whole() {
         assert!(grown("status.rows_updated") >= 1.0);
         assert!(grown("status.rows_deleted") >= 1.0);
         assert!(grown("status.rows_inserted") < 100.0);
-        assert!(grown("status.redo_lsn_bytes") > 0.0);
         assert!(grown("status.pool_read_requests") > 0.0);
         // The three statements and the probe's own: not more than one a table.
         assert!((4.0..12.0).contains(&grown("status.questions")));
@@ -81,6 +89,9 @@ fn a_server_is_seen_whole() {
             assert!(grown("file.writes[redo]") > 0.0 && grown("file.sync_time_s[redo]") > 0.0);
             assert!(after.contains_key("wait.time_s[io/file]"), "{after:?}");
         }
+        // A thread of MySQL's brings it up to date, some time after the change.
+        let redo = "status.redo_lsn_bytes";
+        wait_until(&mut probe, redo, |seen| seen[redo] > before[redo]);
     }
 }
 
@@ -104,9 +115,8 @@ fn waits_for_row_locks_and_deadlocks_are_seen() {
             two.query_drop("UPDATE t SET b = 6 WHERE a = 2").unwrap();
             two.query_drop("UPDATE t SET b = 6 WHERE a = 1").is_err()
         });
-        while read(&mut probe)["status.row_lock_waiting"] < 1.0 {
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        let waiting = "status.row_lock_waiting";
+        wait_until(&mut probe, waiting, |seen| seen[waiting] >= 1.0);
         let failed = one.query_drop("UPDATE t SET b = 5 WHERE a = 2").is_err();
         one.query_drop("COMMIT").unwrap();
         assert!(
@@ -243,17 +253,11 @@ fn the_lag_of_a_replica_is_seen(flavor: Flavor, replication: Replication) {
     let mut holder = testing::connect(&replica.endpoint());
     holder.query_drop("LOCK TABLES t READ").unwrap();
     primary.query_drop("INSERT INTO t VALUES (1)").unwrap();
-    let began = Instant::now();
-    while read(&mut probe)["replication.lag_s[replica 1]"] < 2.0 {
-        assert!(began.elapsed() < limit, "no lag is seen");
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    let lag = "replication.lag_s[replica 1]";
+    wait_until(&mut probe, "a lag", |seen| seen[lag] >= 2.0);
     holder.query_drop("UNLOCK TABLES").unwrap();
     weir_server::wait_until_caught_up(flavor, &from, &to, limit).unwrap();
-    while read(&mut probe)["replication.lag_s[replica 1]"] > 0.0 {
-        assert!(began.elapsed() < limit, "the lag stays");
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    wait_until(&mut probe, "no lag", |seen| seen[lag] <= 0.0);
     // How far behind a replica is that does not run, nobody knows.
     let stop = match flavor {
         Flavor::Mysql => "STOP REPLICA",

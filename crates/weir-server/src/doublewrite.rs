@@ -2,8 +2,8 @@
 //!
 //! The rules are those that Alibaba Cloud publishes for its write optimisation: off only where the
 //! storage writes pages whole, a switch is a restart, a replica is not switched off while its primary
-//! is on (it would be ahead of what it is to replace), and new replicas and restores inherit. Here the
-//! storage has to prove itself, or a crash test has to have been made.
+//! is on (it would be ahead of what it is to replace), and new replicas and restores inherit. Here file
+//! system and device have to promise whole pages together, or a crash test has to have been made.
 
 use std::path::{Path, PathBuf};
 
@@ -25,10 +25,13 @@ const FLUSH_METHOD: &str = "innodb_flush_method";
 pub enum Proof {
     /// Nothing says so.
     None,
-    /// The storage below the data directory never tears writes of up to this size.
+    /// What the storage below the data directory says of itself.
     Storage {
-        /// Largest untorn write.
+        /// Largest write that it never tears, all of it together; 0: none.
         largest: Bytes,
+        /// Largest write that the device never tears if it reaches it in one piece. That proves nothing: the
+        /// file system may cut a page.
+        device: Bytes,
     },
     /// A crash test of this setting held.
     CrashTest {
@@ -44,7 +47,7 @@ impl Proof {
     fn covers(&self, page: Bytes) -> bool {
         match self {
             Self::None => false,
-            Self::Storage { largest } => *largest >= page,
+            Self::Storage { largest, .. } => *largest >= page,
             Self::CrashTest { states, .. } => *states > 0,
         }
     }
@@ -94,7 +97,11 @@ pub fn check_switch(
         return Ok(());
     }
     let why = match proof {
-        Proof::Storage { largest } => {
+        Proof::Storage { device, .. } if *device >= page => format!(
+            "the device writes {device} whole, but the file system does not promise that a page of {page} \
+             reaches it in one piece"
+        ),
+        Proof::Storage { largest, .. } if largest.0 > 0 => {
             format!("the storage writes {largest} whole, the server's pages are {page}")
         }
         _ => format!("nothing proves that the storage writes pages of {page} whole"),
@@ -226,13 +233,23 @@ mod tests {
             states: 300,
             drive: "intel-p4610".to_owned(),
         };
-        let storage = |largest| Proof::Storage {
+        let storage = |largest, device| Proof::Storage {
             largest: Bytes(largest),
+            device: Bytes(device),
         };
         assert!(off(&held, None).is_ok());
-        assert!(off(&storage(16_384), None).is_ok());
-        for none in [Proof::None, storage(4096)] {
+        assert!(off(&storage(16_384, 16_384), None).is_ok());
+        for (none, why) in [
+            (Proof::None, "nothing proves"),
+            (storage(0, 4096), "nothing proves"),
+            (storage(4096, 4096), "the storage writes 4K whole"),
+            (
+                storage(4096, 65_536),
+                "the device writes 64K whole, but the file system",
+            ),
+        ] {
             let error = off(&none, None).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
             assert!(error.contains("--verdict FILE"), "{error}");
             assert_eq!(error.lines().count(), 1);
         }
@@ -240,7 +257,10 @@ mod tests {
 
     #[test]
     fn a_replica_is_never_less_safe_than_its_primary() {
-        let storage = Proof::Storage { largest: PAGE };
+        let storage = Proof::Storage {
+            largest: PAGE,
+            device: PAGE,
+        };
         let error = off(&storage, Some(true)).unwrap_err().to_string();
         assert!(error.contains("primary `other` has it on"), "{error}");
         assert!(off(&storage, Some(false)).is_ok());

@@ -23,7 +23,9 @@ pub enum ServerError {
         prefix: PathBuf,
     },
     /// A path that is not a server.
-    #[error("cannot use `{path}` as a server ({why}); name a mysqld or mariadbd")]
+    #[error(
+        "cannot use `{path}` as a server ({why}); name mysql, mariadb, or the path of a mysqld"
+    )]
     NotAServer {
         /// The path.
         path: PathBuf,
@@ -148,7 +150,9 @@ pub enum ServerError {
         length_max: usize,
     },
     /// It runs, and should not.
-    #[error("the instance `{name}` runs already (process {pid})")]
+    #[error(
+        "the instance `{name}` runs already (process {pid}); `weir server down {name}` stops it"
+    )]
     InstanceRuns {
         /// Its name.
         name: String,
@@ -308,7 +312,10 @@ pub enum ServerError {
         available: Bytes,
     },
     /// No such snapshot.
-    #[error("no snapshot `{name}`{}", did_you_mean(.suggestion.as_deref()))]
+    #[error(
+        "no snapshot `{name}`{}; `weir server snapshot list` shows them",
+        did_you_mean(.suggestion.as_deref())
+    )]
     NoSnapshot {
         /// What was asked for.
         name: String,

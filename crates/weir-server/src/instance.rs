@@ -276,6 +276,16 @@ fn check_port(port: u16) -> Result<(), ServerError> {
     }
 }
 
+/// The variables with which a server listens on `port` of the loopback, and nowhere else.
+pub fn loopback_variables(port: u16) -> [(String, String); 3] {
+    [
+        ("skip_networking", "OFF".to_owned()),
+        ("bind_address", "127.0.0.1".to_owned()),
+        ("port", port.to_string()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+}
+
 /// A port of the loopback that is free now.
 pub fn free_port() -> Result<u16, ServerError> {
     let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());

@@ -42,14 +42,16 @@ pub use error::ServerError;
 pub use find::{ServerBinary, choose, find};
 pub use given::GivenServer;
 pub use initialise::initialise;
-pub use instance::{DataSource, Instance, InstanceInfo, InstanceState, Instances, free_port};
+pub use instance::{
+    DataSource, Instance, InstanceInfo, InstanceState, Instances, free_port, loopback_variables,
+};
 pub use pool::PoolState;
 pub use private_server::{Life, PrivateServer, StartOptions};
 pub use replication::{Role, attach, replication_variables, wait_until_caught_up};
 pub use session::Session;
 pub use snapshot::{
     SnapshotHold, SnapshotInfo, SnapshotKey, Snapshots, cache_directory, check_space,
-    copy_directory, space_available, space_occupied,
+    copy_directory, make_cold, space_available, space_occupied,
 };
 pub use state::state_directory;
 pub use variables::{check_variables, known_variables, translate};

@@ -5,6 +5,7 @@
 //! shared lock on the cache, and tidying up needs that alone. Several weir processes may therefore
 //! share one cache. When it grows beyond its limit, the least recently used snapshots go first.
 
+mod cold;
 mod copy;
 mod hold;
 mod key;
@@ -18,6 +19,7 @@ use std::time::SystemTime;
 
 use weir_model::{Bytes, nearest};
 
+pub use cold::make_cold;
 pub use copy::copy_directory;
 pub use hold::SnapshotHold;
 pub use key::SnapshotKey;

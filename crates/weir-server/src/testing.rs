@@ -4,7 +4,6 @@
 //! snapshot in the user's cache directory.
 
 use std::collections::BTreeMap;
-use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -14,7 +13,8 @@ use weir_model::{Address, Endpoint, Flavor, Replication};
 
 use crate::{
     PrivateServer, Role, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions, attach,
-    cache_directory, choose, find, forget_identity, free_port, initialise, replication_variables,
+    cache_directory, choose, find, forget_identity, free_port, initialise, loopback_variables,
+    replication_variables,
 };
 
 /// Starts a small server of `flavor` on empty data.
@@ -50,17 +50,10 @@ pub fn start_with(flavor: Flavor, variables: &[(&str, &str)]) -> (PrivateServer,
 /// # Panics
 /// As [`start`].
 pub fn start_on_tcp(flavor: Flavor, variables: &[(&str, &str)]) -> (PrivateServer, TempDir, u16) {
-    let port = TcpListener::bind("127.0.0.1:0")
-        .and_then(|listener| listener.local_addr())
-        .expect("invariant: the loopback has free ports")
-        .port();
-    let text = port.to_string();
-    let mut all = vec![
-        ("skip_networking", "OFF"),
-        ("bind_address", "127.0.0.1"),
-        ("port", text.as_str()),
-    ];
-    all.extend_from_slice(variables);
+    let port = free_port().unwrap_or_else(|error| panic!("{error}"));
+    let listening = loopback_variables(port);
+    let listening = listening.iter().map(|(name, value)| (&**name, &**value));
+    let all: Vec<_> = listening.chain(variables.iter().copied()).collect();
     let (server, directory) = start_with(flavor, &all);
     (server, directory, port)
 }
@@ -90,15 +83,9 @@ pub fn start_replicated(flavor: Flavor, replication: Replication, count: u32) ->
         forget_identity(&options.data_dir).unwrap_or_else(|error| panic!("{error}"));
         let more = replication_variables(&binary, role, replication);
         options.variables.extend(more);
-        if let Some(port) = port {
-            let listening = [
-                ("skip_networking", "OFF".to_owned()),
-                ("bind_address", "127.0.0.1".to_owned()),
-                ("port", port.to_string()),
-            ];
-            let listening = listening.map(|(name, value)| (name.to_owned(), value));
-            options.variables.extend(listening);
-        }
+        options
+            .variables
+            .extend(port.into_iter().flat_map(loopback_variables));
         PrivateServer::start(&binary, &options).unwrap_or_else(|error| panic!("{error}"))
     };
     let port = free_port().unwrap_or_else(|error| panic!("{error}"));

@@ -3,11 +3,14 @@
 // The lint's exception for tests does not reach their helper functions.
 #![allow(clippy::unwrap_used)]
 
+use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 use std::time::Duration;
 
 use mysql::prelude::Queryable;
+use rustix::fs::{FallocateFlags, fallocate};
 use weir_model::{Bytes, Flavor};
 use weir_server::{
     PrivateServer, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions, check_space,
@@ -104,14 +107,14 @@ fn a_restore_to_a_disk_that_is_too_small_says_so_and_leaves_nothing() {
     };
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
-    std::fs::create_dir(&data).unwrap();
-    std::fs::write(data.join("ibdata1"), vec![1; 3 << 20]).unwrap();
+    fs::create_dir(&data).unwrap();
+    fs::write(data.join("ibdata1"), vec![1; 3 << 20]).unwrap();
     let binary = testing::binary(Flavor::Mariadb);
     let cache = Snapshots::open(&directory.path().join("cache")).unwrap();
     cache.store(&key(&binary), &data).unwrap();
     let error = cache.restore(&key(&binary), disk.0.path()).unwrap_err();
     assert!(error.to_string().contains("3M needed, 1M free"), "{error}");
-    assert_eq!(std::fs::read_dir(disk.0.path()).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(disk.0.path()).unwrap().count(), 0);
 }
 
 /// There is space when the copy begins, and none before it ends: whoever else writes there.
@@ -124,9 +127,9 @@ fn a_disk_that_fills_during_a_restore_is_named_and_nothing_stays() {
     };
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
-    std::fs::create_dir(&data).unwrap();
+    fs::create_dir(&data).unwrap();
     for number in 0..8 {
-        std::fs::write(data.join(format!("t{number}.ibd")), vec![1; 64 << 10]).unwrap();
+        fs::write(data.join(format!("t{number}.ibd")), vec![1; 64 << 10]).unwrap();
     }
     let binary = testing::binary(Flavor::Mariadb);
     let cache = Snapshots::open(&directory.path().join("cache")).unwrap();
@@ -137,9 +140,49 @@ fn a_disk_that_fills_during_a_restore_is_named_and_nothing_stays() {
         words.contains("No space left") && words.lines().count() == 1,
         "{words}"
     );
-    assert_eq!(std::fs::read_dir(disk.0.path()).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(disk.0.path()).unwrap().count(), 0);
     // The cache is as it was.
     let elsewhere = directory.path().join("elsewhere");
     cache.restore(&key(&binary), &elsewhere).unwrap();
-    assert_eq!(std::fs::read_dir(elsewhere).unwrap().count(), 8);
+    assert_eq!(fs::read_dir(elsewhere).unwrap().count(), 8);
+}
+
+/// Somebody else takes the space that there was when the copy began.
+#[test]
+fn a_disk_that_somebody_fills_during_a_restore_is_named_and_nothing_of_it_stays() {
+    const FILE: u64 = 16 << 20;
+    // As large as the data and half a file more.
+    let Some(disk) = TinyDisk::mount("size=264m") else {
+        eprintln!("SKIPPED: only root may mount a small file system");
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    fs::create_dir(&data).unwrap();
+    for number in 0..16 {
+        fs::write(data.join(format!("t{number}.ibd")), vec![1; FILE as usize]).unwrap();
+    }
+    let cache = Snapshots::open(&directory.path().join("cache")).unwrap();
+    let key = key(&testing::binary(Flavor::Mariadb));
+    cache.store(&key, &data).unwrap();
+    let target = disk.0.path().join("data");
+    let error = thread::scope(|scope| {
+        scope.spawn(|| {
+            let has_begun = || fs::read_dir(&target).is_ok_and(|mut files| files.next().is_some());
+            while !has_begun() {
+                thread::yield_now();
+            }
+            let filler = File::create(disk.0.path().join("somebody's")).unwrap();
+            fallocate(&filler, FallocateFlags::empty(), 0, FILE).unwrap();
+        });
+        cache.restore(&key, &target).unwrap_err()
+    });
+    let words = error.to_string();
+    assert!(words.contains("No space left"), "{words}");
+    assert!(
+        words.contains(".ibd") && words.lines().count() == 1,
+        "{words}"
+    );
+    let left: Vec<_> = fs::read_dir(&target).into_iter().flatten().collect();
+    assert!(left.is_empty(), "{left:?}");
 }

@@ -23,15 +23,20 @@ pub(crate) fn stop_flag() -> anyhow::Result<&'static AtomicBool> {
 
 /// As [`stop_flag`], for a command that leaves nothing behind: a second signal ends it at once, also
 /// while it waits for a server that does not answer.
+pub(crate) fn stop_flag_then_exit() -> anyhow::Result<&'static AtomicBool> {
+    on_signal(|| {
+        if STOP.swap(true, Ordering::SeqCst) {
+            exit();
+        }
+    })?;
+    Ok(&STOP)
+}
+
+/// Ends the program where nothing has been started.
 #[allow(
     clippy::exit,
     reason = "whoever should return may be the one that waits"
 )]
-pub(crate) fn stop_flag_then_exit() -> anyhow::Result<&'static AtomicBool> {
-    on_signal(|| {
-        if STOP.swap(true, Ordering::SeqCst) {
-            std::process::exit(STOPPED.into());
-        }
-    })?;
-    Ok(&STOP)
+pub(crate) fn exit() -> ! {
+    std::process::exit(STOPPED.into())
 }

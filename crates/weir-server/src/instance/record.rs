@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use weir_model::{Flavor, Limits, Replication, ServerVersion};
 use weir_process::PathError;
 
+use super::loopback_variables;
 use crate::data_directory::write_private;
 use crate::replication::{Role, replication_variables};
 use crate::{ServerBinary, ServerError};
@@ -90,12 +91,7 @@ impl Instance {
             variables.extend(replication_variables(binary, role, replication));
         }
         if let Some(port) = self.port {
-            let listening = [
-                ("skip_networking", "OFF".to_owned()),
-                ("bind_address", "127.0.0.1".to_owned()),
-                ("port", port.to_string()),
-            ];
-            variables.extend(listening.map(|(name, value)| (name.to_owned(), value)));
+            variables.extend(loopback_variables(port));
         }
         variables
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use weir_load::PreparePlan;
-use weir_model::{Bytes, Cell, WorkloadName};
+use weir_model::{Bytes, Cell, DataPlan, Endpoint, WorkloadName};
 use weir_process::WorkDirectory;
 use weir_server::{PrivateServer, SnapshotHold, SnapshotKey, Snapshots, StartOptions};
 
@@ -17,13 +17,13 @@ use super::place;
 use crate::{Event, StudyError};
 
 /// Seed of the rows. Fixed: studies with the same workload and size share their snapshot.
-pub(super) const DATA_SEED: u64 = 1;
+const DATA_SEED: u64 = 1;
 
 /// Memory for loading: pages that stay in the pool are written once.
 const LOADING_POOL: &str = "1G";
 
 /// Connections that load in parallel, at most one a table.
-pub(super) const LOADING_THREADS: u32 = 4;
+const LOADING_THREADS: u32 = 4;
 
 /// Raised when the loader makes other rows than before, so that old snapshots are not used.
 const DATA_FORMAT: u32 = 3;
@@ -151,12 +151,29 @@ fn load(
     let Some(server) = unless_stopped(started)? else {
         return Ok(None);
     };
+    let what = "loading the data";
+    if make_tables(data, server.endpoint(), what, stop, on_event)?.is_none() {
+        return Ok(None);
+    }
+    server.stop(Duration::from_mins(5))?;
+    snapshots.store(key, &data_dir)?;
+    Ok(Some(()))
+}
+
+/// Makes the tables of `data` that are missing at `endpoint`, as part of `what`; `None` if stopped.
+pub(super) fn make_tables(
+    data: &DataPlan,
+    endpoint: Endpoint,
+    what: &str,
+    stop: &AtomicBool,
+    on_event: &mut dyn FnMut(&Event<'_>),
+) -> Result<Option<()>, StudyError> {
     let plan = PreparePlan {
         tables: data.tables,
         rows: data.rows,
         threads: LOADING_THREADS,
         seed: DATA_SEED,
-        ..PreparePlan::new(server.endpoint(), data.workload)
+        ..PreparePlan::new(endpoint, data.workload)
     };
     let loaded = weir_load::prepare(&plan, stop, &mut |rows_done, rows_total| {
         on_event(&Event::Loading {
@@ -168,12 +185,10 @@ fn load(
         return Ok(None);
     }
     loaded.map_err(|source| StudyError::Load {
-        run: "loading the data".to_owned(),
+        run: what.to_owned(),
         source: Box::new(source),
         server: String::new(),
     })?;
-    server.stop(Duration::from_mins(5))?;
-    snapshots.store(key, &data_dir)?;
     Ok(Some(()))
 }
 

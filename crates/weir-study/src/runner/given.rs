@@ -1,15 +1,14 @@
 //! The servers that the user gives: opened before anything is spent, and their tables.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
-use weir_load::PreparePlan;
 use weir_model::{Bytes, Cell, Plan, ServerUrl};
 use weir_server::GivenServer;
 
 use super::RunOptions;
 use super::bench::Bench;
-use super::data::{DATA_SEED, LOADING_THREADS};
+use super::data::make_tables;
 use crate::{Event, StudyError};
 
 /// Logs in to all of them, and checks that the study asks nothing of them that is not theirs to give.
@@ -62,27 +61,10 @@ pub(super) fn load(
     on_event: &mut dyn FnMut(&Event<'_>),
 ) -> Result<Option<Bytes>, StudyError> {
     let data = bench.plan.data_of(cell);
-    let plan = PreparePlan {
-        tables: data.tables,
-        rows: data.rows,
-        threads: LOADING_THREADS,
-        seed: DATA_SEED,
-        ..PreparePlan::new(server.endpoint.clone(), data.workload)
-    };
-    let loaded = weir_load::prepare(&plan, stop, &mut |rows_done, rows_total| {
-        on_event(&Event::Loading {
-            rows_done,
-            rows_total,
-        });
-    });
-    if stop.load(Ordering::Relaxed) {
+    let what = format!("the tables of `{}`", server.url);
+    if make_tables(data, server.endpoint.clone(), &what, stop, on_event)?.is_none() {
         return Ok(None);
     }
-    loaded.map_err(|source| StudyError::Load {
-        run: format!("the tables of `{}`", server.url),
-        source: Box::new(source),
-        server: String::new(),
-    })?;
     let size = server.tables_size()?;
     on_event(&Event::DataReady {
         size,

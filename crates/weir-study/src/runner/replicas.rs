@@ -27,12 +27,7 @@ pub(super) fn prepare_primary(
     }
     let port = weir_server::free_port()?;
     take_part(bench, cell, Role::Primary, options);
-    let listening = [
-        ("skip_networking", "OFF".to_owned()),
-        ("bind_address", "127.0.0.1".to_owned()),
-        ("port", port.to_string()),
-    ];
-    let listening = listening.map(|(name, value)| (name.to_owned(), value));
+    let listening = weir_server::loopback_variables(port);
     options.variables.extend(listening);
     Ok(Some(port))
 }

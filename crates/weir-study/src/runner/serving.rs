@@ -63,14 +63,16 @@ impl Serving {
         data.snapshots.restore(&data.key, &backing.join("data"))?;
         let mut data_root = backing.clone();
         let mut commands = Vec::new();
-        let drive = match bench.drives.of_cell(cell) {
-            Some(drive) => {
-                data_root = home.path().join("drive");
-                let options = mount_options(bench, cell, drive, backing, data_root.clone());
-                commands.push(commands::mount(&options));
-                Some(DriveProcess::mount(&bench.options.weir, &options)?)
-            }
-            None => None,
+        let drive = if let Some(drive) = bench.drives.of_cell(cell) {
+            data_root = home.path().join("drive");
+            let options = mount_options(bench, cell, drive, backing, data_root.clone());
+            commands.push(commands::mount(&options));
+            Some(DriveProcess::mount(&bench.options.weir, &options)?)
+        } else {
+            // What restoring left in the host's cache would hide reads, and is outside of a limit of the
+            // server's memory. An emulated drive has a latency of its own.
+            weir_server::make_cold(&backing)?;
+            None
         };
         let mut options = StartOptions::new(data_root.join("data"), home.path().join("server"));
         options.variables = bench.plan.variables_of(cell);

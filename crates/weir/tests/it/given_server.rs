@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
+use rustix::termios::LocalModes;
 use serde_json::Value;
 use tempfile::TempDir;
 use weir_model::{Address, Endpoint, Flavor};
@@ -12,6 +13,7 @@ use weir_server::{PrivateServer, testing};
 
 use crate::harness::{Output, Weir, World, signal, wait_until};
 use crate::server::crash_test;
+use crate::window::Window;
 
 const PASSWORD: &str = "the-users-own-password";
 
@@ -58,6 +60,7 @@ impl Users {
             let path = world.write(file, &text);
             fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
         }
+        world.write("asks.cnf", "[client]\nuser = app\n");
         Self {
             server,
             _directory: directory,
@@ -312,6 +315,34 @@ fn doublewrite_is_the_owners_to_switch(flavor: Flavor) {
     );
     assert_eq!(users.value("innodb_doublewrite"), "ON");
     assert!(!told.contains(PASSWORD));
+    the_password_is_asked_for_and_not_shown(&users);
+}
+
+/// On a terminal, which is given back as it was, also after Ctrl-C.
+fn the_password_is_asked_for_and_not_shown(users: &Users) {
+    let url = users.url("asks.cnf");
+    let command = ["server", "doublewrite", "status", &url, "--ask-password"];
+    for (keys, code, shown) in [
+        (format!("{PASSWORD}\n"), 0, "innodb_doublewrite = ON"),
+        ("not-the-password\n".to_owned(), 1, "Access denied"),
+        ("half a pass\x03".to_owned(), 130, "Password: "),
+    ] {
+        let mut window = Window::open(&users.world, &command);
+        let shows = |window: &Window| window.settings().local_modes.contains(LocalModes::ECHO);
+        let before = format!("{:?}", window.settings());
+        assert!(shows(&window));
+        wait_until("the password is asked for", || {
+            window.text().contains("Password: ") && !shows(&window)
+        });
+        window.types(&keys);
+        let status = window.child.wait().unwrap();
+        assert_eq!(status.code(), Some(code), "{}", window.text());
+        wait_until("the last words are shown", || window.text().contains(shown));
+        let text = window.text();
+        let typed = keys.trim_end_matches(['\n', '\x03']);
+        assert!(!text.contains(typed) && !text.contains(PASSWORD), "{text}");
+        assert_eq!(format!("{:?}", window.settings()), before);
+    }
 }
 
 #[test]

@@ -22,3 +22,4 @@ mod search;
 mod server;
 mod shipped_files;
 mod terminal;
+mod window;

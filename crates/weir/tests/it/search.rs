@@ -120,3 +120,35 @@ fn ctrl_c_ends_a_warm_up_until_steady() {
     assert_eq!(output.code, Some(130), "{}{}", output.stdout, output.stderr);
     world.assert_nothing_left();
 }
+
+/// Connections to sockets of this test's.
+fn connections(world: &World) -> usize {
+    let table = fs::read_to_string("/proc/net/unix").unwrap();
+    let connected = |line: &&str| line.split_ascii_whitespace().nth(5) == Some("03");
+    let runtime = world.runtime.path().to_str().unwrap();
+    let home = world.home.path().to_str().unwrap();
+    table
+        .lines()
+        .filter(connected)
+        .filter(|line| line.contains(runtime) || line.contains(home))
+        .count()
+}
+
+#[test]
+fn ctrl_c_ends_a_study_while_it_connects() {
+    for flavor in FLAVORS {
+        let world = World::new();
+        let study = quick_study(flavor, "[factors]\ndrive = [\"intel-p4610\"]").replace(
+            "warmup = \"1s\"",
+            "warmup = { at_least = \"60s\", at_most = \"60s\" }",
+        );
+        let many = study.replace("threads = 2\n", "threads = 900\n");
+        assert_ne!(study, many);
+        let child = run(&world, &many).spawn();
+        wait_until("it connects", || connections(&world) > 20);
+        crate::harness::signal(child.id(), "INT");
+        let output = Output::from(child.wait_with_output().unwrap());
+        assert_eq!(output.code, Some(130), "{}{}", output.stdout, output.stderr);
+        world.assert_nothing_left();
+    }
+}

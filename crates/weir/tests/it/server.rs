@@ -285,7 +285,7 @@ fn doublewrite_is_a_managed_switch(flavor: &str) {
     let planned = ["doublewrite", "off", "shop", "--verdict", verdict, "--plan"];
     let planned = servers.weir(&planned).succeeds().stdout;
     assert!(
-        planned.contains("nothing was done") && planned.contains("connections end"),
+        planned.contains("nothing was done") && planned.contains("connections that end"),
         "{planned}"
     );
     servers

@@ -69,8 +69,8 @@ fn cost(target: &Target, restart: &RestartCost) -> String {
         Target::Given(_) => "or loaded, with innodb_buffer_pool_dump_at_shutdown",
     };
     format!(
-        "a switch is a restart: {} connections end, {} of dirty pages are written first, {} of the \
-         buffer pool are read again ({pool})",
+        "a switch is a restart; connections that end: {}, dirty pages written first: {}, buffer pool read \
+         again: {} ({pool})",
         restart.connections, restart.write_bytes, restart.reread_bytes
     )
 }

@@ -30,8 +30,20 @@ pub(super) fn execute(arguments: &PoolArguments) -> anyhow::Result<()> {
             "pages_dirty": pool.pages_dirty,
         }));
     }
+    let done = [
+        (arguments.dump, "its pages are written down"),
+        (arguments.resize.is_some(), "its size is changed"),
+        (
+            arguments.load,
+            "the pages that were written down are loaded",
+        ),
+    ];
+    for (_, what) in done.iter().filter(|(is_done, _)| *is_done) {
+        output::line(format_args!("{}: {what}", arguments.name))?;
+    }
     output::line(format_args!(
-        "buffer pool {}: {} of data, {} of it not yet written",
+        "{}: buffer pool {}: {} of data, {} of it not yet written",
+        arguments.name,
         pool.size,
         bytes(pool.pages_data),
         bytes(pool.pages_dirty)

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use weir_crash::Storage;
-use weir_model::{Bytes, Flavor, ServerUrl};
+use weir_model::{Flavor, ServerUrl};
 use weir_server::{
     DOUBLEWRITE, GivenServer, InstanceInfo, InstanceState, Instances, Proof, Relative, Session,
     is_on,
@@ -78,18 +78,8 @@ impl Target {
 
     /// What the storage itself promises.
     pub(super) fn promise(&self) -> anyhow::Result<Proof> {
-        let Some(storage) = self.storage()? else {
-            return Ok(Proof::None);
-        };
-        let device = storage.device.and_then(|device| device.atomic_write_max);
-        // Without O_DIRECT the kernel cuts writes as it likes, whatever the storage promises.
-        let promised = storage
-            .file_system_atomic
-            .max(device)
-            .filter(|largest| *largest > 0 && storage.direct);
-        Ok(promised.map_or(Proof::None, |largest| Proof::Storage {
-            largest: Bytes(largest.into()),
-        }))
+        let storage = self.storage()?;
+        Ok(storage.map_or(Proof::None, |storage| storage.proof()))
     }
 
     /// Its primary, and its replicas as far as they are known.
