@@ -72,9 +72,19 @@ impl DriveAbility {
     /// The same drive with its throughput scaled by `scale`; latencies are never scaled.
     #[must_use]
     pub fn at_scale(&self, scale: Scale) -> Self {
+        self.faster(scale.factor())
+    }
+
+    /// The drive of which this is the one at `scale`.
+    #[must_use]
+    pub fn whole(&self, scale: Scale) -> Self {
+        self.faster(1.0 / scale.factor())
+    }
+
+    fn faster(&self, times: f64) -> Self {
         Self {
-            operation_s: self.operation_s.map(|seconds| seconds / scale.factor()),
-            sequential_s_per_byte: self.sequential_s_per_byte / scale.factor(),
+            operation_s: self.operation_s.map(|seconds| seconds / times),
+            sequential_s_per_byte: self.sequential_s_per_byte / times,
             ..self.clone()
         }
     }

@@ -16,6 +16,7 @@ mod evaluate;
 mod event;
 mod file;
 mod foresight;
+mod full_size;
 mod levels;
 mod measured;
 mod order;
@@ -38,6 +39,7 @@ pub use evaluate::{RESULT_FILE, evaluate, read_result};
 pub use event::Event;
 pub use file::StudyFile;
 pub use foresight::prospects;
+pub use full_size::full_size;
 pub use progress::{
     FinishedRun, Limits, PROGRESS_FILE, Progress, ProgressFile, RunInProgress, Second, Step,
 };

@@ -49,7 +49,7 @@ const WORKLOAD_OPTIONS: [&str; 19] = [
 ];
 
 /// Sizes that shrink with the data, so that their ratios to the data stay.
-const SCALED_VARIABLES: [&str; 3] = [
+pub(crate) const SCALED_VARIABLES: [&str; 3] = [
     "innodb_buffer_pool_size",
     "innodb_redo_log_capacity",
     "innodb_log_file_size",

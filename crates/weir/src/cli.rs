@@ -143,6 +143,12 @@ pub(crate) struct PredictArguments {
     /// Connections; by default the first cell's
     #[arg(long, value_name = "N", value_delimiter = ',')]
     pub(crate) threads: Vec<u32>,
+    /// Ask about the study at its full size: all rows, whole drives, pools times as large
+    #[arg(long, conflicts_with = "verify")]
+    pub(crate) full_size: bool,
+    /// Cores of the host that is asked about; by default those of the result's host
+    #[arg(long, value_name = "N", conflicts_with = "verify", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) cores: Option<u32>,
     /// What a year brings when the data grow by so many percent a month
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) growth: Option<f64>,

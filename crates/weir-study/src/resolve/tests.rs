@@ -58,6 +58,14 @@ fn a_study_becomes_a_full_factorial_in_blocks() {
     assert_eq!(plan.data.rows, 10_000);
     assert_eq!(plan.server.variables["innodb_buffer_pool_size"], "85899346");
     assert_eq!(plan.server.variables["innodb_flush_method"], "O_DIRECT");
+    let full = crate::full_size(&plan);
+    assert_eq!(full.data.rows, 1_000_000);
+    assert_eq!(full.data.drive_scale, weir_model::Scale::FULL);
+    // 8 GiB but for what rounding took.
+    let pool: u64 = full.server.variables["innodb_buffer_pool_size"]
+        .parse()
+        .unwrap();
+    assert!(pool.abs_diff(8 << 30) < 100, "{pool}");
 }
 
 #[test]

@@ -5,6 +5,8 @@ mod growth;
 mod surface;
 mod verify;
 
+use std::collections::BTreeSet;
+
 use anyhow::bail;
 use weir_model::{Bytes, Flavor, Plan, StudyResult};
 use weir_predict::{Popularity, TableSet, popularity_of};
@@ -55,6 +57,7 @@ struct Subject {
     pool_today: Bytes,
 }
 
+const POOL: &str = "innodb_buffer_pool_size";
 /// The servers' default.
 const POOL_DEFAULT: Bytes = Bytes(128 << 20);
 
@@ -70,13 +73,9 @@ impl Subject {
         let data_bytes = popularity.pages() * weir_predict::PAGE_BYTES;
         let pools = match &arguments.pool {
             Some(text) => pools(text)?,
-            None => SHARES
-                .iter()
-                .map(|share| Bytes((data_bytes * share / 1_048_576.0).ceil() as u64 * 1_048_576))
-                .collect(),
+            None => default_pools(plan, data_bytes)?,
         };
-        let name = "innodb_buffer_pool_size";
-        let written = cell.variables.get(name).or(plan.server.variables.get(name));
+        let written = cell.variables.get(POOL).or(plan.server.variables.get(POOL));
         Ok(Self {
             popularity,
             data_bytes,
@@ -90,6 +89,21 @@ impl Subject {
     fn frames(&self, pool: Bytes) -> f64 {
         self.popularity.frames(pool, self.flavor)
     }
+}
+
+/// The plan's own pools if it has several, else shares of the data.
+fn default_pools(plan: &Plan, data_bytes: f64) -> anyhow::Result<Vec<Bytes>> {
+    let own = plan
+        .cells
+        .iter()
+        .filter_map(|cell| cell.variables.get(POOL));
+    let own: BTreeSet<Bytes> = own.map(|size| size.parse()).collect::<Result<_, _>>()?;
+    if own.len() > 1 {
+        return Ok(own.into_iter().collect());
+    }
+    let shares = SHARES.iter();
+    let pages = shares.map(|share| data_bytes * share / weir_predict::PAGE_BYTES);
+    Ok(pages.map(whole_mebibytes).collect())
 }
 
 /// `1G..64G`, or `1G,2G,3G`.
@@ -139,8 +153,13 @@ fn misses(plan: &Plan, arguments: &PredictArguments) -> anyhow::Result<()> {
 }
 
 fn throughput(result: &StudyResult, arguments: &PredictArguments) -> anyhow::Result<()> {
-    let subject = Subject::of(&result.plan, arguments)?;
-    let calibrated = Calibrated::of(result, &subject, &arguments.drive, &arguments.threads)?;
+    let mut subject = Subject::of(&result.plan, arguments)?;
+    let mut calibrated = Calibrated::of(result, &subject, &arguments.drive, &arguments.threads)?;
+    if arguments.full_size {
+        subject = Subject::of(&weir_study::full_size(&result.plan), arguments)?;
+        calibrated = calibrated.at_full_size(&result.plan, &subject);
+    }
+    let calibrated = calibrated.on_cores(arguments.cores);
     let surface = surface::Surface::of(&calibrated, &subject, arguments.growth)?;
     if arguments.json {
         return output::line(serde_json::to_string_pretty(&surface)?);

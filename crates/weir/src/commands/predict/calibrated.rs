@@ -1,7 +1,7 @@
 //! The model of a result's workload, calibrated by its runs, and the drives that are asked about.
 
 use weir_drive::profiles;
-use weir_model::{DriveProfile, Scale, StudyResult};
+use weir_model::{Bytes, DriveProfile, Plan, RunResult, Scale, StudyResult};
 use weir_predict::{Calibration, DriveAbility, Place, System};
 
 use super::Subject;
@@ -15,6 +15,29 @@ pub(super) struct Calibrated {
     pub(super) drives: Vec<(DriveProfile, DriveAbility)>,
     /// Numbers of connections.
     pub(super) threads: Vec<u32>,
+    /// The result's own runs.
+    runs: Vec<Measured>,
+}
+
+/// A run in the terms of a prediction.
+struct Measured {
+    drive: String,
+    pool: Bytes,
+    connections: u32,
+    transactions_per_s: f64,
+}
+
+impl Measured {
+    /// `None` for a run on the host's own storage.
+    fn of(plan: &Plan, run: &RunResult) -> Option<Self> {
+        let cell = plan.cells.get(run.record.cell)?;
+        Some(Self {
+            drive: cell.drive_name()?,
+            pool: run.variables.get("innodb_buffer_pool_size")?.parse().ok()?,
+            connections: cell.threads,
+            transactions_per_s: run.record.transactions_per_s,
+        })
+    }
 }
 
 impl Calibrated {
@@ -28,19 +51,21 @@ impl Calibrated {
     ) -> anyhow::Result<Self> {
         let plan = &result.plan;
         let scale = plan.data.drive_scale;
-        let ability = |profile: &DriveProfile| -> anyhow::Result<DriveAbility> {
-            Ok(DriveAbility::of(profile, 1.0)?.at_scale(scale))
-        };
+        let ability = |profile: &DriveProfile| DriveAbility::of(profile, 1.0);
         let drives = asked_for(result, drives)?.into_iter();
         let drives = drives.map(|profile| {
             let found = ability(&profile)?;
             Ok((profile, found))
         });
-        let drives = drives.collect::<anyhow::Result<Vec<_>>>()?;
+        let mut drives = drives.collect::<anyhow::Result<Vec<_>>>()?;
         let measured = match first_drive(result) {
             Some(profile) => ability(profile)?,
             None => drives[0].1.clone(),
         };
+        let measured = measured.at_scale(scale);
+        for (_, drive) in &mut drives {
+            *drive = drive.at_scale(scale);
+        }
         let calibration = Calibration::of(result, &subject.popularity, &measured)?;
         let first = plan.cells.first().map_or(1, |cell| cell.threads);
         Ok(Self {
@@ -53,11 +78,47 @@ impl Calibrated {
             calibration,
             scale,
             drives,
+            runs: result
+                .runs
+                .iter()
+                .filter_map(|run| Measured::of(plan, run))
+                .collect(),
             threads: match threads {
                 [] => vec![first],
                 threads => threads.to_vec(),
             },
         })
+    }
+
+    /// The same at the study's full size, which is `subject`'s: its own runs say nothing there.
+    pub(super) fn at_full_size(mut self, plan: &Plan, subject: &Subject) -> Self {
+        self.system.popularity = subject.popularity.clone();
+        self.system.writes.redo_capacity_bytes /= plan.data.data_scale.factor();
+        for (_, drive) in &mut self.drives {
+            *drive = drive.whole(self.scale);
+        }
+        self.scale = Scale::FULL;
+        self.runs.clear();
+        self
+    }
+
+    /// The same on a host with other cores.
+    pub(super) fn on_cores(mut self, cores: Option<u32>) -> Self {
+        if let Some(cores) = cores {
+            self.system.demands.cores = cores;
+            self.runs.clear();
+        }
+        self
+    }
+
+    /// Transactions per second of the result's runs of a place, on average.
+    pub(super) fn measured(&self, drive: &str, pool: Bytes, connections: u32) -> Option<f64> {
+        let there = self
+            .runs
+            .iter()
+            .filter(|run| run.drive == drive && run.pool == pool && run.connections == connections);
+        let per_s: Vec<f64> = there.map(|run| run.transactions_per_s).collect();
+        (!per_s.is_empty()).then(|| per_s.iter().sum::<f64>() / per_s.len() as f64)
     }
 
     /// `drive` with so many connections.

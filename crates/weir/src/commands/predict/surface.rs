@@ -13,18 +13,6 @@ use super::calibrated::Calibrated;
 use super::growth::Growth;
 use super::{Subject, whole_mebibytes};
 
-/// Columns of a drive's table; of all drives but the first there is one more.
-const HEADER: [&str; 8] = [
-    "pool",
-    "of data",
-    "misses",
-    "reads/tx",
-    "tx/s",
-    "mean ms",
-    "p99 ms",
-    "limited by",
-];
-
 /// Transactions of a simulation: enough for a 99th percentile.
 const SIMULATED: u64 = 20_000;
 /// Capacity of a simulated drive; its fill is a share, so that a small one does.
@@ -68,6 +56,8 @@ impl Misses {
 #[derive(Debug, Serialize)]
 pub(super) struct Surface {
     calibration: Calibration,
+    /// Cores of the host that is asked about.
+    cores: u32,
     drive_scale: Scale,
     parts: Vec<Part>,
 }
@@ -92,6 +82,8 @@ struct Point {
     #[serde(flatten)]
     prediction: Prediction,
     latency_us_p99: Option<f64>,
+    /// What the result's own runs of this place did, on average.
+    measured_transactions_per_s: Option<f64>,
     /// The pool that does the same on the first drive; `None` where none does, and on that drive.
     equivalent_pool_bytes: Option<u64>,
 }
@@ -120,6 +112,7 @@ impl Surface {
         }
         Ok(Self {
             calibration: calibrated.calibration.clone(),
+            cores: calibrated.system.demands.cores,
             drive_scale: calibrated.scale,
             parts,
         })
@@ -135,7 +128,7 @@ impl Surface {
         let mut lines = vec![format!(
             "{} cores; a transaction takes {:.3} ms of processor time and {:.1} us more for each page \
              read, and waits {:.3} ms for neither (measured, up to {} connections)",
-            demands.cores,
+            self.cores,
             demands.cpu_s * 1e3,
             demands.cpu_s_per_miss * 1e6,
             demands.wait_s * 1e3,
@@ -163,11 +156,19 @@ impl Part {
     }
 
     pub(super) fn table(&self) -> String {
-        let worth = self.beside.iter().map(|first| format!("pool on {first}"));
-        let header: Vec<String> = HEADER.map(str::to_owned).into_iter().chain(worth).collect();
-        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        let worth = self.beside.as_ref();
+        let worth = worth.map(|first| format!("pool on {first}"));
+        let mut header = vec!["pool", "of data", "misses", "reads/tx", "tx/s"];
+        header.extend(self.has_measured().then_some("measured"));
+        header.extend(["mean ms", "p99 ms", "limited by"]);
+        header.extend(worth.as_deref());
         let rows: Vec<_> = self.points.iter().map(|point| point.row(self)).collect();
         table(&header, &rows)
+    }
+
+    fn has_measured(&self) -> bool {
+        let mut points = self.points.iter();
+        points.any(|point| point.measured_transactions_per_s.is_some())
     }
 
     /// What becomes of it as the data grow, if that was asked.
@@ -207,10 +208,16 @@ impl Point {
             format!("{:.4}", found.miss_ratio),
             format!("{:.3}", found.reads),
             format!("{:.0}", found.transactions_per_s),
+        ];
+        if part.has_measured() {
+            let measured = self.measured_transactions_per_s;
+            row.push(measured.map_or_else(|| "-".to_owned(), |per_s| format!("{per_s:.0}")));
+        }
+        row.extend([
             format!("{:.2}", found.response_s * 1e3),
             p99.map_or_else(|| "-".to_owned(), |us| format!("{:.2}", us / 1e3)),
             format!("{}{list}", found.limit.as_str()),
-        ];
+        ]);
         if part.beside.is_some() {
             let pool = self.equivalent_pool_bytes;
             row.push(pool.map_or_else(|| "none".to_owned(), |pool| Bytes(pool).to_string()));
@@ -272,6 +279,11 @@ impl Asked<'_> {
             pool_bytes: pool.0,
             share_of_data: pool.0 as f64 / self.subject.data_bytes,
             latency_us_p99: self.latency_us_p99(&prediction),
+            measured_transactions_per_s: self.calibrated.measured(
+                &self.drive.name,
+                pool,
+                prediction.connections,
+            ),
             equivalent_pool_bytes: equivalent
                 .map(|pages| whole_mebibytes(pages + self.subject.popularity.upper_pages()).0),
             prediction,

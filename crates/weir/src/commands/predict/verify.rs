@@ -12,13 +12,12 @@ use weir_predict::{Prediction, cliffs};
 use weir_report::table;
 use weir_study::{RunOptions, StudyError};
 
-use super::Subject;
 use super::calibrated::Calibrated;
+use super::{POOL, Subject};
 use crate::cli::PredictArguments;
 use crate::commands::{given_server, run, study_file};
 use crate::{Outcome, interrupt, output};
 
-const POOL: &str = "innodb_buffer_pool_size";
 /// A pool in which all pages fit, in pages that are used.
 const ALL_FIT: f64 = 1.2;
 /// The most places that are run.

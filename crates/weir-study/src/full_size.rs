@@ -1,0 +1,45 @@
+//! A scaled plan, back at the size of its study.
+
+use std::collections::BTreeMap;
+
+use weir_model::{Bytes, DataPlan, Plan, Scale};
+
+use crate::target::SCALED_VARIABLES;
+
+/// The plan with all rows, with the sizes that belong to the data, and with whole drives: not to be run here,
+/// but to be predicted.
+#[must_use]
+pub fn full_size(plan: &Plan) -> Plan {
+    let mut full = plan.clone();
+    let scale = plan.data.data_scale;
+    enlarge_data(&mut full.data);
+    enlarge(&mut full.server.variables, scale);
+    for cell in &mut full.cells {
+        enlarge(&mut cell.variables, scale);
+        if let Some(data) = &mut cell.data {
+            enlarge_data(data);
+        }
+    }
+    full
+}
+
+fn enlarge_data(data: &mut DataPlan) {
+    data.rows = unscaled(data.rows, data.data_scale);
+    data.data_scale = Scale::FULL;
+    data.drive_scale = Scale::FULL;
+}
+
+fn enlarge(variables: &mut BTreeMap<String, String>, scale: Scale) {
+    for name in SCALED_VARIABLES {
+        let Some(value) = variables.get_mut(name) else {
+            continue;
+        };
+        if let Ok(size) = value.parse::<Bytes>() {
+            *value = unscaled(size.0, scale).to_string();
+        }
+    }
+}
+
+fn unscaled(amount: u64, scale: Scale) -> u64 {
+    (amount as f64 / scale.factor()).round() as u64
+}
