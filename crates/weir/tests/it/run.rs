@@ -429,7 +429,7 @@ fn a_value_that_the_server_refuses_is_told_in_its_own_words() {
 fn no_server_is_named_with_the_remedy() {
     fails(
         &small_study("/nowhere/mysqld"),
-        &["/nowhere/mysqld", "mysqld or mariadbd"],
+        &["/nowhere/mysqld", "mysql, mariadb, or the path of a mysqld"],
     );
 }
 
