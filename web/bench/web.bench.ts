@@ -195,8 +195,8 @@ async function measureServe(address: string): Promise<void> {
   await several("search the runs: a key stroke", () =>
     interaction(page, `const box = document.querySelector("#runs .search"); box.value = ${JSON.stringify(["ON", "threads", "p4610", "64", ""][(letter += 1) % 5])}; box.dispatchEvent(new Event("input"))`, "true"),
   );
-  let repetition = 0;
-  const run = (): string => `#run?result=large-a&cell=${repetition % 7}&repetition=${1 + (repetition += 1)}`;
+  let one = 0;
+  const run = (): string => `#run?result=large-a&cell=${(one += 1) % 200}&repetition=${1 + (one % 10)}`;
   const drawn = `document.querySelectorAll("#run .plot canvas").length > 1`;
   await several("open a run", async () => {
     await page.evaluate(`location.hash = "#runs?result=large-a"`);

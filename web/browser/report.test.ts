@@ -197,6 +197,20 @@ describe("a report", () => {
     await page.context().close();
   });
 
+  it.each(["result", "sweep"] as const)("prints %s on A4 without cutting anything off", async (name) => {
+    // 210 mm less two margins of 12 mm, at 96 dots per inch.
+    const page = await open(fixture(name), { viewport: { width: 703, height: 1000 } });
+    await page.emulateMedia({ media: "print" });
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    const cut = (): Promise<string[]> =>
+      page.evaluate(() => {
+        const beyond = [...document.querySelectorAll("main *")].filter((element) => element.getBoundingClientRect().right > innerWidth + 1);
+        return beyond.map((element) => `${element.tagName} in ${element.closest("[aria-label]")?.getAttribute("aria-label") ?? "?"}`);
+      });
+    await expect.poll(cut).toEqual([]);
+    await page.context().close();
+  });
+
   it("opens a run's page from its dot, by pointer and by keyboard, and comes back", async () => {
     const page = await open();
     const dot = page.locator("a:has(> circle.dot)").first();

@@ -1,7 +1,7 @@
 // `weir serve` in a real browser, over a real, short study on a real server.
 
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -86,7 +86,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await browser.close();
-  for (const server of servers) {
+  for (const server of servers.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)) {
     const ended = new Promise((resolve) => server.on("exit", resolve));
     server.kill("SIGTERM");
     await ended;
@@ -213,6 +213,49 @@ describe("weir serve", () => {
     await page.context().close();
   });
 
+  it("lists what it cannot read with the reason, and says when its port is taken", async () => {
+    const results = join(folder, "results");
+    const [name = ""] = readdirSync(results).filter((one) => existsSync(join(results, one, "result.sqlite")));
+    const whole = readFileSync(join(results, name, "result.sqlite"));
+    for (const [damaged, content] of [["half", whole.subarray(0, whole.length / 2)], ["rubbish", Buffer.alloc(9000, "rubbish ")], ["nothing", Buffer.alloc(0)]] as const) {
+      mkdirSync(join(results, damaged));
+      writeFileSync(join(results, damaged, "result.sqlite"), content);
+    }
+    writeFileSync(join(results, "rubbish/progress.json"), '{"version": 1, "wri');
+    const page = await open();
+    const problems = page.locator(".result .caution");
+    await expect.poll(() => problems.count(), { timeout: 20_000 }).toBe(3);
+    for (const problem of await problems.allTextContents()) {
+      expect(problem).toMatch(/^cannot read result .*\)/);
+    }
+    await page.locator(".result h3 a").first().waitFor();
+    expect((await fetch(`${address}/report/half`)).status).toBe(500);
+    expect((await fetch(`${address}/api/runs?result=${"a".repeat(100_000)}`)).status).toBe(414);
+    const second = spawnSync(weir(), ["serve", results, "--listen", new URL(address).host], { encoding: "utf8" });
+    expect(second.status).toBe(1);
+    expect(second.stderr).toMatch(/cannot listen on .*--listen\n$/);
+    await page.context().close();
+  });
+
+  it("leaves nothing running when it is killed while its study runs", { timeout: 120_000 }, async () => {
+    complaints = [];
+    const own = await serve();
+    const server = servers.at(-1);
+    const { page_secret } = (await (await fetch(`${own}/api/session`)).json()) as { page_secret: string };
+    const headers = { "x-weir-page": page_secret, "content-type": "application/json" };
+    const start = (): Promise<Response> => fetch(`${own}/api/studies/start`, { method: "POST", headers, body: '{"study":"short"}' });
+    const answers = await Promise.all([start(), start(), start()]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409]);
+    const loaded = async (): Promise<string> => (await fetch(`${own}/metrics`)).text();
+    await expect.poll(loaded, { timeout: 60_000 }).toMatch(/^weir_run_queries_per_second\{.*\} [1-9]/m);
+    const started = descendants(server?.pid ?? 0);
+    // `weir run` and its server at least.
+    expect(started.length).toBeGreaterThan(1);
+    server?.kill("SIGKILL");
+    const left = (): string[] => started.filter((pid) => existsSync(`/proc/${pid}`));
+    await expect.poll(left, { timeout: 30_000 }).toEqual([]);
+  });
+
   it("refuses foreign pages, foreign names and changes by reading", async () => {
     complaints = [];
     const stop = `${address}/api/studies/stop`;
@@ -230,6 +273,21 @@ describe("weir serve", () => {
     expect(metrics.endsWith("# EOF\n")).toBe(true);
   });
 });
+
+/** Processes that `pid` started, and those that they started. */
+function descendants(pid: number): string[] {
+  const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  const parent = (of: string): number => {
+    try {
+      // pid (name) state ppid: a name may hold anything, so what counts stands behind the last parenthesis.
+      return Number(readFileSync(`/proc/${of}/stat`, "utf8").split(") ").at(-1)?.split(" ")[1]);
+    } catch {
+      return 0; // It has ended.
+    }
+  };
+  const children = processes.filter((of) => parent(of) === pid);
+  return children.flatMap((child) => [child, ...descendants(Number(child))]);
+}
 
 /** What the command line says; exit code 3 means that a rule forbids a comparison. */
 function spawnCompare(result: string): string {

@@ -78,9 +78,21 @@ export function curvePanel(head: PanelHead, first: PanelData, options: PanelOpti
     });
     return h("span", { class: "entry" }, button, readings[series] ?? null);
   });
-  whenNear(box, draw);
-  onWidth(box, (width) => chart?.setSize({ width, height: HEIGHT }));
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => chart?.redraw(false));
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const redraw = (): void => chart?.redraw(false);
+  dark.addEventListener("change", redraw);
+  const stop = whenNear(box, draw);
+  // Charts of pages that were left would go on following the cursor and the zoom of those that are shown.
+  onWidth(
+    box,
+    (width) => chart?.setSize({ width, height: HEIGHT }),
+    () => {
+      stop();
+      dark.removeEventListener("change", redraw);
+      chart?.destroy();
+      chart = undefined;
+    },
+  );
   return {
     element: h(
       "section",

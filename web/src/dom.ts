@@ -55,11 +55,15 @@ export function fold(attributes: Attributes, title: string, content: () => reado
   return details;
 }
 
-/** Calls `draw` once, when `element` comes near the visible part of the page or is to be printed. */
-export function whenNear(element: HTMLElement, draw: () => void): void {
-  const once = (): void => {
+/** Calls `draw` once, when `element` comes near the visible part of the page or is to be printed; gives
+ * what calls that off. */
+export function whenNear(element: HTMLElement, draw: () => void): () => void {
+  const stop = (): void => {
     observer.disconnect();
     removeEventListener("beforeprint", once);
+  };
+  const once = (): void => {
+    stop();
     draw();
   };
   const observer = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && once(), {
@@ -67,6 +71,7 @@ export function whenNear(element: HTMLElement, draw: () => void): void {
   });
   observer.observe(element);
   addEventListener("beforeprint", once);
+  return stop;
 }
 
 /** Width of the longest text in pixels, at the size of the figures' labels. */
@@ -79,10 +84,15 @@ export function labelWidth(texts: readonly string[]): number {
   return Math.ceil(Math.max(0, ...texts.map((text) => context.measureText(text).width)));
 }
 
-/** Calls `draw` with the element's width in pixels: at once when it is shown, and on each change. */
-export function onWidth(element: HTMLElement, draw: (width: number) => void): void {
+/** Calls `draw` with the element's width in pixels: at once when it is shown, and on each change; `gone` when
+ * it has left the page. */
+export function onWidth(element: HTMLElement, draw: (width: number) => void, gone: () => void = () => {}): void {
   let drawn = 0;
   new ResizeObserver(() => {
+    if (!element.isConnected) {
+      gone();
+      return;
+    }
     const width = Math.floor(element.clientWidth);
     if (width > 0 && width !== drawn) {
       drawn = width;

@@ -5,7 +5,7 @@ import { count, moment } from "../format";
 import { api, reportAddress, type Summary } from "./api";
 
 /** Rows that are drawn at once; more on demand, so that thousands of results stay quick. */
-const ROWS = 100;
+const ROWS = 50;
 
 export async function history(): Promise<{ element: HTMLElement; refresh: () => Promise<void> }> {
   let results: Summary[] = [];

@@ -16,20 +16,30 @@ export async function runsView(parameters: URLSearchParams): Promise<HTMLElement
   const { title, runs } = await api.runs(result);
   const body = h("div", { class: "results" });
   let order: Order = null;
+  let shown = ROWS;
+  const more = h("button", { type: "button", class: "download" }, "Show more");
   const search = h("input", { type: "search", class: "search", placeholder: "Search combination or limiter", "aria-label": "Search runs" });
   const draw = (): void => {
     const wanted = search.value.toLowerCase();
     const found = runs.filter((run) => `${run.label} ${run.limiter}`.toLowerCase().includes(wanted));
     body.replaceChildren(
-      h("p", { class: "note", role: "status" }, found.length > SHOWN ? `${SHOWN} of ${count(found.length, "run")}` : count(found.length, "run")),
-      runTable(result, sorted(found, order).slice(0, SHOWN), order, (chosen, column) => {
+      h("p", { class: "note", role: "status" }, found.length > shown ? `${shown} of ${count(found.length, "run")}` : count(found.length, "run")),
+      runTable(result, sorted(found, order).slice(0, shown), order, (chosen, column) => {
         order = chosen;
         draw();
         body.querySelectorAll<HTMLElement>("thead button")[column]?.focus();
       }),
     );
+    more.hidden = found.length <= shown;
   };
-  search.addEventListener("input", draw);
+  search.addEventListener("input", () => {
+    shown = ROWS;
+    draw();
+  });
+  more.addEventListener("click", () => {
+    shown += 4 * ROWS;
+    draw();
+  });
   draw();
   return h(
     "section",
@@ -38,14 +48,15 @@ export async function runsView(parameters: URLSearchParams): Promise<HTMLElement
     h("p", { class: "note" }, h("a", { href: reportAddress(result) }, "Report of this result")),
     h("div", { class: "bar" }, search),
     body,
+    more,
   );
 }
 
 /** What a panel can tell apart, pixels. */
 const PANEL_WIDTH = 480;
 
-/** Rows that are drawn at once. */
-const SHOWN = 200;
+/** Rows that are drawn at once, more than a screen has room for; more on demand. */
+const ROWS = 50;
 
 type Key = "label" | "repetition" | "queries_per_s" | "latency_ms_p99" | "limiter" | "started_at";
 
