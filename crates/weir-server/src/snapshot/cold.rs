@@ -52,7 +52,7 @@ mod tests {
         let directory = tempfile::tempdir_in(program.parent().unwrap()).unwrap();
         let path = directory.path().join("sub/t.ibd");
         fs::create_dir(path.parent().unwrap()).unwrap();
-        fs::write(&path, [7; 1 << 20]).unwrap();
+        fs::write(&path, vec![7; 1 << 20]).unwrap();
         let file = File::open(&path).unwrap();
         file.sync_all().unwrap();
         assert_eq!(cached(&file), Ok(4096));
