@@ -375,6 +375,42 @@ fn doublewrite_of_mariadb_is_a_managed_switch() {
     doublewrite_is_a_managed_switch("mariadb");
 }
 
+/// Both settings are measured with the server's program and variables; the server itself goes on as it was.
+fn advise_measures_both_and_leaves_the_server_alone(flavor: &str) {
+    let servers = Servers::new();
+    let up = ["up", "shop", "--server", flavor, "--set"];
+    let before = servers.json(&[&up[..], &["innodb_buffer_pool_size=48M"]].concat());
+    let advise = ["doublewrite", "advise", "shop", "--seconds", "1", "--runs"];
+    let result = servers.json(&[&advise[..], &["1", "--rows", "2000", "--threads", "2"]].concat());
+    let mut seen: Vec<_> = result["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| {
+            assert_eq!(run["variables"]["innodb_buffer_pool_size"], "50331648");
+            run["variables"]["innodb_doublewrite"].as_str().unwrap()
+        })
+        .collect();
+    seen.sort_unstable();
+    assert_eq!(seen, ["OFF", "ON"]);
+    let after = servers.json(&["list"])[0].clone();
+    assert_eq!(pid(&before), pid(&after));
+    let value = servers.session("shop").variable("innodb_doublewrite");
+    assert_eq!(value.unwrap().as_deref(), Some("ON"));
+    let folder = Path::new(before["folder"].as_str().unwrap());
+    assert!(!folder.join("advise").exists());
+}
+
+#[test]
+fn advise_measures_both_on_mysql() {
+    advise_measures_both_and_leaves_the_server_alone("mysql");
+}
+
+#[test]
+fn advise_measures_both_on_mariadb() {
+    advise_measures_both_and_leaves_the_server_alone("mariadb");
+}
+
 /// One study with replicas, limits and the buffer pool's state as a factor.
 fn a_study_deploys_its_servers(flavor: &str) {
     let servers = Servers::new();

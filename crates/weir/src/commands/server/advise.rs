@@ -57,7 +57,8 @@ pub(super) fn execute(
     } else {
         output::text(weir_report::terminal(&outcome.result))?;
         output::line(format_args!(
-            "\nto switch: weir server doublewrite off {}; it asks for a proof that pages are not torn",
+            "\nfor a surer answer: more --runs (repeat.runs above) and --seconds (load.measure)\n\
+             to switch: weir server doublewrite off {}; it asks for a proof that pages are not torn",
             instance.name
         ))?;
     }
