@@ -46,7 +46,12 @@ pub enum StatsError {
         to: f64,
     },
     /// A question about what was not measured.
-    #[error("{value} was not measured (the range is {low} to {high}); extend the sweep")]
+    #[error(
+        "{} was not measured (the range is {} to {}); extend the sweep",
+        rounded(*value),
+        rounded(*low),
+        rounded(*high)
+    )]
     OutsideMeasured {
         /// What was asked for.
         value: f64,
@@ -71,4 +76,31 @@ pub enum StatsError {
         /// Runs per place.
         repeats: usize,
     },
+}
+
+/// With three digits, and all of those before the point.
+fn rounded(value: f64) -> String {
+    let digits = 2 - value.abs().max(f64::MIN_POSITIVE).log10().floor() as i32;
+    let text = format!("{value:.*}", digits.clamp(0, 9) as usize);
+    let whole = text.trim_end_matches('0').trim_end_matches('.');
+    if text.contains('.') {
+        whole.to_owned()
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_a_message_are_rounded() {
+        assert_eq!(rounded(4_111.893_038_530_655), "4112");
+        assert_eq!(rounded(0.012_345), "0.0123");
+        assert_eq!(
+            (rounded(128.0), rounded(1.5), rounded(0.0)),
+            ("128".into(), "1.5".into(), "0".into())
+        );
+    }
 }

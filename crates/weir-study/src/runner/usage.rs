@@ -20,6 +20,8 @@ pub(super) struct Offered {
     pub(super) statements_per_s: f64,
     /// Transactions per second that changed something, at most.
     pub(super) commits_per_s: f64,
+    /// Connections whose COMMIT was under way at the server, on average; 0 where statements commit by themselves.
+    pub(super) committing: f64,
     /// Mean latency of transactions.
     pub(super) latency_s: f64,
     /// Share of a core that the busiest reactor used, which no probe sees from outside.
@@ -30,14 +32,24 @@ impl Offered {
     pub(super) fn of(outcome: &LoadOutcome, settings: &LoadSettings, threads: u32) -> Self {
         let per_s = |count: u64| count as f64 / outcome.measured_s;
         let counts = &outcome.counts;
+        let rtt_s = settings.rtt.as_secs_f64();
+        let commits = outcome
+            .kinds
+            .iter()
+            .filter(|kind| kind.is_statement && kind.name.eq_ignore_ascii_case("commit"));
+        let committing = commits.map(|commit| {
+            let at_server_s = commit.latency.us_mean * 1e-6 - rtt_s;
+            per_s(commit.count) * at_server_s.max(0.0)
+        });
         Self {
             connections: f64::from(threads),
             has_rate: settings.rate_per_s.is_some(),
-            rtt_s: settings.rtt.as_secs_f64(),
+            rtt_s,
             measured_s: outcome.measured_s,
             transactions_per_s: per_s(counts.transactions),
             statements_per_s: per_s(counts.queries),
             commits_per_s: per_s(counts.transactions.min(counts.writes)),
+            committing: committing.sum(),
             latency_s: outcome.latency.us_mean * 1e-6,
             client_cpu: outcome.client_utilization(),
         }
@@ -166,7 +178,8 @@ fn connections(
         .into_iter()
         .flatten()
         .map(|log| log.waiting(load))
-        .reduce(|sum, log| sum + log);
+        .reduce(|sum, log| sum + log)
+        .map(|at_least| at_least.max(load.committing));
     ConnectionTime {
         all,
         busy,
@@ -296,6 +309,13 @@ mod tests {
             (used.connections.flush.unwrap() - 3.0).abs() < 1e-9,
             "{used:?}"
         );
+        // They stand behind other writes: the load engine saw them wait for longer.
+        let seen = Offered {
+            committing: 12.0,
+            ..load()
+        };
+        let used = utilization(&[], Some(&drive(FileKind::Redo, grouped)), None, &seen);
+        assert!((used.connections.flush.unwrap() - 12.0).abs() < 1e-9);
         // One a second: nobody waits for it.
         let lazy = FileKindStatistics {
             flushes: 10,
