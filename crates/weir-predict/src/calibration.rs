@@ -3,9 +3,10 @@
 //! Processor time is that of the server and the load engine: a real drive takes none for its
 //! emulation, and what else the host did is not the transaction's. Runs that read different numbers of pages tell what a read costs; without them it is
 //! assumed. What is left of a transaction's time when processor and drive have had theirs is its
-//! wait: round trips, locks, the load engine.
+//! wait: round trips, locks, the load engine. It is taken from the run with the shortest transactions, in
+//! which what the model does not know of a busy drive has the least part.
 
-use weir_model::{Bytes, Metric, Plan, RunResult, Series, StudyResult, metrics};
+use weir_model::{Bytes, Cell, Metric, Plan, RunResult, Series, StudyResult, metrics};
 
 use crate::residency::find_root;
 use crate::{
@@ -29,6 +30,7 @@ pub struct Calibration {
 /// A run in the terms of the model.
 #[derive(Debug, Clone, Copy)]
 struct Measured {
+    cell: usize,
     connections: u32,
     per_s: f64,
     cpu_s: f64,
@@ -39,12 +41,12 @@ struct Measured {
 }
 
 impl Calibration {
-    /// From the runs of `result`, whose first cell's workload has `popularity`; `drive` is the one
-    /// of the run with the fewest misses.
-    pub fn of(
+    /// From the runs of `result`, whose first cell's workload has `popularity`; `drive_of` knows the drive of
+    /// a cell.
+    pub fn of<'a>(
         result: &StudyResult,
         popularity: &Popularity,
-        drive: &DriveAbility,
+        drive_of: &dyn Fn(&Cell) -> &'a DriveAbility,
     ) -> Result<Self, PredictError> {
         let cores: u32 = result
             .host
@@ -66,11 +68,11 @@ impl Calibration {
         };
         let mut assumed = Vec::new();
         let (cpu_s, cpu_s_per_miss) = processor_time(&runs, cached, &mut assumed);
-        let least = |run: &&Measured| (run.connections, (run.misses * 1e6) as u64);
-        let fewest = runs.iter().min_by_key(least).unwrap_or(cached);
+        let quicker = |a: &&Measured, b: &&Measured| a.response_s().total_cmp(&b.response_s());
+        let quickest = runs.iter().min_by(quicker).unwrap_or(cached);
         let mut system = System {
             popularity: popularity.clone(),
-            writes: write_settings(result, cached.redo_bytes),
+            writes: write_settings(result, quickest.redo_bytes),
             old_blocks_time_s: old_blocks_time_s(&result.plan),
             demands: Demands {
                 cores,
@@ -80,10 +82,11 @@ impl Calibration {
                 connections_max: runs.iter().map(|run| run.connections).max().unwrap_or(1),
             },
         };
-        system.demands.wait_s = wait_s(&system, drive, fewest);
+        let drive = drive_of(&result.plan.cells[quickest.cell]);
+        system.demands.wait_s = wait_s(&system, drive, quickest);
         Ok(Self {
             demands: system.demands,
-            redo_bytes: cached.redo_bytes,
+            redo_bytes: quickest.redo_bytes,
             assumed,
         })
     }
@@ -127,6 +130,11 @@ pub fn old_blocks_time_s(plan: &Plan) -> f64 {
 }
 
 impl Measured {
+    /// Mean time of a transaction, seconds.
+    fn response_s(&self) -> f64 {
+        f64::from(self.connections) / self.per_s
+    }
+
     /// `None` for a run that lacks a figure.
     fn of(plan: &Plan, popularity: &Popularity, run: &RunResult) -> Option<Self> {
         let record = &run.record;
@@ -137,6 +145,7 @@ impl Measured {
         (per_s > 0.0).then_some(())?;
         let pool: Bytes = run.variables.get("innodb_buffer_pool_size")?.parse().ok()?;
         Some(Self {
+            cell: record.cell,
             connections: plan.cells.get(record.cell)?.threads,
             per_s,
             cpu_s: per_transaction(metrics::SERVER_CPU)? + per_transaction(metrics::CLIENT_CPU)?,
@@ -183,7 +192,7 @@ fn wait_s(system: &System, drive: &DriveAbility, run: &Measured) -> f64 {
         delay_s: network.delay_s + wait_s,
         ..network.clone()
     };
-    let response_s = f64::from(run.connections) / run.per_s;
+    let response_s = run.response_s();
     let slower = |wait_s: f64| {
         let flow = with(wait_s).flow(run.connections);
         1.0 - flow.transactions_per_s / run.per_s

@@ -1,7 +1,9 @@
 //! The model of a result's workload, calibrated by its runs, and the drives that are asked about.
 
+use std::collections::BTreeMap;
+
 use weir_drive::profiles;
-use weir_model::{Bytes, DriveProfile, Plan, RunResult, Scale, StudyResult};
+use weir_model::{Bytes, Cell, DriveProfile, Plan, RunResult, Scale, StudyResult};
 use weir_predict::{Calibration, DriveAbility, Place, System};
 
 use super::Subject;
@@ -58,15 +60,19 @@ impl Calibrated {
             Ok((profile, found))
         });
         let mut drives = drives.collect::<anyhow::Result<Vec<_>>>()?;
-        let measured = match first_drive(result) {
-            Some(profile) => ability(profile)?,
-            None => drives[0].1.clone(),
-        };
-        let measured = measured.at_scale(scale);
         for (_, drive) in &mut drives {
             *drive = drive.at_scale(scale);
         }
-        let calibration = Calibration::of(result, &subject.popularity, &measured)?;
+        let own = result.drives.iter();
+        let own = own.map(|profile| Ok((profile.name.as_str(), ability(profile)?.at_scale(scale))));
+        let own = own.collect::<anyhow::Result<BTreeMap<_, _>>>()?;
+        // Runs on the host's own storage are taken to have been on the first drive that is asked about.
+        let of_cell = |cell: &Cell| {
+            let name = cell.drive_name();
+            let known = name.and_then(|name| own.get(name.as_str()));
+            known.unwrap_or(&drives[0].1)
+        };
+        let calibration = Calibration::of(result, &subject.popularity, &of_cell)?;
         let first = plan.cells.first().map_or(1, |cell| cell.threads);
         Ok(Self {
             system: System {
@@ -113,10 +119,11 @@ impl Calibrated {
 
     /// Transactions per second of the result's runs of a place, on average.
     pub(super) fn measured(&self, drive: &str, pool: Bytes, connections: u32) -> Option<f64> {
-        let there = self
-            .runs
-            .iter()
-            .filter(|run| run.drive == drive && run.pool == pool && run.connections == connections);
+        // Servers round pools to chunks.
+        let is_alike = |other: Bytes| other.0.abs_diff(pool.0) <= pool.0 / 50;
+        let there = self.runs.iter().filter(|run| {
+            run.drive == drive && is_alike(run.pool) && run.connections == connections
+        });
         let per_s: Vec<f64> = there.map(|run| run.transactions_per_s).collect();
         (!per_s.is_empty()).then(|| per_s.iter().sum::<f64>() / per_s.len() as f64)
     }
