@@ -120,10 +120,8 @@ fn surface() -> anyhow::Result<f64> {
         },
     };
     let drives: Vec<_> = profiles::list(None)?.into_iter().take(12).collect();
-    let drives: Vec<DriveAbility> = drives
-        .iter()
-        .map(|profile| DriveAbility::of(profile, 1.0))
-        .collect::<Result<_, _>>()?;
+    let drives: Vec<_> = drives.iter().map(|profile| (profile, 1.0)).collect();
+    let drives = DriveAbility::of_each(&drives)?;
     let connections: Vec<u32> = (0..10).map(|power| 1 << power).collect();
     let mut sum = 0.0;
     for pool in 1..=50 {

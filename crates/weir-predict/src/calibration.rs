@@ -41,8 +41,8 @@ struct Measured {
 }
 
 impl Calibration {
-    /// From the runs of `result`, whose first cell's workload has `popularity`; `drive_of` knows the drive of
-    /// a cell.
+    /// From the runs of `result`, which are all of one workload, with `popularity`, on one kind of server;
+    /// `drive_of` knows the drive of a cell.
     pub fn of<'a>(
         result: &StudyResult,
         popularity: &Popularity,
@@ -94,7 +94,8 @@ impl Calibration {
 
 /// How the server of the result's first run wrote, with so much redo for a transaction.
 pub fn write_settings(result: &StudyResult, redo_bytes: f64) -> WriteSettings {
-    let said = |name: &str| Some(result.runs.first()?.variables.get(name)?.as_str());
+    let first = result.runs.first();
+    let said = |name: &str| Some(first?.variables.get(name)?.as_str());
     let is = |name: &str, wanted: &[&str]| {
         let value = said(name).unwrap_or("ON");
         wanted.iter().any(|known| value.eq_ignore_ascii_case(known))
@@ -103,9 +104,9 @@ pub fn write_settings(result: &StudyResult, redo_bytes: f64) -> WriteSettings {
     let default = Flushing::MYSQL;
     let share = |name: &str| number(name).map(|percent| percent / 100.0);
     WriteSettings {
-        redo_capacity_bytes: number("innodb_redo_log_capacity")
-            .or_else(|| number("innodb_log_file_size"))
-            .unwrap_or(100.0 * 1_048_576.0),
+        redo_capacity_bytes: first
+            .and_then(RunResult::redo_log_capacity)
+            .map_or(100.0 * 1_048_576.0, |capacity| capacity.0 as f64),
         redo_bytes,
         doublewrite: is("innodb_doublewrite", &["ON", "DETECT_AND_RECOVER"]),
         durable_commits: is("innodb_flush_log_at_trx_commit", &["ON", "1"]),
@@ -144,14 +145,15 @@ impl Measured {
         };
         (per_s > 0.0).then_some(())?;
         let pool: Bytes = run.variables.get("innodb_buffer_pool_size")?.parse().ok()?;
+        let cell = plan.cells.get(record.cell)?;
         Some(Self {
             cell: record.cell,
-            connections: plan.cells.get(record.cell)?.threads,
+            connections: cell.threads,
             per_s,
             cpu_s: per_transaction(metrics::SERVER_CPU)? + per_transaction(metrics::CLIENT_CPU)?,
             misses: per_transaction(metrics::STATUS_POOL_READS)?,
             redo_bytes: per_transaction(metrics::STATUS_REDO_WRITTEN).unwrap_or(0.0),
-            frames: popularity.frames(pool, plan.server.flavor),
+            frames: popularity.frames(pool, plan.server_of(cell).flavor),
         })
     }
 }

@@ -67,6 +67,14 @@ pub enum StudyError {
         /// The factors of the result.
         known: String,
     },
+    /// Levels that no cell has.
+    #[error("no cell with {wanted}; there are {known}")]
+    NoSuchCells {
+        /// What was asked for.
+        wanted: String,
+        /// The factors with their levels.
+        known: String,
+    },
     /// A drive cannot hold the data.
     #[error(
         "drive `{name}` holds {capacity} at data scale {scale}, less than the data ({needed}); \

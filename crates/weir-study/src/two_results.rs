@@ -18,6 +18,7 @@ use crate::compare::{contrasts, holds_at};
 use crate::estimate_ratio::{Pairing, unpaired};
 use crate::evaluate::{comparisons_of, judge, result_file};
 use crate::measured::{RunsByCell, THROUGHPUT};
+use crate::part::part_of_result;
 use crate::rules::other_questions;
 
 /// The factor that tells two results apart.
@@ -63,22 +64,12 @@ pub fn read_factor(
             known: known.into_iter().flatten().collect::<Vec<_>>().join(", "),
         });
     }
-    let mut result = judge(only(store.read_cells(&cells)?, &cells), Pairing::Repetition);
+    // What is asked of a few of a thousand combinations is judged by these few.
+    let part = part_of_result(store.read_cells(&cells)?, &cells);
+    let mut result = judge(part, Pairing::Repetition);
     let wanted = |found: &Comparison| found.factor == factor && holds_at(&found.context, at);
     result.comparisons.retain(wanted);
     Ok(result)
-}
-
-/// The result as if its plan had `cells` (ascending) only: what is asked of a few of a thousand
-/// combinations is judged by these few.
-fn only(mut result: StudyResult, cells: &[usize]) -> StudyResult {
-    for run in &mut result.runs {
-        let position = cells.binary_search(&run.record.cell);
-        run.record.cell = position.expect("invariant: only runs of these cells were read");
-    }
-    let kept = cells.iter().map(|cell| result.plan.cells[*cell].clone());
-    result.plan.cells = kept.collect();
-    result
 }
 
 /// Compares `second` (B) with `first` (A) wherever both have the same combination.

@@ -1,6 +1,8 @@
 //! `weir predict`.
 
+
 mod calibrated;
+mod chosen;
 mod growth;
 mod surface;
 mod verify;
@@ -13,7 +15,9 @@ use weir_predict::{Popularity, TableSet, popularity_of};
 use weir_report::table;
 use weir_study::Overrides;
 
+
 use self::calibrated::Calibrated;
+use self::chosen::Chosen;
 use crate::cli::PredictArguments;
 use crate::commands::study_file;
 use crate::{Outcome, output};
@@ -35,14 +39,18 @@ pub(crate) fn execute(arguments: &PredictArguments) -> anyhow::Result<Outcome> {
         };
         let text = study_file::read(&arguments.of, false)?;
         let plan = study_file::resolve(&arguments.of, &text, &overrides)?;
-        misses(&plan, arguments)?;
+        let chosen = Chosen::of(&plan, &arguments.at)?;
+        let plan = weir_study::part_of_plan(plan, &chosen.cells);
+        misses(&plan, &chosen.assumed, arguments)?;
         return Ok(Outcome::Done);
     }
     let result = weir_study::read_result(&arguments.of)?;
+    let chosen = Chosen::of(&result.plan, &arguments.at)?;
+    let result = weir_study::part_of_result(result, &chosen.cells);
     if arguments.verify.is_some() {
         return verify::execute(&result, arguments);
     }
-    throughput(&result, arguments)?;
+    throughput(&result, &chosen.assumed, arguments)?;
     Ok(Outcome::Done)
 }
 
@@ -68,7 +76,8 @@ impl Subject {
         };
         let data = plan.data_of(cell);
         let (mix, distribution) = weir_study::workload_settings(data.workload, plan.load_of(cell))?;
-        let tables = TableSet::prepared(data.workload, data.tables, data.rows, plan.server.flavor);
+        let flavor = plan.server_of(cell).flavor;
+        let tables = TableSet::prepared(data.workload, data.tables, data.rows, flavor);
         let popularity = popularity_of(data.workload, &mix, distribution, &tables)?;
         let data_bytes = popularity.pages() * weir_predict::PAGE_BYTES;
         let pools = match &arguments.pool {
@@ -80,7 +89,7 @@ impl Subject {
             popularity,
             data_bytes,
             pools,
-            flavor: plan.server.flavor,
+            flavor,
             pool_today: written.map_or(Ok(POOL_DEFAULT), |size| size.parse())?,
         })
     }
@@ -127,7 +136,7 @@ fn whole_mebibytes(pages: f64) -> Bytes {
 }
 
 /// Without a run there is no processor time and no throughput: misses only.
-fn misses(plan: &Plan, arguments: &PredictArguments) -> anyhow::Result<()> {
+fn misses(plan: &Plan, assumed: &[String], arguments: &PredictArguments) -> anyhow::Result<()> {
     let subject = Subject::of(plan, arguments)?;
     let rows: Vec<_> = subject
         .pools
@@ -146,13 +155,21 @@ fn misses(plan: &Plan, arguments: &PredictArguments) -> anyhow::Result<()> {
     let header = ["pool", "of data", "misses", "frozen", "reads/transaction"];
     let lines: Vec<_> = rows.iter().map(surface::Misses::row).collect();
     output::text(table(&header, &lines))?;
+    output::line("")?;
+    for line in assumed {
+        output::line(format_args!("assumed: {line}"))?;
+    }
     output::line(
-        "\nassumed: steady state, independent keys, leaves as full as after loading. `frozen`: if the \
+        "assumed: steady state, independent keys, leaves as full as after loading. `frozen`: if the \
          pool's old part turns over within innodb_old_blocks_time. Throughput needs a result of one run.",
     )
 }
 
-fn throughput(result: &StudyResult, arguments: &PredictArguments) -> anyhow::Result<()> {
+fn throughput(
+    result: &StudyResult,
+    assumed: &[String],
+    arguments: &PredictArguments,
+) -> anyhow::Result<()> {
     let mut subject = Subject::of(&result.plan, arguments)?;
     let mut calibrated = Calibrated::of(result, &subject, &arguments.drive, &arguments.threads)?;
     if arguments.full_size {
@@ -173,7 +190,7 @@ fn throughput(result: &StudyResult, arguments: &PredictArguments) -> anyhow::Res
             output::line(line)?;
         }
     }
-    for line in surface.assumed() {
+    for line in assumed.iter().chain(&surface.assumed()) {
         output::line(format_args!("assumed: {line}"))?;
     }
     output::line(

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use weir_drive::profiles;
-use weir_model::{Bytes, Cell, DriveProfile, Plan, RunResult, Scale, StudyResult};
+use weir_model::{
+    Bytes, Cell, Compression, DriveProfile, Plan, RunResult, Scale, StudyResult,
+};
 use weir_predict::{Calibration, DriveAbility, Place, System};
 
-use super::Subject;
+use super::{POOL, Subject};
 
 /// What predictions of a result are made from.
 pub(super) struct Calibrated {
@@ -15,27 +17,29 @@ pub(super) struct Calibrated {
     /// By how much the throughput of drives is scaled, as in the study.
     pub(super) scale: Scale,
     pub(super) drives: Vec<(DriveProfile, DriveAbility)>,
+    /// Stored bytes / written bytes of the data on a drive that compresses; 1 if none has seen them.
+    pub(super) compressed_fraction: f64,
     /// Numbers of connections.
     pub(super) threads: Vec<u32>,
     /// The result's own runs.
-    runs: Vec<Measured>,
+    runs: Vec<MeasuredPlace>,
 }
 
-/// A run in the terms of a prediction.
-struct Measured {
+/// Where a run was made, and its throughput.
+struct MeasuredPlace {
     drive: String,
     pool: Bytes,
     connections: u32,
     transactions_per_s: f64,
 }
 
-impl Measured {
+impl MeasuredPlace {
     /// `None` for a run on the host's own storage.
     fn of(plan: &Plan, run: &RunResult) -> Option<Self> {
         let cell = plan.cells.get(run.record.cell)?;
         Some(Self {
             drive: cell.drive_name()?,
-            pool: run.variables.get("innodb_buffer_pool_size")?.parse().ok()?,
+            pool: run.variables.get(POOL)?.parse().ok()?,
             connections: cell.threads,
             transactions_per_s: run.record.transactions_per_s,
         })
@@ -53,24 +57,17 @@ impl Calibrated {
     ) -> anyhow::Result<Self> {
         let plan = &result.plan;
         let scale = plan.data.drive_scale;
-        let ability = |profile: &DriveProfile| DriveAbility::of(profile, 1.0);
-        let drives = asked_for(result, drives)?.into_iter();
-        let drives = drives.map(|profile| {
-            let found = ability(&profile)?;
-            Ok((profile, found))
-        });
-        let mut drives = drives.collect::<anyhow::Result<Vec<_>>>()?;
-        for (_, drive) in &mut drives {
-            *drive = drive.at_scale(scale);
-        }
-        let own = result.drives.iter();
-        let own = own.map(|profile| Ok((profile.name.as_str(), ability(profile)?.at_scale(scale))));
-        let own = own.collect::<anyhow::Result<BTreeMap<_, _>>>()?;
+        let asked = asked_for(result, drives)?;
+        let compressed_fraction = compressed_fraction(result);
+        let abilities = abilities(asked.iter().chain(&result.drives), compressed_fraction)?;
+        let abilities: BTreeMap<_, _> = abilities
+            .into_iter()
+            .map(|ability| (ability.name.clone(), ability.at_scale(scale)))
+            .collect();
         // Runs on the host's own storage are taken to have been on the first drive that is asked about.
         let of_cell = |cell: &Cell| {
-            let name = cell.drive_name();
-            let known = name.and_then(|name| own.get(name.as_str()));
-            known.unwrap_or(&drives[0].1)
+            let known = cell.drive_name().and_then(|name| abilities.get(&name));
+            known.unwrap_or_else(|| &abilities[&asked[0].name])
         };
         let calibration = Calibration::of(result, &subject.popularity, &of_cell)?;
         let first = plan.cells.first().map_or(1, |cell| cell.threads);
@@ -83,11 +80,18 @@ impl Calibrated {
             },
             calibration,
             scale,
-            drives,
+            compressed_fraction,
             runs: result
                 .runs
                 .iter()
-                .filter_map(|run| Measured::of(plan, run))
+                .filter_map(|run| MeasuredPlace::of(plan, run))
+                .collect(),
+            drives: asked
+                .into_iter()
+                .map(|profile| {
+                    let ability = abilities[&profile.name].clone();
+                    (profile, ability)
+                })
                 .collect(),
             threads: match threads {
                 [] => vec![first],
@@ -138,16 +142,52 @@ impl Calibrated {
     }
 }
 
+/// What each of these drives can do, each asked once.
+fn abilities<'a>(
+    profiles: impl Iterator<Item = &'a DriveProfile>,
+    compressed_fraction: f64,
+) -> anyhow::Result<Vec<DriveAbility>> {
+    let by_name: BTreeMap<_, _> = profiles.map(|profile| (&profile.name, profile)).collect();
+    let drives = by_name.into_values();
+    let drives = drives.map(|profile| (profile, stored_share(profile, compressed_fraction)));
+    Ok(DriveAbility::of_each(&drives.collect::<Vec<_>>())?)
+}
+
+/// What `profile` stores of data of which a drive that compresses stores `compressed_fraction`.
+pub(super) fn stored_share(profile: &DriveProfile, compressed_fraction: f64) -> f64 {
+    match profile.compression {
+        Compression::None => 1.0,
+        Compression::Zlib4k => compressed_fraction,
+    }
+}
+
+/// How far the data compress, by the drives of the runs that do it.
+fn compressed_fraction(result: &StudyResult) -> f64 {
+    let drives = result.runs.iter().filter_map(|run| run.drive.as_deref());
+    let fractions = drives.map(|drive| drive.compressed_fraction);
+    let known: Vec<f64> = fractions
+        .filter(|fraction| *fraction > 0.0 && *fraction < 1.0)
+        .collect();
+    if known.is_empty() {
+        return 1.0;
+    }
+    known.iter().sum::<f64>() / known.len() as f64
+}
+
 /// The drive of the first cell.
 fn first_drive(result: &StudyResult) -> Option<&DriveProfile> {
     let name = result.plan.cells.first()?.drive_name()?;
     result.drives.iter().find(|drive| drive.name == name)
 }
 
-/// The drives of these names, or else that of the first cell.
+/// The drives of these names, as the study had them if it had, or else that of the first cell.
 fn asked_for(result: &StudyResult, names: &[String]) -> anyhow::Result<Vec<DriveProfile>> {
     if !names.is_empty() {
-        let found = names.iter().map(|name| profiles::load(name, None));
+        let own = |name: &String| result.drives.iter().find(|drive| drive.name == *name);
+        let found = names.iter().map(|name| match own(name) {
+            Some(drive) => Ok(drive.clone()),
+            None => profiles::load(name, None),
+        });
         return Ok(found.collect::<Result<_, _>>()?);
     }
     match first_drive(result) {

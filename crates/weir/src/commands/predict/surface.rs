@@ -9,7 +9,7 @@ use weir_predict::{
 };
 use weir_report::table;
 
-use super::calibrated::Calibrated;
+use super::calibrated::{Calibrated, stored_share};
 use super::growth::Growth;
 use super::{Subject, whole_mebibytes};
 
@@ -59,6 +59,8 @@ pub(super) struct Surface {
     /// Cores of the host that is asked about.
     cores: u32,
     drive_scale: Scale,
+    /// Stored bytes / written bytes on a drive that compresses.
+    compressed_fraction: f64,
     parts: Vec<Part>,
 }
 
@@ -114,6 +116,7 @@ impl Surface {
             calibration: calibrated.calibration.clone(),
             cores: calibrated.system.demands.cores,
             drive_scale: calibrated.scale,
+            compressed_fraction: calibrated.compressed_fraction,
             parts,
         })
     }
@@ -141,11 +144,15 @@ impl Surface {
                 self.drive_scale
             ));
         }
-        lines.push(
-            "steady state, independent keys, data that do not compress, commits in groups, no time for \
-             the drive's emulation"
-                .to_owned(),
-        );
+        let data = if self.compressed_fraction < 1.0 {
+            let percent = self.compressed_fraction * 100.0;
+            format!("data that a drive stores in {percent:.0} % of their size if it compresses")
+        } else {
+            "data that do not compress".to_owned()
+        };
+        lines.push(format!(
+            "steady state, independent keys, {data}, commits in groups, no time for the drive's emulation"
+        ));
         lines
     }
 }
@@ -304,7 +311,7 @@ impl Asked<'_> {
             redo_bytes: writes.redo_bytes,
             durable_commits: writes.durable_commits,
             data_pages: SIMULATED_BYTES / 4 / 16_384,
-            compressed_fraction: 1.0,
+            compressed_fraction: stored_share(self.profile, self.calibrated.compressed_fraction),
             transactions: SIMULATED,
             seed: 1,
         };
