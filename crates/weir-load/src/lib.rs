@@ -52,4 +52,4 @@ pub use prepare::prepare;
 pub use prewarm::prewarm;
 pub use reactor::ReactorKind;
 pub use statistics::{Fairness, Interval, KindLatency, LoadOutcome, OpenLoop, Outage, Totals};
-pub use workload::{Distribution, KeyStream, Mix, Workload};
+pub use workload::{Distribution, KeyStream, Mix, STATEMENTS_PER_TABLE_MAX, Workload};

@@ -25,6 +25,7 @@ mod text;
 pub use choice::Workload;
 pub use distribution::{Distribution, KeyStream};
 pub use mix::Mix;
+pub use oltp::STATEMENTS_PER_TABLE_MAX;
 
 pub(crate) use bulk::BulkText;
 pub(crate) use distribution::Keys;

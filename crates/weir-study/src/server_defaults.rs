@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use weir_load::STATEMENTS_PER_TABLE_MAX;
 use weir_model::{Flavor, Plan};
-
-/// Prepared statements of one workload per table and connection, at most.
-const STATEMENTS_PER_TABLE: u64 = 10;
 
 /// Adds the defaults to `plan`: shared ones once, those of a flavour where that is served. A server that
 /// the user gives is left as it is.
@@ -60,7 +58,7 @@ fn add_shared(variables: &mut BTreeMap<String, String>, threads: u32, tables: u3
     default("innodb_buffer_pool_dump_at_shutdown", "OFF".to_owned());
     // The load, the probes and somebody who looks on.
     default("max_connections", (threads + 20).max(151).to_string());
-    let statements = u64::from(threads) * u64::from(tables) * STATEMENTS_PER_TABLE;
+    let statements = u64::from(threads) * u64::from(tables) * STATEMENTS_PER_TABLE_MAX;
     default(
         "max_prepared_stmt_count",
         statements.clamp(16_382, 4_194_304).to_string(),

@@ -18,6 +18,8 @@ use crate::plan::LoadPlan;
 
 /// Most parameters of a prepared statement: the protocol counts them in 16 bits.
 const PARAMETERS_MAX: u32 = 65_535;
+/// Statements of one workload that a connection prepares for each table, at most.
+pub const STATEMENTS_PER_TABLE_MAX: u64 = 12;
 /// The slot of the row that a statement is about.
 const KEY: usize = 0;
 

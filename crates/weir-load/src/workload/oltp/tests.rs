@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::Workload;
+use crate::driver::Statements;
 use crate::workload::testing::nowhere;
 
 fn plan(workload: &str, mix: Mix) -> LoadPlan {
@@ -79,6 +80,19 @@ fn an_insert_restores_the_row_that_was_just_deleted_on_one_table() {
         .collect();
     assert_eq!(chosen, [(true, 1), (false, 0), (false, 1), (false, 0)]);
     assert!(script.transactions[0].is_explicit);
+}
+
+#[test]
+fn no_workload_prepares_more_than_a_server_is_made_ready_for() {
+    const TABLES: u32 = 3;
+    for workload in WorkloadName::ALL {
+        let script = script_of(workload.as_str(), Mix::default()).unwrap();
+        let prepared = Statements::count(&script);
+        assert!(
+            prepared <= STATEMENTS_PER_TABLE_MAX * u64::from(TABLES),
+            "{workload}: {prepared}"
+        );
+    }
 }
 
 #[test]
