@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Analysis, Comparison, DriveProfile, DriveStatistics, Finding, Flavor, Gap, Limiter, Metric,
+    Analysis, Bytes, Comparison, DriveProfile, DriveStatistics, Finding, Flavor, Gap, Limiter, Metric,
     MetricKind, Plan, Series, ServerVersion, Utilization,
 };
 
@@ -143,8 +143,9 @@ pub struct RunResult {
     pub variables: Arc<BTreeMap<String, String>>,
     /// Variables that the load left different: name -> value after.
     pub variables_changed: BTreeMap<String, String>,
-    /// What the drive counted during the measurement; `None` without a drive.
-    pub drive: Option<DriveStatistics>,
+    /// What the drive counted during the measurement; `None` without a drive. Shared: a result is compared
+    /// without copying it.
+    pub drive: Option<Arc<DriveStatistics>>,
     /// Every command of the run, in order: the mount, the server, the load; without secrets.
     pub commands: Vec<String>,
     /// The end of the server's error log when the run was over; empty in results of schemas that did
@@ -157,6 +158,22 @@ pub struct RunResult {
 }
 
 impl RunResult {
+    /// Variables that say the size of the redo log: MySQL from 8.0.30 on has one capacity, others have files.
+    pub const REDO_LOG_VARIABLES: [&str; 3] = [
+        "innodb_redo_log_capacity",
+        "innodb_log_file_size",
+        "innodb_log_files_in_group",
+    ];
+
+    /// Capacity of the redo log, by whichever of these variables the server has.
+    pub fn redo_log_capacity(&self) -> Option<Bytes> {
+        let [capacity, file_size, files] = Self::REDO_LOG_VARIABLES
+            .map(|name| self.variables.get(name)?.parse::<Bytes>().ok());
+        // MariaDB has one file and no variable for their number.
+        let of_files = || Some(Bytes(file_size?.0 * files.map_or(1, |files| files.0)));
+        capacity.or_else(of_files)
+    }
+
     /// A counter's rate per second or a gauge's mean during the measurement, which begins at time 0;
     /// the sum over the instances of a metric that has several. `None` where too little was sampled.
     #[must_use]

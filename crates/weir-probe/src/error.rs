@@ -41,7 +41,7 @@ pub enum ProbeError {
     #[error("the drive gives no statistics (unmounted?)")]
     Drive,
     /// The reading took so long that nobody can say when it was true.
-    #[error("the reading took {took:?}, longer than the {interval:?} between samples")]
+    #[error("the reading took {:.2} s, longer than the {:.2} s between samples", took.as_secs_f64(), interval.as_secs_f64())]
     Late {
         /// How long it took.
         took: Duration,

@@ -55,6 +55,8 @@ pub(crate) const SCALED_VARIABLES: [&str; 3] = [
     "innodb_log_file_size",
 ];
 
+const MEBIBYTE: u64 = 1 << 20;
+
 /// The word for a load without a rate.
 const CLOSED_LOOP: &str = "closed";
 
@@ -274,5 +276,9 @@ pub(crate) fn scaled(variable: &str, value: &str, scale: Scale) -> Result<String
         return Ok(value.to_owned());
     }
     let size = Bytes::from_str(value).map_err(|why| why.to_string())?;
-    Ok(scale.apply(size.0).to_string())
+    let size = scale.apply(size.0);
+    let is_pool = variable == SCALED_VARIABLES[0];
+    // MySQL rounds a log to whole mebibytes and MariaDB to 4 KiB: they should have the same.
+    let whole = if is_pool { size } else { size.div_ceil(MEBIBYTE) * MEBIBYTE };
+    Ok(whole.to_string())
 }

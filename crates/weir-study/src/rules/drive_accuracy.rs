@@ -22,7 +22,7 @@ pub(super) const RULE: Rule = Rule {
 fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
     let drives = || {
         let runs = evidence.runs_of(comparison);
-        runs.filter_map(|run| Some((run, run.drive.as_ref()?)))
+        runs.filter_map(|run| Some((run, run.drive.as_deref()?)))
     };
     let label = |run: &RunResult| evidence.cell(run.record.cell).label();
     let (run, slowest) =

@@ -28,14 +28,20 @@ pub(super) const RULE: Rule = Rule {
     ..Rule::NONE
 };
 
-/// Variables that the server derives from the size of the buffer pool.
-const DERIVED_FROM_THE_POOL: [&str; 6] = [
-    "innodb_buffer_pool_chunk_size",
-    "innodb_buffer_pool_instances",
-    "innodb_buffer_pool_size_auto_min",
-    "innodb_buffer_pool_size_max",
-    "innodb_lru_scan_depth",
-    "innodb_page_cleaners",
+/// Variables with those that the server derives from them.
+const DERIVED: [(&str, &[&str]); 2] = [
+    (
+        "innodb_buffer_pool_size",
+        &[
+            "innodb_buffer_pool_chunk_size",
+            "innodb_buffer_pool_instances",
+            "innodb_buffer_pool_size_auto_min",
+            "innodb_buffer_pool_size_max",
+            "innodb_lru_scan_depth",
+            "innodb_page_cleaners",
+        ],
+    ),
+    ("innodb_io_capacity", &["innodb_io_capacity_max"]),
 ];
 
 /// The setting that is another server program: its version's defaults come with it.
@@ -45,14 +51,20 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
     let baseline = evidence.first_run(comparison.baseline_cell)?;
     let level = evidence.first_run(comparison.level_cell)?;
     let declared = evidence.declared(comparison);
-    let pool_varies = declared.contains("innodb_buffer_pool_size");
+    let is_derived = |name: &str| {
+        let mut varying = DERIVED.iter().filter(|(from, _)| declared.contains(*from));
+        varying.any(|(_, derived)| derived.contains(&name))
+    };
     let program_varies = PROGRAM.iter().any(|name| declared.contains(*name));
+    // Each program has its own name for it.
+    let same_log = baseline.redo_log_capacity() == level.redo_log_capacity();
     let set = &evidence.result.plan.server.variables;
     let undeclared: Vec<_> = differing_variables(baseline, level)
         .into_iter()
         .filter(|name| !declared.contains(*name) && is_setting(name))
-        .filter(|name| !(pool_varies && DERIVED_FROM_THE_POOL.contains(name)))
+        .filter(|name| !is_derived(name))
         .filter(|name| !program_varies || set.contains_key(*name))
+        .filter(|name| !(same_log && RunResult::REDO_LOG_VARIABLES.contains(name)))
         .map(str::to_owned)
         .collect();
     if undeclared.is_empty() {

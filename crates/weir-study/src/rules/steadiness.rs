@@ -106,12 +106,9 @@ fn missing_turns(run: &RunResult) -> Option<String> {
         .map(|(reads, pool)| reads * page / pool)
         .filter(|turns| too_few(*turns, POOL_TURNS_MIN))
         .map(|turns| format!("the buffer pool was read in only {turns:.1} times over"));
-    // MariaDB has one file; before MySQL 8.0.30 there was a group of them.
-    let files = bytes("innodb_log_files_in_group").unwrap_or(1.0);
-    let of_files = || Some(bytes("innodb_log_file_size")? * files);
     let redo = counted(run, &metrics::STATUS_REDO_WRITTEN)
-        .zip(bytes("innodb_redo_log_capacity").or_else(of_files))
-        .map(|(written, capacity)| written / capacity)
+        .zip(run.redo_log_capacity())
+        .map(|(written, capacity)| written / capacity.0 as f64)
         .filter(|turns| too_few(*turns, REDO_TURNS_MIN))
         .map(|turns| format!("the redo log was written only {turns:.1} times over"));
     let words: Vec<_> = pool.into_iter().chain(redo).collect();
