@@ -61,8 +61,14 @@ impl DataSets {
         on_event: &mut dyn FnMut(&Event<'_>),
     ) -> Result<Option<Self>, StudyError> {
         let mut sets = Self::default();
+        let mut loaded = Vec::new();
         for cell in &bench.plan.cells {
             if let Some(server) = bench.given_of(cell) {
+                let tables = (&server.url, bench.plan.data_of(cell));
+                if loaded.contains(&tables) {
+                    continue;
+                }
+                loaded.push(tables);
                 let Some(size) = given::load(bench, cell, server, stop, on_event)? else {
                     return Ok(None);
                 };

@@ -62,7 +62,7 @@ impl LiveLimiter<'_> {
             commits_per_s: per_s(record.transactions.min(record.writes)),
             // Little's law: what is under way is throughput times latency.
             // The interval has no latencies of single statements.
-            committing: 0.0,
+            committing: None,
             latency_s: interval.concurrency as f64 / transactions_per_s.max(f64::MIN_POSITIVE),
             client_cpu: 0.0,
         }

@@ -6,6 +6,9 @@ use weir_model::{
     ConnectionTime, DriveStatistics, FileKind, LoadSettings, Metric, Series, Utilization, metrics,
 };
 
+/// `performance_schema`'s class of waits for rows, with all that lies below: locks, pages, reads.
+const TABLE_WAITS: &str = "io/table";
+
 /// What the load engine knows of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Offered {
@@ -20,8 +23,9 @@ pub(super) struct Offered {
     pub(super) statements_per_s: f64,
     /// Transactions per second that changed something, at most.
     pub(super) commits_per_s: f64,
-    /// Connections whose COMMIT was under way at the server, on average; 0 where statements commit by themselves.
-    pub(super) committing: f64,
+    /// Connections whose COMMIT was under way at the server, on average; `None` where statements commit by
+    /// themselves.
+    pub(super) committing: Option<f64>,
     /// Mean latency of transactions.
     pub(super) latency_s: f64,
     /// Share of a core that the busiest reactor used, which no probe sees from outside.
@@ -49,7 +53,7 @@ impl Offered {
             transactions_per_s: per_s(counts.transactions),
             statements_per_s: per_s(counts.queries),
             commits_per_s: per_s(counts.transactions.min(counts.writes)),
-            committing: committing.sum(),
+            committing: committing.reduce(|sum, commit| sum + commit),
             latency_s: outcome.latency.us_mean * 1e-6,
             client_cpu: outcome.client_utilization(),
         }
@@ -179,7 +183,7 @@ fn connections(
         .flatten()
         .map(|log| log.waiting(load))
         .reduce(|sum, log| sum + log)
-        .map(|at_least| at_least.max(load.committing));
+        .map(|at_least| at_least.max(committing(samples, load)));
     ConnectionTime {
         all,
         busy,
@@ -191,6 +195,24 @@ fn connections(
             .map(at_most_busy),
         network: Some(at_most_busy(load.rtt_s * load.statements_per_s)),
     }
+}
+
+/// Connections that are in their commit, as far as somebody saw it.
+///
+/// A statement that commits by itself works on tables before (the server counts that time), and is neither
+/// there nor on a core nor waiting for one while it commits.
+fn committing(samples: &Samples<'_>, load: &Offered) -> f64 {
+    if let Some(seen) = load.committing {
+        return seen;
+    }
+    let tables = samples.rate(metrics::WAIT_TIME, TABLE_WAITS);
+    let runnable = samples.mean(metrics::HOST_THREADS_RUNNABLE);
+    let (Some(tables), Some(runnable), true) = (tables, runnable, load.commits_per_s > 0.0) else {
+        return 0.0;
+    };
+    let in_statements =
+        load.transactions_per_s * load.latency_s - load.rtt_s * load.statements_per_s;
+    (in_statements - tables - runnable).max(0.0)
 }
 
 /// Time that operations on a kind of file took, per second.
@@ -311,11 +333,28 @@ mod tests {
         );
         // They stand behind other writes: the load engine saw them wait for longer.
         let seen = Offered {
-            committing: 12.0,
+            committing: Some(12.0),
             ..load()
         };
         let used = utilization(&[], Some(&drive(FileKind::Redo, grouped)), None, &seen);
         assert!((used.connections.flush.unwrap() - 12.0).abs() < 1e-9);
+        // Statements that commit by themselves: who is neither at a table nor at a core.
+        let alone = Offered {
+            latency_s: 0.008,
+            ..load()
+        };
+        let mut runnable = Series::new(metrics::HOST_THREADS_RUNNABLE, "");
+        runnable.push(5.0, 2.0);
+        let told = [counter(metrics::WAIT_TIME, TABLE_WAITS, 40.0), runnable];
+        let redo = drive(FileKind::Redo, grouped);
+        let used = utilization(&told, Some(&redo), None, &alone);
+        assert!((used.connections.flush.unwrap() - 10.0).abs() < 1e-9);
+        let reads_only = Offered {
+            commits_per_s: 0.0,
+            ..alone
+        };
+        let used = utilization(&told, Some(&redo), None, &reads_only);
+        assert!(used.connections.flush.unwrap().abs() < 1e-9);
         // One a second: nobody waits for it.
         let lazy = FileKindStatistics {
             flushes: 10,

@@ -116,7 +116,7 @@ impl Measured {
             gaps: self.gaps,
             variables: Arc::new(variables),
             variables_changed,
-            drive: self.drive,
+            drive: self.drive.map(Arc::new),
             commands,
             server_log,
             histogram: outcome.histogram,
