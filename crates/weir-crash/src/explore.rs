@@ -139,8 +139,7 @@ pub fn judge_uncut(
         moment: Moment::Any,
     };
     let made = make_state(&frontier, &options, 0, choice, work.path().join("uncut"))?;
-    let expected = Expected::new(recorded.ledger.seed, recorded.ledger.shape);
-    judge_state(&judge(recorded, &options, &expected, stop), made)
+    judge_made(recorded, &options, made, stop)
 }
 
 /// Makes state number `state` once more, in the new folder `directory`: its data lie in `data`.
@@ -204,9 +203,18 @@ fn judge_copy(
 ) -> Result<StateResult, CrashError> {
     let home = work.path().join("judged");
     weir_server::copy_directory(&made.home, &home)?;
+    judge_made(recorded, options, Made { home, ..made }, stop)
+}
+
+/// Recovers and judges one state alone; its directory is used up by it.
+fn judge_made(
+    recorded: &Recorded,
+    options: &ExploreOptions,
+    made: Made,
+    stop: &AtomicBool,
+) -> Result<StateResult, CrashError> {
     let expected = Expected::new(recorded.ledger.seed, recorded.ledger.shape);
-    let judge = judge(recorded, options, &expected, stop);
-    judge_state(&judge, Made { home, ..made })
+    judge_state(&judge(recorded, options, &expected, stop), made)
 }
 
 /// The recorded server with the recorded settings, and what it must come up with.

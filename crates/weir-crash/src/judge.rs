@@ -102,7 +102,8 @@ impl Judgement {
     }
 }
 
-/// How the judged server is started: the same binary and settings as the recorded one, but for a tiny pool.
+/// How the judged server is started: the same binary and settings as the recorded one, with a pool that is
+/// large enough for recovery.
 #[derive(Clone, Debug)]
 pub(crate) struct Judge<'a> {
     pub(crate) binary: &'a ServerBinary,

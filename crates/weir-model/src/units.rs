@@ -178,6 +178,11 @@ impl Scale {
     pub fn apply(self, amount: u64) -> u64 {
         ((amount as f64 * self.0).round() as u64).max(1)
     }
+
+    /// The amount of which [`Self::apply`] made `amount`, up to its rounding.
+    pub fn undo(self, amount: u64) -> u64 {
+        (amount as f64 / self.0).round() as u64
+    }
 }
 
 impl Default for Scale {

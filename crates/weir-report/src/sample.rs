@@ -251,7 +251,7 @@ fn run(plan: &Plan, planned: PlannedRun, measure_s: u32, noise: &mut Noise) -> R
         })),
         variables: Arc::new(variables(&plan.cells[planned.cell])),
         variables_changed: strings(&[("gtid_executed", "after the load")]),
-        drive: Some(drive_statistics(kind, rate, f64::from(measure_s))),
+        drive: Some(Arc::new(drive_statistics(kind, rate, f64::from(measure_s)))),
         commands: commands(&plan.cells[planned.cell]),
         server_log: SERVER_LOG.to_owned(),
         histogram: Vec::new(),

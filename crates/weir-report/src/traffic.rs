@@ -48,7 +48,7 @@ fn of_cell(result: &StudyResult, cell: usize) -> Option<CellTraffic> {
         .runs
         .iter()
         .filter(|run| run.record.cell == cell)
-        .filter_map(|run| Some((run.drive.as_ref()?, run.record.measured_s)))
+        .filter_map(|run| Some((run.drive.as_deref()?, run.record.measured_s)))
         .collect();
     if runs.is_empty() {
         return None;
@@ -143,6 +143,8 @@ fn kind_traffic(kind: FileKind, runs: &[(&DriveStatistics, f64)]) -> Option<Kind
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::sample;
 
@@ -157,7 +159,7 @@ mod tests {
                 ..FileKindStatistics::default()
             };
             run.record.measured_s = 10.0;
-            run.drive = Some(DriveStatistics {
+            run.drive = Some(Arc::new(DriveStatistics {
                 by_kind: [
                     (FileKind::Redo, redo),
                     (FileKind::Undo, FileKindStatistics::default()),
@@ -166,7 +168,7 @@ mod tests {
                 media_written_bytes: writes * 2_000_000,
                 late_share: writes as f64 / 1000.0,
                 ..DriveStatistics::default()
-            });
+            }));
         }
         let traffic = of(&result);
         let [cell] = traffic.as_slice() else {

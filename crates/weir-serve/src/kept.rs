@@ -18,15 +18,15 @@ pub(crate) fn stamp(file: &Path) -> Stamp {
     )
 }
 
-/// Values by name, each made of a file with a stamp; at most `most` of them.
+/// Values by name, each made of a file with a stamp (or of several, with theirs); at most `most` of them.
 #[derive(Debug)]
-pub(crate) struct Kept<T> {
+pub(crate) struct Kept<T, S = Stamp> {
     most: usize,
     /// The one that was asked for last stands last.
-    values: Mutex<Vec<(String, Stamp, T)>>,
+    values: Mutex<Vec<(String, S, T)>>,
 }
 
-impl<T: Clone> Kept<T> {
+impl<T: Clone, S: PartialEq> Kept<T, S> {
     pub(crate) fn new(most: usize) -> Self {
         Self {
             most,
@@ -35,7 +35,7 @@ impl<T: Clone> Kept<T> {
     }
 
     /// The value of `name`, if it was made of a file with this stamp.
-    pub(crate) fn get(&self, name: &str, stamp: Stamp) -> Option<T> {
+    pub(crate) fn get(&self, name: &str, stamp: S) -> Option<T> {
         let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
         let at = values.iter().position(|kept| kept.0 == name)?;
         let kept = values.remove(at);
@@ -48,7 +48,7 @@ impl<T: Clone> Kept<T> {
     }
 
     /// Keeps `value`, and forgets what was not asked for the longest.
-    pub(crate) fn put(&self, name: &str, stamp: Stamp, value: T) {
+    pub(crate) fn put(&self, name: &str, stamp: S, value: T) {
         let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
         values.retain(|kept| kept.0 != name);
         if values.len() == self.most {

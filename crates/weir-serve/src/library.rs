@@ -34,6 +34,7 @@ pub(crate) struct Library {
     shelf: Mutex<Shelf>,
     reports: Kept<Arc<str>>,
     compared: Kept<Arc<StudyResult>>,
+    comparisons: Kept<Arc<str>, (Stamp, Stamp)>,
     /// Held by whoever judges: two would judge the same result.
     judging: Mutex<()>,
 }
@@ -83,6 +84,7 @@ impl Library {
             shelf: Mutex::default(),
             reports: Kept::new(REPORTS_MAX),
             compared: Kept::new(COMPARED_MAX),
+            comparisons: Kept::new(COMPARED_MAX),
             judging: Mutex::default(),
         }
     }
@@ -126,14 +128,33 @@ impl Library {
         Ok(page)
     }
 
+    /// Two results set against each other, with the verdicts of `weir compare`, as JSON.
+    pub(crate) fn comparison(&self, first: &str, second: &str) -> Result<Arc<str>, Refusal> {
+        let files = [self.file(first)?, self.file(second)?];
+        let stamps = (stamp(&files[0]), stamp(&files[1]));
+        let names = format!("{first}\n{second}");
+        if let Some(known) = self.comparisons.get(&names, stamps) {
+            return Ok(known);
+        }
+        let first = self.to_compare(first, &files[0], stamps.0)?;
+        let second = self.to_compare(second, &files[1], stamps.1)?;
+        let compared = weir_study::compare_results(&first, &second);
+        let json: Arc<str> = weir_report::comparison_json(&compared)?.into();
+        self.comparisons.put(&names, stamps, Arc::clone(&json));
+        Ok(json)
+    }
+
     /// The result called `name` without its samples.
-    pub(crate) fn to_compare(&self, name: &str) -> Result<Arc<StudyResult>, Refusal> {
-        let file = self.file(name)?;
-        let stamp = stamp(&file);
+    fn to_compare(
+        &self,
+        name: &str,
+        file: &Path,
+        stamp: Stamp,
+    ) -> Result<Arc<StudyResult>, Refusal> {
         if let Some(result) = self.compared.get(name, stamp) {
             return Ok(result);
         }
-        let result = Arc::new(weir_study::read_for_comparison(&file)?);
+        let result = Arc::new(weir_study::read_for_comparison(file)?);
         self.compared.put(name, stamp, Arc::clone(&result));
         Ok(result)
     }

@@ -144,6 +144,7 @@ pub(crate) fn words(error: &mysql::Error) -> String {
     match error {
         mysql::Error::MySqlError(error) => format!("{}, error {}", error.message, error.code),
         mysql::Error::IoError(error) => error.to_string(),
+        mysql::Error::DriverError(error) => error.to_string(),
         other => other.to_string(),
     }
 }

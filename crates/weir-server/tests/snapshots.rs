@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use mysql::prelude::Queryable;
 use rustix::fs::{FallocateFlags, fallocate};
+use tempfile::TempDir;
 use weir_model::{Bytes, Flavor};
 use weir_server::{
     PrivateServer, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions, check_space,
@@ -27,6 +28,32 @@ fn key(binary: &ServerBinary) -> SnapshotKey {
         seed: 7,
         page_bytes: 16384,
         format: 1,
+    }
+}
+
+/// A cache that has a data directory of these files under [`key`], in a folder of its own.
+struct Kept {
+    directory: TempDir,
+    cache: Snapshots,
+    key: SnapshotKey,
+}
+
+impl Kept {
+    fn files(number: u64, bytes: usize) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let data = directory.path().join("data");
+        fs::create_dir(&data).unwrap();
+        for file in 0..number {
+            fs::write(data.join(format!("t{file}.ibd")), vec![1; bytes]).unwrap();
+        }
+        let cache = Snapshots::open(&directory.path().join("cache")).unwrap();
+        let key = key(&testing::binary(Flavor::Mariadb));
+        cache.store(&key, &data).unwrap();
+        Self {
+            directory,
+            cache,
+            key,
+        }
     }
 }
 
@@ -75,7 +102,7 @@ fn mariadb_runs_on_restored_data() {
 }
 
 /// A small file system, unmounted on drop.
-struct TinyDisk(tempfile::TempDir);
+struct TinyDisk(TempDir);
 
 impl TinyDisk {
     fn mount(options: &str) -> Option<Self> {
@@ -105,14 +132,8 @@ fn a_restore_to_a_disk_that_is_too_small_says_so_and_leaves_nothing() {
         eprintln!("SKIPPED: only root may mount a small file system");
         return;
     };
-    let directory = tempfile::tempdir().unwrap();
-    let data = directory.path().join("data");
-    fs::create_dir(&data).unwrap();
-    fs::write(data.join("ibdata1"), vec![1; 3 << 20]).unwrap();
-    let binary = testing::binary(Flavor::Mariadb);
-    let cache = Snapshots::open(&directory.path().join("cache")).unwrap();
-    cache.store(&key(&binary), &data).unwrap();
-    let error = cache.restore(&key(&binary), disk.0.path()).unwrap_err();
+    let kept = Kept::files(1, 3 << 20);
+    let error = kept.cache.restore(&kept.key, disk.0.path()).unwrap_err();
     assert!(error.to_string().contains("3M needed, 1M free"), "{error}");
     assert_eq!(fs::read_dir(disk.0.path()).unwrap().count(), 0);
 }
@@ -125,16 +146,8 @@ fn a_disk_that_fills_during_a_restore_is_named_and_nothing_stays() {
         eprintln!("SKIPPED: only root may mount a small file system");
         return;
     };
-    let directory = tempfile::tempdir().unwrap();
-    let data = directory.path().join("data");
-    fs::create_dir(&data).unwrap();
-    for number in 0..8 {
-        fs::write(data.join(format!("t{number}.ibd")), vec![1; 64 << 10]).unwrap();
-    }
-    let binary = testing::binary(Flavor::Mariadb);
-    let cache = Snapshots::open(&directory.path().join("cache")).unwrap();
-    cache.store(&key(&binary), &data).unwrap();
-    let error = cache.restore(&key(&binary), disk.0.path()).unwrap_err();
+    let kept = Kept::files(8, 64 << 10);
+    let error = kept.cache.restore(&kept.key, disk.0.path()).unwrap_err();
     let words = error.to_string();
     assert!(
         words.contains("No space left") && words.lines().count() == 1,
@@ -142,8 +155,8 @@ fn a_disk_that_fills_during_a_restore_is_named_and_nothing_stays() {
     );
     assert_eq!(fs::read_dir(disk.0.path()).unwrap().count(), 0);
     // The cache is as it was.
-    let elsewhere = directory.path().join("elsewhere");
-    cache.restore(&key(&binary), &elsewhere).unwrap();
+    let elsewhere = kept.directory.path().join("elsewhere");
+    kept.cache.restore(&kept.key, &elsewhere).unwrap();
     assert_eq!(fs::read_dir(elsewhere).unwrap().count(), 8);
 }
 
@@ -156,15 +169,7 @@ fn a_disk_that_somebody_fills_during_a_restore_is_named_and_nothing_of_it_stays(
         eprintln!("SKIPPED: only root may mount a small file system");
         return;
     };
-    let directory = tempfile::tempdir().unwrap();
-    let data = directory.path().join("data");
-    fs::create_dir(&data).unwrap();
-    for number in 0..16 {
-        fs::write(data.join(format!("t{number}.ibd")), vec![1; FILE as usize]).unwrap();
-    }
-    let cache = Snapshots::open(&directory.path().join("cache")).unwrap();
-    let key = key(&testing::binary(Flavor::Mariadb));
-    cache.store(&key, &data).unwrap();
+    let kept = Kept::files(16, FILE as usize);
     let target = disk.0.path().join("data");
     let error = thread::scope(|scope| {
         scope.spawn(|| {
@@ -175,7 +180,7 @@ fn a_disk_that_somebody_fills_during_a_restore_is_named_and_nothing_of_it_stays(
             let filler = File::create(disk.0.path().join("somebody's")).unwrap();
             fallocate(&filler, FallocateFlags::empty(), 0, FILE).unwrap();
         });
-        cache.restore(&key, &target).unwrap_err()
+        kept.cache.restore(&kept.key, &target).unwrap_err()
     });
     let words = error.to_string();
     assert!(words.contains("No space left"), "{words}");

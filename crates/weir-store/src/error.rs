@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use rusqlite::ErrorCode;
 use thiserror::Error;
+
+const ANOTHER: &str = "take a copy of it if there is one, or run the study again into a new --out folder";
 
 /// A result that cannot be read or written.
 #[derive(Debug, Error)]
@@ -46,7 +49,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// SQLite says no: not a database, locked, disk full.
-    #[error("cannot {action} result `{path}` ({source})")]
+    #[error("cannot {action} result `{path}` ({source}); {}", remedy(source))]
     Sqlite {
         /// What was tried.
         action: &'static str,
@@ -56,7 +59,7 @@ pub enum StoreError {
         source: rusqlite::Error,
     },
     /// A column holds what this version does not understand.
-    #[error("result `{path}` is damaged in column `{column}` ({reason})")]
+    #[error("result `{path}` is damaged in column `{column}` ({reason}); {ANOTHER}")]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -65,6 +68,23 @@ pub enum StoreError {
         /// Why it cannot be read.
         reason: String,
     },
+}
+
+/// What to do about what SQLite says.
+fn remedy(error: &rusqlite::Error) -> &'static str {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => {
+            "it is no result of weir: give the folder that `weir run` named"
+        }
+        Some(ErrorCode::DiskFull) => "make room, then go on with --resume",
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            "another weir writes it: wait until it has ended"
+        }
+        Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
+            "see who may read and write the file and its folder"
+        }
+        _ => ANOTHER,
+    }
 }
 
 impl StoreError {

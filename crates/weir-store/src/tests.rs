@@ -133,10 +133,10 @@ fn run(repetition: u32) -> RunResult {
             ("b".into(), "2".into()),
         ])),
         variables_changed: BTreeMap::from([("b".into(), "3".into())]),
-        drive: Some(DriveStatistics {
+        drive: Some(Arc::new(DriveStatistics {
             uptime_s: 3.0,
             ..DriveStatistics::default()
-        }),
+        })),
         commands: vec!["mysqld --defaults-file=(run)/my.cnf".into()],
         server_log: "ready for connections\n".into(),
         histogram: vec![1, 2, 3],

@@ -24,7 +24,7 @@ pub fn full_size(plan: &Plan) -> Plan {
 }
 
 fn enlarge_data(data: &mut DataPlan) {
-    data.rows = unscaled(data.rows, data.data_scale);
+    data.rows = data.data_scale.undo(data.rows);
     data.data_scale = Scale::FULL;
     data.drive_scale = Scale::FULL;
 }
@@ -35,11 +35,7 @@ fn enlarge(variables: &mut BTreeMap<String, String>, scale: Scale) {
             continue;
         };
         if let Ok(size) = value.parse::<Bytes>() {
-            *value = unscaled(size.0, scale).to_string();
+            *value = scale.undo(size.0).to_string();
         }
     }
-}
-
-fn unscaled(amount: u64, scale: Scale) -> u64 {
-    (amount as f64 / scale.factor()).round() as u64
 }

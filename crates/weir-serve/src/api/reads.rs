@@ -88,15 +88,8 @@ pub(super) async fn compare(
     State(desk): State<Arc<Desk>>,
     Query(two): Query<Two>,
 ) -> Result<Response, Refusal> {
-    let body = reading(&desk, move |desk| {
-        let (first, second) = (
-            desk.library.to_compare(&two.a)?,
-            desk.library.to_compare(&two.b)?,
-        );
-        let compared = weir_study::compare_results(&first, &second);
-        Ok(weir_report::comparison_json(&compared)?)
-    });
-    Ok(as_json(body.await?))
+    let body = reading(&desk, move |desk| desk.library.comparison(&two.a, &two.b)).await?;
+    Ok(as_json(body.to_string()))
 }
 
 /// The studies that can be started.

@@ -301,6 +301,14 @@ fn doublewrite_is_the_owners_to_switch(flavor: Flavor) {
     assert!(status.contains("a switch is a restart"), "{status}");
     let error = weir(&["off", &url]).fails();
     assert!(error.contains("nothing proves"), "{error}");
+    let error = weir(&["advise", &url]).fails();
+    assert!(error.contains("--option-file"), "{error}");
+    let nobody = format!("{flavor}://app@127.0.0.1:1/sbtest");
+    let error = weir(&["status", &nobody]).fails();
+    assert!(
+        error.contains("Connection refused") && !error.contains("DriverError"),
+        "{error}"
+    );
     let test = crash_test(&flavor.to_string(), "OFF");
     let verdict = users.world.write("test.json", &test);
     let off = ["off", &url, "--verdict", verdict.to_str().unwrap()];

@@ -3,7 +3,9 @@
 
 use std::path::Path;
 
+use anyhow::bail;
 use weir_load::sysbench::Surroundings;
+use weir_model::ServerUrl;
 use weir_server::{DOUBLEWRITE, Instance, Instances, ServerBinary};
 use weir_study::{Overrides, RunOptions, StudyFile};
 
@@ -19,6 +21,13 @@ pub(super) fn execute(
     instances: &Instances,
     arguments: &AdviseArguments,
 ) -> anyhow::Result<Outcome> {
+    if ServerUrl::is_meant(&arguments.name) {
+        bail!(
+            "cannot advise on `{}` (a server of yours is not restarted); make a private one with the same \
+             settings: weir server up NAME --option-file FILE",
+            arguments.name
+        );
+    }
     let info = instances.info(&arguments.name)?;
     let instance = &info.instance;
     let stop = interrupt::stop_flag()?;
