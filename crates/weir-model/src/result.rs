@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Analysis, Bytes, Comparison, DriveProfile, DriveStatistics, Finding, Flavor, Gap, Limiter, Metric,
-    MetricKind, Plan, Series, ServerVersion, Utilization,
+    Analysis, Bytes, Comparison, DriveProfile, DriveStatistics, Finding, Flavor, Gap, Limiter,
+    Metric, MetricKind, Plan, Series, ServerVersion, Utilization,
 };
 
 /// A whole result: what the store holds and what a report shows.
@@ -167,8 +167,8 @@ impl RunResult {
 
     /// Capacity of the redo log, by whichever of these variables the server has.
     pub fn redo_log_capacity(&self) -> Option<Bytes> {
-        let [capacity, file_size, files] = Self::REDO_LOG_VARIABLES
-            .map(|name| self.variables.get(name)?.parse::<Bytes>().ok());
+        let [capacity, file_size, files] =
+            Self::REDO_LOG_VARIABLES.map(|name| self.variables.get(name)?.parse::<Bytes>().ok());
         // MariaDB has one file and no variable for their number.
         let of_files = || Some(Bytes(file_size?.0 * files.map_or(1, |files| files.0)));
         capacity.or_else(of_files)

@@ -306,7 +306,10 @@ mod tests {
         assert!(times(&series, metrics::HOST_CPU_USER).len() >= 2);
         let stalled = times(&series, metrics::STATUS_QUESTIONS);
         assert!(stalled.iter().all(|time_s| *time_s >= 0.05), "{stalled:?}");
-        assert!(gaps[0].reason.contains("longer than the 0.05 s"), "{gaps:?}");
+        assert!(
+            gaps[0].reason.contains("longer than the 0.05 s"),
+            "{gaps:?}"
+        );
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
-const ANOTHER: &str = "take a copy of it if there is one, or run the study again into a new --out folder";
+const ANOTHER: &str =
+    "take a copy of it if there is one, or run the study again into a new --out folder";
 
 /// A result that cannot be read or written.
 #[derive(Debug, Error)]

@@ -279,6 +279,10 @@ pub(crate) fn scaled(variable: &str, value: &str, scale: Scale) -> Result<String
     let size = scale.apply(size.0);
     let is_pool = variable == SCALED_VARIABLES[0];
     // MySQL rounds a log to whole mebibytes and MariaDB to 4 KiB: they should have the same.
-    let whole = if is_pool { size } else { size.div_ceil(MEBIBYTE) * MEBIBYTE };
+    let whole = if is_pool {
+        size
+    } else {
+        size.div_ceil(MEBIBYTE) * MEBIBYTE
+    };
     Ok(whole.to_string())
 }

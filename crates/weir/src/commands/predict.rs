@@ -1,6 +1,5 @@
 //! `weir predict`.
 
-
 mod calibrated;
 mod chosen;
 mod growth;
@@ -14,7 +13,6 @@ use weir_model::{Bytes, Flavor, Plan, StudyResult};
 use weir_predict::{Popularity, TableSet, popularity_of};
 use weir_report::table;
 use weir_study::Overrides;
-
 
 use self::calibrated::Calibrated;
 use self::chosen::Chosen;

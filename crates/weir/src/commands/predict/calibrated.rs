@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use weir_drive::profiles;
-use weir_model::{
-    Bytes, Cell, Compression, DriveProfile, Plan, RunResult, Scale, StudyResult,
-};
+use weir_model::{Bytes, Cell, Compression, DriveProfile, Plan, RunResult, Scale, StudyResult};
 use weir_predict::{Calibration, DriveAbility, Place, System};
 
 use super::{POOL, Subject};

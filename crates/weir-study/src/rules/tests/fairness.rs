@@ -1,0 +1,170 @@
+//! Rules on what is compared with what.
+
+use super::*;
+
+#[test]
+fn r1_an_undeclared_difference_is_an_error_and_a_socket_is_none() {
+    let set = |name: &'static str| {
+        move |result: &mut StudyResult| {
+            for run in &mut result.runs {
+                let cell = run.record.cell.to_string();
+                Arc::make_mut(&mut run.variables).insert(name.into(), cell);
+            }
+        }
+    };
+    assert_eq!(spoiled(set("innodb_io_capacity")), invalid("R1"));
+    assert_eq!(spoiled(set("socket")), (vec![], Verdict::Effect));
+}
+
+#[test]
+fn r1_two_programs_have_their_own_names_for_the_redo_log() {
+    let of_mariadb = |file_size: &'static str| {
+        move |result: &mut StudyResult| {
+            let set = &mut result.plan.server.variables;
+            set.insert("innodb_redo_log_capacity".into(), "64M".into());
+            let mut server = result.plan.server_of(&result.plan.cells[1]);
+            server.flavor = Flavor::Mariadb;
+            result.plan.cells[1].server = Some(server);
+            for run in &mut result.runs {
+                let (name, size) = match run.record.cell {
+                    0 => ("innodb_redo_log_capacity", "67108864"),
+                    _ => ("innodb_log_file_size", file_size),
+                };
+                Arc::make_mut(&mut run.variables).insert(name.into(), size.into());
+            }
+        }
+    };
+    assert_eq!(spoiled(of_mariadb("67108864")), (vec![], Verdict::Effect));
+    assert_eq!(spoiled(of_mariadb("33554432")), invalid("R1"));
+}
+
+#[test]
+fn r2_durability_that_changed_under_a_run_forbids_its_verdict() {
+    let changed = |name: &'static str| {
+        move |result: &mut StudyResult| {
+            let changed = &mut result.runs[1].variables_changed;
+            changed.insert(name.to_owned(), "2".to_owned());
+        }
+    };
+    let (rules, verdict) = spoiled(changed("innodb_flush_log_at_trx_commit"));
+    assert!(
+        rules.contains(&("R2".to_owned(), Severity::Error)),
+        "{rules:?}"
+    );
+    assert_eq!(verdict, Verdict::Invalid);
+    let (rules, _) = spoiled(changed("innodb_io_capacity"));
+    assert!(!rules.iter().any(|(rule, _)| rule == "R2"), "{rules:?}");
+}
+
+#[test]
+fn r2_unequal_durability_forbids_a_ranking_but_its_price_may_be_asked() {
+    let lazy = |result: &mut StudyResult| {
+        for run in &mut result.runs {
+            let value = if run.record.cell == 0 { "1" } else { "2" };
+            let name = "innodb_flush_log_at_trx_commit".to_owned();
+            Arc::make_mut(&mut run.variables).insert(name, value.to_owned());
+        }
+    };
+    // What differs and is not declared also breaks R1.
+    let (rules, verdict) = spoiled(lazy);
+    assert!(
+        rules.contains(&("R2".to_owned(), Severity::Warning)),
+        "{rules:?}"
+    );
+    assert_eq!(verdict, Verdict::Invalid);
+    let ranked = |result: &mut StudyResult| {
+        lazy(result);
+        // The factor is a number of connections, and durability differs beside it.
+        for (index, cell) in result.plan.cells.iter_mut().enumerate() {
+            cell.variables.clear();
+            cell.threads = 4 + index as u32;
+        }
+    };
+    let (rules, _) = spoiled(ranked);
+    assert!(
+        rules.contains(&("R2".to_owned(), Severity::Error)),
+        "{rules:?}"
+    );
+}
+
+#[test]
+fn r3_doublewrite_off_on_a_drive_that_tears_pages_is_unsafe() {
+    let torn = |result: &mut StudyResult| {
+        result.drives = vec![DriveProfile::parse("d", &DRIVE.replace("ATOMIC", "512")).unwrap()];
+    };
+    assert_eq!(spoiled(torn), warned("R3"));
+    let unknown = |result: &mut StudyResult| {
+        result
+            .plan
+            .cells
+            .iter_mut()
+            .for_each(|cell| cell.drive = None);
+    };
+    assert_eq!(spoiled(unknown), warned("R3"));
+}
+
+#[test]
+fn r3_a_promise_without_a_power_cut_is_told_once() {
+    let untested = |result: &mut StudyResult| result.plan.crash_tests.clear();
+    assert_eq!(spoiled(untested), warned("R3"));
+    let lost = |result: &mut StudyResult| result.plan.crash_tests[0].lost = 1;
+    assert_eq!(spoiled(lost), warned("R3"));
+}
+
+#[test]
+fn r9_other_queries_have_no_ratio() {
+    let fewer = |result: &mut StudyResult| {
+        for run in result.runs.iter_mut().filter(|run| run.record.cell == 1) {
+            run.record.transactions_per_s /= 2.0;
+        }
+    };
+    assert_eq!(spoiled(fewer), invalid("R9"));
+    // Half of the 300,000 queries belong to transactions that were under way at the ends.
+    let under_way = |result: &mut StudyResult| {
+        fewer(result);
+        for cell in &mut result.plan.cells {
+            cell.threads = 40_000;
+        }
+    };
+    assert_eq!(spoiled(under_way), (vec![], Verdict::Effect));
+}
+
+#[test]
+fn r10_data_of_another_size_than_their_rows_are_named() {
+    let sized = |bytes_per_row: u64| {
+        move |result: &mut StudyResult| {
+            result.plan.data.rows = 10_000_000;
+            result.data_bytes = result.plan.data.rows * bytes_per_row;
+        }
+    };
+    assert_eq!(spoiled(sized(25)), warned("R10"));
+    assert_eq!(spoiled(sized(230)), (vec![], Verdict::Effect));
+    let with_text = |result: &mut StudyResult| {
+        sized(450)(result);
+        result.plan.data.workload = WorkloadName::OltpTextReadWrite;
+    };
+    assert_eq!(spoiled(with_text), (vec![], Verdict::Effect));
+}
+
+#[test]
+fn r13_a_claim_about_two_changes_needs_each_alone() {
+    let together = |result: &mut StudyResult| {
+        result.plan.cells[1].threads = 8;
+        result.plan.claims = vec![Claim {
+            says: "innodb_doublewrite OFF with more connections".into(),
+            value: 1.93,
+            ..Claim::default()
+        }];
+    };
+    assert_eq!(spoiled(together).1, Verdict::Invalid);
+    let rules = spoiled(together).0;
+    assert!(
+        rules.contains(&("R13".to_owned(), Severity::Error)),
+        "{rules:?}"
+    );
+    let unclaimed = |result: &mut StudyResult| {
+        together(result);
+        result.plan.claims.clear();
+    };
+    assert_eq!(spoiled(unclaimed), (vec![], Verdict::Effect));
+}

@@ -1,0 +1,226 @@
+//! Rules on how it was measured.
+
+use super::*;
+
+#[test]
+fn r4_two_pairs_are_too_few_and_a_small_effect_wants_five() {
+    let (rules, verdict) = spoiled(|result| result.runs.truncate(4));
+    assert_eq!((rules, verdict), invalid("R4"));
+    let small = |result: &mut StudyResult| {
+        for run in &mut result.runs {
+            set_throughput(
+                run,
+                if run.record.cell == 0 { 1000.0 } else { 1100.0 }
+                    + f64::from(run.record.repetition % 2),
+            );
+        }
+    };
+    assert_eq!(spoiled(small), warned("R4"));
+}
+
+#[test]
+fn r4_a_trend_over_the_order_of_runs_is_named() {
+    let drifting = |result: &mut StudyResult| {
+        for (position, run) in result.runs.iter_mut().enumerate() {
+            let level = if run.record.cell == 0 { 1000.0 } else { 1500.0 };
+            set_throughput(run, level * 0.98_f64.powf(position as f64));
+        }
+    };
+    let (rules, _) = spoiled(drifting);
+    assert_eq!(rules, [("R4".to_owned(), Severity::Warning)]);
+}
+
+/// The study at a second number of connections, where the throughput of doublewrite OFF is
+/// `other` times that of ON.
+fn with_another_context(result: &mut StudyResult, other: f64) {
+    for index in 0..2 {
+        let mut cell = result.plan.cells[index].clone();
+        result.plan.cells[index]
+            .levels
+            .insert("threads".into(), "4".into());
+        cell.levels.insert("threads".into(), "8".into());
+        cell.threads = 8;
+        result.plan.cells.push(cell);
+    }
+    for mut run in result.runs.clone() {
+        if run.record.cell == 1 {
+            let queries_per_s = run.record.queries_per_s * other / 1.5;
+            set_throughput(&mut run, queries_per_s);
+        }
+        run.record.cell += 2;
+        result.runs.push(run);
+    }
+}
+
+#[test]
+fn r5_an_effect_inside_the_noise_is_inconclusive() {
+    // Pairs agree to a per mille, but the pairs themselves are 20 % apart.
+    let noisy = |result: &mut StudyResult| {
+        for run in &mut result.runs {
+            let drift = [1.0, 0.8, 1.2, 1.0][run.record.repetition as usize];
+            let level = if run.record.cell == 0 { 1000.0 } else { 1080.0 };
+            let unlike = 1.0 + 0.001 * f64::from(run.record.repetition) * run.record.cell as f64;
+            set_throughput(run, level * drift * unlike);
+        }
+    };
+    let (rules, verdict) = spoiled(noisy);
+    assert!(
+        rules.contains(&("R5".to_owned(), Severity::Warning)),
+        "{rules:?}"
+    );
+    assert_eq!(verdict, Verdict::Inconclusive);
+}
+
+#[test]
+fn r5_an_effect_must_be_larger_than_its_negative_control() {
+    let verdicts = |control: bool| {
+        let mut result = fair();
+        with_another_context(&mut result, 1.8);
+        if control {
+            result.plan.negative_controls = vec![NegativeControl {
+                factor: "innodb_doublewrite".into(),
+                at: BTreeMap::from([("threads".to_owned(), "8".to_owned())]),
+            }];
+        }
+        let result = evaluate(result).unwrap();
+        let of_factor = |comparison: &&weir_model::Comparison| {
+            comparison.factor == "innodb_doublewrite" && !comparison.negative_control
+        };
+        let comparisons = result.comparisons.iter().filter(of_factor);
+        comparisons.map(|found| found.verdict).collect::<Vec<_>>()
+    };
+    assert_eq!(verdicts(false), [Verdict::Effect, Verdict::Effect]);
+    assert_eq!(verdicts(true), [Verdict::Inconclusive]);
+}
+
+#[test]
+fn r6_short_or_unsteady_runs_are_named() {
+    let short = |result: &mut StudyResult| result.plan.load.measure = Duration::from_secs(10);
+    assert_eq!(spoiled(short), warned("R6"));
+    let ramp = |result: &mut StudyResult| {
+        for (second, interval) in result.runs[0].intervals.iter_mut().enumerate() {
+            interval.queries = 700 + 60 * second as u64;
+        }
+    };
+    assert_eq!(spoiled(ramp), warned("R6"));
+}
+
+#[test]
+fn r6_a_redo_log_or_a_pool_that_did_not_turn_is_named() {
+    let counting = |written: f64, pages: f64| {
+        move |result: &mut StudyResult| {
+            for run in &mut result.runs {
+                for (name, size) in [
+                    ("redo_log_capacity", "1000"),
+                    ("buffer_pool_size", "163840"),
+                ] {
+                    let name = format!("innodb_{name}");
+                    Arc::make_mut(&mut run.variables).insert(name, size.to_owned());
+                }
+                let counters = [("redo_written_bytes", written), ("pool_reads", pages)];
+                let series = counters.map(|(name, value)| weir_model::Series {
+                    metric: format!("status.{name}"),
+                    times_s: vec![-10.0, 1800.0],
+                    values: vec![7.0, 7.0 + value],
+                    ..weir_model::Series::default()
+                });
+                run.series = series.to_vec();
+            }
+        }
+    };
+    assert_eq!(spoiled(counting(2000.0, 30.0)), (vec![], Verdict::Effect));
+    assert_eq!(spoiled(counting(900.0, 30.0)), warned("R6"));
+    assert_eq!(spoiled(counting(2000.0, 29.0)), warned("R6"));
+    // Read only, and cached.
+    assert_eq!(spoiled(counting(0.0, 0.0)), (vec![], Verdict::Effect));
+}
+
+#[test]
+fn r7_stalls_behind_a_mean_are_named() {
+    let stalled = |result: &mut StudyResult| {
+        for run in &mut result.runs {
+            run.intervals[4].queries = 10;
+        }
+    };
+    let (rules, _) = spoiled(stalled);
+    assert!(
+        rules.contains(&("R7".to_owned(), Severity::Warning)),
+        "{rules:?}"
+    );
+}
+
+#[test]
+fn r8_a_latency_that_contradicts_throughput_is_named() {
+    let contradicting = |factor: f64| {
+        move |result: &mut StudyResult| {
+            for run in &mut result.runs {
+                let fair_us = 4.0 / run.record.transactions_per_s * 1e6;
+                run.record.latency.us_mean = fair_us * factor;
+            }
+        }
+    };
+    assert_eq!(spoiled(contradicting(0.8)), warned("R8"));
+    assert_eq!(spoiled(contradicting(1.02)), (vec![], Verdict::Effect));
+}
+
+#[test]
+fn r14_a_busy_client_is_named_and_a_saturated_one_forbids() {
+    let busy = |result: &mut StudyResult| result.runs[0].record.utilization.client_cpu = 0.8;
+    assert_eq!(spoiled(busy), warned("R14"));
+    let saturated = |result: &mut StudyResult| result.runs[0].record.limiter = Limiter::ClientCpu;
+    assert_eq!(spoiled(saturated), invalid("R14"));
+}
+
+#[test]
+fn r16_many_failed_transactions_forbid() {
+    let failing = |result: &mut StudyResult| result.runs[0].record.errors = 10_000;
+    assert_eq!(spoiled(failing), invalid("R16"));
+    let stalled = |result: &mut StudyResult| result.runs[0].record.unfinished = 1;
+    assert_eq!(spoiled(stalled), warned("R16"));
+    let few = |result: &mut StudyResult| result.runs[0].record.errors = 10;
+    assert_eq!(spoiled(few), (vec![], Verdict::Effect));
+}
+
+#[test]
+fn r16_a_run_that_completed_nothing_forbids() {
+    let nothing = |result: &mut StudyResult| result.runs[1].record.queries_per_s = 0.0;
+    let (rules, verdict) = spoiled(nothing);
+    assert!(
+        rules.contains(&("R16".to_owned(), Severity::Error)),
+        "{rules:?}"
+    );
+    assert_eq!(verdict, Verdict::Invalid);
+}
+
+#[test]
+fn r18_a_result_without_seconds_cannot_be_checked() {
+    let means_only = |result: &mut StudyResult| result.runs[0].intervals.clear();
+    assert_eq!(spoiled(means_only), warned("R18"));
+}
+
+#[test]
+fn a_late_drive_is_named_and_a_slower_one_forbids() {
+    let late = |result: &mut StudyResult| {
+        let drive = Arc::make_mut(result.runs[0].drive.as_mut().unwrap());
+        drive.late_share = 0.2;
+    };
+    assert_eq!(spoiled(late), warned("drive"));
+    let early = |result: &mut StudyResult| {
+        Arc::make_mut(result.runs[0].drive.as_mut().unwrap()).early_share = 0.2;
+    };
+    assert_eq!(spoiled(early), warned("drive"));
+    let slower = |result: &mut StudyResult| {
+        let drive = Arc::make_mut(result.runs[0].drive.as_mut().unwrap());
+        let modelled_s = 10.0;
+        drive.by_kind = [(
+            FileKind::Data,
+            FileKindStatistics {
+                read_latency_s: modelled_s,
+                ..FileKindStatistics::default()
+            },
+        )]
+        .into();
+        drive.lateness_s = 0.11 * modelled_s;
+    };
+    assert_eq!(spoiled(slower), invalid("drive"));
+}
