@@ -280,9 +280,17 @@ pub struct CrashTest {
 }
 
 impl CrashTest {
-    /// Whether it shows that `drive` keeps pages whole.
+    /// Whether it shows that `drive` keeps pages whole: the tested one, or one of its profile with settings
+    /// that have nothing to do with that (`scaleflux-csd2000+flash.fill=0.78`).
     pub fn shows_whole_pages(&self, drive: &str) -> bool {
-        self.drive == drive && self.states > 0 && self.lost == 0
+        let variant = drive.strip_prefix(self.drive.as_str());
+        let is_alike = |settings: &str| {
+            let mut keys = settings.split(['+', ',']).map(str::trim);
+            settings.is_empty()
+                || settings.starts_with('+')
+                    && keys.all(|key| key.is_empty() || key.starts_with("flash."))
+        };
+        variant.is_some_and(is_alike) && self.states > 0 && self.lost == 0
     }
 }
 

@@ -8,7 +8,7 @@ use weir_model::{
 
 use crate::compare::{Contrast, compare, context, holds_at, index, sibling};
 use crate::estimate_ratio::Pairing;
-use crate::measured::{METRICS, THROUGHPUT, is_metric};
+use crate::measured::{METRICS, THROUGHPUT, is_metric, value};
 use crate::rules::{self, Evidence};
 
 /// What a claim speaks of.
@@ -180,8 +180,11 @@ fn verdict(
         .map(|comparison| rules::of_comparison(evidence, comparison))
         .unwrap_or_default();
     let (agreement, why) = match &measured {
-        None => (Agreement::CannotSay, "it was not measured".to_owned()),
-        Some(comparison) => agreement(comparison, &findings, published),
+        None => (
+            Agreement::CannotSay,
+            why_without_ratio(evidence, contrast, metric(published)),
+        ),
+        Some(comparison) => agreement(evidence, comparison, &findings, published),
     };
     ClaimVerdict {
         claim,
@@ -192,21 +195,45 @@ fn verdict(
     }
 }
 
+fn why_without_ratio(evidence: &Evidence<'_>, contrast: &Contrast, metric: &str) -> String {
+    let cells = [contrast.level_cell, contrast.baseline_cell];
+    let was_measured = |cell: usize| {
+        let mut runs = evidence.runs.of(cell).iter();
+        runs.any(|run| value(run, metric).is_some())
+    };
+    if cells.into_iter().all(was_measured) {
+        "it was 0, of which there is no ratio".to_owned()
+    } else {
+        "it was not measured".to_owned()
+    }
+}
+
+/// A number is held against another also where a rule forbids to rank the two levels by it: so was the published
+/// one. That is said.
 fn agreement(
+    evidence: &Evidence<'_>,
     comparison: &Comparison,
     findings: &[Finding],
     published: &Claim,
 ) -> (Agreement, String) {
-    let forbids = |finding: &&Finding| finding.severity == Severity::Error;
-    if let Some(finding) = findings.iter().find(forbids) {
+    let errors = findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error);
+    let (of_ranking, of_numbers): (Vec<_>, Vec<_>) =
+        errors.partition(|finding| rules::is_of_ranking(evidence, comparison, finding));
+    if let Some(finding) = of_numbers.first() {
         let why = format!("invalid ({}): {}", finding.rule, finding.message);
         return (Agreement::CannotSay, why);
     }
     let measured = comparison.estimate();
-    match published.bound {
+    let (agreement, why) = match published.bound {
         Bound::Equal => of_interval(&measured, published.value),
         Bound::Above => of_bound(&measured, published.value, false),
         Bound::Below => of_bound(&measured, published.value, true),
+    };
+    match of_ranking.first() {
+        Some(finding) => (agreement, format!("{why}; no ranking ({})", finding.rule)),
+        None => (agreement, why),
     }
 }
 

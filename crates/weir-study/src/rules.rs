@@ -146,6 +146,16 @@ pub(crate) fn of_comparison(evidence: &Evidence<'_>, comparison: &Comparison) ->
         .collect()
 }
 
+/// Whether `finding` forbids to rank the levels of `comparison`, but says nothing against their numbers.
+pub(crate) fn is_of_ranking(
+    evidence: &Evidence<'_>,
+    comparison: &Comparison,
+    finding: &Finding,
+) -> bool {
+    let changed = durability::changed_meanwhile(evidence, comparison);
+    finding.rule == durability::RULE.id && changed.is_none()
+}
+
 /// What the rules find about the study as a whole.
 pub(crate) fn of_study(evidence: &Evidence<'_>) -> Vec<Finding> {
     RULES
