@@ -100,6 +100,9 @@ pub struct ConnectionTime {
     pub server_cpu: f64,
     /// Waiting for a read of data.
     pub read: Option<f64>,
+    /// Waiting for a page of the pool to become free: for changed pages to be written.
+    #[serde(default)]
+    pub free_page: Option<f64>,
     /// Waiting for the logs to be written and flushed.
     pub flush: Option<f64>,
     /// Waiting for a row lock.

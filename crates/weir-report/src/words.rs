@@ -60,7 +60,9 @@ pub fn limiter_explanation(limiter: Limiter) -> &'static str {
             "Weir's own work took the CPU, so the run says nothing about the server's limit"
         }
         Limiter::DriveRead => "connections waited for pages from the drive",
-        Limiter::DriveWrite => "the drive's media wrote as much as it can",
+        Limiter::DriveWrite => {
+            "the drive's media wrote as much as it can, or connections waited for changed pages to be written"
+        }
         Limiter::Flush => {
             "commits waited for the logs to be written and flushed: lower latency or more \
              connections would help, bandwidth would not"
@@ -98,7 +100,15 @@ pub fn limiter_evidence(limiter: Limiter, used: &Utilization) -> String {
             percent(used.drive_read),
             at(connections.read, "waited for a read")
         ),
-        Limiter::DriveWrite => format!("media {} busy writing", percent(used.drive_write)),
+        Limiter::DriveWrite => {
+            let media = format!("media {} busy writing", percent(used.drive_write));
+            match connections.free_page {
+                Some(waiting) if waiting >= 1.0 => {
+                    format!("{media}, {}", at(Some(waiting), "waited for a free page"))
+                }
+                _ => media,
+            }
+        }
         Limiter::Flush => at(connections.flush, "waited for the logs"),
         Limiter::Lock => at(connections.lock, "waited for row locks"),
         Limiter::Network => at(connections.network, "were on their way"),

@@ -121,7 +121,10 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
 }
 
 /// A run whose durability was changed under it was as safe as neither value says.
-pub(super) fn changed_meanwhile(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
+pub(super) fn changed_meanwhile(
+    evidence: &Evidence<'_>,
+    comparison: &Comparison,
+) -> Option<Finding> {
     let plan = &evidence.result.plan;
     let mut changes = evidence.runs_of(comparison).flat_map(|run| {
         let of_run = run.variables_changed.iter();

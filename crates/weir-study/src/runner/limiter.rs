@@ -71,6 +71,7 @@ fn largest(connections: &ConnectionTime, client_cores: f64) -> Limiter {
         (Some(connections.server_cpu), Limiter::ServerCpu),
         (Some(client_cores), Limiter::ClientCpu),
         (connections.read, Limiter::DriveRead),
+        (connections.free_page, Limiter::DriveWrite),
         (connections.flush, Limiter::Flush),
         (connections.lock, Limiter::Lock),
         (connections.network, Limiter::Network),
@@ -155,6 +156,7 @@ mod tests {
         let cases = [
             (at(|c| c.read = Some(14.0)), Limiter::DriveRead),
             (at(|c| c.flush = Some(9.0)), Limiter::Flush),
+            (at(|c| c.free_page = Some(9.0)), Limiter::DriveWrite),
             (at(|c| c.network = Some(15.0)), Limiter::Network),
             (at(|c| c.server_cpu = 6.0), Limiter::ServerCpu),
             (at(|c| c.lock = Some(7.0)), Limiter::Lock),

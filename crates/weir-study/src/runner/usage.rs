@@ -9,6 +9,9 @@ use weir_model::{
 /// `performance_schema`'s class of waits for rows, with all that lies below: locks, pages, reads.
 const TABLE_WAITS: &str = "io/table";
 
+/// Waits for a free page, by transactions, from which on what is left of the time at tables is theirs.
+const FREE_PAGE_WAITS_MIN: f64 = 0.5;
+
 /// What the load engine knows of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Offered {
@@ -184,17 +187,31 @@ fn connections(
         .map(|log| log.waiting(load))
         .reduce(|sum, log| sum + log)
         .map(|at_least| at_least.max(committing(samples, load)));
+    let server_cpu = at_most_busy(samples.rate(metrics::SERVER_CPU, "").unwrap_or(0.0));
     ConnectionTime {
         all,
         busy,
-        server_cpu: at_most_busy(samples.rate(metrics::SERVER_CPU, "").unwrap_or(0.0)),
+        server_cpu,
         read: read.map(at_most_busy),
+        free_page: waiting_for_a_page(samples, load, server_cpu + read.unwrap_or(0.0))
+            .map(at_most_busy),
         flush: flush.map(at_most_busy),
         lock: samples
             .rate(metrics::STATUS_ROW_LOCK_TIME, "")
             .map(at_most_busy),
         network: Some(at_most_busy(load.rtt_s * load.statements_per_s)),
     }
+}
+
+/// Connections that wait until a changed page was written and its place is free, where transactions had to: at a
+/// table, but neither reading nor on a core (`elsewhere`) nor waiting for a row lock.
+fn waiting_for_a_page(samples: &Samples<'_>, load: &Offered, elsewhere: f64) -> Option<f64> {
+    let waits_per_s = samples.rate(metrics::STATUS_POOL_WAIT_FREE, "")?;
+    if waits_per_s < FREE_PAGE_WAITS_MIN * load.transactions_per_s {
+        return Some(0.0);
+    }
+    let locked = samples.rate(metrics::STATUS_ROW_LOCK_TIME, "");
+    Some(samples.rate(metrics::WAIT_TIME, TABLE_WAITS)? - elsewhere - locked.unwrap_or(0.0))
 }
 
 /// Connections that are in their commit, as far as somebody saw it.
@@ -363,6 +380,30 @@ mod tests {
         };
         let used = utilization(&[], Some(&drive(FileKind::Redo, lazy)), None, &load());
         assert!(used.connections.flush.unwrap() < 0.1, "{used:?}");
+    }
+
+    #[test]
+    fn who_is_at_a_table_and_does_nothing_waits_for_a_page_where_none_is_free() {
+        let found = |waits| {
+            let told = [
+                counter(metrics::STATUS_POOL_WAIT_FREE, "", waits),
+                counter(metrics::WAIT_TIME, TABLE_WAITS, 140.0),
+                counter(metrics::STATUS_ROW_LOCK_TIME, "", 10.0),
+                counter(metrics::SERVER_CPU, "", 5.0),
+            ];
+            let reads = FileKindStatistics {
+                read_latency_s: 30.0,
+                ..FileKindStatistics::default()
+            };
+            let data = drive(FileKind::Data, reads);
+            utilization(&told, Some(&data), None, &load())
+                .connections
+                .free_page
+                .unwrap()
+        };
+        // 14 connections at tables, of which 3 read, 1 waits for a row, and half a core is used.
+        assert!((found(40_000.0) - 9.5).abs() < 1e-9);
+        assert!(found(100.0).abs() < 1e-9, "hardly anybody had to wait");
     }
 
     #[test]
