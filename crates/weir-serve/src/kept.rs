@@ -35,11 +35,11 @@ impl<T: Clone, S: PartialEq> Kept<T, S> {
     }
 
     /// The value of `name`, if it was made of a file with this stamp.
-    pub(crate) fn get(&self, name: &str, stamp: S) -> Option<T> {
+    pub(crate) fn get(&self, name: &str, stamp: &S) -> Option<T> {
         let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
         let at = values.iter().position(|kept| kept.0 == name)?;
         let kept = values.remove(at);
-        if kept.1 != stamp {
+        if kept.1 != *stamp {
             return None;
         }
         let value = kept.2.clone();
@@ -64,14 +64,14 @@ mod tests {
 
     #[test]
     fn the_latest_are_kept_until_their_file_changes() {
-        let kept = Kept::new(2);
+        let kept: Kept<char> = Kept::new(2);
         let (old, new) = ((1, None), (2, None));
         kept.put("a", old, 'a');
         kept.put("b", old, 'b');
-        assert_eq!(kept.get("a", old), Some('a'));
+        assert_eq!(kept.get("a", &old), Some('a'));
         kept.put("c", old, 'c');
-        assert_eq!(kept.get("b", old), None, "not asked for the longest");
-        assert_eq!(kept.get("a", old), Some('a'));
-        assert_eq!(kept.get("c", new), None, "another content");
+        assert_eq!(kept.get("b", &old), None, "not asked for the longest");
+        assert_eq!(kept.get("a", &old), Some('a'));
+        assert_eq!(kept.get("c", &new), None, "another content");
     }
 }

@@ -120,7 +120,7 @@ impl Library {
     pub(crate) fn report(&self, name: &str) -> Result<Arc<str>, Refusal> {
         let file = self.file(name)?;
         let stamp = stamp(&file);
-        if let Some(page) = self.reports.get(name, stamp) {
+        if let Some(page) = self.reports.get(name, &stamp) {
             return Ok(page);
         }
         let page: Arc<str> = weir_report::html(&weir_study::read_result(&file)?)?.into();
@@ -133,7 +133,7 @@ impl Library {
         let files = [self.file(first)?, self.file(second)?];
         let stamps = (stamp(&files[0]), stamp(&files[1]));
         let names = format!("{first}\n{second}");
-        if let Some(known) = self.comparisons.get(&names, stamps) {
+        if let Some(known) = self.comparisons.get(&names, &stamps) {
             return Ok(known);
         }
         let first = self.to_compare(first, &files[0], stamps.0)?;
@@ -151,7 +151,7 @@ impl Library {
         file: &Path,
         stamp: Stamp,
     ) -> Result<Arc<StudyResult>, Refusal> {
-        if let Some(result) = self.compared.get(name, stamp) {
+        if let Some(result) = self.compared.get(name, &stamp) {
             return Ok(result);
         }
         let result = Arc::new(weir_study::read_for_comparison(file)?);

@@ -149,7 +149,7 @@ pub(crate) struct PredictArguments {
     /// Cores of the host that is asked about; by default those of the result's host
     #[arg(long, value_name = "N", conflicts_with = "verify", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) cores: Option<u32>,
-    /// Of what else the study varies, this level, as in workload=oltp_read_only; by default the first
+    /// Of what else the study varies, this level, as in `workload=oltp_read_only`; by default the first
     /// cell's; may be given several times
     #[arg(long = "where", value_name = "FACTOR=LEVEL", value_parser = factor_and_level)]
     pub(crate) at: Vec<(String, String)>,
