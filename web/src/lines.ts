@@ -39,8 +39,9 @@ export interface LineFigure {
 
 /** Lines that are shown at first; more would be a tangle. */
 const SHOWN = 7;
-const HEIGHT = 300;
-const TOP = 26;
+const HEIGHT = 312;
+// The axis's title has the first line, the letters of marks the next.
+const TOP = 38;
 const BOTTOM = 46;
 const LEFT = 62;
 const RIGHT = 30;
