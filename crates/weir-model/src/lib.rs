@@ -55,7 +55,7 @@ pub use result::{
     Approach, Confirmation, FoundPlace, IntervalRecord, LatencySummary, Provenance, RunRecord,
     RunResult, SearchAnswer, StudyResult,
 };
-pub use server::{Flavor, ServerVersion};
+pub use server::{Flavor, LRU_SCAN_DEPTH, ServerVersion};
 pub use server_url::ServerUrl;
 pub use suggest::nearest;
 pub use tls::{Tls, TlsMode};

@@ -15,6 +15,20 @@ pub enum Flavor {
     Mariadb,
 }
 
+/// The variable of [`Flavor::lru_scan_depth`].
+pub const LRU_SCAN_DEPTH: &str = "innodb_lru_scan_depth";
+
+impl Flavor {
+    /// The default of `innodb_lru_scan_depth`: the pages of each pool instance that the page cleaner keeps
+    /// free, every second, once the pool is full.
+    pub const fn lru_scan_depth(self) -> u64 {
+        match self {
+            Self::Mysql => 1024,
+            Self::Mariadb => 1536,
+        }
+    }
+}
+
 impl fmt::Display for Flavor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -6,7 +6,9 @@
 //! wait: round trips, locks, the load engine. It is taken from the run with the shortest transactions, in
 //! which what the model does not know of a busy drive has the least part.
 
-use weir_model::{Bytes, Cell, Metric, Plan, RunResult, Series, StudyResult, metrics};
+use weir_model::{
+    Bytes, Cell, LRU_SCAN_DEPTH, Metric, Plan, RunResult, Series, StudyResult, metrics,
+};
 
 use crate::residency::find_root;
 use crate::{
@@ -146,6 +148,9 @@ impl Measured {
         (per_s > 0.0).then_some(())?;
         let pool: Bytes = run.variables.get("innodb_buffer_pool_size")?.parse().ok()?;
         let cell = plan.cells.get(record.cell)?;
+        let depth = run.variables.get(LRU_SCAN_DEPTH);
+        let depth = depth.and_then(|pages| pages.parse().ok());
+        let default = plan.server_of(cell).flavor.lru_scan_depth() as f64;
         Some(Self {
             cell: record.cell,
             connections: cell.threads,
@@ -153,7 +158,7 @@ impl Measured {
             cpu_s: per_transaction(metrics::SERVER_CPU)? + per_transaction(metrics::CLIENT_CPU)?,
             misses: per_transaction(metrics::STATUS_POOL_READS)?,
             redo_bytes: per_transaction(metrics::STATUS_REDO_WRITTEN).unwrap_or(0.0),
-            frames: popularity.frames(pool, plan.server_of(cell).flavor),
+            frames: popularity.frames(pool, depth.unwrap_or(default)),
         })
     }
 }

@@ -12,20 +12,12 @@ mod workload;
 pub(crate) use self::groups::leaf_groups;
 pub use self::workload::{LeafCapacity, TableSet, UndoLogs, popularity_of};
 
-use weir_model::{Bytes, Flavor};
+use weir_model::Bytes;
 
 use crate::PAGE_BYTES;
 
 /// The most of a small pool that is taken to be free.
 const FREE_MAX: f64 = 0.2;
-
-/// The default of `innodb_lru_scan_depth`.
-fn scan_depth(flavor: Flavor) -> f64 {
-    match flavor {
-        Flavor::Mysql => 1024.0,
-        Flavor::Mariadb => 1536.0,
-    }
-}
 
 /// Pages that are asked for equally often.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -74,14 +66,14 @@ impl Popularity {
     }
 
     /// Frames that a pool of `bytes` has for these pages: the upper levels of the indexes take theirs first,
-    /// and where not all fit the page cleaner keeps some free, half of `innodb_lru_scan_depth` on average.
-    pub fn frames(&self, bytes: Bytes, flavor: Flavor) -> f64 {
+    /// and where not all fit the page cleaner keeps some free, half of `innodb_lru_scan_depth` (pages) on average.
+    pub fn frames(&self, bytes: Bytes, lru_scan_depth: f64) -> f64 {
         let all = bytes.0 as f64 / PAGE_BYTES;
         let left = all - self.upper_pages();
         if left >= self.pages() {
             return left;
         }
-        left - (scan_depth(flavor) / 2.0).min(FREE_MAX * all)
+        left - (lru_scan_depth / 2.0).min(FREE_MAX * all)
     }
 
     /// Pages of the indexes' upper levels.

@@ -17,6 +17,8 @@ use weir_probe::{HostProbe, Probe, ProcessProbe, Readings, Sampler, ServerProbe}
 use weir_server::testing;
 
 const PHASE: Duration = Duration::from_secs(4);
+/// The first sample connects and prepares, once a run.
+const SETTLING: Duration = Duration::from_millis(1500);
 const IDLE_CONNECTIONS: usize = 64;
 const LOADERS: usize = 8;
 
@@ -89,8 +91,7 @@ fn sampler(endpoint: &Endpoint, pid: u32, on: bool) -> Option<Sampler> {
 /// Share of a core that this process and the server use together.
 fn cpu_share(endpoint: &Endpoint, pid: u32, on: bool) -> f64 {
     let sampler = sampler(endpoint, pid, on);
-    // The first sample connects and prepares.
-    thread::sleep(Duration::from_millis(1500));
+    thread::sleep(SETTLING);
     let before = cpu_s(pid);
     thread::sleep(PHASE);
     let used = cpu_s(pid) - before;
@@ -111,7 +112,7 @@ fn cpu_s(server: u32) -> f64 {
 fn throughput(endpoint: &Endpoint, pid: u32, on: bool) -> f64 {
     let sampler = sampler(endpoint, pid, on);
     let (stop, count) = (AtomicBool::new(false), AtomicU64::new(0));
-    thread::scope(|scope| {
+    let rate = thread::scope(|scope| {
         for _ in 0..LOADERS {
             scope.spawn(|| {
                 let mut connection = testing::connect(endpoint);
@@ -122,9 +123,13 @@ fn throughput(endpoint: &Endpoint, pid: u32, on: bool) -> f64 {
                 }
             });
         }
+        thread::sleep(SETTLING);
+        let before = count.load(Ordering::Relaxed);
         thread::sleep(PHASE);
+        let queries = count.load(Ordering::Relaxed) - before;
         stop.store(true, Ordering::Relaxed);
+        queries as f64 / PHASE.as_secs_f64()
     });
     drop(sampler);
-    count.load(Ordering::Relaxed) as f64 / PHASE.as_secs_f64()
+    rate
 }

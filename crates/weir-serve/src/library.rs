@@ -56,6 +56,8 @@ struct Entry {
     stamp: Stamp,
     summary: Summary,
     is_judged: bool,
+    /// Its report is still to be made, before anybody asks.
+    is_slow: bool,
 }
 
 /// A result in a line.
@@ -159,12 +161,17 @@ impl Library {
         Ok(result)
     }
 
-    /// Judges the results that nobody has judged yet, unless somebody is at it.
+    /// Judges the results that nobody has judged yet, unless somebody is at it; then makes the reports
+    /// that a reader would have to wait for.
     pub(crate) fn judge_all(&self) {
         let Ok(_alone) = self.judging.try_lock() else {
             return;
         };
         while self.judge_next() {}
+        for name in self.slow() {
+            // Whoever asks for it is told why it cannot be made.
+            let _ = self.report(&name);
+        }
     }
 
     /// Judges one result that was not yet, the latest first; whether there was one.
@@ -180,11 +187,13 @@ impl Library {
         };
         // Reading takes long; nobody waits for it.
         let began = Instant::now();
-        match weir_study::read_result(&entry.file) {
+        match weir_study::read_for_comparison(&entry.file) {
             Ok(result) => {
                 entry.summary.judged(&result);
-                if began.elapsed() >= SLOW {
-                    self.keep(&entry, result);
+                entry.is_slow = began.elapsed() >= SLOW;
+                if entry.is_slow {
+                    let name = &entry.summary.name;
+                    self.compared.put(name, entry.stamp, Arc::new(result));
                 }
             }
             Err(error) => entry.summary.problem = Some(error.to_string()),
@@ -199,14 +208,20 @@ impl Library {
         true
     }
 
-    /// Keeps the report of `result`, and what comparing it needs.
-    fn keep(&self, entry: &Entry, result: StudyResult) {
-        let name = &entry.summary.name;
-        if let Ok(page) = weir_report::html(&result) {
-            self.reports.put(name, entry.stamp, page.into());
-        }
-        let result = Arc::new(weir_study::without_samples(result));
-        self.compared.put(name, entry.stamp, result);
+    /// The latest results that took long to read and have not been named here before, as many as
+    /// reports are kept.
+    fn slow(&self) -> Vec<String> {
+        let mut shelf = self.walked();
+        let slow = shelf.entries.values_mut().filter(|entry| entry.is_slow);
+        let mut slow: Vec<_> = slow
+            .map(|entry| {
+                entry.is_slow = false;
+                (entry.summary.started_at.clone(), entry.summary.name.clone())
+            })
+            .collect();
+        slow.sort_by(|a, b| b.cmp(a));
+        slow.truncate(REPORTS_MAX);
+        slow.into_iter().map(|(_, name)| name).collect()
     }
 
     fn walked(&self) -> MutexGuard<'_, Shelf> {
@@ -262,6 +277,7 @@ impl Entry {
         }
         Self {
             is_judged: summary.problem.is_some(),
+            is_slow: false,
             file,
             stamp,
             summary,
@@ -285,8 +301,8 @@ impl Summary {
     }
 
     fn judged(&mut self, result: &StudyResult) {
-        if let Some(first) = result.comparisons.first() {
-            self.headline = weir_report::sentence(first);
+        if let Some(first) = weir_study::first_comparison(result) {
+            self.headline = weir_report::sentence(&first);
             self.verdict = Some(first.verdict);
         }
     }

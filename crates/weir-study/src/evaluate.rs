@@ -61,6 +61,12 @@ pub(crate) fn comparisons_of(result: &StudyResult, pairing: Pairing) -> Vec<Comp
     judged_comparisons(result, &RunsByCell::new(result), pairing).1
 }
 
+/// The first comparison of `result` with its verdict: a result in a sentence. It needs no samples.
+pub fn first_comparison(result: &StudyResult) -> Option<Comparison> {
+    let comparisons = comparisons_of(result, Pairing::Repetition);
+    comparisons.into_iter().next()
+}
+
 fn judged_comparisons<'a>(
     result: &'a StudyResult,
     runs: &'a RunsByCell<'a>,

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use weir_model::{Bytes, DataPlan, Plan, Scale};
+use weir_model::{Bytes, DataPlan, LRU_SCAN_DEPTH, Plan, Scale};
 
-use crate::target::SCALED_VARIABLES;
+use crate::target::{LRU_SCAN_DEPTH_MIN, SCALED_VARIABLES};
 
 /// The plan with all rows, with the sizes that belong to the data, and with whole drives: not to be run here,
 /// but to be predicted.
@@ -36,6 +36,16 @@ fn enlarge(variables: &mut BTreeMap<String, String>, scale: Scale) {
         };
         if let Ok(size) = value.parse::<Bytes>() {
             *value = scale.undo(size.0).to_string();
+        }
+    }
+    if let Some(pages) = variables.get(LRU_SCAN_DEPTH) {
+        match pages.parse() {
+            Ok(pages) if pages > LRU_SCAN_DEPTH_MIN => {
+                let pages = scale.undo(pages).to_string();
+                variables.insert(LRU_SCAN_DEPTH.to_owned(), pages);
+            }
+            // The least may stand for anything; the default is likeliest.
+            _ => drop(variables.remove(LRU_SCAN_DEPTH)),
         }
     }
 }

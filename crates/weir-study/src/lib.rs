@@ -36,7 +36,7 @@ mod workload;
 
 pub use error::StudyError;
 pub use estimate::{data_size, run_space, run_time};
-pub use evaluate::{RESULT_FILE, evaluate, read_result};
+pub use evaluate::{RESULT_FILE, evaluate, first_comparison, read_result};
 pub use event::Event;
 pub use file::StudyFile;
 pub use foresight::prospects;
@@ -50,5 +50,5 @@ pub use resolve::{Overrides, resolve};
 pub use rules::{RULES, Rule, findings_of_design, rules_as_markdown};
 pub use runner::{RunOptions, RunOutcome, run};
 pub use schedule::expected_runs;
-pub use two_results::{compare_results, read_factor, read_for_comparison, without_samples};
+pub use two_results::{compare_results, read_factor, read_for_comparison};
 pub use workload::settings as workload_settings;

@@ -3,18 +3,21 @@
 use std::collections::BTreeMap;
 
 use weir_load::STATEMENTS_PER_TABLE_MAX;
-use weir_model::{Flavor, Plan};
+use weir_model::{Flavor, LRU_SCAN_DEPTH, Plan, Scale};
+
+use crate::target::scaled_scan_depth;
 
 /// Adds the defaults to `plan`: shared ones once, those of a flavour where that is served. A server that
 /// the user gives is left as it is.
 pub(crate) fn add(plan: &mut Plan) {
     let (threads, tables) = largest(plan);
+    let scale = plan.data.data_scale;
     let of_cells: Vec<_> = plan.cells.iter().map(|cell| plan.server_of(cell)).collect();
     let chooses_server = plan.cells.iter().any(|cell| cell.server.is_some());
     if !chooses_server {
         if plan.server.given.is_none() {
             add_shared(&mut plan.server.variables, threads, tables);
-            add_of_flavor(&mut plan.server.variables, plan.server.flavor);
+            add_of_flavor(&mut plan.server.variables, plan.server.flavor, scale);
         }
         return;
     }
@@ -31,7 +34,7 @@ pub(crate) fn add(plan: &mut Plan) {
         if gives_one {
             add_shared(&mut all, threads, tables);
         }
-        add_of_flavor(&mut all, server.flavor);
+        add_of_flavor(&mut all, server.flavor, scale);
         all.retain(|name, _| !before.contains_key(name));
         plan.cells[index].variables.extend(all);
     }
@@ -65,12 +68,18 @@ fn add_shared(variables: &mut BTreeMap<String, String>, threads: u32, tables: u3
     );
 }
 
-/// The binary log is on in MySQL 8 and later, off in MariaDB: off unless a study asks for it.
-fn add_of_flavor(variables: &mut BTreeMap<String, String>, flavor: Flavor) {
+/// What the flavours differ in.
+fn add_of_flavor(variables: &mut BTreeMap<String, String>, flavor: Flavor, scale: Scale) {
+    // The binary log is on in MySQL 8 and later, off in MariaDB: off unless a study asks for it.
     let chosen = ["log_bin", "skip_log_bin"]
         .iter()
         .any(|name| variables.contains_key(*name));
     if flavor == Flavor::Mysql && !chosen {
         variables.insert("skip_log_bin".to_owned(), "1".to_owned());
+    }
+    if scale < Scale::FULL {
+        let pages = scaled_scan_depth(flavor.lru_scan_depth(), scale);
+        let depth = variables.entry(LRU_SCAN_DEPTH.to_owned());
+        depth.or_insert_with(|| pages.to_string());
     }
 }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use weir_model::{
-    Bytes, Cell, Duration, Flavor, Plan, PoolStart, Scale, ServerChoice, ServerUrl, WorkloadName,
-    nearest,
+    Bytes, Cell, Duration, Flavor, LRU_SCAN_DEPTH, Plan, PoolStart, Scale, ServerChoice, ServerUrl,
+    WorkloadName, nearest,
 };
 
 use crate::StudyError;
@@ -54,6 +54,9 @@ pub(crate) const SCALED_VARIABLES: [&str; 3] = [
     "innodb_redo_log_capacity",
     "innodb_log_file_size",
 ];
+
+/// The least that servers take for `innodb_lru_scan_depth`, pages.
+pub(crate) const LRU_SCAN_DEPTH_MIN: u64 = 100;
 
 const MEBIBYTE: u64 = 1 << 20;
 
@@ -272,6 +275,10 @@ fn distribution(value: &str) -> Result<weir_model::DistributionName, String> {
 
 /// Shrinks a size that belongs to the data; passes every other value through.
 pub(crate) fn scaled(variable: &str, value: &str, scale: Scale) -> Result<String, String> {
+    if variable == LRU_SCAN_DEPTH {
+        let pages = positive(value, "number of pages")?;
+        return Ok(scaled_scan_depth(pages, scale).to_string());
+    }
     if !SCALED_VARIABLES.contains(&variable) {
         return Ok(value.to_owned());
     }
@@ -285,4 +292,10 @@ pub(crate) fn scaled(variable: &str, value: &str, scale: Scale) -> Result<String
         size.div_ceil(MEBIBYTE) * MEBIBYTE
     };
     Ok(whole.to_string())
+}
+
+/// Pages that the page cleaner keeps free in a pool that is scaled: as they are, 1,024 would be most of a pool
+/// of 20 MB.
+pub(crate) fn scaled_scan_depth(pages: u64, scale: Scale) -> u64 {
+    scale.apply(pages).max(LRU_SCAN_DEPTH_MIN.min(pages))
 }

@@ -31,15 +31,6 @@ pub fn read_for_comparison(path: &Path) -> Result<StudyResult, StudyError> {
     Ok(Store::open(&result_file(path))?.read_without_samples()?)
 }
 
-/// `result` without what [`compare_results`] does not look at, by far the most of it.
-pub fn without_samples(mut result: StudyResult) -> StudyResult {
-    for run in &mut result.runs {
-        (run.series, run.gaps, run.histogram) = Default::default();
-        (run.commands, run.server_log) = Default::default();
-    }
-    result
-}
-
 /// Reads the result at `path` with the runs of the cells that levels of `factor` are compared in
 /// where other factors are `at` given levels, and judges it.
 pub fn read_factor(

@@ -9,7 +9,7 @@ mod verify;
 use std::collections::BTreeSet;
 
 use anyhow::bail;
-use weir_model::{Bytes, Flavor, Plan, StudyResult};
+use weir_model::{Bytes, LRU_SCAN_DEPTH, Plan, StudyResult};
 use weir_predict::{Popularity, TableSet, popularity_of};
 use weir_report::table;
 use weir_study::Overrides;
@@ -58,7 +58,8 @@ struct Subject {
     /// Bytes of the pages that are used.
     data_bytes: f64,
     pools: Vec<Bytes>,
-    flavor: Flavor,
+    /// `innodb_lru_scan_depth`, pages.
+    lru_scan_depth: f64,
     /// The pool of the plan's first cell.
     pool_today: Bytes,
 }
@@ -82,19 +83,23 @@ impl Subject {
             Some(text) => pools(text)?,
             None => default_pools(plan, data_bytes)?,
         };
-        let written = cell.variables.get(POOL).or(plan.server.variables.get(POOL));
+        let variables = plan.variables_of(cell);
+        let depth = variables.get(LRU_SCAN_DEPTH);
+        let depth = depth.map_or(Ok(flavor.lru_scan_depth() as f64), |pages| pages.parse())?;
         Ok(Self {
             popularity,
             data_bytes,
             pools,
-            flavor,
-            pool_today: written.map_or(Ok(POOL_DEFAULT), |size| size.parse())?,
+            lru_scan_depth: depth,
+            pool_today: variables
+                .get(POOL)
+                .map_or(Ok(POOL_DEFAULT), |size| size.parse())?,
         })
     }
 
     /// Frames for the pages in question: the upper levels of the indexes take theirs first.
     fn frames(&self, pool: Bytes) -> f64 {
-        self.popularity.frames(pool, self.flavor)
+        self.popularity.frames(pool, self.lru_scan_depth)
     }
 }
 
