@@ -26,6 +26,18 @@ pub fn connect(endpoint: &Endpoint, patience: Duration) -> Result<Conn, Error> {
     }
 }
 
+/// What the server or the system said, without the crate's wrapping.
+pub fn words(error: &Error) -> String {
+    match error {
+        Error::MySqlError(error) => format!("{}, error {}", error.message, error.code),
+        Error::IoError(error) => error.to_string(),
+        Error::DriverError(error) => error.to_string(),
+        Error::CodecError(error) => format!("the connection failed: {error}"),
+        Error::TlsError(error) => format!("encryption failed: {error}"),
+        other => other.to_string(),
+    }
+}
+
 fn options(endpoint: &Endpoint, patience: Duration) -> OptsBuilder {
     let options = OptsBuilder::new()
         .user(Some(&endpoint.user))

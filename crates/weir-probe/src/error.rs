@@ -32,7 +32,7 @@ pub enum ProbeError {
         pid: u32,
     },
     /// The server did not answer, or refused.
-    #[error("cannot ask the server: {source}")]
+    #[error("cannot ask the server: {}", weir_control::words(source))]
     Server {
         /// What the connection said.
         source: Box<mysql::Error>,

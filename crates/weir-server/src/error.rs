@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use thiserror::Error;
+use weir_control::words;
 use weir_model::{Address, Bytes, Flavor};
 use weir_process::{PathError, ProcessError};
-
-use crate::session::words;
 
 /// What can go wrong with a server, its data or a snapshot.
 #[derive(Debug, Error)]

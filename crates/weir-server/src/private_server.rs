@@ -20,7 +20,7 @@ use weir_process::{
 use crate::data_directory::{
     DATABASE, DataNote, USER, check_not_in_use, create_private_directory, write_private,
 };
-use crate::session::{Session, words};
+use crate::session::Session;
 use crate::{ServerBinary, ServerError, error_log, translate};
 use weir_process::PathError;
 
@@ -164,7 +164,7 @@ impl PrivateServer {
                     flavor: self.binary.flavor,
                     seconds: timeout.as_secs(),
                     words: match answer {
-                        Some(Err(error)) => words(&error),
+                        Some(Err(error)) => weir_control::words(&error),
                         _ => error_log::cause(&self.error_log),
                     },
                 });

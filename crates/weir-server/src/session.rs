@@ -29,7 +29,7 @@ impl Session {
         Self::try_open(endpoint, patience).map_err(|error| ServerError::Connect {
             address: endpoint.address.clone(),
             user: endpoint.user.clone(),
-            why: words(&error),
+            why: weir_control::words(&error),
         })
     }
 
@@ -136,15 +136,5 @@ fn text(value: &Value) -> String {
         Value::NULL => String::new(),
         Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
         other => other.as_sql(true),
-    }
-}
-
-/// What the server or the system said, without the crate's wrapping.
-pub(crate) fn words(error: &mysql::Error) -> String {
-    match error {
-        mysql::Error::MySqlError(error) => format!("{}, error {}", error.message, error.code),
-        mysql::Error::IoError(error) => error.to_string(),
-        mysql::Error::DriverError(error) => error.to_string(),
-        other => other.to_string(),
     }
 }
