@@ -78,6 +78,10 @@ pub struct Utilization {
     /// Share of the time in which a task waited for memory; `None` where the kernel does not tell.
     #[serde(default)]
     pub memory: Option<f64>,
+    /// Share of the time in which a task waited for a core, also where cores were idle at other moments; `None`
+    /// where the kernel does not tell.
+    #[serde(default)]
+    pub core_wait: Option<f64>,
     /// Where the connections were.
     #[serde(default)]
     pub connections: ConnectionTime,
@@ -100,7 +104,7 @@ pub struct ConnectionTime {
     pub server_cpu: f64,
     /// Waiting for a read of data.
     pub read: Option<f64>,
-    /// Waiting for a page of the pool to become free: for changed pages to be written.
+    /// Waiting for pages to be written: for one to become free, or to change one that is being written.
     #[serde(default)]
     pub free_page: Option<f64>,
     /// Waiting for the logs to be written and flushed.

@@ -24,7 +24,7 @@ pub(crate) fn levels_phrase(levels: &BTreeMap<String, String>) -> String {
         .iter()
         .filter(|(name, _)| name.as_str() != "drive")
         .map(|(name, level)| match name.as_str() {
-            "threads" => format!("{level} connections"),
+            "threads" => connections(level),
             _ => format!("{name} {level}"),
         });
     drive
@@ -84,11 +84,22 @@ pub fn limiter_evidence(limiter: Limiter, used: &Utilization) -> String {
         format!("{place:.1} of {:.0} connections {what}", connections.all)
     };
     match limiter {
-        Limiter::ServerCpu => format!(
-            "cores {} busy, {:.1} of them with the server",
-            percent(used.host_cpu),
-            used.server_cores
-        ),
+        Limiter::ServerCpu => {
+            let cores = format!(
+                "cores {} busy, {:.1} of them with the server",
+                percent(used.host_cpu),
+                used.server_cores
+            );
+            match used.core_wait {
+                Some(wait) if used.host_cpu < Utilization::SATURATED => {
+                    format!(
+                        "{cores}, a task waited for one {} of the time",
+                        percent(wait)
+                    )
+                }
+                _ => cores,
+            }
+        }
         Limiter::ClientCpu => format!(
             "load engine {:.1} and drive emulation {:.1} cores, the busiest reactor {}",
             used.client_cores,
@@ -104,7 +115,10 @@ pub fn limiter_evidence(limiter: Limiter, used: &Utilization) -> String {
             let media = format!("media {} busy writing", percent(used.drive_write));
             match connections.free_page {
                 Some(waiting) if waiting >= 1.0 => {
-                    format!("{media}, {}", at(Some(waiting), "waited for a free page"))
+                    format!(
+                        "{media}, {}",
+                        at(Some(waiting), "waited for pages to be written")
+                    )
                 }
                 _ => media,
             }
@@ -122,6 +136,14 @@ pub fn limiter_evidence(limiter: Limiter, used: &Utilization) -> String {
             percent(used.host_cpu),
             at(Some(connections.server_cpu), "on the server's cores")
         ),
+    }
+}
+
+/// `1 connection`, `16 connections`.
+pub fn connections(count: impl std::fmt::Display) -> String {
+    match count.to_string().as_str() {
+        "1" => "1 connection".to_owned(),
+        count => format!("{count} connections"),
     }
 }
 
@@ -222,8 +244,8 @@ pub(crate) fn data_scale_words(scale: Scale) -> String {
         "at full size".to_owned()
     } else {
         format!(
-            "{} times smaller than the original: rows, buffer pool, redo log and drive capacity \
-             together",
+            "{} times smaller than the original: rows, buffer pool (with what the server keeps free of it), redo log and \
+             drive capacity together",
             times(scale)
         )
     }

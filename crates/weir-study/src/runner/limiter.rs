@@ -14,6 +14,10 @@ const LOCKED: f64 = 0.50;
 /// Below this share of busy connections a load with a rate of its own leaves room.
 const OFFERED: f64 = 0.85;
 
+/// From this share of the time on in which some task waited for a core, cores limit a run whose connections are
+/// nowhere else: in turns, with moments of idleness between.
+const CORES_WAITED_FOR: f64 = 0.50;
+
 /// A place must hold this share of the connections to be called the limit.
 const LARGEST_MIN: f64 = 0.30;
 
@@ -32,7 +36,12 @@ pub(super) fn limiter(used: &Utilization, has_rate: bool) -> Limiter {
     } else if has_rate && connections.busy < OFFERED * connections.all {
         Limiter::OfferedRate
     } else {
-        largest(connections, used.client_cores)
+        match largest(connections, used.client_cores) {
+            Limiter::Unexplained if used.core_wait.unwrap_or(0.0) >= CORES_WAITED_FOR => {
+                of_cores(used).unwrap_or(Limiter::Unexplained)
+            }
+            place => place,
+        }
     }
 }
 
@@ -43,26 +52,29 @@ fn saturated(used: &Utilization) -> Option<Limiter> {
     } else {
         0.0
     };
-    // Saturated cores are the server's limit unless Weir itself took most of them. If others on the
-    // host did, they slow everything down alike and are not what the run went to.
-    let of_weir = used.client_cores + used.drive_cores;
-    let cpu = if used.server_cores >= of_weir {
-        Limiter::ServerCpu
-    } else {
-        Limiter::ClientCpu
-    };
-    let is_of_run = used.server_cores + of_weir >= 0.5 * used.host_cpu * used.host_cores;
-    let host_cpu = if is_of_run { used.host_cpu } else { 0.0 };
+    let cores = of_cores(used).map(|limiter| (used.host_cpu, limiter));
     [
         (used.drive_write, Limiter::DriveWrite),
         (used.drive_read, Limiter::DriveRead),
-        (host_cpu, cpu),
         (of_server, Limiter::ServerCpu),
     ]
     .into_iter()
+    .chain(cores)
     .filter(|(share, _)| *share >= Utilization::SATURATED)
     .max_by(|a, b| a.0.total_cmp(&b.0))
     .map(|(_, limiter)| limiter)
+}
+
+/// Whose limit busy cores are: the server's unless Weir itself took most of them. If others on the host did, they slow
+/// everything down alike and are not what the run went to.
+fn of_cores(used: &Utilization) -> Option<Limiter> {
+    let of_weir = used.client_cores + used.drive_cores;
+    let is_of_run = used.server_cores + of_weir >= 0.5 * used.host_cpu * used.host_cores;
+    is_of_run.then_some(if used.server_cores >= of_weir {
+        Limiter::ServerCpu
+    } else {
+        Limiter::ClientCpu
+    })
 }
 
 /// Nothing is saturated, so most time went where most connections were.
@@ -185,6 +197,34 @@ mod tests {
             ..memory
         };
         assert_eq!(limiter(&client, false), Limiter::ClientCpu);
+    }
+
+    #[test]
+    fn cores_that_are_waited_for_are_the_limit_of_whoever_is_nowhere_else() {
+        let used = Utilization {
+            host_cpu: 0.7,
+            core_wait: Some(0.7),
+            server_cores: 1.0,
+            drive_cores: 0.3,
+            ..idle()
+        };
+        assert_eq!(limiter(&used, false), Limiter::ServerCpu);
+        let of_drive = Utilization {
+            drive_cores: 1.1,
+            server_cores: 0.3,
+            ..used
+        };
+        assert_eq!(limiter(&of_drive, false), Limiter::ClientCpu);
+        let reading = Utilization {
+            connections: at(|c| c.read = Some(9.0)).connections,
+            ..used
+        };
+        assert_eq!(limiter(&reading, false), Limiter::DriveRead);
+        let calm = Utilization {
+            core_wait: Some(0.3),
+            ..used
+        };
+        assert_eq!(limiter(&calm, false), Limiter::Unexplained);
     }
 
     #[test]

@@ -12,6 +12,9 @@ const TABLE_WAITS: &str = "io/table";
 /// Waits for a free page, by transactions, from which on what is left of the time at tables is theirs.
 const FREE_PAGE_WAITS_MIN: f64 = 0.5;
 
+/// Writes of pages under way from which on it is theirs, too.
+const PAGE_WRITES_MIN: f64 = 1.0;
+
 /// What the load engine knows of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Offered {
@@ -126,6 +129,7 @@ fn usage(
         steal: share(stolen),
         iowait: share(waiting),
         memory: samples.rate(metrics::HOST_PRESSURE_MEMORY_SOME, ""),
+        core_wait: samples.rate(metrics::HOST_PRESSURE_CPU_SOME, ""),
         connections: connections(samples, drive, load),
     }
 }
@@ -179,7 +183,8 @@ fn connections(
     };
     let at_most_busy = |place: f64| place.clamp(0.0, busy);
     let of_kind = |kind| FileTime::of(samples, drive, kind);
-    let read = of_kind(FileKind::Data).map(|file| file.read);
+    let pages = of_kind(FileKind::Data);
+    let read = pages.map(|file| file.read);
     let logs = [of_kind(FileKind::Redo), of_kind(FileKind::Binlog)];
     let flush = logs
         .into_iter()
@@ -187,31 +192,47 @@ fn connections(
         .map(|log| log.waiting(load))
         .reduce(|sum, log| sum + log)
         .map(|at_least| at_least.max(committing(samples, load)));
-    let server_cpu = at_most_busy(samples.rate(metrics::SERVER_CPU, "").unwrap_or(0.0));
-    ConnectionTime {
+    let server_cpu = samples.rate(metrics::SERVER_CPU, "").unwrap_or(0.0);
+    let mut places = ConnectionTime {
         all,
         busy,
-        server_cpu,
+        server_cpu: at_most_busy(server_cpu),
         read: read.map(at_most_busy),
-        free_page: waiting_for_a_page(samples, load, server_cpu + read.unwrap_or(0.0))
-            .map(at_most_busy),
+        free_page: None,
         flush: flush.map(at_most_busy),
         lock: samples
             .rate(metrics::STATUS_ROW_LOCK_TIME, "")
             .map(at_most_busy),
         network: Some(at_most_busy(load.rtt_s * load.statements_per_s)),
-    }
+    };
+    places.free_page = waiting_for_page_writes(samples, load, pages, &places);
+    places
 }
 
-/// Connections that wait until a changed page was written and its place is free, where transactions had to: at a
-/// table, but neither reading nor on a core (`elsewhere`) nor waiting for a row lock.
-fn waiting_for_a_page(samples: &Samples<'_>, load: &Offered, elsewhere: f64) -> Option<f64> {
+/// Connections that wait until changed pages are written: for the place of one, or since `InnoDB` lets nobody change a
+/// page while it is written. They are at a table, but neither reading nor on a core nor waiting for a row lock.
+/// Where a server does not time tables it is what all `others` leave.
+fn waiting_for_page_writes(
+    samples: &Samples<'_>,
+    load: &Offered,
+    pages: Option<FileTime>,
+    others: &ConnectionTime,
+) -> Option<f64> {
     let waits_per_s = samples.rate(metrics::STATUS_POOL_WAIT_FREE, "")?;
-    if waits_per_s < FREE_PAGE_WAITS_MIN * load.transactions_per_s {
+    let has_waited = waits_per_s >= FREE_PAGE_WAITS_MIN * load.transactions_per_s;
+    let are_written = pages.is_some_and(|pages| pages.write >= PAGE_WRITES_MIN);
+    if !has_waited && !are_written {
         return Some(0.0);
     }
-    let locked = samples.rate(metrics::STATUS_ROW_LOCK_TIME, "");
-    Some(samples.rate(metrics::WAIT_TIME, TABLE_WAITS)? - elsewhere - locked.unwrap_or(0.0))
+    let known = |place: Option<f64>| place.unwrap_or(0.0);
+    let outside = known(others.flush) + known(others.network);
+    let at_tables = match samples.rate(metrics::WAIT_TIME, TABLE_WAITS) {
+        Some(timed) => timed,
+        None if has_waited => others.busy - outside,
+        None => return Some(0.0),
+    };
+    let elsewhere = others.server_cpu + known(others.read) + known(others.lock);
+    Some((at_tables - elsewhere).clamp(0.0, others.busy))
 }
 
 /// Connections that are in their commit, as far as somebody saw it.
@@ -384,26 +405,46 @@ mod tests {
 
     #[test]
     fn who_is_at_a_table_and_does_nothing_waits_for_a_page_where_none_is_free() {
-        let found = |waits| {
+        let found = |waits, tables| {
             let told = [
                 counter(metrics::STATUS_POOL_WAIT_FREE, "", waits),
-                counter(metrics::WAIT_TIME, TABLE_WAITS, 140.0),
                 counter(metrics::STATUS_ROW_LOCK_TIME, "", 10.0),
                 counter(metrics::SERVER_CPU, "", 5.0),
+                counter(metrics::WAIT_TIME, tables, 140.0),
             ];
             let reads = FileKindStatistics {
                 read_latency_s: 30.0,
                 ..FileKindStatistics::default()
             };
             let data = drive(FileKind::Data, reads);
-            utilization(&told, Some(&data), None, &load())
-                .connections
-                .free_page
-                .unwrap()
+            utilization(&told, Some(&data), None, &load()).connections
         };
+        let waiting = |found: ConnectionTime| found.free_page.unwrap();
         // 14 connections at tables, of which 3 read, 1 waits for a row, and half a core is used.
-        assert!((found(40_000.0) - 9.5).abs() < 1e-9);
-        assert!(found(100.0).abs() < 1e-9, "hardly anybody had to wait");
+        assert!((waiting(found(40_000.0, TABLE_WAITS)) - 9.5).abs() < 1e-9);
+        let hardly = waiting(found(100.0, TABLE_WAITS));
+        assert!(hardly.abs() < 1e-9, "hardly anybody had to wait");
+        let writing = {
+            let told = [
+                counter(metrics::STATUS_POOL_WAIT_FREE, "", 0.0),
+                counter(metrics::WAIT_TIME, TABLE_WAITS, 140.0),
+            ];
+            let writes = FileKindStatistics {
+                write_latency_s: 150.0,
+                ..FileKindStatistics::default()
+            };
+            let data = drive(FileKind::Data, writes);
+            utilization(&told, Some(&data), None, &load()).connections
+        };
+        assert!((waiting(writing) - 14.0).abs() < 1e-9, "{writing:?}");
+        // Nobody timed tables.
+        let untold = found(40_000.0, "io/file");
+        let others = untold.server_cpu + untold.network.unwrap() + untold.flush.unwrap_or(0.0);
+        let left = untold.busy - others - 3.0 - 1.0;
+        assert!(
+            left > 5.0 && (waiting(untold) - left).abs() < 1e-9,
+            "{untold:?}"
+        );
     }
 
     #[test]
