@@ -266,6 +266,7 @@ describe("a report of a sweep with prices", () => {
       "Throughput against buffer pool",
       "p95 latency against buffer pool",
       "p99 latency against buffer pool",
+      "Predicted throughput against buffer pool, 32 connections",
       "Throughput for money",
       "Throughput and latency over time",
       "Distribution of latency",
@@ -299,6 +300,21 @@ describe("a report of a sweep with prices", () => {
     await expect.poll(() => page.locator(".tooltip").textContent()).toMatch(/worse than another: 4\.12 queries\/s per EUR/);
     await page.locator("#costs").getByRole("button", { name: "worse than another" }).click();
     await expect.poll(() => bars.count()).toBe(3);
+    await page.context().close();
+  });
+
+  it("shows predictions as lines with their likely range, and what was measured as points", async () => {
+    const page = await open(fixture("sweep"));
+    const figure = page.locator("#predicted figure");
+    await expect.poll(() => figure.locator("path.curve").count()).toBe(3);
+    expect(await figure.locator("path.band").count()).toBe(3);
+    // Six pools on three drives, and what was measured on one of them.
+    expect(await figure.locator("path.dot").count()).toBe(24);
+    await figure.locator("path.dot").last().focus();
+    await expect.poll(() => page.locator(".tooltip").textContent()).toMatch(/transactions\/s measured/);
+    await figure.getByRole("button", { name: "consumer-tlc" }).click();
+    await expect.poll(() => figure.locator("path.curve").count()).toBe(2);
+    expect(await page.locator("#predicted .prose").textContent()).toContain("teady state");
     await page.context().close();
   });
 

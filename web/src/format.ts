@@ -54,6 +54,11 @@ export function tick(value: number): string {
   return new Intl.NumberFormat("en", { maximumFractionDigits: 3 }).format(value);
 }
 
+/** The size of a buffer pool: `1.5 GiB`, `768 MiB`. */
+export function gibibytes(bytes: number): string {
+  return bytes >= 2 ** 30 ? `${tick(bytes / 2 ** 30)} GiB` : `${tick(Math.round(bytes / 2 ** 20))} MiB`;
+}
+
 /**
  * A mean, rounded to what its repetitions allow: the last digit shown is no finer than a tenth of
  * the range between the lowest and the highest.

@@ -20,6 +20,8 @@ export interface LinePoint {
 export interface Line {
   label: string;
   points: readonly LinePoint[];
+  /** Points alone, in the colour and shape of the line with this number. */
+  pointsOf?: number;
 }
 
 export interface LineFigure {
@@ -50,7 +52,7 @@ const SHAPES = ["M0,-4.5a4.5,4.5 0 1,0 .01,0z", "M-4,-4h8v8h-8z", "M0,-5.5l5,9h-
 
 /** The figure, with a legend of its lines. */
 export function lineFigure(name: string, figure: LineFigure): HTMLElement {
-  const entries = figure.lines.map(({ label }, index) => ({ label, swatch: `line c${index % 7}` }));
+  const entries = figure.lines.map(({ label, pointsOf }, index) => ({ label, swatch: pointsOf === undefined ? `line c${index % 7}` : `dot c${pointsOf % 7}` }));
   return drawn({ name, entries, shown: SHOWN, draw: (width, isHidden) => draw(name, figure, width, isHidden) });
 }
 
@@ -128,12 +130,16 @@ function grid(svg: SVGElement, figure: LineFigure, x: Scale, y: Scale, width: nu
   }
 }
 
-function lineMarks(line: Line, index: number, x: Scale, y: Scale, band: boolean): SVGElement {
+function lineMarks(line: Line, number: number, x: Scale, y: Scale, band: boolean): SVGElement {
+  const index = line.pointsOf ?? number;
   const color = `c${index % 7}`;
-  const path = line.points.map((point, at) => `${at === 0 ? "M" : "L"}${x(point.x)},${y(point.y)}`).join("");
-  const group = s("g", {}, s("path", { d: path, class: `curve ${color}` }));
-  if (band) {
-    group.prepend(s("path", { d: bandPath(line.points, x, y), class: `band ${color}` }));
+  const group = s("g", {});
+  if (line.pointsOf === undefined) {
+    if (band) {
+      group.append(s("path", { d: bandPath(line.points, x, y), class: `band ${color}` }));
+    }
+    const path = line.points.map((point, at) => `${at === 0 ? "M" : "L"}${x(point.x)},${y(point.y)}`).join("");
+    group.append(s("path", { d: path, class: `curve ${color}` }));
   }
   for (const point of line.points) {
     if (!band && point.low != null && point.high != null) {

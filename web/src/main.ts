@@ -17,6 +17,7 @@ import { drive } from "./sections/drive";
 import { header } from "./sections/header";
 import { insights } from "./sections/insights";
 import { limits } from "./sections/limits";
+import { predicted } from "./sections/predicted";
 import { resources } from "./sections/resources";
 import { setup } from "./sections/setup";
 import { sureness } from "./sections/sureness";
@@ -37,7 +38,7 @@ function show(): void {
     const page = parsePage(text);
     document.title = `${page.title} \u2013 Weir report`;
     const report = h("div", {}, answers(page));
-    inTurns(report, [sweeps, insights, costs, sureness, limits, time, resources, drive, claims, setup].map((section) => () => section(page)));
+    inTurns(report, [sweeps, predicted, insights, costs, sureness, limits, time, resources, drive, claims, setup].map((section) => () => section(page)));
     const run = h("div", { hidden: true });
     root.replaceChildren(header(page), report, run);
     addEventListener("hashchange", () => turn(page, report, run));

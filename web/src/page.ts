@@ -195,6 +195,27 @@ const sweep = v.strictObject({
   ),
 });
 
+const predicted = v.strictObject({
+  title: v.string(),
+  drives: v.array(
+    v.strictObject({
+      drive: v.string(),
+      points: v.array(
+        v.strictObject({
+          pool_bytes: v.number(),
+          transactions_per_s: v.number(),
+          likely: range,
+          measured_transactions_per_s: number,
+          latency_ms_p99: number,
+          miss_ratio: v.number(),
+          limit: v.string(),
+        }),
+      ),
+    }),
+  ),
+  notes: v.array(v.string()),
+});
+
 const percentiles = v.strictObject({
   cell: v.number(),
   transactions: v.number(),
@@ -244,6 +265,7 @@ const page = v.strictObject({
   traffic: v.array(traffic),
   counters: v.array(counter),
   sweeps: v.array(sweep),
+  predicted: v.array(predicted),
   percentiles: v.array(percentiles),
   costs: v.array(cost),
   timelines: v.strictObject({ panels: v.array(panelHead), panels_left_out: v.number(), runs: v.array(timeline) }),
@@ -260,6 +282,7 @@ export type RunView = v.InferOutput<typeof run>;
 export type CellTraffic = v.InferOutput<typeof traffic>;
 export type Gap = v.InferOutput<typeof gap>;
 export type Sweep = v.InferOutput<typeof sweep>;
+export type Predicted = v.InferOutput<typeof predicted>;
 export type Spread = v.InferOutput<typeof spread>;
 export type Page = v.InferOutput<typeof page>;
 

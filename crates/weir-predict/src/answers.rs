@@ -84,7 +84,7 @@ impl Place<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::path::Path;
 
     use weir_drive::profiles;
@@ -94,13 +94,13 @@ mod tests {
 
     const DRIVES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives");
 
-    fn ability(name: &str) -> DriveAbility {
+    pub(crate) fn ability(name: &str) -> DriveAbility {
         let profile = profiles::load(name, Some(Path::new(DRIVES))).unwrap();
         DriveAbility::of(&profile, 1.0).unwrap()
     }
 
     /// 10,000 pages, asked for alike, ten a transaction.
-    fn system() -> System {
+    pub(crate) fn system() -> System {
         System {
             popularity: Popularity::new([PageGroup {
                 pages: 10_000.0,

@@ -4,7 +4,7 @@
 //! `popularity` (how often each page is asked for) -> `residency` and `pool_model` (what a pool
 //! misses) and `flushing` and `writes` (what it writes) -> `drive` (what a drive can do) -> `network` (queues) ->
 //! `system` (all of them in agreement) -> `simulation` (percentiles, with the drive's own model) and
-//! `answers` and `cliff` (what is asked of it). Beside them, page by page: `pool` (InnoDB's list, exactly),
+//! `answers`, `cliff` and `money` (what is asked of it). Beside them, page by page: `pool` (InnoDB's list, exactly),
 //! `stack` (the curve of a string of references) and `trace` (such a string from a recording).
 //! Pages are 16 KiB; rates and stays are counted in transactions.
 
@@ -14,6 +14,8 @@ mod cliff;
 mod drive;
 mod error;
 mod flushing;
+mod looks;
+mod money;
 mod network;
 mod pool;
 mod pool_model;
@@ -31,6 +33,8 @@ pub use cliff::{Cliffs, REACHED, cliffs};
 pub use drive::DriveAbility;
 pub use error::PredictError;
 pub use flushing::Flushing;
+pub use looks::Looks;
+pub use money::Prices;
 pub use network::{Flow, Network, Resource, Station};
 pub use pool::{Access, Pool, PoolCounts, PoolSettings};
 pub use pool_model::{ListState, PoolModel};
@@ -38,7 +42,7 @@ pub use popularity::{LeafCapacity, PageGroup, Popularity, TableSet, UndoLogs, po
 pub use residency::{OLD_SHARE, Residency, frozen, lru, lru_slope, midpoint};
 pub use simulation::{Scenario, Simulated, simulate};
 pub use stack::{Estimate, MissCurve, Sample, StackDistances, sampled_curve, sampled_pool};
-pub use system::{Demands, Prediction, System};
+pub use system::{CONNECTIONS_BEYOND, Demands, Prediction, System};
 pub use trace::PageReads;
 pub use writes::{ChangedPages, WriteSettings, Writes};
 

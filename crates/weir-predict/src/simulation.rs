@@ -11,7 +11,7 @@ mod log;
 
 use std::collections::VecDeque;
 
-use weir_model::{DeviceModel, FileKind, Latencies, Nanoseconds, Op, OpKind};
+use weir_model::{DeviceModel, FileKind, Latencies, LatencySummary, Nanoseconds, Op, OpKind};
 
 use self::events::{Agenda, Event, Random};
 use self::log::Log;
@@ -64,6 +64,22 @@ pub struct Simulated {
     pub response_s: f64,
     /// Times of the transactions.
     pub latencies: Latencies,
+}
+
+impl Simulated {
+    /// The times of the transactions as results have them.
+    pub fn latency(&self) -> LatencySummary {
+        let us = |quantile| self.latencies.quantile_us(quantile).unwrap_or(0.0);
+        LatencySummary {
+            us_min: us(0.0),
+            us_mean: self.response_s * 1e6,
+            us_p50: us(0.5),
+            us_p95: us(0.95),
+            us_p99: us(0.99),
+            us_p999: us(0.999),
+            us_max: us(1.0),
+        }
+    }
 }
 
 /// Runs `scenario` on `drive`, which should be idle at time 0.

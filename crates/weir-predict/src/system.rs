@@ -8,7 +8,7 @@ use crate::writes::{WriteSettings, Writes};
 use crate::{DriveAbility, Popularity, PredictError, Residency};
 
 /// Beyond this multiple of the measured connections nothing is said.
-const CONNECTIONS_BEYOND: f64 = 1.5;
+pub const CONNECTIONS_BEYOND: f64 = 1.5;
 /// Throughputs that differ by less agree.
 const AGREED: f64 = 1e-3;
 const ROUNDS_MAX: u32 = 20;

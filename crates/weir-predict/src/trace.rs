@@ -69,7 +69,7 @@ impl PageReads {
                 "record again with less load, or on a calmer machine",
             ));
         }
-        if reads.pages.len() < 2 * reads.distinct as usize {
+        if reads.pages.len() < 2 * reads.distinct.max(1) as usize {
             let why = format!(
                 "{} reads of {} pages say too little about how often each is asked for",
                 reads.pages.len(),

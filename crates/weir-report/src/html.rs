@@ -4,6 +4,7 @@ use weir_model::StudyResult;
 
 use crate::ReportError;
 use crate::page::Page;
+use crate::predicted::Predicted;
 
 /// The page without a result, built by `make web`.
 const TEMPLATE: &str = include_str!(concat!(
@@ -15,7 +16,15 @@ const SLOT: &str = r#"<script type="application/json" id="weir-result">"#;
 
 /// The report of `result` as one HTML file that needs nothing else: no network, no other file.
 pub fn html(result: &StudyResult) -> Result<String, ReportError> {
-    let json = page_json(result)?;
+    html_with_predictions(result, &[])
+}
+
+/// The same, with predictions of what nobody ran.
+pub fn html_with_predictions(
+    result: &StudyResult,
+    predicted: &[Predicted],
+) -> Result<String, ReportError> {
+    let json = page_json(result, predicted)?;
     let (before, after) = TEMPLATE.split_once(SLOT).ok_or(ReportError::NoSlot)?;
     let (_placeholder, after) = after.split_once("</script>").ok_or(ReportError::NoSlot)?;
     Ok([before, SLOT, &json, "</script>", after].concat())
@@ -25,8 +34,9 @@ pub fn html(result: &StudyResult) -> Result<String, ReportError> {
 ///
 /// Sentences and names are the ones of this crate; series are rounded and, for many or long runs,
 /// drawn in coarser steps. [`crate::json`] has everything.
-pub fn page_json(result: &StudyResult) -> Result<String, ReportError> {
-    let json = serde_json::to_string(&Page::new(result)).map_err(ReportError::Serialize)?;
+pub fn page_json(result: &StudyResult, predicted: &[Predicted]) -> Result<String, ReportError> {
+    let page = Page::new(result).with_predictions(predicted);
+    let json = serde_json::to_string(&page).map_err(ReportError::Serialize)?;
     Ok(escape_for_script(&json))
 }
 
@@ -52,11 +62,11 @@ mod tests {
     #[test]
     fn the_fixtures_of_the_page_are_what_this_crate_writes() {
         let fixtures = [
-            ("result.json", sample::study(4, 3)),
-            ("sweep.json", sample::sweep()),
+            ("result.json", sample::study(4, 3), Vec::new()),
+            ("sweep.json", sample::sweep(), sample::predicted()),
         ];
-        for (name, result) in fixtures {
-            let mut json = page_json(&result).unwrap();
+        for (name, result, predicted) in fixtures {
+            let mut json = page_json(&result, &predicted).unwrap();
             json.push('\n');
             let file = Path::new(FIXTURES).join(name);
             if std::env::var_os("WEIR_UPDATE_FIXTURES").is_some() {
@@ -78,7 +88,7 @@ mod tests {
         result.plan.title = hostile.to_owned();
         std::sync::Arc::make_mut(&mut result.runs[0].variables)
             .insert(hostile.to_owned(), hostile.to_owned());
-        let json = page_json(&result).unwrap();
+        let json = page_json(&result, &[]).unwrap();
         assert!(!json.contains('<') && !json.contains('\u{2028}'));
         let value: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(value["title"], hostile, "escaped, not changed");

@@ -22,6 +22,7 @@ mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod percentiles;
+mod predicted;
 mod run_table;
 mod runs;
 mod searches;
@@ -45,14 +46,17 @@ pub use csv::csv;
 pub use data_sheet::data_sheet;
 pub use error::ReportError;
 pub use gate::{junit, loss_is_established, result_comparison};
-pub use html::{html, page_json};
+pub use html::{html, html_with_predictions, page_json};
 pub use json::json;
 pub use markdown::markdown;
 pub use number::grouped;
 #[cfg(feature = "parquet")]
 pub use parquet::parquet;
+pub use predicted::{Predicted, PredictedDrive, PredictedPoint};
 pub use served::{comparison_json, run_json, runs_json, server_name};
 pub use table::table;
 pub use terminal::{finding_line, terminal};
 pub use timeline::Window;
-pub use words::{cell_label, file_kind_name, limiter_evidence, limiter_explanation, limiter_name};
+pub use words::{
+    cell_label, connections, file_kind_name, limiter_evidence, limiter_explanation, limiter_name,
+};

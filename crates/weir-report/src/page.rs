@@ -12,6 +12,7 @@ use crate::counters::{self, CounterRow};
 use crate::gaps;
 use crate::insights::{self, ratio_words};
 use crate::percentiles::{self, Percentiles};
+use crate::predicted::Predicted;
 use crate::runs::{self, RunView};
 use crate::searches;
 use crate::setup::{self, Setup};
@@ -44,6 +45,7 @@ pub(crate) struct Page<'a> {
     traffic: Vec<CellTraffic>,
     counters: Vec<CounterRow>,
     sweeps: Vec<Sweep>,
+    predicted: &'a [Predicted],
     percentiles: Vec<Percentiles>,
     costs: Vec<CostView<'a>>,
     timelines: Timelines,
@@ -104,6 +106,11 @@ impl<'a> Page<'a> {
             .filter(move |cell| cell.repetitions > 0 || !is_search)
     }
 
+    /// The same with predictions.
+    pub(crate) fn with_predictions(self, predicted: &'a [Predicted]) -> Self {
+        Self { predicted, ..self }
+    }
+
     pub(crate) fn new(result: &'a StudyResult) -> Self {
         let step_s = runs::step_s(&result.runs);
         let runs = runs::views(&result.runs, step_s);
@@ -123,6 +130,7 @@ impl<'a> Page<'a> {
             traffic: traffic::of(result),
             counters: counters::rows(result),
             sweeps: sweeps::of(result),
+            predicted: &[],
             percentiles: percentiles::of(result),
             costs: costs(result),
             timelines: Timelines::of(&result.runs, drawn),

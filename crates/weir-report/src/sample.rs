@@ -16,7 +16,7 @@ use weir_model::{
 };
 use weir_stats::paired_log_ratio;
 
-pub(crate) use self::sweep::sweep;
+pub(crate) use self::sweep::{predicted, sweep};
 use self::texts::{SERVER_LOG, commands, variables};
 
 const WARMUP_S: u32 = 20;

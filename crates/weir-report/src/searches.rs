@@ -5,6 +5,7 @@ use weir_model::{Confirmation, FoundPlace, SearchAnswer, SearchGoal, SearchPlan,
 use crate::cell_label;
 use crate::number::grouped;
 use crate::setup::bytes_words;
+use crate::words::connections;
 
 /// For each cell that was searched: what was found, and what a second look at it says.
 pub(crate) fn sentences(result: &StudyResult) -> Vec<String> {
@@ -119,7 +120,7 @@ fn place_words(search: &SearchPlan, place: u64) -> String {
     };
     match search.factor.as_str() {
         "rate" => format!("{count} transactions/s"),
-        "threads" => format!("{count} connections"),
+        "threads" => connections(count),
         name if name.ends_with("_size") || name.ends_with("_capacity") => bytes_words(place),
         _ => count,
     }

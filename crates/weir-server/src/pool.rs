@@ -3,10 +3,13 @@
 //! MySQL manual, "Saving and Restoring the Buffer Pool State" and "Configuring InnoDB Buffer Pool Size";
 //! MariaDB has the same variables.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use weir_model::Bytes;
+use weir_process::PathError;
 
 use crate::{ServerError, Session};
 
@@ -55,6 +58,46 @@ impl Session {
         self.run(action, "SET GLOBAL innodb_buffer_pool_dump_pct = 100")?;
         self.run(action, "SET GLOBAL innodb_buffer_pool_dump_now = ON")?;
         self.wait_for("Innodb_buffer_pool_dump_status", "dump")
+    }
+
+    /// The pages that are in the pool now, tablespace and number, as the server writes them down
+    /// (`innodb_buffer_pool_filename`; only here can the file be read). Its list of pages is locked for as long as
+    /// copying their numbers takes. How many of them: `innodb_buffer_pool_dump_pct`.
+    pub fn resident_pages(&mut self) -> Result<Vec<(u32, u32)>, ServerError> {
+        let file = self.dump_file()?;
+        let written = |path: &Path| {
+            fs::metadata(path)
+                .and_then(|metadata| metadata.modified())
+                .ok()
+        };
+        let before = written(&file);
+        let action = "dump the buffer pool";
+        self.run(action, "SET GLOBAL innodb_buffer_pool_dump_now = ON")?;
+        let deadline = Instant::now() + LIMIT;
+        // The status may still be that of the dump before; the file is renamed into place.
+        while written(&file) == before {
+            if Instant::now() >= deadline {
+                break;
+            }
+            thread::sleep(PAUSE);
+        }
+        self.wait_for("Innodb_buffer_pool_dump_status", "dump")?;
+        let text = fs::read_to_string(&file).map_err(PathError::on("read", &file))?;
+        let page = |line: &str| {
+            let (space, page) = line.split_once(',')?;
+            Some((space.trim().parse().ok()?, page.trim().parse().ok()?))
+        };
+        Ok(text.lines().filter_map(page).collect())
+    }
+
+    fn dump_file(&mut self) -> Result<PathBuf, ServerError> {
+        let name = |found: Option<String>| found.unwrap_or_default();
+        let directory = name(self.variable("datadir")?);
+        let file = name(self.variable("innodb_buffer_pool_filename")?);
+        let file = Path::new(&directory).join(file);
+        // Before the server is asked for anything.
+        fs::metadata(&directory).map_err(PathError::on("read", Path::new(&directory)))?;
+        Ok(file)
     }
 
     /// Reads the pages that were written down into the pool, as many as it holds, and waits until

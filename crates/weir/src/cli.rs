@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use weir_drive::RecordingOptions;
-use weir_model::{Bytes, Scale};
+use weir_model::{Bytes, Duration, Objective, Scale};
 
 pub(crate) use server::{
     AdviseArguments, DoublewriteCommand, DownArguments, PoolArgument, PoolArguments, ServerCommand,
@@ -125,15 +125,31 @@ pub(crate) struct PlanArguments {
 }
 
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // each is a switch of the command line
 pub(crate) struct PredictArguments {
-    /// A result, whose runs say what a transaction takes; or a study file, for misses only
-    #[arg(value_name = "RESULT|STUDY")]
+    /// A result, whose runs say what a transaction takes; or, for misses only, a study file, what `weir drive
+    /// trace` recorded of a run with a tiny pool, or `observe` and a server
+    #[arg(value_name = "RESULT|STUDY|TRACE|observe")]
     pub(crate) of: PathBuf,
-    /// Write predictions down, run three to five of them, and say how far off they were
-    pub(crate) verify: Option<Verify>,
+    /// `verify`: write predictions down, run three to five of them, and say how far off they were. After
+    /// `observe`: the server to look at, a private one's name or the URL of one of yours
+    #[arg(value_name = "verify|SERVER")]
+    pub(crate) more: Option<String>,
     /// Folder of what `verify` writes [default: results/verify-DATE-TIME]
-    #[arg(long, value_name = "DIR", requires = "verify")]
+    #[arg(long, value_name = "DIR", requires = "more")]
     pub(crate) out: Option<PathBuf>,
+    /// How often `observe` looks at the pool
+    #[arg(long, value_name = "N", default_value = "12", value_parser = clap::value_parser!(u32).range(4..))]
+    pub(crate) looks: u32,
+    /// Time between two looks
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    pub(crate) interval: Duration,
+    /// Let `observe` set a variable of a server of yours, and put it back
+    #[arg(long)]
+    pub(crate) allow_config: bool,
+    /// Ask for the password of a server of yours
+    #[arg(long)]
+    pub(crate) ask_password: bool,
     /// Buffer pools: `1G..64G` in doubling steps, or a list; by default shares of the data
     #[arg(long, value_name = "SIZES")]
     pub(crate) pool: Option<String>,
@@ -144,10 +160,10 @@ pub(crate) struct PredictArguments {
     #[arg(long, value_name = "N", value_delimiter = ',')]
     pub(crate) threads: Vec<u32>,
     /// Ask about the study at its full size: all rows, whole drives, pools times as large
-    #[arg(long, conflicts_with = "verify")]
+    #[arg(long, conflicts_with = "more")]
     pub(crate) full_size: bool,
     /// Cores of the host that is asked about; by default those of the result's host
-    #[arg(long, value_name = "N", conflicts_with = "verify", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", conflicts_with = "more", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) cores: Option<u32>,
     /// Of what else the study varies, this level, as in `workload=oltp_read_only`; by default the first
     /// cell's; may be given several times
@@ -156,15 +172,19 @@ pub(crate) struct PredictArguments {
     /// What a year brings when the data grow by so many percent a month
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) growth: Option<f64>,
+    /// Write the result's report here, with the predictions as figures in it
+    #[arg(long, value_name = "FILE", conflicts_with = "more")]
+    pub(crate) report: Option<PathBuf>,
+    /// The most transactions that keep this latency, as in `p99 <= 10ms`: for each pool and drive
+    #[arg(long, value_name = "OBJECTIVE", conflicts_with = "more")]
+    pub(crate) objective: Option<Objective>,
+    /// What things cost in one currency: `memory=4` for a GiB, `intel-p4610=1200` for a drive; drives'
+    /// prices are by default those of the study
+    #[arg(long, value_name = "NAME=AMOUNT", value_delimiter = ',', value_parser = name_and_amount, conflicts_with = "more")]
+    pub(crate) price: Vec<(String, f64)>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// The word that asks for it.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Verify {
-    Verify,
 }
 
 /// `10`, `10%` or `10 %`.
@@ -173,6 +193,18 @@ fn percent(text: &str) -> Result<f64, String> {
     match number.parse::<f64>() {
         Ok(percent) if percent > 0.0 && percent <= 100.0 => Ok(percent),
         _ => Err("not a percentage above 0, up to 100; write it as `10`".to_owned()),
+    }
+}
+
+/// `memory=4`.
+fn name_and_amount(text: &str) -> Result<(String, f64), String> {
+    let parts = text.split_once('=');
+    let parts = parts.and_then(|(name, amount)| Some((name.trim(), amount.trim().parse().ok()?)));
+    match parts {
+        Some((name, amount)) if amount > 0.0 && f64::is_finite(amount) => {
+            Ok((name.to_owned(), amount))
+        }
+        _ => Err("not a price above 0; write it as `memory=4`".to_owned()),
     }
 }
 

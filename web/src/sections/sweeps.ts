@@ -2,7 +2,7 @@
 
 import { h } from "../dom";
 import { figure } from "../figure";
-import { meanWithin, number, tick } from "../format";
+import { gibibytes, meanWithin, number, tick } from "../format";
 import { lineFigure, type LineFigure, type LinePoint } from "../lines";
 import type { CellSummary, Page, Sweep } from "../page";
 import { show, type Column } from "../table";
@@ -18,8 +18,6 @@ export function sweeps(page: Page): HTMLElement | null {
   }
   return section("sweeps", "How does it change with size and load?", ...page.sweeps.flatMap((sweep) => figures(page, sweep)));
 }
-
-const gibibytes = (bytes: number): string => (bytes >= 2 ** 30 ? `${tick(bytes / 2 ** 30)} GiB` : `${tick(Math.round(bytes / 2 ** 20))} MiB`);
 
 function figures(page: Page, sweep: Sweep): HTMLElement[] {
   const against = sweep.is_bytes ? "buffer pool" : "connections";

@@ -30,6 +30,13 @@ impl std::fmt::Debug for TraceReader {
 }
 
 impl TraceReader {
+    /// Whether the file `path` begins as a trace does, of any version.
+    pub fn is_trace(path: &Path) -> bool {
+        let mut magic = [0; MAGIC.len()];
+        let file = File::open(path);
+        file.is_ok_and(|mut file| file.read_exact(&mut magic).is_ok() && magic == MAGIC)
+    }
+
     /// Opens the trace in the file `path`.
     pub fn open(path: &Path) -> Result<Self, DriveError> {
         let file = File::open(path).map_err(DriveError::path("read", path))?;

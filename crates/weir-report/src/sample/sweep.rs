@@ -2,9 +2,10 @@
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
-use weir_model::{Cell, CostRow, MemoryEquivalent, PoolElasticity, Ratio, StudyResult};
+use weir_model::{Bytes, Cell, CostRow, MemoryEquivalent, PoolElasticity, Ratio, StudyResult};
 
 use super::{DRIVES, strings, study};
+use crate::predicted::{Predicted, PredictedDrive, PredictedPoint};
 
 /// Pools, and by how much each is quicker than a quarter of the data.
 const POOLS: [(&str, f64); 6] = [
@@ -59,6 +60,39 @@ pub(crate) fn sweep() -> StudyResult {
         high: Some(1.72),
     }];
     result
+}
+
+/// Predictions for the sweep's own pools, on its drives and a third; the first drive's are held against its runs.
+pub(crate) fn predicted() -> Vec<Predicted> {
+    let drives = [
+        (DRIVES[0].0, 1.0, true),
+        (DRIVES[1].0, 1.5, false),
+        ("consumer-tlc", 0.8, false),
+    ];
+    let point = |(pool, quicker): &(&str, f64), faster: f64, is_measured: bool| {
+        let per_s = 230.0 * quicker * faster;
+        PredictedPoint {
+            pool_bytes: pool.parse::<Bytes>().unwrap_or_default().0,
+            transactions_per_s: per_s,
+            likely: Some([per_s / 1.25, per_s * 1.25]),
+            measured_transactions_per_s: is_measured.then_some(per_s * 1.1),
+            latency_ms_p99: Some(9_000.0 / per_s),
+            miss_ratio: 0.2 / quicker,
+            limit: "drive".to_owned(),
+        }
+    };
+    let drive = |(name, faster, is_measured): (&str, f64, bool)| PredictedDrive {
+        drive: name.to_owned(),
+        points: POOLS
+            .iter()
+            .map(|pool| point(pool, faster, is_measured))
+            .collect(),
+    };
+    vec![Predicted {
+        title: "32 connections".to_owned(),
+        drives: drives.map(drive).into(),
+        notes: vec!["steady state, independent keys".to_owned()],
+    }]
 }
 
 fn cell(index: usize) -> Cell {

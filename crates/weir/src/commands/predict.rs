@@ -1,23 +1,34 @@
 //! `weir predict`.
 
+mod agreement;
 mod calibrated;
 mod chosen;
+mod equal;
 mod growth;
+mod misses;
+mod observe;
+mod part;
+mod prices;
+mod promise;
+mod simulated;
 mod surface;
+mod traced;
 mod verify;
 
 use std::collections::BTreeSet;
 
 use anyhow::bail;
+use weir_drive::TraceReader;
 use weir_model::{Bytes, LRU_SCAN_DEPTH, Plan, StudyResult};
 use weir_predict::{Popularity, TableSet, popularity_of};
-use weir_report::table;
 use weir_study::Overrides;
 
 use self::calibrated::Calibrated;
 use self::chosen::Chosen;
+use self::prices::PriceList;
+use self::surface::{Surface, Wanted};
 use crate::cli::PredictArguments;
-use crate::commands::study_file;
+use crate::commands::{report, study_file};
 use crate::{Outcome, output};
 
 /// Pools by default, as shares of the data.
@@ -25,7 +36,22 @@ const SHARES: [f64; 8] = [0.1, 0.2, 0.33, 0.5, 0.7, 0.85, 1.0, 1.2];
 /// Doublings of a range of pools.
 const DOUBLINGS_MAX: usize = 20;
 
+/// The word that asks to look at a server.
+const OBSERVE: &str = "observe";
+/// The word that asks for runs.
+const VERIFY: &str = "verify";
+
 pub(crate) fn execute(arguments: &PredictArguments) -> anyhow::Result<Outcome> {
+    match arguments.more.as_deref() {
+        Some(server) if arguments.of.as_os_str() == OBSERVE => {
+            observe::execute(server, arguments)?;
+            return Ok(Outcome::Done);
+        }
+        Some(word) if word != VERIFY => bail!(
+            "predict: `{word}` (not understood); write `weir predict RESULT verify`, or `weir predict observe SERVER`"
+        ),
+        _ => {}
+    }
     if arguments
         .of
         .extension()
@@ -39,13 +65,17 @@ pub(crate) fn execute(arguments: &PredictArguments) -> anyhow::Result<Outcome> {
         let plan = study_file::resolve(&arguments.of, &text, &overrides)?;
         let chosen = Chosen::of(&plan, &arguments.at)?;
         let plan = weir_study::part_of_plan(plan, &chosen.cells);
-        misses(&plan, &chosen.assumed, arguments)?;
+        misses::execute(&plan, &chosen.assumed, arguments)?;
+        return Ok(Outcome::Done);
+    }
+    if TraceReader::is_trace(&arguments.of) {
+        traced::execute(&arguments.of, arguments)?;
         return Ok(Outcome::Done);
     }
     let result = weir_study::read_result(&arguments.of)?;
     let chosen = Chosen::of(&result.plan, &arguments.at)?;
     let result = weir_study::part_of_result(result, &chosen.cells);
-    if arguments.verify.is_some() {
+    if arguments.more.is_some() {
         return verify::execute(&result, arguments);
     }
     throughput(&result, &chosen.assumed, arguments)?;
@@ -101,6 +131,11 @@ impl Subject {
     fn frames(&self, pool: Bytes) -> f64 {
         self.popularity.frames(pool, self.lru_scan_depth)
     }
+
+    /// Pages of a pool that has frames for so many of the data's.
+    fn pages_of_pool(&self, frames: f64) -> f64 {
+        frames + self.popularity.upper_pages()
+    }
 }
 
 /// The plan's own pools if it has several, else shares of the data.
@@ -138,36 +173,6 @@ fn whole_mebibytes(pages: f64) -> Bytes {
     Bytes(mebibytes << 20)
 }
 
-/// Without a run there is no processor time and no throughput: misses only.
-fn misses(plan: &Plan, assumed: &[String], arguments: &PredictArguments) -> anyhow::Result<()> {
-    let subject = Subject::of(plan, arguments)?;
-    let rows: Vec<_> = subject
-        .pools
-        .iter()
-        .map(|pool| surface::Misses::of(&subject, *pool))
-        .collect();
-    if arguments.json {
-        return output::line(serde_json::to_string_pretty(&rows)?);
-    }
-    output::line(format_args!(
-        "{}: {} of pages in use, {:.1} asked for by a transaction\n",
-        plan.title,
-        Bytes(subject.data_bytes as u64),
-        subject.popularity.references()
-    ))?;
-    let header = ["pool", "of data", "misses", "frozen", "reads/transaction"];
-    let lines: Vec<_> = rows.iter().map(surface::Misses::row).collect();
-    output::text(table(&header, &lines))?;
-    output::line("")?;
-    for line in assumed {
-        output::line(format_args!("assumed: {line}"))?;
-    }
-    output::line(
-        "assumed: steady state, independent keys, leaves as full as after loading. `frozen`: if the \
-         pool's old part turns over within innodb_old_blocks_time. Throughput needs a result of one run.",
-    )
-}
-
 fn throughput(
     result: &StudyResult,
     assumed: &[String],
@@ -180,7 +185,18 @@ fn throughput(
         calibrated = calibrated.at_full_size(&result.plan, &subject);
     }
     let calibrated = calibrated.on_cores(arguments.cores);
-    let surface = surface::Surface::of(&calibrated, &subject, arguments.growth)?;
+    let drives = calibrated.drives.iter();
+    let drives: Vec<_> = drives.map(|(_, drive)| drive.name.as_str()).collect();
+    let wanted = Wanted {
+        growth: arguments.growth,
+        objective: arguments.objective,
+        prices: PriceList::of(&result.plan, &arguments.price, &drives)?,
+    };
+    let surface = Surface::of(&calibrated, &subject, &wanted)?;
+    if let Some(file) = &arguments.report {
+        let page = weir_report::html_with_predictions(result, &surface.figures())?;
+        report::write(file, page.as_bytes())?;
+    }
     if arguments.json {
         return output::line(serde_json::to_string_pretty(&surface)?);
     }
@@ -189,12 +205,19 @@ fn throughput(
         output::line(format_args!("\n{}", part.title()))?;
         output::text(part.table())?;
         output::line(part.places())?;
-        if let Some(line) = part.growth() {
+        for line in part.break_even().into_iter().chain(part.growth()) {
             output::line(line)?;
         }
     }
+    for (title, table) in surface.overviews() {
+        output::line(format_args!("\n{title}"))?;
+        output::text(table)?;
+    }
     for line in assumed.iter().chain(&surface.assumed()) {
         output::line(format_args!("assumed: {line}"))?;
+    }
+    if let Some(line) = surface.agreement() {
+        output::line(line)?;
     }
     output::line(
         "throughput and latency can be far off where the server writes much, see docs/predict.md; hold them against this \

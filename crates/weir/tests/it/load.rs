@@ -9,7 +9,7 @@ fn load(endpoint: &Endpoint, arguments: &[&str]) -> Weir {
     load_of("oltp_write_only", endpoint, arguments)
 }
 
-fn load_of(workload: &str, endpoint: &Endpoint, arguments: &[&str]) -> Weir {
+pub(crate) fn load_of(workload: &str, endpoint: &Endpoint, arguments: &[&str]) -> Weir {
     let Address::Socket(socket) = &endpoint.address else {
         panic!("a private server")
     };

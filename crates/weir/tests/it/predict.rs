@@ -5,22 +5,40 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::harness::{Weir, World};
+use crate::harness::{Weir, World, signal};
+use crate::load::load_of;
+use crate::server::Servers;
 
 /// Predictions of the result in `world`/out, and one of them held against the machine.
 pub(crate) fn assert_predictable(world: &World) {
     let out = world.path("out");
     let predict = ["predict", out.to_str().unwrap()];
     let drives = ["--drive", "intel-p4610,consumer-tlc", "--growth", "10"];
-    let told = Weir::new().args(predict).args(drives).succeeds().stdout;
+    let money = ["--price", "memory=4,consumer-tlc=100"];
+    let promise = ["--objective", "p99 <= 1s"];
+    let page = world.path("predicted.html");
+    let report = ["--report", page.to_str().unwrap()];
+    let told = Weir::new().args(predict).args(drives).args(money);
+    let told = told.args(promise).args(report).succeeds().stdout;
     for part in [
         "pool on intel-p4610",
+        "may cost more",
         "A (all fits)",
+        "a page earns its memory if it is used every",
         "data grow by 10 % a month",
+        "the smallest pool for a throughput",
+        "most transactions per second with p99 <= 1s",
         "assumed: ",
     ] {
         assert!(told.contains(part), "{part}: {told}");
     }
+    let page = fs::read_to_string(page).unwrap();
+    assert!(page.contains(r#""predicted":[{"title":""#));
+    let error = Weir::new()
+        .args(predict)
+        .args(["--price", "intel-p3700-2tb=100"])
+        .fails();
+    assert!(error.contains("no drive that is asked about"), "{error}");
     let error = Weir::new()
         .args(predict)
         .args(["--threads", "4000"])
@@ -53,4 +71,47 @@ fn assert_verified(world: &World, predict: [&str; 2]) {
     let written: Value = serde_json::from_str(&written).unwrap();
     assert_eq!(written["prediction"], place["blind"]);
     assert!(folder.join("result.sqlite").is_file());
+}
+
+/// Uniform keys: a pool misses the share of the data that it does not hold.
+#[test]
+fn a_live_pool_says_what_others_would_miss() {
+    for flavor in ["mysql", "mariadb"] {
+        let servers = Servers::new();
+        let small = ["up", "shop", "--server", flavor];
+        let pool = ["--set", "innodb-buffer-pool-size=16M"];
+        // What is kept free by default is all of such a pool.
+        let held = ["--set", "innodb-lru-scan-depth=100"];
+        servers
+            .weir(&[&small[..], &pool[..], &held[..]].concat())
+            .succeeds();
+        let endpoint = servers.endpoint("shop");
+        let table = ["--tables=1", "--table-size=150000", "--rand-type=uniform"];
+        let load = |command: &str| {
+            load_of("oltp_point_select", &endpoint, &table)
+                .args(["--threads=2", "--time=60"])
+                .args([command])
+        };
+        load("prepare").succeeds();
+        let running = load("run").spawn();
+        std::thread::sleep(std::time::Duration::from_secs(3));
+        let observe = ["observe", "shop", "--looks", "8", "--interval", "1s"];
+        let told = servers.command("predict", &observe);
+        let told = told.args(["--pool", "16M,24M,64M", "--json"]).succeeds();
+        signal(running.id(), "TERM");
+        running.wait_with_output().unwrap();
+        let told: Value = serde_json::from_str(&told.stdout).unwrap();
+        let pools = told["pools"].as_array().unwrap();
+        let share = |index: usize, name: &str| pools[index][name].as_f64().unwrap();
+        assert!(told["misses_per_s"].as_f64().unwrap() > 100.0, "{told}");
+        assert!((share(0, "misses_share") - 1.0).abs() < 0.25, "{told}");
+        let [held, more] = [0, 1].map(|index| share(index, "share_of_data"));
+        let expected = (1.0 - more) / (1.0 - held);
+        assert!((share(1, "misses_share") - expected).abs() < 0.25, "{told}");
+        assert!(share(2, "misses_share") < 0.05, "{told}");
+        let percent = servers
+            .session("shop")
+            .variable("innodb_buffer_pool_dump_pct");
+        assert_eq!(percent.unwrap().as_deref(), Some("25"), "put back");
+    }
 }

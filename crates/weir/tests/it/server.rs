@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde_json::Value;
+use weir_model::Endpoint;
 use weir_server::{Instances, Session};
 
 use crate::harness::{Weir, World, is_alive};
@@ -24,10 +25,15 @@ impl Servers {
 
     /// `weir server ARGUMENTS`, with instances and snapshots of this test's own.
     pub(crate) fn weir(&self, arguments: &[&str]) -> Weir {
+        self.command("server", arguments)
+    }
+
+    /// `weir NAME ARGUMENTS`, which finds this test's own instances.
+    pub(crate) fn command(&self, name: &str, arguments: &[&str]) -> Weir {
         Weir::in_world(&self.world)
             .env("XDG_STATE_HOME", self.world.path("state"))
             .env("XDG_CACHE_HOME", self.world.path("cache"))
-            .args(["server"])
+            .args([name])
             .args(arguments)
     }
 
@@ -37,8 +43,12 @@ impl Servers {
     }
 
     pub(crate) fn session(&self, name: &str) -> Session {
+        Session::open(&self.endpoint(name)).unwrap()
+    }
+
+    pub(crate) fn endpoint(&self, name: &str) -> Endpoint {
         let instances = Instances::at(&self.world.path("state/weir/instances")).unwrap();
-        Session::open(&instances.endpoint(name).unwrap()).unwrap()
+        instances.endpoint(name).unwrap()
     }
 
     fn path(&self, name: &str) -> std::path::PathBuf {

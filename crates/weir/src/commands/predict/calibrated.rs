@@ -6,6 +6,7 @@ use weir_drive::profiles;
 use weir_model::{Bytes, Cell, Compression, DriveProfile, Plan, RunResult, Scale, StudyResult};
 use weir_predict::{Calibration, DriveAbility, Place, System};
 
+use super::agreement::Agreement;
 use super::{POOL, Subject};
 
 /// What predictions of a result are made from.
@@ -19,6 +20,8 @@ pub(super) struct Calibrated {
     pub(super) compressed_fraction: f64,
     /// Numbers of connections.
     pub(super) threads: Vec<u32>,
+    /// How far off predictions are where the result has runs; `None` if those are too few.
+    pub(super) agreement: Option<Agreement>,
     /// The result's own runs.
     runs: Vec<MeasuredPlace>,
 }
@@ -69,21 +72,25 @@ impl Calibrated {
         };
         let calibration = Calibration::of(result, &subject.popularity, &of_cell)?;
         let first = plan.cells.first().map_or(1, |cell| cell.threads);
+        let system = System {
+            popularity: subject.popularity.clone(),
+            writes: weir_predict::write_settings(result, calibration.redo_bytes),
+            old_blocks_time_s: weir_predict::old_blocks_time_s(plan),
+            demands: calibration.demands,
+        };
+        let runs = result.runs.iter();
+        let runs: Vec<_> = runs
+            .filter_map(|run| MeasuredPlace::of(plan, run))
+            .collect();
         Ok(Self {
-            system: System {
-                popularity: subject.popularity.clone(),
-                writes: weir_predict::write_settings(result, calibration.redo_bytes),
-                old_blocks_time_s: weir_predict::old_blocks_time_s(plan),
-                demands: calibration.demands,
-            },
+            agreement: Agreement::of(&predicted_and_measured(
+                &system, &abilities, &runs, subject,
+            )?),
+            system,
             calibration,
             scale,
             compressed_fraction,
-            runs: result
-                .runs
-                .iter()
-                .filter_map(|run| MeasuredPlace::of(plan, run))
-                .collect(),
+            runs,
             drives: asked
                 .into_iter()
                 .map(|profile| {
@@ -127,7 +134,7 @@ impl Calibrated {
             run.drive == drive && is_alike(run.pool) && run.connections == connections
         });
         let per_s: Vec<f64> = there.map(|run| run.transactions_per_s).collect();
-        (!per_s.is_empty()).then(|| per_s.iter().sum::<f64>() / per_s.len() as f64)
+        (!per_s.is_empty()).then(|| mean(&per_s))
     }
 
     /// `drive` with so many connections.
@@ -138,6 +145,41 @@ impl Calibrated {
             connections,
         }
     }
+}
+
+/// Predicted and mean measured transactions per second of each place that has `runs`.
+fn predicted_and_measured(
+    system: &System,
+    abilities: &BTreeMap<String, DriveAbility>,
+    runs: &[MeasuredPlace],
+    subject: &Subject,
+) -> anyhow::Result<Vec<(f64, f64)>> {
+    let mut places: BTreeMap<_, Vec<f64>> = BTreeMap::new();
+    for run in runs {
+        let place = (&run.drive, run.pool, run.connections);
+        places
+            .entry(place)
+            .or_default()
+            .push(run.transactions_per_s);
+    }
+    let mut both = Vec::new();
+    for ((drive, pool, connections), measured) in places {
+        let Some(drive) = abilities.get(drive) else {
+            continue;
+        };
+        let place = Place {
+            system,
+            drive,
+            connections,
+        };
+        let predicted = place.at(subject.frames(pool))?.transactions_per_s;
+        both.push((predicted, mean(&measured)));
+    }
+    Ok(both)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// What each of these drives can do, each asked once.
@@ -169,7 +211,7 @@ fn compressed_fraction(result: &StudyResult) -> f64 {
     if known.is_empty() {
         return 1.0;
     }
-    known.iter().sum::<f64>() / known.len() as f64
+    mean(&known)
 }
 
 /// The drive of the first cell.

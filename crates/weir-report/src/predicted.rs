@@ -1,0 +1,42 @@
+//! Predictions for the page, beside what was measured.
+
+use serde::Serialize;
+
+/// Throughput against the buffer pool on several drives, for one number of connections.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Predicted {
+    /// What it is of: `16 connections`.
+    pub title: String,
+    /// A line for each drive.
+    pub drives: Vec<PredictedDrive>,
+    /// What a reader has to know, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// A drive with pools, ascending.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PredictedDrive {
+    /// The profile's name.
+    pub drive: String,
+    /// Its pools.
+    pub points: Vec<PredictedPoint>,
+}
+
+/// A pool.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PredictedPoint {
+    /// Its size.
+    pub pool_bytes: u64,
+    /// Transactions per second.
+    pub transactions_per_s: f64,
+    /// Between which they are likely.
+    pub likely: Option<[f64; 2]>,
+    /// What the result's own runs of this place did.
+    pub measured_transactions_per_s: Option<f64>,
+    /// 99th percentile of their time.
+    pub latency_ms_p99: Option<f64>,
+    /// Share of page references that miss.
+    pub miss_ratio: f64,
+    /// What limits.
+    pub limit: String,
+}

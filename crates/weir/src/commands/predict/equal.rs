@@ -1,0 +1,92 @@
+//! Pools and drives with which a server does the same: lines of equal throughput over memory and drives.
+
+use serde::Serialize;
+use weir_model::Bytes;
+use weir_report::{connections, table};
+
+use super::calibrated::Calibrated;
+use super::{Subject, whole_mebibytes};
+
+/// Shares of the most that any of the drives does with all data in memory.
+const SHARES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.95];
+
+/// The smallest pools for some throughputs, for one number of connections.
+#[derive(Debug, Serialize)]
+pub(super) struct Equal {
+    connections: u32,
+    drives: Vec<String>,
+    lines: Vec<Line>,
+}
+
+/// One throughput.
+#[derive(Debug, Serialize)]
+struct Line {
+    transactions_per_s: f64,
+    /// A pool for each drive; `None` where no pool does it.
+    pool_bytes: Vec<Option<u64>>,
+}
+
+impl Equal {
+    pub(super) fn of(
+        calibrated: &Calibrated,
+        subject: &Subject,
+        connections: u32,
+    ) -> anyhow::Result<Self> {
+        let drives = calibrated.drives.iter().map(|(_, drive)| drive);
+        let places: Vec<_> = drives
+            .map(|drive| calibrated.place(drive, connections))
+            .collect();
+        let all_fit = subject.popularity.pages();
+        let mut most = 0.0_f64;
+        for place in &places {
+            most = most.max(place.at(all_fit)?.transactions_per_s);
+        }
+        let line = |share: f64| {
+            let pools = places.iter().map(|place| {
+                let pages = place.smallest_pool(share * most)?;
+                Ok(pages.map(|pages| whole_mebibytes(subject.pages_of_pool(pages)).0))
+            });
+            Ok(Line {
+                transactions_per_s: share * most,
+                pool_bytes: pools.collect::<anyhow::Result<_>>()?,
+            })
+        };
+        Ok(Self {
+            connections,
+            drives: places
+                .iter()
+                .map(|place| place.drive.name.clone())
+                .collect(),
+            lines: SHARES
+                .into_iter()
+                .map(line)
+                .collect::<anyhow::Result<_>>()?,
+        })
+    }
+
+    pub(super) fn title(&self) -> String {
+        format!(
+            "the smallest pool for a throughput, {}",
+            connections(self.connections)
+        )
+    }
+
+    pub(super) fn table(&self) -> String {
+        let header: Vec<_> = ["tx/s"]
+            .into_iter()
+            .chain(self.drives.iter().map(String::as_str))
+            .collect();
+        let pool = |bytes: &Option<u64>| bytes.map_or_else(none, |bytes| Bytes(bytes).to_string());
+        let row = |line: &Line| {
+            let per_s = [format!("{:.0}", line.transactions_per_s)];
+            let pools = line.pool_bytes.iter().map(pool);
+            per_s.into_iter().chain(pools).collect()
+        };
+        let rows: Vec<Vec<String>> = self.lines.iter().map(row).collect();
+        table(&header, &rows)
+    }
+}
+
+fn none() -> String {
+    "none".to_owned()
+}

@@ -1,0 +1,191 @@
+//! `weir predict observe SERVER`: what other pools would miss, from looks at what the pool of a live server holds.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use serde::Serialize;
+use weir_model::{Bytes, ServerUrl};
+use weir_predict::{Looks, lru};
+use weir_report::table;
+use weir_server::{Instances, Session};
+
+use super::{SHARES, pools, whole_mebibytes};
+use crate::cli::PredictArguments;
+use crate::commands::given_server;
+use crate::output;
+
+const DUMP_PERCENT: &str = "innodb_buffer_pool_dump_pct";
+/// A pool with a larger share of free pages holds all that is used.
+const FREE_MAX: f64 = 0.2;
+
+/// What was observed, and what follows from it.
+#[derive(Debug, Serialize)]
+struct Observation {
+    server: String,
+    looks: u32,
+    /// How long a look took the server, on average.
+    look_ms_mean: f64,
+    seconds: f64,
+    pages_resident: f64,
+    pages_seen: usize,
+    pages_of_data: f64,
+    misses_per_s: f64,
+    pools: Vec<Row>,
+}
+
+/// One pool.
+#[derive(Debug, Serialize)]
+struct Row {
+    pool_bytes: u64,
+    share_of_data: f64,
+    misses_per_s: f64,
+    /// Of those of today.
+    misses_share: f64,
+}
+
+/// Observes the server called `name`, one of ours or the URL of one of the user's.
+pub(super) fn execute(name: &str, arguments: &PredictArguments) -> anyhow::Result<()> {
+    let (mut session, is_given) = open(name, arguments)?;
+    let percent = session.variable(DUMP_PERCENT)?;
+    let percent = percent.with_context(|| format!("`{name}` cannot dump its buffer pool"))?;
+    let must_change = percent != "100";
+    if must_change && is_given && !arguments.allow_config {
+        bail!(
+            "predict observe: `{name}` has {DUMP_PERCENT} = {percent} (a look needs all pages, 100); set it, or pass \
+             --allow-config to have it set and put back"
+        );
+    }
+    let set = |session: &mut Session, percent: &str| {
+        session.run(
+            "set what a dump of the buffer pool holds",
+            &format!("SET GLOBAL {DUMP_PERCENT} = {percent}"),
+        )
+    };
+    if must_change {
+        set(&mut session, "100")?;
+    }
+    let observed = observe(name, &mut session, arguments);
+    if must_change {
+        set(&mut session, &percent)?;
+    }
+    let observed = observed?;
+    if arguments.json {
+        return output::line(serde_json::to_string_pretty(&observed)?);
+    }
+    observed.print()
+}
+
+fn open(name: &str, arguments: &PredictArguments) -> anyhow::Result<(Session, bool)> {
+    if !ServerUrl::is_meant(name) {
+        return Ok((Session::open(&Instances::open()?.endpoint(name)?)?, false));
+    }
+    let url: ServerUrl = name.parse().map_err(anyhow::Error::msg)?;
+    let surroundings = given_server::surroundings(arguments.ask_password)?;
+    Ok((given_server::open(&url, &surroundings)?.session()?, true))
+}
+
+fn observe(
+    name: &str,
+    session: &mut Session,
+    arguments: &PredictArguments,
+) -> anyhow::Result<Observation> {
+    let pool = session.pool()?;
+    if pool.pages_data as f64 <= (1.0 - FREE_MAX) * pool.pages as f64 {
+        bail!(
+            "predict observe: the buffer pool of `{name}` is not full ({} of {} pages): all that is used fits; nothing \
+             follows for smaller ones",
+            pool.pages_data,
+            pool.pages
+        );
+    }
+    let data: Option<u64> = session.value(
+        "ask for the size of the data",
+        "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS UNSIGNED) \
+         FROM information_schema.tables WHERE engine = 'InnoDB'",
+    )?;
+    let page_bytes = pool.page.0.max(1) as f64;
+    let (mut looks, mut looking) = (Looks::default(), Duration::ZERO);
+    let (began, before) = (Instant::now(), reads(session)?);
+    for look in 0..arguments.looks {
+        if look > 0 {
+            thread::sleep(arguments.interval.0);
+        }
+        let asked = Instant::now();
+        looks.look(session.resident_pages()?);
+        looking += asked.elapsed();
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    let misses_per_s = (reads(session)? - before) / seconds;
+    let pages_of_data = (data.unwrap_or(0) as f64 / page_bytes).max(looks.distinct() as f64);
+    let popularity = looks.popularity(pages_of_data, misses_per_s)?;
+    let sizes = match &arguments.pool {
+        Some(text) => pools(text)?,
+        None => SHARES
+            .iter()
+            .map(|share| whole_mebibytes(pages_of_data * share))
+            .collect(),
+    };
+    let row = |size: &Bytes| {
+        let misses_per_s_there = lru(&popularity, size.0 as f64 / page_bytes).misses;
+        Row {
+            pool_bytes: size.0,
+            share_of_data: size.0 as f64 / page_bytes / pages_of_data,
+            misses_per_s: misses_per_s_there,
+            misses_share: misses_per_s_there / misses_per_s,
+        }
+    };
+    Ok(Observation {
+        server: name.to_owned(),
+        looks: arguments.looks,
+        look_ms_mean: looking.as_secs_f64() * 1e3 / f64::from(arguments.looks),
+        seconds,
+        pages_resident: looks.resident(),
+        pages_seen: looks.distinct(),
+        pages_of_data,
+        misses_per_s,
+        pools: sizes.iter().map(row).collect(),
+    })
+}
+
+/// Pages that the server has read so far.
+fn reads(session: &mut Session) -> anyhow::Result<f64> {
+    let status = session.status()?;
+    let reads = status.get("Innodb_buffer_pool_reads");
+    let reads = reads.and_then(|value| value.parse().ok());
+    reads.context("the server does not tell how many pages it reads (Innodb_buffer_pool_reads)")
+}
+
+impl Observation {
+    fn print(&self) -> anyhow::Result<()> {
+        output::line(format_args!(
+            "{}: {} looks in {:.0} s, each {:.0} ms; {:.0} pages in the pool, {} different ones seen of {:.0}; {:.0} \
+             misses per second\n",
+            self.server,
+            self.looks,
+            self.seconds,
+            self.look_ms_mean,
+            self.pages_resident,
+            self.pages_seen,
+            self.pages_of_data,
+            self.misses_per_s
+        ))?;
+        let rows: Vec<_> = self.pools.iter().map(Row::line).collect();
+        output::text(table(&["pool", "of data", "misses/s", "of today's"], &rows))?;
+        output::line(
+            "\nassumed: the server is used as it was while it was looked at, a list of least recent use, independent keys; pages \
+             that were there at every look are only known to be used often, so say little of pools far below today's",
+        )
+    }
+}
+
+impl Row {
+    fn line(&self) -> Vec<String> {
+        vec![
+            Bytes(self.pool_bytes).to_string(),
+            format!("{:.0} %", self.share_of_data * 100.0),
+            format!("{:.0}", self.misses_per_s),
+            format!("{:.0} %", self.misses_share * 100.0),
+        ]
+    }
+}

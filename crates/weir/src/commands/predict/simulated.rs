@@ -1,0 +1,42 @@
+//! The simulation of a prediction's transactions: what means cannot say.
+
+use weir_drive::Model;
+use weir_model::DriveProfile;
+use weir_predict::{Prediction, Scenario, Simulated, simulate};
+
+use super::calibrated::{Calibrated, stored_share};
+
+/// Transactions of a simulation: enough for a 99th percentile; fewer if each reads many pages.
+const TRANSACTIONS: [u64; 2] = [2_000, 20_000];
+/// Page reads of a simulation that needs no more transactions: some tenths of a second.
+const READS: f64 = 500_000.0;
+/// Capacity of a simulated drive; its fill is a share, so that a small one does.
+const CAPACITY_BYTES: u64 = 512 << 20;
+
+/// Transactions that read and write what `prediction` says, on a drive of `profile`.
+pub(super) fn simulated(
+    calibrated: &Calibrated,
+    profile: &DriveProfile,
+    prediction: &Prediction,
+) -> Simulated {
+    let demands = &calibrated.system.demands;
+    let writes = &calibrated.system.writes;
+    let scenario = Scenario {
+        connections: prediction.connections,
+        cores: demands.cores,
+        cpu_s: demands.cpu_s + prediction.reads * demands.cpu_s_per_miss,
+        wait_s: demands.wait_s,
+        reads: prediction.reads,
+        page_writes: prediction.page_writes,
+        doublewrite: writes.doublewrite,
+        redo_bytes: writes.redo_bytes,
+        durable_commits: writes.durable_commits,
+        data_pages: CAPACITY_BYTES / 4 / 16_384,
+        compressed_fraction: stored_share(profile, calibrated.compressed_fraction),
+        transactions: (READS / prediction.reads.max(1.0))
+            .clamp(TRANSACTIONS[0] as f64, TRANSACTIONS[1] as f64) as u64,
+        seed: 1,
+    };
+    let mut drive = Model::with_capacity(profile, calibrated.scale, CAPACITY_BYTES);
+    simulate(&scenario, &mut drive)
+}
