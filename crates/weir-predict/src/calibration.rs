@@ -25,6 +25,8 @@ pub struct Calibration {
     pub demands: Demands,
     /// Redo of a transaction, bytes.
     pub redo_bytes: f64,
+    /// Statements of a transaction.
+    pub statements: f64,
     /// In words.
     pub assumed: Vec<String>,
 }
@@ -38,6 +40,7 @@ struct Measured {
     cpu_s: f64,
     misses: f64,
     redo_bytes: f64,
+    statements: f64,
     /// Of its pool, for the pages in question.
     frames: f64,
 }
@@ -89,6 +92,7 @@ impl Calibration {
         Ok(Self {
             demands: system.demands,
             redo_bytes: quickest.redo_bytes,
+            statements: quickest.statements,
             assumed,
         })
     }
@@ -158,6 +162,7 @@ impl Measured {
             cpu_s: per_transaction(metrics::SERVER_CPU)? + per_transaction(metrics::CLIENT_CPU)?,
             misses: per_transaction(metrics::STATUS_POOL_READS)?,
             redo_bytes: per_transaction(metrics::STATUS_REDO_WRITTEN).unwrap_or(0.0),
+            statements: (record.queries_per_s / per_s).max(1.0),
             frames: popularity.frames(pool, depth.unwrap_or(default)),
         })
     }

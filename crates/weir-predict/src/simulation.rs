@@ -2,8 +2,8 @@
 //!
 //! What means cannot say: percentiles, and how far the means themselves are off. The drive is the
 //! same object that the emulated drive asks in real time. A transaction is slices of processor time
-//! with page reads between them, then what it waits for, then a commit that shares the next write
-//! of the log with all who wait. Pages are written behind its back; when too many are under way, it
+//! with page reads or the turns from one statement to the next between them, then a commit that shares the next write
+//! of the log with all who wait. What it waits for beside that is in its turns. Pages are written behind its back; when too many are under way, it
 //! waits for one of them, as a server does that finds no free page.
 
 mod events;
@@ -35,6 +35,8 @@ pub struct Scenario {
     pub cpu_s: f64,
     /// Time that it waits for nothing that others use, seconds.
     pub wait_s: f64,
+    /// Statements: after each it leaves the core.
+    pub statements: f64,
     /// Pages that it reads.
     pub reads: f64,
     /// Pages that are written for it.
@@ -102,6 +104,8 @@ pub fn simulate(scenario: &Scenario, drive: &mut dyn DeviceModel) -> Simulated {
 struct Client {
     began: Nanoseconds,
     reads_left: u32,
+    /// To the next statement; the turn to the commit is not counted.
+    turns_left: u32,
 }
 
 struct World<'a> {
@@ -152,8 +156,19 @@ impl<'a> World<'a> {
         self.clients[client as usize] = Client {
             began: now,
             reads_left,
+            turns_left: self.turns(),
         };
         self.want_core(client, now);
+    }
+
+    fn turns(&self) -> u32 {
+        (self.scenario.statements.round() as u32).saturating_sub(1)
+    }
+
+    /// What is waited for in a turn.
+    fn turn(&mut self) -> Nanoseconds {
+        let turns = f64::from(self.turns()) + 1.0;
+        self.random.exponential_ns(self.scenario.wait_s / turns)
     }
 
     fn want_core(&mut self, client: u32, now: Nanoseconds) {
@@ -162,7 +177,8 @@ impl<'a> World<'a> {
             return;
         }
         self.cores_free -= 1;
-        let slice_s = self.scenario.cpu_s / (self.scenario.reads + 1.0);
+        let between = self.scenario.reads + f64::from(self.turns());
+        let slice_s = self.scenario.cpu_s / (between + 1.0);
         let slice = self.random.exponential_ns(slice_s);
         self.agenda.add(now + slice, Event::SliceOver(client));
     }
@@ -177,7 +193,7 @@ impl<'a> World<'a> {
                 }
                 self.after_slice(client, now);
             }
-            Event::ReadOver(client) => self.want_core(client, now),
+            Event::ReadOver(client) | Event::TurnOver(client) => self.want_core(client, now),
             Event::WaitOver(client) => self.commit(client, now),
             Event::LogTaken => {
                 let done = self.log.flush(self.drive, now);
@@ -194,15 +210,23 @@ impl<'a> World<'a> {
     }
 
     fn after_slice(&mut self, client: u32, now: Nanoseconds) {
-        let state = &mut self.clients[client as usize];
-        if state.reads_left > 0 {
-            state.reads_left -= 1;
+        let Client {
+            reads_left,
+            turns_left,
+            ..
+        } = self.clients[client as usize];
+        if reads_left > 0 && (turns_left == 0 || self.random.chooses(reads_left, turns_left)) {
+            self.clients[client as usize].reads_left -= 1;
             let op = self.page(OpKind::Read);
             let done = self.drive.submit(&op, now);
             self.agenda.add(done, Event::ReadOver(client));
+        } else if turns_left > 0 {
+            self.clients[client as usize].turns_left -= 1;
+            let turn = self.turn();
+            self.agenda.add(now + turn, Event::TurnOver(client));
         } else {
-            let wait = self.random.exponential_ns(self.scenario.wait_s);
-            self.agenda.add(now + wait, Event::WaitOver(client));
+            let turn = self.turn();
+            self.agenda.add(now + turn, Event::WaitOver(client));
         }
     }
 

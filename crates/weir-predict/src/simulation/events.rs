@@ -12,6 +12,7 @@ use weir_model::Nanoseconds;
 pub(super) enum Event {
     SliceOver(u32),
     ReadOver(u32),
+    TurnOver(u32),
     WaitOver(u32),
     LogTaken,
     LogWritten,
@@ -47,6 +48,11 @@ impl Random {
 
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
+    }
+
+    /// Whether one of `these` is drawn from these and `others`.
+    pub(super) fn chooses(&mut self, these: u32, others: u32) -> bool {
+        self.below(u64::from(these) + u64::from(others)) < u64::from(these)
     }
 
     /// In (0, 1].

@@ -50,6 +50,7 @@ impl Configuration {
                 cores: between(1.0, 16.9) as u32,
                 cpu_s: between(1e-4, 2e-3),
                 wait_s: between(1e-4, 2e-3),
+                statements: between(1.0, 20.0),
                 reads: between(0.1, 8.0),
                 page_writes: 0.0,
                 doublewrite: false,

@@ -8,8 +8,8 @@ use super::calibrated::{Calibrated, stored_share};
 
 /// Transactions of a simulation: enough for a 99th percentile; fewer if each reads many pages.
 const TRANSACTIONS: [u64; 2] = [2_000, 20_000];
-/// Page reads of a simulation that needs no more transactions: some tenths of a second.
-const READS: f64 = 500_000.0;
+/// Page reads and statements of a simulation that needs no more transactions: some tenths of a second.
+const EVENTS: f64 = 500_000.0;
 /// Capacity of a simulated drive; its fill is a share, so that a small one does.
 const CAPACITY_BYTES: u64 = 512 << 20;
 
@@ -26,6 +26,7 @@ pub(super) fn simulated(
         cores: demands.cores,
         cpu_s: demands.cpu_s + prediction.reads * demands.cpu_s_per_miss,
         wait_s: demands.wait_s,
+        statements: calibrated.calibration.statements,
         reads: prediction.reads,
         page_writes: prediction.page_writes,
         doublewrite: writes.doublewrite,
@@ -33,7 +34,7 @@ pub(super) fn simulated(
         durable_commits: writes.durable_commits,
         data_pages: CAPACITY_BYTES / 4 / 16_384,
         compressed_fraction: stored_share(profile, calibrated.compressed_fraction),
-        transactions: (READS / prediction.reads.max(1.0))
+        transactions: (EVENTS / (prediction.reads + calibrated.calibration.statements))
             .clamp(TRANSACTIONS[0] as f64, TRANSACTIONS[1] as f64) as u64,
         seed: 1,
     };
