@@ -17,6 +17,8 @@ use crate::{
 
 /// Processor time of a page read where it was not measured: 10 to 25 us on published hosts.
 const CPU_S_PER_MISS: f64 = 15e-6;
+/// By how many page reads, and by which share of them, runs must differ to tell what one takes.
+const READS_APART: (f64, f64) = (0.2, 0.2);
 
 /// What was measured, and what had to be assumed for want of it.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -179,7 +181,7 @@ fn processor_time(runs: &[Measured], cached: &Measured, assumed: &mut Vec<String
         .map(|run| (run.misses - misses) * (run.cpu_s - cpu))
         .sum();
     let apart = runs.iter().map(|run| run.misses).fold(0.0, f64::max) - cached.misses;
-    if apart < 0.2 || together <= 0.0 {
+    if apart < READS_APART.0.max(READS_APART.1 * cached.misses) || together <= 0.0 {
         assumed.push(format!(
             "a page read takes {:.0} us of processor time: the runs read about the same",
             CPU_S_PER_MISS * 1e6
