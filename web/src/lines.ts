@@ -22,6 +22,8 @@ export interface Line {
   points: readonly LinePoint[];
   /** Points alone, in the colour and shape of the line with this number. */
   pointsOf?: number;
+  /** Points that only show where the line is known. */
+  small?: boolean;
 }
 
 export interface LineFigure {
@@ -48,6 +50,7 @@ const BOTTOM = 46;
 const LEFT = 62;
 const RIGHT = 30;
 /** Shapes tell arms apart where colours do not. */
+const SMALL = "M0,-1.8a1.8,1.8 0 1,0 .01,0z";
 const SHAPES = ["M0,-4.5a4.5,4.5 0 1,0 .01,0z", "M-4,-4h8v8h-8z", "M0,-5.5l5,9h-10z", "M0,-5.5l5.5,5.5l-5.5,5.5l-5.5,-5.5z"];
 
 /** The figure, with a legend of its lines. */
@@ -143,10 +146,10 @@ function lineMarks(line: Line, number: number, x: Scale, y: Scale, band: boolean
   }
   for (const point of line.points) {
     if (!band && point.low != null && point.high != null) {
-      group.append(s("line", { x1: x(point.x), x2: x(point.x), y1: y(point.low), y2: y(point.high), class: `spread ${color}` }));
+      group.append(s("line", { x1: x(point.x), x2: x(point.x), y1: Math.min(y(point.low), HEIGHT - BOTTOM), y2: y(point.high), class: `spread ${color}` }));
     }
     const mark = s("path", {
-      d: SHAPES[index % SHAPES.length] ?? "",
+      d: line.small === true ? SMALL : (SHAPES[index % SHAPES.length] ?? ""),
       transform: `translate(${x(point.x)},${y(point.y)})`,
       class: `dot ${color}`,
       tabindex: 0,

@@ -40,6 +40,7 @@ function predictedFigure(page: Page, pools: Predicted): HTMLElement {
 function lines(pools: Predicted): Line[] {
   const curves = pools.drives.map(({ drive, points }) => ({
     label: drive,
+    small: true,
     points: points.map((point) => ({
       x: point.pool_bytes,
       y: point.transactions_per_s,
