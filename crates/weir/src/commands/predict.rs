@@ -148,9 +148,18 @@ fn default_pools(plan: &Plan, data_bytes: f64) -> anyhow::Result<Vec<Bytes>> {
     if own.len() > 1 {
         return Ok(own.into_iter().collect());
     }
-    let shares = SHARES.iter();
-    let pages = shares.map(|share| data_bytes * share / weir_predict::PAGE_BYTES);
-    Ok(pages.map(whole_mebibytes).collect())
+    asked_pools(None, data_bytes / weir_predict::PAGE_BYTES)
+}
+
+/// The pools that were `given`, or else shares of so many pages.
+fn asked_pools(given: Option<&str>, pages: f64) -> anyhow::Result<Vec<Bytes>> {
+    let shares = || {
+        SHARES
+            .iter()
+            .map(|share| whole_mebibytes(pages * share))
+            .collect()
+    };
+    given.map_or_else(|| Ok(shares()), pools)
 }
 
 /// `1G..64G`, or `1G,2G,3G`.

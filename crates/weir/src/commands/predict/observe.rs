@@ -10,7 +10,7 @@ use weir_predict::{Looks, lru};
 use weir_report::table;
 use weir_server::{Instances, Session};
 
-use super::{SHARES, pools, whole_mebibytes};
+use super::asked_pools;
 use crate::cli::PredictArguments;
 use crate::commands::given_server;
 use crate::output;
@@ -119,13 +119,7 @@ fn observe(
     let misses_per_s = (reads(session)? - before) / seconds;
     let pages_of_data = (data.unwrap_or(0) as f64 / page_bytes).max(looks.distinct() as f64);
     let popularity = looks.popularity(pages_of_data, misses_per_s)?;
-    let sizes = match &arguments.pool {
-        Some(text) => pools(text)?,
-        None => SHARES
-            .iter()
-            .map(|share| whole_mebibytes(pages_of_data * share))
-            .collect(),
-    };
+    let sizes = asked_pools(arguments.pool.as_deref(), pages_of_data)?;
     let row = |size: &Bytes| {
         let misses_per_s_there = lru(&popularity, size.0 as f64 / page_bytes).misses;
         Row {

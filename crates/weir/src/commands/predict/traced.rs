@@ -8,7 +8,7 @@ use weir_model::Bytes;
 use weir_predict::{PAGE_BYTES, PageReads, StackDistances};
 use weir_report::table;
 
-use super::{SHARES, pools, whole_mebibytes};
+use super::asked_pools;
 use crate::cli::PredictArguments;
 use crate::output;
 
@@ -28,13 +28,7 @@ struct Row {
 pub(super) fn execute(path: &Path, arguments: &PredictArguments) -> anyhow::Result<()> {
     let reads = PageReads::read(path)?;
     let pages = f64::from(reads.distinct);
-    let sizes = match &arguments.pool {
-        Some(text) => pools(text)?,
-        None => SHARES
-            .iter()
-            .map(|share| whole_mebibytes(pages * share))
-            .collect(),
-    };
+    let sizes = asked_pools(arguments.pool.as_deref(), pages)?;
     let rows = rows(&reads, &sizes);
     if arguments.json {
         return output::line(serde_json::to_string_pretty(&rows)?);
