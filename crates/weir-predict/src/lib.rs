@@ -48,3 +48,5 @@ pub use writes::{ChangedPages, WriteSettings, Writes};
 
 /// Bytes of a page.
 pub const PAGE_BYTES: f64 = 16_384.0;
+/// Bytes of the amount of memory that has a price.
+pub const GIBIBYTE: f64 = 1_073_741_824.0;

@@ -4,9 +4,8 @@
 //! two cost the same at one interval between uses (Gray and Putzolu, "The 5 minute rule for trading memory for
 //! disc accesses", SIGMOD 1987).
 
-use crate::{PAGE_BYTES, Place, PredictError};
+use crate::{GIBIBYTE, PAGE_BYTES, Place, PredictError};
 
-const GIBIBYTE: f64 = 1_073_741_824.0;
 const ROUNDS_MAX: u32 = 30;
 /// Pools that differ by less agree.
 const AGREED: f64 = 1e-3;

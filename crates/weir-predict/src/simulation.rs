@@ -220,13 +220,14 @@ impl<'a> World<'a> {
             let op = self.page(OpKind::Read);
             let done = self.drive.submit(&op, now);
             self.agenda.add(done, Event::ReadOver(client));
-        } else if turns_left > 0 {
-            self.clients[client as usize].turns_left -= 1;
-            let turn = self.turn();
-            self.agenda.add(now + turn, Event::TurnOver(client));
         } else {
+            self.clients[client as usize].turns_left = turns_left.saturating_sub(1);
+            let next = match turns_left {
+                0 => Event::WaitOver(client),
+                _ => Event::TurnOver(client),
+            };
             let turn = self.turn();
-            self.agenda.add(now + turn, Event::WaitOver(client));
+            self.agenda.add(now + turn, next);
         }
     }
 

@@ -22,6 +22,9 @@ const SETTLED: Duration = Duration::from_secs(1);
 /// A look at the status often enough that nobody waits for it.
 const PAUSE: Duration = Duration::from_millis(20);
 
+const DUMP: &str = "dump the buffer pool";
+const DUMP_NOW: &str = "SET GLOBAL innodb_buffer_pool_dump_now = ON";
+
 /// What a buffer pool holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolState {
@@ -54,9 +57,8 @@ impl Session {
 
     /// Writes down which pages are in the pool, all of them, to the file that the server loads.
     pub fn dump_pool(&mut self) -> Result<(), ServerError> {
-        let action = "dump the buffer pool";
-        self.run(action, "SET GLOBAL innodb_buffer_pool_dump_pct = 100")?;
-        self.run(action, "SET GLOBAL innodb_buffer_pool_dump_now = ON")?;
+        self.run(DUMP, "SET GLOBAL innodb_buffer_pool_dump_pct = 100")?;
+        self.run(DUMP, DUMP_NOW)?;
         self.wait_for("Innodb_buffer_pool_dump_status", "dump")
     }
 
@@ -71,14 +73,10 @@ impl Session {
                 .ok()
         };
         let before = written(&file);
-        let action = "dump the buffer pool";
-        self.run(action, "SET GLOBAL innodb_buffer_pool_dump_now = ON")?;
+        self.run(DUMP, DUMP_NOW)?;
         let deadline = Instant::now() + LIMIT;
         // The status may still be that of the dump before; the file is renamed into place.
-        while written(&file) == before {
-            if Instant::now() >= deadline {
-                break;
-            }
+        while written(&file) == before && Instant::now() < deadline {
             thread::sleep(PAUSE);
         }
         self.wait_for("Innodb_buffer_pool_dump_status", "dump")?;

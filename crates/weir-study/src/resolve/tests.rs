@@ -58,7 +58,14 @@ fn a_study_becomes_a_full_factorial_in_blocks() {
     assert_eq!(plan.data.rows, 10_000);
     assert_eq!(plan.server.variables["innodb_buffer_pool_size"], "85899346");
     assert_eq!(plan.server.variables["innodb_flush_method"], "O_DIRECT");
+    // 10 pages of 1,024 would be less than servers take.
+    let depth = "innodb_lru_scan_depth";
+    assert_eq!(plan.server.variables[depth], "100");
     let full = crate::full_size(&plan);
+    assert!(
+        !full.server.variables.contains_key(depth),
+        "the default again"
+    );
     assert_eq!(full.data.rows, 1_000_000);
     assert_eq!(full.data.drive_scale, weir_model::Scale::FULL);
     // 8 GiB but for what rounding took.

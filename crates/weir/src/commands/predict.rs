@@ -176,6 +176,11 @@ fn pools(text: &str) -> anyhow::Result<Vec<Bytes>> {
     Ok(sizes.take_while(|size| *size <= high).collect())
 }
 
+/// A pool as tables have it, or `none` where no pool does what is asked.
+fn pool_or_none(bytes: Option<u64>) -> String {
+    bytes.map_or_else(|| "none".to_owned(), |bytes| Bytes(bytes).to_string())
+}
+
 /// Bytes of so many pages, rounded up to what a pool's size is written in.
 fn whole_mebibytes(pages: f64) -> Bytes {
     let mebibytes = (pages * weir_predict::PAGE_BYTES / 1_048_576.0).ceil() as u64;

@@ -1,11 +1,10 @@
 //! Pools and drives with which a server does the same: lines of equal throughput over memory and drives.
 
 use serde::Serialize;
-use weir_model::Bytes;
 use weir_report::{connections, table};
 
 use super::calibrated::Calibrated;
-use super::{Subject, whole_mebibytes};
+use super::{Subject, pool_or_none, whole_mebibytes};
 
 /// Shares of the most that any of the drives does with all data in memory.
 const SHARES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.95];
@@ -76,17 +75,12 @@ impl Equal {
             .into_iter()
             .chain(self.drives.iter().map(String::as_str))
             .collect();
-        let pool = |bytes: &Option<u64>| bytes.map_or_else(none, |bytes| Bytes(bytes).to_string());
         let row = |line: &Line| {
             let per_s = [format!("{:.0}", line.transactions_per_s)];
-            let pools = line.pool_bytes.iter().map(pool);
+            let pools = line.pool_bytes.iter().copied().map(pool_or_none);
             per_s.into_iter().chain(pools).collect()
         };
         let rows: Vec<Vec<String>> = self.lines.iter().map(row).collect();
         table(&header, &rows)
     }
-}
-
-fn none() -> String {
-    "none".to_owned()
 }

@@ -10,7 +10,7 @@ use super::growth::Growth;
 use super::prices::BreakEven;
 use super::simulated::simulated;
 use super::surface::Wanted;
-use super::{Subject, whole_mebibytes};
+use super::{Subject, pool_or_none, whole_mebibytes};
 
 /// One drive and number of connections.
 #[derive(Debug, Serialize)]
@@ -98,8 +98,7 @@ impl Part {
         add("limited by", Point::limit);
         if let Some(first) = &self.beside {
             add(&format!("pool on {first}"), |point| {
-                let pool = point.equivalent_pool_bytes;
-                pool.map_or_else(|| "none".to_owned(), |pool| Bytes(pool).to_string())
+                pool_or_none(point.equivalent_pool_bytes)
             });
         }
         if self.has(|point| point.worth.is_some()) {

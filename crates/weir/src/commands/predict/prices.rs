@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use anyhow::bail;
 use serde::Serialize;
 use weir_model::{Bytes, Plan};
-use weir_predict::{Place, Prices};
+use weir_predict::{GIBIBYTE, Place, Prices};
 
 use super::whole_mebibytes;
 
 /// The name under which `--price` has memory, for each GiB.
 const MEMORY: &str = "memory";
-const GIBIBYTE: f64 = 1_073_741_824.0;
 
 /// Amounts in one currency: those of `--price`, and of the study's `[prices]` where it names drives.
 #[derive(Debug, Default)]
