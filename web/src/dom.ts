@@ -55,23 +55,51 @@ export function fold(attributes: Attributes, title: string, content: () => reado
   return details;
 }
 
-/** Calls `draw` once, when `element` comes near the visible part of the page or is to be printed; gives
- * what calls that off. */
+/** Calls `draw` once, soon after `element` comes near the visible part of the page, or at once when the page is
+ * to be printed; gives what calls that off. */
 export function whenNear(element: HTMLElement, draw: () => void): () => void {
   const stop = (): void => {
     observer.disconnect();
     removeEventListener("beforeprint", once);
+    waiting.delete(once);
   };
   const once = (): void => {
     stop();
     draw();
   };
-  const observer = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && once(), {
+  const observer = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && drawSoon(once), {
     rootMargin: "600px",
   });
   observer.observe(element);
   addEventListener("beforeprint", once);
   return stop;
+}
+
+/** What drawing may take of a frame of 16 ms, so that the page answers while dozens of charts are drawn. */
+const FRAME_MS = 12;
+
+/** What is to be drawn, in the order in which it was seen. */
+const waiting = new Set<() => void>();
+
+function drawSoon(draw: () => void): void {
+  if (waiting.size === 0) {
+    requestAnimationFrame(drawSome);
+  }
+  waiting.add(draw);
+}
+
+function drawSome(): void {
+  const end = performance.now() + FRAME_MS;
+  for (const draw of waiting) {
+    waiting.delete(draw);
+    draw();
+    if (performance.now() >= end) {
+      break;
+    }
+  }
+  if (waiting.size > 0) {
+    requestAnimationFrame(drawSome);
+  }
 }
 
 /** Width of the longest text in pixels, at the size of the figures' labels. */

@@ -35,7 +35,8 @@ export const answer = v.strictObject({
   verdict_name: v.string(),
   sentence: v.string(),
   notes: v.array(v.string()),
-  findings: v.array(finding),
+  warnings: v.array(finding),
+  warns_again: v.array(v.string()),
 });
 
 const findingView = v.strictObject({

@@ -46,7 +46,34 @@ const EMBEDDED: &[(&str, &str)] = &embed![
 /// with a slash or the ending `.toml` is a path.
 ///
 /// A fast drive that the profile names in front of it is found the same way.
+///
+/// `NAME+KEY=VALUE+KEY=VALUE` is the profile with settings of its own, and called so.
 pub fn load(name_or_path: &str, search_folder: Option<&Path>) -> Result<DriveProfile, DriveError> {
+    let (shipped, settings) = split_settings(name_or_path);
+    let mut profile = load_with_front(shipped, search_folder)?;
+    for (key, value) in &settings {
+        profile = profile.with(key, value)?;
+    }
+    if !settings.is_empty() {
+        name_or_path.clone_into(&mut profile.name);
+    }
+    Ok(profile)
+}
+
+/// What stands before the first `+`, and the settings after it; all of it where none follows.
+fn split_settings(name: &str) -> (&str, Vec<(&str, &str)>) {
+    let split = || {
+        let (shipped, settings) = name.split_once('+')?;
+        let pairs = settings.split('+').map(|setting| setting.split_once('='));
+        Some((shipped, pairs.collect::<Option<_>>()?))
+    };
+    split().unwrap_or((name, Vec::new()))
+}
+
+fn load_with_front(
+    name_or_path: &str,
+    search_folder: Option<&Path>,
+) -> Result<DriveProfile, DriveError> {
     let profile = load_alone(name_or_path, search_folder)?;
     let Some(front) = profile.unknown_front() else {
         return Ok(profile);
@@ -202,6 +229,36 @@ mod tests {
         assert_eq!(names, wanted);
         let path = folder.path().join("mine.toml");
         assert_eq!(load(path.to_str().unwrap(), None).unwrap().name, "mine");
+    }
+
+    #[test]
+    fn settings_after_the_name_replace_figures_of_the_profile() {
+        let name = "intel-p4610+compression=zlib4k+read.latency_us=200";
+        let profile = load(name, None).unwrap();
+        let shipped = load("intel-p4610", None).unwrap();
+        assert_eq!(profile.name, name);
+        assert!((profile.read.latency_us - 200.0).abs() < 1e-9);
+        assert_eq!(profile.write, shipped.write);
+        assert_ne!(profile.compression, shipped.compression);
+        let error = load("intel-p4610+read.latencyus=200", None).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.contains("latencyus") && error.contains("`latency_us`?"),
+            "{error}"
+        );
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+
+    #[test]
+    fn a_path_may_have_a_plus() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a+b.toml");
+        std::fs::write(
+            &path,
+            EMBEDDED.iter().find(|(name, _)| *name == "null").unwrap().1,
+        )
+        .unwrap();
+        assert_eq!(load(path.to_str().unwrap(), None).unwrap().name, "a+b");
     }
 
     #[test]

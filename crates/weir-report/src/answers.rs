@@ -1,5 +1,7 @@
 //! Answers: one English sentence per comparison, with its interval.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use weir_model::{Comparison, Finding, Severity, Verdict};
 
@@ -31,10 +33,30 @@ pub(crate) struct Answer<'a> {
     pub(crate) sentence: String,
     /// Latencies beside it, and a second opinion that disagrees.
     pub(crate) notes: Vec<String>,
-    findings: &'a [Finding],
+    /// What to bear in mind; errors, and why it is inconclusive, are part of the sentence.
+    pub(crate) warnings: Vec<&'a Finding>,
+    /// Rules that warn in the same words as of an answer before.
+    pub(crate) warns_again: Vec<&'a str>,
 }
 
 impl<'a> Answer<'a> {
+    /// The answers of a list that is read from its beginning: each warning is told in full once.
+    pub(crate) fn all(comparisons: &'a [Comparison]) -> Vec<Self> {
+        let mut told = BTreeSet::new();
+        let mut answers: Vec<_> = comparisons.iter().map(Self::new).collect();
+        for answer in &mut answers {
+            let warnings = std::mem::take(&mut answer.warnings);
+            for finding in warnings {
+                if told.insert((&finding.rule, &finding.message)) {
+                    answer.warnings.push(finding);
+                } else {
+                    answer.warns_again.push(&finding.rule);
+                }
+            }
+        }
+        answers
+    }
+
     pub(crate) fn new(comparison: &'a Comparison) -> Self {
         let numbers = Numbers::new(comparison);
         Self {
@@ -57,16 +79,18 @@ impl<'a> Answer<'a> {
             verdict_name: verdict_name(comparison.verdict),
             sentence: sentence(comparison),
             notes: notes(comparison),
-            findings: &comparison.findings,
+            warnings: comparison
+                .findings
+                .iter()
+                .filter(|finding| is_warning(finding))
+                .collect(),
+            warns_again: Vec::new(),
         }
     }
+}
 
-    /// What to bear in mind; errors, and why it is inconclusive, are part of the sentence.
-    pub(crate) fn warnings(&self) -> impl Iterator<Item = &'a Finding> {
-        self.findings
-            .iter()
-            .filter(|finding| finding.severity == Severity::Warning && finding.rule != "R5")
-    }
+fn is_warning(finding: &Finding) -> bool {
+    finding.severity == Severity::Warning && finding.rule != "R5"
 }
 
 /// The ratio and its interval as text, with the digits that the interval allows.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use weir_model::{Comparison, ResultComparison, Verdict};
 
 use crate::answers::Answer;
-use crate::terminal::finding_line;
+use crate::terminal::{finding_line, push_answers};
 
 /// Whether `comparison` establishes a throughput below `gate` (0.97: a loss beyond 3 %): the whole
 /// interval lies there, and no rule forbids to say so.
@@ -21,16 +21,7 @@ pub fn result_comparison(compared: &ResultComparison, gate: Option<f64>) -> Stri
         let _ = writeln!(out, "differs:  {difference}");
     }
     out.push('\n');
-    for comparison in &compared.comparisons {
-        let answer = Answer::new(comparison);
-        let _ = writeln!(out, "{}", answer.sentence);
-        for note in &answer.notes {
-            let _ = writeln!(out, "    {note}");
-        }
-        for warning in answer.warnings() {
-            let _ = writeln!(out, "    {}", finding_line(warning));
-        }
-    }
+    push_answers(&mut out, &Answer::all(&compared.comparisons));
     for finding in &compared.findings {
         let _ = writeln!(out, "{}", finding_line(finding));
     }

@@ -121,7 +121,7 @@ impl<'a> Page<'a> {
             server: format!("{} {}", flavor_name(result.flavor), result.server_version),
             started_at: &result.started_at,
             seed: result.plan.seed,
-            answers: result.comparisons.iter().map(Answer::new).collect(),
+            answers: Answer::all(&result.comparisons),
             findings: findings(result),
             saturated_share: Utilization::SATURATED,
             cells: cells::summaries(result),

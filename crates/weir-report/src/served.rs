@@ -124,7 +124,7 @@ pub fn comparison_json(compared: &ResultComparison) -> Result<String, ReportErro
     to_json(&Compared {
         basis: &compared.basis,
         differences: &compared.differences,
-        answers: compared.comparisons.iter().map(Answer::new).collect(),
+        answers: Answer::all(&compared.comparisons),
         findings: findings
             .map(|finding| FindingLine {
                 finding,

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use weir_model::{Finding, StudyResult};
 
+use crate::answers::Answer;
 use crate::cells::CELL_HEADER;
 use crate::page::{ClaimView, Page};
 use crate::table::table;
@@ -13,15 +14,7 @@ use crate::words::severity_name;
 pub fn terminal(result: &StudyResult) -> String {
     let page = Page::new(result);
     let mut out = format!("{}\n\n", result.plan.question);
-    for answer in &page.answers {
-        push_line(&mut out, &answer.sentence);
-        for note in &answer.notes {
-            push_line(&mut out, &format!("    {note}"));
-        }
-        for warning in answer.warnings() {
-            push_line(&mut out, &format!("    {}", finding_line(warning)));
-        }
-    }
+    push_answers(&mut out, &page.answers);
     if page.answers.is_empty() && result.searches.is_empty() {
         push_line(&mut out, "no comparison could be made");
     }
@@ -43,6 +36,23 @@ pub fn terminal(result: &StudyResult) -> String {
         push_line(&mut out, sentence);
     }
     out
+}
+
+/// Each answer with what to bear in mind below it.
+pub(crate) fn push_answers(out: &mut String, answers: &[Answer<'_>]) {
+    for answer in answers {
+        push_line(out, &answer.sentence);
+        for note in &answer.notes {
+            push_line(out, &format!("    {note}"));
+        }
+        for warning in &answer.warnings {
+            push_line(out, &format!("    {}", finding_line(warning)));
+        }
+        if !answer.warns_again.is_empty() {
+            let rules = answer.warns_again.join(", ");
+            push_line(out, &format!("    warning {rules}: as above"));
+        }
+    }
 }
 
 /// `disagrees: Alibaba Cloud: ... = 1.48x, measured here 1.31x (1.24 to 1.39) on intel-p4610: ...`.
@@ -89,12 +99,14 @@ mod tests {
             message: format!("about {rule}"),
         };
         result.comparisons[0].findings = vec![finding("R3", Severity::Warning)];
+        result.comparisons[1].findings = vec![finding("R3", Severity::Warning)];
         result.findings = vec![finding("R6", Severity::Warning)];
         let text = terminal(&result);
         let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));
         let answer = crate::sentence(&result.comparisons[0]);
         let below = format!("{answer}\n    warning R3: about R3\n");
         assert!(place(&below) < place("limited by"));
+        assert!(place(&below) < place("\n    warning R3: as above\n"));
         assert!(place("limited by") < place("\nwarning R6: about R6\n"));
     }
 }

@@ -42,9 +42,8 @@ function answerItem(answer: Answer): HTMLElement {
       prose(answer.sentence),
       ...answer.notes.map((note) => h("p", { class: "beware" }, note)),
       // Errors, and the noise that an inconclusive effect is within, are part of the sentence.
-      ...answer.findings
-        .filter((finding) => finding.severity === "warning" && finding.rule !== "R5")
-        .map((finding) => h("p", { class: "beware" }, h("span", { class: "rule" }, finding.rule), ` ${finding.message}`)),
+      ...answer.warnings.map((finding) => h("p", { class: "beware" }, h("span", { class: "rule" }, finding.rule), ` ${finding.message}`)),
+      answer.warns_again.length === 0 ? null : h("p", { class: "beware" }, h("span", { class: "rule" }, answer.warns_again.join(", ")), " as above"),
     ),
   );
 }

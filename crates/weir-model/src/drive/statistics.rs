@@ -89,11 +89,24 @@ impl DriveStatistics {
     /// on it to say anything about that.
     pub const SLOWER_SHARE_MAX: f64 = 0.1;
 
-    /// By what share the operations took longer than the profile says, on average.
-    pub fn slower_share(&self) -> f64 {
+    /// Share of the time that operations may take of a drive that nobody asks.
+    const UNUSED_SHARE_MAX: f64 = 0.01;
+
+    /// Whether operations took so little of the time that how late they were decides nothing.
+    pub fn is_unused(&self) -> bool {
+        self.modelled_s() < Self::UNUSED_SHARE_MAX * self.uptime_s
+    }
+
+    /// Sum of what all operations took by the model, s.
+    fn modelled_s(&self) -> f64 {
         let latency_s =
             |of: &FileKindStatistics| of.read_latency_s + of.write_latency_s + of.flush_latency_s;
-        let modelled_s: f64 = self.by_kind.values().map(latency_s).sum();
+        self.by_kind.values().map(latency_s).sum()
+    }
+
+    /// By what share the operations took longer than the profile says, on average.
+    pub fn slower_share(&self) -> f64 {
+        let modelled_s = self.modelled_s();
         if modelled_s > 0.0 {
             self.lateness_s / modelled_s
         } else {

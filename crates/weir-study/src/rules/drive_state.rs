@@ -1,4 +1,4 @@
-//! R15: drives are equally full, and not on burst credit.
+//! R15: drives are equally full, not on burst credit, and not hidden behind their write buffer.
 
 use std::collections::BTreeSet;
 
@@ -10,16 +10,19 @@ use crate::estimate::data_size;
 
 pub(super) const RULE: Rule = Rule {
     id: "R15",
-    title: "drives are equally full, and not on burst credit",
+    title: "drives are equally full, not on burst credit, and not hidden behind their write buffer",
     checked: "Of the design: two drives that are compared are filled by the data to shares more than 10 \
               points apart (of their own capacity, before compression); a cloud volume saves up more \
-              credit than warm-up and measurement can spend. Drives start preconditioned as their \
-              profile says.",
+              credit than warm-up and measurement can spend; the write buffer before disks holds a tenth of \
+              the scaled data and more than twice the share of the whole ones. Drives start preconditioned \
+              as their profile says.",
     reason: "Flash slows down as it fills: a Fusion-io card went from 500 to 110 MiB/s. Study 1's Intel \
              drive was 78 % full, its rival physically emptier; study 4 compared 375 GB with 2 TB; study \
-             5 measured 100 s inside a volume's burst credit.",
+             5 measured 100 s inside a volume's burst credit. A controller's memory that shrinks less than \
+             the data takes all writes of a short run, and the disks are not seen.",
     remedy: "Choose capacities or fill levels that match, or declare the difference as what is sold; warm \
-             up longer than the credit lasts.",
+             up longer than the credit lasts; name disks with a buffer as small as their data \
+             (`raid10-8x15k-bbu+write.buffer=10M`).",
     reference: "published studies, sections 1, 2, 4, 5 and 7.4",
     severities: ONLY_WARNS,
     design: check,
@@ -28,6 +31,11 @@ pub(super) const RULE: Rule = Rule {
 };
 
 const FILL_DIFFERENCE_MAX: f64 = 0.10;
+
+/// A write buffer before disks that holds this share of the data, and [`BUFFER_GROWTH_MAX`] times what it holds
+/// of the whole data, takes the writes of a short run.
+const BUFFERED_SHARE_MAX: f64 = 0.10;
+const BUFFER_GROWTH_MAX: f64 = 2.0;
 
 fn check(design: &Design<'_>) -> Vec<Finding> {
     let unequal: BTreeSet<_> = design
@@ -57,7 +65,19 @@ fn check(design: &Design<'_>) -> Vec<Finding> {
             some_of(on_credit, 4)
         ))
     });
-    unequal.into_iter().chain(on_credit).collect()
+    let hidden: BTreeSet<_> = design
+        .drives
+        .iter()
+        .filter_map(|drive| hidden_disks(design, drive))
+        .collect();
+    let hidden = (!hidden.is_empty()).then(|| {
+        RULE.warning(format!(
+            "disks are hidden behind their write buffer: {}; give the buffer the scale of the data, as in \
+             `raid10-8x15k-bbu+write.buffer=10M`",
+            some_of(hidden, 3)
+        ))
+    });
+    [unequal, on_credit, hidden].into_iter().flatten().collect()
 }
 
 /// Share of a drive's capacity that the data take.
@@ -76,6 +96,23 @@ fn unequally_full(design: &Design<'_>, baseline: &Cell, level: &Cell) -> Option<
             of_level * 100.0,
             baseline.name,
             of_baseline * 100.0
+        )
+    })
+}
+
+/// The share of the data that the buffer before `drive`'s disks holds, where that is much and scaling made it so.
+fn hidden_disks(design: &Design<'_>, drive: &DriveProfile) -> Option<String> {
+    drive.disks.as_ref()?;
+    let data = &design.plan.data;
+    let buffer = drive.write.buffer.0 as f64 / data_size(design.plan).0.max(1) as f64;
+    let share = buffer * data.drive_scale.factor();
+    let share_unscaled = buffer * data.data_scale.factor();
+    (share > BUFFERED_SHARE_MAX && share > BUFFER_GROWTH_MAX * share_unscaled).then(|| {
+        format!(
+            "that of {} holds {:.0} % of the data, {:.1} % at full size",
+            drive.name,
+            share * 100.0,
+            share_unscaled * 100.0
         )
     })
 }

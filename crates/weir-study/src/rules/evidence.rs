@@ -104,20 +104,12 @@ fn profile<'a>(drives: &'a [DriveProfile], cell: &Cell) -> Option<&'a DriveProfi
 /// The profiles of the drives in `plan`; one that cannot be read is the study's own error, told
 /// elsewhere.
 pub(super) fn profiles(plan: &Plan) -> Vec<DriveProfile> {
-    let named = plan
-        .cells
-        .iter()
-        .filter_map(|cell| Some((cell.drive_name()?, cell)));
-    let cells: BTreeMap<_, _> = named.collect();
-    let profile = |(name, cell): (String, &Cell)| {
-        let mut profile = weir_drive::profiles::load(cell.drive.as_ref()?, None).ok()?;
-        for (key, value) in &cell.drive_settings {
-            profile = profile.with(key, value).ok()?;
-        }
-        profile.name = name;
-        Some(profile)
+    let names: BTreeSet<_> = plan.cells.iter().filter_map(Cell::drive_name).collect();
+    let profile = |name: String| {
+        let profile = weir_drive::profiles::load(&name, None).ok()?;
+        Some(DriveProfile { name, ..profile })
     };
-    cells.into_iter().filter_map(profile).collect()
+    names.into_iter().filter_map(profile).collect()
 }
 
 /// The size of a page of `variables`.

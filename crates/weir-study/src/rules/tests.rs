@@ -11,10 +11,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use weir_model::{
-    Analysis, Cell, Claim, CrashTest, DataPlan, DistributionName, DriveProfile, Duration, FileKind,
-    FileKindStatistics, Flavor, IntervalRecord, LatencySummary, Limiter, LoadSettings,
-    NegativeControl, Plan, PlannedRun, Provenance, RunRecord, RunResult, Scale, ServerSettings,
-    Severity, StudyResult, Utilization, Verdict, WorkloadName,
+    Analysis, Cell, Claim, CrashTest, DataPlan, DistributionName, DriveProfile, DriveStatistics,
+    Duration, FileKind, FileKindStatistics, Flavor, IntervalRecord, LatencySummary, Limiter,
+    LoadSettings, NegativeControl, Plan, PlannedRun, Provenance, RunRecord, RunResult, Scale,
+    ServerSettings, Severity, StudyResult, Utilization, Verdict, WorkloadName,
 };
 
 use super::{RULES, findings_of_design, rules_as_markdown};

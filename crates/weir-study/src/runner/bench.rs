@@ -76,10 +76,10 @@ impl<'a> Bench<'a> {
             return Ok(());
         };
         let scale = self.plan.data_of(cell).data_scale;
-        let capacity = Bytes(scale.apply(drive.profile.capacity.0));
+        let capacity = Bytes(scale.apply(drive.capacity.0));
         if capacity < needed {
             return Err(StudyError::DriveTooSmall {
-                name: drive.profile.name.clone(),
+                name: drive.name.clone(),
                 capacity,
                 scale,
                 needed,

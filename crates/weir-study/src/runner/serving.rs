@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use weir_drive::{DriveProcess, MountOptions};
-use weir_model::{Cell, Endpoint, PoolStart};
+use weir_model::{Cell, DriveProfile, Endpoint, PoolStart};
 use weir_probe::{DriveProbe, HostProbe, Probe, ProcessProbe, ReplicaProbe, ServerProbe};
 use weir_process::{PathError, WorkDirectory};
 use weir_server::{ConfigChanges, GivenServer, PrivateServer, StartOptions};
@@ -13,7 +13,6 @@ use weir_server::{ConfigChanges, GivenServer, PrivateServer, StartOptions};
 use super::bench::Bench;
 use super::commands;
 use super::data::{self, PreparedData};
-use super::drives::Drive;
 use super::replicas;
 use crate::StudyError;
 use crate::setting::without_directory;
@@ -223,7 +222,7 @@ impl Serving {
 fn mount_options(
     bench: &Bench<'_>,
     cell: &Cell,
-    drive: &Drive,
+    drive: &DriveProfile,
     backing: PathBuf,
     mountpoint: PathBuf,
 ) -> MountOptions {
@@ -232,6 +231,6 @@ fn mount_options(
         data_scale: data.data_scale,
         drive_scale: data.drive_scale,
         below_floor: bench.options.below_floor,
-        ..MountOptions::new(&drive.mounts, backing, mountpoint)
+        ..MountOptions::new(&drive.name, backing, mountpoint)
     }
 }

@@ -95,7 +95,7 @@ fn a_live_pool_says_what_others_would_miss() {
         load("prepare").succeeds();
         let running = load("run").spawn();
         std::thread::sleep(std::time::Duration::from_secs(3));
-        let observe = ["observe", "shop", "--looks", "8", "--interval", "1s"];
+        let observe = ["observe", "shop", "--looks", "24", "--interval", "500ms"];
         let told = servers.command("predict", &observe);
         let told = told.args(["--pool", "16M,24M,64M", "--json"]).succeeds();
         signal(running.id(), "TERM");

@@ -211,16 +211,29 @@ fn a_late_drive_is_named_and_a_slower_one_forbids() {
     assert_eq!(spoiled(early), warned("drive"));
     let slower = |result: &mut StudyResult| {
         let drive = Arc::make_mut(result.runs[0].drive.as_mut().unwrap());
-        let modelled_s = 10.0;
-        drive.by_kind = [(
-            FileKind::Data,
-            FileKindStatistics {
-                read_latency_s: modelled_s,
-                ..FileKindStatistics::default()
-            },
-        )]
-        .into();
-        drive.lateness_s = 0.11 * modelled_s;
+        read_for(drive, 10.0);
+        drive.lateness_s = 1.1;
     };
     assert_eq!(spoiled(slower), invalid("drive"));
+}
+
+#[test]
+fn a_drive_that_nobody_asks_may_be_late() {
+    let unused = |result: &mut StudyResult| {
+        let drive = Arc::make_mut(result.runs[0].drive.as_mut().unwrap());
+        drive.uptime_s = 20.0;
+        read_for(drive, 0.1);
+        drive.lateness_s = 1.0;
+        drive.late_share = 0.9;
+    };
+    assert_eq!(spoiled(unused), (vec![], Verdict::Effect));
+}
+
+/// All that `drive` did was to read, for `modelled_s`.
+fn read_for(drive: &mut DriveStatistics, modelled_s: f64) {
+    let reads = FileKindStatistics {
+        read_latency_s: modelled_s,
+        ..FileKindStatistics::default()
+    };
+    drive.by_kind = [(FileKind::Data, reads)].into();
 }
