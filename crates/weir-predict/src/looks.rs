@@ -4,6 +4,9 @@
 //! `1 - exp(-r T)` (Che's approximation), so the share of the looks at which it was there says `r T`. What
 //! the pool misses per second says `T`. Nothing is known of pages that are always there, but that they are used
 //! often, and little of those that were never seen.
+//!
+//! Few looks see equally popular pages unequally often, by chance. So what is asked is not each page's share but
+//! which mixture of popularities makes the counts of all pages most likely.
 
 use std::collections::HashMap;
 
@@ -52,32 +55,63 @@ impl Looks {
             let why = "a pool that misses nothing says nothing of other sizes";
             return Err(value("misses per second", misses_per_s, why));
         }
-        let mut counts = vec![0_u32; self.looks as usize + 1];
+        let mut counts = vec![0.0; self.looks as usize + 1];
         for times in self.seen.values() {
-            counts[*times as usize] += 1;
+            counts[*times as usize] += 1.0;
         }
-        let unseen = (pages - self.distinct() as f64).max(0.0);
-        // Uses within a stay, of pages that were there at so many looks; half a look more and less keeps them
-        // from 0 and infinity.
-        let uses = |times: usize| {
-            let share = (times as f64 + 0.5) / (f64::from(self.looks) + 1.0);
-            (-(1.0 - share).ln(), 1.0 - share)
-        };
-        let number = |times: usize| match times {
-            0 => unseen,
-            _ => f64::from(counts[times]),
-        };
-        let missed = |times: usize| {
-            let (uses, absent) = uses(times);
-            number(times) * uses * absent
-        };
-        let stay_s = (0..counts.len()).map(missed).sum::<f64>() / misses_per_s;
-        Ok(Popularity::new((0..counts.len()).map(|times| PageGroup {
-            pages: number(times),
-            rate: uses(times).0 / stay_s,
-            write_rate: 0.0,
+        counts[0] = (pages - self.distinct() as f64).max(0.0);
+        let mixture = most_likely_mixture(&counts);
+        let missed = |(uses, pages): &(f64, f64)| pages * uses * (-uses).exp();
+        let stay_s = mixture.iter().map(missed).sum::<f64>() / misses_per_s;
+        Ok(Popularity::new(mixture.into_iter().map(|(uses, pages)| {
+            PageGroup {
+                pages,
+                rate: uses / stay_s,
+                write_rate: 0.0,
+            }
         })))
     }
+}
+
+/// Uses within a stay, and how many pages have them: the mixture that makes it most likely that `counts[k]` pages
+/// were there at `k` of the looks (Kiefer and Wolfowitz, 1956), by expectation and maximisation over a grid.
+///
+/// The grid ends where half a look in all tells pages from such that are never, or always, there.
+fn most_likely_mixture(counts: &[f64]) -> Vec<(f64, f64)> {
+    const GRID: usize = 120;
+    const STEPS: usize = 400;
+    let looks = (counts.len() - 1) as f64;
+    let (least, most) = (0.5 / (looks + 1.0), (2.0 * (looks + 1.0)).ln());
+    let grid = (0..GRID).map(|at| least * (most / least).powf(at as f64 / (GRID - 1) as f64));
+    let grid: Vec<f64> = grid.collect();
+    // By count and place of the grid; what is common to all places of a count cancels.
+    let likelihoods = (0..counts.len()).map(|times| {
+        let present = times as f64;
+        let log = |uses: &f64| present * (-(-uses).exp_m1()).ln() - (looks - present) * uses;
+        let logs: Vec<f64> = grid.iter().map(log).collect();
+        let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        logs.iter()
+            .map(|log| (log - largest).exp())
+            .collect::<Vec<_>>()
+    });
+    let likelihoods: Vec<Vec<f64>> = likelihoods.collect();
+    let all: f64 = counts.iter().sum();
+    let mut pages = vec![all / GRID as f64; GRID];
+    for _ in 0..STEPS {
+        let mut next = vec![0.0; GRID];
+        for (count, likelihoods) in counts.iter().zip(&likelihoods) {
+            let products = pages
+                .iter()
+                .zip(likelihoods)
+                .map(|(pages, likely)| pages * likely);
+            let sum: f64 = products.clone().sum();
+            for (next, product) in next.iter_mut().zip(products) {
+                *next += count * product / sum;
+            }
+        }
+        pages = next;
+    }
+    grid.into_iter().zip(pages).collect()
 }
 
 #[cfg(test)]
@@ -119,7 +153,7 @@ mod tests {
     }
 
     /// Looks at a third of the data, a reference a second; what was missed of all references meanwhile.
-    fn watched(distribution: Distribution) -> (Looks, f64) {
+    fn watched(distribution: Distribution, looks_in_all: u32) -> (Looks, f64) {
         let mut list = List {
             frames: PAGES as usize / 3,
             last: HashMap::new(),
@@ -132,13 +166,13 @@ mod tests {
             list.access(page);
         }
         let (mut looks, mut missed) = (Looks::default(), 0_u32);
-        for _ in 0..20 {
+        for _ in 0..looks_in_all {
             for page in pages.by_ref().take(15_000) {
                 missed += u32::from(list.access(page));
             }
             looks.look(list.last.keys().map(|page| (0, *page)));
         }
-        (looks, f64::from(missed) / 300_000.0)
+        (looks, f64::from(missed) / f64::from(looks_in_all * 15_000))
     }
 
     fn exact(distribution: Distribution) -> Popularity {
@@ -161,7 +195,7 @@ mod tests {
             Distribution::Zipfian { exponent: 0.8 },
             Distribution::Pareto { h: 0.2 },
         ] {
-            let (looks, misses_per_s) = watched(distribution);
+            let (looks, misses_per_s) = watched(distribution, 20);
             let found = looks.popularity(f64::from(PAGES), misses_per_s).unwrap();
             let exact = exact(distribution);
             for share in [0.2, 0.33, 0.5, 0.7, 0.85] {
@@ -172,6 +206,17 @@ mod tests {
                     "{distribution:?}, {share}: {found}, {exact}"
                 );
             }
+        }
+    }
+
+    /// By each page's own share, 8 looks took chance for popularity: 0.33 of the references instead of 0.5.
+    #[test]
+    fn few_looks_do_not_take_chance_for_popularity() {
+        let (looks, misses_per_s) = watched(Distribution::Uniform, 6);
+        let found = looks.popularity(f64::from(PAGES), misses_per_s).unwrap();
+        for share in [0.2, 0.5, 0.7, 0.85] {
+            let misses = lru(&found, share * f64::from(PAGES)).misses;
+            assert!((misses - (1.0 - share)).abs() < 0.05, "{share}: {misses}");
         }
     }
 
