@@ -36,25 +36,35 @@ impl Drives {
     }
 
     fn add(&mut self, cell: &Cell, options: &RunOptions) -> Result<(), StudyError> {
-        let Some(name) = cell.drive_name() else {
-            return match cell.drive_settings.keys().next() {
-                Some(key) => Err(StudyError::DriveSettingWithoutDrive { key: key.clone() }),
-                None => Ok(()),
-            };
-        };
-        if self.by_name.contains_key(&name) {
+        if self.of_cell(cell).is_some() {
             return Ok(());
         }
-        let profile = weir_drive::profiles::load(&name, None)?;
+        let Some(profile) = profile(cell)? else {
+            return Ok(());
+        };
         if !options.below_floor {
             weir_drive::check_floor(&profile)?;
         }
-        // A profile that was given by its path is called by it, as in the study.
-        let called = DriveProfile {
-            name: name.clone(),
-            ..profile
-        };
-        self.by_name.insert(name, called);
+        self.by_name.insert(profile.name.clone(), profile);
         Ok(())
     }
+}
+
+/// Whether each drive of `plan` has a profile and the settings that the plan gives it.
+pub fn check_drives(plan: &Plan) -> Result<(), StudyError> {
+    plan.cells
+        .iter()
+        .try_for_each(|cell| profile(cell).map(drop))
+}
+
+/// The profile of the drive of `cell`, called as the cell calls it: also one that was given by its path.
+fn profile(cell: &Cell) -> Result<Option<DriveProfile>, StudyError> {
+    let Some(name) = cell.drive_name() else {
+        return match cell.drive_settings.keys().next() {
+            Some(key) => Err(StudyError::DriveSettingWithoutDrive { key: key.clone() }),
+            None => Ok(None),
+        };
+    };
+    let profile = weir_drive::profiles::load(&name, None)?;
+    Ok(Some(DriveProfile { name, ..profile }))
 }

@@ -16,6 +16,7 @@ pub(crate) fn execute(arguments: &PlanArguments) -> anyhow::Result<Outcome> {
     };
     let text = study_file::read(&arguments.study, arguments.reduced)?;
     let plan = study_file::resolve(&arguments.study, &text, &overrides)?;
+    weir_study::check_drives(&plan)?;
     if arguments.json {
         output::line(serde_json::to_string_pretty(&plan)?)?;
     } else {

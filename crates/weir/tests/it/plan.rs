@@ -38,6 +38,17 @@ fn a_plan_as_json_has_every_default_filled_in() {
 }
 
 #[test]
+fn an_unknown_drive_is_named_before_anything_runs() {
+    let world = World::new();
+    let text = small_study("mysql").replace("intel-p4610", "intel-p4160+write.buffer=1M");
+    let study = world.write("study.toml", &text);
+    let error = Weir::in_world(&world)
+        .args(["plan", study.to_str().unwrap()])
+        .fails();
+    assert!(error.contains("did you mean `intel-p4610`?"), "{error}");
+}
+
+#[test]
 fn wrong_usage_exits_with_2() {
     let output = Weir::new().args(["plan"]).output();
     assert_eq!(output.code, Some(2));
