@@ -223,7 +223,7 @@ pub(crate) struct ClaimsArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CrashTestArguments {
-    /// Name of a drive's profile, or the path of one
+    /// Name of a drive's profile, or the path of one; +KEY=VALUE replaces a figure
     #[arg(long, value_name = "PROFILE", default_value = "intel-p4610")]
     pub(crate) drive: String,
     /// mysql, mariadb, or the path of a mysqld
@@ -448,7 +448,7 @@ pub(crate) enum DriveCommand {
     List(JsonArguments),
     /// A drive's data sheet, each figure with its source
     Show {
-        /// Name of a profile in drives/, or the path of a profile file
+        /// Name of a profile in drives/, or the path of a profile file; +KEY=VALUE replaces a figure
         profile: String,
     },
     /// Mount an emulated drive and serve it until it is unmounted or interrupted
@@ -498,7 +498,7 @@ pub(crate) enum DriveCommand {
 )]
 #[derive(Debug, Args)]
 pub(crate) struct MountArguments {
-    /// Name of a profile in drives/, or the path of a profile file
+    /// Name of a profile in drives/, or the path of a profile file; +KEY=VALUE replaces a figure
     pub(crate) profile: String,
     /// The mountpoint: an empty directory
     pub(crate) dir: PathBuf,
