@@ -201,16 +201,16 @@ describe("weir serve", () => {
     await token.fill("not this one");
     await page.getByRole("button", { name: "Open" }).click();
     await expect.poll(() => page.getByRole("alert").last().textContent()).toMatch(/token/);
-    // A refused request is an error of the network to Chromium's console: these two, and no other.
-    const refused = complaints.splice(0);
-    expect(refused.length).toBeGreaterThan(0);
-    expect(refused.filter((line) => !line.includes("status of 401"))).toEqual([]);
     await token.fill("correct horse battery staple");
     await token.press("Enter");
     await page.locator("#history").waitFor();
     await page.reload();
     await page.locator("#history").waitFor();
     await page.context().close();
+    // A refused request is an error of the network to Chromium's console, which tells of it in its own time.
+    const others = complaints.filter((line) => !line.includes("status of 401"));
+    expect(others.length).toBeLessThan(complaints.length);
+    complaints = others;
   });
 
   it("lists what it cannot read with the reason, and says when its port is taken", async () => {
