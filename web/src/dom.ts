@@ -81,24 +81,37 @@ const FRAME_MS = 12;
 /** What is to be drawn, in the order in which it was seen. */
 const waiting = new Set<() => void>();
 
+/** Until when there may be drawn in this frame; `null` when nothing was drawn in the last one. */
+let end_ms: number | null = null;
+
+/** Draws at once if this frame has time left, or else in one of the next. */
 function drawSoon(draw: () => void): void {
-  if (waiting.size === 0) {
-    requestAnimationFrame(drawSome);
-  }
   waiting.add(draw);
+  if (end_ms === null) {
+    beginFrame();
+  }
+  drawSome();
+}
+
+function beginFrame(): void {
+  end_ms = performance.now() + FRAME_MS;
+  requestAnimationFrame(() => {
+    if (waiting.size === 0) {
+      end_ms = null;
+      return;
+    }
+    beginFrame();
+    drawSome();
+  });
 }
 
 function drawSome(): void {
-  const end = performance.now() + FRAME_MS;
   for (const draw of waiting) {
-    waiting.delete(draw);
-    draw();
-    if (performance.now() >= end) {
+    if (performance.now() >= (end_ms ?? 0)) {
       break;
     }
-  }
-  if (waiting.size > 0) {
-    requestAnimationFrame(drawSome);
+    waiting.delete(draw);
+    draw();
   }
 }
 
