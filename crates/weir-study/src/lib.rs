@@ -9,6 +9,7 @@ mod claims;
 mod compare;
 mod conduct;
 mod declared;
+mod drive_profile;
 mod error;
 mod estimate;
 mod estimate_ratio;
@@ -34,6 +35,7 @@ mod target;
 mod two_results;
 mod workload;
 
+pub use drive_profile::check_drives;
 pub use error::StudyError;
 pub use estimate::{data_size, run_space, run_time};
 pub use evaluate::{RESULT_FILE, evaluate, first_comparison, read_result};
@@ -48,7 +50,7 @@ pub use progress::{
 pub use reduced::reduced;
 pub use resolve::{Overrides, resolve};
 pub use rules::{RULES, Rule, findings_of_design, rules_as_markdown};
-pub use runner::{RunOptions, RunOutcome, check_drives, run};
+pub use runner::{RunOptions, RunOutcome, run};
 pub use schedule::expected_runs;
 pub use two_results::{compare_results, read_factor, read_for_comparison};
 pub use workload::settings as workload_settings;

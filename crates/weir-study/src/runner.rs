@@ -21,8 +21,6 @@ mod usage;
 mod warmup;
 mod watch;
 
-pub use drives::check_drives;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -6,6 +6,7 @@ use weir_model::{Cell, DriveProfile, Plan};
 
 use super::RunOptions;
 use crate::StudyError;
+use crate::drive_profile::drive_profile;
 
 /// All drives of a plan by [`Cell::drive_name`], which is also what to mount.
 #[derive(Default)]
@@ -39,7 +40,7 @@ impl Drives {
         if self.of_cell(cell).is_some() {
             return Ok(());
         }
-        let Some(profile) = profile(cell)? else {
+        let Some(profile) = drive_profile(cell)? else {
             return Ok(());
         };
         if !options.below_floor {
@@ -48,23 +49,4 @@ impl Drives {
         self.by_name.insert(profile.name.clone(), profile);
         Ok(())
     }
-}
-
-/// Whether each drive of `plan` has a profile and the settings that the plan gives it.
-pub fn check_drives(plan: &Plan) -> Result<(), StudyError> {
-    plan.cells
-        .iter()
-        .try_for_each(|cell| profile(cell).map(drop))
-}
-
-/// The profile of the drive of `cell`, called as the cell calls it: also one that was given by its path.
-fn profile(cell: &Cell) -> Result<Option<DriveProfile>, StudyError> {
-    let Some(name) = cell.drive_name() else {
-        return match cell.drive_settings.keys().next() {
-            Some(key) => Err(StudyError::DriveSettingWithoutDrive { key: key.clone() }),
-            None => Ok(None),
-        };
-    };
-    let profile = weir_drive::profiles::load(&name, None)?;
-    Ok(Some(DriveProfile { name, ..profile }))
 }

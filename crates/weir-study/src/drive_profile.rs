@@ -1,0 +1,25 @@
+//! The profiles of the drives that a study names.
+
+use weir_model::{Cell, DriveProfile, Plan};
+
+use crate::StudyError;
+
+/// Whether each drive of `plan` has a profile and the settings that the plan gives it.
+pub fn check_drives(plan: &Plan) -> Result<(), StudyError> {
+    plan.cells
+        .iter()
+        .try_for_each(|cell| drive_profile(cell).map(drop))
+}
+
+/// The profile of the drive of `cell`, called as the cell calls it, also one that was given by its path; `None`:
+/// the cell lies on the host's own storage.
+pub(crate) fn drive_profile(cell: &Cell) -> Result<Option<DriveProfile>, StudyError> {
+    let Some(name) = cell.drive_name() else {
+        return match cell.drive_settings.keys().next() {
+            Some(key) => Err(StudyError::DriveSettingWithoutDrive { key: key.clone() }),
+            None => Ok(None),
+        };
+    };
+    let profile = weir_drive::profiles::load(&name, None)?;
+    Ok(Some(DriveProfile { name, ..profile }))
+}
