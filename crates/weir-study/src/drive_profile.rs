@@ -1,14 +1,21 @@
 //! The profiles of the drives that a study names.
 
+use std::collections::BTreeMap;
+
 use weir_model::{Cell, DriveProfile, Plan};
 
 use crate::StudyError;
 
 /// Whether each drive of `plan` has a profile and the settings that the plan gives it.
 pub fn check_drives(plan: &Plan) -> Result<(), StudyError> {
-    plan.cells
-        .iter()
-        .try_for_each(|cell| drive_profile(cell).map(drop))
+    cells_by_drive(plan).try_for_each(|cell| drive_profile(cell).map(drop))
+}
+
+/// One cell of `plan` for each drive with its settings: what is asked of drives need not be asked of all cells.
+pub(crate) fn cells_by_drive(plan: &Plan) -> impl Iterator<Item = &Cell> {
+    let cells = plan.cells.iter();
+    let by_drive = cells.map(|cell| ((&cell.drive, &cell.drive_settings), cell));
+    by_drive.collect::<BTreeMap<_, _>>().into_values()
 }
 
 /// The profile of the drive of `cell`, called as the cell calls it, also one that was given by its path; `None`:

@@ -7,7 +7,7 @@ use weir_stats::{NoiseFloor, RatioEstimate};
 
 use crate::claims::claimed;
 use crate::compare::{Contrast, contrasts};
-use crate::drive_profile::drive_profile;
+use crate::drive_profile::{cells_by_drive, drive_profile};
 use crate::measured::RunsByCell;
 use crate::settings::CellSettings;
 
@@ -105,11 +105,8 @@ fn profile<'a>(drives: &'a [DriveProfile], cell: &Cell) -> Option<&'a DriveProfi
 /// The profiles of the drives in `plan`; one that cannot be read is the study's own error, told
 /// elsewhere.
 pub(super) fn profiles(plan: &Plan) -> Vec<DriveProfile> {
-    let named = plan.cells.iter();
-    let named = named.filter_map(|cell| Some((cell.drive_name()?, cell)));
-    let cells: BTreeMap<_, _> = named.collect();
     let profile = |cell: &Cell| drive_profile(cell).ok().flatten();
-    cells.into_values().filter_map(profile).collect()
+    cells_by_drive(plan).filter_map(profile).collect()
 }
 
 /// The size of a page of `variables`.

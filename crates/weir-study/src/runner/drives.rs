@@ -6,7 +6,7 @@ use weir_model::{Cell, DriveProfile, Plan};
 
 use super::RunOptions;
 use crate::StudyError;
-use crate::drive_profile::drive_profile;
+use crate::drive_profile::{cells_by_drive, drive_profile};
 
 /// All drives of a plan by [`Cell::drive_name`], which is also what to mount.
 #[derive(Default)]
@@ -17,8 +17,14 @@ pub(super) struct Drives {
 impl Drives {
     pub(super) fn of(plan: &Plan, options: &RunOptions) -> Result<Self, StudyError> {
         let mut drives = Self::default();
-        for cell in &plan.cells {
-            drives.add(cell, options)?;
+        for cell in cells_by_drive(plan) {
+            let Some(profile) = drive_profile(cell)? else {
+                continue;
+            };
+            if !options.below_floor {
+                weir_drive::check_floor(&profile)?;
+            }
+            drives.by_name.insert(profile.name.clone(), profile);
         }
         if !drives.by_name.is_empty() {
             weir_drive::check_fuse()?;
@@ -34,19 +40,5 @@ impl Drives {
     /// The profiles, for the result.
     pub(super) fn profiles(&self) -> Vec<DriveProfile> {
         self.by_name.values().cloned().collect()
-    }
-
-    fn add(&mut self, cell: &Cell, options: &RunOptions) -> Result<(), StudyError> {
-        if self.of_cell(cell).is_some() {
-            return Ok(());
-        }
-        let Some(profile) = drive_profile(cell)? else {
-            return Ok(());
-        };
-        if !options.below_floor {
-            weir_drive::check_floor(&profile)?;
-        }
-        self.by_name.insert(profile.name.clone(), profile);
-        Ok(())
     }
 }
