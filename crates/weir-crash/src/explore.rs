@@ -18,7 +18,7 @@ use crate::cache::DeviceRules;
 use crate::error::CrashError;
 use crate::expected::Expected;
 use crate::frontier::{Cut, Frontier};
-use crate::judge::Judge;
+use crate::judge::{Judge, Recovery};
 use crate::moments::{Choice, Moment, choose};
 use crate::record::Recorded;
 use crate::torn::{self, TornPage};
@@ -354,7 +354,8 @@ fn judge_state(judge: &Judge<'_>, made: Made) -> Result<StateResult, CrashError>
     if judgement.is_damaged() {
         // A server that had no room is no finding.
         weir_server::check_space(&made.home, HEADROOM)?;
-        torn::note_after(&mut truth.torn_pages, &made.home);
+        let is_recovered = matches!(judgement.recovery, Recovery::Clean);
+        torn::note_after(&mut truth.torn_pages, &made.home, is_recovered);
     } else {
         let pages = truth.torn_pages.iter_mut();
         pages.for_each(TornPage::forget);

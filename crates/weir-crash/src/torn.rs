@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use weir_innodb::{DoublewriteBuffer, PageCopy, PageState, find_page};
+use weir_innodb::{DoublewriteBuffer, PageCopy, PageFound, PageState, find_page};
 
 use crate::error::CrashError;
 
@@ -25,6 +25,9 @@ pub struct TornPage {
     /// The LSN that the page had when recovery had ended, if it was whole then; noted of failed states only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lsn_after_recovery: Option<u64>,
+    /// It was still torn when the server had recovered; noted of failed states only.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_left_torn: bool,
 }
 
 impl fmt::Display for TornPage {
@@ -41,12 +44,22 @@ impl TornPage {
             copies: Vec::new(),
             lsn_before_recovery: None,
             lsn_after_recovery: None,
+            is_left_torn: false,
         }
     }
 
     /// Drops what is noted of failed states only.
     pub(crate) fn forget(&mut self) {
         *self = Self::new(std::mem::take(&mut self.file), self.page);
+    }
+
+    /// The newest whole copy of a page that recovery left torn all the same.
+    pub fn copy_not_taken(&self) -> Option<&PageCopy> {
+        if !self.is_left_torn {
+            return None;
+        }
+        let whole = self.copies.iter().filter(|copy| copy.is_whole);
+        whole.max_by_key(|copy| copy.lsn)
     }
 
     /// The copy that recovery took, and the newest one, where they differ: the page is then older than the
@@ -73,20 +86,27 @@ pub(crate) fn note_before(pages: &mut [TornPage], home: &Path) -> Result<(), Cra
         // A file without a readable first page has no copies that could be told from others'.
         let copies = buffer.copies(&data, &home.join(&page.file), page.page);
         page.copies = copies.unwrap_or_default();
-        page.lsn_before_recovery = lsn_if_whole(page, home);
+        page.lsn_before_recovery = lsn_if_whole(found(page, home));
     }
     Ok(())
 }
 
-/// Notes what became of `pages` in `home`, after its recovery.
-pub(crate) fn note_after(pages: &mut [TornPage], home: &Path) {
+/// Notes what became of `pages` in `home`, whose server came up (`is_recovered`) or did not.
+pub(crate) fn note_after(pages: &mut [TornPage], home: &Path, is_recovered: bool) {
     for page in pages {
-        page.lsn_after_recovery = lsn_if_whole(page, home);
+        let found = found(page, home);
+        page.lsn_after_recovery = lsn_if_whole(found);
+        let is_damaged = |found: PageFound| matches!(found.state, PageState::Damaged(_));
+        page.is_left_torn = is_recovered && found.is_some_and(is_damaged);
     }
 }
 
-fn lsn_if_whole(page: &TornPage, home: &Path) -> Option<u64> {
-    let found = find_page(&home.join(&page.file), page.page).ok()??;
+fn found(page: &TornPage, home: &Path) -> Option<PageFound> {
+    find_page(&home.join(&page.file), page.page).ok()?
+}
+
+fn lsn_if_whole(found: Option<PageFound>) -> Option<u64> {
+    let found = found?;
     (found.state == PageState::Whole).then_some(found.lsn)
 }
 
@@ -124,5 +144,13 @@ mod tests {
         let mut whole = page(&copies, Some(10));
         whole.lsn_before_recovery = Some(10);
         assert!(whole.older_copy_taken().is_none(), "nothing was restored");
+    }
+
+    #[test]
+    fn a_copy_that_a_torn_page_was_not_restored_from_is_named() {
+        let mut torn = page(&[(30, false), (10, true), (20, true)], None);
+        assert_eq!(torn.copy_not_taken(), None, "the server did not come up");
+        torn.is_left_torn = true;
+        assert_eq!(torn.copy_not_taken().map(|copy| copy.lsn), Some(20));
     }
 }

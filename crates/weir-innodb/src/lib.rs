@@ -7,6 +7,7 @@
 mod checksum;
 mod doublewrite;
 mod error;
+mod extents;
 mod layout;
 mod page;
 mod scan;

@@ -61,6 +61,11 @@ impl<'a> Page<'a> {
         Page { bytes, layout }
     }
 
+    /// All of it.
+    pub(crate) fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     /// The page number that the page itself carries.
     pub fn number(&self) -> u32 {
         self.be32(NUMBER)

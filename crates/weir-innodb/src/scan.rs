@@ -7,6 +7,7 @@ use std::{fs, io};
 
 use crate::doublewrite::Area;
 use crate::error::InnodbError;
+use crate::extents::Extents;
 use crate::layout::Layout;
 use crate::page::{Damage, Page, PageState};
 
@@ -32,7 +33,7 @@ pub struct FileReport {
     pub pages: u32,
     /// Pages that only the server can judge.
     pub opaque: u32,
-    /// Every damaged page, in order.
+    /// Every damaged page that is in use, in order: a free one is made anew before it is read.
     pub damaged: Vec<Finding>,
     /// Bytes after the last whole page: a file that was being extended.
     pub remainder: usize,
@@ -81,25 +82,52 @@ pub fn scan(path: &Path) -> Result<FileReport, InnodbError> {
     page.resize(layout.page_size, 0);
     let mut filled =
         Layout::PREFIX + read_full(&mut file, &mut page[Layout::PREFIX..]).map_err(failed)?;
-    let mut doublewrite = None;
+    let mut known = Known::default();
     while filled == layout.page_size {
-        report.judge(Page::new(&page, layout), &mut doublewrite);
+        report.judge(Page::new(&page, layout), &mut known);
         filled = read_full(&mut file, &mut page).map_err(failed)?;
     }
     report.remainder = filled;
     Ok(report)
 }
 
-impl FileReport {
+/// What pages of a file say of those that follow.
+#[derive(Debug, Default)]
+struct Known {
     /// Pages of the doublewrite buffer hold copies of others on purpose.
-    fn judge(&mut self, page: Page<'_>, doublewrite: &mut Option<Area>) {
+    doublewrite: Option<Area>,
+    extents: Option<Extents>,
+}
+
+impl Known {
+    fn learn(&mut self, page: Page<'_>, number: u32, report: &FileReport) {
+        let layout = report.layout;
+        let is_system = report
+            .path
+            .file_name()
+            .is_some_and(|name| name == "ibdata1");
+        if is_system && number == Area::PAGE.0 {
+            self.doublewrite = Area::in_page(page, layout);
+        }
+        if Extents::stand_in(number, layout) {
+            self.extents = Extents::in_page(page, number, layout);
+        }
+    }
+
+    /// Whether nobody reads the page at `number` as what it says that it is.
+    fn is_unread(&self, number: u32) -> bool {
+        let is_copy = self.doublewrite.is_some_and(|area| area.holds(number));
+        let extents = self.extents.as_ref();
+        is_copy || extents.is_some_and(|extents| extents.is_free(number))
+    }
+}
+
+impl FileReport {
+    fn judge(&mut self, page: Page<'_>, known: &mut Known) {
         let number = self.pages;
         self.pages += 1;
-        let is_system = self.path.file_name().is_some_and(|name| name == "ibdata1");
-        if is_system && number == Area::PAGE.0 {
-            *doublewrite = Area::in_page(page, self.layout);
-        }
-        if doublewrite.is_some_and(|area| area.holds(number)) {
+        known.learn(page, number, self);
+        if known.is_unread(number) {
             return;
         }
         match page.state(number) {

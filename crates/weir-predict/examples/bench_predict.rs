@@ -115,6 +115,7 @@ fn surface() -> anyhow::Result<f64> {
             cores: 32,
             cpu_s: 0.002,
             cpu_s_per_miss: 15e-6,
+            emulation_s: 0.0,
             wait_s: 0.001,
             connections_max: 1024,
         },

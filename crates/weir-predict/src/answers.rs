@@ -119,6 +119,7 @@ pub(crate) mod tests {
                 cores: 2,
                 cpu_s: 0.0005,
                 cpu_s_per_miss: 10e-6,
+                emulation_s: 0.0,
                 wait_s: 0.0,
                 connections_max: 16,
             },

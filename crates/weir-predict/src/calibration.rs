@@ -1,7 +1,7 @@
 //! What a transaction takes of the host, from a result.
 //!
-//! Processor time is that of the server and the load engine: a real drive takes none for its
-//! emulation, and what else the host did is not the transaction's. Runs that read different numbers of pages tell what a read costs; without them it is
+//! Processor time is that of the server and the load engine. What an emulated drive takes of the cores is told
+//! apart, since a real one takes none; what else the host did is not the transaction's. Runs that read different numbers of pages tell what a read costs; without them it is
 //! assumed. What is left of a transaction's time when processor and drive have had theirs is its
 //! wait: round trips, locks, the load engine. It is taken from the run with the shortest transactions, in
 //! which what the model does not know of a busy drive has the least part.
@@ -41,6 +41,9 @@ struct Measured {
     per_s: f64,
     cpu_s: f64,
     misses: f64,
+    page_writes: f64,
+    /// Of the drive's emulation; 0 for a real drive.
+    emulation_s: f64,
     redo_bytes: f64,
     statements: f64,
     /// Of its pool, for the pages in question.
@@ -85,6 +88,7 @@ impl Calibration {
                 cores,
                 cpu_s,
                 cpu_s_per_miss,
+                emulation_s: emulation_s(&runs),
                 wait_s: 0.0,
                 connections_max: runs.iter().map(|run| run.connections).max().unwrap_or(1),
             },
@@ -163,6 +167,8 @@ impl Measured {
             per_s,
             cpu_s: per_transaction(metrics::SERVER_CPU)? + per_transaction(metrics::CLIENT_CPU)?,
             misses: per_transaction(metrics::STATUS_POOL_READS)?,
+            page_writes: per_transaction(metrics::STATUS_PAGES_WRITTEN).unwrap_or(0.0),
+            emulation_s: per_transaction(metrics::DRIVE_CPU).unwrap_or(0.0),
             redo_bytes: per_transaction(metrics::STATUS_REDO_WRITTEN).unwrap_or(0.0),
             statements: (record.queries_per_s / per_s).max(1.0),
             frames: popularity.frames(pool, depth.unwrap_or(default)),
@@ -191,6 +197,18 @@ fn processor_time(runs: &[Measured], cached: &Measured, assumed: &mut Vec<String
     }
     let each = together / spread;
     ((cpu - each * misses).max(cpu / 10.0), each)
+}
+
+/// Processor time of the drive's emulation for a page that is read or written, over all runs: those that read and
+/// write most say most.
+fn emulation_s(runs: &[Measured]) -> f64 {
+    let per_s = |of: fn(&Measured) -> f64| runs.iter().map(|run| run.per_s * of(run)).sum::<f64>();
+    let pages = per_s(|run| run.misses + run.page_writes);
+    if pages > 0.0 {
+        per_s(|run| run.emulation_s) / pages
+    } else {
+        0.0
+    }
 }
 
 /// The wait with which the network has the throughput that `run` had.

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 use weir_model::{DeviceModel, FileKind, Latencies, LatencySummary, Nanoseconds, Op, OpKind};
 
-use self::events::{Agenda, Event, Random};
+use self::events::{Agenda, Event, Random, Worker};
 use self::log::Log;
 
 const PAGE: u64 = 16_384;
@@ -33,6 +33,8 @@ pub struct Scenario {
     pub cores: u32,
     /// Processor time of a transaction, seconds.
     pub cpu_s: f64,
+    /// Of the drive's emulation for each page that is read or written, seconds; 0 for a real drive.
+    pub emulation_s: f64,
     /// Time that it waits for nothing that others use, seconds.
     pub wait_s: f64,
     /// Statements: after each it leaves the core.
@@ -115,8 +117,8 @@ struct World<'a> {
     random: Random,
     clients: Vec<Client>,
     cores_free: u32,
-    /// Clients that wait for a core.
-    ready: VecDeque<u32>,
+    /// Who waits for a core.
+    ready: VecDeque<Worker>,
     log: Log,
     writes_under_way: u32,
     /// Clients that wait for a page write to end.
@@ -158,7 +160,7 @@ impl<'a> World<'a> {
             reads_left,
             turns_left: self.turns(),
         };
-        self.want_core(client, now);
+        self.want_core(Worker::Client(client), now);
     }
 
     fn turns(&self) -> u32 {
@@ -171,29 +173,38 @@ impl<'a> World<'a> {
         self.random.exponential_ns(self.scenario.wait_s / turns)
     }
 
-    fn want_core(&mut self, client: u32, now: Nanoseconds) {
+    fn want_core(&mut self, worker: Worker, now: Nanoseconds) {
         if self.cores_free == 0 {
-            self.ready.push_back(client);
+            self.ready.push_back(worker);
             return;
         }
         self.cores_free -= 1;
-        let between = self.scenario.reads + f64::from(self.turns());
-        let slice_s = self.scenario.cpu_s / (between + 1.0);
+        let slice_s = match worker {
+            Worker::Drive => self.scenario.emulation_s,
+            Worker::Client(_) => {
+                let between = self.scenario.reads + f64::from(self.turns());
+                self.scenario.cpu_s / (between + 1.0)
+            }
+        };
         let slice = self.random.exponential_ns(slice_s);
-        self.agenda.add(now + slice, Event::SliceOver(client));
+        self.agenda.add(now + slice, Event::SliceOver(worker));
     }
 
     fn happen(&mut self, event: Event, now: Nanoseconds) {
         self.last = now;
         match event {
-            Event::SliceOver(client) => {
+            Event::SliceOver(worker) => {
                 self.cores_free += 1;
                 if let Some(next) = self.ready.pop_front() {
                     self.want_core(next, now);
                 }
-                self.after_slice(client, now);
+                if let Worker::Client(client) = worker {
+                    self.after_slice(client, now);
+                }
             }
-            Event::ReadOver(client) | Event::TurnOver(client) => self.want_core(client, now),
+            Event::ReadOver(client) | Event::TurnOver(client) => {
+                self.want_core(Worker::Client(client), now);
+            }
             Event::WaitOver(client) => self.commit(client, now),
             Event::LogTaken => {
                 let done = self.log.flush(self.drive, now);
@@ -217,8 +228,7 @@ impl<'a> World<'a> {
         } = self.clients[client as usize];
         if reads_left > 0 && (turns_left == 0 || self.random.chooses(reads_left, turns_left)) {
             self.clients[client as usize].reads_left -= 1;
-            let op = self.page(OpKind::Read);
-            let done = self.drive.submit(&op, now);
+            let done = self.submit_page(OpKind::Read, now);
             self.agenda.add(done, Event::ReadOver(client));
         } else {
             self.clients[client as usize].turns_left = turns_left.saturating_sub(1);
@@ -286,10 +296,18 @@ impl<'a> World<'a> {
                 self.drive.submit(&op, now);
             }
         }
-        let op = self.page(OpKind::Write);
-        let done = self.drive.submit(&op, now);
+        let done = self.submit_page(OpKind::Write, now);
         self.writes_under_way += 1;
         self.agenda.add(done, Event::PageWritten);
+    }
+
+    /// When the drive is done with a page of the data.
+    fn submit_page(&mut self, kind: OpKind, now: Nanoseconds) -> Nanoseconds {
+        if self.scenario.emulation_s > 0.0 {
+            self.want_core(Worker::Drive, now);
+        }
+        let op = self.page(kind);
+        self.drive.submit(&op, now)
     }
 
     fn page(&mut self, kind: OpKind) -> Op {

@@ -22,6 +22,9 @@ pub struct Demands {
     pub cpu_s: f64,
     /// More of it for each page that is read, seconds.
     pub cpu_s_per_miss: f64,
+    /// Processor time that an emulated drive takes of the same cores for each page that is read or written,
+    /// seconds; 0 for a real one.
+    pub emulation_s: f64,
     /// Time that a transaction waits for neither processor nor drive, seconds.
     pub wait_s: f64,
     /// The most connections that were measured.
@@ -122,12 +125,15 @@ impl System {
             .floor()
             .max(1.0);
         let on_drive_s = servers * saturated_s;
+        // An emulated drive works within the latency that it gives: others have the core no sooner, but who
+        // reads waits no longer.
+        let emulation_s = (misses + writes.pages) * demands.emulation_s;
         Network {
             stations: vec![
                 Station {
                     resource: Resource::Processor,
                     servers: demands.cores,
-                    demand_s: demands.cpu_s + misses * demands.cpu_s_per_miss,
+                    demand_s: demands.cpu_s + misses * demands.cpu_s_per_miss + emulation_s,
                     variability: 1.0,
                 },
                 Station {
@@ -138,7 +144,8 @@ impl System {
                     variability: 0.0,
                 },
             ],
-            delay_s: demands.wait_s + self.beside_queue_s(misses, reading_s, on_drive_s),
+            delay_s: demands.wait_s - emulation_s
+                + self.beside_queue_s(misses, reading_s, on_drive_s),
             commit_s: if self.writes.durable_commits && self.writes.redo_bytes > 0.0 {
                 drive.commit_s
             } else {

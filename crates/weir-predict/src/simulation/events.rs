@@ -7,10 +7,19 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use weir_model::Nanoseconds;
 
+/// What takes a core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Worker {
+    /// A connection.
+    Client(u32),
+    /// The drive, if it is an emulated one: nobody waits for it to leave the core.
+    Drive,
+}
+
 /// Something that is over; the number is that of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Event {
-    SliceOver(u32),
+    SliceOver(Worker),
     ReadOver(u32),
     TurnOver(u32),
     WaitOver(u32),

@@ -49,6 +49,7 @@ impl Configuration {
                 connections: between(1.0, 200.0) as u32,
                 cores: between(1.0, 16.9) as u32,
                 cpu_s: between(1e-4, 2e-3),
+                emulation_s: 0.0,
                 wait_s: between(1e-4, 2e-3),
                 statements: between(1.0, 20.0),
                 reads: between(0.1, 8.0),
@@ -90,6 +91,7 @@ impl Configuration {
                 cores: scenario.cores,
                 cpu_s: scenario.cpu_s,
                 cpu_s_per_miss: 0.0,
+                emulation_s: scenario.emulation_s,
                 wait_s: scenario.wait_s,
                 connections_max: scenario.connections,
             },
@@ -137,4 +139,38 @@ fn mean_values_and_simulation_agree() {
     }
     assert!(agree >= CONFIGURATIONS - 3, "{agree} of {CONFIGURATIONS}");
     assert!(worst <= 0.1, "{:.1} %", worst * 100.0);
+}
+
+/// Half of the cores' time or more, where they are what limits; where few connections wait for the drive it does
+/// not show.
+#[test]
+fn a_drives_emulation_takes_of_the_cores_and_of_no_latency() {
+    let profiles = drives();
+    let profile = profiles.iter().find(|drive| drive.name == "intel-p4610");
+    let mut configuration = Configuration::random(1, &profiles);
+    configuration.profile = profile.unwrap().clone();
+    let drive = DriveAbility::of(&configuration.profile, 1.0).unwrap();
+    configuration.scenario = Scenario {
+        cores: 2,
+        cpu_s: 0.5e-3,
+        emulation_s: 60e-6,
+        wait_s: 1e-3,
+        reads: 8.0,
+        page_writes: 2.0,
+        ..configuration.scenario
+    };
+    for (connections, most) in [(32, 2.0 / (0.5e-3 + 10.0 * 60e-6)), (1, f64::INFINITY)] {
+        configuration.scenario.connections = connections;
+        let simulated = configuration.simulate().transactions_per_s;
+        let (mean, _) = configuration.mean_values(&drive);
+        assert!(
+            (mean / simulated - 1.0).abs() < 0.03,
+            "{mean} {simulated} with {connections}"
+        );
+        assert!(simulated < most * 1.02 && (simulated > most * 0.95 || most.is_infinite()));
+    }
+    let emulated = configuration.simulate().transactions_per_s;
+    configuration.scenario.emulation_s = 0.0;
+    let real = configuration.simulate().transactions_per_s;
+    assert!(emulated / real > 0.9, "{emulated} {real}");
 }

@@ -349,6 +349,12 @@ fn describe_torn(page: &TornPage) -> Vec<String> {
             taken.lsn, newest.lsn
         ));
     }
+    if let Some(copy) = page.copy_not_taken() {
+        lines.push(format!(
+            "  the server left it torn although its copy of LSN {} is whole",
+            copy.lsn
+        ));
+    }
     lines
 }
 

@@ -113,6 +113,8 @@ impl Calibrated {
             *drive = drive.whole(self.scale);
         }
         self.scale = Scale::FULL;
+        // Those drives would be real ones.
+        self.system.demands.emulation_s = 0.0;
         self.runs.clear();
         self
     }

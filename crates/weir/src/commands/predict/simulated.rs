@@ -25,6 +25,7 @@ pub(super) fn simulated(
         connections: prediction.connections,
         cores: demands.cores,
         cpu_s: demands.cpu_s + prediction.reads * demands.cpu_s_per_miss,
+        emulation_s: demands.emulation_s,
         wait_s: demands.wait_s,
         statements: calibrated.calibration.statements,
         reads: prediction.reads,

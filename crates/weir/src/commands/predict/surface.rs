@@ -28,6 +28,9 @@ pub(super) struct Surface {
     calibration: Calibration,
     /// Cores of the host that is asked about.
     cores: u32,
+    /// What the emulation of the drives that are asked about takes of them for each page that is read or written;
+    /// 0 for real drives.
+    emulation_s: f64,
     drive_scale: Scale,
     /// Stored bytes / written bytes on a drive that compresses.
     compressed_fraction: f64,
@@ -69,6 +72,7 @@ impl Surface {
             promise: wanted.objective.map(promise).transpose()?,
             calibration: calibrated.calibration.clone(),
             cores: calibrated.system.demands.cores,
+            emulation_s: calibrated.system.demands.emulation_s,
             drive_scale: calibrated.scale,
             compressed_fraction: calibrated.compressed_fraction,
             agreement: calibrated.agreement,
@@ -125,6 +129,12 @@ impl Surface {
             demands.wait_s * 1e3,
             demands.connections_max
         )];
+        if self.emulation_s > 0.0 {
+            lines.push(format!(
+                "the drives' emulation takes {:.0} us of the same cores for each page that is read or written",
+                self.emulation_s * 1e6
+            ));
+        }
         lines.extend(self.calibration.assumed.iter().cloned());
         if self.drive_scale < Scale::FULL {
             lines.push(format!(
@@ -139,7 +149,7 @@ impl Surface {
             "data that do not compress".to_owned()
         };
         lines.push(format!(
-            "steady state, independent keys, {data}, commits in groups, no time for the drive's emulation"
+            "steady state, independent keys, {data}, commits in groups"
         ));
         lines
     }
