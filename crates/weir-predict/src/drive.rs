@@ -24,6 +24,8 @@ const CAPACITY_BYTES: u64 = FILE_PAGES * PAGE;
 /// Clients that saturate any scaled drive.
 const DEPTH: usize = 64;
 const OPERATIONS: u64 = 12_000;
+/// As many bytes as twice those operations in pages: garbage collection comes slower where writes go in sequence.
+const SEQUENTIAL_OPERATIONS: u64 = 2 * OPERATIONS * PAGE / SEQUENTIAL_BYTES;
 const SCALE: &str = "1/500";
 /// Shares of writes among the operations that are asked for.
 const WRITE_SHARES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
@@ -58,15 +60,16 @@ impl DriveAbility {
         }
         let scale: Scale = SCALE.parse().expect("invariant: a fraction");
         let slower = scale.factor();
-        let mut alone = Asker::new(profile, Scale::FULL, compressed_fraction);
+        let mut alone = Asker::new(&unfilled(profile), Scale::FULL, compressed_fraction);
         let mut busy = Asker::new(profile, scale, compressed_fraction);
         Ok(Self {
             name: profile.name.clone(),
             read_s: alone.latency_s(OpKind::Read, PAGE),
             commit_s: alone.latency_s(OpKind::Write, 4096) + alone.latency_s(OpKind::Flush, 0),
-            operation_s: WRITE_SHARES.map(|share| busy.saturated_s(share, PAGE, false) * slower),
-            sequential_s_per_byte: busy.saturated_s(1.0, SEQUENTIAL_BYTES, true) * slower
-                / SEQUENTIAL_BYTES as f64,
+            operation_s: WRITE_SHARES
+                .map(|share| busy.saturated_s(share, PAGE, OPERATIONS, false) * slower),
+            sequential_s_per_byte: slower / SEQUENTIAL_BYTES as f64
+                * busy.saturated_s(1.0, SEQUENTIAL_BYTES, SEQUENTIAL_OPERATIONS, true),
         })
     }
 
@@ -121,6 +124,16 @@ impl DriveAbility {
     }
 }
 
+/// The same drive before anything was written to it: as quick where one operation is far from the next, and sooner
+/// made.
+fn unfilled(profile: &DriveProfile) -> DriveProfile {
+    let mut unfilled = profile.clone();
+    if let Some(flash) = &mut unfilled.flash {
+        flash.fill = 0.0;
+    }
+    unfilled
+}
+
 /// Asks a model one thing after the other.
 struct Asker {
     model: Model,
@@ -171,10 +184,15 @@ impl Asker {
     }
 
     /// Seconds for an operation when clients always wait, after the buffers have filled.
-    fn saturated_s(&mut self, write_share: f64, bytes: u64, sequential: bool) -> f64 {
+    fn saturated_s(
+        &mut self,
+        write_share: f64,
+        bytes: u64,
+        operations: u64,
+        sequential: bool,
+    ) -> f64 {
         let mut clients: BinaryHeap<Reverse<Nanoseconds>> =
             std::iter::repeat_n(Reverse(self.now), DEPTH).collect();
-        let operations = OPERATIONS.min(OPERATIONS * PAGE * 8 / bytes);
         let (mut half_at, mut owed) = (self.now, 0.0);
         for number in 0..operations {
             let Reverse(now) = clients.pop().unwrap_or_default();
