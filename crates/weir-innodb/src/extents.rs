@@ -27,7 +27,7 @@ pub(crate) struct Extents {
 impl Extents {
     /// Whether the page at `number` is a descriptor page.
     pub(crate) fn stand_in(number: u32, layout: Layout) -> bool {
-        number as usize % layout.page_size == 0
+        (number as usize).is_multiple_of(layout.page_size)
     }
 
     /// Those in `page`, which is at `number`; `None` if it is not whole, or of a compressed table, whose

@@ -152,10 +152,7 @@ impl Measured {
     fn of(plan: &Plan, popularity: &Popularity, run: &RunResult) -> Option<Self> {
         let record = &run.record;
         let per_s = record.transactions_per_s;
-        let per_transaction = |metric: Metric| {
-            Some(Series::find(&run.series, metric)?.rate(0.0, record.measured_s)? / per_s)
-        };
-        (per_s > 0.0).then_some(())?;
+        let per_transaction = |metric| per_transaction(run, metric);
         let pool: Bytes = run.variables.get("innodb_buffer_pool_size")?.parse().ok()?;
         let cell = plan.cells.get(record.cell)?;
         let depth = run.variables.get(LRU_SCAN_DEPTH);
@@ -174,6 +171,13 @@ impl Measured {
             frames: popularity.frames(pool, depth.unwrap_or(default)),
         })
     }
+}
+
+/// How much of a counter a transaction of `run` took; `None` where it was not sampled, or nothing ran.
+pub fn per_transaction(run: &RunResult, metric: Metric) -> Option<f64> {
+    let record = &run.record;
+    let per_s = Series::find(&run.series, metric)?.rate(0.0, record.measured_s)?;
+    (record.transactions_per_s > 0.0).then(|| per_s / record.transactions_per_s)
 }
 
 /// Processor time of a transaction without reads, and of a read: least squares over the runs.

@@ -28,7 +28,7 @@ mod trace;
 mod writes;
 
 pub use answers::Place;
-pub use calibration::{Calibration, old_blocks_time_s, write_settings};
+pub use calibration::{Calibration, old_blocks_time_s, per_transaction, write_settings};
 pub use cliff::{Cliffs, REACHED, cliffs};
 pub use drive::DriveAbility;
 pub use error::PredictError;

@@ -1,11 +1,20 @@
 //! How far off the model is where a result has runs: what it may be off by elsewhere.
 
 use serde::Serialize;
+use weir_predict::Prediction;
+
+use super::calibrated::Measured;
 
 /// With fewer places nothing is said of others.
 const PLACES_MIN: usize = 3;
 /// Standard deviations of the range in which 95 of 100 places lie that are like the measured ones.
 const DEVIATIONS: f64 = 2.0;
+
+/// What was predicted of a place that a result ran, and what it did there.
+pub(super) struct Compared {
+    pub(super) predicted: Prediction,
+    pub(super) measured: Measured,
+}
 
 /// Predicted / measured throughput of the places that a result ran.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -16,14 +25,19 @@ pub(super) struct Agreement {
     error_high: f64,
     /// Root mean square of their logarithms: what is too high everywhere counts, too.
     log_deviation: f64,
+    /// By how much the share of misses is off at most; `None` where the server did not tell.
+    miss_ratio_off_max: Option<f64>,
 }
 
 impl Agreement {
-    /// Of predicted and measured throughputs, both above 0.
-    pub(super) fn of(places: &[(f64, f64)]) -> Option<Self> {
+    /// `None` with too few places.
+    pub(super) fn of(places: &[Compared]) -> Option<Self> {
+        let misses_off = places.iter().filter_map(|place| {
+            Some((place.predicted.miss_ratio - place.measured.miss_ratio?).abs())
+        });
         let ratios = places
             .iter()
-            .map(|(predicted, measured)| predicted / measured);
+            .map(|place| place.predicted.transactions_per_s / place.measured.transactions_per_s);
         let ratios: Vec<f64> = ratios.filter(|ratio| ratio.is_normal()).collect();
         if ratios.len() < PLACES_MIN {
             return None;
@@ -34,6 +48,7 @@ impl Agreement {
             error_low: ratios.iter().copied().fold(f64::INFINITY, f64::min) - 1.0,
             error_high: ratios.iter().copied().fold(0.0, f64::max) - 1.0,
             log_deviation: (squares / ratios.len() as f64).sqrt(),
+            miss_ratio_off_max: misses_off.reduce(f64::max),
         })
     }
 
@@ -44,9 +59,12 @@ impl Agreement {
     }
 
     pub(super) fn line(&self) -> String {
+        let misses = self.miss_ratio_off_max.map_or_else(String::new, |off| {
+            format!("; misses are {off:.3} of the references off at most")
+        });
         format!(
             "in the {} places that the result ran, the model is {:+.0} to {:+.0} % off ({:.0} % in the root mean \
-             square); `likely` is twice that around a prediction",
+             square); `likely` is twice that around a prediction{misses}",
             self.places,
             self.error_low * 100.0,
             self.error_high * 100.0,
@@ -57,16 +75,40 @@ impl Agreement {
 
 #[cfg(test)]
 mod tests {
+    use weir_predict::{ListState, Resource};
+
     use super::*;
+
+    /// Places with these predicted and measured transactions per second, and a miss ratio that is off by 0.02.
+    fn agreement(per_s: &[(f64, f64)]) -> Option<Agreement> {
+        let place = |&(predicted, measured): &(f64, f64)| Compared {
+            predicted: Prediction {
+                connections: 16,
+                transactions_per_s: predicted,
+                response_s: 16.0 / predicted,
+                miss_ratio: 0.3,
+                reads: 3.0,
+                page_writes: 0.0,
+                limit: Resource::Drive,
+                list: ListState::Promoting,
+            },
+            measured: Measured {
+                transactions_per_s: measured,
+                miss_ratio: Some(0.32),
+            },
+        };
+        Agreement::of(&per_s.iter().map(place).collect::<Vec<_>>())
+    }
 
     #[test]
     fn the_range_follows_from_the_errors_that_were_made() {
-        assert_eq!(Agreement::of(&[(1.0, 1.0), (2.0, 2.0)]), None);
-        let exact = Agreement::of(&[(5.0, 5.0); 3]).unwrap();
+        assert_eq!(agreement(&[(1.0, 1.0), (2.0, 2.0)]), None);
+        let exact = agreement(&[(5.0, 5.0); 3]).unwrap();
         let [low, high] = exact.range(100.0);
         assert!((low - 100.0).abs() < 1e-9 && (high - 100.0).abs() < 1e-9);
+        assert!((exact.miss_ratio_off_max.unwrap() - 0.02).abs() < 1e-9);
         // A tenth too high, a tenth too low, and right.
-        let off = Agreement::of(&[(110.0, 100.0), (100.0, 110.0), (7.0, 7.0)]).unwrap();
+        let off = agreement(&[(110.0, 100.0), (100.0, 110.0), (7.0, 7.0)]).unwrap();
         assert!((off.error_high - 0.1).abs() < 1e-9);
         assert!((off.error_low + 1.0 - 100.0 / 110.0).abs() < 1e-9);
         let deviation = 1.1_f64.ln() * (2.0_f64 / 3.0).sqrt();

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use weir_drive::profiles;
-use weir_model::{Bytes, Cell, Compression, DriveProfile, Plan, RunResult, Scale, StudyResult};
-use weir_predict::{Calibration, DriveAbility, Place, System};
+use weir_model::{
+    Bytes, Cell, Compression, DriveProfile, Plan, RunResult, Scale, StudyResult, metrics,
+};
+use weir_predict::{Calibration, DriveAbility, Place, System, per_transaction};
 
-use super::agreement::Agreement;
+use super::agreement::{Agreement, Compared};
 use super::{POOL, Subject};
 
 /// What predictions of a result are made from.
@@ -26,23 +28,47 @@ pub(super) struct Calibrated {
     runs: Vec<MeasuredPlace>,
 }
 
-/// Where a run was made, and its throughput.
+/// What was measured at a place.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Measured {
+    pub(super) transactions_per_s: f64,
+    /// Pages read / pages that the model says are asked for; `None` where the server did not tell.
+    pub(super) miss_ratio: Option<f64>,
+}
+
+impl Measured {
+    /// The means of runs of one place; `None` without any.
+    fn mean(runs: &[Self]) -> Option<Self> {
+        let missed: Vec<f64> = runs.iter().filter_map(|run| run.miss_ratio).collect();
+        let per_s: Vec<f64> = runs.iter().map(|run| run.transactions_per_s).collect();
+        Some(Self {
+            transactions_per_s: mean(&per_s)?,
+            miss_ratio: mean(&missed),
+        })
+    }
+}
+
+/// Where a run was made, and what came of it.
 struct MeasuredPlace {
     drive: String,
     pool: Bytes,
     connections: u32,
-    transactions_per_s: f64,
+    measured: Measured,
 }
 
 impl MeasuredPlace {
     /// `None` for a run on the host's own storage.
-    fn of(plan: &Plan, run: &RunResult) -> Option<Self> {
+    fn of(plan: &Plan, references: f64, run: &RunResult) -> Option<Self> {
         let cell = plan.cells.get(run.record.cell)?;
+        let reads = per_transaction(run, metrics::STATUS_POOL_READS);
         Some(Self {
             drive: cell.drive_name()?,
             pool: run.variables.get(POOL)?.parse().ok()?,
             connections: cell.threads,
-            transactions_per_s: run.record.transactions_per_s,
+            measured: Measured {
+                transactions_per_s: run.record.transactions_per_s,
+                miss_ratio: reads.map(|reads| reads / references),
+            },
         })
     }
 }
@@ -80,12 +106,10 @@ impl Calibrated {
         };
         let runs = result.runs.iter();
         let runs: Vec<_> = runs
-            .filter_map(|run| MeasuredPlace::of(plan, run))
+            .filter_map(|run| MeasuredPlace::of(plan, subject.popularity.references(), run))
             .collect();
         Ok(Self {
-            agreement: Agreement::of(&predicted_and_measured(
-                &system, &abilities, &runs, subject,
-            )?),
+            agreement: Agreement::of(&compared(&system, &abilities, &runs, subject)?),
             system,
             calibration,
             scale,
@@ -128,15 +152,14 @@ impl Calibrated {
         self
     }
 
-    /// Transactions per second of the result's runs of a place, on average.
-    pub(super) fn measured(&self, drive: &str, pool: Bytes, connections: u32) -> Option<f64> {
+    /// What the result's runs of a place did, on average.
+    pub(super) fn measured(&self, drive: &str, pool: Bytes, connections: u32) -> Option<Measured> {
         // Servers round pools to chunks.
         let is_alike = |other: Bytes| other.0.abs_diff(pool.0) <= pool.0 / 50;
         let there = self.runs.iter().filter(|run| {
             run.drive == drive && is_alike(run.pool) && run.connections == connections
         });
-        let per_s: Vec<f64> = there.map(|run| run.transactions_per_s).collect();
-        (!per_s.is_empty()).then(|| mean(&per_s))
+        Measured::mean(&there.map(|run| run.measured).collect::<Vec<_>>())
     }
 
     /// `drive` with so many connections.
@@ -149,24 +172,22 @@ impl Calibrated {
     }
 }
 
-/// Predicted and mean measured transactions per second of each place that has `runs`.
-fn predicted_and_measured(
+/// What is predicted of each place that has `runs`, and what was measured there.
+fn compared(
     system: &System,
     abilities: &BTreeMap<String, DriveAbility>,
     runs: &[MeasuredPlace],
     subject: &Subject,
-) -> anyhow::Result<Vec<(f64, f64)>> {
-    let mut places: BTreeMap<_, Vec<f64>> = BTreeMap::new();
+) -> anyhow::Result<Vec<Compared>> {
+    let mut places: BTreeMap<_, Vec<Measured>> = BTreeMap::new();
     for run in runs {
         let place = (&run.drive, run.pool, run.connections);
-        places
-            .entry(place)
-            .or_default()
-            .push(run.transactions_per_s);
+        places.entry(place).or_default().push(run.measured);
     }
     let mut both = Vec::new();
     for ((drive, pool, connections), measured) in places {
-        let Some(drive) = abilities.get(drive) else {
+        let (Some(drive), Some(measured)) = (abilities.get(drive), Measured::mean(&measured))
+        else {
             continue;
         };
         let place = Place {
@@ -174,14 +195,17 @@ fn predicted_and_measured(
             drive,
             connections,
         };
-        let predicted = place.at(subject.frames(pool))?.transactions_per_s;
-        both.push((predicted, mean(&measured)));
+        both.push(Compared {
+            predicted: place.at(subject.frames(pool))?,
+            measured,
+        });
     }
     Ok(both)
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
+/// `None` of nothing.
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// What each of these drives can do, each asked once.
@@ -210,10 +234,7 @@ fn compressed_fraction(result: &StudyResult) -> f64 {
     let known: Vec<f64> = fractions
         .filter(|fraction| *fraction > 0.0 && *fraction < 1.0)
         .collect();
-    if known.is_empty() {
-        return 1.0;
-    }
-    mean(&known)
+    mean(&known).unwrap_or(1.0)
 }
 
 /// The drive of the first cell.

@@ -5,7 +5,7 @@ use weir_model::{Bytes, DriveProfile};
 use weir_predict::{Cliffs, DriveAbility, ListState, PoolModel, Prediction, REACHED, cliffs};
 use weir_report::{PredictedDrive, PredictedPoint, connections, table};
 
-use super::calibrated::Calibrated;
+use super::calibrated::{Calibrated, Measured};
 use super::growth::Growth;
 use super::prices::BreakEven;
 use super::simulated::simulated;
@@ -37,6 +37,7 @@ struct Point {
     latency_us_p99: Option<f64>,
     /// What the result's own runs of this place did, on average.
     measured_transactions_per_s: Option<f64>,
+    measured_miss_ratio: Option<f64>,
     /// The pool that does the same on the first drive; `None` where none does, and on that drive.
     equivalent_pool_bytes: Option<u64>,
     /// What this drive may cost more than the first: the price of the memory that makes up for it.
@@ -73,6 +74,12 @@ impl Part {
         add("misses", |point| {
             format!("{:.4}", point.prediction.miss_ratio)
         });
+        if self.has(|point| point.measured_miss_ratio.is_some()) {
+            add("measured", |point| {
+                let measured = point.measured_miss_ratio;
+                or_dash(measured.map(|ratio| format!("{ratio:.4}")))
+            });
+        }
         add("reads/tx", |point| format!("{:.3}", point.prediction.reads));
         add("tx/s", |point| {
             format!("{:.0}", point.prediction.transactions_per_s)
@@ -233,6 +240,10 @@ impl Asked<'_> {
         let equivalent = self.beside.map(equivalent).transpose()?.flatten();
         let equivalent =
             equivalent.map(|pages| whole_mebibytes(self.subject.pages_of_pool(pages)).0);
+        let connections = prediction.connections;
+        let measured = self
+            .calibrated
+            .measured(&self.drive.name, pool, connections);
         let price = self.wanted.prices.of_both(&self.drive.name, pool.0);
         Ok(Point {
             pool_bytes: pool.0,
@@ -244,11 +255,8 @@ impl Asked<'_> {
             latency_us_p99: simulated(self.calibrated, self.profile, &prediction)
                 .latencies
                 .quantile_us(0.99),
-            measured_transactions_per_s: self.calibrated.measured(
-                &self.drive.name,
-                pool,
-                prediction.connections,
-            ),
+            measured_transactions_per_s: measured.map(|measured| measured.transactions_per_s),
+            measured_miss_ratio: measured.and_then(|measured: Measured| measured.miss_ratio),
             equivalent_pool_bytes: equivalent,
             worth: equivalent.and_then(|larger| self.wanted.prices.of_memory(pool.0, larger)),
             price_per_transaction_per_s: price.map(|price| price / prediction.transactions_per_s),

@@ -20,8 +20,9 @@ use crate::{Outcome, interrupt, output};
 
 /// A pool in which all pages fit, in pages that are used.
 const ALL_FIT: f64 = 1.2;
-/// The most places that are run.
+/// The most places that are run if none are named, and if they are.
 const ANCHORS_MAX: usize = 5;
+const NAMED_MAX: usize = 100;
 /// Blind predictions, a line each; only ever added to.
 const BLIND_FILE: &str = "predictions.jsonl";
 
@@ -130,9 +131,9 @@ fn anchors(
     anchors.dedup_by_key(|anchor| (anchor.drive.clone(), anchor.pool_bytes));
     if arguments.pool.is_none() {
         anchors.truncate(ANCHORS_MAX);
-    } else if anchors.len() > ANCHORS_MAX {
+    } else if anchors.len() > NAMED_MAX {
         bail!(
-            "predict verify: {} places (pools x drives), and each is run; name {ANCHORS_MAX} at most",
+            "predict verify: {} places (pools x drives), and each is run; name {NAMED_MAX} at most",
             anchors.len()
         );
     }

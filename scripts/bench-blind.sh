@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# How far off predictions are that were written down before anything of the like was run: four pools on each of
+# five drives, for each server and workload, calibrated on two runs on the first drive.
+# `scripts/bench-blind.sh DIR [WEIR]`; what DIR has already is not made again. WORKLOADS and SERVERS choose.
+set -euo pipefail
+
+folder=$1
+weir=${2:-target/release/weir}
+drives=intel-p4610,intel-p3700-400gb,consumer-tlc,scaleflux-csd2000,fusionio-iodrive-320-mlc
+# Of data of about 200 MB: a third, half, nine tenths, all.
+pools=64M,104M,176M,256M
+mkdir -p "$folder"
+
+# Throughput by 1/25: two cores could not keep such drives busy.
+study() {
+    local server=$1 workload=$2
+    cat <<EOF
+[study]
+title = "Blind predictions: $workload on $server"
+question = "How far off are predictions of drives and pools that nobody ran?"
+[server]
+flavor = "$server"
+pool = "warm"
+[server.config]
+innodb_redo_log_capacity = "256M"
+innodb_flush_method = "O_DIRECT"
+innodb_flush_log_at_trx_commit = 1
+innodb_flush_neighbors = 0
+$([ "$server" = mariadb ] || echo 'innodb_buffer_pool_chunk_size = "1M"')
+[data]
+workload = "$workload"
+tables = 4
+rows = 200_000
+scale = { drive = "1/25" }
+[load]
+threads = 16
+distribution = "uniform"
+warmup = "8s"
+measure = "8s"
+[factors]
+drive = ["intel-p4610"]
+innodb_buffer_pool_size = ["256M", "104M"]
+[repeat]
+runs = 1
+EOF
+}
+
+for server in ${SERVERS:-mysql mariadb}; do
+    for workload in ${WORKLOADS:-oltp_read_only oltp_read_write}; do
+        name=$folder/$server-$workload
+        [ -s "$name.json" ] && continue
+        study "$server" "$workload" >"$name.toml"
+        rm -rf "$name" "$name-verified"
+        "$weir" run "$name.toml" --out "$name" >"$name.log" || [ $? -eq 3 ]
+        "$weir" predict "$name" verify --drive "$drives" --pool "$pools" --out "$name-verified" \
+            --json >"$name.json"
+        echo "$name.json: off by $(grep -om1 '"blind_error_mean": [0-9.]*' "$name.json" | cut -d' ' -f2) on average" >&2
+    done
+done
