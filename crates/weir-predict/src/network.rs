@@ -60,6 +60,10 @@ pub struct Network {
     /// Time of a write of the log that all who wait for it share, seconds. A commit takes one, and
     /// before it the rest of the one that goes on: half of it while the log is always being written.
     pub commit_s: f64,
+    /// How many more of them a commit waits for while the log is always being written: one on an emulated drive,
+    /// whose log Linux keeps locked while it is flushed, so that who comes then is written after that and
+    /// flushed after the next; none on others.
+    pub held_up: f64,
 }
 
 /// The network with so many connections.
@@ -133,7 +137,8 @@ impl Subset {
     fn add_client(&mut self, clients: f64, network: &Network, smaller: &[Self]) {
         // Who arrives sees the log as the others keep it busy.
         let going_on = (self.per_s * network.commit_s).min(1.0);
-        let delay_s = network.delay_s + network.commit_s * (1.0 + going_on / 2.0);
+        let waits = 1.0 + going_on * (0.5 + network.held_up);
+        let delay_s = network.delay_s + network.commit_s * waits;
         let residence: f64 = self
             .queues
             .iter_mut()
@@ -247,6 +252,7 @@ mod tests {
                 stations: vec![station(servers, 0.002)],
                 delay_s: 0.005,
                 commit_s: 0.0,
+                held_up: 0.0,
             };
             let found = network.flow(clients).transactions_per_s;
             let exact = repairman(clients, servers, 0.002, 0.005);
@@ -263,6 +269,7 @@ mod tests {
             stations: vec![station(1, 0.001), station(3, 0.0025)],
             delay_s: 0.004,
             commit_s: 0.0,
+            held_up: 0.0,
         };
         for (clients, flow) in (1..).zip(network.flows(100)) {
             let bound = (f64::from(clients) / 0.0075).min(1000.0);
@@ -302,6 +309,7 @@ mod tests {
                 stations: vec![station(1, kb / BANDWIDTH_KB_PER_S)],
                 delay_s: OUTSIDE_S + misses * READ_WAIT_S,
                 commit_s: 0.0,
+                held_up: 0.0,
             };
             let error = network.flow(56).transactions_per_s / measured - 1.0;
             assert!(

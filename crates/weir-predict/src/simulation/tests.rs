@@ -174,3 +174,41 @@ fn a_drives_emulation_takes_of_the_cores_and_of_no_latency() {
     let real = configuration.simulate().transactions_per_s;
     assert!(emulated / real > 0.9, "{emulated} {real}");
 }
+
+/// Sixteen connections that do nothing but commit to a drive whose flush takes 20 ms.
+#[test]
+fn an_emulated_drives_log_lets_commits_in_after_the_next_flush() {
+    let profiles = drives();
+    let profile = profiles
+        .iter()
+        .find(|drive| drive.name == "intel-x25e-32gb");
+    let mut configuration = Configuration::random(1, &profiles);
+    configuration.profile = profile.unwrap().clone();
+    configuration.scenario = Scenario {
+        connections: 16,
+        cores: 2,
+        cpu_s: 1e-4,
+        emulation_s: 0.0,
+        wait_s: 5e-3,
+        statements: 1.0,
+        reads: 0.0,
+        page_writes: 0.0,
+        redo_bytes: 1_000.0,
+        durable_commits: true,
+        ..configuration.scenario
+    };
+    let drive = DriveAbility::of(&configuration.profile, 1.0).unwrap();
+    let mut of = |emulation_s: f64| {
+        configuration.scenario.emulation_s = emulation_s;
+        let simulated = configuration.simulate().transactions_per_s;
+        let (mean, _) = configuration.mean_values(&drive);
+        // Means take commits to come at any time; these come soon after each flush.
+        assert!((mean / simulated - 1.0).abs() < 0.2, "{mean} {simulated}");
+        simulated
+    };
+    let (real, emulated) = (of(0.0), of(1e-6));
+    assert!(
+        real / emulated > 1.4 && real / emulated < 1.8,
+        "{real} {emulated}"
+    );
+}
