@@ -111,6 +111,9 @@ pub struct Tally {
     pub commits_lost: Rate,
     /// States in which the drive tore at least one page.
     pub torn: u32,
+    /// States in which it left index entries that are marked as deleted without their rows.
+    #[serde(default)]
+    pub with_garbage: u32,
     /// How the server came up, by outcome: clean, refused, crashed, hung.
     pub recovery: BTreeMap<String, u32>,
     /// Places at which the recording was cut.
@@ -149,6 +152,7 @@ impl Tally {
             damaged: rate(count(|result| result.judgement.is_damaged())),
             commits_lost: rate(count(|result| result.judgement.ledger.commits_lost > 0)),
             torn: count(|result| !result.truth.torn_pages.is_empty()),
+            with_garbage: count(|result| result.judgement.garbage_entries > 0),
             places: places.len() as u32,
             places_exhausted: places
                 .values()

@@ -131,7 +131,7 @@ pub(crate) struct PredictArguments {
     /// trace` recorded of a run with a tiny pool, or `observe` and a server
     #[arg(value_name = "RESULT|STUDY|TRACE|observe")]
     pub(crate) of: PathBuf,
-    /// `verify`: write predictions down, run three to five of them, and say how far off they were. After
+    /// `verify`: write predictions down, run three to five of them (or all of --pool x --drive), and say how far off they were. After
     /// `observe`: the server to look at, a private one's name or the URL of one of yours
     #[arg(value_name = "verify|SERVER")]
     pub(crate) more: Option<String>,

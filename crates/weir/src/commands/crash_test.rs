@@ -225,6 +225,13 @@ fn print(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
             test.setting.own_complaints.len()
         ))?;
     }
+    if tally.with_garbage > 0 {
+        output::line(format_args!(
+            "{} of {judged} states have index entries that are marked as deleted and have no row: garbage, which no query \
+             sees and MariaDB warns of",
+            tally.with_garbage
+        ))?;
+    }
     if tally.commits_lost.states > 0 {
         output::line(format_args!(
             "{} of {judged} states lost acknowledged commits",
