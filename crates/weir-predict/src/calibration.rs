@@ -12,7 +12,8 @@ use weir_model::{
 
 use crate::residency::find_root;
 use crate::{
-    Demands, DriveAbility, Flushing, Network, Popularity, PredictError, System, WriteSettings,
+    Demands, DriveAbility, Flushing, Network, PoolUse, Popularity, PredictError, System,
+    WriteSettings,
 };
 
 /// Processor time of a page read where it was not measured: 10 to 25 us on published hosts.
@@ -155,9 +156,13 @@ impl Measured {
         let per_transaction = |metric| per_transaction(run, metric);
         let pool: Bytes = run.variables.get("innodb_buffer_pool_size")?.parse().ok()?;
         let cell = plan.cells.get(record.cell)?;
+        let flavor = plan.server_of(cell).flavor;
         let depth = run.variables.get(LRU_SCAN_DEPTH);
         let depth = depth.and_then(|pages| pages.parse().ok());
-        let default = plan.server_of(cell).flavor.lru_scan_depth() as f64;
+        let pool_use = PoolUse {
+            flavor,
+            lru_scan_depth: depth.unwrap_or(flavor.lru_scan_depth() as f64),
+        };
         Some(Self {
             cell: record.cell,
             connections: cell.threads,
@@ -168,7 +173,7 @@ impl Measured {
             emulation_s: per_transaction(metrics::DRIVE_CPU).unwrap_or(0.0),
             redo_bytes: per_transaction(metrics::STATUS_REDO_WRITTEN).unwrap_or(0.0),
             statements: (record.queries_per_s / per_s).max(1.0),
-            frames: popularity.frames(pool, depth.unwrap_or(default)),
+            frames: popularity.frames(pool, pool_use),
         })
     }
 }

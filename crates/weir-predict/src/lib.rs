@@ -38,7 +38,9 @@ pub use money::Prices;
 pub use network::{Flow, Network, Resource, Station};
 pub use pool::{Access, Pool, PoolCounts, PoolSettings};
 pub use pool_model::{ListState, PoolModel};
-pub use popularity::{LeafCapacity, PageGroup, Popularity, TableSet, UndoLogs, popularity_of};
+pub use popularity::{
+    LeafCapacity, PageGroup, PoolUse, Popularity, TableSet, UndoLogs, popularity_of,
+};
 pub use residency::{OLD_SHARE, Residency, frozen, lru, lru_slope, midpoint};
 pub use simulation::{Scenario, Simulated, simulate};
 pub use stack::{Estimate, MissCurve, Sample, StackDistances, sampled_curve, sampled_pool};

@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use anyhow::bail;
 use weir_drive::TraceReader;
 use weir_model::{Bytes, LRU_SCAN_DEPTH, Plan, StudyResult};
-use weir_predict::{Popularity, TableSet, popularity_of};
+use weir_predict::{PoolUse, Popularity, TableSet, popularity_of};
 use weir_study::Overrides;
 
 use self::calibrated::Calibrated;
@@ -88,8 +88,7 @@ struct Subject {
     /// Bytes of the pages that are used.
     data_bytes: f64,
     pools: Vec<Bytes>,
-    /// `innodb_lru_scan_depth`, pages.
-    lru_scan_depth: f64,
+    pool_use: PoolUse,
     /// The pool of the plan's first cell.
     pool_today: Bytes,
 }
@@ -120,7 +119,10 @@ impl Subject {
             popularity,
             data_bytes,
             pools,
-            lru_scan_depth: depth,
+            pool_use: PoolUse {
+                flavor,
+                lru_scan_depth: depth,
+            },
             pool_today: variables
                 .get(POOL)
                 .map_or(Ok(POOL_DEFAULT), |size| size.parse())?,
@@ -129,12 +131,13 @@ impl Subject {
 
     /// Frames for the pages in question: the upper levels of the indexes take theirs first.
     fn frames(&self, pool: Bytes) -> f64 {
-        self.popularity.frames(pool, self.lru_scan_depth)
+        self.popularity.frames(pool, self.pool_use)
     }
 
     /// Pages of a pool that has frames for so many of the data's.
     fn pages_of_pool(&self, frames: f64) -> f64 {
-        frames + self.popularity.upper_pages()
+        self.pool_use
+            .pages_of(frames + self.popularity.upper_pages())
     }
 }
 
