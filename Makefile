@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test check web setup setup-tests bench-drive bench-load bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table clean
+.PHONY: demo studies test check web setup setup-tests bench-drive bench-load bench-predict bench-blind bench-crash bench-restore bench-probes bench-web crash-table clean
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
@@ -63,15 +63,11 @@ bench-predict:
 	cargo build --release --package weir-predict --example bench_predict
 	target/release/examples/bench_predict
 
-# How far off predictions are: 80 places that were predicted before they were run, about half an hour, and shares of
-# misses beside what live servers count, about 20 minutes; nothing else should run. They go on where they stopped.
+# How far off predictions are: 80 places that were predicted before they were run, about half an hour; nothing
+# else should run. It goes on where it stopped.
 bench-blind: setup $(WEB)
 	cargo build --release --package weir
 	scripts/bench-blind.sh $(CURDIR)/target/bench-blind $(WEIR)
-
-bench-misses: setup $(WEB)
-	cargo build --release --package weir
-	scripts/bench-misses.sh $(CURDIR)/target/bench-misses $(WEIR)
 
 # How long a data set of 1 GB takes to be made and to be restored, with and without reflinks; root for the
 # former. Some minutes.
