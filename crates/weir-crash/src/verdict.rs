@@ -63,6 +63,8 @@ pub enum Verdict {
     Failed {
         /// The first of them.
         state: u32,
+        /// How many did.
+        failed: u32,
     },
     /// Nothing failed, nor did the control, in which something had to: the test could not see.
     Blind,
@@ -74,11 +76,14 @@ impl Verdict {
         control: Option<&Tally>,
         lost_is_failure: bool,
     ) -> Self {
-        let failed = states
+        let mut failed = states
             .iter()
-            .find(|state| state.has_failed(lost_is_failure));
-        if let Some(state) = failed {
-            return Self::Failed { state: state.state };
+            .filter(|state| state.has_failed(lost_is_failure));
+        if let Some(first) = failed.next() {
+            return Self::Failed {
+                state: first.state,
+                failed: 1 + failed.count() as u32,
+            };
         }
         if control.is_none_or(|control| control.damaged.states == 0) {
             return Self::Blind;
