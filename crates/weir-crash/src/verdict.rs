@@ -64,6 +64,7 @@ pub enum Verdict {
         /// The first of them.
         state: u32,
         /// How many did.
+        #[serde(default)]
         failed: u32,
     },
     /// Nothing failed, nor did the control, in which something had to: the test could not see.
