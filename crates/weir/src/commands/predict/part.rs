@@ -5,7 +5,7 @@ use weir_model::{Bytes, DriveProfile};
 use weir_predict::{Cliffs, DriveAbility, ListState, PoolModel, Prediction, REACHED, cliffs};
 use weir_report::{PredictedDrive, PredictedPoint, connections, table};
 
-use super::calibrated::{Calibrated, Measured};
+use super::calibrated::Calibrated;
 use super::growth::Growth;
 use super::prices::BreakEven;
 use super::simulated::simulated;
@@ -256,7 +256,7 @@ impl Asked<'_> {
                 .latencies
                 .quantile_us(0.99),
             measured_transactions_per_s: measured.map(|measured| measured.transactions_per_s),
-            measured_miss_ratio: measured.and_then(|measured: Measured| measured.miss_ratio),
+            measured_miss_ratio: measured.and_then(|measured| measured.miss_ratio),
             equivalent_pool_bytes: equivalent,
             worth: equivalent.and_then(|larger| self.wanted.prices.of_memory(pool.0, larger)),
             price_per_transaction_per_s: price.map(|price| price / prediction.transactions_per_s),
