@@ -55,11 +55,7 @@ impl TornPage {
 
     /// The newest whole copy of a page that recovery left torn all the same.
     pub fn copy_not_taken(&self) -> Option<&PageCopy> {
-        if !self.is_left_torn {
-            return None;
-        }
-        let whole = self.copies.iter().filter(|copy| copy.is_whole);
-        whole.max_by_key(|copy| copy.lsn)
+        self.newest_copy().filter(|_| self.is_left_torn)
     }
 
     /// The copy that recovery took, and the newest one, where they differ: the page is then older than the
@@ -68,10 +64,19 @@ impl TornPage {
         if self.lsn_before_recovery.is_some() {
             return None;
         }
-        let whole = || self.copies.iter().filter(|copy| copy.is_whole);
-        let newest = whole().max_by_key(|copy| copy.lsn)?;
-        let taken = whole().find(|copy| Some(copy.lsn) == self.lsn_after_recovery)?;
+        let newest = self.newest_copy()?;
+        let taken = self
+            .whole_copies()
+            .find(|copy| Some(copy.lsn) == self.lsn_after_recovery)?;
         (taken.lsn < newest.lsn).then_some((taken, newest))
+    }
+
+    fn newest_copy(&self) -> Option<&PageCopy> {
+        self.whole_copies().max_by_key(|copy| copy.lsn)
+    }
+
+    fn whole_copies(&self) -> impl Iterator<Item = &PageCopy> {
+        self.copies.iter().filter(|copy| copy.is_whole)
     }
 }
 
