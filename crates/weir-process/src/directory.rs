@@ -1,6 +1,7 @@
 //! Directories of Weir's own: one for sockets and records, and working directories.
 
 use std::fs::{self, DirBuilder};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -43,23 +44,39 @@ pub struct WorkDirectory {
 impl WorkDirectory {
     /// Creates `weir-PREFIX-PID-N` inside `parent`; it belongs to the calling process.
     pub fn create(parent: &Path, prefix: &str) -> Result<Self, ProcessError> {
+        create_private(parent)?;
+        let registry = Registry::open()?;
         let pid = std::process::id();
-        let free_name = (0..u32::MAX)
-            .map(|number| parent.join(format!("weir-{prefix}-{pid}-{number}")))
-            .find(|path| !path.exists());
-        let path = free_name.expect("invariant: 4 billion names hold a free one");
+        let mut number = 0_u32;
+        loop {
+            let path = parent.join(format!("weir-{prefix}-{pid}-{number}"));
+            if let Some(directory) = Self::create_at(&registry, path)? {
+                return Ok(directory);
+            }
+            number += 1;
+        }
+    }
+
+    /// None if `path` is taken: by a leftover, or at this moment by another thread.
+    fn create_at(registry: &Registry, path: PathBuf) -> Result<Option<Self>, ProcessError> {
+        if path.exists() {
+            return Ok(None);
+        }
         // Recorded first: a kill between the two steps leaves a record without a directory,
         // which a sweep ignores, never a directory without a record.
         let entry = Entry {
             directory: Some(path.clone()),
             ..Entry::new(EntryKind::Directory)
         };
-        let registration = Registry::open()?.record(&entry)?;
-        create_private(&path)?;
-        Ok(Self {
-            path,
-            _registration: registration,
-        })
+        let registration = registry.record(&entry)?;
+        match DirBuilder::new().mode(0o700).create(&path) {
+            Ok(()) => Ok(Some(Self {
+                path,
+                _registration: registration,
+            })),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
+            Err(error) => Err(PathError::on("create", &path)(error).into()),
+        }
     }
 
     /// Where it is.
@@ -90,5 +107,19 @@ mod tests {
         let path = first.path().to_owned();
         drop(first);
         assert!(!path.exists() && second.path().exists());
+    }
+    #[test]
+    fn threads_that_create_at_once_share_none() {
+        let parent = tempfile::tempdir().unwrap();
+        let made = std::thread::scope(|scope| {
+            let create = || WorkDirectory::create(parent.path(), "test").unwrap();
+            let threads: Vec<_> = (0..16).map(|_| scope.spawn(create)).collect();
+            let made = threads.into_iter().map(|thread| thread.join().unwrap());
+            made.collect::<Vec<_>>()
+        });
+        let mut paths: Vec<_> = made.iter().map(WorkDirectory::path).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        assert_eq!(paths.len(), made.len());
     }
 }
