@@ -178,6 +178,7 @@ pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<Recorded, Cr
     )?;
     let mut start = StartOptions::new(mountpoint.join("data"), home.path().join("server"));
     start.variables = options.variables.clone();
+    start.flushes_beside_writes = drive.flushes_slowly();
     let server = PrivateServer::start(&options.server, &start)?;
     check_setting(&server, &options.variables)?;
     let began_ns = monotonic_ns();

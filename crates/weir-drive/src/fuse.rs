@@ -29,6 +29,7 @@ use fuser::{
     ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
 };
 use weir_model::{DriveProfile, FileKind, OpKind};
+use weir_process::FLUSH;
 
 use crate::calibration;
 use crate::engine::{Engine, Extent, Write};
@@ -402,19 +403,10 @@ impl Filesystem for DriveFileSystem {
     }
 
     fn fsync(&self, request: &Request, _: INodeNo, handle: FileHandle, _: bool, reply: ReplyEmpty) {
-        let arrival = self.engine.arrived(request.pid());
-        let file = match self.store.file(handle.0) {
-            Ok(file) => file,
-            Err(error) => return reply.error(errno(error)),
-        };
-        let verdict = self.judge(OpKind::Flush, &file);
-        if verdict.fails {
-            return reply.error(Errno::EIO);
+        match self.flush_file(request, handle) {
+            Ok(flush) => self.begin(flush, |recorded| Reply::Done(reply, recorded)),
+            Err(error) => reply.error(errno(error)),
         }
-        let extent = Self::extent(&file, 0, 0);
-        let recorded = self.recorder.flush(extent.file);
-        let reply = Reply::Done(reply, recorded);
-        self.engine.flush(extent, arrival, verdict.longer_by, reply);
     }
 
     fn opendir(&self, _request: &Request, inode: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
@@ -497,20 +489,25 @@ impl Filesystem for DriveFileSystem {
 
     fn ioctl(
         &self,
-        _request: &Request,
+        request: &Request,
         _inode: INodeNo,
-        _handle: FileHandle,
-        _flags: IoctlFlags,
+        handle: FileHandle,
+        flags: IoctlFlags,
         command: u32,
         _in_data: &[u8],
         _out_size: u32,
         reply: ReplyIoctl,
     ) {
-        // A server that gets 0 may turn its doublewrite buffer off, so only who wants that gets it.
-        if self.advertises_atomic_writes && command == DFS_IOCTL_ATOMIC_WRITE_SET {
-            reply.ioctl(0, &[]);
-        } else {
-            reply.error(Errno::ENOTTY);
+        match command {
+            // A server that gets 0 may turn its doublewrite buffer off, so only who wants that gets it.
+            DFS_IOCTL_ATOMIC_WRITE_SET if self.advertises_atomic_writes => reply.ioctl(0, &[]),
+            FLUSH if !flags.contains(IoctlFlags::FUSE_IOCTL_DIR) => {
+                match self.flush_file(request, handle) {
+                    Ok(flush) => self.begin(flush, |recorded| Reply::Flushed(reply, recorded)),
+                    Err(error) => reply.error(errno(error)),
+                }
+            }
+            _ => reply.error(Errno::ENOTTY),
         }
     }
 

@@ -22,6 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub struct DriveProcess {
     child: Child,
     mountpoint: PathBuf,
+    flushes_slowly: bool,
     /// Kept open: a process that writes to a closed pipe may die of it.
     _output: (BufReader<ChildStdout>, ChildStderr),
     ended: bool,
@@ -36,6 +37,7 @@ impl DriveProcess {
             name: options.profile.clone(),
             message,
         };
+        let flushes_slowly = options.resolved_profile()?.flushes_slowly();
         let mut command = Command::new(weir_executable);
         command
             .args(options.to_arguments())
@@ -62,6 +64,7 @@ impl DriveProcess {
         Ok(Self {
             child,
             mountpoint: mountpoint::resolved(&options.mountpoint)?,
+            flushes_slowly,
             _output: (stdout, stderr),
             ended: false,
         })
@@ -75,6 +78,11 @@ impl DriveProcess {
     /// Id of the drive's process.
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Whether a server on it should have its flushes made by [`weir_process::FlushCalls`].
+    pub fn flushes_slowly(&self) -> bool {
+        self.flushes_slowly
     }
 
     /// Where the drive is mounted.

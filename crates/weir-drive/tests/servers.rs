@@ -19,6 +19,7 @@ weir_server::on_both_flavors! {
     a_server_initialises_runs_crashes_and_recovers
     a_failing_redo_log_is_said_by_the_server
     an_advertised_drive_changes_no_servers_doublewrite
+    a_server_whose_flushes_are_made_for_it_crashes_and_recovers
 }
 
 fn options_on(drive: &Drive) -> StartOptions {
@@ -135,4 +136,34 @@ fn an_advertised_drive_changes_no_servers_doublewrite(flavor: Flavor) {
             server.stop(Duration::from_mins(1)).unwrap();
         }
     }
+}
+
+/// Its flushes come as another request ([`weir_process::FlushCalls`]), and none is lost.
+fn a_server_whose_flushes_are_made_for_it_crashes_and_recovers(flavor: Flavor) {
+    let slow = ("[flush]\nlatency_us = 1", "[flush]\nlatency_us = 3_000");
+    let drive = Drive::with_profile(&[slow]).unwrap();
+    let binary = testing::binary(flavor);
+    testing::data_directory(&binary, &drive.path("data"));
+    let options = StartOptions {
+        flushes_beside_writes: drive.process.flushes_slowly(),
+        ..options_on(&drive)
+    };
+    assert!(options.flushes_beside_writes);
+    let server = PrivateServer::start(&binary, &options).unwrap();
+    let mut connection = testing::connect(&server.endpoint());
+    let mut run = |statement: &str| connection.query_drop(statement).unwrap();
+    run("CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT) ENGINE=InnoDB");
+    let flushes = || drive.process.statistics().unwrap().by_kind[&FileKind::Redo].flushes;
+    let before = flushes();
+    for _ in 0..50 {
+        run("INSERT INTO t VALUES ()");
+    }
+    assert!(flushes() - before >= 50);
+    server.kill();
+
+    let server = PrivateServer::start(&binary, &options).unwrap();
+    let mut connection = testing::connect(&server.endpoint());
+    let kept: Option<u32> = connection.query_first("SELECT COUNT(*) FROM t").unwrap();
+    assert_eq!(kept, Some(50));
+    server.stop(Duration::from_mins(1)).unwrap();
 }

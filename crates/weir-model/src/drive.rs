@@ -158,6 +158,12 @@ impl DriveProfile {
         Ok(profile)
     }
 
+    /// Whether a flush takes so long that who writes to the file that is flushed would notice having to wait for it.
+    pub fn flushes_slowly(&self) -> bool {
+        const SLOW_US: f64 = 200.0;
+        self.flush.latency_us >= SLOW_US
+    }
+
     /// What the host sees: the flash, or more than it on a drive that compresses.
     pub fn logical_capacity(&self) -> Bytes {
         self.provisioning

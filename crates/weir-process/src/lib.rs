@@ -5,25 +5,31 @@
 //! take with it (a mount, a working directory) stands in the [`Registry`] under the identity of
 //! its owner. [`sweep`] ends what an owner that no longer lives has left, and nothing else. A server
 //! that is meant to go on ([`spawn_standing`]) is its own owner: no sweep ends it.
+//!
+//! What a server on an emulated drive has flushed goes on beside its writes by [`FlushCalls`].
 
 mod directory;
 mod error;
+mod flush_calls;
 mod identity;
 mod memory_group;
 mod mounts;
 mod name;
 mod path_error;
+mod priority;
 mod registry;
 mod spawn;
 mod sweep;
 
 pub use directory::{WorkDirectory, runtime_directory};
 pub use error::ProcessError;
+pub use flush_calls::{FLUSH, FlushCalls};
 pub use identity::ProcessIdentity;
 pub use memory_group::MemoryGroup;
 pub use mounts::{is_mounted, unmount};
 pub use name::short_name;
 pub use path_error::PathError;
+pub use priority::run_promptly;
 pub use registry::{Entry, EntryKind, Registration, Registry};
 pub use rustix::process::Signal;
 pub use spawn::{pin, spawn_standing, spawn_tied};

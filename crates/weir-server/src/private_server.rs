@@ -4,6 +4,7 @@ mod settings;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::io;
 use std::ops::ControlFlow;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -13,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use weir_model::{Address, Endpoint, Secret};
 use weir_process::{
-    Entry, EntryKind, MemoryGroup, ProcessIdentity, Registration, Registry, Signal, WorkDirectory,
-    pin, spawn_standing, spawn_tied,
+    Entry, EntryKind, FlushCalls, MemoryGroup, ProcessIdentity, Registration, Registry, Signal,
+    WorkDirectory, pin, spawn_standing, spawn_tied,
 };
 
 use crate::data_directory::{
@@ -109,13 +110,9 @@ impl PrivateServer {
         let memory = memory
             .map(|limit| MemoryGroup::create(limit.0))
             .transpose()?;
-        let child = match options.life {
-            Life::Tied => spawn_tied(&mut command, Signal::KILL),
-            Life::Standing => spawn_standing(&mut command),
-        };
-        let child = child.map_err(PathError::on("start", &binary.path))?;
+        let child = spawn(&mut command, options);
+        let mut child = child.map_err(PathError::on("start", &binary.path))?;
         let process = ProcessIdentity::of(child.id());
-        let mut child = KillOnError(Some(child));
         if let Some(group) = &memory {
             // It has opened no more than its program by now.
             group.add(process.map_or(0, |process| process.pid))?;
@@ -294,10 +291,31 @@ impl Drop for PrivateServer {
     }
 }
 
+fn spawn(command: &mut Command, options: &StartOptions) -> io::Result<KillOnError> {
+    let flush_calls = options
+        .flushes_beside_writes
+        .then(|| FlushCalls::of(command));
+    let flush_calls = flush_calls.transpose()?;
+    let child = match options.life {
+        Life::Tied => spawn_tied(command, Signal::KILL),
+        Life::Standing => spawn_standing(command),
+    };
+    let child = KillOnError(Some(child?));
+    if let Some(calls) = flush_calls {
+        calls.serve(child.id())?;
+    }
+    Ok(child)
+}
+
 /// A child that must not survive an early return.
 struct KillOnError(Option<Child>);
 
 impl KillOnError {
+    /// Its process id.
+    fn id(&self) -> u32 {
+        self.0.as_ref().map_or(0, Child::id)
+    }
+
     fn keep(&mut self) -> Child {
         self.0.take().expect("invariant: a child is kept once")
     }

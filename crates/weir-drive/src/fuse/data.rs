@@ -1,10 +1,13 @@
 //! Data and faults: what reads, writes and flushes share, and what becomes free.
 
+use fuser::{FileHandle, Request};
 use weir_model::{Nanoseconds, OpKind};
 
 use super::{DriveFileSystem, Result};
-use crate::engine::Extent;
+use crate::engine::{Arrival, Extent};
 use crate::faults::Verdict;
+use crate::recording::Recorded;
+use crate::scheduler::Reply;
 use crate::store::OpenFile;
 
 impl DriveFileSystem {
@@ -40,6 +43,32 @@ impl DriveFileSystem {
         })
     }
 
+    /// A flush of the open file `handle` has come.
+    pub(super) fn flush_file(&self, request: &Request, handle: FileHandle) -> Result<Flush> {
+        let arrival = self.engine.arrived(request.pid());
+        let file = self.store.file(handle.0)?;
+        let verdict = self.judge(OpKind::Flush, &file);
+        if verdict.fails {
+            return Err(rustix::io::Errno::IO);
+        }
+        Ok(Flush {
+            extent: Self::extent(&file, 0, 0),
+            arrival,
+            longer_by: verdict.longer_by,
+        })
+    }
+
+    /// Records `flush` and hands it to the device, which sends `reply` when it is done.
+    pub(super) fn begin(&self, flush: Flush, reply: impl FnOnce(Option<Recorded>) -> Reply) {
+        let Flush {
+            extent,
+            arrival,
+            longer_by,
+        } = flush;
+        let reply = reply(self.recorder.flush(extent.file));
+        self.engine.flush(extent, arrival, longer_by, reply);
+    }
+
     /// Tells the device what became free by the request that was just served.
     pub(super) fn trim_freed(&self) {
         for freed in self.store.take_freed() {
@@ -51,6 +80,14 @@ impl DriveFileSystem {
             });
         }
     }
+}
+
+/// A flush that is about to begin.
+#[derive(Clone, Copy)]
+pub(super) struct Flush {
+    extent: Extent,
+    arrival: Arrival,
+    longer_by: Nanoseconds,
 }
 
 /// What a read found.

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use fuser::{Errno, FileAttr, ReplyAttr, ReplyData, ReplyEmpty, ReplyWrite};
+use fuser::{Errno, FileAttr, ReplyAttr, ReplyData, ReplyEmpty, ReplyIoctl, ReplyWrite};
 
 use crate::calibration::Ticket;
 use crate::recording::Recorded;
@@ -27,6 +27,8 @@ pub(crate) enum Reply {
     Written(ReplyWrite, u32, Option<Recorded>),
     /// Done: a flush, a discard.
     Done(ReplyEmpty, Option<Recorded>),
+    /// Done: a flush that came as an `ioctl(2)`.
+    Flushed(ReplyIoctl, Option<Recorded>),
     /// What the prober asked for.
     Probe(ReplyAttr, Box<FileAttr>),
 }
@@ -34,7 +36,9 @@ pub(crate) enum Reply {
 impl Reply {
     /// Records that what it answers is done.
     pub(crate) fn record(&mut self) {
-        if let Self::Written(.., recorded) | Self::Done(_, recorded) = self {
+        if let Self::Written(.., recorded) | Self::Done(_, recorded) | Self::Flushed(_, recorded) =
+            self
+        {
             Recorded::done(recorded.take());
         }
     }
@@ -54,6 +58,7 @@ impl Reply {
             }
             Self::Written(reply, bytes, _) => reply.written(bytes),
             Self::Done(reply, _) => reply.ok(),
+            Self::Flushed(reply, _) => reply.ioctl(0, &[]),
             Self::Probe(reply, attributes) => reply.attr(&Duration::ZERO, &attributes),
         }
     }
@@ -64,6 +69,7 @@ impl Reply {
             Self::Data { reply, .. } => reply.error(Errno::EIO),
             Self::Written(reply, ..) => reply.error(Errno::EIO),
             Self::Done(reply, _) => reply.error(Errno::EIO),
+            Self::Flushed(reply, _) => reply.error(Errno::EIO),
             Self::Probe(reply, _) => reply.error(Errno::EIO),
         }
     }

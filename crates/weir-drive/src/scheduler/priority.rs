@@ -9,6 +9,8 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::num::NonZeroU64;
 
+use weir_process::run_promptly;
+
 /// Priority of the timer thread, above the readers': a due reply goes out before new work.
 const TIMER_PRIORITY: i32 = 2;
 const READER_PRIORITY: i32 = 1;
@@ -18,14 +20,14 @@ pub fn sharpen_timer() {
     // The default slack of 50 us lets the kernel merge wake-ups (prctl(2), PR_SET_TIMERSLACK).
     // Where it cannot be set, the learnt wake-up error makes up for it.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-    set_fifo(TIMER_PRIORITY);
+    run_promptly(TIMER_PRIORITY);
 }
 
 /// For the thread that starts the readers, which inherit it: requests are taken at once.
 ///
 /// A real device does not wait for a busy host's scheduler before it begins.
 pub(crate) fn sharpen_reader() {
-    set_fifo(READER_PRIORITY);
+    run_promptly(READER_PRIORITY);
 }
 
 /// Keeps idle processors polling instead of sleeping while the returned file is open.
@@ -47,7 +49,7 @@ pub fn keep_processors_awake() -> Option<File> {
 /// What this process may not do for replies in time, in words; empty where nothing is missing.
 pub fn handicaps() -> Vec<&'static str> {
     // A thread of its own is asked, so that nothing else changes.
-    let is_prompt = std::thread::spawn(|| set_fifo(READER_PRIORITY)).join();
+    let is_prompt = std::thread::spawn(|| run_promptly(READER_PRIORITY)).join();
     let handicaps = [
         (
             is_prompt.unwrap_or(false),
@@ -60,14 +62,4 @@ pub fn handicaps() -> Vec<&'static str> {
     ];
     let missing = handicaps.into_iter().filter(|(is_there, _)| !is_there);
     missing.map(|(_, what)| what).collect()
-}
-
-/// Asks for `SCHED_FIFO`; without the privilege (`CAP_SYS_NICE`) nothing changes. Whether it was given.
-#[allow(unsafe_code)] // rustix has no sched_setscheduler(2).
-fn set_fifo(priority: i32) -> bool {
-    let parameter = libc::sched_param {
-        sched_priority: priority,
-    };
-    // SAFETY: the pointer is to a live value of the type that the call reads; 0 is the caller.
-    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameter) == 0 }
 }

@@ -41,6 +41,9 @@ pub struct StartOptions {
     pub life: Life,
     /// What it may use of the machine.
     pub limits: Limits,
+    /// Its data lie on an emulated drive that flushes slowly: flushes do not hold up writes to the same file
+    /// ([`weir_process::FlushCalls`]). For servers of [`Life::Tied`]: who makes the flushes must live as long.
+    pub flushes_beside_writes: bool,
     /// Variables, in any flavour's names that [`crate::translate`] knows.
     pub variables: BTreeMap<String, String>,
     /// How long the server may take to answer: crash recovery of a large redo log takes minutes.
@@ -56,6 +59,7 @@ impl StartOptions {
             socket: None,
             life: Life::Tied,
             limits: Limits::default(),
+            flushes_beside_writes: false,
             variables: BTreeMap::new(),
             timeout: Duration::from_mins(2),
         }

@@ -77,6 +77,7 @@ impl Serving {
         options.variables = bench.plan.variables_of(cell);
         let deployment = bench.plan.deployment_of(cell);
         options.limits = deployment.limits.clone();
+        options.flushes_beside_writes = drive.as_ref().is_some_and(DriveProcess::flushes_slowly);
         let port = replicas::prepare_primary(bench, cell, &mut options)?;
         commands.push(commands::server(bench.server_of(cell), &options)?);
         let watch = &mut data::watching(stop);
