@@ -58,12 +58,8 @@ pub struct Network {
     /// Time of a transaction outside of them, seconds.
     pub delay_s: f64,
     /// Time of a write of the log that all who wait for it share, seconds. A commit takes one, and
-    /// before it the rest of the one that goes on: half of it while the log is always being written.
+    /// before it the rest of the one that goes on.
     pub commit_s: f64,
-    /// How many more of them a commit waits for while the log is always being written: one on an emulated drive,
-    /// whose log Linux keeps locked while it is flushed, so that who comes then is written after that and
-    /// flushed after the next; none on others.
-    pub held_up: f64,
 }
 
 /// The network with so many connections.
@@ -135,16 +131,17 @@ impl Subset {
     }
 
     fn add_client(&mut self, clients: f64, network: &Network, smaller: &[Self]) {
-        // Who arrives sees the log as the others keep it busy.
-        let going_on = (self.per_s * network.commit_s).min(1.0);
-        let waits = 1.0 + going_on * (0.5 + network.held_up);
-        let delay_s = network.delay_s + network.commit_s * waits;
         let residence: f64 = self
             .queues
             .iter_mut()
             .map(|(_, queue)| queue.arrive())
             .sum();
-        self.response_s = (delay_s + residence).max(LEAST_S);
+        let before_commit_s = network.delay_s + residence;
+        // Who arrives sees the log as the others keep it busy.
+        let going_on = (self.per_s * network.commit_s).min(1.0);
+        let rest = rest_of_write(before_commit_s, network.commit_s);
+        let commit_s = network.commit_s * (1.0 + going_on * rest);
+        self.response_s = (before_commit_s + commit_s).max(LEAST_S);
         self.per_s = clients / self.response_s;
         for (number, queue) in &mut self.queues {
             let without = smaller[self.of & !(1 << *number)].per_s;
@@ -163,6 +160,24 @@ impl Subset {
                 .collect(),
         }
     }
+}
+
+/// What is left of the write of the log that goes on when a commit arrives, as a share of it.
+///
+/// Writes follow one another, and a transaction began when one ended. One that takes an exponential time before its
+/// commit arrives anywhere in a write if that is long, and just after its begin if it is short:
+/// 1 - E[`before_commit_s` / `write_s` modulo 1].
+fn rest_of_write(before_commit_s: f64, write_s: f64) -> f64 {
+    /// Beyond as many writes it is half of one.
+    const LONG: f64 = 1e3;
+    if before_commit_s > LONG * write_s {
+        return 0.5;
+    }
+    if before_commit_s <= 0.0 {
+        return 1.0;
+    }
+    let writes = before_commit_s / write_s;
+    1.0 - writes + (1.0 / writes).exp_m1().recip()
 }
 
 /// A station while clients are added.
@@ -252,7 +267,6 @@ mod tests {
                 stations: vec![station(servers, 0.002)],
                 delay_s: 0.005,
                 commit_s: 0.0,
-                held_up: 0.0,
             };
             let found = network.flow(clients).transactions_per_s;
             let exact = repairman(clients, servers, 0.002, 0.005);
@@ -269,7 +283,6 @@ mod tests {
             stations: vec![station(1, 0.001), station(3, 0.0025)],
             delay_s: 0.004,
             commit_s: 0.0,
-            held_up: 0.0,
         };
         for (clients, flow) in (1..).zip(network.flows(100)) {
             let bound = (f64::from(clients) / 0.0075).min(1000.0);
@@ -309,7 +322,6 @@ mod tests {
                 stations: vec![station(1, kb / BANDWIDTH_KB_PER_S)],
                 delay_s: OUTSIDE_S + misses * READ_WAIT_S,
                 commit_s: 0.0,
-                held_up: 0.0,
             };
             let error = network.flow(56).transactions_per_s / measured - 1.0;
             assert!(

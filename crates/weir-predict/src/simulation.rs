@@ -141,7 +141,7 @@ impl<'a> World<'a> {
             clients: vec![Client::default(); scenario.connections.max(1) as usize],
             cores_free: scenario.cores.max(1),
             ready: VecDeque::new(),
-            log: Log::new(scenario.emulation_s > 0.0),
+            log: Log::default(),
             writes_under_way: 0,
             waiting_for_writes: VecDeque::new(),
             doublewrite_pages: 0,

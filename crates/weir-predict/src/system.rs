@@ -31,13 +31,6 @@ pub struct Demands {
     pub connections_max: u32,
 }
 
-impl Demands {
-    /// Whether drives are emulated ones.
-    pub fn is_emulated(&self) -> bool {
-        self.emulation_s > 0.0
-    }
-}
-
 /// A workload on a server.
 #[derive(Debug, Clone)]
 pub struct System {
@@ -158,7 +151,6 @@ impl System {
             } else {
                 0.0
             },
-            held_up: f64::from(u8::from(demands.is_emulated())),
         }
     }
 

@@ -97,14 +97,6 @@ impl DriveStatistics {
         self.modelled_s() < Self::UNUSED_SHARE_MAX * self.uptime_s
     }
 
-    /// Share of the time in which the redo log was being flushed, 0 to 1.
-    pub fn redo_flushing_share(&self) -> f64 {
-        match self.by_kind.get(&FileKind::Redo) {
-            Some(redo) if self.uptime_s > 0.0 => redo.flush_latency_s / self.uptime_s,
-            _ => 0.0,
-        }
-    }
-
     /// Sum of what all operations took by the model, s.
     fn modelled_s(&self) -> f64 {
         let latency_s =

@@ -14,21 +14,11 @@ pub(super) struct Log {
     is_busy: bool,
     /// Whose redo is being written.
     written: Vec<u32>,
-    /// Whose redo waits for the lock of the file to be written: on an emulated drive it is held during a flush.
-    held_up: Vec<u32>,
     /// Whose redo came since.
     waiting: Vec<u32>,
-    is_emulated: bool,
 }
 
 impl Log {
-    pub(super) fn new(is_emulated: bool) -> Self {
-        Self {
-            is_emulated,
-            ..Self::default()
-        }
-    }
-
     /// Redo that has to be written some time.
     pub(super) fn add(&mut self, bytes: f64) {
         self.bytes += bytes;
@@ -46,20 +36,11 @@ impl Log {
         drive: &mut dyn DeviceModel,
         now: Nanoseconds,
     ) -> Option<Nanoseconds> {
-        if self.is_busy || (self.held_up.is_empty() && self.waiting.is_empty()) {
+        if self.is_busy || self.waiting.is_empty() {
             return None;
         }
         self.is_busy = true;
-        let mut came = std::mem::take(&mut self.waiting);
-        self.written = match (self.is_emulated, self.held_up.is_empty()) {
-            (false, _) => came,
-            // The first one's write waited for the lock, and all others' for that write.
-            (true, true) => {
-                self.held_up = came.split_off(1);
-                came
-            }
-            (true, false) => std::mem::replace(&mut self.held_up, came),
-        };
+        self.written = std::mem::take(&mut self.waiting);
         Some(self.write(drive, now))
     }
 

@@ -218,20 +218,6 @@ fn a_late_drive_is_named_and_a_slower_one_forbids() {
 }
 
 #[test]
-fn a_redo_log_that_is_flushed_all_the_time_is_named() {
-    let flushed_for = |flush_latency_s: f64| {
-        move |result: &mut StudyResult| {
-            let drive = Arc::make_mut(result.runs[0].drive.as_mut().unwrap());
-            drive.uptime_s = 10.0;
-            let redo = drive.by_kind.entry(FileKind::Redo).or_default();
-            redo.flush_latency_s = flush_latency_s;
-        }
-    };
-    assert_eq!(spoiled(flushed_for(9.0)), warned("drive"));
-    assert_eq!(spoiled(flushed_for(0.5)), (vec![], Verdict::Effect));
-}
-
-#[test]
 fn a_drive_that_nobody_asks_may_be_late() {
     let unused = |result: &mut StudyResult| {
         let drive = Arc::make_mut(result.runs[0].drive.as_mut().unwrap());
