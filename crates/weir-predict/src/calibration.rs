@@ -6,9 +6,7 @@
 //! wait: round trips, locks, the load engine. It is taken from the run with the shortest transactions, in
 //! which what the model does not know of a busy drive has the least part.
 
-use weir_model::{
-    Bytes, Cell, LRU_SCAN_DEPTH, Metric, Plan, RunResult, Series, StudyResult, metrics,
-};
+use weir_model::{Bytes, Cell, Metric, Plan, RunResult, Series, StudyResult, metrics};
 
 use crate::residency::find_root;
 use crate::{
@@ -156,13 +154,7 @@ impl Measured {
         let per_transaction = |metric| per_transaction(run, metric);
         let pool: Bytes = run.variables.get("innodb_buffer_pool_size")?.parse().ok()?;
         let cell = plan.cells.get(record.cell)?;
-        let flavor = plan.server_of(cell).flavor;
-        let depth = run.variables.get(LRU_SCAN_DEPTH);
-        let depth = depth.and_then(|pages| pages.parse().ok());
-        let pool_use = PoolUse {
-            flavor,
-            lru_scan_depth: depth.unwrap_or(flavor.lru_scan_depth() as f64),
-        };
+        let pool_use = PoolUse::of(plan.server_of(cell).flavor, &run.variables).ok()?;
         Some(Self {
             cell: record.cell,
             connections: cell.threads,

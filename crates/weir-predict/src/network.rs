@@ -165,8 +165,8 @@ impl Subset {
 /// What is left of the write of the log that goes on when a commit arrives, as a share of it.
 ///
 /// Writes follow one another, and a transaction began when one ended. One that takes an exponential time before its
-/// commit arrives anywhere in a write if that is long, and just after its begin if it is short:
-/// 1 - E[`before_commit_s` / `write_s` modulo 1].
+/// commit arrives anywhere in a write if that time is long, and just after its begin if it is short:
+/// 1 - E[time before the commit / time of a write, modulo 1].
 fn rest_of_write(before_commit_s: f64, write_s: f64) -> f64 {
     /// Beyond as many writes it is half of one.
     const LONG: f64 = 1e3;

@@ -12,7 +12,10 @@ mod workload;
 pub(crate) use self::groups::leaf_groups;
 pub use self::workload::{LeafCapacity, TableSet, UndoLogs, popularity_of};
 
-use weir_model::{Bytes, Flavor};
+use std::collections::BTreeMap;
+use std::num::ParseFloatError;
+
+use weir_model::{Bytes, Flavor, LRU_SCAN_DEPTH};
 
 use crate::PAGE_BYTES;
 
@@ -32,6 +35,19 @@ pub struct PoolUse {
 }
 
 impl PoolUse {
+    /// Of a server with these variables, or that kind's default; an error if a variable is no number.
+    pub fn of(
+        flavor: Flavor,
+        variables: &BTreeMap<String, String>,
+    ) -> Result<Self, ParseFloatError> {
+        let depth = variables.get(LRU_SCAN_DEPTH);
+        let default = flavor.lru_scan_depth() as f64;
+        Ok(Self {
+            flavor,
+            lru_scan_depth: depth.map_or(Ok(default), |pages| pages.parse())?,
+        })
+    }
+
     /// Pages of a pool with so many frames.
     pub fn pages_of(self, frames: f64) -> f64 {
         frames / self.frames_of_a_page()

@@ -7,7 +7,7 @@
 //! child over (`seccomp_unotify(2)`), and they are made as [`FLUSH`] on the same open file. Where nobody knows that
 //! request, on another file system and on a directory, the child's call goes on as it was.
 //!
-//! Handing over takes some 30 us, so it is for drives whose flushes take much longer.
+//! Handing over takes 20 us, and 80 on a busy host, so it is for drives whose flushes take much longer.
 
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use serde::Serialize;
 
 use crate::child;
-use crate::server::Server;
+use crate::server::{Commits, Server};
 
 /// Tables and rows of the cases that load them.
 const TABLES: u32 = 2;
@@ -96,22 +96,18 @@ pub(crate) struct Sample {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Case {
     Run(&'static str, u32),
-    /// On a server with its binary log, as it is by default, or without one.
-    Prepare {
-        has_binary_log: bool,
-    },
+    Prepare(Commits),
 }
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Run(workload, connections) => write!(f, "{workload}/{connections}"),
-            Self::Prepare {
-                has_binary_log: true,
-            } => f.write_str("prepare"),
-            Self::Prepare {
-                has_binary_log: false,
-            } => f.write_str("prepare, no binlog"),
+            Self::Prepare(Commits::Durable) => f.write_str("prepare"),
+            Self::Prepare(Commits::Lazy) => f.write_str("prepare, lazy commits"),
+            Self::Prepare(Commits::LazyNoBinaryLog) => {
+                f.write_str("prepare, lazy commits, no binlog")
+            }
         }
     }
 }
@@ -124,18 +120,16 @@ impl Case {
             .into();
         cases.push(Self::Run("oltp_read_write", 64));
         cases.push(Self::Run("oltp_write_only", 64));
-        cases.extend([true, false].map(|has_binary_log| Self::Prepare { has_binary_log }));
+        cases.extend(Commits::ALL.map(Self::Prepare));
         cases
     }
 
-    /// Whether its server writes a binary log.
-    pub(crate) fn has_binary_log(self) -> bool {
-        !matches!(
-            self,
-            Self::Prepare {
-                has_binary_log: false
-            }
-        )
+    /// What server it wants.
+    pub(crate) fn commits(self) -> Commits {
+        match self {
+            Self::Run(..) => Commits::Lazy,
+            Self::Prepare(commits) => commits,
+        }
     }
 
     /// Runs all arms in turn, `turns` times, after one short round that warms the server up.
@@ -173,7 +167,7 @@ impl Case {
                 let seconds = number_after(&done.output, "total time:")?;
                 (done, count, seconds)
             }
-            Self::Prepare { .. } => {
+            Self::Prepare(_) => {
                 let options = table_options(PREPARED_TABLES, PREPARED_ROWS, PREPARE_THREADS);
                 let done = prepare(arm, server, &options)?;
                 let wall_s = done.wall_s;

@@ -117,13 +117,13 @@ fn compare(
 ) -> anyhow::Result<(String, Vec<CaseResult>)> {
     let mut version = String::new();
     let mut results = Vec::new();
-    for has_binary_log in [true, false] {
-        let of_this = |case: &&Case| case.has_binary_log() == has_binary_log;
+    for commits in server::Commits::ALL {
+        let of_this = |case: &&Case| case.commits() == commits;
         let cases: Vec<_> = cases.iter().filter(of_this).collect();
         if cases.is_empty() {
             continue;
         }
-        let server = server::Server::start(has_binary_log).context("while starting the server")?;
+        let server = server::Server::start(commits).context("while starting the server")?;
         version = server.version();
         for case in cases {
             eprintln!("{case}");

@@ -16,6 +16,32 @@ const POOL_BYTES: &str = "536870912";
 /// and the socket's directory is closed to other users.
 const ACCOUNT: &str = "bench";
 
+/// How the server takes commits, all else being the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Commits {
+    /// As MySQL does by default: binary log and redo log are flushed for each.
+    Durable,
+    /// The redo log is flushed once a second, so that less of what is compared is the host's disk.
+    Lazy,
+    /// The same without a binary log.
+    LazyNoBinaryLog,
+}
+
+impl Commits {
+    pub(crate) const ALL: [Self; 3] = [Self::Durable, Self::Lazy, Self::LazyNoBinaryLog];
+
+    fn variables(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Durable => &[],
+            Self::Lazy => &[("innodb_flush_log_at_trx_commit", "2")],
+            Self::LazyNoBinaryLog => &[
+                ("innodb_flush_log_at_trx_commit", "2"),
+                ("skip_log_bin", "ON"),
+            ],
+        }
+    }
+}
+
 /// A running server. It goes before its directory.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -24,18 +50,15 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts one, with its binary log as MySQL has it by default, or without one.
-    pub(crate) fn start(has_binary_log: bool) -> anyhow::Result<Self> {
+    /// Starts one.
+    pub(crate) fn start(commits: Commits) -> anyhow::Result<Self> {
         let mut variables = vec![
             ("max_connections", CONNECTIONS_MAX),
             ("max_prepared_stmt_count", "100000"),
             ("innodb_buffer_pool_size", POOL_BYTES),
             ("innodb_redo_log_capacity", "1073741824"),
-            ("innodb_flush_log_at_trx_commit", "2"),
         ];
-        if !has_binary_log {
-            variables.push(("skip_log_bin", "ON"));
-        }
+        variables.extend(commits.variables());
         let (server, directory) = testing::start_with(Flavor::Mysql, &variables);
         let started = Self {
             server,

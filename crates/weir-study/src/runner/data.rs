@@ -260,6 +260,7 @@ fn loading_variables(bench: &Bench<'_>, cell: &Cell) -> BTreeMap<String, String>
         ("innodb_buffer_pool_size", LOADING_POOL),
         ("innodb_flush_log_at_trx_commit", "0"),
         ("innodb_doublewrite", "OFF"),
+        ("local_infile", "ON"),
         // Which pages are the data's, for runs that begin with a warm pool.
         ("innodb_buffer_pool_dump_at_shutdown", "ON"),
         ("innodb_buffer_pool_dump_pct", "100"),

@@ -17,7 +17,7 @@ mod verify;
 
 use std::collections::BTreeSet;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use weir_drive::TraceReader;
 use weir_model::{Bytes, LRU_SCAN_DEPTH, Plan, StudyResult};
 use weir_predict::{PoolUse, Popularity, TableSet, popularity_of};
@@ -113,16 +113,12 @@ impl Subject {
             None => default_pools(plan, data_bytes)?,
         };
         let variables = plan.variables_of(cell);
-        let depth = variables.get(LRU_SCAN_DEPTH);
-        let depth = depth.map_or(Ok(flavor.lru_scan_depth() as f64), |pages| pages.parse())?;
         Ok(Self {
             popularity,
             data_bytes,
             pools,
-            pool_use: PoolUse {
-                flavor,
-                lru_scan_depth: depth,
-            },
+            pool_use: PoolUse::of(flavor, &variables)
+                .with_context(|| format!("predict: {LRU_SCAN_DEPTH} of the study is no number"))?,
             pool_today: variables
                 .get(POOL)
                 .map_or(Ok(POOL_DEFAULT), |size| size.parse())?,
