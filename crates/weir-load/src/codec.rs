@@ -15,7 +15,7 @@ pub(crate) use execute::{ExecuteTemplate, ParameterKind, Request};
 pub(crate) use handshake::Login;
 pub(crate) use packet::{HEADER_BYTES, Malformed, put_header, put_length_encoded};
 pub(crate) use reply::{Reply, ReplyParser, ServerError};
-pub(crate) use session::{Session, SessionError, Waiting};
+pub(crate) use session::{PreparedStatement, Session, SessionError, Waiting};
 
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@ use mysql_common::prelude::FromRow;
 use mysql_common::row::convert::from_row_opt;
 
 use crate::LoadError;
-use crate::codec::{Session, SessionError};
+use crate::codec::{PreparedStatement, Session, SessionError};
 use crate::connect::{Blocking, Connector, Deadline};
 
 /// Longest wait for a login when nothing else was asked for.
@@ -81,6 +81,31 @@ impl Control {
         self.session
             .prepare(sql)
             .and_then(|statement| self.session.close(statement))
+            .map_err(|error| self.failed(sql, error))
+    }
+
+    /// Prepares a statement.
+    pub(crate) fn prepare(&mut self, sql: &str) -> Result<PreparedStatement, LoadError> {
+        self.session
+            .prepare(sql)
+            .map_err(|error| self.failed(sql, error))
+    }
+
+    /// Executes the prepared statement `sql`, which returns no rows, by a whole packet.
+    pub(crate) fn execute(&mut self, sql: &str, packet: &[u8]) -> Result<(), LoadError> {
+        self.session
+            .execute(packet)
+            .map_err(|error| self.failed(sql, error))
+    }
+
+    /// Lets the server forget the prepared statement `sql`.
+    pub(crate) fn close(
+        &mut self,
+        sql: &str,
+        statement: PreparedStatement,
+    ) -> Result<(), LoadError> {
+        self.session
+            .close(statement)
             .map_err(|error| self.failed(sql, error))
     }
 

@@ -5,6 +5,7 @@
 //! takes it, else as multi-row inserts. Indexes are built after the rows, sorted, instead of row by
 //! row. What each of this gains was measured: docs/journal/2026-11-20-prepare.md.
 
+mod batch;
 mod loader;
 mod rows;
 

@@ -183,10 +183,7 @@ impl<S: Read + Write> Session<S> {
             let length = packet.len() - HEADER_BYTES;
             sequence = sequence.wrapping_add(1);
             put_header(&mut packet, length, sequence);
-            self.stream
-                .get_mut()
-                .write_all(&packet)
-                .map_err(|error| SessionError::stream(error, self.waiting))?;
+            self.write(&packet)?;
             if length == 0 {
                 break;
             }
@@ -213,6 +210,17 @@ impl<S: Read + Write> Session<S> {
             self.skip_definitions(u64::from(definitions))?;
         }
         Ok(statement)
+    }
+
+    /// Executes a prepared statement that returns no rows, by a whole `packet` of [`super::Request`].
+    pub(crate) fn execute(&mut self, packet: &[u8]) -> Result<(), SessionError> {
+        self.waiting = Waiting::Answer;
+        self.write(packet)?;
+        self.read_packet()?;
+        match self.payload()?.first() {
+            Some(0x00) => Ok(()),
+            _ => Err(Malformed("the statement returned rows").into()),
+        }
     }
 
     /// Forgets a prepared statement; the server does not answer.
@@ -247,10 +255,12 @@ impl<S: Read + Write> Session<S> {
         let mut packet = vec![0; HEADER_BYTES];
         put_header(&mut packet, payload.len(), sequence);
         packet.extend_from_slice(payload);
-        self.stream
-            .get_mut()
-            .write_all(&packet)
-            .map_err(|error| SessionError::stream(error, self.waiting))
+        self.write(&packet)
+    }
+
+    fn write(&mut self, packet: &[u8]) -> Result<(), SessionError> {
+        let written = self.stream.get_mut().write_all(packet);
+        written.map_err(|error| SessionError::stream(error, self.waiting))
     }
 
     /// Reads one packet into the buffer; its sequence number.

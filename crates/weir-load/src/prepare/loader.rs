@@ -3,11 +3,12 @@
 //! While a table is being filled, its comment says with what; the statement that builds the indexes
 //! takes the comment away. So a table that is complete can be told from one whose loading was
 //! interrupted, and the latter is only gone on with by the same rows. The rows are there up to a
-//! number without gaps: they go in by their number, each statement as a whole or not at all.
+//! number without gaps: they go in by their number, each transaction as a whole or not at all.
 
 use std::sync::atomic::Ordering;
 
 use super::Job;
+use super::batch::Batch;
 use super::rows::RowWriter;
 use crate::LoadError;
 use crate::control::Control;
@@ -188,16 +189,26 @@ impl<'a> Loader<'a> {
     /// Loads the rows from `first` on.
     fn fill(&mut self, table: &Table, first: u64) -> Result<(), LoadError> {
         let mut writer = RowWriter::new(table, self.job.plan.seed);
+        let bytes = self.insert_bytes();
+        let mut batch = None;
+        if !self.takes_files && first <= table.rows {
+            batch = Batch::prepare(&mut self.control, &mut writer, bytes)?;
+        }
         let mut next = first;
         while next <= table.rows {
             self.check_stop()?;
             next = 1 + if self.takes_files {
                 self.load_lines(table, &mut writer, next)?
             } else {
-                self.insert(table, &mut writer, next)?
+                self.insert(table, &mut writer, batch.as_mut(), next)?
             };
         }
-        Ok(())
+        batch.map_or(Ok(()), |batch| batch.close(&mut self.control))
+    }
+
+    /// Bytes of rows in a statement: half of what is allowed leaves room for whatever surrounds them.
+    fn insert_bytes(&self) -> usize {
+        (self.packet_bytes_max / 2).min(INSERT_BYTES_MAX) as usize
     }
 
     /// One transaction of inserts of rows from `first` on; the last one.
@@ -205,17 +216,24 @@ impl<'a> Loader<'a> {
         &mut self,
         table: &Table,
         writer: &mut RowWriter<'_>,
+        mut batch: Option<&mut Batch>,
         first: u64,
     ) -> Result<u64, LoadError> {
-        // Half of what is allowed leaves room for whatever surrounds the rows.
-        let bytes_max = (self.packet_bytes_max / 2).min(INSERT_BYTES_MAX) as usize;
+        let bytes_max = self.insert_bytes();
         let (mut next, mut sent_bytes) = (first, 0);
         self.control.run("START TRANSACTION")?;
         while next <= table.rows && sent_bytes < TRANSACTION_BYTES_MAX && !self.job.is_stopped() {
-            let last = writer.insert(next, table.rows, bytes_max, &mut self.buffer);
-            let sql =
-                std::str::from_utf8(&self.buffer).expect("invariant: names and values are UTF-8");
-            self.control.run(sql)?;
+            let batch = batch.as_deref_mut();
+            let batch = batch.filter(|batch| next + batch.rows() <= table.rows + 1);
+            let last = if let Some(batch) = batch {
+                batch.insert(&mut self.control, writer, next, &mut self.buffer)?
+            } else {
+                let last = writer.insert(next, table.rows, bytes_max, &mut self.buffer);
+                let sql = std::str::from_utf8(&self.buffer)
+                    .expect("invariant: names and values are UTF-8");
+                self.control.run(sql)?;
+                last
+            };
             sent_bytes += self.buffer.len() as u64;
             self.progress(last + 1 - next);
             next = last + 1;

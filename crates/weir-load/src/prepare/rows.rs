@@ -1,5 +1,6 @@
-//! Rows as the server takes them: multi-row inserts, or lines of `LOAD DATA`.
+//! Rows as the server takes them: multi-row inserts, as text or prepared, or lines of `LOAD DATA`.
 
+use crate::codec::{ParameterKind, Request};
 use crate::workload::{Rng, Table, Value, put_integer};
 
 /// Writes a table's rows, one after the other.
@@ -45,6 +46,33 @@ impl<'a> RowWriter<'a> {
             out.push(b',');
             row += 1;
         }
+    }
+
+    /// The statement that takes as many rows as parameters, and of what kind those of a row are.
+    pub(super) fn batch_statement(&mut self, rows: u64) -> (String, Vec<ParameterKind>) {
+        let mut kinds = Vec::new();
+        self.values(1, |_, value| {
+            kinds.push(match value {
+                Value::Integer(_) => ParameterKind::BigInteger,
+                Value::Text(_) => ParameterKind::Text,
+            });
+        });
+        let row = format!("({})", vec!["?"; kinds.len()].join(","));
+        let sql = format!(
+            "INSERT INTO {} ({}) VALUES{}",
+            self.table.name,
+            self.table.column_list(),
+            vec![row; rows as usize].join(",")
+        );
+        (sql, kinds)
+    }
+
+    /// Appends a row's parameters.
+    pub(super) fn parameters(&mut self, row: u64, request: &mut Request<'_>) {
+        self.values(row, |_, value| match value {
+            Value::Integer(number) => request.big_integer(number),
+            Value::Text(text) => request.text(text),
+        });
     }
 
     /// The statement that takes lines of rows.
