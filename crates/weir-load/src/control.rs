@@ -78,10 +78,8 @@ impl Control {
 
     /// Lets the server look whether a statement could be executed.
     pub(crate) fn check(&mut self, sql: &str) -> Result<(), LoadError> {
-        self.session
-            .prepare(sql)
-            .and_then(|statement| self.session.close(statement))
-            .map_err(|error| self.failed(sql, error))
+        let statement = self.prepare(sql)?;
+        self.close(sql, statement)
     }
 
     /// Prepares a statement.
