@@ -1,6 +1,7 @@
 //! A prepared insert of many rows: the server parses it once for a table.
 //!
-//! On MySQL it takes a fifth less of the server's time than the same rows as text.
+//! Beside the same rows as text it takes a third less of the client's processor time, and on MySQL a twentieth less of
+//! the server's.
 
 use super::rows::RowWriter;
 use crate::LoadError;
@@ -29,9 +30,9 @@ impl Batch {
     ) -> Result<Option<Self>, LoadError> {
         let mut row = Vec::new();
         writer.line(1, &mut row);
-        let (_, kinds) = writer.batch_statement(1);
+        let kinds = writer.kinds();
         let rows = (bytes / row.len()).clamp(1, PARAMETERS_MAX / kinds.len());
-        let (sql, kinds) = writer.batch_statement(rows as u64);
+        let sql = writer.batch_statement(rows);
         let statement = match control.prepare(&sql) {
             Ok(statement) => statement,
             Err(LoadError::Statement { .. }) => return Ok(None),

@@ -48,8 +48,19 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    /// The statement that takes as many rows as parameters, and of what kind those of a row are.
-    pub(super) fn batch_statement(&mut self, rows: u64) -> (String, Vec<ParameterKind>) {
+    /// The statement that takes so many rows as parameters.
+    pub(super) fn batch_statement(&self, rows: usize) -> String {
+        let row = format!("({})", vec!["?"; self.table.columns.len()].join(","));
+        format!(
+            "INSERT INTO {} ({}) VALUES{}",
+            self.table.name,
+            self.table.column_list(),
+            vec![row; rows].join(",")
+        )
+    }
+
+    /// Of what kind the parameters of a row are.
+    pub(super) fn kinds(&mut self) -> Vec<ParameterKind> {
         let mut kinds = Vec::new();
         self.values(1, |_, value| {
             kinds.push(match value {
@@ -57,14 +68,7 @@ impl<'a> RowWriter<'a> {
                 Value::Text(_) => ParameterKind::Text,
             });
         });
-        let row = format!("({})", vec!["?"; kinds.len()].join(","));
-        let sql = format!(
-            "INSERT INTO {} ({}) VALUES{}",
-            self.table.name,
-            self.table.column_list(),
-            vec![row; rows as usize].join(",")
-        );
-        (sql, kinds)
+        kinds
     }
 
     /// Appends a row's parameters.
