@@ -88,9 +88,10 @@ pub(crate) mod tests {
     use std::path::Path;
 
     use weir_drive::profiles;
+    use weir_model::{Flavor, PoolStart};
 
     use super::*;
-    use crate::{Demands, Flushing, PageGroup, Popularity, WriteSettings};
+    use crate::{Demands, Flushing, PageGroup, PoolUse, Popularity, WriteSettings};
 
     const DRIVES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives");
 
@@ -113,6 +114,12 @@ pub(crate) mod tests {
                 doublewrite: true,
                 durable_commits: true,
                 flushing: Flushing::MYSQL,
+            },
+            pool_use: PoolUse {
+                flavor: Flavor::Mysql,
+                lru_scan_depth: 1024.0,
+                start: PoolStart::Cold,
+                changes_pages: true,
             },
             old_blocks_time_s: 0.0,
             demands: Demands {

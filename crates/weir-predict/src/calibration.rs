@@ -50,11 +50,12 @@ struct Measured {
 }
 
 impl Calibration {
-    /// From the runs of `result`, which are all of one workload, with `popularity`, on one kind of server;
-    /// `drive_of` knows the drive of a cell.
+    /// From the runs of `result`, which are all of one workload, with `popularity`, on one kind of server, with
+    /// `pool_use`; `drive_of` knows the drive of a cell.
     pub fn of<'a>(
         result: &StudyResult,
         popularity: &Popularity,
+        pool_use: PoolUse,
         drive_of: &dyn Fn(&Cell) -> &'a DriveAbility,
     ) -> Result<Self, PredictError> {
         let cores: u32 = result
@@ -65,7 +66,7 @@ impl Calibration {
         let runs: Vec<Measured> = result
             .runs
             .iter()
-            .filter_map(|run| Measured::of(&result.plan, popularity, run))
+            .filter_map(|run| Measured::of(&result.plan, popularity, pool_use, run))
             .collect();
         let Some(cached) = runs.iter().min_by(|a, b| a.misses.total_cmp(&b.misses)) else {
             return Err(PredictError::Outside {
@@ -82,6 +83,7 @@ impl Calibration {
         let mut system = System {
             popularity: popularity.clone(),
             writes: write_settings(result, quickest.redo_bytes),
+            pool_use,
             old_blocks_time_s: old_blocks_time_s(&result.plan),
             demands: Demands {
                 cores,
@@ -148,13 +150,17 @@ impl Measured {
     }
 
     /// `None` for a run that lacks a figure.
-    fn of(plan: &Plan, popularity: &Popularity, run: &RunResult) -> Option<Self> {
+    fn of(
+        plan: &Plan,
+        popularity: &Popularity,
+        pool_use: PoolUse,
+        run: &RunResult,
+    ) -> Option<Self> {
         let record = &run.record;
         let per_s = record.transactions_per_s;
         let per_transaction = |metric| per_transaction(run, metric);
         let pool: Bytes = run.variables.get("innodb_buffer_pool_size")?.parse().ok()?;
         let cell = plan.cells.get(record.cell)?;
-        let pool_use = PoolUse::of(plan.server_of(cell).flavor, &run.variables).ok()?;
         Some(Self {
             cell: record.cell,
             connections: cell.threads,
@@ -165,7 +171,7 @@ impl Measured {
             emulation_s: per_transaction(metrics::DRIVE_CPU).unwrap_or(0.0),
             redo_bytes: per_transaction(metrics::STATUS_REDO_WRITTEN).unwrap_or(0.0),
             statements: (record.queries_per_s / per_s).max(1.0),
-            frames: popularity.frames(pool, pool_use),
+            frames: pool_use.frames(pool, popularity),
         })
     }
 }

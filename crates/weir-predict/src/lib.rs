@@ -1,8 +1,8 @@
 //! What nobody has run: misses, throughput and latency of every buffer pool, drive and concurrency.
 //!
 //! Pure functions of a workload, a drive's model and what a run has measured. From the data up:
-//! `popularity` (how often each page is asked for) -> `residency` and `pool_model` (what a pool
-//! misses) and `flushing` and `writes` (what it writes) -> `drive` (what a drive can do) -> `network` (queues) ->
+//! `popularity` (how often each page is asked for) -> `pool_use` (what a server does with frames), `residency` and
+//! `pool_model` (what a pool misses) and `flushing` and `writes` (what it writes) -> `drive` (what a drive can do) -> `network` (queues) ->
 //! `system` (all of them in agreement) -> `simulation` (percentiles, with the drive's own model) and
 //! `answers`, `cliff` and `money` (what is asked of it). Beside them, page by page: `pool` (InnoDB's list, exactly),
 //! `stack` (the curve of a string of references) and `trace` (such a string from a recording).
@@ -19,6 +19,7 @@ mod money;
 mod network;
 mod pool;
 mod pool_model;
+mod pool_use;
 mod popularity;
 mod residency;
 mod simulation;
@@ -38,9 +39,8 @@ pub use money::Prices;
 pub use network::{Flow, Network, Resource, Station};
 pub use pool::{Access, Pool, PoolCounts, PoolSettings};
 pub use pool_model::{ListState, PoolModel};
-pub use popularity::{
-    LeafCapacity, PageGroup, PoolUse, Popularity, TableSet, UndoLogs, popularity_of,
-};
+pub use pool_use::PoolUse;
+pub use popularity::{LeafCapacity, PageGroup, Popularity, TableSet, UndoLogs, popularity_of};
 pub use residency::{OLD_SHARE, Residency, frozen, lru, lru_slope, midpoint};
 pub use simulation::{Scenario, Simulated, simulate};
 pub use stack::{Estimate, MissCurve, Sample, StackDistances, sampled_curve, sampled_pool};

@@ -4,14 +4,22 @@
 //! head if it is old and its first use is at least `innodb_old_blocks_time` ago, or if it is young
 //! and has sunk by more than a quarter of the young sublist. Until the first eviction nothing moves.
 //! The border stays within 20 pages of 37 % of the list, and lists of fewer than 512 pages have
-//! none. (`MySQL`'s buf0lru.cc and buf0buf.ic: `buf_LRU_old_adjust_len`,
+//! none. (`MySQL`'s buf0lru.cc and buf0buf.ic: `buf_LRU_add_block`, `buf_LRU_old_adjust_len`,
 //! `buf_page_peek_if_too_old`, `buf_page_peek_if_young`; manual, "Making the Buffer Pool Scan
 //! Resistant".) With `innodb_old_blocks_time` = 0 a page moves at its first use: a list of least
 //! recent use.
 //!
+//! Two things decide what a pool does that turns over within `innodb_old_blocks_time`. Where a page cleaner evicts
+//! many pages at once (`MariaDB`), the border runs to the head and back over the pages that are read next, which makes
+//! them young without a use. And the use for which a page was read comes when it has been read: by then others
+//! have entered, and a page that the border has passed moves to the head by it, since nobody has noted how far
+//! it has sunk.
+//!
 //! Memory: 20 bytes for each page of the data set.
 
 mod list;
+
+use std::collections::VecDeque;
 
 use self::list::{Links, List};
 use crate::residency::OLD_SHARE;
@@ -26,10 +34,14 @@ const SUNK_SHARE: f64 = 0.25;
 /// What a pool is like.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PoolSettings {
-    /// Frames that hold pages.
+    /// Frames, for pages and free.
     pub frames: usize,
-    /// Frames that the page cleaner keeps free (`innodb_lru_scan_depth` for each instance).
-    pub frames_free: usize,
+    /// Pages are evicted when no more than so many frames are free.
+    pub free_least: usize,
+    /// They are evicted until more than so many are free: the page cleaner's, at once.
+    pub free_most: usize,
+    /// Pages that are being read at the same time: so many enter before the first of them is used.
+    pub reads_in_flight: usize,
     /// `innodb_old_blocks_pct` / 100.
     pub old_share: f64,
     /// `innodb_old_blocks_time`, milliseconds.
@@ -42,11 +54,13 @@ pub struct PoolSettings {
 }
 
 impl PoolSettings {
-    /// InnoDB's defaults, for so many pages that are held.
+    /// InnoDB's defaults, with none of so many frames free and one connection.
     pub fn new(frames: usize) -> Self {
         Self {
             frames,
-            frames_free: 0,
+            free_least: 0,
+            free_most: 0,
+            reads_in_flight: 0,
             old_share: OLD_SHARE,
             old_blocks_time_ms: 1000,
             tolerance: TOLERANCE,
@@ -60,7 +74,9 @@ impl PoolSettings {
         let scaled = |pages: usize| (pages as f64 * share).round() as usize;
         Self {
             frames: scaled(self.frames).max(1),
-            frames_free: scaled(self.frames_free),
+            free_least: scaled(self.free_least),
+            free_most: scaled(self.free_most),
+            reads_in_flight: scaled(self.reads_in_flight),
             tolerance: scaled(self.tolerance),
             old_min: scaled(self.old_min),
             ..*self
@@ -89,7 +105,7 @@ pub struct PoolCounts {
     pub misses: u64,
     /// Pages moved out of the old sublist.
     pub made_young: u64,
-    /// Uses of old pages that came too early for that.
+    /// Uses of old pages that came too early for that, among them those for which they were read.
     pub not_made_young: u64,
     /// Changed pages that were evicted.
     pub dirty_evictions: u64,
@@ -102,6 +118,8 @@ pub struct Pool {
     list: List,
     /// Pages evicted so far: InnoDB's `freed_page_clock`.
     evicted: u32,
+    /// Pages that are being read, the first to come first.
+    reading: VecDeque<u32>,
     counts: PoolCounts,
 }
 
@@ -112,6 +130,7 @@ impl Pool {
             settings,
             list: List::new(pages),
             evicted: 0,
+            reading: VecDeque::with_capacity(settings.reads_in_flight + 1),
             counts: PoolCounts::default(),
         }
     }
@@ -136,15 +155,42 @@ impl Pool {
             return Access::Hit;
         }
         self.counts.misses += 1;
-        let room = self
-            .settings
-            .frames
-            .saturating_sub(self.settings.frames_free)
-            .max(1);
-        let wrote = self.list.len() >= room && self.evict();
-        self.enter(page, now_ms);
+        let writes_first = self.make_room();
+        self.list.page_mut(page).first_used_ms = now_ms;
+        self.enter(page);
         self.list.page_mut(page).set_dirty(writes);
-        Access::Miss { writes: wrote }
+        self.reading.push_back(page);
+        if self.reading.len() > self.settings.reads_in_flight {
+            self.read_comes(now_ms);
+        }
+        Access::Miss {
+            writes: writes_first,
+        }
+    }
+
+    /// Frees frames if too few are free; whether a changed page had to be written for it.
+    fn make_room(&mut self) -> bool {
+        let with = |free: usize| self.settings.frames.saturating_sub(free).max(1);
+        let (full, room) = (
+            with(self.settings.free_least),
+            with(self.settings.free_most),
+        );
+        let mut wrote = false;
+        if self.list.len() >= full {
+            while self.list.len() >= room {
+                wrote |= self.evict();
+            }
+        }
+        wrote
+    }
+
+    /// The first of the pages that are being read is there, and used.
+    fn read_comes(&mut self, now_ms: u32) {
+        if let Some(page) = self.reading.pop_front()
+            && self.list.page(page).is_resident()
+        {
+            self.use_page(page, now_ms);
+        }
     }
 
     fn evict(&mut self) -> bool {
@@ -158,18 +204,14 @@ impl Pool {
         dirty
     }
 
-    fn enter(&mut self, page: u32, now_ms: u32) {
-        let clock = self.evicted;
-        let links = self.list.page_mut(page);
-        links.first_used_ms = now_ms;
-        links.clock = clock;
-        if !self.list.has_border() {
-            self.list.push_head(page);
-        } else if self.settings.old_blocks_time_ms == 0 && self.evicted > 0 {
-            // The use for which it was read is its first, and promotes it.
-            self.list.push_head(page);
-        } else {
+    fn enter(&mut self, page: u32) {
+        if self.list.has_border() {
+            // Only a move to the head is noted (`buf_page_t::freed_page_clock`).
+            self.list.page_mut(page).clock = 0;
             self.list.insert_behind_border(page);
+        } else {
+            self.list.page_mut(page).clock = self.evicted;
+            self.list.push_head(page);
         }
         self.adjust();
     }
@@ -196,7 +238,7 @@ impl Pool {
     }
 
     fn has_sunk(&self, links: &Links) -> bool {
-        let young = self.list.len() as f64 * (1.0 - self.settings.old_share);
+        let young = self.settings.frames as f64 * (1.0 - self.settings.old_share);
         f64::from(self.evicted.wrapping_sub(links.clock)) >= SUNK_SHARE * young
     }
 

@@ -2,10 +2,10 @@
 //!
 //! `innodb_old_blocks_time` is a time, residency is counted in transactions; so the state depends on
 //! the throughput. A pool that fills at a rate at which its old sublist turns over sooner than that
-//! time never promotes a page. A slower one is taken to promote at the second use: what the time
+//! time promotes hardly a page; what it holds then, the server's way of evicting decides ([`PoolUse`]). A slower one is taken to promote at the second use: what the time
 //! does in between (it favours pages that are used often, and takes long to) is left out.
 
-use crate::{Popularity, Residency, frozen, lru, midpoint};
+use crate::{PoolUse, Popularity, Residency, lru, midpoint};
 
 /// A pool whose old sublist turns over within so many times `innodb_old_blocks_time` is near to
 /// freezing.
@@ -23,7 +23,7 @@ pub enum ListState {
     Promoting,
     /// As before, and three times the throughput would freeze it.
     NearFreezing,
-    /// Nothing is promoted.
+    /// Hardly a page is promoted.
     Frozen,
 }
 
@@ -39,7 +39,12 @@ pub struct PoolModel<'a> {
 
 impl<'a> PoolModel<'a> {
     /// A pool with frames for `pages` of the pages in question.
-    pub fn new(popularity: &'a Popularity, pages: f64, old_blocks_time_s: f64) -> Self {
+    pub fn new(
+        popularity: &'a Popularity,
+        pages: f64,
+        pool_use: PoolUse,
+        old_blocks_time_s: f64,
+    ) -> Self {
         let pages = pages.max(1.0);
         Self {
             popularity,
@@ -50,7 +55,7 @@ impl<'a> PoolModel<'a> {
             } else {
                 lru(popularity, pages)
             },
-            frozen: frozen(popularity, pages),
+            frozen: pool_use.turning_over(popularity, pages),
         }
     }
 
@@ -64,7 +69,7 @@ impl<'a> PoolModel<'a> {
         self.promoting
     }
 
-    /// What it holds when nothing is promoted.
+    /// What it holds when hardly a page is promoted.
     pub fn frozen(&self) -> Residency {
         self.frozen
     }
@@ -91,6 +96,10 @@ impl<'a> PoolModel<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use weir_model::{Flavor, PoolStart};
+
     use super::*;
     use crate::PageGroup;
 
@@ -103,14 +112,16 @@ mod tests {
                 write_rate: 0.0,
             }
         }));
-        let pool = PoolModel::new(&pages, 300.0, 1.0);
+        let pool_use =
+            PoolUse::of(Flavor::Mysql, &BTreeMap::new(), PoolStart::Cold, false).unwrap();
+        let pool = PoolModel::new(&pages, 300.0, pool_use, 1.0);
         let state = |per_s| pool.state_at(per_s);
         assert_eq!(state(10.0), ListState::Promoting);
         assert_eq!(state(1e5), ListState::Frozen);
         assert!(pool.frozen().misses > 1.1 * pool.promoting().misses);
-        let at_once = PoolModel::new(&pages, 300.0, 0.0);
+        let at_once = PoolModel::new(&pages, 300.0, pool_use, 0.0);
         assert_eq!(at_once.state_at(1e5), ListState::LeastRecentUse);
-        let all = PoolModel::new(&pages, 1000.0, 1.0);
+        let all = PoolModel::new(&pages, 1000.0, pool_use, 1.0);
         assert_eq!(all.state_at(1e5), ListState::AllFit);
     }
 }

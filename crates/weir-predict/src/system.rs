@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use crate::network::{Flow, Network, Resource, Station};
 use crate::pool_model::{ListState, PoolModel};
 use crate::writes::{WriteSettings, Writes};
-use crate::{DriveAbility, Popularity, PredictError, Residency};
+use crate::{DriveAbility, PoolUse, Popularity, PredictError, Residency};
 
 /// Beyond this multiple of the measured connections nothing is said.
 pub const CONNECTIONS_BEYOND: f64 = 1.5;
@@ -38,6 +38,8 @@ pub struct System {
     pub popularity: Popularity,
     /// How it writes.
     pub writes: WriteSettings,
+    /// How it uses its pool.
+    pub pool_use: PoolUse,
     /// `innodb_old_blocks_time`, seconds.
     pub old_blocks_time_s: f64,
     /// What it takes of the host.
@@ -68,7 +70,12 @@ pub struct Prediction {
 impl System {
     /// A pool with frames for `pages` of the data's pages.
     pub fn pool(&self, pages: f64) -> PoolModel<'_> {
-        PoolModel::new(&self.popularity, pages, self.old_blocks_time_s)
+        PoolModel::new(
+            &self.popularity,
+            pages,
+            self.pool_use,
+            self.old_blocks_time_s,
+        )
     }
 
     /// The prediction for one pool, drive and number of connections; see [`Self::predict_each`].

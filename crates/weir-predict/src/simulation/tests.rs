@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use weir_drive::{Model, profiles};
-use weir_model::{DriveProfile, Scale};
+use weir_model::{DriveProfile, Flavor, PoolStart, Scale};
 
 use super::*;
 use crate::network::Resource;
 use crate::{
-    Demands, DriveAbility, Flushing, PageGroup, Popularity, System, WriteSettings, Writes,
+    Demands, DriveAbility, Flushing, PageGroup, PoolUse, Popularity, System, WriteSettings, Writes,
 };
 
 const DRIVES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives");
@@ -85,6 +85,12 @@ impl Configuration {
                 doublewrite: scenario.doublewrite,
                 durable_commits: scenario.durable_commits,
                 flushing: Flushing::MYSQL,
+            },
+            pool_use: PoolUse {
+                flavor: Flavor::Mysql,
+                lru_scan_depth: 1024.0,
+                start: PoolStart::Cold,
+                changes_pages: true,
             },
             old_blocks_time_s: 1.0,
             demands: Demands {

@@ -113,11 +113,13 @@ impl Subject {
             None => default_pools(plan, data_bytes)?,
         };
         let variables = plan.variables_of(cell);
+        let start = plan.deployment_of(cell).pool;
+        let changes_pages = popularity.changes() > 0.0;
         Ok(Self {
             popularity,
             data_bytes,
             pools,
-            pool_use: PoolUse::of(flavor, &variables)
+            pool_use: PoolUse::of(flavor, &variables, start, changes_pages)
                 .with_context(|| format!("predict: {LRU_SCAN_DEPTH} of the study is no number"))?,
             pool_today: variables
                 .get(POOL)
@@ -127,13 +129,12 @@ impl Subject {
 
     /// Frames for the pages in question: the upper levels of the indexes take theirs first.
     fn frames(&self, pool: Bytes) -> f64 {
-        self.popularity.frames(pool, self.pool_use)
+        self.pool_use.frames(pool, &self.popularity)
     }
 
     /// Pages of a pool that has frames for so many of the data's.
     fn pages_of_pool(&self, frames: f64) -> f64 {
-        self.pool_use
-            .pages_of(frames + self.popularity.upper_pages())
+        self.pool_use.pages(frames, &self.popularity)
     }
 }
 

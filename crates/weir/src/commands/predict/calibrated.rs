@@ -96,11 +96,12 @@ impl Calibrated {
             let known = cell.drive_name().and_then(|name| abilities.get(&name));
             known.unwrap_or_else(|| &abilities[&asked[0].name])
         };
-        let calibration = Calibration::of(result, &subject.popularity, &of_cell)?;
+        let calibration = Calibration::of(result, &subject.popularity, subject.pool_use, &of_cell)?;
         let first = plan.cells.first().map_or(1, |cell| cell.threads);
         let system = System {
             popularity: subject.popularity.clone(),
             writes: weir_predict::write_settings(result, calibration.redo_bytes),
+            pool_use: subject.pool_use,
             old_blocks_time_s: weir_predict::old_blocks_time_s(plan),
             demands: calibration.demands,
         };

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use weir_model::{Bytes, Plan};
-use weir_predict::{frozen, midpoint};
+use weir_predict::{PoolModel, old_blocks_time_s};
 use weir_report::table;
 
 use super::Subject;
@@ -16,10 +16,11 @@ pub(super) fn execute(
     arguments: &PredictArguments,
 ) -> anyhow::Result<()> {
     let subject = Subject::of(plan, arguments)?;
+    let old_blocks_time_s = old_blocks_time_s(plan);
     let rows: Vec<_> = subject
         .pools
         .iter()
-        .map(|pool| Misses::of(&subject, *pool))
+        .map(|pool| Misses::of(&subject, old_blocks_time_s, *pool))
         .collect();
     if arguments.json {
         return output::line(serde_json::to_string_pretty(&rows)?);
@@ -54,14 +55,20 @@ struct Misses {
 }
 
 impl Misses {
-    fn of(subject: &Subject, pool: Bytes) -> Self {
+    fn of(subject: &Subject, old_blocks_time_s: f64, pool: Bytes) -> Self {
         let frames = subject.frames(pool).max(1.0);
-        let promoting = midpoint(&subject.popularity, frames, 0.0);
+        let model = PoolModel::new(
+            &subject.popularity,
+            frames,
+            subject.pool_use,
+            old_blocks_time_s,
+        );
+        let promoting = model.promoting();
         Self {
             pool_bytes: pool.0,
             share_of_data: pool.0 as f64 / subject.data_bytes,
             miss_ratio: promoting.miss_ratio,
-            miss_ratio_frozen: frozen(&subject.popularity, frames).miss_ratio,
+            miss_ratio_frozen: model.frozen().miss_ratio,
             reads_per_transaction: promoting.misses,
         }
     }
