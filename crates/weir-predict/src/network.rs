@@ -141,12 +141,29 @@ impl Subset {
         let going_on = (self.per_s * network.commit_s).min(1.0);
         let rest = rest_of_write(before_commit_s, network.commit_s);
         let commit_s = network.commit_s * (1.0 + going_on * rest);
-        self.response_s = (before_commit_s + commit_s).max(LEAST_S);
+        let response_s = before_commit_s + commit_s;
+        self.response_s = self.at_the_bound(clients, response_s).max(LEAST_S);
         self.per_s = clients / self.response_s;
         for (number, queue) in &mut self.queues {
             let without = smaller[self.of & !(1 << *number)].per_s;
             queue.settle(self.per_s, without);
         }
+    }
+
+    /// Half a service is what is left of one that began at any time. Who comes back to a saturated station comes
+    /// when one begins: no throughput is beyond the servers', and what is missing to that is waited there.
+    fn at_the_bound(&mut self, clients: f64, response_s: f64) -> f64 {
+        let slowest = self
+            .queues
+            .iter_mut()
+            .map(|(_, queue)| queue)
+            .max_by(|a, b| a.least_s().total_cmp(&b.least_s()));
+        let Some(slowest) = slowest else {
+            return response_s;
+        };
+        let longer_s = (clients * slowest.least_s() - response_s).max(0.0);
+        slowest.residence_s += longer_s;
+        response_s + longer_s
     }
 
     fn flow(&self) -> Flow {
@@ -209,6 +226,11 @@ impl Queue {
         }
     }
 
+    /// The least time between two transactions.
+    fn least_s(&self) -> f64 {
+        self.demand_s / self.servers
+    }
+
     /// How long one more client stays.
     fn arrive(&mut self) -> f64 {
         let idle: f64 = (0..)
@@ -217,7 +239,7 @@ impl Queue {
             .sum();
         let all_busy = (1.0 - self.fewer.iter().sum::<f64>()).max(0.0);
         let residual = (1.0 - self.variability) / 2.0 * all_busy;
-        self.residence_s = self.demand_s / self.servers * (1.0 + self.length + idle - residual);
+        self.residence_s = self.least_s() * (1.0 + self.length + idle - residual);
         self.residence_s
     }
 
@@ -287,6 +309,11 @@ mod tests {
         for (clients, flow) in (1..).zip(network.flows(100)) {
             let bound = (f64::from(clients) / 0.0075).min(1000.0);
             assert!(flow.transactions_per_s <= bound * (1.0 + 1e-9), "{clients}");
+        }
+        let mut constant = network.clone();
+        constant.stations[0].variability = 0.0;
+        for flow in constant.flows(100) {
+            assert!(flow.transactions_per_s <= 1000.0 * (1.0 + 1e-9), "{flow:?}");
         }
         let flow = network.flow(100);
         assert!(flow.transactions_per_s > 999.0 && flow.utilization[0] > 0.999);
