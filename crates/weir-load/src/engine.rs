@@ -156,6 +156,7 @@ fn drive(
     outcome.reactors = reports.iter().map(|report| report.kind).collect();
     outcome.batch_scheduling = reports.iter().all(|report| report.batch_scheduling);
     outcome.unfinished = reports.iter().map(|report| report.unfinished as u64).sum();
+    outcome.measured_from = Some(origin + Duration::from_nanos(timeline.measure_ns));
     outcome.stopped_early = stop.load(Ordering::Relaxed);
     outcome.fairness = fairness(
         reports

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Instant;
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
@@ -95,6 +96,9 @@ pub struct LoadOutcome {
     pub counts_whole_run: Counts,
     /// The errors among them by code, the most frequent first.
     pub errors: Vec<ErrorCount>,
+    /// When the measurement began, whenever its intervals were told.
+    #[serde(skip)]
+    pub measured_from: Option<Instant>,
     /// Length of the measurement, seconds.
     pub measured_s: f64,
     /// Latency of transactions.
@@ -404,6 +408,7 @@ impl<'a> Merger<'a> {
             unfinished: 0,
             idle_connections: 0,
             stopped_early: false,
+            measured_from: None,
             fairness: whole.fairness,
             outages,
             open_loop,

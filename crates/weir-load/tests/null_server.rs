@@ -451,6 +451,25 @@ fn a_stop_ends_the_run_and_keeps_what_was_measured() {
     assert!(outcome.measured_s >= 0.3 && outcome.measured_s < 60.0);
 }
 
+/// Who is told of intervals may be held up; what is sampled beside the load needs the true time.
+#[test]
+fn the_measurements_begin_does_not_depend_on_who_is_told() {
+    let bench = Bench::new(NullServerBehavior::default());
+    let plan = LoadPlan {
+        warmup: Duration::from_millis(300),
+        ..bench.plan(WorkloadName::OltpPointSelect, 300)
+    };
+    let began = Instant::now();
+    let outcome = run(&plan, &AtomicBool::new(false), &mut |_| {
+        std::thread::sleep(Duration::from_millis(400));
+    })
+    .unwrap();
+    let passed = outcome.measured_from.unwrap() - began;
+    let late = passed.saturating_sub(Duration::from_millis(300));
+    assert!(passed >= Duration::from_millis(300), "{passed:?}");
+    assert!(late < Duration::from_millis(300), "{late:?}");
+}
+
 #[test]
 fn connections_are_dealt_over_several_servers() {
     let benches = [0, 1, 2].map(|_| Bench::new(NullServerBehavior::default()));

@@ -46,16 +46,17 @@ impl<'a> PoolModel<'a> {
         old_blocks_time_s: f64,
     ) -> Self {
         let pages = pages.max(1.0);
+        let promoting = if old_blocks_time_s > 0.0 {
+            midpoint(popularity, pages, 0.0)
+        } else {
+            lru(popularity, pages)
+        };
         Self {
             popularity,
             pages,
             old_blocks_time_s,
-            promoting: if old_blocks_time_s > 0.0 {
-                midpoint(popularity, pages, 0.0)
-            } else {
-                lru(popularity, pages)
-            },
-            frozen: pool_use.turning_over(popularity, pages),
+            promoting,
+            frozen: pool_use.turning_over(popularity, pages, promoting),
         }
     }
 

@@ -8,7 +8,7 @@ use std::num::ParseFloatError;
 
 use weir_model::{Bytes, Flavor, LRU_SCAN_DEPTH, PoolStart};
 
-use crate::residency::{OLD_SHARE, Residency, frozen, lru, midpoint};
+use crate::residency::{OLD_SHARE, Residency, frozen, lru};
 use crate::{PAGE_BYTES, Popularity};
 
 /// The most of a small `MySQL` pool that is taken to be free.
@@ -84,19 +84,25 @@ impl PoolUse {
         (frames + popularity.upper_pages()) / self.frames_of_a_page()
     }
 
-    /// What `pages` pages of a pool hold when its old sublist turns over within `innodb_old_blocks_time`.
+    /// What `pages` pages of a pool hold when its old sublist turns over within `innodb_old_blocks_time`; `promoting`:
+    /// when it does not.
     ///
     /// Only a server that evicts one page for another freezes then. Evicting many at once and reading others in
     /// their place moves the border of the sublists, which makes a part of the latter young and so mixes
     /// the sublists: in batches, as fast as pages are read, into one list of least recent use; once a
     /// second, so slowly that mostly pages stay that are used again, as if these were promoted.
-    pub(crate) fn turning_over(self, popularity: &Popularity, pages: f64) -> Residency {
+    pub(crate) fn turning_over(
+        self,
+        popularity: &Popularity,
+        pages: f64,
+        promoting: Residency,
+    ) -> Residency {
         match self.refill() {
             Refill::OnDemand => {
                 let unused = self.unused(popularity, pages);
                 frozen(popularity, (pages - unused).max(pages / 2.0))
             }
-            Refill::EachSecond => midpoint(popularity, pages, 0.0),
+            Refill::EachSecond => promoting,
             Refill::InBatches => self.between_batches(popularity, pages),
         }
     }
@@ -166,6 +172,7 @@ impl PoolUse {
 mod tests {
     use super::*;
     use crate::PageGroup;
+    use crate::residency::midpoint;
 
     fn evenly(pages: f64) -> Popularity {
         Popularity::new([PageGroup {
@@ -177,6 +184,10 @@ mod tests {
 
     fn pool(flavor: Flavor, changes_pages: bool) -> PoolUse {
         PoolUse::of(flavor, &BTreeMap::new(), PoolStart::Cold, changes_pages).unwrap()
+    }
+
+    fn turning_over(pool: PoolUse, popularity: &Popularity, frames: f64) -> Residency {
+        pool.turning_over(popularity, frames, midpoint(popularity, frames, 0.0))
     }
 
     /// Pools of 172 MiB of data, as live servers counted them: `MariaDB` 10.11.19 had 11,154 frames in 176 MiB, of which
@@ -206,7 +217,7 @@ mod tests {
             let pool = pool(flavor, false);
             let frames = pool.frames(Bytes(mebibytes << 20), &pages);
             // A query asks for 1 + 2 / 73 leaves.
-            pool.turning_over(&pages, frames).miss_ratio * (1.0 + 2.0 / 73.0)
+            turning_over(pool, &pages, frames).miss_ratio * (1.0 + 2.0 / 73.0)
         };
         for (flavor, mebibytes, counted) in [
             (Flavor::Mysql, 32, 0.8491),
@@ -237,7 +248,7 @@ mod tests {
         let writes = pool(Flavor::Mysql, true);
         let frames = |pool: PoolUse| pool.frames(Bytes(96 << 20), &pages);
         assert!((frames(reads) - frames(writes) - 512.0).abs() < 1e-9);
-        let misses = |pool: PoolUse| pool.turning_over(&pages, 6_000.0).misses;
+        let misses = |pool: PoolUse| turning_over(pool, &pages, 6_000.0).misses;
         assert!(misses(writes) < misses(reads));
     }
 }

@@ -15,7 +15,7 @@ use super::live::LiveLimiter;
 use super::serving::Serving;
 use super::usage::Offered;
 use super::warmup;
-use super::watch::{Measured, Watch};
+use super::watch::{Measured, Watch, relative_to_measurement};
 use crate::setting::is_setting;
 use crate::{Event, StudyError, workload};
 
@@ -154,7 +154,8 @@ impl Stage {
         if outcome.stopped_early {
             return Ok(None);
         }
-        let (series, gaps) = watch.relative_to_measurement(sampled, sampling_began);
+        let measured_from = outcome.measured_from.unwrap_or(sampling_began);
+        let (series, gaps) = relative_to_measurement(sampled, sampling_began, measured_from);
         Ok(Some(Measured {
             offered: Offered::of(&outcome, settings, connections),
             device,

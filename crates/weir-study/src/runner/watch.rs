@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use weir_drive::DriveProcess;
 use weir_load::LoadOutcome;
@@ -19,17 +19,13 @@ pub(super) struct Watch {
     pub(super) intervals: Vec<IntervalRecord>,
     /// The drive's counters when the measurement began.
     pub(super) drive_before: Option<DriveStatistics>,
-    /// When the measurement began.
-    measurement_began: Option<Instant>,
 }
 
 impl Watch {
     pub(super) fn observe(&mut self, interval: &IntervalRecord, drive: Option<&DriveProcess>) {
         self.intervals.push(*interval);
         // The last interval of the warm-up ends at 0; without a warm-up the first one must do.
-        if self.measurement_began.is_none() && interval.time_s >= 0.0 {
-            let late = Duration::from_secs_f64(interval.time_s.max(0.0));
-            self.measurement_began = Instant::now().checked_sub(late);
+        if self.drive_before.is_none() && interval.time_s >= 0.0 {
             self.drive_before = drive.and_then(|drive| drive.statistics().ok());
         }
     }
@@ -47,26 +43,24 @@ impl Watch {
             interval.time_s -= end_s + gap_s;
         }
     }
+}
 
-    /// Moves the times of samples and gaps from the start of the sampling to the start of the
-    /// measurement.
-    pub(super) fn relative_to_measurement(
-        &self,
-        (mut series, mut gaps): (Vec<Series>, Vec<Gap>),
-        sampling_began: Instant,
-    ) -> (Vec<Series>, Vec<Gap>) {
-        let began = self.measurement_began.unwrap_or(sampling_began);
-        let shift_s = began
-            .saturating_duration_since(sampling_began)
-            .as_secs_f64();
-        let times = series.iter_mut().flat_map(|series| &mut series.times_s);
-        times.for_each(|time_s| *time_s -= shift_s);
-        for gap in &mut gaps {
-            gap.from_s -= shift_s;
-            gap.to_s -= shift_s;
-        }
-        (series, gaps)
+/// Moves the times of samples and gaps from the start of the sampling to the start of the measurement.
+pub(super) fn relative_to_measurement(
+    (mut series, mut gaps): (Vec<Series>, Vec<Gap>),
+    sampling_began: Instant,
+    measured_from: Instant,
+) -> (Vec<Series>, Vec<Gap>) {
+    let shift_s = measured_from
+        .saturating_duration_since(sampling_began)
+        .as_secs_f64();
+    let times = series.iter_mut().flat_map(|series| &mut series.times_s);
+    times.for_each(|time_s| *time_s -= shift_s);
+    for gap in &mut gaps {
+        gap.from_s -= shift_s;
+        gap.to_s -= shift_s;
     }
+    (series, gaps)
 }
 
 /// A completed measurement.
