@@ -16,7 +16,7 @@ use crate::commands::given_server;
 use crate::output;
 
 const DUMP_PERCENT: &str = "innodb_buffer_pool_dump_pct";
-/// A pool with a larger share of free pages holds all that is used.
+/// A pool with a larger share of free pages, and more than the server keeps free, holds all that is used.
 const FREE_MAX: f64 = 0.2;
 
 /// What was observed, and what follows from it.
@@ -91,7 +91,12 @@ fn observe(
     arguments: &PredictArguments,
 ) -> anyhow::Result<Observation> {
     let pool = session.pool()?;
-    if pool.pages_data as f64 <= (1.0 - FREE_MAX) * pool.pages as f64 {
+    let depth: Option<u64> = session.value(
+        "ask how many pages it keeps free",
+        "SELECT CAST(@@innodb_lru_scan_depth AS UNSIGNED)",
+    )?;
+    let free_most = (FREE_MAX * pool.pages as f64).max(depth.unwrap_or(0) as f64);
+    if pool.pages_data as f64 + free_most <= pool.pages as f64 {
         bail!(
             "predict observe: the buffer pool of `{name}` is not full ({} of {} pages): all that is used fits; nothing \
              follows for smaller ones",
