@@ -46,7 +46,8 @@ measure() {
     study "$server" "$workload" "$rows" "$levels" >"$name.toml"
     if [ ! -s "$name.log" ]; then
         rm -rf "$name"
-        "$weir" run "$name.toml" --out "$name" >"$name.log" || [ $? -eq 3 ]
+        "$weir" run "$name.toml" --out "$name" >"$name.unfinished" || [ $? -eq 3 ]
+        mv "$name.unfinished" "$name.log"
     fi
 }
 

@@ -10,7 +10,7 @@ use clap::Parser;
 use serde_json::{Map, Value, json};
 use weir_drive::profiles;
 use weir_load::{Distribution, KeyStream, Mix};
-use weir_model::{Flavor, PoolStart, WorkloadName};
+use weir_model::{Flavor, WorkloadName};
 use weir_predict::{
     Demands, DriveAbility, Flushing, Pool, PoolSettings, PoolUse, StackDistances, System, TableSet,
     WriteSettings, popularity_of, sampled_curve,
@@ -110,12 +110,7 @@ fn surface() -> anyhow::Result<f64> {
             durable_commits: true,
             flushing: Flushing::MYSQL,
         },
-        pool_use: PoolUse {
-            flavor: Flavor::Mysql,
-            lru_scan_depth: 1024.0,
-            start: PoolStart::Cold,
-            changes_pages: true,
-        },
+        pool_use: PoolUse::MYSQL,
         old_blocks_time_s: 1.0,
         demands: Demands {
             cores: 32,

@@ -88,7 +88,6 @@ pub(crate) mod tests {
     use std::path::Path;
 
     use weir_drive::profiles;
-    use weir_model::{Flavor, PoolStart};
 
     use super::*;
     use crate::{Demands, Flushing, PageGroup, PoolUse, Popularity, WriteSettings};
@@ -115,12 +114,7 @@ pub(crate) mod tests {
                 durable_commits: true,
                 flushing: Flushing::MYSQL,
             },
-            pool_use: PoolUse {
-                flavor: Flavor::Mysql,
-                lru_scan_depth: 1024.0,
-                start: PoolStart::Cold,
-                changes_pages: true,
-            },
+            pool_use: PoolUse::MYSQL,
             old_blocks_time_s: 0.0,
             demands: Demands {
                 cores: 2,

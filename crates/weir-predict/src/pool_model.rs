@@ -97,10 +97,6 @@ impl<'a> PoolModel<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use weir_model::{Flavor, PoolStart};
-
     use super::*;
     use crate::PageGroup;
 
@@ -113,8 +109,10 @@ mod tests {
                 write_rate: 0.0,
             }
         }));
-        let pool_use =
-            PoolUse::of(Flavor::Mysql, &BTreeMap::new(), PoolStart::Cold, false).unwrap();
+        let pool_use = PoolUse {
+            changes_pages: false,
+            ..PoolUse::MYSQL
+        };
         let pool = PoolModel::new(&pages, 300.0, pool_use, 1.0);
         let state = |per_s| pool.state_at(per_s);
         assert_eq!(state(10.0), ListState::Promoting);

@@ -50,6 +50,14 @@ enum Refill {
 }
 
 impl PoolUse {
+    /// A cold `MySQL` as it comes, whose transactions change pages.
+    pub const MYSQL: Self = Self {
+        flavor: Flavor::Mysql,
+        lru_scan_depth: Flavor::Mysql.lru_scan_depth() as f64,
+        start: PoolStart::Cold,
+        changes_pages: true,
+    };
+
     /// Of a server that begins so, with these variables or that kind's default, and a workload that does or does not
     /// change pages; an error if a variable is no number.
     pub fn of(

@@ -214,6 +214,12 @@ impl Use {
         self.references += references;
         self.changes += references;
     }
+
+    /// Rows that are looked for by their keys and changed.
+    fn change_rows(&mut self, rows: f64, tables: &TableSet) {
+        self.change(rows);
+        self.read(rows * (tables.lookup() - 1.0));
+    }
 }
 
 /// How often a transaction asks for pages of each index.
@@ -242,10 +248,10 @@ impl Uses {
             }
             W::OltpWriteOnly | W::OltpTextWriteOnly => {}
             W::OltpUpdateIndex => {
-                uses.change_rows(1.0, tables);
+                uses.clustered_by_key.change_rows(1.0, tables);
                 uses.integer_by_row.change(1.0);
             }
-            W::OltpUpdateNonIndex => uses.change_rows(1.0, tables),
+            W::OltpUpdateNonIndex => uses.clustered_by_key.change_rows(1.0, tables),
             W::OltpInsert
             | W::OltpDelete
             | W::SelectRandomPoints
@@ -282,20 +288,15 @@ impl Uses {
         }
     }
 
-    /// Rows that are looked for by their keys and changed.
-    fn change_rows(&mut self, rows: f64, tables: &TableSet) {
-        self.clustered_by_key.change(rows);
-        self.clustered_by_key.read(rows * (tables.lookup() - 1.0));
-    }
-
     fn writes(&mut self, mix: &Mix, tables: &TableSet) {
         let by_index = f64::from(mix.index_updates);
         let pairs = f64::from(mix.delete_inserts);
-        self.change_rows(by_index + f64::from(mix.non_index_updates), tables);
+        self.clustered_by_key
+            .change_rows(by_index + f64::from(mix.non_index_updates), tables);
         self.integer_by_row.change(by_index);
         self.purge(by_index + pairs);
         // The insert finds the leaf that the delete has just used.
-        self.change_rows(pairs, tables);
+        self.clustered_by_key.change_rows(pairs, tables);
         self.integer_by_row.change(pairs);
         self.integer_anywhere.change(pairs);
     }
@@ -321,16 +322,16 @@ impl Uses {
         let pairs = f64::from(mix.delete_inserts);
         let by_text = f64::from(mix.text_updates);
         let matches = tables.rows as f64 / tables.lines as f64;
-        self.change_rows(by_index + f64::from(mix.non_index_updates) + pairs, tables);
+        self.clustered_by_key
+            .change_rows(by_index + f64::from(mix.non_index_updates) + pairs, tables);
         self.integer_by_row.change(by_index + pairs);
         self.integer_anywhere.change(by_index + pairs);
         self.purge(by_index + pairs);
         self.text_anywhere.change(2.0 * (by_index + pairs));
         self.text_anywhere
             .read(by_text * (1.0 + matches / tables.leaf.text_entries));
-        self.clustered_anywhere.change(by_text * matches);
         self.clustered_anywhere
-            .read(by_text * matches * (tables.lookup() - 1.0));
+            .change_rows(by_text * matches, tables);
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use weir_drive::{Model, profiles};
-use weir_model::{DriveProfile, Flavor, PoolStart, Scale};
+use weir_model::{DriveProfile, Scale};
 
 use super::*;
 use crate::network::Resource;
@@ -86,12 +86,7 @@ impl Configuration {
                 durable_commits: scenario.durable_commits,
                 flushing: Flushing::MYSQL,
             },
-            pool_use: PoolUse {
-                flavor: Flavor::Mysql,
-                lru_scan_depth: 1024.0,
-                start: PoolStart::Cold,
-                changes_pages: true,
-            },
+            pool_use: PoolUse::MYSQL,
             old_blocks_time_s: 1.0,
             demands: Demands {
                 cores: scenario.cores,

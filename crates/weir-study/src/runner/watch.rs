@@ -23,11 +23,12 @@ pub(super) struct Watch {
 
 impl Watch {
     pub(super) fn observe(&mut self, interval: &IntervalRecord, drive: Option<&DriveProcess>) {
-        self.intervals.push(*interval);
         // The last interval of the warm-up ends at 0; without a warm-up the first one must do.
-        if self.drive_before.is_none() && interval.time_s >= 0.0 {
+        let is_warm_up = |last: &IntervalRecord| last.time_s < 0.0;
+        if interval.time_s >= 0.0 && self.intervals.last().is_none_or(is_warm_up) {
             self.drive_before = drive.and_then(|drive| drive.statistics().ok());
         }
+        self.intervals.push(*interval);
     }
 
     /// Notes an interval of a load before the one that is measured; [`Watch::end_earlier`] moves
