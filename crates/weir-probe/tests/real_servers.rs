@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use mysql::prelude::Queryable;
@@ -159,13 +161,32 @@ fn signal(pid: u32, signal: Signal) {
     kill_process(pid, signal).unwrap();
 }
 
+/// Stops the server. Its threads stop one after the other, each when it next sees the signal: until
+/// the last has, one that is on a core still answers.
+fn stop(pid: u32) {
+    signal(pid, Signal::STOP);
+    let began = Instant::now();
+    while !fs::read_dir(format!("/proc/{pid}/task"))
+        .unwrap()
+        .all(|thread| is_stopped(&thread.unwrap().path()))
+    {
+        assert!(began.elapsed() < Duration::from_mins(1), "it goes on");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn is_stopped(thread: &Path) -> bool {
+    let status = fs::read_to_string(thread.join("status")).unwrap();
+    status.contains("\nState:\tT")
+}
+
 #[test]
 fn a_server_that_stalls_costs_a_gap_and_a_bounded_time() {
     for flavor in FLAVORS {
         let (server, _directory) = testing::start(flavor);
         let mut probe = ServerProbe::new(server.endpoint());
         read(&mut probe);
-        signal(server.pid(), Signal::STOP);
+        stop(server.pid());
         let began = Instant::now();
         // In the middle of a connection, then while a new one is made.
         for _ in 0..2 {
