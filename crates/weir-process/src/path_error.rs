@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// A file or directory could not be used.
 #[derive(Debug, Error)]
-#[error("cannot {action} `{path}` ({source})")]
+#[error("cannot {action} `{path}` ({source}){}", remedy(source))]
 pub struct PathError {
     /// What was tried: `create`, `remove`.
     pub action: &'static str,
@@ -15,6 +15,14 @@ pub struct PathError {
     pub path: PathBuf,
     /// The system's reason.
     pub source: io::Error,
+}
+
+/// What to do about what the system says, where that is not plain.
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull => "; free some or choose another directory",
+        _ => "",
+    }
 }
 
 impl PathError {
@@ -26,5 +34,22 @@ impl PathError {
             path,
             source,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_with_what_to_do() {
+        let of = |kind: io::ErrorKind| PathError::on("create", Path::new("/a"))(kind.into());
+        let full = of(io::ErrorKind::StorageFull).to_string();
+        assert!(full.starts_with("cannot create `/a` (") && full.ends_with("directory"));
+        assert!(
+            !of(io::ErrorKind::NotFound)
+                .to_string()
+                .contains("free some")
+        );
     }
 }
