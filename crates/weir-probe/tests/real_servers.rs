@@ -175,9 +175,10 @@ fn stop(pid: u32) {
     }
 }
 
+/// A thread that ended since it was listed is not stopped: the next list is without it.
 fn is_stopped(thread: &Path) -> bool {
-    let status = fs::read_to_string(thread.join("status")).unwrap();
-    status.contains("\nState:\tT")
+    let status = fs::read_to_string(thread.join("status"));
+    status.is_ok_and(|status| status.contains("\nState:\tT"))
 }
 
 #[test]

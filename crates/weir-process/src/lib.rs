@@ -28,7 +28,7 @@ pub use identity::ProcessIdentity;
 pub use memory_group::MemoryGroup;
 pub use mounts::{is_mounted, unmount};
 pub use name::short_name;
-pub use path_error::PathError;
+pub use path_error::{MAKE_ROOM, PathError};
 pub use priority::run_promptly;
 pub use registry::{Entry, EntryKind, Registration, Registry};
 pub use rustix::process::Signal;

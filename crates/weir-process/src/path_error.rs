@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+/// What to do about a file system without room.
+pub const MAKE_ROOM: &str = "free some or choose another directory";
+
 /// A file or directory could not be used.
 #[derive(Debug, Error)]
 #[error("cannot {action} `{path}` ({source}){}", remedy(source))]
@@ -18,10 +21,10 @@ pub struct PathError {
 }
 
 /// What to do about what the system says, where that is not plain.
-fn remedy(error: &io::Error) -> &'static str {
+fn remedy(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::StorageFull => "; free some or choose another directory",
-        _ => "",
+        io::ErrorKind::StorageFull => format!("; {MAKE_ROOM}"),
+        _ => String::new(),
     }
 }
 
@@ -45,11 +48,7 @@ mod tests {
     fn a_full_disk_is_told_with_what_to_do() {
         let of = |kind: io::ErrorKind| PathError::on("create", Path::new("/a"))(kind.into());
         let full = of(io::ErrorKind::StorageFull).to_string();
-        assert!(full.starts_with("cannot create `/a` (") && full.ends_with("directory"));
-        assert!(
-            !of(io::ErrorKind::NotFound)
-                .to_string()
-                .contains("free some")
-        );
+        assert!(full.starts_with("cannot create `/a` (") && full.ends_with(MAKE_ROOM));
+        assert!(!of(io::ErrorKind::NotFound).to_string().contains(MAKE_ROOM));
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 use weir_control::words;
 use weir_model::{Address, Bytes, Flavor};
-use weir_process::{PathError, ProcessError};
+use weir_process::{MAKE_ROOM, PathError, ProcessError};
 
 /// What can go wrong with a server, its data or a snapshot.
 #[derive(Debug, Error)]
@@ -298,10 +298,7 @@ pub enum ServerError {
         why: String,
     },
     /// The file system is too small.
-    #[error(
-        "not enough space in `{path}`: {needed} needed, {available} free; free some or choose \
-         another directory"
-    )]
+    #[error("not enough space in `{path}`: {needed} needed, {available} free; {MAKE_ROOM}")]
     Space {
         /// Where.
         path: PathBuf,

@@ -299,11 +299,9 @@ fn a_disk_that_fills_up_is_an_error_and_the_recording_is_of_use() {
     let output = on_a_small_disk(&world, &out, "1500m", filling);
     assert_eq!(output.code, Some(1), "{}", output.stderr);
     // Before a state is made, or while it is being made.
-    let words = [
-        "free some or choose another directory",
-        "the recording is kept in",
-    ];
-    for words in words {
+    let work = world.path("work").display().to_string();
+    let make_room = "free some or choose another directory";
+    for words in [&work, make_room, "the recording is kept in"] {
         assert!(output.stderr.contains(words), "{}", output.stderr);
     }
     world.assert_nothing_left();
