@@ -6,12 +6,12 @@
 //! wait: round trips, locks, the load engine. It is taken from the run with the shortest transactions, in
 //! which what the model does not know of a busy drive has the least part.
 
-use weir_model::{Bytes, Cell, Metric, Plan, RunResult, Series, StudyResult, metrics};
+use weir_model::{Bytes, Cell, Flavor, Metric, Plan, RunResult, Series, StudyResult, metrics};
 
+use crate::cleaning::Cleaning;
 use crate::residency::find_root;
 use crate::{
-    Demands, DriveAbility, Flushing, Network, PoolUse, Popularity, PredictError, System,
-    WriteSettings,
+    Demands, DriveAbility, Flushing, PoolUse, Popularity, PredictError, System, WriteSettings,
 };
 
 /// Processor time of a page read where it was not measured: 10 to 25 us on published hosts.
@@ -130,7 +130,23 @@ pub fn write_settings(result: &StudyResult, redo_bytes: f64) -> WriteSettings {
                 .unwrap_or(default.dirty_low_water),
             dirty_max: share("innodb_max_dirty_pages_pct").unwrap_or(default.dirty_max),
             log_low_water: share("innodb_adaptive_flushing_lwm").unwrap_or(default.log_low_water),
+            batch_pages: number("innodb_doublewrite_pages").unwrap_or(default.batch_pages),
+            asked: share_asked(
+                &result.plan,
+                number("innodb_flushing_avg_loops").unwrap_or(30.0),
+            ),
         },
+    }
+}
+
+/// What counts of the page cleaner's rule in the plan's runs, with averages over so many seconds.
+fn share_asked(plan: &Plan, averages_s: f64) -> f64 {
+    let load = &plan.load;
+    let ended = load.warmup_max.unwrap_or(load.warmup).0 + load.measure.0;
+    if plan.server.flavor == Flavor::Mysql && ended.as_secs_f64() < averages_s {
+        Flushing::BEFORE_AVERAGES
+    } else {
+        1.0
     }
 }
 
@@ -218,26 +234,23 @@ fn emulation_s(runs: &[Measured]) -> f64 {
     }
 }
 
-/// The wait with which the network has the throughput that `run` had.
+/// The wait with which the model has the throughput that `run` had with what it read.
 fn wait_s(system: &System, drive: &DriveAbility, run: &Measured) -> f64 {
     let pool = system.pool(run.frames);
     let stay = pool.promoting().stay;
-    let changed = system
-        .writes
-        .changed_pages(&system.popularity, pool.pages(), stay);
-    let writes = changed.writes(run.per_s);
-    let network: Network = system.network(drive, run.misses, writes);
-    let with = |wait_s: f64| Network {
-        delay_s: network.delay_s + wait_s,
-        ..network.clone()
-    };
-    let response_s = run.response_s();
     let slower = |wait_s: f64| {
-        let flow = with(wait_s).flow(run.connections);
-        1.0 - flow.transactions_per_s / run.per_s
+        let mut system = system.clone();
+        system.demands.wait_s = wait_s;
+        let cleaning = Cleaning::new(&system, drive, run.misses, run.connections);
+        let per_s = |pages: f64| cleaning.per_s(pages, run.connections);
+        let changed = system
+            .writes
+            .changed_pages(&system.popularity, pool.pages(), stay);
+        1.0 - per_s(changed.writes(per_s).pages) / run.per_s
     };
     if slower(0.0) >= 0.0 {
         return 0.0;
     }
+    let response_s = run.response_s();
     find_root(response_s * 1e-6, response_s, slower)
 }

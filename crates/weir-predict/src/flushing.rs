@@ -19,6 +19,10 @@ pub struct Flushing {
     pub dirty_max: f64,
     /// `innodb_adaptive_flushing_lwm`, of the redo log.
     pub log_low_water: f64,
+    /// Pages that it writes at once and waits for: `innodb_doublewrite_pages`.
+    pub batch_pages: f64,
+    /// Share of its answer that it goes by.
+    pub asked: f64,
 }
 
 impl Flushing {
@@ -29,7 +33,13 @@ impl Flushing {
         dirty_low_water: 0.1,
         dirty_max: 0.9,
         log_low_water: 0.1,
+        batch_pages: 128.0,
+        asked: 1.0,
     };
+    /// [`Self::asked`] of a `MySQL` that has been changing pages for less than `innodb_flushing_avg_loops` seconds:
+    /// it takes the mean of its answer and of the averages of what it wrote and of what the log asks for, which
+    /// are 0 until then.
+    pub const BEFORE_AVERAGES: f64 = 1.0 / 3.0;
 
     /// Pages per second that it writes when such a share of the pool is changed and such a share of the redo
     /// log is in use.
@@ -47,7 +57,7 @@ impl Flushing {
         } else {
             0.0
         };
-        by_dirty.max(by_log).min(self.io_capacity_max)
+        (by_dirty.max(by_log) * self.asked).min(self.io_capacity_max)
     }
 }
 

@@ -2,14 +2,15 @@
 //!
 //! Pure functions of a workload, a drive's model and what a run has measured. From the data up:
 //! `popularity` (how often each page is asked for) -> `pool_use` (what a server does with frames), `residency` and
-//! `pool_model` (what a pool misses) and `flushing` and `writes` (what it writes) -> `drive` (what a drive can do) -> `network` (queues) ->
-//! `system` (all of them in agreement) -> `simulation` (percentiles, with the drive's own model) and
+//! `pool_model` (what a pool misses) and `flushing` and `writes` (what it writes) -> `drive` (what a drive can do) -> `network` (queues) and
+//! `cleaning` (what a page cleaner does to them) -> `system` (all of them in agreement) -> `simulation` (percentiles, with the drive's own model) and
 //! `answers`, `cliff` and `money` (what is asked of it). Beside them, page by page: `pool` (InnoDB's list, exactly),
 //! `stack` (the curve of a string of references) and `trace` (such a string from a recording).
 //! Pages are 16 KiB; rates and stays are counted in transactions.
 
 mod answers;
 mod calibration;
+mod cleaning;
 mod cliff;
 mod drive;
 mod error;

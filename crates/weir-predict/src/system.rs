@@ -2,16 +2,14 @@
 
 use std::cell::OnceCell;
 
-use crate::network::{Flow, Network, Resource, Station};
+use crate::cleaning::Cleaning;
+use crate::network::{Network, Resource, Station};
 use crate::pool_model::{ListState, PoolModel};
 use crate::writes::{WriteSettings, Writes};
 use crate::{DriveAbility, PoolUse, Popularity, PredictError, Residency};
 
 /// Beyond this multiple of the measured connections nothing is said.
 pub const CONNECTIONS_BEYOND: f64 = 1.5;
-/// Throughputs that differ by less agree.
-const AGREED: f64 = 1e-3;
-const ROUNDS_MAX: u32 = 20;
 
 /// What a transaction takes of the host, as a run has measured it.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -111,7 +109,7 @@ impl System {
         let frozen = OnceCell::new();
         let predict = |connections: u32| {
             let clients = connections.max(1);
-            let list = pool.state_at(promoting.flow(clients).transactions_per_s);
+            let list = pool.state_at(promoting.transactions_per_s(clients));
             let branch = match list {
                 ListState::Frozen => frozen.get_or_init(|| branch(pool.frozen())),
                 _ => &promoting,
@@ -181,62 +179,55 @@ impl System {
 }
 
 /// A pool whose list is in one state, on a drive, with any number of connections.
-struct Branch {
+struct Branch<'a> {
     residency: Residency,
+    cleaning: Cleaning<'a>,
     writes: Writes,
     network: Network,
-    /// With one connection, two, and so on.
-    flows: Vec<Flow>,
+    /// Of the network with one connection, two, and so on, transactions per second.
+    queueing: Vec<f64>,
 }
 
-impl Branch {
-    /// The throughput says how long changed pages gather changes, and what is written says the throughput:
-    /// both are taken where they agree for the most connections, and the writes from there for fewer.
+impl<'a> Branch<'a> {
+    /// What is written is taken where it agrees with the throughput of the most connections.
     fn new(
-        system: &System,
-        drive: &DriveAbility,
+        system: &'a System,
+        drive: &'a DriveAbility,
         (pages, residency): (f64, Residency),
         connections: u32,
     ) -> Self {
+        let most = connections.max(1);
+        let cleaning = Cleaning::new(system, drive, residency.misses, most);
         let changed = system
             .writes
             .changed_pages(&system.popularity, pages, residency.stay);
-        let network = |writes| system.network(drive, residency.misses, writes);
-        let flow = |writes| network(writes).flow(connections.max(1)).transactions_per_s;
-        // From a server that writes nothing down.
-        let mut per_s = flow(Writes::default());
-        let mut writes = changed.writes(per_s);
-        for _ in 0..ROUNDS_MAX {
-            let slower = flow(writes);
-            if (slower / per_s - 1.0).abs() < AGREED {
-                break;
-            }
-            per_s = slower;
-            writes = changed.writes(per_s);
-        }
-        let network = network(writes);
+        let writes = changed.writes(|pages| cleaning.per_s(pages, most));
+        let network = cleaning.network(writes);
+        let flows = network.flows(most);
         Self {
             residency,
             writes,
-            flows: network.flows(connections.max(1)).collect(),
+            queueing: flows.map(|flow| flow.transactions_per_s).collect(),
             network,
+            cleaning,
         }
     }
 
-    fn flow(&self, connections: u32) -> &Flow {
-        &self.flows[connections as usize - 1]
+    fn transactions_per_s(&self, connections: u32) -> f64 {
+        let in_turns = self.cleaning.in_turns(self.writes.pages, connections);
+        in_turns.min(self.queueing[connections as usize - 1])
     }
 
     fn prediction(&self, connections: u32, list: ListState) -> Prediction {
-        let flow = self.flow(connections);
+        let transactions_per_s = self.transactions_per_s(connections);
         Prediction {
             connections,
-            transactions_per_s: flow.transactions_per_s,
-            response_s: flow.response_s,
+            transactions_per_s,
+            response_s: f64::from(connections) / transactions_per_s,
             miss_ratio: self.residency.miss_ratio,
             reads: self.residency.misses,
             page_writes: self.writes.pages,
-            limit: self.network.limit(flow),
+            limit: self.network.limit(transactions_per_s),
             list,
         }
     }

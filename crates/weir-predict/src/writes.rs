@@ -80,34 +80,35 @@ impl WriteSettings {
                 .collect(),
         }
     }
+
+    /// What is written with so many pages.
+    pub(crate) fn of_pages(&self, pages: f64) -> Writes {
+        let again = if self.doublewrite { PAGE_BYTES } else { 0.0 };
+        Writes {
+            pages,
+            sequential_bytes: pages * again + self.redo_bytes,
+        }
+    }
 }
 
 impl ChangedPages<'_> {
-    /// What a transaction writes when there are so many per second.
-    pub fn writes(&self, transactions_per_s: f64) -> Writes {
-        let pages = self.pages_within(self.cycle(transactions_per_s));
-        let settings = self.settings;
-        let again = if settings.doublewrite {
-            PAGE_BYTES
-        } else {
-            0.0
-        };
-        Writes {
-            pages,
-            sequential_bytes: pages * again + settings.redo_bytes,
-        }
+    /// What a transaction writes when `transactions_per_s` are made with so many pages written for each.
+    pub fn writes(&self, transactions_per_s: impl Fn(f64) -> f64) -> Writes {
+        self.settings
+            .of_pages(self.pages_within(self.cycle(transactions_per_s)))
     }
 
     /// From a page's first change to its write, transactions: where the server wants to write as many
     /// pages as fall due.
-    fn cycle(&self, transactions_per_s: f64) -> f64 {
+    fn cycle(&self, transactions_per_s: impl Fn(f64) -> f64) -> f64 {
         let settings = self.settings;
         let redo = settings.redo_bytes / settings.redo_capacity_bytes;
         let longest = (LOG_SHARE / redo.max(1e-18)).max(CYCLE_MIN);
         find_root(CYCLE_MIN, longest, |cycle| {
             let dirty = (self.dirty_within(cycle) / self.frames).min(1.0);
             let wanted = settings.flushing.pages_per_s(dirty, cycle * redo);
-            let due = transactions_per_s * self.pages_within(cycle);
+            let pages = self.pages_within(cycle);
+            let due = transactions_per_s(pages) * pages;
             (wanted - due) / (wanted + due).max(f64::MIN_POSITIVE)
         })
     }
@@ -170,7 +171,9 @@ mod tests {
     }
 
     fn writes(settings: &WriteSettings, frames: f64, stay: f64, per_s: f64) -> Writes {
-        settings.changed_pages(&pages(), frames, stay).writes(per_s)
+        let pages = pages();
+        let changed = settings.changed_pages(&pages, frames, stay);
+        changed.writes(|_| per_s)
     }
 
     #[test]

@@ -104,7 +104,8 @@ impl Configuration {
         };
         let network = system.network(drive, scenario.reads, writes);
         let flow = network.flow(scenario.connections);
-        (flow.transactions_per_s, network.limit(&flow))
+        let per_s = flow.transactions_per_s;
+        (per_s, network.limit(per_s))
     }
 }
 

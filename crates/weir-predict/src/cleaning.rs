@@ -1,0 +1,87 @@
+//! Transactions beside a page cleaner that writes in batches.
+//!
+//! It writes copies of a batch of pages in sequence, then the pages to their places, then the next batch; when it has
+//! written what it wants to in this second, it rests. While it writes, the drive has hardly time for anything else: a
+//! write of the log waits for what is left of the copies or of the pages, its flush for the next of them. (Seen in
+//! the calls of `MySQL` 9.7 and in the order in which they end.) So transactions have two
+//! throughputs, and the cleaner writes for that share of the time in which as many pages are written as change.
+
+use crate::network::Network;
+use crate::system::System;
+use crate::writes::Writes;
+use crate::{DriveAbility, PAGE_BYTES};
+
+/// Transactions that read so many pages on a drive, whatever is written for them.
+pub(crate) struct Cleaning<'a> {
+    system: &'a System,
+    drive: &'a DriveAbility,
+    misses: f64,
+    /// Of the drive for a page, with its copy, seconds.
+    page_s: f64,
+    /// Of the drive for a transaction's reads, seconds.
+    reading_s: f64,
+    /// Transactions per second of one connection, two, and so on, while the cleaner rests.
+    resting: Vec<f64>,
+    /// While it writes.
+    held_up: Vec<f64>,
+}
+
+impl<'a> Cleaning<'a> {
+    /// With up to so many connections.
+    pub(crate) fn new(
+        system: &'a System,
+        drive: &'a DriveAbility,
+        misses: f64,
+        connections: u32,
+    ) -> Self {
+        let settings = &system.writes;
+        let copies = if settings.doublewrite {
+            PAGE_BYTES
+        } else {
+            0.0
+        };
+        let page_s = drive.busy_s(0.0, 1.0, copies);
+        let resting = system.network(drive, misses, settings.of_pages(0.0));
+        let held_up = resting.committing_beside(if settings.doublewrite {
+            settings.flushing.batch_pages * page_s / 2.0
+        } else {
+            settings.flushing.batch_pages * page_s
+        });
+        let per_s = |network: &Network| {
+            let flows = network.flows(connections);
+            flows.map(|flow| flow.transactions_per_s).collect()
+        };
+        Self {
+            system,
+            drive,
+            misses,
+            page_s,
+            reading_s: drive.busy_s(misses, 0.0, 0.0),
+            held_up: per_s(&held_up),
+            resting: per_s(&resting),
+        }
+    }
+
+    /// The queues, where the pages are a part of the transactions for which they are written.
+    pub(crate) fn network(&self, writes: Writes) -> Network {
+        self.system.network(self.drive, self.misses, writes)
+    }
+
+    /// Transactions per second of `connections` when `pages` are written for each.
+    pub(crate) fn per_s(&self, pages: f64, connections: u32) -> f64 {
+        let network = self.network(self.system.writes.of_pages(pages));
+        let queueing = network.flow(connections).transactions_per_s;
+        queueing.min(self.in_turns(pages, connections))
+    }
+
+    /// The throughput `X` with two, of which the cleaner's share `u` has the lower one: `X = u held_up + (1 - u)
+    /// resting`, with `u = X pages page_s / (1 - X reading_s)`: what it writes of what reads leave of the drive.
+    pub(crate) fn in_turns(&self, pages: f64, connections: u32) -> f64 {
+        let number = connections as usize - 1;
+        let resting = self.resting[number];
+        let lost = pages * self.page_s * (resting - self.held_up[number]).max(0.0);
+        let sum = 1.0 + lost + self.reading_s * resting;
+        let under = sum * sum - 4.0 * self.reading_s * resting;
+        2.0 * resting / (sum + under.max(0.0).sqrt())
+    }
+}
