@@ -18,9 +18,8 @@ use crate::PredictError;
 
 /// Bytes of a page.
 const PAGE: u64 = 16_384;
-/// Pages of the file that is asked for: all of the drive, and far more than are written.
+/// Pages of the file that is asked for: far more than are written.
 const FILE_PAGES: u64 = 524_288;
-const CAPACITY_BYTES: u64 = FILE_PAGES * PAGE;
 /// Clients that saturate any scaled drive.
 const DEPTH: usize = 64;
 const OPERATIONS: u64 = 12_000;
@@ -29,6 +28,8 @@ const SEQUENTIAL_OPERATIONS: u64 = 2 * OPERATIONS * PAGE / SEQUENTIAL_BYTES;
 const SCALE: &str = "1/500";
 /// Shares of writes among the operations that are asked for.
 const WRITE_SHARES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
+/// Bytes of a write of the log.
+const LOG_BLOCK: u64 = 4096;
 /// Bytes of a write that goes in sequence.
 const SEQUENTIAL_BYTES: u64 = 1 << 20;
 
@@ -41,6 +42,8 @@ pub struct DriveAbility {
     pub read_s: f64,
     /// Latency of a small durable write on the idle drive, seconds.
     pub commit_s: f64,
+    /// Seconds of the saturated drive that a small write in sequence takes, such as the log's.
+    pub log_write_s: f64,
     /// Seconds of the saturated drive that one operation takes, by the share of writes.
     operation_s: [f64; WRITE_SHARES.len()],
     /// Seconds of the saturated drive for a byte written in sequence.
@@ -65,7 +68,8 @@ impl DriveAbility {
         Ok(Self {
             name: profile.name.clone(),
             read_s: alone.latency_s(OpKind::Read, PAGE),
-            commit_s: alone.latency_s(OpKind::Write, 4096) + alone.latency_s(OpKind::Flush, 0),
+            commit_s: alone.latency_s(OpKind::Write, LOG_BLOCK) + alone.latency_s(OpKind::Flush, 0),
+            log_write_s: busy.saturated_s(1.0, LOG_BLOCK, OPERATIONS, true) * slower,
             operation_s: WRITE_SHARES
                 .map(|share| busy.saturated_s(share, PAGE, OPERATIONS, false) * slower),
             sequential_s_per_byte: slower / SEQUENTIAL_BYTES as f64
@@ -102,6 +106,7 @@ impl DriveAbility {
     fn faster(&self, times: f64) -> Self {
         Self {
             operation_s: self.operation_s.map(|seconds| seconds / times),
+            log_write_s: self.log_write_s / times,
             sequential_s_per_byte: self.sequential_s_per_byte / times,
             ..self.clone()
         }
@@ -144,7 +149,7 @@ struct Asker {
 
 impl Asker {
     fn new(profile: &DriveProfile, scale: Scale, compressed_fraction: f64) -> Self {
-        let capacity = CAPACITY_BYTES.min(profile.capacity.0);
+        let capacity = profile.capacity.0;
         Self {
             model: Model::with_capacity(profile, scale, capacity),
             compressed_fraction,

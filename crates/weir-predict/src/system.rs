@@ -122,7 +122,8 @@ impl System {
     /// The queues of a transaction that reads `misses` pages and writes `writes`.
     pub(crate) fn network(&self, drive: &DriveAbility, misses: f64, writes: Writes) -> Network {
         let demands = &self.demands;
-        let saturated_s = drive.busy_s(misses, writes.pages, writes.sequential_bytes);
+        let saturated_s = drive.busy_s(misses, writes.pages, writes.sequential_bytes)
+            + writes.log_writes * drive.log_write_s;
         let reading_s = misses * drive.read_s;
         // As many servers as let the idle drive take its latency and the saturated one its
         // throughput; what is left over is time beside the queue.

@@ -36,8 +36,10 @@ pub struct WriteSettings {
 pub struct Writes {
     /// Pages, to their places.
     pub pages: f64,
-    /// Bytes that go in sequence: doublewrite and redo.
+    /// Bytes that go in sequence: doublewrite, and redo that nobody waits for.
     pub sequential_bytes: f64,
+    /// Writes of the log that are waited for.
+    pub log_writes: f64,
 }
 
 /// The changed pages of a pool, ready to be asked at several throughputs.
@@ -84,9 +86,12 @@ impl WriteSettings {
     /// What is written with so many pages.
     pub(crate) fn of_pages(&self, pages: f64) -> Writes {
         let again = if self.doublewrite { PAGE_BYTES } else { 0.0 };
+        let waited_for = self.durable_commits && self.redo_bytes > 0.0;
+        let lazy_bytes = if waited_for { 0.0 } else { self.redo_bytes };
         Writes {
             pages,
-            sequential_bytes: pages * again + self.redo_bytes,
+            sequential_bytes: pages * again + lazy_bytes,
+            log_writes: f64::from(u8::from(waited_for)),
         }
     }
 }
@@ -181,7 +186,8 @@ mod tests {
         // Hardly a page is changed twice while it stays.
         let small = writes(&SETTINGS, 400.0, 100.0, 100.0);
         assert!((small.pages - 2.0).abs() < 0.05, "{small:?}");
-        assert!((small.sequential_bytes - small.pages * 16_384.0 - 5_000.0).abs() < 1e-6);
+        assert!((small.sequential_bytes - small.pages * 16_384.0).abs() < 1e-6);
+        assert!((small.log_writes - 1.0).abs() < 1e-9);
         // 150,000 transactions a cycle, and 5,000 until a written page is changed again.
         let large = writes(&SETTINGS, 20_000.0, f64::INFINITY, 100.0);
         assert!(

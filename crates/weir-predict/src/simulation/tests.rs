@@ -9,7 +9,7 @@ use weir_model::{DriveProfile, Scale};
 use super::*;
 use crate::network::Resource;
 use crate::{
-    Demands, DriveAbility, Flushing, PageGroup, PoolUse, Popularity, System, WriteSettings, Writes,
+    Demands, DriveAbility, Flushing, PageGroup, PoolUse, Popularity, System, WriteSettings,
 };
 
 const DRIVES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives");
@@ -97,11 +97,7 @@ impl Configuration {
                 connections_max: scenario.connections,
             },
         };
-        let again = if scenario.doublewrite { 16_384.0 } else { 0.0 };
-        let writes = Writes {
-            pages: scenario.page_writes,
-            sequential_bytes: scenario.page_writes * again + scenario.redo_bytes,
-        };
+        let writes = system.writes.of_pages(scenario.page_writes);
         let network = system.network(drive, scenario.reads, writes);
         let flow = network.flow(scenario.connections);
         let per_s = flow.transactions_per_s;
