@@ -70,19 +70,21 @@ impl<'a> Cleaning<'a> {
         self.system.network(self.drive, self.misses, writes)
     }
 
-    /// Transactions per second of `connections` when `pages` are written for each.
-    pub(crate) fn per_s(&self, pages: f64, connections: u32) -> f64 {
-        let network = self.network(self.system.writes.of_pages(pages));
-        let queueing = network.flow(connections).transactions_per_s;
-        queueing.min(self.in_turns(pages, connections))
+    /// Transactions per second of `connections` with what is written for each.
+    pub(crate) fn per_s(&self, writes: Writes, connections: u32) -> f64 {
+        let queueing = self.network(writes).flow(connections).transactions_per_s;
+        queueing.min(self.in_turns(writes, connections))
     }
 
     /// The throughput `X` with two, of which the cleaner's share `u` has the lower one: `X = u held_up + (1 - u)
     /// resting`, with `u = X pages page_s / (1 - X own_s)`: it writes with what transactions leave of the drive.
-    pub(crate) fn in_turns(&self, pages: f64, connections: u32) -> f64 {
+    ///
+    /// Only what it writes in batches holds commits up.
+    pub(crate) fn in_turns(&self, writes: Writes, connections: u32) -> f64 {
         let number = connections as usize - 1;
-        let resting = self.resting[number];
-        let lost = pages * self.page_s * (resting - self.held_up[number]).max(0.0);
+        let (resting, held_up) = (self.resting[number], self.held_up[number]);
+        let held_up = 1.0 / (writes.cleaned / held_up + (1.0 - writes.cleaned) / resting);
+        let lost = writes.pages * self.page_s * (resting - held_up).max(0.0);
         let sum = 1.0 + lost + self.own_s * resting;
         let under = sum * sum - 4.0 * self.own_s * resting;
         2.0 * resting / (sum + under.max(0.0).sqrt())

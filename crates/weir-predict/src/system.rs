@@ -201,8 +201,8 @@ impl<'a> Branch<'a> {
         let cleaning = Cleaning::new(system, drive, residency.misses, most);
         let changed = system
             .writes
-            .changed_pages(&system.popularity, pages, residency.stay);
-        let writes = changed.writes(|pages| cleaning.per_s(pages, most));
+            .changed_pages(&system.popularity, pages, residency);
+        let writes = changed.writes(|writes| cleaning.per_s(writes, most));
         let network = cleaning.network(writes);
         let flows = network.flows(most);
         Self {
@@ -215,7 +215,7 @@ impl<'a> Branch<'a> {
     }
 
     fn transactions_per_s(&self, connections: u32) -> f64 {
-        let in_turns = self.cleaning.in_turns(self.writes.pages, connections);
+        let in_turns = self.cleaning.in_turns(self.writes, connections);
         in_turns.min(self.queueing[connections as usize - 1])
     }
 

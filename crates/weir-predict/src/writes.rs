@@ -8,7 +8,7 @@
 
 use crate::flushing::Flushing;
 use crate::residency::find_root;
-use crate::{PAGE_BYTES, Popularity};
+use crate::{PAGE_BYTES, Popularity, Residency};
 
 /// Share of the redo log at whose age everything else waits for changed pages to be written: both servers leave
 /// a margin of the log unused.
@@ -40,6 +40,9 @@ pub struct Writes {
     pub sequential_bytes: f64,
     /// Writes of the log that are waited for.
     pub log_writes: f64,
+    /// Share of the pages that the page cleaner writes in its batches; the others are written, a few at a time,
+    /// because their frames are needed.
+    pub cleaned: f64,
 }
 
 /// The changed pages of a pool, ready to be asked at several throughputs.
@@ -48,6 +51,8 @@ pub struct ChangedPages<'a> {
     settings: &'a WriteSettings,
     /// Frames of the pool.
     frames: f64,
+    /// Pages that a transaction reads, for each of which one leaves.
+    misses: f64,
     groups: Vec<Changed>,
 }
 
@@ -61,23 +66,24 @@ struct Changed {
 }
 
 impl WriteSettings {
-    /// The pages of `popularity` in a pool of `frames`, in which an unused page stays `stay` transactions.
+    /// The pages of `popularity` in a pool of `frames`, which keeps them as `residency` says.
     pub fn changed_pages(
         &self,
         popularity: &Popularity,
         frames: f64,
-        stay: f64,
+        residency: Residency,
     ) -> ChangedPages<'_> {
         let changed = popularity.groups().iter();
         let changed = changed.filter(|group| group.write_rate > 0.0);
         ChangedPages {
             settings: self,
             frames,
+            misses: residency.misses,
             groups: changed
                 .map(|group| Changed {
                     pages: group.pages,
                     clean: 1.0 / group.write_rate,
-                    stay: until_unused(group.rate, stay),
+                    stay: until_unused(group.rate, residency.stay),
                 })
                 .collect(),
         }
@@ -92,35 +98,41 @@ impl WriteSettings {
             pages,
             sequential_bytes: pages * again + lazy_bytes,
             log_writes: f64::from(u8::from(waited_for)),
+            cleaned: 1.0,
         }
     }
 }
 
 impl ChangedPages<'_> {
-    /// What a transaction writes when `transactions_per_s` are made with so many pages written for each.
-    pub fn writes(&self, transactions_per_s: impl Fn(f64) -> f64) -> Writes {
-        self.settings
-            .of_pages(self.pages_within(self.cycle(transactions_per_s)))
+    /// What a transaction writes when so many are made per second with what is written for each.
+    pub fn writes(&self, transactions_per_s: impl Fn(Writes) -> f64) -> Writes {
+        self.writes_within(self.cycle(transactions_per_s))
     }
 
     /// From a page's first change to its write, transactions: where the server wants to write as many
     /// pages as fall due.
-    fn cycle(&self, transactions_per_s: impl Fn(f64) -> f64) -> f64 {
+    fn cycle(&self, transactions_per_s: impl Fn(Writes) -> f64) -> f64 {
         let settings = self.settings;
         let redo = settings.redo_bytes / settings.redo_capacity_bytes;
         let longest = (LOG_SHARE / redo.max(1e-18)).max(CYCLE_MIN);
         find_root(CYCLE_MIN, longest, |cycle| {
             let dirty = (self.dirty_within(cycle) / self.frames).min(1.0);
             let wanted = settings.flushing.pages_per_s(dirty, cycle * redo);
-            let pages = self.pages_within(cycle);
-            let due = transactions_per_s(pages) * pages;
+            let writes = self.writes_within(cycle);
+            let due = transactions_per_s(writes) * writes.pages;
             (wanted - due) / (wanted + due).max(f64::MIN_POSITIVE)
         })
     }
 
-    /// Pages that a transaction writes when each is written so long after its first change.
-    fn pages_within(&self, cycle: f64) -> f64 {
-        self.sum(|group| 1.0 / (cycle.min(group.stay) + group.clean))
+    /// What a transaction writes when each page is written so long after its first change.
+    fn writes_within(&self, cycle: f64) -> Writes {
+        let pages = |group: &Changed| 1.0 / (cycle.min(group.stay) + group.clean);
+        let writes = self.settings.of_pages(self.sum(pages));
+        let evicted = self.misses * self.dirty_within(cycle) / self.frames;
+        Writes {
+            cleaned: (1.0 - evicted / writes.pages).max(0.0),
+            ..writes
+        }
     }
 
     /// Changed pages then.
@@ -177,7 +189,12 @@ mod tests {
 
     fn writes(settings: &WriteSettings, frames: f64, stay: f64, per_s: f64) -> Writes {
         let pages = pages();
-        let changed = settings.changed_pages(&pages, frames, stay);
+        let residency = Residency {
+            misses: 0.0,
+            miss_ratio: 0.0,
+            stay,
+        };
+        let changed = settings.changed_pages(&pages, frames, residency);
         changed.writes(|_| per_s)
     }
 
