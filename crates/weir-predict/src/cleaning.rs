@@ -2,8 +2,8 @@
 //!
 //! It writes copies of a batch of pages in sequence, then the pages to their places, then the next batch; when it has
 //! written what it wants to in this second, it rests. While it writes, the drive has hardly time for anything else: a
-//! write of the log waits for what is left of the copies or of the pages, its flush for the next of them. (Seen in
-//! the calls of `MySQL` 9.7 and in the order in which they end.) So transactions have two
+//! write of the log waits for what is left of the copies or of the pages. (Seen in the calls of `MySQL` 9.7 and in the
+//! order in which they end.) So transactions have two
 //! throughputs, and the cleaner writes for that share of the time in which as many pages are written as change.
 
 use crate::network::Network;
@@ -48,7 +48,11 @@ impl<'a> Cleaning<'a> {
         let resting = system.network(drive, misses, settings.of_pages(0.0));
         let batch_s = BATCH_FILL * settings.flushing.batch_pages * page_s;
         let blocks = if settings.doublewrite { 2.0 } else { 1.0 };
-        let held_up = resting.committing_beside(batch_s / blocks);
+        let mut held_up = resting.committing_beside(batch_s / blocks);
+        // The kernel lets nobody flush a file of an emulated drive while another writes to it, so the flush waits, too.
+        if system.demands.emulation_s > 0.0 {
+            held_up.delay_s += held_up.commit_s - resting.commit_s;
+        }
         let per_s = |network: &Network| {
             let flows = network.flows(connections);
             flows.map(|flow| flow.transactions_per_s).collect()

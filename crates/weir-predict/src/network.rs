@@ -111,13 +111,12 @@ impl Network {
         }
     }
 
-    /// The same beside one who keeps the drive busy for `block_s` at a time: a write of the log and its flush
-    /// each wait for the end of a block, and what comes meanwhile is written beside that flush.
+    /// The same beside one who keeps the drive busy for `block_s` at a time: a write of the log waits for the end of a
+    /// block.
     pub(crate) fn committing_beside(&self, block_s: f64) -> Self {
         let mut held_up = self.clone();
         if self.commit_s > 0.0 {
             held_up.commit_s += block_s;
-            held_up.delay_s += block_s;
         }
         held_up
     }

@@ -3,9 +3,10 @@
 //! What means cannot say: percentiles, and how far the means themselves are off. The drive is the
 //! same object that the emulated drive asks in real time. A transaction is slices of processor time
 //! with page reads or the turns from one statement to the next between them, then a commit that shares the next write
-//! of the log with all who wait. What it waits for beside that is in its turns. Pages are written behind its back; when too many are under way, it
-//! waits for one of them, as a server does that finds no free page.
+//! of the log with all who wait. What it waits for beside that is in its turns. Pages are written behind its back, in the page cleaner's batches or, if
+//! they are evicted, one by one; when too many are under way, it waits for one of them, as a server does that finds no free page.
 
+mod cleaner;
 mod events;
 mod log;
 
@@ -13,11 +14,12 @@ use std::collections::VecDeque;
 
 use weir_model::{DeviceModel, FileKind, Latencies, LatencySummary, Nanoseconds, Op, OpKind};
 
+use self::cleaner::Cleaner;
 use self::events::{Agenda, Event, Random, Worker};
 use self::log::Log;
 
 const PAGE: u64 = 16_384;
-/// Pages that are written to the doublewrite buffer at a time.
+/// Evicted pages that are written to the doublewrite buffer at a time.
 const DOUBLEWRITE_PAGES: u64 = 64;
 /// Page writes under way at which transactions wait.
 const WRITES_WAITING_MAX: u32 = 256;
@@ -43,6 +45,10 @@ pub struct Scenario {
     pub reads: f64,
     /// Pages that are written for it.
     pub page_writes: f64,
+    /// Share of them that the page cleaner writes.
+    pub cleaned: f64,
+    /// Pages that it writes at once and waits for.
+    pub batch_pages: u64,
     /// Each page goes to the doublewrite buffer as well.
     pub doublewrite: bool,
     /// Bytes of redo.
@@ -120,8 +126,9 @@ struct World<'a> {
     /// Who waits for a core.
     ready: VecDeque<Worker>,
     log: Log,
+    cleaner: Cleaner,
     writes_under_way: u32,
-    /// Clients that wait for a page write to end.
+    /// Clients that wait for a page write to end, or for the page cleaner.
     waiting_for_writes: VecDeque<u32>,
     doublewrite_pages: u64,
     completed: u64,
@@ -142,6 +149,7 @@ impl<'a> World<'a> {
             cores_free: scenario.cores.max(1),
             ready: VecDeque::new(),
             log: Log::default(),
+            cleaner: Cleaner::new(scenario.batch_pages),
             writes_under_way: 0,
             waiting_for_writes: VecDeque::new(),
             doublewrite_pages: 0,
@@ -211,6 +219,11 @@ impl<'a> World<'a> {
                 self.agenda.add(done, Event::LogWritten);
             }
             Event::LogWritten => self.log_written(now),
+            Event::CopiesWritten => self.write_batch(now),
+            Event::BatchPageWritten => {
+                self.cleaner.written();
+                self.clean(now);
+            }
             Event::PageWritten => {
                 self.writes_under_way -= 1;
                 if let Some(client) = self.waiting_for_writes.pop_front() {
@@ -269,31 +282,64 @@ impl<'a> World<'a> {
 
     /// The transaction is over, unless too many pages are being written.
     fn complete(&mut self, client: u32, now: Nanoseconds) {
-        if self.writes_under_way >= WRITES_WAITING_MAX {
+        if self.writes_under_way >= WRITES_WAITING_MAX || self.cleaner.is_behind() {
             self.waiting_for_writes.push_back(client);
             return;
         }
         for _ in 0..self.random.poisson(self.scenario.page_writes) {
-            self.write_page(now);
+            if self.random.happens(self.scenario.cleaned) {
+                self.cleaner.add();
+            } else {
+                self.write_page(now);
+            }
         }
         self.count(client, now);
         self.begin(client, now);
+        self.clean(now);
+    }
+
+    /// The page cleaner begins its next batch, if it has one and has written the one before.
+    fn clean(&mut self, now: Nanoseconds) {
+        let Some((pages, place)) = self.cleaner.begin() else {
+            return;
+        };
+        if self.scenario.doublewrite {
+            let done = self.copy(pages, place, now);
+            self.agenda.add(done, Event::CopiesWritten);
+        } else {
+            self.write_batch(now);
+        }
+        for client in std::mem::take(&mut self.waiting_for_writes) {
+            self.complete(client, now);
+        }
+    }
+
+    fn write_batch(&mut self, now: Nanoseconds) {
+        for _ in 0..self.cleaner.pages() {
+            let done = self.submit_page(OpKind::Write, now);
+            self.agenda.add(done, Event::BatchPageWritten);
+        }
+    }
+
+    /// When the copies of so many pages are written.
+    fn copy(&mut self, pages: u64, place: u64, now: Nanoseconds) -> Nanoseconds {
+        let bytes = pages * PAGE;
+        let op = Op {
+            file: 2,
+            file_kind: FileKind::Doublewrite,
+            offset: place * bytes,
+            bytes,
+            ..self.page(OpKind::Write)
+        };
+        self.drive.submit(&op, now)
     }
 
     fn write_page(&mut self, now: Nanoseconds) {
         if self.scenario.doublewrite {
             self.doublewrite_pages += 1;
             if self.doublewrite_pages.is_multiple_of(DOUBLEWRITE_PAGES) {
-                let bytes = DOUBLEWRITE_PAGES * PAGE;
-                let place = self.doublewrite_pages / DOUBLEWRITE_PAGES % 2 * bytes;
-                let op = Op {
-                    file: 2,
-                    file_kind: FileKind::Doublewrite,
-                    offset: place,
-                    bytes,
-                    ..self.page(OpKind::Write)
-                };
-                self.drive.submit(&op, now);
+                let place = self.doublewrite_pages / DOUBLEWRITE_PAGES % 2;
+                self.copy(DOUBLEWRITE_PAGES, place, now);
             }
         }
         let done = self.submit_page(OpKind::Write, now);

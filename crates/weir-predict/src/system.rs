@@ -59,6 +59,8 @@ pub struct Prediction {
     pub reads: f64,
     /// Pages that are written for a transaction.
     pub page_writes: f64,
+    /// Share of them that the page cleaner writes in batches.
+    pub cleaned: f64,
     /// What limits.
     pub limit: Resource,
     /// The state of the pool's list.
@@ -228,6 +230,7 @@ impl<'a> Branch<'a> {
             miss_ratio: self.residency.miss_ratio,
             reads: self.residency.misses,
             page_writes: self.writes.pages,
+            cleaned: self.writes.cleaned,
             limit: self.network.limit(transactions_per_s),
             list,
         }

@@ -25,6 +25,8 @@ pub(super) enum Event {
     WaitOver(u32),
     LogTaken,
     LogWritten,
+    CopiesWritten,
+    BatchPageWritten,
     PageWritten,
 }
 
@@ -62,6 +64,11 @@ impl Random {
     /// Whether one of `these` is drawn from these and `others`.
     pub(super) fn chooses(&mut self, these: u32, others: u32) -> bool {
         self.below(u64::from(these) + u64::from(others)) < u64::from(these)
+    }
+
+    /// Whether something happens that does in this share of the cases.
+    pub(super) fn happens(&mut self, share: f64) -> bool {
+        self.unit() <= share
     }
 
     /// In (0, 1].

@@ -7,9 +7,10 @@ use weir_drive::{Model, profiles};
 use weir_model::{DriveProfile, Scale};
 
 use super::*;
+use crate::cleaning::Cleaning;
 use crate::network::Resource;
 use crate::{
-    Demands, DriveAbility, Flushing, PageGroup, PoolUse, Popularity, System, WriteSettings,
+    Demands, DriveAbility, Flushing, PageGroup, PoolUse, Popularity, System, WriteSettings, Writes,
 };
 
 const DRIVES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives");
@@ -54,6 +55,8 @@ impl Configuration {
                 statements: between(1.0, 20.0),
                 reads: between(0.1, 8.0),
                 page_writes: 0.0,
+                cleaned: 0.0,
+                batch_pages: 1,
                 doublewrite: false,
                 redo_bytes: 0.0,
                 durable_commits: false,
@@ -66,8 +69,12 @@ impl Configuration {
     }
 
     fn simulate(&self) -> Simulated {
-        let capacity = 4 * DATA_PAGES * PAGE;
-        let mut model = Model::with_capacity(&self.profile, Scale::FULL, capacity);
+        self.simulate_at(Scale::FULL)
+    }
+
+    fn simulate_at(&self, scale: Scale) -> Simulated {
+        let capacity = self.profile.capacity.0;
+        let mut model = Model::with_capacity(&self.profile, scale, capacity);
         simulate(&self.scenario, &mut model)
     }
 
@@ -84,7 +91,10 @@ impl Configuration {
                 redo_bytes: scenario.redo_bytes,
                 doublewrite: scenario.doublewrite,
                 durable_commits: scenario.durable_commits,
-                flushing: Flushing::MYSQL,
+                flushing: Flushing {
+                    batch_pages: scenario.batch_pages as f64,
+                    ..Flushing::MYSQL
+                },
             },
             pool_use: PoolUse::MYSQL,
             old_blocks_time_s: 1.0,
@@ -97,11 +107,13 @@ impl Configuration {
                 connections_max: scenario.connections,
             },
         };
-        let writes = system.writes.of_pages(scenario.page_writes);
-        let network = system.network(drive, scenario.reads, writes);
-        let flow = network.flow(scenario.connections);
-        let per_s = flow.transactions_per_s;
-        (per_s, network.limit(per_s))
+        let writes = Writes {
+            cleaned: scenario.cleaned,
+            ..system.writes.of_pages(scenario.page_writes)
+        };
+        let cleaning = Cleaning::new(&system, drive, scenario.reads, scenario.connections);
+        let per_s = cleaning.per_s(writes, scenario.connections);
+        (per_s, cleaning.network(writes).limit(per_s))
     }
 }
 
@@ -204,5 +216,40 @@ fn commits_wait_for_the_rest_of_the_flush_that_goes_on() {
             (mean / simulated - 1.0).abs() < 0.1,
             "{wait_s}: {mean} {simulated}"
         );
+    }
+}
+
+/// Sixteen connections whose commits wait for a page cleaner's batches, on a scaled drive; the fewer pages are
+/// written for each transaction, the longer it rests.
+#[test]
+fn transactions_and_the_page_cleaner_take_turns() {
+    let profiles = drives();
+    let profile = profiles.iter().find(|drive| drive.name == "intel-p4610");
+    let mut configuration = Configuration::random(1, &profiles);
+    configuration.profile = profile.unwrap().clone();
+    configuration.scenario = Scenario {
+        connections: 16,
+        cores: 2,
+        cpu_s: 1e-3,
+        wait_s: 0.0,
+        statements: 20.0,
+        reads: 0.0,
+        cleaned: 1.0,
+        batch_pages: 128,
+        doublewrite: true,
+        redo_bytes: 3_000.0,
+        durable_commits: true,
+        ..configuration.scenario
+    };
+    let scale: Scale = "1/25".parse().unwrap();
+    let drive = DriveAbility::of(&configuration.profile, 1.0).unwrap();
+    let drive = drive.at_scale(scale);
+    for pages in [0.5, 1.0, 2.0, 4.0] {
+        configuration.scenario.page_writes = pages;
+        let simulated = configuration.simulate_at(scale);
+        let (mean, _) = configuration.mean_values(&drive);
+        let apart = mean / simulated.transactions_per_s - 1.0;
+        eprintln!("{pages} pages: {apart:+.3} {mean:.0} {simulated:?}");
+        assert!(apart.abs() < 0.15, "{pages} pages: {mean} {simulated:?}");
     }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use weir_model::{Cell, DriveProfile, Finding, ThrottleRate};
+use weir_model::{Cell, DriveProfile, Finding, RunResult, ThrottleRate};
 
 use super::evidence::some_of;
-use super::{Design, ONLY_WARNS, Rule};
+use super::{Design, Evidence, ONLY_WARNS, Rule};
 use crate::estimate::data_size;
 
 pub(super) const RULE: Rule = Rule {
@@ -14,8 +14,9 @@ pub(super) const RULE: Rule = Rule {
     checked: "Of the design: two drives that are compared are filled by the data to shares more than 10 \
               points apart (of their own capacity, before compression); a cloud volume saves up more \
               credit than warm-up and measurement can spend; the write buffer before disks holds a tenth of \
-              the scaled data and more than twice the share of the whole ones. Drives start preconditioned \
-              as their profile says.",
+              the scaled data and more than twice the share of the whole ones. Of the result: the SLC cache of \
+              a drive, which empties while nothing is written, was not full again when a measurement began. \
+              Drives start preconditioned as their profile says.",
     reason: "Flash slows down as it fills: a Fusion-io card went from 500 to 110 MiB/s. Study 1's Intel \
              drive was 78 % full, its rival physically emptier; study 4 compared 375 GB with 2 TB; study \
              5 measured 100 s inside a volume's burst credit. A controller's memory that shrinks less than \
@@ -26,7 +27,10 @@ pub(super) const RULE: Rule = Rule {
     reference: "published studies, sections 1, 2, 4, 5 and 7.4",
     severities: ONLY_WARNS,
     design: check,
-    study: |evidence| check(&evidence.design),
+    study: |evidence| {
+        let of_design = check(&evidence.design).into_iter();
+        of_design.chain(measured_in_cache(evidence)).collect()
+    },
     ..Rule::NONE
 };
 
@@ -134,4 +138,37 @@ fn lives_on_credit(design: &Design<'_>, drive: &DriveProfile) -> bool {
         .bandwidth_mb_per_s
         .max(drive.write.bandwidth_mb_per_s);
     outlasts(&throttle.iops, iops) || outlasts(&throttle.mb_per_s, mb_per_s)
+}
+
+/// Runs whose measurement began while a drive's single-bit cache still had room.
+fn measured_in_cache(evidence: &Evidence<'_>) -> Option<Finding> {
+    let result = evidence.result;
+    let runs = result.runs.iter();
+    let in_cache: Vec<_> = runs.filter_map(|run| in_cache(evidence, run)).collect();
+    let first = in_cache.first()?;
+    Some(RULE.warning(format!(
+        "{} of {} runs wrote to a drive whose SLC cache was not full when the measurement began, such as {first}; \
+         raise load.warmup",
+        in_cache.len(),
+        result.runs.len()
+    )))
+}
+
+/// In words, what the drive's cache holds and what the warm-up wrote, if that is less.
+fn in_cache(evidence: &Evidence<'_>, run: &RunResult) -> Option<String> {
+    let plan = &evidence.result.plan;
+    let profile = evidence.design.profile(&plan.cells[run.record.cell])?;
+    let (slc, counted) = (profile.slc.as_ref()?, run.drive.as_ref()?);
+    let (empty, full) = (slc.capacity.0 as f64, slc.capacity_when_full.0 as f64);
+    let filled = profile.flash.as_ref().map_or(0.0, |flash| flash.fill);
+    let holds_mb = (empty + (full - empty) * filled) * plan.data.drive_scale.factor() / 1e6;
+    let mb_per_s = counted.host_written_bytes as f64 / run.record.measured_s.max(1e-9) / 1e6;
+    let warm_up_s = run.record.approach.warmup_s;
+    let written_mb = mb_per_s * warm_up_s;
+    (written_mb > 0.0 && written_mb < holds_mb).then(|| {
+        format!(
+            "{}: {warm_up_s:.0} s of {mb_per_s:.1} MB/s do not fill its {holds_mb:.0} MB",
+            profile.name
+        )
+    })
 }

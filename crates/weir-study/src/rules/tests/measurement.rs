@@ -106,6 +106,52 @@ fn r6_short_or_unsteady_runs_are_named() {
 }
 
 #[test]
+fn r15_a_drive_that_still_wrote_to_its_slc_cache_is_named() {
+    let writing = |mb_per_s: u64| {
+        move |result: &mut StudyResult| {
+            result.drives[0].slc = Some(weir_model::SlcCache {
+                capacity: "2G".parse().unwrap(),
+                capacity_when_full: "1G".parse().unwrap(),
+                bandwidth_mb_per_s: 1000.0,
+                fold_mb_per_s: 100.0,
+            });
+            for run in &mut result.runs {
+                run.record.approach.warmup_s = 100.0;
+                run.drive = Some(Arc::new(DriveStatistics {
+                    host_written_bytes: mb_per_s * 300 * 1_000_000,
+                    ..DriveStatistics::default()
+                }));
+            }
+        }
+    };
+    assert_eq!(spoiled(writing(20)), warned("R15"));
+    assert_eq!(spoiled(writing(22)), (vec![], Verdict::Effect));
+}
+
+#[test]
+fn r6_a_page_cleaner_without_averages_is_named() {
+    let writing = |pages: f64, loops: &'static str| {
+        move |result: &mut StudyResult| {
+            for run in &mut result.runs {
+                let variables = Arc::make_mut(&mut run.variables);
+                variables.insert("innodb_buffer_pool_size".into(), "163840".into());
+                variables.insert("innodb_flushing_avg_loops".into(), loops.into());
+                run.record.approach.warmup_s = 20.0;
+                run.series = vec![weir_model::Series {
+                    metric: "status.pages_written".into(),
+                    times_s: vec![-10.0, 1800.0],
+                    values: vec![7.0, 7.0 + pages],
+                    ..weir_model::Series::default()
+                }];
+            }
+        }
+    };
+    assert_eq!(spoiled(writing(5.0, "30")), warned("R6"));
+    assert_eq!(spoiled(writing(5.0, "20")), (vec![], Verdict::Effect));
+    assert_eq!(spoiled(writing(0.0, "30")), (vec![], Verdict::Effect));
+}
+
+#[test]
 fn r6_a_redo_log_or_a_pool_that_did_not_turn_is_named() {
     let counting = |written: f64, pages: f64| {
         move |result: &mut StudyResult| {

@@ -89,6 +89,7 @@ mod tests {
                 miss_ratio: 0.3,
                 reads: 3.0,
                 page_writes: 0.0,
+                cleaned: 0.0,
                 limit: Resource::Drive,
                 list: ListState::Promoting,
             },

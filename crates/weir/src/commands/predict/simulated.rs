@@ -10,8 +10,8 @@ use super::calibrated::{Calibrated, stored_share};
 const TRANSACTIONS: [u64; 2] = [2_000, 20_000];
 /// Page reads and statements of a simulation that needs no more transactions: some tenths of a second.
 const EVENTS: f64 = 500_000.0;
-/// Capacity of a simulated drive; its fill is a share, so that a small one does.
-const CAPACITY_BYTES: u64 = 512 << 20;
+/// Pages of the file that is read and written.
+const DATA_PAGES: u64 = 8_192;
 
 /// Transactions that read and write what `prediction` says, on a drive of `profile`.
 pub(super) fn simulated(
@@ -30,15 +30,18 @@ pub(super) fn simulated(
         statements: calibrated.calibration.statements,
         reads: prediction.reads,
         page_writes: prediction.page_writes,
+        cleaned: prediction.cleaned,
+        batch_pages: writes.flushing.batch_pages as u64,
         doublewrite: writes.doublewrite,
         redo_bytes: writes.redo_bytes,
         durable_commits: writes.durable_commits,
-        data_pages: CAPACITY_BYTES / 4 / 16_384,
+        data_pages: DATA_PAGES,
         compressed_fraction: stored_share(profile, calibrated.compressed_fraction),
         transactions: (EVENTS / (prediction.reads + calibrated.calibration.statements))
             .clamp(TRANSACTIONS[0] as f64, TRANSACTIONS[1] as f64) as u64,
         seed: 1,
     };
-    let mut drive = Model::with_capacity(profile, calibrated.scale, CAPACITY_BYTES);
+    // All of its capacity: garbage collection stays as the profile has it.
+    let mut drive = Model::with_capacity(profile, calibrated.scale, profile.capacity.0);
     simulate(&scenario, &mut drive)
 }
