@@ -26,7 +26,8 @@ pub struct Residency {
     pub misses: f64,
     /// The same as a share of its references.
     pub miss_ratio: f64,
-    /// How long a page that is not asked for again stays, transactions.
+    /// How long a page that is not asked for again stays, transactions; of a list in two parts in which pages are promoted, what
+    /// it is in one list that misses as much, since there it depends on where the page is.
     pub stay: f64,
 }
 

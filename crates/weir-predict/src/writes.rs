@@ -110,7 +110,7 @@ impl ChangedPages<'_> {
     }
 
     /// From a page's first change to its write, transactions: where the server wants to write as many
-    /// pages as fall due.
+    /// pages as fall due, beside those that are evicted.
     fn cycle(&self, transactions_per_s: impl Fn(Writes) -> f64) -> f64 {
         let settings = self.settings;
         let redo = settings.redo_bytes / settings.redo_capacity_bytes;
@@ -119,7 +119,7 @@ impl ChangedPages<'_> {
             let dirty = (self.dirty_within(cycle) / self.frames).min(1.0);
             let wanted = settings.flushing.pages_per_s(dirty, cycle * redo);
             let writes = self.writes_within(cycle);
-            let due = transactions_per_s(writes) * writes.pages;
+            let due = transactions_per_s(writes) * writes.pages * writes.cleaned;
             (wanted - due) / (wanted + due).max(f64::MIN_POSITIVE)
         })
     }

@@ -28,6 +28,15 @@ pub fn lru_slope(popularity: &Popularity, pages: f64) -> f64 {
     -leaving(2) / leaving(1)
 }
 
+/// How long an unused page stays in a list that misses so many pages of a transaction.
+pub(super) fn stay_that_misses(popularity: &Popularity, misses: f64) -> f64 {
+    let slowest = popularity.groups().iter().map(|group| group.rate);
+    let slowest = slowest.fold(f64::INFINITY, f64::min);
+    find_root(1e-3 / popularity.references(), 1e3 / slowest, |stay| {
+        1.0 - popularity.sum(|group| group.rate * (-group.rate * stay).exp()) / misses
+    })
+}
+
 /// Transactions in which the pool sees `pages` different pages.
 pub(super) fn stay_of(popularity: &Popularity, pages: f64) -> f64 {
     let references = popularity.references();

@@ -7,7 +7,8 @@
 //! sizes of the sublists. The family of such models is that of Martina, Garetto and Leonardi (2014,
 //! arXiv 1307.6702); this one was checked by simulation.
 
-use super::{OLD_SHARE, Residency, find_root, lru::stay_of};
+use super::lru::{stay_of, stay_that_misses};
+use super::{OLD_SHARE, Residency, find_root};
 use crate::Popularity;
 
 /// The residency of `pages` pages when a page is promoted at a use at least `settle` transactions
@@ -32,7 +33,7 @@ pub fn midpoint(popularity: &Popularity, pages: f64, settle: f64) -> Residency {
         },
     );
     let misses = Lists::of(popularity, sunk, old_stay, settle).misses;
-    Residency::new(popularity, misses, old_stay)
+    Residency::new(popularity, misses, stay_that_misses(popularity, misses))
 }
 
 /// Pages in the sublists for given times, and what a transaction misses.
