@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use mysql::prelude::Queryable as _;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use tempfile::TempDir;
-use weir_load::{LoadError, LoadOutcome, LoadPlan, PreparePlan, prepare, run};
+use weir_load::{Compression, LoadError, LoadOutcome, LoadPlan, PreparePlan, prepare, run};
 use weir_model::{Address, Endpoint, Flavor, Secret, Tls, TlsMode, WorkloadName};
 use weir_server::{PrivateServer, testing};
 
@@ -120,9 +120,11 @@ impl Bench {
     }
 
     fn encrypted(&self) -> u64 {
-        self.server.status().unwrap()["Ssl_finished_accepts"]
-            .parse()
-            .unwrap()
+        self.counter("Ssl_finished_accepts")
+    }
+
+    fn counter(&self, name: &str) -> u64 {
+        self.server.status().unwrap()[name].parse().unwrap()
     }
 }
 
@@ -232,30 +234,42 @@ fn client_certificates_and_ciphers_are_used(bench: &Bench) {
 
 fn long_requests_and_long_replies_pass(bench: &Bench) {
     let endpoint = bench.endpoint("127.0.0.1", bench.trusting(TlsMode::Required));
-    let mut plan = LoadPlan {
-        rows: ROWS,
-        measure: None,
-        max_events: Some(50),
-        ..LoadPlan::new(endpoint.clone(), WorkloadName::OltpReadOnly)
-    };
-    // 1,000 rows of 120 bytes are many records.
-    plan.mix.range_size = 1_000;
-    assert_eq!(go(&plan).unwrap().counts.transactions, 50);
-    let database = Endpoint {
-        database: "bulk".to_owned(),
-        ..endpoint
-    };
-    let tables = PreparePlan {
-        ..PreparePlan::new(database.clone(), WorkloadName::BulkInsert)
-    };
-    prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
-    // Statements of half a megabyte are more than a socket takes at once.
-    let plan = LoadPlan {
-        measure: None,
-        max_events: Some(100_000),
-        ..LoadPlan::new(database, WorkloadName::BulkInsert)
-    };
-    assert_eq!(go(&plan).unwrap().counts.transactions, 100_000);
+    for compression in [None, Some(Compression::Zlib)] {
+        let mut plan = LoadPlan {
+            rows: ROWS,
+            compression,
+            measure: None,
+            max_events: Some(50),
+            ..LoadPlan::new(endpoint.clone(), WorkloadName::OltpReadOnly)
+        };
+        // 1,000 rows of 120 bytes are many records.
+        plan.mix.range_size = 1_000;
+        let before = (bench.counter("Bytes_sent"), bench.encrypted());
+        assert_eq!(go(&plan).unwrap().counts.transactions, 50);
+        assert!(bench.encrypted() > before.1);
+        let bytes = bench.counter("Bytes_sent") - before.0;
+        // Three of a transaction's statements return 1,000 rows of digits.
+        let plain_bytes = 50 * 3 * 1_000 * 120;
+        let is_shorter = bytes < plain_bytes * 2 / 3;
+        assert_eq!(is_shorter, compression.is_some(), "{bytes} bytes");
+        let database = Endpoint {
+            database: format!("bulk_{}", compression.map_or("plain", Compression::name)),
+            ..endpoint.clone()
+        };
+        let tables = PreparePlan {
+            compression,
+            ..PreparePlan::new(database.clone(), WorkloadName::BulkInsert)
+        };
+        prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+        // Statements of half a megabyte are more than a socket takes at once.
+        let plan = LoadPlan {
+            compression,
+            measure: None,
+            max_events: Some(100_000),
+            ..LoadPlan::new(database, WorkloadName::BulkInsert)
+        };
+        assert_eq!(go(&plan).unwrap().counts.transactions, 100_000);
+    }
 }
 
 /// One transaction on a server without certificates of the test's.
