@@ -74,17 +74,11 @@ impl Codec {
         let body = start + HEADER_BYTES;
         // Compressed bytes that are not fewer than the plain ones are of no use.
         self.packed.resize(body + plain.len(), 0);
-        let compressed_bytes = if plain.len() < COMPRESSED_BYTES_MIN {
-            None
+        let (length, length_before) = if let Some(length) = self.compress(plain, body) {
+            (length, plain.len())
         } else {
-            self.compress(plain, body)
-        };
-        let (length, length_before) = match compressed_bytes {
-            Some(bytes) => (bytes, plain.len()),
-            None => {
-                self.packed[body..].copy_from_slice(plain);
-                (plain.len(), 0)
-            }
+            self.packed[body..].copy_from_slice(plain);
+            (plain.len(), 0)
         };
         self.packed.truncate(body + length);
         let header = &mut self.packed[start..body];
@@ -93,8 +87,12 @@ impl Codec {
         header[4..].copy_from_slice(&(length_before as u32).to_le_bytes()[..3]);
     }
 
-    /// Compresses `plain` into what is packed from `body` on; nothing if it does not get shorter.
+    /// Compresses `plain` into what is packed, from `body` on; its length, or nothing if that would be
+    /// no shorter.
     fn compress(&mut self, plain: &[u8], body: usize) -> Option<usize> {
+        if plain.len() < COMPRESSED_BYTES_MIN {
+            return None;
+        }
         if self.compressor.is_none() {
             self.compressor = Compressor::new(self.compression);
         }
@@ -134,7 +132,7 @@ impl Codec {
         if !wire.has_part() {
             // The rule: it lies whole in what was read.
             let whole = match bytes.first_chunk() {
-                Some(header) => wire.check_header(header)?,
+                Some(header) => wire.check_header(*header)?,
                 None => HEADER_BYTES,
             };
             if let Some(packet) = bytes.get(..whole) {

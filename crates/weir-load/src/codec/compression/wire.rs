@@ -30,11 +30,11 @@ impl Wire {
     }
 
     /// Checks a header before its payload is there, which might never come; the packet's length.
-    pub(super) fn check_header(&self, header: &[u8; HEADER_BYTES]) -> Result<usize, Malformed> {
+    pub(super) fn check_header(&self, header: [u8; HEADER_BYTES]) -> Result<usize, Malformed> {
         if header[3] != self.number {
             return Err(Malformed("a compressed packet is out of sequence"));
         }
-        match payload_length(header) {
+        match payload_length(&header) {
             0 => Err(Malformed("a compressed packet is empty")),
             length => Ok(HEADER_BYTES + length),
         }
@@ -45,7 +45,7 @@ impl Wire {
         let mut taken = 0;
         loop {
             let length = match self.part.first_chunk() {
-                Some(header) => self.check_header(header)?,
+                Some(header) => self.check_header(*header)?,
                 None => HEADER_BYTES,
             };
             let missing = length - self.part.len();

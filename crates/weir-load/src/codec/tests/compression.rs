@@ -127,7 +127,7 @@ fn a_reply_longer_than_a_piece_is_one_reply() {
     let rows = 250;
     let mut plain = result_set(rows, true);
     let end = plain.split_off(plain.len() - 11);
-    let long = packet(rows.wrapping_add(4), &[7; 200_000]);
+    let long = packet(rows.wrapping_add(4), &vec![7; 200_000]);
     let last = packet(rows.wrapping_add(5), &end[4..]);
     let plain = [plain, long, last].concat();
     let reply = Client::new(Compression::Zlib).feed(&zlib(1, &plain));
