@@ -14,7 +14,7 @@ pub fn cleanup(plan: &PreparePlan) -> Result<(), LoadError> {
         let tables = plan.workload.tables(plan)?;
         tables.into_iter().map(|table| table.name).collect()
     };
-    let connector = Connector::new(plan.endpoint.clone())?;
+    let connector = Connector::new(plan.endpoint.clone(), plan.compression)?;
     let mut control = Control::connect(&connector, true, None)?;
     for name in names {
         control.run(&format!("DROP TABLE IF EXISTS {name}"))?;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use weir_model::{Address, Endpoint, TlsMode};
 
 use crate::LoadError;
-use crate::codec::{Login, Session, SessionError, Waiting};
+use crate::codec::{Compression, Login, Session, SessionError, Waiting};
 use crate::driver::{Fresh, MysqlDriver, Statements};
 use crate::plan::LoadPlan;
 use crate::tls::TlsClient;
@@ -27,11 +27,15 @@ pub(crate) const UNSUPPORTED_AS_PREPARED: u16 = 1295;
 pub(crate) struct Connector {
     endpoint: Endpoint,
     tls: Option<TlsClient>,
+    compression: Option<Compression>,
 }
 
 impl Connector {
     /// Reads the certificates that the endpoint names.
-    pub(crate) fn new(endpoint: Endpoint) -> Result<Self, LoadError> {
+    pub(crate) fn new(
+        endpoint: Endpoint,
+        compression: Option<Compression>,
+    ) -> Result<Self, LoadError> {
         let host = match &endpoint.address {
             Address::Tcp(host, _) => Some(host.as_str()),
             Address::Socket(_) => None,
@@ -40,7 +44,11 @@ impl Connector {
             TlsMode::Disabled => None,
             _ => Some(TlsClient::new(&endpoint.tls, host)?),
         };
-        Ok(Self { endpoint, tls })
+        Ok(Self {
+            endpoint,
+            tls,
+            compression,
+        })
     }
 
     /// Connects and logs in; `use_database`: to the endpoint's schema, which must exist.
@@ -57,6 +65,7 @@ impl Connector {
             is_local: matches!(endpoint.address, Address::Socket(_)),
             mode: endpoint.tls.mode,
             tls: self.tls.as_ref(),
+            compression: self.compression,
         };
         Blocking::connect(&endpoint.address, deadline)
             .map_err(|error| SessionError::stream(error, Waiting::Connection))
@@ -76,6 +85,10 @@ impl Connector {
             SessionError::Malformed(malformed) => LoadError::Protocol {
                 address,
                 why: malformed.to_string(),
+            },
+            SessionError::NotCompressed(compression) => LoadError::NotCompressed {
+                address,
+                compression: compression.name(),
             },
             SessionError::Timeout(waiting) => LoadError::InitTimeout {
                 address,
@@ -149,10 +162,11 @@ impl Servers {
         std::iter::once(&plan.endpoint.address)
             .chain(&plan.more_addresses)
             .map(|address| {
-                Connector::new(Endpoint {
+                let endpoint = Endpoint {
                     address: address.clone(),
                     ..plan.endpoint.clone()
-                })
+                };
+                Connector::new(endpoint, plan.compression)
             })
             .collect::<Result<_, _>>()
             .map(Self)

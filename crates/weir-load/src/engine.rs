@@ -135,6 +135,7 @@ fn drive(
                 reconnector,
                 plan.half_rtt_ns(),
                 plan.think,
+                plan.compression,
             );
             let job = ReactorJob {
                 kind: plan.reactor,

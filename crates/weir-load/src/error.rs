@@ -18,6 +18,18 @@ pub enum LoadError {
         /// What happened.
         why: String,
     },
+    /// The server does not compress in the way that was asked for.
+    #[error(
+        "connect to {address}: the server does not offer {compression} compression; add \
+         {compression} to its protocol_compression_algorithms if it has that variable (MySQL from \
+         8.0.18 on; MariaDB and older MySQL have zlib at most), or leave --mysql-compression out"
+    )]
+    NotCompressed {
+        /// Socket or host and port.
+        address: String,
+        /// What was asked for.
+        compression: &'static str,
+    },
     /// The time to connect was over before all connections were ready.
     #[error(
         "connect to {address}: no answer within {limit_s} s: {waiting}; look whether the server is \

@@ -39,6 +39,7 @@ mod workload;
 pub mod sysbench;
 
 pub use cleanup::cleanup;
+pub use codec::Compression;
 pub use engine::{Progress, run, run_observed};
 pub use error::LoadError;
 pub use hdr_log::HdrLog;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use weir_model::{Address, Endpoint};
 
 use crate::LoadError;
+use crate::codec::Compression;
 use crate::driver::Renewal;
 use crate::meter::{Arrivals, Curve, Timeline};
 use crate::reactor::{RING_CONNECTIONS_MIN, ReactorKind};
@@ -175,6 +176,8 @@ pub struct LoadPlan {
     /// Round-trip time that is added to that of the network: half to each request, half to each
     /// reply.
     pub rtt: Duration,
+    /// How all connections are compressed, if they are.
+    pub compression: Option<Compression>,
     /// Longest time from the first connection to the last, checks before them included.
     pub init_timeout: Duration,
 }
@@ -210,6 +213,7 @@ impl LoadPlan {
             reconnect: false,
             reconnect_every: None,
             rtt: Duration::ZERO,
+            compression: None,
             init_timeout: Duration::from_secs(30),
         }
     }
@@ -376,6 +380,8 @@ pub struct PreparePlan {
     pub table_options: String,
     /// Whether the rows go to the server's binary log.
     pub binary_log: BinaryLog,
+    /// How all connections are compressed, if they are.
+    pub compression: Option<Compression>,
     /// A book for the text workloads; generated text without it.
     pub text_file: Option<PathBuf>,
 }
@@ -397,6 +403,7 @@ impl PreparePlan {
             secondary_key: false,
             table_options: String::new(),
             binary_log: BinaryLog::Auto,
+            compression: None,
             text_file: None,
         }
     }

@@ -56,7 +56,7 @@ pub fn prepare(
     let threads = (plan.threads as usize).min(tables.len());
     let job = Job {
         plan,
-        connector: Connector::new(plan.endpoint.clone())?,
+        connector: Connector::new(plan.endpoint.clone(), plan.compression)?,
         tables,
         stop,
         abort: AtomicBool::new(false),

@@ -21,7 +21,7 @@ pub fn prewarm(
     on_progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<(), LoadError> {
     let tables = plan.workload.tables(plan)?;
-    let connector = Connector::new(plan.endpoint.clone())?;
+    let connector = Connector::new(plan.endpoint.clone(), plan.compression)?;
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || -> Result<(), LoadError> {
         let mut control = Control::connect(&connector, true, None)?;

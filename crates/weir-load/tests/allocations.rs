@@ -8,8 +8,10 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use weir_load::{LoadPlan, NullServer, NullServerBehavior, ReactorKind, run};
-use weir_model::WorkloadName;
+use weir_load::{
+    Compression, LoadPlan, NullServer, NullServerBehavior, PreparePlan, ReactorKind, prepare, run,
+};
+use weir_model::{Endpoint, Flavor, WorkloadName};
 
 const THREADS_MAX: usize = 64;
 
@@ -62,33 +64,67 @@ fn allocations_beside_the_server(reactor: ReactorKind, transactions: u64) -> u64
     let directory = tempfile::tempdir().unwrap();
     let server =
         NullServer::start(&directory.path().join("s"), NullServerBehavior::default()).unwrap();
-    let endpoint = server.endpoint();
-    let plan = LoadPlan {
-        connections: 8,
+    let (most, second) = most_allocations(&LoadPlan {
         reactor,
-        measure: None,
         max_events: Some(transactions),
+        ..plan(server.endpoint())
+    });
+    assert!(
+        most >= transactions * 20,
+        "the null server's thread is counted: {most}"
+    );
+    second
+}
+
+fn plan(endpoint: Endpoint) -> LoadPlan {
+    LoadPlan {
+        connections: 8,
+        measure: None,
         ..LoadPlan::new(endpoint, WorkloadName::OltpReadWrite)
-    };
+    }
+}
+
+/// Allocations of the two threads that make the most of them in a run.
+fn most_allocations(plan: &LoadPlan) -> (u64, u64) {
     let before: Vec<_> = ALLOCATIONS
         .iter()
         .map(|n| n.load(Ordering::Relaxed))
         .collect();
-    let outcome = run(&plan, &AtomicBool::new(false), &mut |_| {}).unwrap();
-    assert_eq!(outcome.counts.transactions, transactions);
-    assert_eq!(outcome.reactors, [reactor]);
+    let outcome = run(plan, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    assert_eq!(Some(outcome.counts.transactions), plan.max_events);
+    assert_eq!(outcome.reactors, [plan.reactor]);
     let mut made: Vec<_> = ALLOCATIONS
         .iter()
         .zip(before)
         .map(|(after, before)| after.load(Ordering::Relaxed) - before)
         .collect();
     made.sort_unstable();
-    let (most, second) = (made[THREADS_MAX - 1], made[THREADS_MAX - 2]);
-    assert!(
-        most >= transactions * 20,
-        "the null server's thread is counted: {most}"
-    );
-    second
+    (made[THREADS_MAX - 1], made[THREADS_MAX - 2])
+}
+
+/// On a real server, which is a process of its own: the null server does not compress.
+fn compressed_queries_allocate_nothing_either() {
+    let (server, _directory) = weir_server::testing::start(Flavor::Mysql);
+    let tables = PreparePlan::new(server.endpoint(), WorkloadName::OltpReadWrite);
+    prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    for compression in [Compression::Zlib, Compression::Zstd] {
+        for reactor in [ReactorKind::Epoll, ReactorKind::IoUring] {
+            let [few, many] = [200, 1_200].map(|transactions| {
+                let plan = LoadPlan {
+                    compression: Some(compression),
+                    reactor,
+                    max_events: Some(transactions),
+                    ..plan(server.endpoint())
+                };
+                most_allocations(&plan).0
+            });
+            // 20,000 queries more.
+            assert!(
+                many < few + 1_000,
+                "{compression:?}, {reactor:?}: {few} and {many}"
+            );
+        }
+    }
 }
 
 #[test]
@@ -99,4 +135,6 @@ fn a_query_allocates_nothing() {
         // 40,000 queries more. What remains depends on how long it takes: tallies of intervals.
         assert!(many < few + 1_000, "{reactor:?}: {few} and {many}");
     }
+    // In the same test: what else allocates would be counted.
+    compressed_queries_allocate_nothing_either();
 }

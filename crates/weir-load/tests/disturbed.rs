@@ -17,8 +17,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use tempfile::TempDir;
 use weir_load::{
-    LoadError, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, PreparePlan, ReactorKind,
-    prepare, run,
+    Compression, LoadError, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, PreparePlan,
+    ReactorKind, prepare, run,
 };
 use weir_model::{Address, Endpoint, Flavor, Tls, TlsMode, WorkloadName};
 use weir_server::testing;
@@ -176,7 +176,7 @@ fn memory_bytes() -> u64 {
 }
 
 /// Runs so many loads over lines that are damaged in different ways, several at a time.
-fn survive(behind: &Endpoint, cases: u64, said_bytes: u64) {
+fn survive(behind: &Endpoint, compression: Option<Compression>, cases: u64, said_bytes: u64) {
     const PARALLEL: u64 = 12;
     let Address::Socket(server) = &behind.address else {
         panic!("a server on a socket")
@@ -190,11 +190,12 @@ fn survive(behind: &Endpoint, cases: u64, said_bytes: u64) {
                     let at = rng.next_u64() % said_bytes;
                     let damage = Damage::random(&mut rng);
                     // Printed when the test fails.
-                    println!("seed {seed}: {damage:?} at {at}");
+                    println!("{compression:?}, seed {seed}: {damage:?} at {at}");
                     let line = Line::to(server.clone(), damage, at);
                     // Damage within a row is no damage to the protocol.
                     let plan = LoadPlan {
                         reactor: [ReactorKind::Epoll, ReactorKind::IoUring][seed as usize % 2],
+                        compression,
                         ..plan(line.endpoint(behind))
                     };
                     if let Err(error) = go(&plan) {
@@ -221,7 +222,7 @@ fn null_server() -> (NullServer, TempDir, Endpoint) {
 fn garbled_conversations_with_a_null_server_end_in_time() {
     let (_server, _directory, endpoint) = null_server();
     // The checks and both logins are the first 6 KB.
-    survive(&endpoint, 96, 12_000);
+    survive(&endpoint, None, 96, 12_000);
 }
 
 fn garbled_conversations_end_in_time(flavor: Flavor) {
@@ -231,7 +232,15 @@ fn garbled_conversations_end_in_time(flavor: Flavor) {
         ..PreparePlan::new(server.endpoint(), WorkloadName::OltpReadWrite)
     };
     prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
-    survive(&server.endpoint(), 36, 20_000);
+    survive(&server.endpoint(), None, 36, 20_000);
+    let compressions: &[_] = match flavor {
+        Flavor::Mysql => &[Compression::Zlib, Compression::Zstd],
+        Flavor::Mariadb => &[Compression::Zlib],
+    };
+    for compression in compressions {
+        // Damage to what is compressed is always damage to the protocol.
+        survive(&server.endpoint(), Some(*compression), 36, 20_000);
+    }
 }
 
 #[test]

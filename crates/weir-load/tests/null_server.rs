@@ -14,9 +14,9 @@ use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use tempfile::TempDir;
 use weir_load::{
-    ArrivalKind, Fault, HdrLog, Interval, LoadError, LoadOutcome, LoadPlan, NullServer,
-    NullServerBehavior, Progress, Rate, RateRamp, ReactorKind, Think, ThinkKind, Tolerated, Totals,
-    run, run_observed,
+    ArrivalKind, Compression, Fault, HdrLog, Interval, LoadError, LoadOutcome, LoadPlan,
+    NullServer, NullServerBehavior, Progress, Rate, RateRamp, ReactorKind, Think, ThinkKind,
+    Tolerated, Totals, run, run_observed,
 };
 use weir_model::WorkloadName;
 
@@ -623,4 +623,18 @@ fn a_log_of_latencies_holds_every_statement_of_every_interval() {
     assert_eq!(kinds.iter().map(|kind| kind.count).sum::<u64>(), statements);
     let points = kinds.iter().map(|kind| kind.count).max().unwrap();
     assert!((10 * transactions..=10 * transactions + 80).contains(&points));
+}
+
+#[test]
+fn a_server_that_does_not_compress_is_named_with_what_to_do() {
+    let bench = Bench::new(NullServerBehavior::default());
+    let plan = LoadPlan {
+        compression: Some(Compression::Zlib),
+        ..bench.plan(WorkloadName::OltpPointSelect, 100)
+    };
+    let error = go(&plan).unwrap_err().to_string();
+    let address = bench.server.address();
+    let start = format!("connect to {address}: the server does not offer zlib compression; ");
+    assert!(error.starts_with(&start), "{error}");
+    assert!(error.ends_with("leave --mysql-compression out"), "{error}");
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use mysql::prelude::Queryable as _;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use tempfile::TempDir;
-use weir_load::{LoadError, LoadOutcome, LoadPlan, PreparePlan, prepare, run};
+use weir_load::{Compression, LoadError, LoadOutcome, LoadPlan, PreparePlan, prepare, run};
 use weir_model::{Address, Endpoint, Flavor, Secret, Tls, TlsMode, WorkloadName};
 use weir_server::{PrivateServer, testing};
 
@@ -120,9 +120,11 @@ impl Bench {
     }
 
     fn encrypted(&self) -> u64 {
-        self.server.status().unwrap()["Ssl_finished_accepts"]
-            .parse()
-            .unwrap()
+        self.counter("Ssl_finished_accepts")
+    }
+
+    fn counter(&self, name: &str) -> u64 {
+        self.server.status().unwrap()[name].parse().unwrap()
     }
 }
 
@@ -231,31 +233,51 @@ fn client_certificates_and_ciphers_are_used(bench: &Bench) {
 }
 
 fn long_requests_and_long_replies_pass(bench: &Bench) {
+    let [plain_bytes, compressed_bytes] = [None, Some(Compression::Zlib)].map(|compression| {
+        insert_in_bulk(bench, compression);
+        read_long_ranges(bench, compression)
+    });
+    // The ranges are digits.
+    let ratio = plain_bytes as f64 / compressed_bytes as f64;
+    assert!(ratio > 1.5, "{ratio} times fewer bytes");
+}
+
+/// Statements of half a megabyte are more than a socket takes at once.
+fn insert_in_bulk(bench: &Bench, compression: Option<Compression>) {
+    let endpoint = Endpoint {
+        database: format!("bulk_{}", compression.map_or("plain", Compression::name)),
+        ..bench.endpoint("127.0.0.1", bench.trusting(TlsMode::Required))
+    };
+    let tables = PreparePlan {
+        compression,
+        ..PreparePlan::new(endpoint.clone(), WorkloadName::BulkInsert)
+    };
+    prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    let plan = LoadPlan {
+        compression,
+        measure: None,
+        max_events: Some(100_000),
+        ..LoadPlan::new(endpoint, WorkloadName::BulkInsert)
+    };
+    assert_eq!(go(&plan).unwrap().counts.transactions, 100_000);
+}
+
+/// The bytes that the server sends for it.
+fn read_long_ranges(bench: &Bench, compression: Option<Compression>) -> u64 {
     let endpoint = bench.endpoint("127.0.0.1", bench.trusting(TlsMode::Required));
     let mut plan = LoadPlan {
         rows: ROWS,
+        compression,
         measure: None,
         max_events: Some(50),
-        ..LoadPlan::new(endpoint.clone(), WorkloadName::OltpReadOnly)
+        ..LoadPlan::new(endpoint, WorkloadName::OltpReadOnly)
     };
     // 1,000 rows of 120 bytes are many records.
     plan.mix.range_size = 1_000;
+    let before = (bench.counter("Bytes_sent"), bench.encrypted());
     assert_eq!(go(&plan).unwrap().counts.transactions, 50);
-    let database = Endpoint {
-        database: "bulk".to_owned(),
-        ..endpoint
-    };
-    let tables = PreparePlan {
-        ..PreparePlan::new(database.clone(), WorkloadName::BulkInsert)
-    };
-    prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
-    // Statements of half a megabyte are more than a socket takes at once.
-    let plan = LoadPlan {
-        measure: None,
-        max_events: Some(100_000),
-        ..LoadPlan::new(database, WorkloadName::BulkInsert)
-    };
-    assert_eq!(go(&plan).unwrap().counts.transactions, 100_000);
+    assert!(bench.encrypted() > before.1);
+    bench.counter("Bytes_sent") - before.0
 }
 
 /// One transaction on a server without certificates of the test's.

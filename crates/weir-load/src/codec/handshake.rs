@@ -8,6 +8,7 @@ use mysql_common::packets::{AuthPlugin, HandshakeResponse, SslRequest};
 use mysql_common::proto::MySerialize;
 use weir_model::TlsMode;
 
+use super::compression::Compression;
 use super::greeting::Greeting;
 use super::packet::{Malformed, PAYLOAD_BYTES_MAX};
 use super::session::{Session, SessionError, Waiting};
@@ -35,6 +36,8 @@ pub(crate) struct Login<'a> {
     pub(crate) mode: TlsMode,
     /// How to encrypt; none in [`TlsMode::Disabled`].
     pub(crate) tls: Option<&'a TlsClient>,
+    /// How to compress, if that is asked for.
+    pub(crate) compression: Option<Compression>,
 }
 
 struct Credentials<'a> {
@@ -121,9 +124,15 @@ impl<S: Read + Write> Session<S> {
         );
         let mut payload = Vec::new();
         response.serialize(&mut payload);
+        if login.compression == Some(Compression::Zstd) {
+            payload.push(Compression::Zstd.level());
+        }
         session.waiting = Waiting::Login;
         session.send(&payload, sequence.wrapping_add(1))?;
         session.authenticate(procedure, credentials)?;
+        if let Some(compression) = login.compression {
+            session.compress(compression);
+        }
         Ok(session)
     }
 
@@ -190,6 +199,12 @@ fn capabilities(greeting: &Greeting, login: Login<'_>) -> Result<CapabilityFlags
     if !offered.contains(needed) {
         let version = &greeting.version;
         return Err(SessionError::TooOld(version.clone()));
+    }
+    if let Some(compression) = login.compression {
+        needed |= compression.capability();
+        if !offered.contains(needed) {
+            return Err(SessionError::NotCompressed(compression));
+        }
     }
     if login.database.is_some() {
         needed |= CapabilityFlags::CLIENT_CONNECT_WITH_DB;

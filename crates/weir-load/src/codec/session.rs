@@ -3,7 +3,7 @@
 //! All of this blocks; the socket's own deadline bounds it. A session whose statements are prepared
 //! gives its stream to a reactor.
 
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, Read, Write};
 
 use mysql_common::constants::ColumnType;
 use mysql_common::packets::Column;
@@ -11,6 +11,7 @@ use mysql_common::row::new_row;
 use mysql_common::{Row, Value};
 use thiserror::Error;
 
+use super::compression::{Compression, PacketStream};
 use super::packet::{
     HEADER_BYTES, Malformed, PAYLOAD_BYTES_MAX, length_encoded, payload_length, put_header,
 };
@@ -41,6 +42,9 @@ pub(crate) enum SessionError {
     /// A server that lacks what is needed, with its version.
     #[error("server version {0} is older than MySQL 5.5")]
     TooOld(String),
+    /// The server does not compress in the way that was asked for.
+    #[error("the server does not offer {} compression", .0.name())]
+    NotCompressed(Compression),
     /// Encryption that was asked for and is not to be had.
     #[error("{0}")]
     Encryption(String),
@@ -76,6 +80,10 @@ fn stream_words(error: &io::Error) -> String {
 impl SessionError {
     /// An error of the stream while `waiting`.
     pub(crate) fn stream(error: io::Error, waiting: Waiting) -> Self {
+        let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
+        if let Some(malformed) = cause {
+            return Self::Malformed(*malformed);
+        }
         match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Self::Timeout(waiting),
             _ => Self::Stream(error),
@@ -95,7 +103,7 @@ pub(crate) struct PreparedStatement {
 /// A connection to a server; the login makes it an authenticated one.
 #[derive(Debug)]
 pub(crate) struct Session<S> {
-    stream: BufReader<Channel<S>>,
+    stream: PacketStream<S>,
     pub(super) eof_deprecated: bool,
     /// The server's number of this connection.
     pub(super) id: u32,
@@ -107,7 +115,7 @@ pub(crate) struct Session<S> {
 impl<S: Read + Write> Session<S> {
     pub(super) fn new(socket: S) -> Self {
         Self {
-            stream: BufReader::new(Channel::plain(socket)),
+            stream: PacketStream::new(socket),
             eof_deprecated: false,
             id: 0,
             waiting: Waiting::Greeting,
@@ -122,16 +130,21 @@ impl<S: Read + Write> Session<S> {
 
     /// The socket below.
     pub(crate) fn socket(&mut self) -> &mut S {
-        self.stream.get_mut().socket()
+        self.stream.channel().socket()
     }
 
     /// The stream below, with nothing read ahead.
     pub(super) fn channel(&mut self) -> Result<&mut Channel<S>, Malformed> {
-        if self.stream.buffer().is_empty() {
-            Ok(self.stream.get_mut())
+        if self.stream.is_drained() {
+            Ok(self.stream.channel())
         } else {
             Err(Malformed("the server speaks without being asked"))
         }
+    }
+
+    /// Compresses from here on.
+    pub(super) fn compress(&mut self, compression: Compression) {
+        self.stream.compress(compression);
     }
 
     /// Runs a statement as text; each row of its result, of columns as text, goes to `on_row`.
@@ -231,7 +244,7 @@ impl<S: Read + Write> Session<S> {
     /// The stream and whether `CLIENT_DEPRECATE_EOF` was agreed.
     pub(crate) fn into_parts(mut self) -> Result<(Channel<S>, bool), SessionError> {
         self.channel()?;
-        Ok((self.stream.into_inner(), self.eof_deprecated))
+        Ok((self.stream.into_channel(), self.eof_deprecated))
     }
 
     /// Passes over so many column definitions and what ends them.
@@ -259,7 +272,7 @@ impl<S: Read + Write> Session<S> {
     }
 
     fn write(&mut self, packet: &[u8]) -> Result<(), SessionError> {
-        let written = self.stream.get_mut().write_all(packet);
+        let written = self.stream.send(packet);
         written.map_err(|error| SessionError::stream(error, self.waiting))
     }
 

@@ -1,5 +1,6 @@
 //! Packets as they are on the wire, whole, cut at every place, and broken.
 
+mod compression;
 mod hostile;
 
 use std::io::{self, Read, Write};
@@ -170,6 +171,7 @@ const LOGIN: Login<'_> = Login {
     is_local: true,
     mode: weir_model::TlsMode::Disabled,
     tls: None,
+    compression: None,
 };
 
 fn greeting(plugin: &str) -> Vec<u8> {

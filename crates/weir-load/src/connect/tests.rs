@@ -14,13 +14,13 @@ fn login(endpoint: &Endpoint) -> Result<(), LoadError> {
         ..LoadPlan::new(endpoint.clone(), WorkloadName::OltpPointSelect)
     };
     let script = plan.workload.script(&plan)?;
-    Connector::new(plan.endpoint)?
+    Connector::new(plan.endpoint, None)?
         .open(&script, Deadline::after(plan.init_timeout))
         .map(drop)
 }
 
 fn control(endpoint: &Endpoint) -> Control {
-    let connector = Connector::new(endpoint.clone()).unwrap();
+    let connector = Connector::new(endpoint.clone(), None).unwrap();
     Control::connect(&connector, true, None).unwrap()
 }
 
@@ -47,6 +47,47 @@ fn account(server: &PrivateServer, name: &str, identified: &str) {
         control
             .run(&format!("GRANT ALL ON *.* TO '{name}'@'{host}'"))
             .unwrap();
+    }
+}
+
+/// What the server says of a connection, compressed within TLS or without.
+#[test]
+fn the_server_knows_how_a_connection_is_compressed() {
+    let (server, _directory, port) = server(Flavor::Mysql);
+    account(&server, "far", "BY 'secret word'");
+    for endpoint in endpoints(&server, port, "far", "secret word") {
+        for mode in [TlsMode::Disabled, TlsMode::Required] {
+            for (compression, name) in [
+                (None, ""),
+                (Some(Compression::Zlib), "zlib"),
+                (Some(Compression::Zstd), "zstd"),
+            ] {
+                let mut endpoint = endpoint.clone();
+                endpoint.tls.mode = mode;
+                let connector = Connector::new(endpoint, compression).unwrap();
+                let mut control = Control::connect(&connector, true, None).unwrap();
+                let mut status = |variable: &str| {
+                    let sql = format!("SHOW SESSION STATUS LIKE '{variable}'");
+                    let row: Option<(String, String)> = control.first(&sql).unwrap();
+                    row.unwrap().1
+                };
+                assert_eq!(status("Compression_algorithm"), name);
+                let is_encrypted = !status("Ssl_cipher").is_empty();
+                assert_eq!(is_encrypted, mode == TlsMode::Required);
+            }
+        }
+    }
+}
+
+#[test]
+fn mariadb_knows_that_a_connection_is_compressed() {
+    let (server, _directory, _) = server(Flavor::Mariadb);
+    for (compression, expected) in [(None, "OFF"), (Some(Compression::Zlib), "ON")] {
+        let connector = Connector::new(server.endpoint(), compression).unwrap();
+        let mut control = Control::connect(&connector, true, None).unwrap();
+        let sql = "SHOW SESSION STATUS LIKE 'Compression'";
+        let row: Option<(String, String)> = control.first(sql).unwrap();
+        assert_eq!(row.unwrap().1, expected);
     }
 }
 

@@ -13,7 +13,7 @@ use std::io;
 
 use super::{Cause, Driver, Fresh, Next, Share, Transport};
 use crate::LoadError;
-use crate::codec::{Reply, ReplyParser, ServerError};
+use crate::codec::{Reply, ReplyParser, ServerError, Wire};
 use crate::meter::{Course, Kind, Meter, Phase, QueryKind};
 use crate::plan::ThinkKind;
 use crate::workload::{BulkText, Rng};
@@ -52,6 +52,8 @@ pub(crate) struct MysqlDriver {
     /// Until the reactor takes it.
     transport: Option<Transport>,
     parser: ReplyParser,
+    /// What is kept of its compression, if it is compressed.
+    wire: Wire,
     rng: Rng,
     statements: Statements,
     doing: Doing,
@@ -82,6 +84,7 @@ impl MysqlDriver {
         Self {
             transport: Some(transport),
             parser: ReplyParser::new(eof_deprecated),
+            wire: Wire::default(),
             rng,
             statements,
             doing: Doing::Step(0),
@@ -196,11 +199,11 @@ impl MysqlDriver {
         shared: &mut Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
-        let reply = self
-            .parser
-            .feed(bytes)
-            .map_err(|malformed| shared.link.malformed(malformed))?;
-        match reply {
+        let reply = match &mut shared.codec {
+            None => self.parser.feed(bytes),
+            Some(codec) => codec.feed(&mut self.wire, &mut self.parser, bytes),
+        };
+        match reply.map_err(|malformed| shared.link.malformed(malformed))? {
             Some(reply) => self.deliver(reply, shared, meter),
             None => Ok(Next::Reply),
         }
@@ -274,25 +277,9 @@ impl MysqlDriver {
         }
         Ok(self.retry(shared, meter))
     }
-}
 
-impl Driver for MysqlDriver {
-    type Shared = Shared;
-
-    fn transport(&mut self) -> Option<Transport> {
-        self.transport.take()
-    }
-
-    fn is_plain(&self) -> bool {
-        let transport = self.transport.as_ref();
-        transport.is_none_or(|transport| !transport.is_encrypted())
-    }
-
-    fn outgoing(shared: &mut Shared) -> &mut Vec<u8> {
-        &mut shared.outgoing
-    }
-
-    fn advance(
+    /// Does what `cause` allows; what is to be sent is left in plain packets.
+    fn act(
         &mut self,
         cause: Cause<'_>,
         shared: &mut Shared,
@@ -332,6 +319,41 @@ impl Driver for MysqlDriver {
             Cause::Renewed if self.doing == Doing::Renewing => Ok(self.come_back(shared, meter)),
             Cause::Renewed => Ok(self.retry(shared, meter)),
         }
+    }
+}
+
+impl Driver for MysqlDriver {
+    type Shared = Shared;
+
+    fn transport(&mut self) -> Option<Transport> {
+        self.transport.take()
+    }
+
+    fn is_plain(&self) -> bool {
+        let transport = self.transport.as_ref();
+        transport.is_none_or(|transport| !transport.is_encrypted())
+    }
+
+    fn outgoing(shared: &mut Shared) -> &mut Vec<u8> {
+        &mut shared.outgoing
+    }
+
+    fn advance(
+        &mut self,
+        cause: Cause<'_>,
+        shared: &mut Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<Next, LoadError> {
+        let next = self.act(cause, shared, meter)?;
+        let Shared {
+            codec, outgoing, ..
+        } = shared;
+        if let Some(codec) = codec
+            && !outgoing.is_empty()
+        {
+            codec.pack(&mut self.wire, outgoing);
+        }
+        Ok(next)
     }
 
     fn share(&self) -> Share {

@@ -243,6 +243,7 @@ impl Settings {
         plan.reconnect = self.reconnect;
         plan.reconnect_every = (self.reconnect_every > 0).then_some(self.reconnect_every);
         plan.rtt = self.rtt;
+        plan.compression = self.server.compression();
         plan.seed = seed;
         plan.distribution = distribution;
         plan.mix = self.mix;
@@ -257,6 +258,7 @@ impl Settings {
         prepare.distribution = distribution;
         prepare.secondary_index = self.create_secondary;
         prepare.engine = self.engine;
+        prepare.compression = plan.compression;
         prepare.auto_increment = self.auto_increment;
         prepare.secondary_key = self.secondary_key;
         prepare.table_options = self.table_options;

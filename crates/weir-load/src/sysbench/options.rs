@@ -6,6 +6,7 @@ use super::compat::Compat;
 use super::invocation::Settings;
 use super::more;
 use super::value::{UsageError, Value};
+use crate::codec::Compression;
 use crate::plan::{ArrivalKind, Tolerated};
 use crate::reactor::ReactorKind;
 
@@ -97,6 +98,8 @@ options! {
     "mysql-ssl-cert", Development, "", "PEM file of the client's certificate", |s, v| s.server.tls.certificate = v.path()?;
     "mysql-ssl-key", Development, "", "PEM file of the key of the client's certificate", |s, v| s.server.tls.key = v.path()?;
     "mysql-ssl-cipher", Both, "", "ciphers to choose from, separated by colons", |s, v| s.server.tls.ciphers = ciphers(v)?;
+    "mysql-compression", Both, "off", "compress the packets of all connections, within what encrypts them", |s, v| s.server.compresses = v.switch()?;
+    "mysql-compression-algorithms", Development, "zlib", "how to compress: zlib, zstd (MySQL from 8.0.18 on) or uncompressed", |s, v| s.server.compression = compression(v)?;
     "mysql-ignore-errors", Both, "1213,1020,1205", "errors to try again after, or all", |s, v| s.tolerated = tolerated(v)?;
     "db-ps-mode", Both, "auto", "auto prepares statements, disable sends them as text", |s, v| s.prepared_statements = prepared_statements(v)?;
     "tables", Both, "1", "number of tables", |s, v| s.tables = v.small(1)?;
@@ -158,16 +161,6 @@ const WITHOUT_EFFECT: &[(&str, Harmless, &str)] = &[
     ("db-debug", Harmless::Only("off"), "there is no debug log"),
     ("debug", Harmless::Only("off"), "there is no debug log"),
     ("luajit-cmd", Harmless::Nothing, "workloads are native"),
-    (
-        "mysql-compression",
-        Harmless::Only("off"),
-        "the protocol is spoken uncompressed",
-    ),
-    (
-        "mysql-compression-algorithms",
-        Harmless::Only("zlib"),
-        "the protocol is spoken uncompressed",
-    ),
     (
         "mysql-debug",
         Harmless::Only("off"),
@@ -267,6 +260,16 @@ fn tls_mode(settings: &mut Settings, value: Value<'_>) -> Result<(), UsageError>
         }
     };
     Ok(())
+}
+
+/// One of MySQL's algorithms: a choice would be the server's, and runs not comparable.
+fn compression(value: Value<'_>) -> Result<Option<Compression>, UsageError> {
+    match value.text {
+        Some("zlib") => Ok(Some(Compression::Zlib)),
+        Some("zstd") => Ok(Some(Compression::Zstd)),
+        Some("uncompressed") => Ok(None),
+        _ => Err(value.wrong("must be zlib, zstd or uncompressed")),
+    }
 }
 
 /// Names between colons, as OpenSSL has them, or commas.

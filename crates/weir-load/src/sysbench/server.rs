@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use weir_model::{Address, Endpoint, Secret, Tls, TlsMode};
 
+use crate::codec::Compression;
+
 /// Where MySQL's and MariaDB's packages put their socket.
 const SOCKETS: [&str; 4] = [
     "/run/mysqld/mysqld.sock",
@@ -28,6 +30,10 @@ pub(super) struct ServerSettings {
     pub(super) tls: Tls,
     /// Encryption was switched on as in 1.0.20, where certificates have fixed names.
     pub(super) uses_fixed_files: bool,
+    /// Compression was switched on.
+    pub(super) compresses: bool,
+    /// What it is when it is on.
+    pub(super) compression: Option<Compression>,
 }
 
 impl Default for ServerSettings {
@@ -41,6 +47,8 @@ impl Default for ServerSettings {
             database: "sbtest".to_owned(),
             tls: Tls::default(),
             uses_fixed_files: false,
+            compresses: false,
+            compression: Some(Compression::Zlib),
         }
     }
 }
@@ -60,6 +68,11 @@ impl ServerSettings {
             tls: self.tls(),
         };
         (endpoint, addresses.collect())
+    }
+
+    /// How connections are compressed, if they are.
+    pub(super) fn compression(&self) -> Option<Compression> {
+        self.compression.filter(|_| self.compresses)
     }
 
     /// Sockets override hosts, ports change before hosts, and `localhost` is a socket, as in

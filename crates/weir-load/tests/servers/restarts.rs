@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use weir_load::{LoadError, LoadPlan, ReactorKind, run};
+use weir_load::{Compression, LoadError, LoadPlan, ReactorKind, run};
 use weir_model::{Flavor, WorkloadName};
 use weir_server::{PrivateServer, testing};
 
@@ -14,6 +14,7 @@ weir_server::on_both_flavors! {
     a_server_that_is_killed_ends_the_run
     a_restart_of_the_server_is_survived_when_asked_for
     a_restart_is_survived_on_io_uring_too
+    a_restart_is_survived_compressed_too
 }
 
 fn connections_are_made_again_as_often_as_asked(flavor: Flavor) {
@@ -70,17 +71,22 @@ fn a_server_that_is_killed_ends_the_run(flavor: Flavor) {
 }
 
 fn a_restart_of_the_server_is_survived_when_asked_for(flavor: Flavor) {
-    survive_a_restart(flavor, ReactorKind::Epoll);
+    survive_a_restart(flavor, ReactorKind::Epoll, None);
 }
 
 fn a_restart_is_survived_on_io_uring_too(flavor: Flavor) {
-    survive_a_restart(flavor, ReactorKind::IoUring);
+    survive_a_restart(flavor, ReactorKind::IoUring, None);
 }
 
-fn survive_a_restart(flavor: Flavor, reactor: ReactorKind) {
+fn a_restart_is_survived_compressed_too(flavor: Flavor) {
+    survive_a_restart(flavor, ReactorKind::Epoll, Some(Compression::Zlib));
+}
+
+fn survive_a_restart(flavor: Flavor, reactor: ReactorKind, compression: Option<Compression>) {
     let bench = Bench::loaded(flavor);
     let plan = LoadPlan {
         reactor,
+        compression,
         measure: Some(Duration::from_mins(1)),
         interval: Duration::from_millis(100),
         reconnect: true,

@@ -4,7 +4,7 @@
 
 use super::{Doing, MysqlDriver, QUIT, Shared};
 use crate::LoadError;
-use crate::codec::ReplyParser;
+use crate::codec::{ReplyParser, Wire};
 use crate::driver::{Fresh, Next};
 use crate::meter::{Meter, Phase};
 
@@ -111,6 +111,7 @@ impl MysqlDriver {
 
     fn renew(&mut self, fresh: Fresh) {
         self.parser = ReplyParser::new(fresh.eof_deprecated);
+        self.wire = Wire::default();
         self.statements = fresh.statements;
         self.transport = Some(fresh.transport);
     }

@@ -8,7 +8,9 @@ use std::fmt::Display;
 use super::Place;
 use super::statements::{Statements, positions};
 use crate::LoadError;
-use crate::codec::{ExecuteTemplate, Malformed, ParameterKind, Request, ServerError};
+use crate::codec::{
+    Codec, Compression, ExecuteTemplate, Malformed, ParameterKind, Request, ServerError,
+};
 use crate::driver::Reconnector;
 use crate::plan::{Think, Tolerated};
 use crate::workload::{
@@ -29,6 +31,8 @@ pub(crate) struct Shared {
     /// By how much each request and each reply is delayed.
     pub(super) half_rtt_ns: u64,
     pub(super) think: Think,
+    /// Packs requests and unpacks replies, if connections are compressed.
+    pub(super) codec: Option<Codec>,
 }
 
 impl Shared {
@@ -40,6 +44,7 @@ impl Shared {
         reconnector: Option<Reconnector>,
         half_rtt_ns: u64,
         think: Think,
+        compression: Option<Compression>,
     ) -> Self {
         Self {
             outgoing: Vec::new(),
@@ -51,6 +56,7 @@ impl Shared {
             reconnector,
             half_rtt_ns,
             think,
+            codec: compression.map(Codec::new),
         }
     }
 }

@@ -131,7 +131,15 @@ fn simulate(
     let mut meter = Meter::new(timeline, Clock::Told(now_ns), lane, None, arrivals);
     let drivers = (0..plan.connections).map(|number| driver(&plan, number));
     let (tolerated, address) = (plan.tolerated.clone(), &plan.endpoint.address);
-    let mut shared = Shared::new(script.clone(), address, tolerated, None, 0, plan.think);
+    let mut shared = Shared::new(
+        script.clone(),
+        address,
+        tolerated,
+        None,
+        0,
+        plan.think,
+        None,
+    );
     let (stop, abort) = (AtomicBool::new(false), AtomicBool::new(false));
     let reactor = Reactor::new(drivers.collect(), server, &stop, &abort).unwrap();
     let outcome = reactor.run(&mut shared, &mut meter).unwrap();

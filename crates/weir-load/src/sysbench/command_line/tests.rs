@@ -5,6 +5,7 @@ use std::time::Duration;
 use weir_model::{Address, TlsMode};
 
 use super::*;
+use crate::codec::Compression;
 use crate::plan::{ArrivalKind, Rate, Tolerated};
 use crate::workload::Distribution;
 
@@ -95,6 +96,32 @@ fn a_round_trip_time_has_a_unit() {
 }
 
 #[test]
+fn compression_is_switched_on_and_chosen_apart() {
+    let compression = |line: &str| {
+        let invocation = understand(line).unwrap();
+        assert_eq!(invocation.plan.compression, invocation.prepare.compression);
+        invocation.plan.compression
+    };
+    for (options, expected) in [
+        ("", None),
+        ("--mysql-compression=off", None),
+        ("--mysql-compression-algorithms=zstd", None),
+        ("--mysql-compression", Some(Compression::Zlib)),
+        (
+            "--mysql-compression=on --mysql-compression-algorithms=zstd",
+            Some(Compression::Zstd),
+        ),
+        (
+            "--mysql-compression=on --mysql-compression-algorithms=uncompressed",
+            None,
+        ),
+    ] {
+        let line = format!("oltp_read_only {options} run");
+        assert_eq!(compression(&line), expected, "{options}");
+    }
+}
+
+#[test]
 fn the_option_beats_the_environment() {
     let password = |line: &[&str]| {
         let surroundings = Surroundings {
@@ -139,6 +166,11 @@ fn what_is_wrong_is_named() {
         (
             "oltp_read_only --threads=0 run",
             "invalid value for option --threads: `0` (must be a whole number in range)",
+        ),
+        (
+            "oltp_read_only --mysql-compression-algorithms=lz4 run",
+            "invalid value for option --mysql-compression-algorithms: `lz4` (must be zlib, zstd or \
+             uncompressed)",
         ),
         (
             "oltp_read_only --mysql-dry-run run",

@@ -1,0 +1,41 @@
+//! Which ways to compress there are.
+
+use mysql_common::constants::CapabilityFlags;
+use serde::Serialize;
+
+/// How the packets of a connection are compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Compression {
+    /// zlib: every server that compresses at all.
+    Zlib,
+    /// zstd: MySQL from 8.0.18 on.
+    Zstd,
+}
+
+impl Compression {
+    /// As options and servers call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Zlib => "zlib",
+            Self::Zstd => "zstd",
+        }
+    }
+
+    /// What a server that has it offers, and a client that wants it asks for.
+    pub(crate) fn capability(self) -> CapabilityFlags {
+        match self {
+            Self::Zlib => CapabilityFlags::CLIENT_COMPRESS,
+            Self::Zstd => CapabilityFlags::CLIENT_ZSTD_COMPRESSION_ALGORITHM,
+        }
+    }
+
+    /// What the clients' libraries do unless they are told otherwise: zlib's own default, and that of
+    /// MySQL's `--zstd-compression-level`.
+    pub(crate) fn level(self) -> u8 {
+        match self {
+            Self::Zlib => 6,
+            Self::Zstd => 3,
+        }
+    }
+}

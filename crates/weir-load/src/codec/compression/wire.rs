@@ -1,0 +1,76 @@
+//! What is kept of one connection that is compressed.
+
+use super::HEADER_BYTES;
+use crate::codec::packet::{Malformed, payload_length};
+
+/// The place in the exchange, and a compressed packet of which a part has come.
+#[derive(Debug, Default)]
+pub(crate) struct Wire {
+    /// Number of the next compressed packet, whoever sends it.
+    number: u8,
+    part: Vec<u8>,
+}
+
+impl Wire {
+    /// Begins to send: the first compressed packet has this number.
+    pub(super) fn begin(&mut self, number: u8) {
+        self.number = number;
+    }
+
+    /// The number of the packet that is sent or was received.
+    pub(super) fn next_number(&mut self) -> u8 {
+        let number = self.number;
+        self.number = number.wrapping_add(1);
+        number
+    }
+
+    /// Whether the beginning of a packet waits for its rest.
+    pub(super) fn has_part(&self) -> bool {
+        !self.part.is_empty()
+    }
+
+    /// Checks a header before its payload is there, which might never come; the packet's length.
+    pub(super) fn check_header(&self, header: [u8; HEADER_BYTES]) -> Result<usize, Malformed> {
+        if header[3] != self.number {
+            return Err(Malformed("a compressed packet is out of sequence"));
+        }
+        match payload_length(&header) {
+            0 => Err(Malformed("a compressed packet is empty")),
+            length => Ok(HEADER_BYTES + length),
+        }
+    }
+
+    /// Keeps as many bytes as the packet lacks; how many that were, and whether it is whole.
+    pub(super) fn keep(&mut self, bytes: &[u8]) -> Result<(usize, bool), Malformed> {
+        let mut taken = 0;
+        loop {
+            let length = match self.part.first_chunk() {
+                Some(header) => self.check_header(*header)?,
+                None => HEADER_BYTES,
+            };
+            let missing = length - self.part.len();
+            if missing == 0 {
+                return Ok((taken, true));
+            }
+            let rest = &bytes[taken..];
+            let more = &rest[..missing.min(rest.len())];
+            self.part.extend_from_slice(more);
+            taken += more.len();
+            if more.len() < missing {
+                return Ok((taken, false));
+            }
+        }
+    }
+
+    /// The packet that has become whole.
+    pub(super) fn take_part(&mut self) -> Vec<u8> {
+        self.next_number();
+        std::mem::take(&mut self.part)
+    }
+
+    /// Gives its memory back, to be used again.
+    pub(super) fn return_part(&mut self, part: Vec<u8>) {
+        self.part = part;
+        self.part.clear();
+    }
+}
