@@ -13,7 +13,7 @@ mod root;
 pub use self::frozen::frozen;
 pub use self::lru::{lru, lru_slope};
 pub use self::midpoint::midpoint;
-pub(crate) use self::root::find_root;
+pub(crate) use self::root::{find_root, find_root_within};
 use crate::Popularity;
 
 /// Share of the list that is its old sublist: `innodb_old_blocks_pct` = 37, its default.

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use crate::cleaning::Cleaning;
 use crate::network::{Network, Resource, Station};
 use crate::pool_model::{ListState, PoolModel};
-use crate::writes::{WriteSettings, Writes};
+use crate::writes::{ChangedPages, WriteSettings, Writes};
 use crate::{DriveAbility, PoolUse, Popularity, PredictError, Residency};
 
 /// Beyond this multiple of the measured connections nothing is said.
@@ -89,8 +89,8 @@ impl System {
         Ok(found[0])
     }
 
-    /// The predictions for one pool and drive at each of `connections`, about as fast as that of the
-    /// most of them alone; beyond 1.5 times the connections that were measured an error.
+    /// The predictions for one pool and drive at each of `connections`; beyond 1.5 times the connections that were
+    /// measured an error.
     pub fn predict_each(
         &self,
         pool: &PoolModel<'_>,
@@ -111,12 +111,15 @@ impl System {
         let frozen = OnceCell::new();
         let predict = |connections: u32| {
             let clients = connections.max(1);
-            let list = pool.state_at(promoting.transactions_per_s(clients));
-            let branch = match list {
-                ListState::Frozen => frozen.get_or_init(|| branch(pool.frozen())),
-                _ => &promoting,
-            };
-            branch.prediction(clients, list)
+            let agreed = promoting.agreed(clients);
+            let list = pool.state_at(agreed.transactions_per_s);
+            match list {
+                ListState::Frozen => {
+                    let frozen = frozen.get_or_init(|| branch(pool.frozen()));
+                    frozen.prediction(frozen.agreed(clients), clients, list)
+                }
+                _ => promoting.prediction(agreed, clients, list),
+            }
         };
         Ok(connections.iter().copied().map(predict).collect())
     }
@@ -181,57 +184,60 @@ impl System {
     }
 }
 
-/// A pool whose list is in one state, on a drive, with any number of connections.
+/// A throughput, and what is written at it.
+#[derive(Clone, Copy)]
+struct Agreed {
+    writes: Writes,
+    transactions_per_s: f64,
+}
+
+/// A pool whose list is in one state, on a drive.
 struct Branch<'a> {
     residency: Residency,
+    changed: ChangedPages<'a>,
     cleaning: Cleaning<'a>,
-    writes: Writes,
-    network: Network,
-    /// Of the network with one connection, two, and so on, transactions per second.
-    queueing: Vec<f64>,
 }
 
 impl<'a> Branch<'a> {
-    /// What is written is taken where it agrees with the throughput of the most connections.
+    /// With up to so many connections.
     fn new(
         system: &'a System,
         drive: &'a DriveAbility,
         (pages, residency): (f64, Residency),
         connections: u32,
     ) -> Self {
-        let most = connections.max(1);
-        let cleaning = Cleaning::new(system, drive, residency.misses, most);
-        let changed = system
-            .writes
-            .changed_pages(&system.popularity, pages, residency);
-        let writes = changed.writes(|writes| cleaning.per_s(writes, most));
-        let network = cleaning.network(writes);
-        let flows = network.flows(most);
+        let settings = &system.writes;
         Self {
             residency,
-            writes,
-            queueing: flows.map(|flow| flow.transactions_per_s).collect(),
-            network,
-            cleaning,
+            changed: settings.changed_pages(&system.popularity, pages, residency),
+            cleaning: Cleaning::new(system, drive, residency.misses, connections.max(1)),
         }
     }
 
-    fn transactions_per_s(&self, connections: u32) -> f64 {
-        let in_turns = self.cleaning.in_turns(self.writes, connections);
-        in_turns.min(self.queueing[connections as usize - 1])
+    /// What is written and the throughput say each other: both are taken where they agree.
+    fn agreed(&self, connections: u32) -> Agreed {
+        let per_s = |writes| self.cleaning.per_s(writes, connections);
+        let writes = self.changed.writes(per_s);
+        Agreed {
+            writes,
+            transactions_per_s: per_s(writes),
+        }
     }
 
-    fn prediction(&self, connections: u32, list: ListState) -> Prediction {
-        let transactions_per_s = self.transactions_per_s(connections);
+    fn prediction(&self, agreed: Agreed, connections: u32, list: ListState) -> Prediction {
+        let Agreed {
+            writes,
+            transactions_per_s,
+        } = agreed;
         Prediction {
             connections,
             transactions_per_s,
             response_s: f64::from(connections) / transactions_per_s,
             miss_ratio: self.residency.miss_ratio,
             reads: self.residency.misses,
-            page_writes: self.writes.pages,
-            cleaned: self.writes.cleaned,
-            limit: self.network.limit(transactions_per_s),
+            page_writes: writes.pages,
+            cleaned: writes.cleaned,
+            limit: self.cleaning.network(writes).limit(transactions_per_s),
             list,
         }
     }

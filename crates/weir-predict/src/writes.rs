@@ -7,12 +7,14 @@
 //! pool writes once per eviction of a changed page.
 
 use crate::flushing::Flushing;
-use crate::residency::find_root;
+use crate::residency::find_root_within;
 use crate::{PAGE_BYTES, Popularity, Residency};
 
 /// Share of the redo log at whose age everything else waits for changed pages to be written: both servers leave
 /// a margin of the log unused.
 const LOG_SHARE: f64 = 0.75;
+/// Numbers of pages that differ by less, as a share of their sum, agree.
+const AGREED: f64 = 1e-4;
 /// The shortest time from a change to the write that is looked at, transactions.
 const CYCLE_MIN: f64 = 1e-3;
 
@@ -115,7 +117,7 @@ impl ChangedPages<'_> {
         let settings = self.settings;
         let redo = settings.redo_bytes / settings.redo_capacity_bytes;
         let longest = (LOG_SHARE / redo.max(1e-18)).max(CYCLE_MIN);
-        find_root(CYCLE_MIN, longest, |cycle| {
+        find_root_within(AGREED, CYCLE_MIN, longest, |cycle| {
             let dirty = (self.dirty_within(cycle) / self.frames).min(1.0);
             let wanted = settings.flushing.pages_per_s(dirty, cycle * redo);
             let writes = self.writes_within(cycle);

@@ -4,12 +4,24 @@
 const STEPS_MAX: u32 = 80;
 /// Relative width of the bracket at which it ends.
 const TOLERANCE: f64 = 1e-10;
+/// A value that is as good as 0.
+const NOTHING: f64 = 1e-12;
 
 /// The place between `low` and `high`, both above 0, where the rising function `of` is 0; the
 /// nearer end if it is beyond one. The place is searched on a logarithmic scale by the false
 /// position that halves the weight of an end that stays (the "Illinois" rule; Dowell and Jarratt
 /// 1971), which converges faster than bisection and never leaves the bracket.
-pub(crate) fn find_root(low: f64, high: f64, mut of: impl FnMut(f64) -> f64) -> f64 {
+pub(crate) fn find_root(low: f64, high: f64, of: impl FnMut(f64) -> f64) -> f64 {
+    find_root_within(NOTHING, low, high, of)
+}
+
+/// The same, where the function is nearer to 0 than `near`: what costs much to ask is asked no oftener than it has to be.
+pub(crate) fn find_root_within(
+    near: f64,
+    low: f64,
+    high: f64,
+    mut of: impl FnMut(f64) -> f64,
+) -> f64 {
     let (mut a, mut b) = (low.ln(), high.ln());
     let mut at_a = of(low);
     if at_a >= 0.0 {
@@ -36,7 +48,7 @@ pub(crate) fn find_root(low: f64, high: f64, mut of: impl FnMut(f64) -> f64) -> 
             at_a = found;
             at_b /= 2.0;
         }
-        if found == 0.0 || b - a < TOLERANCE || found.abs() < 1e-12 {
+        if b - a < TOLERANCE || found.abs() <= near {
             return middle.exp();
         }
     }
