@@ -237,15 +237,14 @@ fn emulation_s(runs: &[Measured]) -> f64 {
 /// The wait with which the model has the throughput that `run` had with what it read.
 fn wait_s(system: &System, drive: &DriveAbility, run: &Measured) -> f64 {
     let pool = system.pool(run.frames);
+    let changed = system
+        .writes
+        .changed_pages(&system.popularity, pool.pages(), pool.promoting());
     let slower = |wait_s: f64| {
         let mut system = system.clone();
         system.demands.wait_s = wait_s;
         let cleaning = Cleaning::new(&system, drive, run.misses, run.connections);
         let per_s = |writes| cleaning.per_s(writes, run.connections);
-        let changed =
-            system
-                .writes
-                .changed_pages(&system.popularity, pool.pages(), pool.promoting());
         1.0 - per_s(changed.writes(per_s)) / run.per_s
     };
     if slower(0.0) >= 0.0 {

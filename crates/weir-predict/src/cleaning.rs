@@ -45,7 +45,8 @@ impl<'a> Cleaning<'a> {
             0.0
         };
         let page_s = drive.busy_s(0.0, 1.0, copies);
-        let resting = system.network(drive, misses, settings.of_pages(0.0));
+        let without_pages = settings.of_pages(0.0);
+        let resting = system.network(drive, misses, without_pages);
         let batch_s = BATCH_FILL * settings.flushing.batch_pages * page_s;
         let blocks = if settings.doublewrite { 2.0 } else { 1.0 };
         let mut held_up = resting.committing_beside(batch_s / blocks);
@@ -62,8 +63,7 @@ impl<'a> Cleaning<'a> {
             drive,
             misses,
             page_s,
-            own_s: drive.busy_s(misses, 0.0, 0.0)
-                + settings.of_pages(0.0).log_writes * drive.log_write_s,
+            own_s: drive.busy_s(misses, 0.0, 0.0) + without_pages.log_writes * drive.log_write_s,
             held_up: per_s(&held_up),
             resting: per_s(&resting),
         }
@@ -84,7 +84,7 @@ impl<'a> Cleaning<'a> {
     /// resting`, with `u = X pages page_s / (1 - X own_s)`: it writes with what transactions leave of the drive.
     ///
     /// Only what it writes in batches holds commits up.
-    pub(crate) fn in_turns(&self, writes: Writes, connections: u32) -> f64 {
+    fn in_turns(&self, writes: Writes, connections: u32) -> f64 {
         let number = connections as usize - 1;
         let (resting, held_up) = (self.resting[number], self.held_up[number]);
         let held_up = 1.0 / (writes.cleaned / held_up + (1.0 - writes.cleaned) / resting);

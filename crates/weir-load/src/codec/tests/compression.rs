@@ -1,7 +1,5 @@
 //! Compressed packets: whole, cut at every place, broken, and by servers that lie.
 
-use std::io::{self, Read, Write};
-
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use miniz_oxide::inflate::decompress_to_vec_zlib;
 use proptest::prelude::*;
@@ -215,24 +213,6 @@ fn a_zstd_window_beyond_any_packet_is_refused() {
     let reply = Client::new(Compression::Zstd).feed(&claimed(1, 100, &window_2_gib));
     let why = "what a compressed packet holds does not decompress";
     assert_eq!(reply, Err(Malformed(why)));
-}
-
-/// A stream that says what it was told to say and swallows what it is told.
-struct Scripted<'a>(&'a [u8]);
-
-impl Read for Scripted<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read(buffer)
-    }
-}
-
-impl Write for Scripted<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        Ok(bytes.len())
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 fn query(says: &[u8]) -> Result<usize, SessionError> {
