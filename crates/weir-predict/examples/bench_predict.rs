@@ -112,6 +112,7 @@ fn surface() -> anyhow::Result<f64> {
         },
         pool_use: PoolUse::MYSQL,
         old_blocks_time_s: 1.0,
+        discrepancy: weir_predict::Discrepancy::default(),
         demands: Demands {
             cores: 32,
             cpu_s: 0.002,

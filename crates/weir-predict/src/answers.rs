@@ -116,6 +116,7 @@ pub(crate) mod tests {
             },
             pool_use: PoolUse::MYSQL,
             old_blocks_time_s: 0.0,
+            discrepancy: crate::Discrepancy::default(),
             demands: Demands {
                 cores: 2,
                 cpu_s: 0.0005,

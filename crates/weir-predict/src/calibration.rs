@@ -11,7 +11,8 @@ use weir_model::{Bytes, Cell, Flavor, Metric, Plan, RunResult, Series, StudyResu
 use crate::cleaning::Cleaning;
 use crate::residency::find_root;
 use crate::{
-    Demands, DriveAbility, Flushing, PoolUse, Popularity, PredictError, System, WriteSettings,
+    Demands, Discrepancy, DriveAbility, Flushing, PoolUse, Popularity, PredictError, System,
+    WriteSettings,
 };
 
 /// Processor time of a page read where it was not measured: 10 to 25 us on published hosts.
@@ -85,6 +86,7 @@ impl Calibration {
             writes: write_settings(result, quickest.redo_bytes),
             pool_use,
             old_blocks_time_s: old_blocks_time_s(&result.plan),
+            discrepancy: Discrepancy::default(),
             demands: Demands {
                 cores,
                 cpu_s,

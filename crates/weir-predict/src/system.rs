@@ -6,7 +6,7 @@ use crate::cleaning::Cleaning;
 use crate::network::{Network, Resource, Station};
 use crate::pool_model::{ListState, PoolModel};
 use crate::writes::{ChangedPages, WriteSettings, Writes};
-use crate::{DriveAbility, PoolUse, Popularity, PredictError, Residency};
+use crate::{Discrepancy, DriveAbility, PoolUse, Popularity, PredictError, Residency};
 
 /// Beyond this multiple of the measured connections nothing is said.
 pub const CONNECTIONS_BEYOND: f64 = 1.5;
@@ -42,6 +42,8 @@ pub struct System {
     pub old_blocks_time_s: f64,
     /// What it takes of the host.
     pub demands: Demands,
+    /// What its runs say of the model's errors.
+    pub discrepancy: Discrepancy,
 }
 
 /// What is predicted of one pool, drive and number of connections.
@@ -65,6 +67,21 @@ pub struct Prediction {
     pub limit: Resource,
     /// The state of the pool's list.
     pub list: ListState,
+    /// What runs in places that are alike have the model's throughput multiplied by, which was done.
+    pub corrected_by: f64,
+}
+
+impl Prediction {
+    /// The same with its throughput multiplied by `factor`.
+    #[must_use]
+    pub fn corrected(self, factor: f64) -> Self {
+        Self {
+            transactions_per_s: self.transactions_per_s * factor,
+            response_s: self.response_s / factor,
+            corrected_by: self.corrected_by * factor,
+            ..self
+        }
+    }
 }
 
 impl System {
@@ -109,17 +126,20 @@ impl System {
         let promoting = branch(pool.promoting());
         // Most pools never freeze.
         let frozen = OnceCell::new();
+        let pages = pool.pages().min(self.popularity.pages());
+        let correction = |connections| self.discrepancy.factor(&drive.name, pages, connections);
         let predict = |connections: u32| {
             let clients = connections.max(1);
             let agreed = promoting.agreed(clients);
             let list = pool.state_at(agreed.transactions_per_s);
-            match list {
+            let prediction = match list {
                 ListState::Frozen => {
                     let frozen = frozen.get_or_init(|| branch(pool.frozen()));
                     frozen.prediction(frozen.agreed(clients), clients, list)
                 }
                 _ => promoting.prediction(agreed, clients, list),
-            }
+            };
+            prediction.corrected(correction(clients))
         };
         Ok(connections.iter().copied().map(predict).collect())
     }
@@ -239,6 +259,7 @@ impl<'a> Branch<'a> {
             cleaned: writes.cleaned,
             limit: self.cleaning.network(writes).limit(transactions_per_s),
             list,
+            corrected_by: 1.0,
         }
     }
 }

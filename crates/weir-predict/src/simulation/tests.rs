@@ -98,6 +98,7 @@ impl Configuration {
             },
             pool_use: PoolUse::MYSQL,
             old_blocks_time_s: 1.0,
+            discrepancy: crate::Discrepancy::default(),
             demands: Demands {
                 cores: scenario.cores,
                 cpu_s: scenario.cpu_s,

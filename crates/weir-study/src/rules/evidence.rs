@@ -70,7 +70,25 @@ pub(crate) struct Evidence<'a> {
     pub(crate) controls: BTreeMap<String, RatioEstimate>,
 }
 
+/// Runs that something is true of, in the words of a finding.
+pub(super) struct Named {
+    /// As "3 of 12 runs".
+    pub(super) count: String,
+    /// The first of them, as "repetition 1 of pool 4G".
+    pub(super) first: String,
+}
+
 impl<'a> Evidence<'a> {
+    /// `None` without any `runs`.
+    pub(super) fn named(&self, runs: &[&RunResult]) -> Option<Named> {
+        let record = &runs.first()?.record;
+        let cell = self.result.plan.cells[record.cell].label();
+        Some(Named {
+            count: format!("{} of {} runs", runs.len(), self.result.runs.len()),
+            first: format!("repetition {} of {cell}", record.repetition),
+        })
+    }
+
     /// The runs of both cells of a comparison.
     pub(super) fn runs_of(&self, comparison: &Comparison) -> impl Iterator<Item = &'a RunResult> {
         let baseline = self.runs.of(comparison.baseline_cell).iter();

@@ -2,6 +2,7 @@
 
 use weir_model::{Finding, RunResult};
 
+use super::evidence::Named;
 use super::{Design, Evidence, ONLY_WARNS, Rule};
 use crate::measured::less_is_better;
 use crate::settings::Settings;
@@ -51,16 +52,12 @@ fn contradiction(evidence: &Evidence<'_>) -> Option<Finding> {
             && deviation(run, cell.threads).is_some_and(|d| d > DEVIATION_MAX)
     };
     let runs: Vec<_> = evidence.result.runs.iter().filter(off).collect();
-    let first = runs.first()?;
-    let cell = &plan.cells[first.record.cell];
+    let Named { count, first } = evidence.named(&runs)?;
+    let threads = plan.cells[runs[0].record.cell].threads;
     Some(RULE.warning(format!(
-        "in {} of {} runs connections / throughput is not the mean latency, such as repetition {} of \
-         {} ({:.0} % apart): connections were idle, lost or waiting outside the measurement",
-        runs.len(),
-        evidence.result.runs.len(),
-        first.record.repetition,
-        cell.label(),
-        deviation(first, cell.threads).unwrap_or(0.0) * 100.0
+        "in {count} connections / throughput is not the mean latency, such as {first} ({:.0} % apart): connections \
+         were idle, lost or waiting outside the measurement",
+        deviation(runs[0], threads).unwrap_or(0.0) * 100.0
     )))
 }
 

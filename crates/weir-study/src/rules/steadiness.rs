@@ -3,7 +3,7 @@
 use weir_model::{Bytes, Finding, Flavor, Plan, RunResult, metrics};
 use weir_stats::steady_state;
 
-use super::evidence::page_bytes;
+use super::evidence::{Named, page_bytes};
 use super::{Design, Evidence, ONLY_WARNS, Rule};
 use crate::measured::{counted, measured_series};
 
@@ -67,14 +67,10 @@ fn check(evidence: &Evidence<'_>) -> Vec<Finding> {
     let result = evidence.result;
     let short = short(result.plan.load.measure.as_secs_f64());
     let unsteady: Vec<_> = result.runs.iter().filter(|run| is_unsteady(run)).collect();
-    let unsteady = unsteady.first().map(|first| {
-        let label = result.plan.cells[first.record.cell].label();
+    let unsteady = evidence.named(&unsteady).map(|Named { count, first }| {
         RULE.warning(format!(
-            "{} of {} runs were not steady (five windows within 20 %, slope at most 10 %), such as \
-             repetition {} of {label}; raise load.warmup",
-            unsteady.len(),
-            result.runs.len(),
-            first.record.repetition
+            "{count} were not steady (five windows within 20 %, slope at most 10 %), such as {first}; raise \
+             load.warmup"
         ))
     });
     let unturned = short.is_none().then(|| few_turns(evidence)).flatten();
@@ -87,16 +83,12 @@ fn before_averages(evidence: &Evidence<'_>) -> Option<Finding> {
     let result = evidence.result;
     let early = |run: &&RunResult| began_before_averages(&result.plan, run) == Some(true);
     let runs: Vec<_> = result.runs.iter().filter(early).collect();
-    let first = runs.first()?;
+    let Named { count, first } = evidence.named(&runs)?;
     Some(RULE.warning(format!(
-        "in {} of {} runs MySQL's page cleaner had no averages yet when the measurement began (they take \
-         {AVERAGES} = {} seconds of load; until then it writes by a third of its rule, and changed pages \
-         gather more changes than later), such as repetition {} of {}; raise load.warmup above that",
-        runs.len(),
-        result.runs.len(),
-        first.variables[AVERAGES],
-        first.record.repetition,
-        result.plan.cells[first.record.cell].label()
+        "in {count} MySQL's page cleaner had no averages yet when the measurement began (they take {AVERAGES} = \
+         {} seconds of load; until then it writes by a third of its rule, and changed pages gather more changes \
+         than later), such as {first}; raise load.warmup above that",
+        runs[0].variables[AVERAGES]
     )))
 }
 
@@ -119,19 +111,12 @@ fn began_before_averages(plan: &Plan, run: &RunResult) -> Option<bool> {
 
 /// Runs that ended before pool and redo log were in the state in which they stay.
 fn few_turns(evidence: &Evidence<'_>) -> Option<Finding> {
-    let result = evidence.result;
-    let few: Vec<_> = result
-        .runs
-        .iter()
-        .filter_map(|run| Some((run, missing_turns(run)?)))
-        .collect();
-    let (first, missing) = few.first()?;
+    let runs = evidence.result.runs.iter();
+    let few: Vec<_> = runs.filter(|run| missing_turns(run).is_some()).collect();
+    let Named { count, first } = evidence.named(&few)?;
+    let missing = missing_turns(few[0])?;
     Some(RULE.warning(format!(
-        "in {} of {} runs {missing}, such as repetition {} of {}; raise load.warmup",
-        few.len(),
-        result.runs.len(),
-        first.record.repetition,
-        result.plan.cells[first.record.cell].label()
+        "in {count} {missing}, such as {first}; raise load.warmup"
     )))
 }
 

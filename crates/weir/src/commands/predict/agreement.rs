@@ -1,7 +1,8 @@
 //! How far off the model is where a result has runs: what it may be off by elsewhere.
 
 use serde::Serialize;
-use weir_predict::Prediction;
+use weir_model::Bytes;
+use weir_predict::{Discrepancy, Observed, Prediction};
 
 use super::calibrated::Measured;
 
@@ -12,8 +13,28 @@ const DEVIATIONS: f64 = 2.0;
 
 /// What was predicted of a place that a result ran, and what it did there.
 pub(super) struct Compared {
+    pub(super) drive: String,
+    pub(super) pool: Bytes,
+    /// Of the data, that the pool can hold.
+    pub(super) pages: f64,
     pub(super) predicted: Prediction,
     pub(super) measured: Measured,
+}
+
+impl Compared {
+    /// Predicted / measured throughput.
+    pub(super) fn ratio(&self) -> f64 {
+        self.predicted.transactions_per_s / self.measured.transactions_per_s
+    }
+
+    pub(super) fn observed(&self) -> Observed {
+        Observed {
+            drive: self.drive.clone(),
+            pages: self.pages,
+            connections: self.predicted.connections,
+            ratio: 1.0 / self.ratio(),
+        }
+    }
 }
 
 /// Predicted / measured throughput of the places that a result ran.
@@ -25,36 +46,43 @@ pub(super) struct Agreement {
     error_high: f64,
     /// Root mean square of their logarithms: what is too high everywhere counts, too.
     log_deviation: f64,
+    /// The same of predictions that are corrected by what all other places say.
+    corrected_log_deviation: f64,
     /// By how much the share of misses is off at most; `None` where the server did not tell.
     miss_ratio_off_max: Option<f64>,
 }
 
 impl Agreement {
-    /// `None` with too few places.
-    pub(super) fn of(places: &[Compared]) -> Option<Self> {
+    /// Of these places, which `discrepancy` knows; `None` with too few.
+    pub(super) fn of(places: &[Compared], discrepancy: &Discrepancy) -> Option<Self> {
         let misses_off = places.iter().filter_map(|place| {
             Some((place.predicted.miss_ratio - place.measured.miss_ratio?).abs())
         });
-        let ratios = places
-            .iter()
-            .map(|place| place.predicted.transactions_per_s / place.measured.transactions_per_s);
-        let ratios: Vec<f64> = ratios.filter(|ratio| ratio.is_normal()).collect();
+        let ratios: Vec<f64> = places.iter().map(Compared::ratio).collect();
         if ratios.len() < PLACES_MIN {
             return None;
         }
-        let squares: f64 = ratios.iter().map(|ratio| ratio.ln().powi(2)).sum();
         Some(Self {
             places: ratios.len(),
             error_low: ratios.iter().copied().fold(f64::INFINITY, f64::min) - 1.0,
             error_high: ratios.iter().copied().fold(0.0, f64::max) - 1.0,
-            log_deviation: (squares / ratios.len() as f64).sqrt(),
+            log_deviation: log_deviation(ratios.iter().copied()),
+            corrected_log_deviation: log_deviation(discrepancy.left_out()),
             miss_ratio_off_max: misses_off.reduce(f64::max),
         })
     }
 
+    /// The same of predictions that nothing corrects.
+    pub(super) fn uncorrected(self) -> Self {
+        Self {
+            corrected_log_deviation: self.log_deviation,
+            ..self
+        }
+    }
+
     /// Where the throughput of a place lies for which `predicted` is said.
     pub(super) fn range(&self, predicted: f64) -> [f64; 2] {
-        let factor = (DEVIATIONS * self.log_deviation).exp();
+        let factor = (DEVIATIONS * self.corrected_log_deviation).exp();
         [predicted / factor, predicted * factor]
     }
 
@@ -62,15 +90,32 @@ impl Agreement {
         let misses = self.miss_ratio_off_max.map_or_else(String::new, |off| {
             format!("; misses are {off:.3} of the references off at most")
         });
+        let percent = |deviation: f64| deviation.exp_m1() * 100.0;
+        let corrected = if self.corrected_log_deviation < self.log_deviation {
+            format!(
+                "; predictions are corrected by that, which leaves {:.0} % in a place that only the others are asked \
+                 about",
+                percent(self.corrected_log_deviation)
+            )
+        } else {
+            String::new()
+        };
         format!(
             "in the {} places that the result ran, the model is {:+.0} to {:+.0} % off ({:.0} % in the root mean \
-             square); `likely` is twice that around a prediction{misses}",
+             square){corrected}; `likely` is twice that around a prediction{misses}",
             self.places,
             self.error_low * 100.0,
             self.error_high * 100.0,
-            self.log_deviation.exp_m1() * 100.0
+            percent(self.log_deviation)
         )
     }
+}
+
+/// Root mean square of the logarithms of `ratios`.
+fn log_deviation(ratios: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = ratios.len().max(1) as f64;
+    let squares: f64 = ratios.map(|ratio| ratio.ln().powi(2)).sum();
+    (squares / count).sqrt()
 }
 
 #[cfg(test)]
@@ -82,6 +127,9 @@ mod tests {
     /// Places with these predicted and measured transactions per second, and a miss ratio that is off by 0.02.
     fn agreement(per_s: &[(f64, f64)]) -> Option<Agreement> {
         let place = |&(predicted, measured): &(f64, f64)| Compared {
+            drive: "intel-p4610".to_owned(),
+            pool: Bytes(128 << 20),
+            pages: 8_000.0,
             predicted: Prediction {
                 connections: 16,
                 transactions_per_s: predicted,
@@ -92,13 +140,16 @@ mod tests {
                 cleaned: 0.0,
                 limit: Resource::Drive,
                 list: ListState::Promoting,
+                corrected_by: 1.0,
             },
             measured: Measured {
                 transactions_per_s: measured,
                 miss_ratio: Some(0.32),
             },
         };
-        Agreement::of(&per_s.iter().map(place).collect::<Vec<_>>())
+        let places: Vec<_> = per_s.iter().map(place).collect();
+        let observed: Vec<_> = places.iter().map(Compared::observed).collect();
+        Agreement::of(&places, &Discrepancy::of(&observed)).map(Agreement::uncorrected)
     }
 
     #[test]

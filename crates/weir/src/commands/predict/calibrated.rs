@@ -6,7 +6,9 @@ use weir_drive::profiles;
 use weir_model::{
     Bytes, Cell, Compression, DriveProfile, Plan, RunResult, Scale, StudyResult, metrics,
 };
-use weir_predict::{Calibration, DriveAbility, Place, System, per_transaction};
+use weir_predict::{
+    Calibration, Discrepancy, DriveAbility, Observed, Place, System, per_transaction,
+};
 
 use super::agreement::{Agreement, Compared};
 use super::{POOL, Subject};
@@ -24,6 +26,8 @@ pub(super) struct Calibrated {
     pub(super) threads: Vec<u32>,
     /// How far off predictions are where the result has runs; `None` if those are too few.
     pub(super) agreement: Option<Agreement>,
+    /// The places of those runs.
+    places: Vec<Compared>,
     /// The result's own runs.
     runs: Vec<MeasuredPlace>,
 }
@@ -98,19 +102,24 @@ impl Calibrated {
         };
         let calibration = Calibration::of(result, &subject.popularity, subject.pool_use, &of_cell)?;
         let first = plan.cells.first().map_or(1, |cell| cell.threads);
-        let system = System {
+        let mut system = System {
             popularity: subject.popularity.clone(),
             writes: weir_predict::write_settings(result, calibration.redo_bytes),
             pool_use: subject.pool_use,
             old_blocks_time_s: weir_predict::old_blocks_time_s(plan),
+            discrepancy: Discrepancy::default(),
             demands: calibration.demands,
         };
         let runs = result.runs.iter();
         let runs: Vec<_> = runs
             .filter_map(|run| MeasuredPlace::of(plan, subject.popularity.references(), run))
             .collect();
+        let places = compared(&system, &abilities, &runs, subject)?;
+        let observed: Vec<Observed> = places.iter().map(Compared::observed).collect();
+        system.discrepancy = Discrepancy::of(&observed);
         Ok(Self {
-            agreement: Agreement::of(&compared(&system, &abilities, &runs, subject)?),
+            agreement: Agreement::of(&places, &system.discrepancy),
+            places,
             system,
             calibration,
             scale,
@@ -140,25 +149,42 @@ impl Calibrated {
         self.scale = Scale::FULL;
         // Those drives would be real ones.
         self.system.demands.emulation_s = 0.0;
-        self.runs.clear();
-        self
+        self.without_runs()
     }
 
     /// The same on a host with other cores.
     pub(super) fn on_cores(mut self, cores: Option<u32>) -> Self {
         if let Some(cores) = cores {
             self.system.demands.cores = cores;
-            self.runs.clear();
+            self = self.without_runs();
         }
         self
     }
 
+    /// The same where the runs say only how far off the model may be.
+    fn without_runs(mut self) -> Self {
+        self.runs.clear();
+        self.system.discrepancy = Discrepancy::default();
+        self.agreement = self.agreement.map(Agreement::uncorrected);
+        self
+    }
+
+    /// What the other places say of the throughput in this one, which the result ran.
+    pub(super) fn by_others(&self, drive: &str, pool: Bytes, connections: u32) -> Option<f64> {
+        let is_it = |place: &Compared| {
+            place.drive == drive
+                && is_alike(place.pool, pool)
+                && place.predicted.connections == connections
+        };
+        let mut places = self.places.iter().zip(self.system.discrepancy.left_out());
+        let (place, left_out) = places.find(|(place, _)| is_it(place))?;
+        Some(place.measured.transactions_per_s / left_out)
+    }
+
     /// What the result's runs of a place did, on average.
     pub(super) fn measured(&self, drive: &str, pool: Bytes, connections: u32) -> Option<Measured> {
-        // Servers round pools to chunks.
-        let is_alike = |other: Bytes| other.0.abs_diff(pool.0) <= pool.0 / 50;
         let there = self.runs.iter().filter(|run| {
-            run.drive == drive && is_alike(run.pool) && run.connections == connections
+            run.drive == drive && is_alike(run.pool, pool) && run.connections == connections
         });
         Measured::mean(&there.map(|run| run.measured).collect::<Vec<_>>())
     }
@@ -171,6 +197,11 @@ impl Calibrated {
             connections,
         }
     }
+}
+
+/// Servers round pools to chunks.
+fn is_alike(a: Bytes, b: Bytes) -> bool {
+    a.0.abs_diff(b.0) <= b.0 / 50
 }
 
 /// What is predicted of each place that has `runs`, and what was measured there.
@@ -186,9 +217,8 @@ fn compared(
         places.entry(place).or_default().push(run.measured);
     }
     let mut both = Vec::new();
-    for ((drive, pool, connections), measured) in places {
-        let (Some(drive), Some(measured)) = (abilities.get(drive), Measured::mean(&measured))
-        else {
+    for ((name, pool, connections), measured) in places {
+        let (Some(drive), Some(measured)) = (abilities.get(name), Measured::mean(&measured)) else {
             continue;
         };
         let place = Place {
@@ -196,11 +226,17 @@ fn compared(
             drive,
             connections,
         };
+        let pages = subject.frames(pool);
         both.push(Compared {
-            predicted: place.at(subject.frames(pool))?,
+            drive: name.clone(),
+            pool,
+            pages: pages.min(system.popularity.pages()),
+            predicted: place.at(pages)?,
             measured,
         });
     }
+    // A run without transactions has no ratio.
+    both.retain(|place| place.ratio().is_normal());
     Ok(both)
 }
 

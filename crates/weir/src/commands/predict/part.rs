@@ -254,7 +254,8 @@ impl Asked<'_> {
                 .map(|found| found.range(prediction.transactions_per_s)),
             latency_us_p99: simulated(self.calibrated, self.profile, &prediction)
                 .latencies
-                .quantile_us(0.99),
+                .quantile_us(0.99)
+                .map(|latency_us| latency_us / prediction.corrected_by),
             measured_transactions_per_s: measured.map(|measured| measured.transactions_per_s),
             measured_miss_ratio: measured.and_then(|measured| measured.miss_ratio),
             equivalent_pool_bytes: equivalent,
