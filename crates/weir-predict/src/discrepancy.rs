@@ -54,8 +54,9 @@ impl Discrepancy {
     /// From what was measured in places, each of which stands here once.
     pub fn of(observed: &[Observed]) -> Self {
         let errors: Vec<f64> = observed.iter().map(|place| place.ratio.ln()).collect();
+        let place = |run: &Observed| Place::of(&run.drive, run.pages, run.connections);
         let alone = Self {
-            places: observed.iter().map(Observed::place).collect(),
+            places: observed.iter().map(place).collect(),
             weights: vec![0.0; errors.len()],
             left_out: errors.clone(),
         };
@@ -105,7 +106,7 @@ impl Discrepancy {
     }
 
     /// Whether anything is corrected.
-    pub fn corrects(&self) -> bool {
+    fn corrects(&self) -> bool {
         self.weights.iter().any(|weight| *weight != 0.0)
     }
 
@@ -114,15 +115,9 @@ impl Discrepancy {
         self.left_out.iter().map(|logarithm| logarithm.exp())
     }
 
-    /// Mean of what places that are left out are off by, logarithms: one that is far off counts once.
+    /// Sum of what places that are left out are off by, logarithms: squares would let one that is far off decide.
     fn error(&self) -> f64 {
         self.left_out.iter().map(|error| error.abs()).sum()
-    }
-}
-
-impl Observed {
-    fn place(&self) -> Place {
-        Place::of(&self.drive, self.pages, self.connections)
     }
 }
 
