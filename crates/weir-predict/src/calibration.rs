@@ -117,6 +117,7 @@ pub fn write_settings(result: &StudyResult, redo_bytes: f64) -> WriteSettings {
     };
     let number = |name: &str| said(name)?.parse::<f64>().ok();
     let default = Flushing::MYSQL;
+    let is_mysql = result.plan.server.flavor == Flavor::Mysql;
     let share = |name: &str| number(name).map(|percent| percent / 100.0);
     WriteSettings {
         redo_capacity_bytes: first
@@ -133,22 +134,23 @@ pub fn write_settings(result: &StudyResult, redo_bytes: f64) -> WriteSettings {
             dirty_max: share("innodb_max_dirty_pages_pct").unwrap_or(default.dirty_max),
             log_low_water: share("innodb_adaptive_flushing_lwm").unwrap_or(default.log_low_water),
             batch_pages: number("innodb_doublewrite_pages").unwrap_or(default.batch_pages),
-            asked: share_asked(
+            averaged: averaged(
                 &result.plan,
                 number("innodb_flushing_avg_loops").unwrap_or(30.0),
             ),
+            dropped: if is_mysql { default.dropped } else { 0.0 },
         },
     }
 }
 
-/// What counts of the page cleaner's rule in the plan's runs, with averages over so many seconds.
-fn share_asked(plan: &Plan, averages_s: f64) -> f64 {
+/// How near the page cleaner's averages over so many seconds are, in the middle of the plan's measurements.
+fn averaged(plan: &Plan, averages_s: f64) -> f64 {
     let load = &plan.load;
-    let ended = load.warmup_max.unwrap_or(load.warmup).0 + load.measure.0;
-    if plan.server.flavor == Flavor::Mysql && ended.as_secs_f64() < averages_s {
-        Flushing::BEFORE_AVERAGES
-    } else {
-        1.0
+    let warmup = load.warmup_max.unwrap_or(load.warmup).0;
+    let middle_s = (warmup + load.measure.0 / 2).as_secs_f64();
+    match plan.server.flavor {
+        Flavor::Mysql => Flushing::averaged_after(middle_s / averages_s),
+        Flavor::Mariadb => 1.0,
     }
 }
 
@@ -246,8 +248,8 @@ fn wait_s(system: &System, drive: &DriveAbility, run: &Measured) -> f64 {
         let mut system = system.clone();
         system.demands.wait_s = wait_s;
         let cleaning = Cleaning::new(&system, drive, run.misses, run.connections);
-        let per_s = |writes| cleaning.per_s(writes, run.connections);
-        1.0 - per_s(changed.writes(per_s)) / run.per_s
+        let pace = |writes| cleaning.pace(writes, run.connections);
+        1.0 - pace(changed.writes(pace)).transactions_per_s / run.per_s
     };
     if slower(0.0) >= 0.0 {
         return 0.0;

@@ -8,7 +8,7 @@
 
 use crate::network::Network;
 use crate::system::System;
-use crate::writes::Writes;
+use crate::writes::{Pace, Writes};
 use crate::{DriveAbility, PAGE_BYTES};
 
 /// Pages of a batch, as a share of the most: the last batch of a second's work has what is left, and what is evicted
@@ -74,10 +74,16 @@ impl<'a> Cleaning<'a> {
         self.system.network(self.drive, self.misses, writes)
     }
 
-    /// Transactions per second of `connections` with what is written for each.
-    pub(crate) fn per_s(&self, writes: Writes, connections: u32) -> f64 {
+    /// The pace of `connections` with what is written for a transaction.
+    pub(crate) fn pace(&self, writes: Writes, connections: u32) -> Pace {
         let queueing = self.network(writes).flow(connections).transactions_per_s;
-        queueing.min(self.in_turns(writes, connections))
+        let transactions_per_s = queueing.min(self.in_turns(writes, connections));
+        let pages_per_s = transactions_per_s * writes.pages * writes.cleaned;
+        let left = 1.0 - transactions_per_s * self.own_s;
+        Pace {
+            transactions_per_s,
+            cleaner_busy: (pages_per_s * self.page_s / left.max(f64::MIN_POSITIVE)).min(1.0),
+        }
     }
 
     /// The throughput `X` with two, of which the cleaner's share `u` has the lower one: `X = u held_up + (1 - u)

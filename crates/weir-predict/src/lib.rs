@@ -49,7 +49,7 @@ pub use simulation::{Scenario, Simulated, simulate};
 pub use stack::{Estimate, MissCurve, Sample, StackDistances, sampled_curve, sampled_pool};
 pub use system::{CONNECTIONS_BEYOND, Demands, Prediction, System};
 pub use trace::PageReads;
-pub use writes::{ChangedPages, WriteSettings, Writes};
+pub use writes::{ChangedPages, Pace, WriteSettings, Writes};
 
 /// Bytes of a page.
 pub const PAGE_BYTES: f64 = 16_384.0;

@@ -236,11 +236,11 @@ impl<'a> Branch<'a> {
 
     /// What is written and the throughput say each other: both are taken where they agree.
     fn agreed(&self, connections: u32) -> Agreed {
-        let per_s = |writes| self.cleaning.per_s(writes, connections);
-        let writes = self.changed.writes(per_s);
+        let pace = |writes| self.cleaning.pace(writes, connections);
+        let writes = self.changed.writes(pace);
         Agreed {
             writes,
-            transactions_per_s: per_s(writes),
+            transactions_per_s: pace(writes).transactions_per_s,
         }
     }
 

@@ -47,6 +47,15 @@ pub struct Writes {
     pub cleaned: f64,
 }
 
+/// How fast transactions are, and what the page cleaner does about them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pace {
+    /// Transactions per second.
+    pub transactions_per_s: f64,
+    /// Share of the time in which the page cleaner writes.
+    pub cleaner_busy: f64,
+}
+
 /// The changed pages of a pool, ready to be asked at several throughputs.
 #[derive(Debug)]
 pub struct ChangedPages<'a> {
@@ -106,23 +115,25 @@ impl WriteSettings {
 }
 
 impl ChangedPages<'_> {
-    /// What a transaction writes when so many are made per second with what is written for each.
-    pub fn writes(&self, transactions_per_s: impl Fn(Writes) -> f64) -> Writes {
-        self.writes_within(self.cycle(transactions_per_s))
+    /// What a transaction writes when transactions and page cleaner go at the pace that what is written leaves them.
+    pub fn writes(&self, pace: impl Fn(Writes) -> Pace) -> Writes {
+        self.writes_within(self.cycle(pace))
     }
 
     /// From a page's first change to its write, transactions: where the server wants to write as many
     /// pages as fall due, beside those that are evicted.
-    fn cycle(&self, transactions_per_s: impl Fn(Writes) -> f64) -> f64 {
+    fn cycle(&self, pace: impl Fn(Writes) -> Pace) -> f64 {
         let settings = self.settings;
         let redo = settings.redo_bytes / settings.redo_capacity_bytes;
         let longest = (LOG_SHARE / redo.max(1e-18)).max(CYCLE_MIN);
         find_root_within(AGREED, CYCLE_MIN, longest, |cycle| {
             let dirty = (self.dirty_within(cycle) / self.frames).min(1.0);
-            let wanted = settings.flushing.pages_per_s(dirty, cycle * redo);
+            let answer = settings.flushing.answer(dirty, cycle * redo);
             let writes = self.writes_within(cycle);
-            let due = transactions_per_s(writes) * writes.pages * writes.cleaned;
-            (wanted - due) / (wanted + due).max(f64::MIN_POSITIVE)
+            let pace = pace(writes);
+            let due = pace.transactions_per_s * writes.pages * writes.cleaned;
+            let wanted = settings.flushing.answer_for(due, pace.cleaner_busy);
+            (answer - wanted) / (answer + wanted).max(f64::MIN_POSITIVE)
         })
     }
 
@@ -197,7 +208,10 @@ mod tests {
             stay,
         };
         let changed = settings.changed_pages(&pages, frames, residency);
-        changed.writes(|_| per_s)
+        changed.writes(|_| Pace {
+            transactions_per_s: per_s,
+            cleaner_busy: 0.0,
+        })
     }
 
     #[test]

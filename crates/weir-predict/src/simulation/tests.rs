@@ -113,7 +113,9 @@ impl Configuration {
             ..system.writes.of_pages(scenario.page_writes)
         };
         let cleaning = Cleaning::new(&system, drive, scenario.reads, scenario.connections);
-        let per_s = cleaning.per_s(writes, scenario.connections);
+        let per_s = cleaning
+            .pace(writes, scenario.connections)
+            .transactions_per_s;
         (per_s, cleaning.network(writes).limit(per_s))
     }
 }
