@@ -9,8 +9,8 @@ const NOTHING: f64 = 1e-12;
 
 /// The place between `low` and `high`, both above 0, where the rising function `of` is 0; the
 /// nearer end if it is beyond one. The place is searched on a logarithmic scale by the false
-/// position that halves the weight of an end that stays (the "Illinois" rule; Dowell and Jarratt
-/// 1971), which converges faster than bisection and never leaves the bracket.
+/// position that halves the weight of an end that stays twice (the "Illinois" rule; Dowell and
+/// Jarratt 1971), which converges faster than bisection and never leaves the bracket.
 pub(crate) fn find_root(low: f64, high: f64, of: impl FnMut(f64) -> f64) -> f64 {
     find_root_within(NOTHING, low, high, of)
 }
@@ -31,6 +31,7 @@ pub(crate) fn find_root_within(
     if at_b <= 0.0 {
         return high;
     }
+    let mut lowered = None;
     for _ in 0..STEPS_MAX {
         let guess = (a * at_b - b * at_a) / (at_b - at_a);
         let middle = if guess.is_finite() {
@@ -39,14 +40,16 @@ pub(crate) fn find_root_within(
             a.midpoint(b)
         };
         let found = of(middle.exp());
-        if found > 0.0 {
-            b = middle;
-            at_b = found;
-            at_a /= 2.0;
+        let lowers = found > 0.0;
+        let kept = if lowers {
+            (b, at_b) = (middle, found);
+            &mut at_a
         } else {
-            a = middle;
-            at_a = found;
-            at_b /= 2.0;
+            (a, at_a) = (middle, found);
+            &mut at_b
+        };
+        if lowered.replace(lowers) == Some(lowers) {
+            *kept /= 2.0;
         }
         if b - a < TOLERANCE || found.abs() <= near {
             return middle.exp();
