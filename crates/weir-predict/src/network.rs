@@ -13,6 +13,8 @@
 
 /// The shortest time of a transaction: a network without any has no throughput.
 const LEAST_S: f64 = 1e-12;
+/// Share of a station's throughput at which more connections add nothing that could be told.
+const SATURATED: f64 = 1.0 - 1e-9;
 
 /// What a transaction spends its time at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
@@ -70,7 +72,7 @@ pub struct Network {
 }
 
 /// The network with so many connections.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Flow {
     /// Transactions per second.
     pub transactions_per_s: f64,
@@ -83,14 +85,28 @@ impl Network {
     pub fn flows(&self, connections: u32) -> impl Iterator<Item = Flow> + '_ {
         let subsets = 1_usize << self.stations.len();
         let mut solved: Vec<Subset> = (0..subsets).map(|of| Subset::new(self, of)).collect();
+        let enough_per_s = SATURATED / self.slowest_s().max(LEAST_S);
+        let mut flow = Flow::default();
         (1..=connections).map(move |clients| {
+            let clients = f64::from(clients);
+            if flow.transactions_per_s >= enough_per_s {
+                // Who comes more waits more.
+                flow.response_s = clients / flow.transactions_per_s;
+                return flow;
+            }
             for of in 0..subsets {
                 // Subsets with a station less have smaller numbers: they have this many already.
                 let (smaller, rest) = solved.split_at_mut(of);
-                rest[0].add_client(f64::from(clients), self, smaller);
+                rest[0].add_client(clients, self, smaller);
             }
-            solved[subsets - 1].flow()
+            flow = solved[subsets - 1].flow();
+            flow
         })
+    }
+
+    /// The least time between two transactions, seconds.
+    fn slowest_s(&self) -> f64 {
+        self.stations.iter().map(Station::least_s).fold(0.0, f64::max)
     }
 
     /// The flow of `connections` connections.
