@@ -119,6 +119,8 @@ pub fn write_settings(result: &StudyResult, redo_bytes: f64) -> WriteSettings {
     let default = Flushing::MYSQL;
     let is_mysql = result.plan.server.flavor == Flavor::Mysql;
     let share = |name: &str| number(name).map(|percent| percent / 100.0);
+    let dirty_low_water =
+        share("innodb_max_dirty_pages_pct_lwm").unwrap_or(default.dirty_low_water);
     WriteSettings {
         redo_capacity_bytes: first
             .and_then(RunResult::redo_log_capacity)
@@ -129,10 +131,13 @@ pub fn write_settings(result: &StudyResult, redo_bytes: f64) -> WriteSettings {
         flushing: Flushing {
             io_capacity: number("innodb_io_capacity").unwrap_or(default.io_capacity),
             io_capacity_max: number("innodb_io_capacity_max").unwrap_or(default.io_capacity_max),
-            dirty_low_water: share("innodb_max_dirty_pages_pct_lwm")
-                .unwrap_or(default.dirty_low_water),
+            dirty_low_water,
             dirty_max: share("innodb_max_dirty_pages_pct").unwrap_or(default.dirty_max),
-            log_low_water: share("innodb_adaptive_flushing_lwm").unwrap_or(default.log_low_water),
+            log_low_water: if is_mysql || dirty_low_water > 0.0 {
+                share("innodb_adaptive_flushing_lwm").unwrap_or(default.log_low_water)
+            } else {
+                Flushing::LOG_UNASKED
+            },
             batch_pages: number("innodb_doublewrite_pages").unwrap_or(default.batch_pages),
             averaged: averaged(
                 &result.plan,

@@ -53,6 +53,11 @@ impl Flushing {
         dropped: DROPPED,
     };
 
+    /// [`Self::log_low_water`] of a `MariaDB` without a low-water mark for changed pages, its default: its page cleaner
+    /// sleeps until the log is nearly full (`page_cleaner_wakeup` in storage/innobase/buf/buf0flu.cc of 10.6 and later:
+    /// "adaptive flushing is enabled" if that mark is not 0).
+    pub const LOG_UNASKED: f64 = 1.0;
+
     /// [`Self::averaged`] after so many times `innodb_flushing_avg_loops` seconds.
     pub fn averaged_after(periods: f64) -> f64 {
         1.0 - 0.5_f64.powf(periods.floor())
@@ -64,12 +69,11 @@ impl Flushing {
     /// It asks for n pages in each cycle of C seconds, n = (answer + 2 averaged n/C) / 3. C is 1 where that leaves it a
     /// part of each second to rest; else what the request takes, and `dropped` seconds.
     pub fn answer_for(&self, pages_per_s: f64, busy: f64) -> f64 {
-        let rested = (1.0 - busy).max(REST_MIN);
-        let cycle_s = (self.dropped / rested).max(1.0);
-        let cycle_s = if cycle_s < 1.0 + self.dropped {
+        let longer_s = self.dropped / (1.0 - busy).max(REST_MIN);
+        let cycle_s = if longer_s < 1.0 + self.dropped {
             1.0
         } else {
-            cycle_s
+            longer_s
         };
         pages_per_s * (3.0 * cycle_s - 2.0 * self.averaged)
     }
@@ -96,6 +100,25 @@ impl Flushing {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_is_to_be_answered_before_averages_and_where_requests_are_dropped() {
+        let steady = Flushing::MYSQL;
+        assert!((steady.answer_for(500.0, 0.5) - 500.0).abs() < 1e-9);
+        let new = Flushing {
+            averaged: Flushing::averaged_after(0.9),
+            ..steady
+        };
+        assert!((new.answer_for(500.0, 0.5) - 1_500.0).abs() < 1e-9);
+        assert!((Flushing::averaged_after(2.5) - 0.75).abs() < 1e-9);
+        // Cycles of 4 s, of which the cleaner rests for 0.2.
+        assert!((steady.answer_for(500.0, 0.95) - 5_000.0).abs() < 1e-6);
+        let never = Flushing {
+            dropped: 0.0,
+            ..steady
+        };
+        assert!((never.answer_for(500.0, 0.95) - 500.0).abs() < 1e-9);
+    }
 
     #[test]
     fn nothing_below_the_marks_and_more_with_each_share() {

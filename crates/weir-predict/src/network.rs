@@ -106,7 +106,10 @@ impl Network {
 
     /// The least time between two transactions, seconds.
     fn slowest_s(&self) -> f64 {
-        self.stations.iter().map(Station::least_s).fold(0.0, f64::max)
+        self.stations
+            .iter()
+            .map(Station::least_s)
+            .fold(0.0, f64::max)
     }
 
     /// The flow of `connections` connections.

@@ -129,11 +129,15 @@ impl ChangedPages<'_> {
         find_root_within(AGREED, CYCLE_MIN, longest, |cycle| {
             let dirty = (self.dirty_within(cycle) / self.frames).min(1.0);
             let answer = settings.flushing.answer(dirty, cycle * redo);
+            // Also where nothing is due: a cleaner that wants nothing waits for its mark.
+            if answer <= 0.0 {
+                return -1.0;
+            }
             let writes = self.writes_within(cycle);
             let pace = pace(writes);
             let due = pace.transactions_per_s * writes.pages * writes.cleaned;
             let wanted = settings.flushing.answer_for(due, pace.cleaner_busy);
-            (answer - wanted) / (answer + wanted).max(f64::MIN_POSITIVE)
+            (answer - wanted) / (answer + wanted)
         })
     }
 

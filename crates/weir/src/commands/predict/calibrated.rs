@@ -147,8 +147,9 @@ impl Calibrated {
             *drive = drive.whole(self.scale);
         }
         self.scale = Scale::FULL;
-        // Those drives would be real ones.
+        // Those drives would be real ones, and nobody asks about their first minutes.
         self.system.demands.emulation_s = 0.0;
+        self.system.writes.flushing.averaged = 1.0;
         self.without_runs()
     }
 

@@ -31,6 +31,8 @@ pub(super) struct Surface {
     /// What the emulation of the drives that are asked about takes of them for each page that is read or written;
     /// 0 for real drives.
     emulation_s: f64,
+    /// How near the page cleaner's averages are to what they come to.
+    page_cleaner_averaged: f64,
     drive_scale: Scale,
     /// Stored bytes / written bytes on a drive that compresses.
     compressed_fraction: f64,
@@ -73,6 +75,7 @@ impl Surface {
             calibration: calibrated.calibration.clone(),
             cores: calibrated.system.demands.cores,
             emulation_s: calibrated.system.demands.emulation_s,
+            page_cleaner_averaged: calibrated.system.writes.flushing.averaged,
             drive_scale: calibrated.scale,
             compressed_fraction: calibrated.compressed_fraction,
             agreement: calibrated.agreement,
@@ -136,6 +139,13 @@ impl Surface {
             ));
         }
         lines.extend(self.calibration.assumed.iter().cloned());
+        if self.calibration.redo_bytes > 0.0 && self.page_cleaner_averaged < 1.0 {
+            lines.push(format!(
+                "MySQL's page cleaner as it is in the middle of the study's measurements, with averages at {:.0} % of \
+                 what they come to in minutes",
+                self.page_cleaner_averaged * 100.0
+            ));
+        }
         if self.drive_scale < Scale::FULL {
             lines.push(format!(
                 "drives have {} of their throughput, as in the study",
