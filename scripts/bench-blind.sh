@@ -1,22 +1,24 @@
 #!/usr/bin/env bash
 # How far off predictions are that were written down before anything of the like was run: five pools on each of
 # five drives, for each server and workload, calibrated on two runs on the first drive.
-# `scripts/bench-blind.sh DIR [WEIR]`; what DIR has already is not made again. WORKLOADS and SERVERS choose.
+# `scripts/bench-blind.sh DIR [WEIR]`; what DIR has already is not made again. SERVERS, WORKLOADS, DRIVES and POOLS choose; WARMUP
+# and MEASURE are the times of read write.
 set -euo pipefail
 
 folder=$1
 weir=${2:-target/release/weir}
-drives=intel-p4610,intel-p3700-400gb,consumer-tlc,scaleflux-csd2000,fusionio-iodrive-320-mlc
+drives=${DRIVES:-intel-p4610,intel-p3700-400gb,consumer-tlc,scaleflux-csd2000,fusionio-iodrive-320-mlc}
 # Of data of about 200 MB, of which 172 MB are used: a third, half, the knees of MySQL and MariaDB, all.
-pools=64M,104M,152M,176M,256M
+pools=${POOLS:-64M,104M,152M,176M,256M}
 mkdir -p "$folder"
 
 # Throughput by 1/25 or 1/10: two cores could not keep such drives busy. A page cleaner's first work, some 5,000 pages, is
-# to be over when a measurement begins; all of it is over before MySQL's averages of what it writes begin to count (30 s).
+# to be over when a measurement begins; all of it is over before MySQL's averages of what it writes begin to count (30 s). MariaDB
+# writes nothing until its redo log is three quarters full: a pool that holds everything takes a warm-up of a minute.
 study() {
     local server=$1 workload=$2 redo=256M scale=1/25 warmup=8s measure=8s
     if [ "$workload" = oltp_read_write ]; then
-        redo=64M scale=1/10 warmup=19s measure=10s
+        redo=64M scale=1/10 warmup=${WARMUP:-19s} measure=${MEASURE:-10s}
     fi
     cat <<EOF
 [study]
