@@ -15,6 +15,7 @@ use std::io;
 
 use crate::LoadError;
 use crate::meter::Meter;
+use crate::stamp::Stamp;
 
 pub(crate) use mysql::{MysqlDriver, Shared, Statements};
 #[cfg(test)]
@@ -27,8 +28,9 @@ pub(crate) use transport::{NonBlocking, Transport};
 pub(crate) enum Cause<'a> {
     /// The load begins.
     Start,
-    /// The connection has received these bytes.
-    Received(&'a [u8]),
+    /// The connection has received these bytes, which came to this machine then, where the kernel
+    /// tells.
+    Received(&'a [u8], Option<Stamp>),
     /// The connection broke; an end of file is an `UnexpectedEof`.
     Broken(io::Error),
     /// The time that was waited for has come.

@@ -32,6 +32,7 @@ mod preflight;
 mod prepare;
 mod prewarm;
 mod reactor;
+mod stamp;
 mod statistics;
 mod tls;
 mod workload;

@@ -21,6 +21,7 @@ use serde::Serialize;
 
 use crate::codec::ServerError;
 use crate::driver::Share;
+use crate::stamp::Stamp;
 
 pub(crate) use arrivals::{Arrivals, Curve};
 pub(crate) use clock::Clock;
@@ -188,6 +189,8 @@ pub(crate) struct Meter<'a> {
     timeline: Timeline<'a>,
     clock: Clock,
     now_ns: u64,
+    /// When the reply that is being counted came.
+    heard_ns: u64,
     boundary_ns: u64,
     phase: Phase,
     tally: Box<Tally>,
@@ -220,6 +223,7 @@ impl<'a> Meter<'a> {
             timeline,
             clock,
             now_ns: 0,
+            heard_ns: 0,
             boundary_ns: timeline.boundary_after(0),
             phase: timeline.phase_at(0),
             tally: Box::new(Tally::new(arrivals.is_some())),
@@ -242,6 +246,25 @@ impl<'a> Meter<'a> {
             self.end_interval(self.boundary_ns);
         }
         self.now_ns
+    }
+
+    /// Reads the clock for a reply that came to this machine then, or now if nobody knows; when
+    /// that was, nanoseconds since the run began. Its latencies end there: what it then waited for
+    /// this thread is not the server's.
+    pub(crate) fn hear(&mut self, came: Option<Stamp>) -> u64 {
+        let age_ns = came.map_or(0, Stamp::age_ns);
+        self.heard_ns = self.now().saturating_sub(age_ns);
+        self.heard_ns
+    }
+
+    /// As [`Self::hear`], for a reply whose time was known before it came.
+    pub(crate) fn hear_at(&mut self, at_ns: u64) {
+        self.heard_ns = self.now().min(at_ns);
+    }
+
+    /// When the last reply came.
+    pub(crate) fn heard(&self) -> u64 {
+        self.heard_ns
     }
 
     /// The clock as it was last read.
@@ -380,17 +403,17 @@ impl<'a> Meter<'a> {
 
     /// Notes the latency of something that has just been completed.
     pub(crate) fn completed(&mut self, kind: Kind, since_ns: u64) {
-        let latency_ns = self.now_ns.saturating_sub(since_ns);
+        let latency_ns = self.heard_ns.saturating_sub(since_ns);
         self.tally.kinds.record(kind, latency_ns);
     }
 
     /// Counts transactions that were completed by one reply and have one latency together.
     pub(crate) fn transactions(&mut self, count: u64, course: Course) {
-        let latency_ns = self.now_ns.saturating_sub(course.due_ns);
+        let latency_ns = self.heard_ns.saturating_sub(course.due_ns);
         self.concurrency -= 1;
         if let Some(pace) = &mut self.tally.pace {
             pace.service
-                .saturating_record(self.now_ns.saturating_sub(course.tried_ns));
+                .saturating_record(self.heard_ns.saturating_sub(course.tried_ns));
         }
         self.tally.counts.transactions += count;
         self.tally.latency.saturating_record(latency_ns);

@@ -7,18 +7,18 @@
 
 mod connection;
 mod delays;
+mod listener;
 mod packets;
 
 use std::collections::BinaryHeap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
-use mio::net::UnixListener;
 use mio::{Events, Interest, Poll, Token};
 use weir_model::{Address, Endpoint, LatencySummary, Secret, Tls};
 
@@ -27,6 +27,7 @@ use crate::statistics::summary;
 use connection::{Connection, Progress};
 pub use delays::DelayKind;
 use delays::{Delays, Due};
+use listener::Listener;
 
 const LISTENER: Token = Token(usize::MAX);
 /// How long the end of the server may go unnoticed.
@@ -66,10 +67,10 @@ pub enum Fault {
     RefuseEach(u64, u16),
 }
 
-/// A running null server on a Unix socket. It ends when it is dropped.
+/// A running null server. It ends when it is dropped.
 #[derive(Debug)]
 pub struct NullServer {
-    socket: PathBuf,
+    address: Address,
     stop: Arc<AtomicBool>,
     executed: Arc<AtomicU64>,
     service: Service,
@@ -79,7 +80,17 @@ pub struct NullServer {
 impl NullServer {
     /// Listens on `socket`, which must not exist yet, from a thread of its own.
     pub fn start(socket: &Path, behavior: NullServerBehavior) -> io::Result<Self> {
-        let listener = UnixListener::bind(socket)?;
+        Self::serve(Listener::unix(socket)?, behavior)
+    }
+
+    /// Listens on TCP, on loopback only; 0 for a port of the kernel's choice. The kernel tells when
+    /// a statement came, so that its service does not begin late because this thread did.
+    pub fn start_tcp(port: u16, behavior: NullServerBehavior) -> io::Result<Self> {
+        Self::serve(Listener::tcp(port)?, behavior)
+    }
+
+    fn serve(listener: Listener, behavior: NullServerBehavior) -> io::Result<Self> {
+        let address = listener.address()?;
         let stop = Arc::new(AtomicBool::new(false));
         let executed = Arc::new(AtomicU64::new(0));
         let service = Service::default();
@@ -94,7 +105,7 @@ impl NullServer {
                 }
             })?;
         Ok(Self {
-            socket: socket.to_owned(),
+            address,
             stop,
             executed,
             service,
@@ -103,14 +114,14 @@ impl NullServer {
     }
 
     /// Where it listens.
-    pub fn address(&self) -> Address {
-        Address::Socket(self.socket.clone())
+    pub fn address(&self) -> &Address {
+        &self.address
     }
 
     /// How it is reached: any account and password will do.
     pub fn endpoint(&self) -> Endpoint {
         Endpoint {
-            address: self.address(),
+            address: self.address.clone(),
             user: "weir".to_owned(),
             password: Secret::new("secret"),
             database: "sbtest".to_owned(),
@@ -119,7 +130,8 @@ impl NullServer {
     }
 
     /// How long its answers to executed statements took, by its own clock, since the last call of
-    /// this: from when their bytes were found in its socket to the bytes handed to the kernel.
+    /// this: from when their bytes came (over TCP) or were found in its socket to the reply handed
+    /// to the kernel.
     pub fn service(&self) -> LatencySummary {
         self.service.take()
     }
@@ -137,7 +149,6 @@ impl Drop for NullServer {
             // A panic of the server is the test's to notice by its replies.
             let _ = thread.join();
         }
-        let _ = std::fs::remove_file(&self.socket);
     }
 }
 
@@ -170,7 +181,7 @@ impl Service {
 struct Loop {
     poll: Poll,
     events: Events,
-    listener: UnixListener,
+    listener: Listener,
     connections: Vec<Option<Connection>>,
     due: BinaryHeap<Due>,
     delays: Delays,
@@ -183,14 +194,14 @@ struct Loop {
 
 impl Loop {
     fn new(
-        mut listener: UnixListener,
+        mut listener: Listener,
         behavior: NullServerBehavior,
         executed: Arc<AtomicU64>,
         service: Service,
     ) -> io::Result<Self> {
         let poll = Poll::new()?;
         poll.registry()
-            .register(&mut listener, LISTENER, Interest::READABLE)?;
+            .register(listener.source(), LISTENER, Interest::READABLE)?;
         Ok(Self {
             poll,
             events: Events::with_capacity(1024),
@@ -238,13 +249,10 @@ impl Loop {
 
     fn accept(&mut self) -> io::Result<()> {
         loop {
-            match self.listener.accept() {
-                Ok((mut stream, _)) => {
-                    let token = Token(self.connections.len());
-                    self.poll
-                        .registry()
-                        .register(&mut stream, token, Interest::READABLE)?;
-                    let connection = Connection::greet(stream, self.behavior.eof_packets);
+            let token = Token(self.connections.len());
+            match self.listener.accept(self.poll.registry(), token) {
+                Ok(transport) => {
+                    let connection = Connection::greet(transport, self.behavior.eof_packets);
                     self.connections.push(connection);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
@@ -253,7 +261,8 @@ impl Loop {
         }
     }
 
-    fn receive(&mut self, index: usize, came: Instant) {
+    /// Takes what a client has sent, which came at `found` if the kernel doesn't tell.
+    fn receive(&mut self, index: usize, found: Instant) {
         let Some(connection) = self.connections.get_mut(index).and_then(Option::as_mut) else {
             return;
         };
@@ -261,6 +270,7 @@ impl Loop {
             Progress::Waiting => {}
             Progress::Closed => self.connections[index] = None,
             Progress::Execute => {
+                let came = connection.came().unwrap_or(found);
                 let executed = self.executed.fetch_add(1, Ordering::Relaxed) + 1;
                 if self.misbehave(index, executed) {
                     return;

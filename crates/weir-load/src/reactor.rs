@@ -200,7 +200,8 @@ impl<'a, D: Driver, S: Sockets> Reactor<'a, D, S> {
             return Ok(());
         }
         let bytes = self.sockets.bytes(&chunk);
-        let next = slot.driver.advance(Cause::Received(bytes), shared, meter)?;
+        let cause = Cause::Received(bytes, chunk.came);
+        let next = slot.driver.advance(cause, shared, meter)?;
         self.sockets.recycle(chunk);
         match self.follow(index, next, shared)? {
             Some(cause) => self.advance(index, cause, shared, meter),

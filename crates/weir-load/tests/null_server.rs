@@ -476,7 +476,10 @@ fn connections_are_dealt_over_several_servers() {
     let plan = LoadPlan {
         // The third has none.
         connections: 2,
-        more_addresses: benches[1..].iter().map(|b| b.server.address()).collect(),
+        more_addresses: benches[1..]
+            .iter()
+            .map(|b| b.server.address().clone())
+            .collect(),
         ..benches[0].plan(WorkloadName::OltpPointSelect, 200)
     };
     let outcome = go(&plan).unwrap().0;

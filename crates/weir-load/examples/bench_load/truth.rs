@@ -30,9 +30,20 @@ pub(crate) struct Truths {
     stalls: Vec<Stall>,
 }
 
+/// How the load engine reaches the null server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Way {
+    /// Over a Unix socket, which doesn't tell when a reply came.
+    Unix,
+    /// Over loopback, whose kernel notes it.
+    Tcp,
+}
+
 /// One run against a null server.
 #[derive(Debug, Serialize)]
 struct Truth {
+    way: Way,
     reactor: &'static str,
     delays: &'static str,
     rate_per_s: f64,
@@ -47,6 +58,7 @@ struct Truth {
 /// A stall of a second under an open loop.
 #[derive(Debug, Serialize)]
 struct Stall {
+    way: Way,
     reactor: &'static str,
     latency_us_max: f64,
     /// Transactions that took longer than half of the stall, in proportion to those that were due
@@ -62,23 +74,22 @@ pub(crate) fn measure(time: Duration) -> anyhow::Result<Truths> {
         "latency truth          delays        1000/s  of a core  p50 us: truth  seen   p99: truth  seen   p99.9: truth  seen"
     );
     truths.floors.push(floor::measure(time)?);
-    for (name, reactor) in [
-        ("epoll", ReactorKind::Epoll),
-        ("io_uring", ReactorKind::IoUring),
-    ] {
-        for delays in [DelayKind::Constant, DelayKind::Exponential] {
-            for per_s in [1_000.0, 10_000.0, 40_000.0] {
-                truths.runs.push(truth(name, reactor, delays, per_s, time)?);
+    for way in [Way::Tcp, Way::Unix] {
+        for reactor in [ReactorKind::Epoll, ReactorKind::IoUring] {
+            for delays in [DelayKind::Constant, DelayKind::Exponential] {
+                for per_s in [1_000.0, 10_000.0, 30_000.0] {
+                    truths.runs.push(truth(way, reactor, delays, per_s, time)?);
+                }
             }
+            truths.stalls.push(stall(way, reactor)?);
+            truths.floors.push(floor::measure(time)?);
         }
-        truths.stalls.push(stall(name, reactor)?);
-        truths.floors.push(floor::measure(time)?);
     }
     Ok(truths)
 }
 
 fn truth(
-    name: &'static str,
+    way: Way,
     reactor: ReactorKind,
     delays: DelayKind,
     per_s: f64,
@@ -94,12 +105,14 @@ fn truth(
         DelayKind::Constant => "constant",
         DelayKind::Exponential => "exponential",
     };
-    let (outcome, truth) = one(behavior, reactor, per_s, ArrivalKind::Poisson, time)?;
+    let (outcome, truth) = one(way, behavior, reactor, per_s, ArrivalKind::Poisson, time)?;
+    let name = name(reactor);
     let utilization = outcome.client_utilization();
     let paced = outcome.open_loop.context("an open loop was asked for")?;
     let seen = paced.service;
     println!(
-        "  {name:<20} {label:<12} {:>7.0} {utilization:>10.2} {:>14.1} {:>6.1} {:>11.1} {:>6.1} {:>13.1} {:>6.1}",
+        "  {:<20} {label:<12} {:>7.0} {utilization:>10.2} {:>14.1} {:>6.1} {:>11.1} {:>6.1} {:>13.1} {:>6.1}",
+        format!("{way:?}, {name}"),
         per_s / 1e3,
         truth.us_p50,
         seen.us_p50,
@@ -109,6 +122,7 @@ fn truth(
         seen.us_p999
     );
     Ok(Truth {
+        way,
         reactor: name,
         delays: label,
         rate_per_s: per_s,
@@ -118,7 +132,7 @@ fn truth(
     })
 }
 
-fn stall(name: &'static str, reactor: ReactorKind) -> anyhow::Result<Stall> {
+fn stall(way: Way, reactor: ReactorKind) -> anyhow::Result<Stall> {
     let behavior = NullServerBehavior {
         delay: DELAY,
         is_wakeful: true,
@@ -127,6 +141,7 @@ fn stall(name: &'static str, reactor: ReactorKind) -> anyhow::Result<Stall> {
     };
     let time = Duration::from_secs(3);
     let (outcome, _) = one(
+        way,
         behavior,
         reactor,
         STALL_RATE_PER_S,
@@ -140,20 +155,32 @@ fn stall(name: &'static str, reactor: ReactorKind) -> anyhow::Result<Stall> {
         .count() as f64
         / f64::from(steps)
         * outcome.counts.transactions as f64;
+    let name = name(reactor);
     let stall = Stall {
+        way,
         reactor: name,
         latency_us_max: outcome.latency.us_max,
         late_ratio: late / (STALL_RATE_PER_S * half_us / 1e6),
     };
     println!(
-        "  {name:<20} stall of 1 s: max {:.1} ms, late transactions {:.3} of those due",
+        "  {:<20} stall of 1 s: max {:.1} ms, late transactions {:.3} of those due",
+        format!("{way:?}, {name}"),
         stall.latency_us_max / 1e3,
         stall.late_ratio
     );
     Ok(stall)
 }
 
+fn name(reactor: ReactorKind) -> &'static str {
+    match reactor {
+        ReactorKind::Auto => "auto",
+        ReactorKind::Epoll => "epoll",
+        ReactorKind::IoUring => "io_uring",
+    }
+}
+
 fn one(
+    way: Way,
     behavior: NullServerBehavior,
     reactor: ReactorKind,
     per_s: f64,
@@ -162,7 +189,12 @@ fn one(
 ) -> anyhow::Result<(LoadOutcome, LatencySummary)> {
     let directory = tempfile::tempdir()?;
     let socket: &Path = &directory.path().join("s");
-    let server = on(ANSWERING, || Ok(NullServer::start(socket, behavior)?))?;
+    let server = on(ANSWERING, || {
+        Ok(match way {
+            Way::Unix => NullServer::start(socket, behavior)?,
+            Way::Tcp => NullServer::start_tcp(0, behavior)?,
+        })
+    })?;
     let plan = LoadPlan {
         connections: CONNECTIONS,
         reactor,

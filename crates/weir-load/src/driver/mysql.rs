@@ -16,6 +16,7 @@ use crate::LoadError;
 use crate::codec::{Reply, ReplyParser, ServerError, Wire};
 use crate::meter::{Course, Kind, Meter, Phase, QueryKind};
 use crate::plan::ThinkKind;
+use crate::stamp::Stamp;
 use crate::workload::{BulkText, Rng};
 
 use place::Place;
@@ -196,6 +197,7 @@ impl MysqlDriver {
     fn received(
         &mut self,
         bytes: &[u8],
+        came: Option<Stamp>,
         shared: &mut Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
@@ -204,7 +206,7 @@ impl MysqlDriver {
             Some(codec) => codec.feed(&mut self.wire, &mut self.parser, bytes),
         };
         match reply.map_err(|malformed| shared.link.malformed(malformed))? {
-            Some(reply) => self.deliver(reply, shared, meter),
+            Some(reply) => self.deliver(reply, came, shared, meter),
             None => Ok(Next::Reply),
         }
     }
@@ -240,7 +242,7 @@ impl MysqlDriver {
         }
         if meter.phase() == Phase::Measure {
             self.share.transactions += transactions;
-            self.share.busy_ns += meter.last_now() - self.course.tried_ns;
+            self.share.busy_ns += meter.heard().saturating_sub(self.course.tried_ns);
         }
         Ok(self.next(shared, meter))
     }
@@ -291,23 +293,23 @@ impl MysqlDriver {
                 Ok(self.next(shared, meter))
             }
             // What a server says unasked is its farewell; if it closes, the next request will tell.
-            Cause::Received(_) | Cause::Broken(_) if self.doing == Doing::Waiting => {
+            Cause::Received(..) | Cause::Broken(_) if self.doing == Doing::Waiting => {
                 Ok(Next::Due(self.course.due_ns))
             }
-            Cause::Received(_) | Cause::Broken(_)
+            Cause::Received(..) | Cause::Broken(_)
                 if matches!(self.doing, Doing::Lost | Doing::Renewing) =>
             {
                 Ok(Next::Due(self.look_ns))
             }
-            Cause::Received(_) if self.doing == Doing::Leaving => Ok(Next::Reply),
+            Cause::Received(..) if self.doing == Doing::Leaving => Ok(Next::Reply),
             Cause::Broken(_) if self.doing == Doing::Leaving => self.left(shared, meter),
             Cause::Broken(error) => {
                 let why = shared.link.lost(&error);
                 self.lose(why, shared, meter)
             }
-            Cause::Received(bytes) => match &self.transit {
+            Cause::Received(bytes, came) => match &self.transit {
                 Some(transit) => Ok(Next::Time(transit.arrival_ns())),
-                None => self.received(bytes, shared, meter),
+                None => self.received(bytes, came, shared, meter),
             },
             Cause::Time => match self.transit.take() {
                 Some(transit) => self.arrive(transit, shared, meter),

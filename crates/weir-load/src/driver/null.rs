@@ -45,7 +45,8 @@ impl Driver for NullDriver {
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         let now_ns = meter.now();
-        if matches!(cause, Cause::Time) {
+        if let Cause::Time = cause {
+            meter.hear(None);
             meter.query(QueryKind::Read);
             meter.transactions(1, self.course);
             if meter.phase() == Phase::Measure {

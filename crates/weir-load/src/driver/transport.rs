@@ -2,12 +2,13 @@
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
-use std::os::fd::{AsRawFd as _, RawFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 use std::os::unix::net::UnixStream;
 
 use mio::event::Source;
 
 use crate::channel::Channel;
+use crate::stamp::{self, Stamp};
 
 /// A stream that never waits.
 pub(crate) type Transport = Channel<NonBlocking>;
@@ -16,7 +17,29 @@ pub(crate) type Transport = Channel<NonBlocking>;
 #[derive(Debug)]
 pub(crate) enum NonBlocking {
     Unix(mio::net::UnixStream),
-    Tcp(mio::net::TcpStream),
+    Tcp(StampedTcp),
+}
+
+/// A TCP socket and when what was last read from it came.
+#[derive(Debug)]
+pub(crate) struct StampedTcp {
+    stream: mio::net::TcpStream,
+    came: Option<Stamp>,
+}
+
+impl From<mio::net::UnixStream> for NonBlocking {
+    fn from(stream: mio::net::UnixStream) -> Self {
+        Self::Unix(stream)
+    }
+}
+
+impl TryFrom<mio::net::TcpStream> for NonBlocking {
+    type Error = io::Error;
+
+    fn try_from(stream: mio::net::TcpStream) -> io::Result<Self> {
+        stamp::ask(stream.as_raw_fd())?;
+        Ok(Self::Tcp(StampedTcp { stream, came: None }))
+    }
 }
 
 impl TryFrom<UnixStream> for NonBlocking {
@@ -24,7 +47,7 @@ impl TryFrom<UnixStream> for NonBlocking {
 
     fn try_from(stream: UnixStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        Ok(Self::Unix(mio::net::UnixStream::from_std(stream)))
+        Ok(mio::net::UnixStream::from_std(stream).into())
     }
 }
 
@@ -33,7 +56,7 @@ impl TryFrom<TcpStream> for NonBlocking {
 
     fn try_from(stream: TcpStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        Ok(Self::Tcp(mio::net::TcpStream::from_std(stream)))
+        mio::net::TcpStream::from_std(stream).try_into()
     }
 }
 
@@ -42,15 +65,25 @@ impl Transport {
     pub(crate) fn source(&mut self) -> &mut dyn Source {
         match self.socket() {
             NonBlocking::Unix(stream) => stream,
-            NonBlocking::Tcp(stream) => stream,
+            NonBlocking::Tcp(tcp) => &mut tcp.stream,
         }
+    }
+
+    /// When what was last read came to this machine, where the kernel tells.
+    pub(crate) fn came(&mut self) -> Option<Stamp> {
+        self.socket().came()
+    }
+
+    /// Whether what it receives has stamps.
+    pub(crate) fn is_stamped(&mut self) -> bool {
+        matches!(self.socket(), NonBlocking::Tcp(_))
     }
 
     /// Its socket's number, for a way of waiting that does its own input and output.
     pub(crate) fn descriptor(&mut self) -> RawFd {
         match self.socket() {
             NonBlocking::Unix(stream) => stream.as_raw_fd(),
-            NonBlocking::Tcp(stream) => stream.as_raw_fd(),
+            NonBlocking::Tcp(tcp) => tcp.stream.as_raw_fd(),
         }
     }
 
@@ -61,11 +94,25 @@ impl Transport {
     }
 }
 
+impl NonBlocking {
+    /// When what was last read came to this machine, where the kernel tells.
+    pub(crate) fn came(&self) -> Option<Stamp> {
+        match self {
+            Self::Unix(_) => None,
+            Self::Tcp(tcp) => tcp.came,
+        }
+    }
+}
+
 impl Read for NonBlocking {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Unix(stream) => stream.read(buffer),
-            Self::Tcp(stream) => stream.read(buffer),
+            Self::Tcp(tcp) => {
+                let (length, came) = stamp::receive(tcp.stream.as_fd(), buffer)?;
+                tcp.came = came;
+                Ok(length)
+            }
         }
     }
 }
@@ -74,7 +121,7 @@ impl Write for NonBlocking {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Unix(stream) => stream.write(bytes),
-            Self::Tcp(stream) => stream.write(bytes),
+            Self::Tcp(tcp) => tcp.stream.write(bytes),
         }
     }
 

@@ -1,12 +1,13 @@
 //! One client of a null server.
 
 use std::io::{self, Read as _, Write as _};
+use std::time::{Duration, Instant};
 
-use mio::net::UnixStream;
 use mysql_common::constants::CapabilityFlags;
 
 use super::packets::{self, ReplyKind};
 use crate::codec::HEADER_BYTES;
+use crate::driver::Transport;
 
 const COM_QUIT: u8 = 0x01;
 const COM_QUERY: u8 = 0x03;
@@ -28,7 +29,7 @@ pub(super) enum Progress {
 /// A client's stream and the statements that it has prepared.
 #[derive(Debug)]
 pub(super) struct Connection {
-    stream: UnixStream,
+    stream: Transport,
     received: Vec<u8>,
     is_logged_in: bool,
     eof_packets: bool,
@@ -40,7 +41,7 @@ pub(super) struct Connection {
 
 impl Connection {
     /// Greets a new client; nothing if it has gone already.
-    pub(super) fn greet(stream: UnixStream, eof_packets: bool) -> Option<Self> {
+    pub(super) fn greet(stream: Transport, eof_packets: bool) -> Option<Self> {
         let mut connection = Self {
             stream,
             received: Vec::new(),
@@ -74,6 +75,12 @@ impl Connection {
             progress = self.handle(&packet);
         }
         progress
+    }
+
+    /// When what was read last came to this machine, where the kernel tells.
+    pub(super) fn came(&mut self) -> Option<Instant> {
+        let age = Duration::from_nanos(self.stream.came()?.age_ns());
+        Instant::now().checked_sub(age)
     }
 
     /// Answers the statement that is to be executed.

@@ -75,7 +75,14 @@ impl EpollSockets {
         loop {
             let error = match stream.transport.read(&mut self.buffer) {
                 Ok(0) => closed(),
-                Ok(length) => return Some(Ok(Chunk { buffer: 0, length })),
+                Ok(length) => {
+                    return Some(Ok(Chunk {
+                        buffer: 0,
+                        start: 0,
+                        length,
+                        came: stream.transport.came(),
+                    }));
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return None,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => error,

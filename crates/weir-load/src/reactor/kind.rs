@@ -40,7 +40,10 @@ pub(crate) fn drive<D: Driver>(
     let is_plain = drivers.iter().all(Driver::is_plain);
     let ring = match kind {
         ReactorKind::Epoll => None,
-        ReactorKind::Auto if count < RING_CONNECTIONS_MIN as usize || !is_plain => None,
+        // Without rounds, a ring saves nothing.
+        ReactorKind::Auto if count < RING_CONNECTIONS_MIN as usize || !is_plain || !in_rounds => {
+            None
+        }
         // A kernel that is too old, or one that forbids it (kernel.io_uring_disabled, seccomp).
         ReactorKind::Auto => RingSockets::new(count, in_rounds).ok(),
         ReactorKind::IoUring if !is_plain => {

@@ -6,7 +6,8 @@
 //! also waits (`IORING_SETUP_DEFER_TASKRUN`), so that it never interrupts the reactor.
 //!
 //! That call may wait for several replies, for [`BATCH_WAIT_US`] at most: no reply is seen later
-//! than that because of it.
+//! than that because of it. Where there are no rounds, each request is handed over by a call of its
+//! own: the last of a round would leave later than it was said to.
 
 mod buffers;
 mod memory;
@@ -39,6 +40,8 @@ pub(crate) struct RingSockets {
     streams: Vec<Option<Stream>>,
     /// Connections whose receive operation found no buffer.
     starved: Vec<usize>,
+    /// Requests leave and replies are waited for together.
+    in_rounds: bool,
     /// Replies to wait for.
     batch: u32,
 }
@@ -47,14 +50,16 @@ pub(crate) struct RingSockets {
 struct Stream {
     /// Kept open.
     _transport: Transport,
+    /// What it receives has stamps.
+    is_stamped: bool,
     /// Tells its completions from those of the connection that it replaced.
     generation: u32,
     is_broken: bool,
 }
 
 impl RingSockets {
-    /// Room for `count` connections, for the calling thread only; `in_rounds`: a reply may wait for
-    /// others. An error says that this kernel or its policy does not allow it.
+    /// Room for `count` connections, for the calling thread only; `in_rounds`: requests
+    /// and replies may wait for others. An error says that this kernel or its policy does not allow it.
     pub(crate) fn new(count: usize, in_rounds: bool) -> io::Result<Self> {
         let mut streams = Vec::new();
         streams.resize_with(count, || None);
@@ -62,6 +67,7 @@ impl RingSockets {
             queues: Queues::new(count)?,
             streams,
             starved: Vec::with_capacity(count),
+            in_rounds,
             batch: if in_rounds {
                 (count.div_ceil(BATCH_SHARE) as u32).min(BATCH_MAX)
             } else {
@@ -78,7 +84,29 @@ impl RingSockets {
 
     fn receive(&mut self, index: usize) -> io::Result<()> {
         let token = self.token(RECEIVE, index);
-        self.queues.receive(index, token)
+        if self.is_stamped(index) {
+            self.queues.receive_stamped(index, token)
+        } else {
+            self.queues.receive(index, token)
+        }
+    }
+
+    fn is_stamped(&self, index: usize) -> bool {
+        let stream = self.streams.get(index).and_then(Option::as_ref);
+        stream.is_some_and(|stream| stream.is_stamped)
+    }
+
+    /// What a buffer holds of which the kernel has filled `length` bytes.
+    fn chunk(&self, index: usize, buffer: u16, length: usize) -> Chunk {
+        if self.is_stamped(index) {
+            return self.queues.stamped(buffer, length);
+        }
+        Chunk {
+            buffer,
+            start: 0,
+            length,
+            came: None,
+        }
     }
 
     /// What a completion means for the reactor, if anything.
@@ -100,13 +128,17 @@ impl RingSockets {
             return None;
         }
         let chunk = match (buffer, usize::try_from(result)) {
-            (Some(buffer), Ok(length)) if length > 0 => {
+            (Some(buffer), Ok(length)) => Some(self.chunk(index, buffer, length)),
+            _ => None,
+        };
+        let chunk = match chunk {
+            Some(chunk) if chunk.length > 0 => {
                 if !cqueue::more(entry.flags()) {
                     self.starved.push(index);
                 }
-                Ok(Chunk { buffer, length })
+                Ok(chunk)
             }
-            (buffer, _) => {
+            _ => {
                 if let Some(buffer) = buffer {
                     self.queues.recycle(buffer);
                 }
@@ -134,6 +166,7 @@ impl Sockets for RingSockets {
         }
         self.queues.set_file(index, transport.descriptor())?;
         self.streams[index] = Some(Stream {
+            is_stamped: transport.is_stamped(),
             _transport: transport,
             generation,
             is_broken: false,
@@ -147,7 +180,11 @@ impl Sockets for RingSockets {
             return Err(closed());
         }
         let token = self.token(SEND, index);
-        self.queues.send(index, bytes, token)
+        self.queues.send(index, bytes, token)?;
+        if self.in_rounds {
+            return Ok(());
+        }
+        self.queues.submit()
     }
 
     fn wait(&mut self, wait: Wait) -> io::Result<()> {
@@ -175,7 +212,9 @@ impl Sockets for RingSockets {
     }
 
     fn bytes(&self, chunk: &Chunk) -> &[u8] {
-        self.queues.received(chunk.buffer, chunk.length)
+        &self
+            .queues
+            .received(chunk.buffer, chunk.start + chunk.length)[chunk.start..]
     }
 
     fn recycle(&mut self, chunk: Chunk) {

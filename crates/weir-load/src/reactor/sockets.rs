@@ -6,6 +6,7 @@
 use std::io;
 
 use crate::driver::Transport;
+use crate::stamp::Stamp;
 
 /// All sockets of one reactor, by the number of their driver.
 pub(crate) trait Sockets {
@@ -53,7 +54,11 @@ pub(crate) struct Arrival {
 pub(crate) struct Chunk {
     /// Which buffer, where there are several.
     pub(super) buffer: u16,
+    /// Where in it they begin.
+    pub(super) start: usize,
     pub(super) length: usize,
+    /// When they came to this machine, where the kernel tells.
+    pub(super) came: Option<Stamp>,
 }
 
 /// An end of file where more was expected.

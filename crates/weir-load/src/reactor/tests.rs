@@ -1,5 +1,6 @@
 //! The reactor over null drivers: timers, phases and the exchange of tallies, without a server.
 
+mod arrivals;
 mod simulated;
 
 use std::sync::atomic::AtomicU64;

@@ -8,6 +8,7 @@ use crate::LoadError;
 use crate::codec::Reply;
 use crate::driver::Next;
 use crate::meter::Meter;
+use crate::stamp::Stamp;
 
 /// What is on its way.
 #[derive(Debug)]
@@ -43,14 +44,15 @@ impl MysqlDriver {
     pub(super) fn deliver(
         &mut self,
         reply: Reply,
+        came: Option<Stamp>,
         shared: &mut Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
-        let now_ns = meter.now();
+        let heard_ns = meter.hear(came);
         if shared.half_rtt_ns == 0 {
             return self.replied(reply, shared, meter);
         }
-        let at_ns = now_ns + shared.half_rtt_ns;
+        let at_ns = heard_ns + shared.half_rtt_ns;
         self.transit = Some(Transit::Reply(at_ns, reply));
         Ok(Next::Time(at_ns))
     }
@@ -62,10 +64,15 @@ impl MysqlDriver {
         shared: &mut Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
-        meter.now();
         match transit {
-            Transit::Request(_) => Ok(self.transmit(shared, meter)),
-            Transit::Reply(_, reply) => self.replied(reply, shared, meter),
+            Transit::Request(_) => {
+                meter.now();
+                Ok(self.transmit(shared, meter))
+            }
+            Transit::Reply(at_ns, reply) => {
+                meter.hear_at(at_ns);
+                self.replied(reply, shared, meter)
+            }
         }
     }
 }

@@ -8,6 +8,8 @@ use io_uring::{IoUring, cqueue, opcode, squeue, types};
 
 use super::buffers::{Buffers, GROUP};
 use super::memory::Memory;
+use crate::reactor::sockets::Chunk;
+use crate::stamp::{CONTROL_BYTES, Stamp};
 
 /// Operations that are handed to the kernel at once.
 const ENTRIES: u32 = 1024;
@@ -46,6 +48,8 @@ pub(super) struct Queues {
     // Dropped first: the kernel cancels what is under way before the memory goes.
     ring: IoUring,
     buffers: Buffers,
+    /// Asks for times of arrival.
+    stamps: Box<libc::msghdr>,
     /// One place per connection.
     requests: Memory,
     /// Long requests under way, by their token.
@@ -69,12 +73,16 @@ impl Queues {
             .setup_cqsize(COMPLETIONS)
             .build(ENTRIES)?;
         let buffers = Buffers::new()?;
+        // SAFETY: all zero is a valid msghdr, which names nothing.
+        let mut stamps: Box<libc::msghdr> = Box::new(unsafe { std::mem::zeroed() });
+        stamps.msg_controllen = CONTROL_BYTES;
         buffers.register(&ring.submitter())?;
         ring.submitter().register_files_sparse(count as u32)?;
         Ok(Self {
             can_batch: ring.params().is_feature_min_timeout(),
             ring,
             buffers,
+            stamps,
             requests: Memory::new(count * REQUEST_BYTES)?,
             long: Vec::new(),
         })
@@ -95,6 +103,29 @@ impl Queues {
             .user_data(token);
         // SAFETY: it refers to the registered buffers only.
         unsafe { self.push(&entry) }
+    }
+
+    /// As [`Self::receive`], with the time of each arrival: [`Self::stamped`] takes them apart.
+    pub(super) fn receive_stamped(&mut self, index: usize, token: u64) -> io::Result<()> {
+        let file = types::Fixed(index as u32);
+        let entry = opcode::RecvMsgMulti::new(file, &raw const *self.stamps, GROUP)
+            .build()
+            .user_data(token);
+        // SAFETY: it refers to the registered buffers and to the header, which outlives the ring.
+        unsafe { self.push(&entry) }
+    }
+
+    /// What a buffer with a time of arrival holds; nothing at the end of the stream.
+    pub(super) fn stamped(&self, buffer: u16, length: usize) -> Chunk {
+        let bytes = self.received(buffer, length);
+        let parts = types::RecvMsgOut::parse(bytes, &self.stamps).ok();
+        let payload = parts.as_ref().map_or(0, |parts| parts.payload_data().len());
+        Chunk {
+            buffer,
+            start: length - payload,
+            length: payload,
+            came: parts.and_then(|parts| Stamp::of_control(parts.control_data())),
+        }
     }
 
     /// Ends what was begun with `token`.

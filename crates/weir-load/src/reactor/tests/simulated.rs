@@ -76,7 +76,12 @@ impl Sockets for Server {
         }
         self.due.pop();
         let length = DONE.len();
-        let chunk = Ok(Chunk { buffer: 0, length });
+        let chunk = Ok(Chunk {
+            buffer: 0,
+            start: 0,
+            length,
+            came: None,
+        });
         Some(Arrival { index, chunk })
     }
 

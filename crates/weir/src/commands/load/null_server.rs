@@ -17,14 +17,13 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// accepts any login and any statement, answers after known delays, and says at its end how long
 /// its answers took by its own clock.
 ///
-/// Example: `weir load null-server --socket=/tmp/null.sock --delay=2ms --delays=exponential`, then
-/// `weir load oltp_point_select --mysql-socket=/tmp/null.sock --rate=5000 --threads=64 run`.
+/// Example: `weir load null-server --port=3399 --delay=2ms --delays=exponential`, then
+/// `weir load oltp_point_select --mysql-host=127.0.0.1 --mysql-port=3399 --rate=5000 --threads=64 run`.
 #[derive(Debug, Parser)]
 #[command(name = "weir load null-server", no_binary_name = true)]
 struct NullServerArguments {
-    /// Unix socket to listen on; must not exist yet
-    #[arg(long)]
-    socket: PathBuf,
+    #[command(flatten)]
+    place: Place,
     /// Time from a statement to its reply, such as 500us or 2ms
     #[arg(long, default_value = "0ms")]
     delay: HumanDuration,
@@ -43,6 +42,33 @@ struct NullServerArguments {
     /// End after so long; otherwise at Ctrl-C
     #[arg(long)]
     time: Option<HumanDuration>,
+}
+
+/// Where to listen.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+struct Place {
+    /// Unix socket to listen on; must not exist yet
+    #[arg(long)]
+    socket: Option<PathBuf>,
+    /// TCP port to listen on, on loopback only; 0 for any that is free
+    #[arg(long)]
+    port: Option<u16>,
+}
+
+impl Place {
+    fn listen(&self, behavior: NullServerBehavior) -> anyhow::Result<NullServer> {
+        let Some(socket) = &self.socket else {
+            let port = self.port.unwrap_or_default();
+            return NullServer::start_tcp(port, behavior).map_err(|error| {
+                anyhow::anyhow!("listen on port {port}: {error}; --port=0 takes one that is free")
+            });
+        };
+        NullServer::start(socket, behavior).map_err(|error| {
+            let socket = socket.display();
+            anyhow::anyhow!("listen on {socket}: {error}; choose a path that does not exist yet")
+        })
+    }
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -72,11 +98,8 @@ pub(super) fn execute(arguments: &[String], stop: &AtomicBool) -> anyhow::Result
         is_wakeful: arguments.wakeful,
         ..NullServerBehavior::default()
     };
-    let server = NullServer::start(&arguments.socket, behavior).map_err(|error| {
-        let socket = arguments.socket.display();
-        anyhow::anyhow!("listen on {socket}: {error}; choose a path that does not exist yet")
-    })?;
-    eprintln!("listening on {}", arguments.socket.display());
+    let server = arguments.place.listen(behavior)?;
+    eprintln!("listening on {}", server.address());
     let began = Instant::now();
     let is_over = || arguments.time.is_some_and(|time| began.elapsed() >= time.0);
     while !stop.load(Ordering::SeqCst) && !is_over() {
