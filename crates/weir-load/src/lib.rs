@@ -3,8 +3,9 @@
 //! [`prepare`] makes the tables, [`run`] loads them, [`cleanup`] drops them. Each connection has
 //! one request outstanding. In a closed loop it begins the next transaction when the last one is
 //! done; at a [`Rate`] it begins the next one that is due. Latency is that of a transaction, to its
-//! last reply from its first request, or from when it was due; what a reactor's own queue adds is
-//! part of it, and `client_cpu_s` says how busy the reactor was. A transaction
+//! last reply from its first request, or from when it was due. Over TCP the kernel tells when a reply
+//! came, and latency ends there; over a Unix socket it ends when the reply is read, so that what a
+//! reactor's own queue adds is part of it. `client_cpu_s` says how busy the reactor was. A transaction
 //! that fails with a tolerated error is counted as an error and tried again; in a closed loop that
 //! is a new one. A lost connection ends the run or, when that is asked for, is made again. In
 //! `bulk_insert` a transaction is a row, as in sysbench, but its latency is that of the statement
