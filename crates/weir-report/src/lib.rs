@@ -53,10 +53,11 @@ pub use number::grouped;
 #[cfg(feature = "parquet")]
 pub use parquet::parquet;
 pub use predicted::{Predicted, PredictedDrive, PredictedPoint};
-pub use served::{comparison_json, run_json, runs_json, server_name};
+pub use served::{comparison_json, run_json, runs_json};
 pub use table::table;
 pub use terminal::{finding_line, terminal};
 pub use timeline::Window;
 pub use words::{
     cell_label, connections, file_kind_name, limiter_evidence, limiter_explanation, limiter_name,
+    server_names,
 };

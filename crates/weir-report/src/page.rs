@@ -21,14 +21,14 @@ use crate::sweeps::{self, Sweep};
 use crate::timeline::Timelines;
 use crate::traffic::{self, CellTraffic};
 use crate::variables::{self, Variables};
-use crate::words::{agreement_name, flavor_name, levels_phrase, severity_name};
+use crate::words::{agreement_name, levels_phrase, server_names, severity_name};
 
 /// The page's whole content.
 #[derive(Debug, Serialize)]
 pub(crate) struct Page<'a> {
     title: &'a str,
     question: &'a str,
-    /// `MySQL 9.7.0`.
+    /// `MySQL 9.7.0`, or all that there are.
     server: String,
     started_at: &'a str,
     seed: u64,
@@ -118,7 +118,7 @@ impl<'a> Page<'a> {
         Self {
             title: &result.plan.title,
             question: &result.plan.question,
-            server: format!("{} {}", flavor_name(result.flavor), result.server_version),
+            server: server_names(result),
             started_at: &result.started_at,
             seed: result.plan.seed,
             answers: Answer::all(&result.comparisons),

@@ -9,7 +9,7 @@ use crate::gaps::GapView;
 use crate::number::Rounded;
 use crate::timeline::{self, PanelHead, Timeline, Window};
 use crate::words::{
-    cell_label, flavor_name, limiter_evidence, limiter_explanation, limiter_name, severity_name,
+    cell_label, limiter_evidence, limiter_explanation, limiter_name, severity_name,
 };
 
 #[derive(Serialize)]
@@ -79,11 +79,6 @@ struct FindingLine<'a> {
     #[serde(flatten)]
     finding: &'a Finding,
     severity_name: &'static str,
-}
-
-/// `MySQL 9.7.0`.
-pub fn server_name(result: &StudyResult) -> String {
-    format!("{} {}", flavor_name(result.flavor), result.server_version)
 }
 
 /// The runs `records` of a result as JSON, in their order.

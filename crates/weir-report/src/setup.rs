@@ -7,7 +7,7 @@ use weir_model::{Bytes, CrashTest, StudyResult};
 
 use crate::data_sheet::DataSheet;
 use crate::number::grouped;
-use crate::words::{count, data_scale_words, distribution_words, drive_scale_words, flavor_name};
+use crate::words::{count, data_scale_words, distribution_words, drive_scale_words, server_names};
 
 /// All that a reader needs to run the same study.
 #[derive(Debug, Serialize)]
@@ -41,10 +41,7 @@ fn facts(result: &StudyResult) -> Vec<Fact> {
     let repetitions = plan.runs.iter().map(|run| run.repetition).max();
     let fact = |label, text| Fact { label, text };
     let mut facts = vec![
-        fact(
-            "Server",
-            format!("{} {}", flavor_name(result.flavor), result.server_version),
-        ),
+        fact("Server", server_names(result)),
         fact("Data", data_words(result)),
         fact("Scale of the data", data_scale_words(plan.data.data_scale)),
         fact(

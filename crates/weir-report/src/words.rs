@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use weir_model::{
-    Agreement, Cell, DistributionName, FileKind, Flavor, Limiter, Method, Scale, Severity,
-    Utilization, Verdict,
+    Agreement, Cell, DistributionName, FileKind, Flavor, Limiter, Method, Scale, ServerVersion,
+    Severity, StudyResult, Utilization, Verdict,
 };
 
 use crate::number::grouped;
@@ -198,7 +198,26 @@ pub fn file_kind_name(kind: FileKind) -> &'static str {
     }
 }
 
-pub(crate) fn flavor_name(flavor: Flavor) -> &'static str {
+/// The servers of a result, in the order of its cells: `MySQL 9.7.4, MariaDB 10.11.19`. Without runs, only
+/// the first one's version is known.
+pub fn server_names(result: &StudyResult) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for (index, cell) in result.plan.cells.iter().enumerate() {
+        let flavor = result.plan.server_of(cell).flavor;
+        let run = result.runs.iter().find(|run| run.record.cell == index);
+        let said = run.and_then(|run| run.variables.get("version")?.parse().ok());
+        let first = || (flavor == result.flavor).then_some(result.server_version);
+        let version: Option<ServerVersion> = said.or_else(first);
+        let version = version.map(|version| format!(" {version}"));
+        let name = flavor_name(flavor).to_owned() + &version.unwrap_or_default();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.join(", ")
+}
+
+fn flavor_name(flavor: Flavor) -> &'static str {
     match flavor {
         Flavor::Mysql => "MySQL",
         Flavor::Mariadb => "MariaDB",
@@ -288,7 +307,34 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use weir_model::ServerChoice;
+
     use super::*;
+    use crate::sample;
+
+    #[test]
+    fn all_servers_of_a_result_are_named() {
+        let mut result = sample::study(2, 1);
+        let first = format!("MySQL {}", result.server_version);
+        assert_eq!(server_names(&result), first);
+        result.plan.cells[1].server = Some(ServerChoice {
+            flavor: Flavor::Mariadb,
+            version: None,
+            binary: None,
+            given: None,
+        });
+        let known = format!("{first}, MariaDB");
+        assert_eq!(server_names(&result.without_runs()), known);
+        for (cell, version) in [(0, "9.7.4"), (1, "10.11.19-MariaDB-log")] {
+            let variables = BTreeMap::from([("version".to_owned(), version.to_owned())]);
+            for run in result.runs.iter_mut().filter(|run| run.record.cell == cell) {
+                run.variables = Arc::new(variables.clone());
+            }
+        }
+        assert_eq!(server_names(&result), "MySQL 9.7.4, MariaDB 10.11.19");
+    }
 
     #[test]
     fn a_drive_stands_first_and_without_its_word() {

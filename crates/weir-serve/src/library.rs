@@ -289,7 +289,7 @@ impl Summary {
     fn head(&mut self, header: &StudyResult, runs: usize) {
         self.title.clone_from(&header.plan.title);
         self.question.clone_from(&header.plan.question);
-        self.server = weir_report::server_name(header);
+        self.server = weir_report::server_names(header);
         self.drives = header
             .drives
             .iter()

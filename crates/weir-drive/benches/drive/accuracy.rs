@@ -5,6 +5,7 @@ use std::process::{Child, Command};
 use serde_json::{Value, json};
 
 use crate::fio::{self, Job};
+use crate::machine::{Perfect, perfect};
 use crate::support::Drive;
 
 /// Service times, microseconds.
@@ -30,10 +31,10 @@ impl Drop for Loader {
 }
 
 /// Reads and writes of 4 KiB at queue depth 1 on drives of one service time, on an idle host and
-/// beside a process that keeps a processor busy.
+/// beside a process that keeps a processor busy; beside them what a perfect device would show.
 pub(crate) fn measure() -> Value {
     println!(
-        "\nservice us  host  operation  mean us    error   before its time   outside (early, late)"
+        "\nservice us  host  operation  mean us    error   before its time   outside (early, late)   a perfect device: error, late"
     );
     let services = SERVICES_US.into_iter();
     services.flat_map(of_service_time).collect()
@@ -47,6 +48,7 @@ fn of_service_time(service_us: u64) -> Vec<Value> {
     let mut rows = Vec::new();
     for busy in [false, true] {
         let _loader = busy.then(Loader::start);
+        let perfect = perfect(service_us);
         for pattern in ["randread", "randwrite"] {
             let job = Job {
                 pattern,
@@ -55,7 +57,7 @@ fn of_service_time(service_us: u64) -> Vec<Value> {
                 seconds: if service_us > 5_000 { 4 } else { 2 },
             };
             let found = fio::run(drive.process.mountpoint(), job);
-            rows.push(row(service_us, busy, pattern, &found));
+            rows.push(row(service_us, busy, pattern, &found, perfect));
         }
     }
     rows
@@ -66,7 +68,7 @@ pub(crate) fn allowed_ns(service_ns: u64) -> u64 {
     (service_ns / 20).max(10_000)
 }
 
-fn row(service_us: u64, busy: bool, pattern: &str, found: &fio::Found) -> Value {
+fn row(service_us: u64, busy: bool, pattern: &str, found: &fio::Found, perfect: Perfect) -> Value {
     let service_ns = service_us * 1000;
     let allowed = allowed_ns(service_ns);
     let early = found.share(|latency| latency + allowed < service_ns);
@@ -75,12 +77,14 @@ fn row(service_us: u64, busy: bool, pattern: &str, found: &fio::Found) -> Value 
     let half = found.share(|latency| latency <= service_ns);
     let host = if busy { "busy" } else { "idle" };
     println!(
-        "{service_us:>10}  {host}  {pattern:<9} {:>8.1} {:>+6.1} % {:>15.1} %   {:.2} %, {:.2} %",
+        "{service_us:>10}  {host}  {pattern:<9} {:>8.1} {:>+6.1} % {:>15.1} %   {:.2} %, {:.2} %   {:>+14.1} %, {:.2} %",
         found.mean_us,
         error * 100.0,
         half * 100.0,
         early * 100.0,
-        late * 100.0
+        late * 100.0,
+        perfect.error_of_mean * 100.0,
+        perfect.late_share * 100.0
     );
     json!({
         "service_us": service_us,
@@ -91,5 +95,7 @@ fn row(service_us: u64, busy: bool, pattern: &str, found: &fio::Found) -> Value 
         "early_share": early,
         "late_share": late,
         "share_before_its_time": half,
+        "perfect_error_of_mean": perfect.error_of_mean,
+        "perfect_late_share": perfect.late_share,
     })
 }
