@@ -21,7 +21,7 @@ const HEADER_BYTES: usize = size_of::<libc::cmsghdr>();
 pub(crate) struct Stamp(u64);
 
 impl Stamp {
-    /// How long ago that was, nanoseconds; 0 if the clock was set back since.
+    /// How long ago that was, nanoseconds. Wrong by as much as the clock was set since, 0 at least.
     pub(crate) fn age_ns(self) -> u64 {
         let now = clock_gettime(ClockId::Realtime);
         nanoseconds(now.tv_sec, now.tv_nsec).saturating_sub(self.0)

@@ -45,7 +45,7 @@ impl Driver for NullDriver {
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         let now_ns = meter.now();
-        if let Cause::Time = cause {
+        if matches!(cause, Cause::Time) {
             meter.hear(None);
             meter.query(QueryKind::Read);
             meter.transactions(1, self.course);

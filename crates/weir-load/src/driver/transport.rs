@@ -33,12 +33,11 @@ impl From<mio::net::UnixStream> for NonBlocking {
     }
 }
 
-impl TryFrom<mio::net::TcpStream> for NonBlocking {
-    type Error = io::Error;
-
-    fn try_from(stream: mio::net::TcpStream) -> io::Result<Self> {
-        stamp::ask(stream.as_raw_fd())?;
-        Ok(Self::Tcp(StampedTcp { stream, came: None }))
+impl From<mio::net::TcpStream> for NonBlocking {
+    fn from(stream: mio::net::TcpStream) -> Self {
+        // With a system that has no stamps, replies count from when they are read.
+        let _ = stamp::ask(stream.as_raw_fd());
+        Self::Tcp(StampedTcp { stream, came: None })
     }
 }
 
@@ -56,7 +55,7 @@ impl TryFrom<TcpStream> for NonBlocking {
 
     fn try_from(stream: TcpStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        mio::net::TcpStream::from_std(stream).try_into()
+        Ok(mio::net::TcpStream::from_std(stream).into())
     }
 }
 
@@ -71,10 +70,13 @@ impl Transport {
 
     /// When what was last read came to this machine, where the kernel tells.
     pub(crate) fn came(&mut self) -> Option<Stamp> {
-        self.socket().came()
+        match self.socket() {
+            NonBlocking::Unix(_) => None,
+            NonBlocking::Tcp(tcp) => tcp.came,
+        }
     }
 
-    /// Whether what it receives has stamps.
+    /// Whether what it receives may have stamps.
     pub(crate) fn is_stamped(&mut self) -> bool {
         matches!(self.socket(), NonBlocking::Tcp(_))
     }
@@ -91,16 +93,6 @@ impl Transport {
     /// a record at a time.
     pub(crate) fn is_emptied_by_short_read(&self) -> bool {
         !self.is_encrypted()
-    }
-}
-
-impl NonBlocking {
-    /// When what was last read came to this machine, where the kernel tells.
-    pub(crate) fn came(&self) -> Option<Stamp> {
-        match self {
-            Self::Unix(_) => None,
-            Self::Tcp(tcp) => tcp.came,
-        }
     }
 }
 

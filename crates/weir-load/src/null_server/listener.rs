@@ -57,7 +57,7 @@ impl Listener {
             Self::Tcp(listener) => {
                 let (stream, _) = listener.accept()?;
                 stream.set_nodelay(true)?;
-                NonBlocking::try_from(stream)?
+                NonBlocking::from(stream)
             }
         };
         let mut transport = Channel::plain(socket);
