@@ -32,6 +32,11 @@ impl<S> Channel<S> {
         self.tls.is_some()
     }
 
+    /// The socket below, to look at.
+    pub(crate) fn below(&self) -> &S {
+        &self.socket
+    }
+
     /// The socket below.
     pub(crate) fn socket(&mut self) -> &mut S {
         &mut self.socket

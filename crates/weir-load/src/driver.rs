@@ -66,6 +66,9 @@ pub(crate) trait Driver {
     /// Whether the connection's bytes are those of the protocol: not encrypted.
     fn is_plain(&self) -> bool;
 
+    /// Whether the connection is a Unix socket.
+    fn is_local(&self) -> bool;
+
     /// Does what `cause` allows. What is to be sent is appended to [`Driver::outgoing`].
     fn advance(
         &mut self,

@@ -336,6 +336,11 @@ impl Driver for MysqlDriver {
         transport.is_none_or(|transport| !transport.is_encrypted())
     }
 
+    fn is_local(&self) -> bool {
+        let transport = self.transport.as_ref();
+        transport.is_none_or(Transport::is_local)
+    }
+
     fn outgoing(shared: &mut Shared) -> &mut Vec<u8> {
         &mut shared.outgoing
     }

@@ -34,6 +34,10 @@ impl Driver for NullDriver {
         true
     }
 
+    fn is_local(&self) -> bool {
+        true
+    }
+
     fn outgoing(shared: &mut Vec<u8>) -> &mut Vec<u8> {
         shared
     }

@@ -69,16 +69,16 @@ impl Transport {
     }
 
     /// When what was last read came to this machine, where the kernel tells.
-    pub(crate) fn came(&mut self) -> Option<Stamp> {
-        match self.socket() {
+    pub(crate) fn came(&self) -> Option<Stamp> {
+        match self.below() {
             NonBlocking::Unix(_) => None,
             NonBlocking::Tcp(tcp) => tcp.came,
         }
     }
 
-    /// Whether what it receives may have stamps.
-    pub(crate) fn is_stamped(&mut self) -> bool {
-        matches!(self.socket(), NonBlocking::Tcp(_))
+    /// Whether it is a Unix socket, which has no stamps.
+    pub(crate) fn is_local(&self) -> bool {
+        matches!(self.below(), NonBlocking::Unix(_))
     }
 
     /// Its socket's number, for a way of waiting that does its own input and output.

@@ -78,7 +78,7 @@ impl Connection {
     }
 
     /// When what was read last came to this machine, where the kernel tells.
-    pub(super) fn came(&mut self) -> Option<Instant> {
+    pub(super) fn came(&self) -> Option<Instant> {
         let age = Duration::from_nanos(self.stream.came()?.age_ns());
         Instant::now().checked_sub(age)
     }

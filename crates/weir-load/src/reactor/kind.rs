@@ -10,7 +10,8 @@ use crate::driver::Driver;
 use crate::meter::Meter;
 
 /// Connections of one reactor from which on a round of replies is worth more than the earliest
-/// reply: journal, 2026-11-20, load engine numbers.
+/// reply: journal, 2026-11-20, load engine numbers. Over TCP it is not: 2026-11-24, when a reply
+/// came.
 pub(crate) const RING_CONNECTIONS_MIN: u32 = 32;
 
 /// How a reactor waits for its connections.
@@ -38,12 +39,11 @@ pub(crate) fn drive<D: Driver>(
     // A schedule asks how long replies take; a closed loop asks how many there can be.
     let in_rounds = !meter.has_schedule();
     let is_plain = drivers.iter().all(Driver::is_plain);
+    let ring_pays =
+        in_rounds && count >= RING_CONNECTIONS_MIN as usize && drivers.iter().all(Driver::is_local);
     let ring = match kind {
         ReactorKind::Epoll => None,
-        // Without rounds, a ring saves nothing.
-        ReactorKind::Auto if count < RING_CONNECTIONS_MIN as usize || !is_plain || !in_rounds => {
-            None
-        }
+        ReactorKind::Auto if !is_plain || !ring_pays => None,
         // A kernel that is too old, or one that forbids it (kernel.io_uring_disabled, seccomp).
         ReactorKind::Auto => RingSockets::new(count, in_rounds).ok(),
         ReactorKind::IoUring if !is_plain => {

@@ -166,7 +166,7 @@ impl Sockets for RingSockets {
         }
         self.queues.set_file(index, transport.descriptor())?;
         self.streams[index] = Some(Stream {
-            is_stamped: transport.is_stamped(),
+            is_stamped: !transport.is_local(),
             _transport: transport,
             generation,
             is_broken: false,
