@@ -44,7 +44,7 @@ enum Way {
 #[derive(Debug, Serialize)]
 struct Truth {
     way: Way,
-    reactor: &'static str,
+    reactor: ReactorKind,
     delays: &'static str,
     rate_per_s: f64,
     /// Share of its core that the load engine used.
@@ -59,7 +59,7 @@ struct Truth {
 #[derive(Debug, Serialize)]
 struct Stall {
     way: Way,
-    reactor: &'static str,
+    reactor: ReactorKind,
     latency_us_max: f64,
     /// Transactions that took longer than half of the stall, in proportion to those that were due
     /// within its first half.
@@ -106,13 +106,12 @@ fn truth(
         DelayKind::Exponential => "exponential",
     };
     let (outcome, truth) = one(way, behavior, reactor, per_s, ArrivalKind::Poisson, time)?;
-    let name = name(reactor);
     let utilization = outcome.client_utilization();
     let paced = outcome.open_loop.context("an open loop was asked for")?;
     let seen = paced.service;
     println!(
         "  {:<20} {label:<12} {:>7.0} {utilization:>10.2} {:>14.1} {:>6.1} {:>11.1} {:>6.1} {:>13.1} {:>6.1}",
-        format!("{way:?}, {name}"),
+        format!("{way:?}, {reactor:?}"),
         per_s / 1e3,
         truth.us_p50,
         seen.us_p50,
@@ -123,7 +122,7 @@ fn truth(
     );
     Ok(Truth {
         way,
-        reactor: name,
+        reactor,
         delays: label,
         rate_per_s: per_s,
         utilization,
@@ -155,28 +154,19 @@ fn stall(way: Way, reactor: ReactorKind) -> anyhow::Result<Stall> {
         .count() as f64
         / f64::from(steps)
         * outcome.counts.transactions as f64;
-    let name = name(reactor);
     let stall = Stall {
         way,
-        reactor: name,
+        reactor,
         latency_us_max: outcome.latency.us_max,
         late_ratio: late / (STALL_RATE_PER_S * half_us / 1e6),
     };
     println!(
         "  {:<20} stall of 1 s: max {:.1} ms, late transactions {:.3} of those due",
-        format!("{way:?}, {name}"),
+        format!("{way:?}, {reactor:?}"),
         stall.latency_us_max / 1e3,
         stall.late_ratio
     );
     Ok(stall)
-}
-
-fn name(reactor: ReactorKind) -> &'static str {
-    match reactor {
-        ReactorKind::Auto => "auto",
-        ReactorKind::Epoll => "epoll",
-        ReactorKind::IoUring => "io_uring",
-    }
 }
 
 fn one(

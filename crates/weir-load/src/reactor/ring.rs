@@ -49,9 +49,7 @@ pub(crate) struct RingSockets {
 #[derive(Debug)]
 struct Stream {
     /// Kept open.
-    _transport: Transport,
-    /// What it receives has stamps.
-    is_stamped: bool,
+    transport: Transport,
     /// Tells its completions from those of the connection that it replaced.
     generation: u32,
     is_broken: bool,
@@ -91,9 +89,10 @@ impl RingSockets {
         }
     }
 
+    /// Whether what a connection receives has stamps.
     fn is_stamped(&self, index: usize) -> bool {
         let stream = self.streams.get(index).and_then(Option::as_ref);
-        stream.is_some_and(|stream| stream.is_stamped)
+        stream.is_some_and(|stream| !stream.transport.is_local())
     }
 
     /// What a buffer holds of which the kernel has filled `length` bytes.
@@ -166,8 +165,7 @@ impl Sockets for RingSockets {
         }
         self.queues.set_file(index, transport.descriptor())?;
         self.streams[index] = Some(Stream {
-            is_stamped: !transport.is_local(),
-            _transport: transport,
+            transport,
             generation,
             is_broken: false,
         });
