@@ -24,13 +24,21 @@ const BUFFER_BYTES: usize = 64 << 10;
 pub(crate) struct EpollSockets {
     poll: Poll,
     events: Events,
-    /// Connections with something to read or room to write, and how many of them are done.
-    ready: Vec<usize>,
+    /// What the last wait told, and how much of it is done.
+    ready: Vec<Ready>,
     done: usize,
     streams: Vec<Option<Stream>>,
     buffer: Box<[u8]>,
     /// Made when something must first happen in time.
     timer: Option<Timer>,
+}
+
+/// A connection with something to read or room to write.
+#[derive(Debug, Clone, Copy)]
+struct Ready {
+    index: usize,
+    /// The peer has sent its last byte. There is no second event for the end.
+    is_ending: bool,
 }
 
 #[derive(Debug)]
@@ -166,22 +174,27 @@ impl Sockets for EpollSockets {
         }
         self.done = 0;
         self.ready.clear();
-        let index = |event: &Event| event.token().0;
-        self.ready.extend(self.events.iter().map(index));
+        let ready = |event: &Event| Ready {
+            index: event.token().0,
+            is_ending: event.is_read_closed(),
+        };
+        self.ready.extend(self.events.iter().map(ready));
         Ok(())
     }
 
     fn next(&mut self) -> Option<Arrival> {
         loop {
-            let index = *self.ready.get(self.done)?;
+            let Ready { index, is_ending } = *self.ready.get(self.done)?;
             let Some(chunk) = self.read(index) else {
                 self.done += 1;
                 continue;
             };
             let is_last = match (&chunk, &self.streams[index]) {
-                // epoll(7): a short read from a stream has emptied it.
+                // epoll(7): a short read from a stream has emptied it of all but its end.
                 (Ok(chunk), Some(stream)) => {
-                    chunk.length < self.buffer.len() && stream.transport.is_emptied_by_short_read()
+                    chunk.length < self.buffer.len()
+                        && stream.transport.is_emptied_by_short_read()
+                        && !is_ending
                 }
                 _ => true,
             };

@@ -45,6 +45,20 @@ fn receive(sockets: &mut impl Sockets) -> (Vec<u8>, Option<u64>, bool) {
     (bytes, age_ns, is_over)
 }
 
+/// What comes until the connection ends.
+fn receive_all(sockets: &mut impl Sockets) -> Vec<u8> {
+    let begin = Instant::now();
+    let mut received = Vec::new();
+    while begin.elapsed() < Duration::from_secs(30) {
+        let (bytes, _, is_over) = receive(sockets);
+        received.extend(bytes);
+        if is_over {
+            return received;
+        }
+    }
+    panic!("{} bytes and no end", received.len());
+}
+
 fn long_messages_come_whole(sockets: &mut impl Sockets) {
     let mut far = connect(sockets);
     let sent: Vec<u8> = (0..LENGTH).map(|at| (at % 251) as u8).collect();
@@ -52,14 +66,16 @@ fn long_messages_come_whole(sockets: &mut impl Sockets) {
         let sent = sent.clone();
         move || far.write_all(&sent).unwrap()
     });
-    let (mut received, mut is_over) = (Vec::new(), false);
-    while !is_over {
-        let (bytes, _, ended) = receive(sockets);
-        received.extend(bytes);
-        is_over = ended;
-    }
+    let received = receive_all(sockets);
     sender.join().unwrap();
     assert!(received == sent, "{} of {LENGTH} bytes", received.len());
+}
+
+fn a_last_reply_and_the_end_come_at_once(sockets: &mut impl Sockets) {
+    let mut far = connect(sockets);
+    far.write_all(b"reply").unwrap();
+    drop(far);
+    assert_eq!(receive_all(sockets), b"reply");
 }
 
 fn what_is_read_late_has_come_in_time(sockets: &mut impl Sockets) {
@@ -81,11 +97,13 @@ fn what_is_read_late_has_come_in_time(sockets: &mut impl Sockets) {
 #[test]
 fn epoll() {
     long_messages_come_whole(&mut EpollSockets::new(2).unwrap());
+    a_last_reply_and_the_end_come_at_once(&mut EpollSockets::new(2).unwrap());
     what_is_read_late_has_come_in_time(&mut EpollSockets::new(2).unwrap());
 }
 
 #[test]
 fn io_uring() {
     long_messages_come_whole(&mut RingSockets::new(2, true).unwrap());
+    a_last_reply_and_the_end_come_at_once(&mut RingSockets::new(2, true).unwrap());
     what_is_read_late_has_come_in_time(&mut RingSockets::new(2, false).unwrap());
 }
