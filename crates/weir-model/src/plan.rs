@@ -408,6 +408,18 @@ impl WorkloadName {
             Self::OltpTextReadWrite => "oltp_text_read_write",
         }
     }
+
+    /// Whether its transactions change nothing.
+    pub fn only_reads(self) -> bool {
+        matches!(
+            self,
+            Self::OltpPointSelect
+                | Self::OltpReadOnly
+                | Self::SelectRandomPoints
+                | Self::SelectRandomRanges
+                | Self::OltpTextReadOnly
+        )
+    }
 }
 
 impl fmt::Display for WorkloadName {

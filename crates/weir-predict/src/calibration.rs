@@ -190,7 +190,7 @@ impl Measured {
             cell: record.cell,
             connections: cell.threads,
             per_s,
-            cpu_s: per_transaction(metrics::SERVER_CPU)? + per_transaction(metrics::CLIENT_CPU)?,
+            cpu_s: processor_s(run)?,
             misses: per_transaction(metrics::STATUS_POOL_READS)?,
             page_writes: per_transaction(metrics::STATUS_PAGES_WRITTEN).unwrap_or(0.0),
             emulation_s: per_transaction(metrics::DRIVE_CPU).unwrap_or(0.0),
@@ -206,6 +206,11 @@ pub fn per_transaction(run: &RunResult, metric: Metric) -> Option<f64> {
     let record = &run.record;
     let per_s = Series::find(&run.series, metric)?.rate(0.0, record.measured_s)?;
     (record.transactions_per_s > 0.0).then(|| per_s / record.transactions_per_s)
+}
+
+/// Processor time of a transaction of `run`, of server and load engine, seconds; `None` where it was not sampled.
+pub fn processor_s(run: &RunResult) -> Option<f64> {
+    Some(per_transaction(run, metrics::SERVER_CPU)? + per_transaction(run, metrics::CLIENT_CPU)?)
 }
 
 /// Processor time of a transaction without reads, and of a read: least squares over the runs.

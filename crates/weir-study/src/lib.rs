@@ -43,6 +43,7 @@ pub use event::Event;
 pub use file::StudyFile;
 pub use foresight::prospects;
 pub use full_size::full_size;
+pub use order::interleaved;
 pub use part::{cells_at, part_of_plan, part_of_result};
 pub use progress::{
     FinishedRun, Limits, PROGRESS_FILE, Progress, ProgressFile, RunInProgress, Second, Step,

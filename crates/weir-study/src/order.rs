@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_model::{Plan, PlannedRun};
 
 /// The blocks that are run in any case; the same seed gives the same order.
-pub(crate) fn interleaved(plan: &Plan) -> Vec<PlannedRun> {
+pub fn interleaved(plan: &Plan) -> Vec<PlannedRun> {
     let cells: Vec<usize> = (0..plan.cells.len()).collect();
     (1..=plan.repeat.runs)
         .flat_map(|repetition| block(plan, repetition, &cells))

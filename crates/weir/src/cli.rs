@@ -138,6 +138,9 @@ pub(crate) struct PredictArguments {
     /// Folder of what `verify` writes [default: results/verify-DATE-TIME]
     #[arg(long, value_name = "DIR", requires = "more")]
     pub(crate) out: Option<PathBuf>,
+    /// How often `verify` runs each place, in blocks of a random order
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=20), requires = "more")]
+    pub(crate) runs: u32,
     /// How often `observe` looks at the pool
     #[arg(long, value_name = "N", default_value = "12", value_parser = clap::value_parser!(u32).range(4..))]
     pub(crate) looks: u32,

@@ -26,8 +26,6 @@ pub(super) struct Calibrated {
     pub(super) threads: Vec<u32>,
     /// How far off predictions are where the result has runs; `None` if those are too few.
     pub(super) agreement: Option<Agreement>,
-    /// The places of those runs.
-    places: Vec<Compared>,
     /// The result's own runs.
     runs: Vec<MeasuredPlace>,
 }
@@ -119,7 +117,6 @@ impl Calibrated {
         system.discrepancy = Discrepancy::of(&observed);
         Ok(Self {
             agreement: Agreement::of(&places, &system.discrepancy),
-            places,
             system,
             calibration,
             scale,
@@ -162,24 +159,21 @@ impl Calibrated {
         self
     }
 
+    /// The same on a machine whose processors take `factor` times as long.
+    pub(super) fn slower(mut self, factor: f64) -> Self {
+        let demands = &mut self.system.demands;
+        demands.cpu_s *= factor;
+        demands.cpu_s_per_miss *= factor;
+        demands.emulation_s *= factor;
+        self
+    }
+
     /// The same where the runs say only how far off the model may be.
     fn without_runs(mut self) -> Self {
         self.runs.clear();
         self.system.discrepancy = Discrepancy::default();
         self.agreement = self.agreement.map(Agreement::uncorrected);
         self
-    }
-
-    /// What the other places say of the throughput in this one, which the result ran.
-    pub(super) fn by_others(&self, drive: &str, pool: Bytes, connections: u32) -> Option<f64> {
-        let is_it = |place: &Compared| {
-            place.drive == drive
-                && is_alike(place.pool, pool)
-                && place.predicted.connections == connections
-        };
-        let mut places = self.places.iter().zip(self.system.discrepancy.left_out());
-        let (place, left_out) = places.find(|(place, _)| is_it(place))?;
-        Some(place.measured.transactions_per_s / left_out)
     }
 
     /// What the result's runs of a place did, on average.
@@ -201,7 +195,7 @@ impl Calibrated {
 }
 
 /// Servers round pools to chunks.
-fn is_alike(a: Bytes, b: Bytes) -> bool {
+pub(super) fn is_alike(a: Bytes, b: Bytes) -> bool {
     a.0.abs_diff(b.0) <= b.0 / 50
 }
 
@@ -242,7 +236,7 @@ fn compared(
 }
 
 /// `None` of nothing.
-fn mean(values: &[f64]) -> Option<f64> {
+pub(super) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 

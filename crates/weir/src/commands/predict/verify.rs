@@ -7,12 +7,12 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, bail};
 use serde::Serialize;
-use weir_model::{Bytes, Cell, Factor, Plan, PlannedRun, Repetition, RunResult, StudyResult};
+use weir_model::{Bytes, Cell, Factor, Plan, Repetition, StudyResult};
 use weir_predict::{Prediction, cliffs};
 use weir_report::table;
 use weir_study::{RunOptions, StudyError};
 
-use super::calibrated::Calibrated;
+use super::calibrated::{Calibrated, is_alike, mean};
 use super::{POOL, Subject};
 use crate::cli::PredictArguments;
 use crate::commands::{given_server, run, study_file};
@@ -26,6 +26,9 @@ const NAMED_MAX: usize = 100;
 /// Blind predictions, a line each; only ever added to.
 const BLIND_FILE: &str = "predictions.jsonl";
 
+/// The most places of the result that are run again among the others.
+const CONTROLS_MAX: usize = 2;
+
 /// A place that is predicted and run.
 #[derive(Debug, Clone, Serialize)]
 struct Anchor {
@@ -34,25 +37,13 @@ struct Anchor {
     prediction: Prediction,
 }
 
-/// What became of one.
-#[derive(Debug, Serialize)]
-struct Verified {
-    drive: String,
-    pool_bytes: u64,
-    connections: u32,
-    measured_transactions_per_s: f64,
-    blind: Prediction,
-    /// By a model that knows these runs as well, all but the place's own.
-    anchored: Prediction,
-}
-
-/// Everything that `--json` prints.
-#[derive(Debug, Serialize)]
-struct Verification {
-    seed: u64,
-    places: Vec<Verified>,
-    blind_error_mean: f64,
-    anchored_error_mean: f64,
+impl Anchor {
+    fn is_at(&self, cell: &Cell) -> bool {
+        let pool = cell.variables.get(POOL).and_then(|pool| pool.parse().ok());
+        pool.is_some_and(|pool| is_alike(pool, Bytes(self.pool_bytes)))
+            && cell.drive_name().as_ref() == Some(&self.drive)
+            && cell.threads == self.prediction.connections
+    }
 }
 
 pub(super) fn execute(
@@ -63,11 +54,12 @@ pub(super) fn execute(
     let subject = Subject::of(&result.plan, arguments)?;
     let blind = Calibrated::of(result, &subject, &arguments.drive, &arguments.threads)?;
     let anchors = anchors(&subject, &blind, arguments)?;
+    let controls = Controls::of(result, &anchors);
     let out = arguments
         .out
         .clone()
         .unwrap_or_else(|| run::default_folder(Path::new("verify")));
-    let plan = plan_of(&result.plan, &anchors);
+    let plan = plan_of(&result.plan, &anchors, &controls, arguments.runs);
     write_down(&out, plan.seed, &anchors)?;
     eprintln!(
         "{} predictions are in {}; now they are run",
@@ -95,11 +87,104 @@ pub(super) fn execute(
         );
         return Ok(Outcome::Stopped);
     }
-    let both = together(result, &ran);
-    let anchored = Calibrated::of(&both, &subject, &arguments.drive, &arguments.threads)?;
-    let verification = Verification::of(&ran, &anchors, &subject, &anchored)?;
-    verification.print(arguments.json)?;
+    let slower_by = controls.slower_by(&ran, anchors.len());
+    let errors = Errors {
+        ran: &ran,
+        subject: &subject,
+        arguments,
+        controlled: blind.slower(slower_by),
+        known: result,
+    };
+    let places = anchors.into_iter().enumerate();
+    let places = places.filter_map(|(cell, anchor)| errors.of(cell, anchor).transpose());
+    let places = places.collect::<anyhow::Result<_>>()?;
+    Verification::of(ran.plan.seed, slower_by, places).print(arguments.json)?;
     Ok(Outcome::Done)
+}
+
+/// Places of the result that are run again among those that are verified: what they take of the processors now and
+/// took then says how fast the machine is now.
+struct Controls {
+    cells: Vec<Cell>,
+    /// Processor time of a transaction then, seconds.
+    processor_s: Vec<f64>,
+}
+
+impl Controls {
+    /// Of the places of `result` that are not verified, those whose transactions take least of the processors: the
+    /// drive has the least part in them.
+    fn of(result: &StudyResult, anchors: &[Anchor]) -> Self {
+        let cells = result.plan.cells.iter().enumerate();
+        let cells = cells.filter(|(_, cell)| !anchors.iter().any(|anchor| anchor.is_at(cell)));
+        let mut known: Vec<_> = cells
+            .filter_map(|(number, cell)| Some((processor_s(result, number)?, at_levels(cell)?)))
+            .collect();
+        known.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        known.truncate(CONTROLS_MAX);
+        let (processor_s, cells) = known.into_iter().unzip();
+        Self { cells, processor_s }
+    }
+
+    /// How many times the processor time of then transactions of the same places took in `ran`, whose cells they are
+    /// from `first` on; 1 where nothing is known.
+    fn slower_by(&self, ran: &StudyResult, first: usize) -> f64 {
+        let now = (first..).map(|cell| processor_s(ran, cell));
+        let ratios: Vec<f64> = now
+            .zip(&self.processor_s)
+            .filter_map(|(now, then)| Some((now? / then).ln()))
+            .collect();
+        mean(&ratios).map_or(1.0, f64::exp)
+    }
+}
+
+/// `cell` as one of a study that varies drive and pool; `None` where it does not say both.
+fn at_levels(cell: &Cell) -> Option<Cell> {
+    let pool = cell.variables.get(POOL)?.clone();
+    let levels = [("drive", cell.drive_name()?), (POOL, pool)];
+    Some(Cell {
+        levels: levels.map(|(name, level)| (name.to_owned(), level)).into(),
+        probe: None,
+        ..cell.clone()
+    })
+}
+
+/// Mean processor time of the transactions of a cell, seconds.
+fn processor_s(result: &StudyResult, cell: usize) -> Option<f64> {
+    let runs = result.runs.iter().filter(|run| run.record.cell == cell);
+    mean(&runs.filter_map(weir_predict::processor_s).collect::<Vec<_>>())
+}
+
+/// What became of one.
+#[derive(Debug, Serialize)]
+struct Verified {
+    drive: String,
+    pool_bytes: u64,
+    connections: u32,
+    /// The mean of its runs.
+    measured_transactions_per_s: f64,
+    measured_transactions_per_s_each: Vec<f64>,
+    /// The result has runs of this place: it was not blind.
+    ran_before: bool,
+    blind: Prediction,
+    /// The blind one, for a machine that is as fast as it was during these runs.
+    controlled: Prediction,
+    /// By a model that knows the new runs, all but those of this place, and nothing else.
+    anchored: Prediction,
+}
+
+/// Everything that `--json` prints; means are of relative errors without their signs, over places that the result
+/// does not have.
+#[derive(Debug, Serialize)]
+struct Verification {
+    seed: u64,
+    /// Processor time of a transaction during these runs / in the result, by the places that were run again.
+    machine_slower_by: f64,
+    blind_error_mean: Option<f64>,
+    controlled_error_mean: Option<f64>,
+    anchored_error_mean: Option<f64>,
+    /// By how much the runs of a place differ from their mean, over places.
+    spread_mean: Option<f64>,
+    places: Vec<Verified>,
 }
 
 /// On each drive, with the most connections: all pages fit, the knee, a third of them fits; as many
@@ -169,23 +254,23 @@ fn write_down(out: &Path, seed: u64, anchors: &[Anchor]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The study with these places for its cells, once each.
-fn plan_of(plan: &Plan, anchors: &[Anchor]) -> Plan {
+/// The study with these places for its cells, and the controls behind them, in blocks of a random order.
+fn plan_of(plan: &Plan, anchors: &[Anchor], controls: &Controls, runs: u32) -> Plan {
     let first = plan.cells.first().cloned().unwrap_or_default();
     let cell = |anchor: &Anchor| {
-        let pool = Bytes(anchor.pool_bytes).to_string();
-        let levels = [("drive", anchor.drive.clone()), (POOL, pool.clone())];
         let mut cell = Cell {
-            levels: levels.map(|(name, level)| (name.to_owned(), level)).into(),
             drive: Some(anchor.drive.clone()),
+            // Its name has them.
+            drive_settings: Default::default(),
             threads: anchor.prediction.connections,
-            probe: None,
             ..first.clone()
         };
+        let pool = Bytes(anchor.pool_bytes).to_string();
         cell.variables.insert(POOL.to_owned(), pool);
-        cell
+        at_levels(&cell).unwrap_or(cell)
     };
-    let cells: Vec<Cell> = anchors.iter().map(cell).collect();
+    let controls = controls.cells.iter().cloned();
+    let cells: Vec<Cell> = anchors.iter().map(cell).chain(controls).collect();
     let factor = |name: &str| {
         let mut levels: Vec<String> = Vec::new();
         for cell in &cells {
@@ -201,83 +286,98 @@ fn plan_of(plan: &Plan, anchors: &[Anchor]) -> Plan {
             within_server: false,
         }
     };
-    Plan {
+    let mut plan = Plan {
         title: format!("{}: predictions verified", plan.title),
         seed: study_file::clock_seed(),
         factors: vec![factor("drive"), factor(POOL)],
-        runs: (0..cells.len())
-            .map(|cell| PlannedRun {
-                cell,
-                repetition: 1,
-            })
-            .collect(),
         cells,
-        repeat: Repetition::default(),
+        repeat: Repetition {
+            runs,
+            ..Repetition::default()
+        },
         search: None,
         claims: Vec::new(),
         negative_controls: Vec::new(),
         ..plan.clone()
+    };
+    plan.runs = weir_study::interleaved(&plan);
+    plan
+}
+
+/// What predictions are held against.
+struct Errors<'a> {
+    ran: &'a StudyResult,
+    subject: &'a Subject,
+    arguments: &'a PredictArguments,
+    /// The model of before on a machine that is as fast as it was during the runs.
+    controlled: Calibrated,
+    /// Places that were run before.
+    known: &'a StudyResult,
+}
+
+impl Errors<'_> {
+    /// Of the place of this cell; `None` where it was not run.
+    fn of(&self, cell: usize, anchor: Anchor) -> anyhow::Result<Option<Verified>> {
+        let runs = self.ran.runs.iter().filter(|run| run.record.cell == cell);
+        let measured: Vec<f64> = runs.map(|run| run.record.transactions_per_s).collect();
+        let Some(mean) = mean(&measured) else {
+            return Ok(None);
+        };
+        let others = without(self.ran, cell);
+        let others = Calibrated::of(
+            &others,
+            self.subject,
+            &self.arguments.drive,
+            &self.arguments.threads,
+        )?;
+        Ok(Some(Verified {
+            controlled: self.predicted(&self.controlled, &anchor)?,
+            anchored: self.predicted(&others, &anchor)?,
+            ran_before: self.known.plan.cells.iter().any(|cell| anchor.is_at(cell)),
+            drive: anchor.drive,
+            pool_bytes: anchor.pool_bytes,
+            connections: anchor.prediction.connections,
+            measured_transactions_per_s: mean,
+            measured_transactions_per_s_each: measured,
+            blind: anchor.prediction,
+        }))
+    }
+
+    fn predicted(&self, by: &Calibrated, anchor: &Anchor) -> anyhow::Result<Prediction> {
+        let drives = by.drives.iter();
+        let drive = drives
+            .map(|(_, drive)| drive)
+            .find(|drive| drive.name == anchor.drive)
+            .context("invariant: anchors lie on the drives asked about")?;
+        let pages = self.subject.frames(Bytes(anchor.pool_bytes));
+        Ok(by.place(drive, anchor.prediction.connections).at(pages)?)
     }
 }
 
-/// The result with the runs of `more` behind its own.
-fn together(result: &StudyResult, more: &StudyResult) -> StudyResult {
-    let cells = result.plan.cells.len();
-    let mut both = result.clone();
-    both.plan.cells.extend(more.plan.cells.iter().cloned());
-    both.runs.extend(more.runs.iter().map(|run| {
-        let mut run = run.clone();
-        run.record.cell += cells;
-        run
-    }));
-    both
+/// The result without the runs of a cell.
+fn without(result: &StudyResult, cell: usize) -> StudyResult {
+    let mut others = result.clone();
+    others.runs.retain(|run| run.record.cell != cell);
+    others
 }
 
 impl Verification {
-    fn of(
-        ran: &StudyResult,
-        anchors: &[Anchor],
-        subject: &Subject,
-        anchored: &Calibrated,
-    ) -> anyhow::Result<Self> {
-        let verified = |run: &RunResult| {
-            let anchor = &anchors[run.record.cell];
-            let drives = &anchored.drives;
-            let drive = drives
-                .iter()
-                .find(|(profile, _)| profile.name == anchor.drive);
-            let (_, drive) = drive.context("invariant: anchors lie on the drives asked about")?;
-            let connections = anchor.prediction.connections;
-            let pool = Bytes(anchor.pool_bytes);
-            let known = anchored
-                .place(drive, connections)
-                .at(subject.frames(pool))?;
-            let by_others = anchored.by_others(&anchor.drive, pool, connections);
-            let by_others = by_others.unwrap_or(known.transactions_per_s);
-            Ok(Verified {
-                drive: anchor.drive.clone(),
-                pool_bytes: anchor.pool_bytes,
-                connections,
-                measured_transactions_per_s: run.record.transactions_per_s,
-                blind: anchor.prediction,
-                anchored: known.corrected(by_others / known.transactions_per_s),
-            })
+    fn of(seed: u64, slower_by: f64, places: Vec<Verified>) -> Self {
+        let counted = || places.iter().filter(|place| !place.ran_before);
+        let error_mean = |of: fn(&Verified) -> &Prediction| {
+            let errors = counted().map(|place| place.error(of(place)).abs());
+            mean(&errors.collect::<Vec<_>>())
         };
-        let places: Vec<Verified> = ran
-            .runs
-            .iter()
-            .map(verified)
-            .collect::<anyhow::Result<_>>()?;
-        let mean = |of: fn(&Verified) -> &Prediction| {
-            let errors = places.iter().map(|place| place.error(of(place)).abs());
-            errors.sum::<f64>() / places.len().max(1) as f64
-        };
-        Ok(Self {
-            seed: ran.plan.seed,
-            blind_error_mean: mean(|place| &place.blind),
-            anchored_error_mean: mean(|place| &place.anchored),
+        let spreads: Vec<f64> = places.iter().filter_map(Verified::spread).collect();
+        Self {
+            seed,
+            machine_slower_by: slower_by,
+            blind_error_mean: error_mean(|place| &place.blind),
+            controlled_error_mean: error_mean(|place| &place.controlled),
+            anchored_error_mean: error_mean(|place| &place.anchored),
+            spread_mean: mean(&spreads),
             places,
-        })
+        }
     }
 
     fn print(&self, json: bool) -> anyhow::Result<()> {
@@ -291,18 +391,45 @@ impl Verification {
             "measured tx/s",
             "blind",
             "off",
+            "at this speed",
+            "off",
             "anchored",
             "off",
         ];
         let rows: Vec<_> = self.places.iter().map(Verified::row).collect();
         output::text(table(&header, &rows))?;
         output::line(format_args!(
-            "off by {:.0} % on average before these runs were known, by {:.0} % once they are; seed {}",
-            self.blind_error_mean * 100.0,
-            self.anchored_error_mean * 100.0,
+            "a transaction took {:.2} times the processor time that it took in the result, by places of it that were \
+             run again among these: `at this speed` is the blind prediction for such a machine",
+            self.machine_slower_by
+        ))?;
+        if let Some(spread) = self.spread_mean {
+            output::line(format_args!(
+                "runs of one place are {} from their mean, on average",
+                percent(spread)
+            ))?;
+        }
+        let [blind, controlled, anchored] = [
+            self.blind_error_mean,
+            self.controlled_error_mean,
+            self.anchored_error_mean,
+        ]
+        .map(|error| error.map_or_else(|| "-".to_owned(), percent));
+        output::line(format_args!(
+            "off on average: blind {blind}, at this speed {controlled}, anchored (by all places but the place itself) \
+             {anchored}; seed {}",
             self.seed
-        ))
+        ))?;
+        if self.places.iter().any(|place| place.ran_before) {
+            output::line("* the result has runs of it: not blind, and not counted")?;
+        }
+        Ok(())
     }
+}
+
+/// `3.2 %`.
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
 }
 
 impl Verified {
@@ -311,17 +438,28 @@ impl Verified {
         of.transactions_per_s / self.measured_transactions_per_s.max(f64::MIN_POSITIVE) - 1.0
     }
 
+    /// Mean relative distance of the runs from their mean; `None` of a single one.
+    fn spread(&self) -> Option<f64> {
+        let [_, _, ..] = self.measured_transactions_per_s_each[..] else {
+            return None;
+        };
+        let runs = self.measured_transactions_per_s_each.iter();
+        let mean_per_s = self.measured_transactions_per_s;
+        mean(&runs.map(|run| (run / mean_per_s - 1.0).abs()).collect::<Vec<_>>())
+    }
+
     fn row(&self) -> Vec<String> {
-        let off = |of: &Prediction| format!("{:+.0} %", self.error(of) * 100.0);
-        vec![
+        let mark = if self.ran_before { "*" } else { "" };
+        let mut row = vec![
             self.drive.clone(),
             Bytes(self.pool_bytes).to_string(),
             self.connections.to_string(),
-            format!("{:.0}", self.measured_transactions_per_s),
-            format!("{:.0}", self.blind.transactions_per_s),
-            off(&self.blind),
-            format!("{:.0}", self.anchored.transactions_per_s),
-            off(&self.anchored),
-        ]
+            format!("{:.0}{mark}", self.measured_transactions_per_s),
+        ];
+        for prediction in [&self.blind, &self.controlled, &self.anchored] {
+            row.push(format!("{:.0}", prediction.transactions_per_s));
+            row.push(format!("{:+.0} %", self.error(prediction) * 100.0));
+        }
+        row
     }
 }
