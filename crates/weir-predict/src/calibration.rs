@@ -143,7 +143,7 @@ pub fn write_settings(result: &StudyResult, redo_bytes: f64) -> WriteSettings {
                 &result.plan,
                 number("innodb_flushing_avg_loops").unwrap_or(30.0),
             ),
-            dropped: if is_mysql { default.dropped } else { 0.0 },
+            drops: is_mysql,
         },
     }
 }

@@ -24,6 +24,8 @@ pub(crate) struct Cleaning<'a> {
     page_s: f64,
     /// Of the drive for a transaction's reads and its write of the log, seconds.
     own_s: f64,
+    /// Share of the page cleaner's longer requests after which one is dropped.
+    dropped: f64,
     /// Transactions per second of one connection, two, and so on, while the cleaner rests.
     resting: Vec<f64>,
     /// While it writes.
@@ -64,6 +66,7 @@ impl<'a> Cleaning<'a> {
             misses,
             page_s,
             own_s: drive.busy_s(misses, 0.0, 0.0) + without_pages.log_writes * drive.log_write_s,
+            dropped: settings.flushing.dropped(drive.log_write_s),
             held_up: per_s(&held_up),
             resting: per_s(&resting),
         }
@@ -83,6 +86,7 @@ impl<'a> Cleaning<'a> {
         Pace {
             transactions_per_s,
             cleaner_busy: (pages_per_s * self.page_s / left.max(f64::MIN_POSITIVE)).min(1.0),
+            dropped: self.dropped,
         }
     }
 

@@ -4,7 +4,7 @@
 //! `popularity` (how often each page is asked for) -> `pool_use` (what a server does with frames), `residency` and
 //! `pool_model` (what a pool misses) and `flushing` and `writes` (what it writes) -> `drive` (what a drive can do) -> `network` (queues) and
 //! `cleaning` (what a page cleaner does to them) -> `system` (all of them in agreement) -> `simulation` (percentiles, with the drive's own model) and
-//! `answers`, `cliff` and `money` (what is asked of it). Beside them, page by page: `pool` (InnoDB's list, exactly),
+//! `answers`, `cliff` and `money` (what is asked of it). `scope` says what is outside of all this. Beside them, page by page: `pool` (InnoDB's list, exactly),
 //! `stack` (the curve of a string of references) and `trace` (such a string from a recording).
 //! Pages are 16 KiB; rates and stays are counted in transactions.
 
@@ -15,7 +15,6 @@ mod cliff;
 mod discrepancy;
 mod drive;
 mod error;
-mod filling;
 mod flushing;
 mod looks;
 mod money;
@@ -24,8 +23,8 @@ mod pool;
 mod pool_model;
 mod pool_use;
 mod popularity;
-mod random;
 mod residency;
+mod scope;
 mod simulation;
 mod stack;
 mod system;
@@ -37,7 +36,6 @@ pub use calibration::{Calibration, old_blocks_time_s, per_transaction, processor
 pub use cliff::{Cliffs, REACHED, cliffs};
 pub use discrepancy::{Discrepancy, Observed};
 pub use drive::DriveAbility;
-pub use filling::{Filled, Filling};
 pub use error::PredictError;
 pub use flushing::Flushing;
 pub use looks::Looks;
@@ -48,10 +46,11 @@ pub use pool_model::{ListState, PoolModel};
 pub use pool_use::PoolUse;
 pub use popularity::{LeafCapacity, PageGroup, Popularity, TableSet, UndoLogs, popularity_of};
 pub use residency::{OLD_SHARE, Residency, frozen, lru, lru_slope, midpoint};
+pub use scope::check_variables;
 pub use simulation::{Scenario, Simulated, simulate};
 pub use stack::{Estimate, MissCurve, Sample, StackDistances, sampled_curve, sampled_pool};
 pub use system::{CONNECTIONS_BEYOND, Demands, Prediction, System};
-pub use trace::PageReads;
+pub use trace::{PageReads, READS_MAX};
 pub use writes::{ChangedPages, Pace, WriteSettings, Writes};
 
 /// Bytes of a page.

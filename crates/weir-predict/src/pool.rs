@@ -28,8 +28,6 @@ use crate::residency::OLD_SHARE;
 const OLD_MIN: usize = 512;
 /// By how many pages the border may be off (`BUF_LRU_OLD_TOLERANCE`).
 const TOLERANCE: usize = 20;
-/// Pages that the page cleaner leaves (`BUF_LRU_MIN_LEN`).
-const KEPT_LEAST: usize = 256;
 /// Share of the young sublist that a page sinks before a use moves it again.
 const SUNK_SHARE: f64 = 0.25;
 
@@ -42,8 +40,6 @@ pub struct PoolSettings {
     pub free_least: usize,
     /// They are evicted until more than so many are free: the page cleaner's, at once.
     pub free_most: usize,
-    /// Pages that the page cleaner leaves in the list, however few frames are free ([`Pool::free`]).
-    pub kept_least: usize,
     /// Pages that are being read at the same time: so many enter before the first of them is used.
     pub reads_in_flight: usize,
     /// `innodb_old_blocks_pct` / 100.
@@ -64,7 +60,6 @@ impl PoolSettings {
             frames,
             free_least: 0,
             free_most: 0,
-            kept_least: KEPT_LEAST,
             reads_in_flight: 0,
             old_share: OLD_SHARE,
             old_blocks_time_ms: 1000,
@@ -81,7 +76,6 @@ impl PoolSettings {
             frames: scaled(self.frames).max(1),
             free_least: scaled(self.free_least),
             free_most: scaled(self.free_most),
-            kept_least: scaled(self.kept_least),
             reads_in_flight: scaled(self.reads_in_flight),
             tolerance: scaled(self.tolerance),
             old_min: scaled(self.old_min),
@@ -151,16 +145,6 @@ impl Pool {
         self.counts = PoolCounts::default();
     }
 
-    /// Whether `page` is there.
-    pub fn holds(&self, page: u32) -> bool {
-        self.list.page(page).is_resident()
-    }
-
-    /// Whether anything was evicted
-    pub fn is_full(&self) -> bool {
-        self.evicted > 0
-    }
-
     /// A reference to `page` at `now_ms`, to change it if `writes`.
     pub fn access(&mut self, page: u32, now_ms: u32, writes: bool) -> Access {
         self.counts.references += 1;
@@ -198,14 +182,6 @@ impl Pool {
             }
         }
         wrote
-    }
-
-    /// The page cleaner evicts until `free` frames are free, or so few pages are left that it leaves them be.
-    pub fn free(&mut self, free: usize) {
-        let room = self.settings.frames.saturating_sub(free);
-        while self.list.len() > room.max(self.settings.kept_least) {
-            self.evict();
-        }
     }
 
     /// The first of the pages that are being read is there, and used.

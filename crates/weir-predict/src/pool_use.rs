@@ -18,11 +18,9 @@ const KEPT_LEAST: f64 = 256.0;
 /// Share of `MariaDB`'s pool that holds pages: of each 8 MiB the first five pages describe the others (10.11.12 and
 /// later, MDEV-29445; `Innodb_buffer_pool_pages_total` says so).
 const MARIADB_FRAMES: f64 = 507.0 / 512.0;
-/// Pages of its own that `MySQL` reads when it starts, before any of the data.
-const MYSQL_OWN_PAGES: f64 = 840.0;
-/// Of these, those that are still in a cold pool when it freezes: 30 to 330 after ten seconds of load. Hot pages have
-/// their place by then: the cleaner runs once more after the start, and some pages are promoted.
-const MYSQL_OWN_PAGES_COLD: f64 = 160.0;
+/// Pages of its own that are in `MySQL`'s pool when it has started, before any of the data: undo, temporary and system
+/// tablespaces, the dictionary (`Innodb_buffer_pool_pages_data`).
+const MYSQL_OWN_PAGES: f64 = 1_060.0;
 
 /// How a server uses its pool.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -131,16 +129,19 @@ impl PoolUse {
         }
     }
 
-    /// Pages that nobody asks for and that are in a frozen pool of `MySQL` for good.
+    /// Pages that nobody asks for and that are in a frozen pool of `MySQL` for good: of those that were there first the
+    /// part that is young.
+    ///
+    /// A page cleaner that is awake when the pool has filled evicts many of them; studies wait until it sleeps.
     fn unused(self, popularity: &Popularity, pages: f64) -> f64 {
-        match self.start {
-            PoolStart::Cold => MYSQL_OWN_PAGES_COLD,
+        let loaded = match self.start {
+            PoolStart::Cold => 0.0,
             PoolStart::Warm => {
                 let unused = popularity.unused_pages();
-                let share = unused / (popularity.pages() + unused);
-                (1.0 - OLD_SHARE) * (MYSQL_OWN_PAGES + share * pages)
+                pages * unused / (popularity.pages() + unused)
             }
-        }
+        };
+        (1.0 - OLD_SHARE) * (MYSQL_OWN_PAGES + loaded)
     }
 
     fn refill(self) -> Refill {

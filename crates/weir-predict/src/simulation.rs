@@ -15,9 +15,8 @@ use std::collections::VecDeque;
 use weir_model::{DeviceModel, FileKind, Latencies, LatencySummary, Nanoseconds, Op, OpKind};
 
 use self::cleaner::Cleaner;
-use self::events::{Agenda, Event, Worker};
+use self::events::{Agenda, Event, Random, Worker};
 use self::log::Log;
-use crate::random::Random;
 
 const PAGE: u64 = 16_384;
 /// Evicted pages that are written to the doublewrite buffer at a time.

@@ -2,7 +2,8 @@
 //!
 //! What a tiny pool misses is nearly all that is asked for, and reproduces the curve of larger
 //! ones: with a pool of 2 % of the data to 0.0001 from pools of 20 % on, with 5 % to 0.003. The
-//! trace's file is read in one pass; memory is 4 bytes a reference.
+//! trace's file is read in one pass; memory is 4 bytes for each of up to [`READS_MAX`] references, and some 60 for each
+//! page.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,6 +14,8 @@ use weir_model::{FileKind, OpKind};
 use crate::PredictError;
 
 const PAGE: u64 = 16_384;
+/// Reads of a recording that are taken, its first: 400 MB of them, some hours of a busy drive.
+pub const READS_MAX: usize = 100_000_000;
 
 /// The pages that a recorded run read, in order.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -23,19 +26,29 @@ pub struct PageReads {
     pub distinct: u32,
     /// Pages of data files that the run wrote.
     pub written: u64,
-    /// Length of the recording, seconds.
+    /// Length of what was taken of the recording, seconds.
     pub length_s: f64,
+    /// The recording goes on beyond [`READS_MAX`].
+    pub has_more: bool,
 }
 
 impl PageReads {
     /// Reads the trace in the file `path`.
     pub fn read(path: &Path) -> Result<Self, PredictError> {
+        Self::read_up_to(path, READS_MAX)
+    }
+
+    fn read_up_to(path: &Path, reads_max: usize) -> Result<Self, PredictError> {
         let mut reader = TraceReader::open(path)?;
         let mut reads = Self::default();
         let mut numbers: HashMap<(u32, u64), u32, foldhash::fast::FixedState> = HashMap::default();
         let mut first_ns = None;
         for operation in reader.by_ref() {
             let operation = operation?;
+            if reads.pages.len() >= reads_max {
+                reads.has_more = true;
+                break;
+            }
             let began = *first_ns.get_or_insert(operation.at_ns);
             reads.length_s = operation.at_ns.saturating_sub(began) as f64 / 1e9;
             if operation.file_kind != FileKind::Data {

@@ -54,6 +54,8 @@ pub struct Pace {
     pub transactions_per_s: f64,
     /// Share of the time in which the page cleaner writes.
     pub cleaner_busy: f64,
+    /// Share of its longer requests after which one is dropped.
+    pub dropped: f64,
 }
 
 /// The changed pages of a pool, ready to be asked at several throughputs.
@@ -136,7 +138,9 @@ impl ChangedPages<'_> {
             let writes = self.writes_within(cycle);
             let pace = pace(writes);
             let due = pace.transactions_per_s * writes.pages * writes.cleaned;
-            let wanted = settings.flushing.answer_for(due, pace.cleaner_busy);
+            let wanted = settings
+                .flushing
+                .answer_for(due, pace.cleaner_busy, pace.dropped);
             (answer - wanted) / (answer + wanted)
         })
     }
@@ -215,6 +219,7 @@ mod tests {
         changed.writes(|_| Pace {
             transactions_per_s: per_s,
             cleaner_busy: 0.0,
+            dropped: 0.0,
         })
     }
 

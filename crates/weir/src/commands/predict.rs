@@ -75,6 +75,10 @@ pub(crate) fn execute(arguments: &PredictArguments) -> anyhow::Result<Outcome> {
     let result = weir_study::read_result(&arguments.of)?;
     let chosen = Chosen::of(&result.plan, &arguments.at)?;
     let result = weir_study::part_of_result(result, &chosen.cells);
+    // A server of the user's has settings that no study says.
+    for run in &result.runs {
+        weir_predict::check_variables(&run.variables)?;
+    }
     if arguments.more.is_some() {
         return verify::execute(&result, arguments);
     }
@@ -113,6 +117,7 @@ impl Subject {
             None => default_pools(plan, data_bytes)?,
         };
         let variables = plan.variables_of(cell);
+        weir_predict::check_variables(&variables)?;
         let start = plan.deployment_of(cell).pool;
         let changes_pages = popularity.changes() > 0.0;
         Ok(Self {

@@ -1,7 +1,6 @@
 //! How far off the model is where a result has runs: what it may be off by elsewhere.
 
 use serde::Serialize;
-use weir_model::Bytes;
 use weir_predict::{Discrepancy, Observed, Prediction};
 
 use super::calibrated::Measured;
@@ -14,7 +13,6 @@ const DEVIATIONS: f64 = 2.0;
 /// What was predicted of a place that a result ran, and what it did there.
 pub(super) struct Compared {
     pub(super) drive: String,
-    pub(super) pool: Bytes,
     /// Of the data, that the pool can hold.
     pub(super) pages: f64,
     pub(super) predicted: Prediction,
@@ -128,7 +126,6 @@ mod tests {
     fn agreement(per_s: &[(f64, f64)]) -> Option<Agreement> {
         let place = |&(predicted, measured): &(f64, f64)| Compared {
             drive: "intel-p4610".to_owned(),
-            pool: Bytes(128 << 20),
             pages: 8_000.0,
             predicted: Prediction {
                 connections: 16,

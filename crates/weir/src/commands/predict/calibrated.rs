@@ -224,7 +224,6 @@ fn compared(
         let pages = subject.frames(pool);
         both.push(Compared {
             drive: name.clone(),
-            pool,
             pages: pages.min(system.popularity.pages()),
             predicted: place.at(pages)?,
             measured,

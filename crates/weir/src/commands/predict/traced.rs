@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use weir_model::Bytes;
-use weir_predict::{PAGE_BYTES, PageReads, StackDistances};
+use weir_predict::{PAGE_BYTES, PageReads, READS_MAX, StackDistances};
 use weir_report::table;
 
 use super::asked_pools;
@@ -43,6 +43,12 @@ pub(super) fn execute(path: &Path, arguments: &PredictArguments) -> anyhow::Resu
     ))?;
     let lines: Vec<_> = rows.iter().map(Row::line).collect();
     output::text(table(&["pool", "of pages", "misses"], &lines))?;
+    if reads.has_more {
+        output::line(format_args!(
+            "\nthe recording is longer: its first {} million reads were taken",
+            READS_MAX / 1_000_000
+        ))?;
+    }
     output::line(
         "\nassumed: steady state, a list of least recent use (InnoDB's misses up to a tenth less), and a recorded pool so small \
          that nearly every reference was read: say nothing of pools less than five times as large",
