@@ -35,6 +35,8 @@ pub struct PoolModel<'a> {
     old_blocks_time_s: f64,
     promoting: Residency,
     frozen: Residency,
+    /// Transactions in which its old sublist turns over.
+    turnover: f64,
 }
 
 impl<'a> PoolModel<'a> {
@@ -51,12 +53,14 @@ impl<'a> PoolModel<'a> {
         } else {
             lru(popularity, pages)
         };
+        let frozen = pool_use.turning_over(popularity, pages, promoting);
         Self {
             popularity,
             pages,
             old_blocks_time_s,
+            turnover: pool_use.turnover(pages, promoting, frozen),
             promoting,
-            frozen: pool_use.turning_over(popularity, pages, promoting),
+            frozen,
         }
     }
 
@@ -75,8 +79,7 @@ impl<'a> PoolModel<'a> {
         self.frozen
     }
 
-    /// The state in which so many transactions per second put it. A pool that runs slower once it
-    /// is frozen may thaw and freeze in turns; it counts as frozen.
+    /// The state in which so many transactions per second put it.
     pub fn state_at(&self, transactions_per_s: f64) -> ListState {
         if self.pages >= self.popularity.pages() {
             return ListState::AllFit;
@@ -85,9 +88,9 @@ impl<'a> PoolModel<'a> {
             return ListState::LeastRecentUse;
         }
         let settle = self.old_blocks_time_s * transactions_per_s;
-        if self.frozen.stay < settle {
+        if self.turnover < settle {
             ListState::Frozen
-        } else if self.frozen.stay < NEAR * settle {
+        } else if self.turnover < NEAR * settle {
             ListState::NearFreezing
         } else {
             ListState::Promoting

@@ -11,7 +11,7 @@ struct Granted {
     why: &'static str,
 }
 
-const GRANTED: [Granted; 4] = [
+const GRANTED: [Granted; 3] = [
     Granted {
         name: "innodb_page_size",
         values: &["16384", "16K"],
@@ -26,11 +26,6 @@ const GRANTED: [Granted; 4] = [
         name: "innodb_random_read_ahead",
         values: &["OFF", "0"],
         why: "pages are taken to be read when they are asked for",
-    },
-    Granted {
-        name: "innodb_change_buffering",
-        values: &["none", "0"],
-        why: "secondary indexes are taken to be changed in place",
     },
 ];
 
@@ -70,7 +65,6 @@ mod tests {
             ("innodb_page_size", "4K"),
             ("innodb_old_blocks_pct", "5"),
             ("innodb_random_read_ahead", "ON"),
-            ("innodb_change_buffering", "all"),
         ] {
             let error = checked(name, value).unwrap_err();
             assert!(
