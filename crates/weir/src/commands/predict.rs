@@ -44,8 +44,7 @@ const VERIFY: &str = "verify";
 pub(crate) fn execute(arguments: &PredictArguments) -> anyhow::Result<Outcome> {
     match arguments.more.as_deref() {
         Some(server) if arguments.of.as_os_str() == OBSERVE => {
-            observe::execute(server, arguments)?;
-            return Ok(Outcome::Done);
+            return observe::execute(server, arguments);
         }
         Some(word) if word != VERIFY => bail!(
             "predict: `{word}` (not understood); write `weir predict RESULT verify`, or `weir predict observe SERVER`"

@@ -66,6 +66,14 @@ fn assert_verified(world: &World, predict: [&str; 2]) {
         ((blind / measured - 1.0).abs() - error).abs() < 1e-9,
         "{told}"
     );
+    // The study's own place was run again beside it, on a machine of about the same speed, and is what the anchored
+    // prediction goes by.
+    let slower_by = told["machine_slower_by"].as_f64().unwrap();
+    assert!((0.2..5.0).contains(&slower_by) && slower_by.fract() != 0.0, "{told}");
+    assert_eq!(place["ran_before"], false);
+    for model in ["controlled", "anchored"] {
+        assert!(place[model]["transactions_per_s"].as_f64().unwrap() > 0.0, "{told}");
+    }
     let written = fs::read_to_string(folder.join("predictions.jsonl")).unwrap();
     assert_eq!(written.lines().count(), 1);
     let written: Value = serde_json::from_str(&written).unwrap();

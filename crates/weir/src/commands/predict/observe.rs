@@ -1,5 +1,6 @@
 //! `weir predict observe SERVER`: what other pools would miss, from looks at what the pool of a live server holds.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,7 @@ use weir_server::{Instances, Session};
 use super::asked_pools;
 use crate::cli::PredictArguments;
 use crate::commands::given_server;
-use crate::output;
+use crate::{Outcome, interrupt, output};
 
 const DUMP_PERCENT: &str = "innodb_buffer_pool_dump_pct";
 /// A pool with a larger share of free pages, and more than the server keeps free, holds all that is used.
@@ -45,7 +46,9 @@ struct Row {
 }
 
 /// Observes the server called `name`, one of ours or the URL of one of the user's.
-pub(super) fn execute(name: &str, arguments: &PredictArguments) -> anyhow::Result<()> {
+pub(super) fn execute(name: &str, arguments: &PredictArguments) -> anyhow::Result<Outcome> {
+    // What is set has to be put back, also where somebody does not want to wait.
+    let stop = interrupt::stop_flag()?;
     let (mut session, is_given) = open(name, arguments)?;
     let percent = session.variable(DUMP_PERCENT)?;
     let percent = percent.with_context(|| format!("`{name}` cannot dump its buffer pool"))?;
@@ -65,15 +68,20 @@ pub(super) fn execute(name: &str, arguments: &PredictArguments) -> anyhow::Resul
     if must_change {
         set(&mut session, "100")?;
     }
-    let observed = observe(name, &mut session, arguments);
+    let observed = observe(name, &mut session, arguments, stop);
     if must_change {
         set(&mut session, &percent)?;
     }
-    let observed = observed?;
+    let Some(observed) = observed? else {
+        eprintln!("stopped: the server is as it was before");
+        return Ok(Outcome::Stopped);
+    };
     if arguments.json {
-        return output::line(serde_json::to_string_pretty(&observed)?);
+        output::line(serde_json::to_string_pretty(&observed)?)?;
+    } else {
+        observed.print()?;
     }
-    observed.print()
+    Ok(Outcome::Done)
 }
 
 fn open(name: &str, arguments: &PredictArguments) -> anyhow::Result<(Session, bool)> {
@@ -85,11 +93,13 @@ fn open(name: &str, arguments: &PredictArguments) -> anyhow::Result<(Session, bo
     Ok((given_server::open(&url, &surroundings)?.session()?, true))
 }
 
+/// `None` if it was stopped.
 fn observe(
     name: &str,
     session: &mut Session,
     arguments: &PredictArguments,
-) -> anyhow::Result<Observation> {
+    stop: &AtomicBool,
+) -> anyhow::Result<Option<Observation>> {
     let pool = session.pool()?;
     let depth: Option<u64> = session.value(
         "ask how many pages it keeps free",
@@ -113,8 +123,8 @@ fn observe(
     let (mut looks, mut looking) = (Looks::default(), Duration::ZERO);
     let (began, before) = (Instant::now(), reads(session)?);
     for look in 0..arguments.looks {
-        if look > 0 {
-            thread::sleep(arguments.interval.0);
+        if look > 0 && !slept(arguments.interval.0, stop) {
+            return Ok(None);
         }
         let asked = Instant::now();
         looks.look(session.resident_pages()?);
@@ -134,7 +144,7 @@ fn observe(
             misses_share: misses_per_s_there / misses_per_s,
         }
     };
-    Ok(Observation {
+    Ok(Some(Observation {
         server: name.to_owned(),
         looks: arguments.looks,
         look_ms_mean: looking.as_secs_f64() * 1e3 / f64::from(arguments.looks),
@@ -144,7 +154,17 @@ fn observe(
         pages_of_data,
         misses_per_s,
         pools: sizes.iter().map(row).collect(),
-    })
+    }))
+}
+
+/// Sleeps for `time`; whether it was not stopped.
+fn slept(time: Duration, stop: &AtomicBool) -> bool {
+    const STEP: Duration = Duration::from_millis(50);
+    let began = Instant::now();
+    while began.elapsed() < time && !stop.load(Ordering::Relaxed) {
+        thread::sleep(STEP.min(time));
+    }
+    !stop.load(Ordering::Relaxed)
 }
 
 /// Pages that the server has read so far.

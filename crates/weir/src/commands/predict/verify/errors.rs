@@ -1,0 +1,208 @@
+//! How far off predictions were.
+
+use anyhow::Context as _;
+use serde::Serialize;
+use weir_model::{Bytes, StudyResult};
+use weir_predict::Prediction;
+use weir_report::table;
+
+use super::super::Subject;
+use super::super::calibrated::{Calibrated, mean};
+use super::Anchor;
+use crate::cli::PredictArguments;
+use crate::output;
+
+/// What became of one.
+#[derive(Debug, Serialize)]
+pub(super) struct Verified {
+    drive: String,
+    pool_bytes: u64,
+    connections: u32,
+    /// The mean of its runs.
+    measured_transactions_per_s: f64,
+    measured_transactions_per_s_each: Vec<f64>,
+    /// The result has runs of this place: it was not blind.
+    ran_before: bool,
+    blind: Prediction,
+    /// The blind one, for a machine that is as fast as it was during these runs.
+    controlled: Prediction,
+    /// By a model that knows the new runs, all but those of this place, and nothing else.
+    anchored: Prediction,
+}
+
+/// Everything that `--json` prints; means are of relative errors without their signs, over places that the result
+/// does not have.
+#[derive(Debug, Serialize)]
+pub(super) struct Verification {
+    seed: u64,
+    /// Processor time of a transaction during these runs / in the result, by the places that were run again.
+    machine_slower_by: f64,
+    blind_error_mean: Option<f64>,
+    controlled_error_mean: Option<f64>,
+    anchored_error_mean: Option<f64>,
+    /// By how much the runs of a place differ from their mean, over places.
+    spread_mean: Option<f64>,
+    places: Vec<Verified>,
+}
+
+/// What predictions are held against.
+pub(super) struct Errors<'a> {
+    pub(super) ran: &'a StudyResult,
+    pub(super) subject: &'a Subject,
+    pub(super) arguments: &'a PredictArguments,
+    /// The model of before on a machine that is as fast as it was during the runs.
+    pub(super) controlled: Calibrated,
+    /// Places that were run before.
+    pub(super) known: &'a StudyResult,
+}
+
+impl Errors<'_> {
+    /// Of the place of this cell; `None` where it was not run.
+    pub(super) fn of(&self, cell: usize, anchor: Anchor) -> anyhow::Result<Option<Verified>> {
+        let runs = self.ran.runs.iter().filter(|run| run.record.cell == cell);
+        let measured: Vec<f64> = runs.map(|run| run.record.transactions_per_s).collect();
+        let Some(mean) = mean(&measured) else {
+            return Ok(None);
+        };
+        let others = without(self.ran, cell);
+        // Of a single place nothing else was run.
+        let others = if others.runs.is_empty() { self.known } else { &others };
+        let others = Calibrated::of(
+            others,
+            self.subject,
+            &self.arguments.drive,
+            &self.arguments.threads,
+        )?;
+        Ok(Some(Verified {
+            controlled: self.predicted(&self.controlled, &anchor)?,
+            anchored: self.predicted(&others, &anchor)?,
+            ran_before: self.known.plan.cells.iter().any(|cell| anchor.is_at(cell)),
+            drive: anchor.drive,
+            pool_bytes: anchor.pool_bytes,
+            connections: anchor.prediction.connections,
+            measured_transactions_per_s: mean,
+            measured_transactions_per_s_each: measured,
+            blind: anchor.prediction,
+        }))
+    }
+
+    fn predicted(&self, by: &Calibrated, anchor: &Anchor) -> anyhow::Result<Prediction> {
+        let drives = by.drives.iter();
+        let drive = drives
+            .map(|(_, drive)| drive)
+            .find(|drive| drive.name == anchor.drive)
+            .context("invariant: anchors lie on the drives asked about")?;
+        let pages = self.subject.frames(Bytes(anchor.pool_bytes));
+        Ok(by.place(drive, anchor.prediction.connections).at(pages)?)
+    }
+}
+
+/// The result without the runs of a cell.
+fn without(result: &StudyResult, cell: usize) -> StudyResult {
+    let mut others = result.clone();
+    others.runs.retain(|run| run.record.cell != cell);
+    others
+}
+
+impl Verification {
+    pub(super) fn of(seed: u64, slower_by: f64, places: Vec<Verified>) -> Self {
+        let counted = || places.iter().filter(|place| !place.ran_before);
+        let error_mean = |of: fn(&Verified) -> &Prediction| {
+            let errors = counted().map(|place| place.error(of(place)).abs());
+            mean(&errors.collect::<Vec<_>>())
+        };
+        let spreads: Vec<f64> = places.iter().filter_map(Verified::spread).collect();
+        Self {
+            seed,
+            machine_slower_by: slower_by,
+            blind_error_mean: error_mean(|place| &place.blind),
+            controlled_error_mean: error_mean(|place| &place.controlled),
+            anchored_error_mean: error_mean(|place| &place.anchored),
+            spread_mean: mean(&spreads),
+            places,
+        }
+    }
+
+    pub(super) fn print(&self, json: bool) -> anyhow::Result<()> {
+        if json {
+            return output::line(serde_json::to_string_pretty(self)?);
+        }
+        let header = [
+            "drive",
+            "pool",
+            "threads",
+            "measured tx/s",
+            "blind",
+            "off",
+            "at this speed",
+            "off",
+            "anchored",
+            "off",
+        ];
+        let rows: Vec<_> = self.places.iter().map(Verified::row).collect();
+        output::text(table(&header, &rows))?;
+        output::line(format_args!(
+            "a transaction took {:.2} times the processor time that it took in the result, by places of it that were \
+             run again among these: `at this speed` is the blind prediction for such a machine",
+            self.machine_slower_by
+        ))?;
+        if let Some(spread) = self.spread_mean {
+            output::line(format_args!(
+                "runs of one place are {} from their mean, on average",
+                percent(spread)
+            ))?;
+        }
+        let [blind, controlled, anchored] = [
+            self.blind_error_mean,
+            self.controlled_error_mean,
+            self.anchored_error_mean,
+        ]
+        .map(|error| error.map_or_else(|| "-".to_owned(), percent));
+        output::line(format_args!(
+            "off on average: blind {blind}, at this speed {controlled}, anchored (by all places but the place itself) \
+             {anchored}; seed {}",
+            self.seed
+        ))?;
+        if self.places.iter().any(|place| place.ran_before) {
+            output::line("* the result has runs of it: not blind, and not counted")?;
+        }
+        Ok(())
+    }
+}
+
+/// `3.2 %`.
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+impl Verified {
+    /// Relative error of a prediction.
+    fn error(&self, of: &Prediction) -> f64 {
+        of.transactions_per_s / self.measured_transactions_per_s.max(f64::MIN_POSITIVE) - 1.0
+    }
+
+    /// Mean relative distance of the runs from their mean; `None` of a single one.
+    fn spread(&self) -> Option<f64> {
+        let [_, _, ..] = self.measured_transactions_per_s_each[..] else {
+            return None;
+        };
+        let runs = self.measured_transactions_per_s_each.iter();
+        let mean_per_s = self.measured_transactions_per_s;
+        mean(&runs.map(|run| (run / mean_per_s - 1.0).abs()).collect::<Vec<_>>())
+    }
+
+    fn row(&self) -> Vec<String> {
+        let mark = if self.ran_before { "*" } else { "" };
+        let mut row = vec![
+            self.drive.clone(),
+            Bytes(self.pool_bytes).to_string(),
+            self.connections.to_string(),
+            format!("{:.0}{mark}", self.measured_transactions_per_s),
+        ];
+        for prediction in [&self.blind, &self.controlled, &self.anchored] {
+            row.push(format!("{:.0}", prediction.transactions_per_s));
+            row.push(format!("{:+.0} %", self.error(prediction) * 100.0));
+        }
+        row
+    }
+}
