@@ -38,6 +38,10 @@ fn main() -> anyhow::Result<()> {
         println!("{name:<32} {value:>10.2} {unit}");
         figures.insert(format!("{name}_{unit}"), json!(value));
     };
+    // First, so that the most memory that was in use is its own.
+    note("surface_50_12_10", surface()?, "s");
+    note("surface_memory", memory_peak_mib()?, "mib");
+
     let zipf = Distribution::Zipfian { exponent: 0.8 };
     let keys = KeyStream::new(zipf, u64::from(PAGES * ROWS_PER_PAGE), 1)?;
     let pages = keys.map(|key| (key - 1) / ROWS_PER_PAGE);
@@ -88,10 +92,19 @@ fn main() -> anyhow::Result<()> {
         "1",
     );
 
-    note("surface_50_12_10", surface()?, "s");
+    note("memory", memory_peak_mib()?, "mib");
     let text = serde_json::to_string_pretty(&Value::Object(figures))?;
     std::fs::write(&options.json, text)
         .with_context(|| format!("while writing {}", options.json.display()))
+}
+
+/// The most memory that this process has had resident, MiB (`VmHWM`, proc_pid_status(5)).
+fn memory_peak_mib() -> anyhow::Result<f64> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kibibytes = peak.and_then(|value| value.split_whitespace().next());
+    let kibibytes: f64 = kibibytes.context("the kernel does not tell VmHWM")?.parse()?;
+    Ok(kibibytes / 1024.0)
 }
 
 /// Seconds for 50 pools on 12 drives with 10 numbers of connections, the drives' abilities and all.
