@@ -103,7 +103,9 @@ fn memory_peak_mib() -> anyhow::Result<f64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kibibytes = peak.and_then(|value| value.split_whitespace().next());
-    let kibibytes: f64 = kibibytes.context("the kernel does not tell VmHWM")?.parse()?;
+    let kibibytes: f64 = kibibytes
+        .context("the kernel does not tell VmHWM")?
+        .parse()?;
     Ok(kibibytes / 1024.0)
 }
 

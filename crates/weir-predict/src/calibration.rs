@@ -213,27 +213,33 @@ pub fn processor_s(run: &RunResult) -> Option<f64> {
     Some(per_transaction(run, metrics::SERVER_CPU)? + per_transaction(run, metrics::CLIENT_CPU)?)
 }
 
-/// Processor time of a transaction without reads, and of a read: least squares over the runs.
+/// Processor time of a transaction without reads, and of a read: that of the runs that read least, and least squares
+/// through their mean. Each transaction counts as much as any other, so quick runs count most, which are those that the
+/// processors limit.
 fn processor_time(runs: &[Measured], cached: &Measured, assumed: &mut Vec<String>) -> (f64, f64) {
-    let count = runs.len() as f64;
-    let mean = |of: fn(&Measured) -> f64| runs.iter().map(of).sum::<f64>() / count;
-    let (misses, cpu) = (mean(|run| run.misses), mean(|run| run.cpu_s));
-    let spread: f64 = runs.iter().map(|run| (run.misses - misses).powi(2)).sum();
-    let together: f64 = runs
+    let least: Vec<&Measured> = runs
         .iter()
-        .map(|run| (run.misses - misses) * (run.cpu_s - cpu))
-        .sum();
+        .filter(|run| run.misses <= cached.misses + READS_APART.0)
+        .collect();
+    let per_s: f64 = least.iter().map(|run| run.per_s).sum();
+    let mean =
+        |of: fn(&Measured) -> f64| least.iter().map(|run| run.per_s * of(run)).sum::<f64>() / per_s;
+    let (misses, cpu_s) = (mean(|run| run.misses), mean(|run| run.cpu_s));
+    let weighed =
+        |of: &dyn Fn(&Measured) -> f64| -> f64 { runs.iter().map(|run| run.per_s * of(run)).sum() };
+    let spread = weighed(&|run| (run.misses - misses).powi(2));
+    let together = weighed(&|run| (run.misses - misses) * (run.cpu_s - cpu_s));
     let apart = runs.iter().map(|run| run.misses).fold(0.0, f64::max) - cached.misses;
     if apart < READS_APART.0.max(READS_APART.1 * cached.misses) || together <= 0.0 {
         assumed.push(format!(
             "a page read takes {:.0} us of processor time: the runs read about the same",
             CPU_S_PER_MISS * 1e6
         ));
-        let cpu_s = (cached.cpu_s - cached.misses * CPU_S_PER_MISS).max(cached.cpu_s / 2.0);
-        return (cpu_s, CPU_S_PER_MISS);
+        let without_s = (cpu_s - misses * CPU_S_PER_MISS).max(cpu_s / 2.0);
+        return (without_s, CPU_S_PER_MISS);
     }
-    let each = together / spread;
-    ((cpu - each * misses).max(cpu / 10.0), each)
+    let each_s = together / spread;
+    ((cpu_s - each_s * misses).max(cpu_s / 10.0), each_s)
 }
 
 /// Processor time of the drive's emulation for a page that is read or written, over all runs: those that read and

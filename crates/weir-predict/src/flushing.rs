@@ -133,9 +133,11 @@ mod tests {
 
     #[test]
     fn requests_are_dropped_as_often_as_was_counted() {
-        for (log_write_s, counted, requests) in
-            [(0.26e-3, 10.0, 25.0), (0.7e-3, 8.0, 45.0), (6e-3, 0.0, 40.0)]
-        {
+        for (log_write_s, counted, requests) in [
+            (0.26e-3, 10.0, 25.0),
+            (0.7e-3, 8.0, 45.0),
+            (6e-3, 0.0, 40.0),
+        ] {
             let dropped = Flushing::MYSQL.dropped(log_write_s);
             let deviation = (dropped * (1.0 - dropped) * requests).sqrt();
             let off = (dropped * requests - counted).abs();

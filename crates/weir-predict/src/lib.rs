@@ -32,7 +32,9 @@ mod trace;
 mod writes;
 
 pub use answers::Place;
-pub use calibration::{Calibration, old_blocks_time_s, per_transaction, processor_s, write_settings};
+pub use calibration::{
+    Calibration, old_blocks_time_s, per_transaction, processor_s, write_settings,
+};
 pub use cliff::{Cliffs, REACHED, cliffs};
 pub use discrepancy::{Discrepancy, Observed};
 pub use drive::DriveAbility;

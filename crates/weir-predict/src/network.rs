@@ -17,7 +17,7 @@ const LEAST_S: f64 = 1e-12;
 const SATURATED: f64 = 1.0 - 1e-9;
 
 /// What a transaction spends its time at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
     /// Processor time.

@@ -12,7 +12,7 @@ use crate::{PoolUse, Popularity, Residency, lru, midpoint};
 const NEAR: f64 = 3.0;
 
 /// The state of a pool's list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ListState {
     /// All pages fit.

@@ -47,7 +47,7 @@ pub struct System {
 }
 
 /// What is predicted of one pool, drive and number of connections.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Prediction {
     /// Connections.
     pub connections: u32,

@@ -141,6 +141,9 @@ pub(crate) struct PredictArguments {
     /// How often `verify` runs each place, in blocks of a random order
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=20), requires = "more")]
     pub(crate) runs: u32,
+    /// Go on with what `verify` began in --out
+    #[arg(long, requires_all = ["more", "out"])]
+    pub(crate) resume: bool,
     /// How often `observe` looks at the pool
     #[arg(long, value_name = "N", default_value = "12", value_parser = clap::value_parser!(u32).range(4..))]
     pub(crate) looks: u32,

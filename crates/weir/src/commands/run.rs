@@ -138,7 +138,7 @@ fn kept(error: StudyError, out: &Path) -> anyhow::Error {
 }
 
 /// How a study that stopped goes on.
-fn go_on(out: &Path) -> String {
+pub(crate) fn go_on(out: &Path) -> String {
     format!(
         "go on with the same command, --out {} and --resume",
         out.display()

@@ -51,12 +51,16 @@ pub(crate) fn assert_predictable(world: &World) {
 fn assert_verified(world: &World, predict: [&str; 2]) {
     let folder = world.path("verified");
     let verify = ["verify", "--pool", "64M", "--json", "--out"];
-    let told = Weir::in_world(world)
-        .args(predict)
-        .args(verify)
-        .args([folder.to_str().unwrap()])
-        .succeeds();
-    let told: Value = serde_json::from_str(&told.stdout).unwrap();
+    let verified = |more: &[&str]| -> Value {
+        let told = Weir::in_world(world)
+            .args(predict)
+            .args(verify)
+            .args([folder.to_str().unwrap()])
+            .args(more)
+            .succeeds();
+        serde_json::from_str(&told.stdout).unwrap()
+    };
+    let told = verified(&[]);
     let place = &told["places"][0];
     let measured = place["measured_transactions_per_s"].as_f64().unwrap();
     let blind = place["blind"]["transactions_per_s"].as_f64().unwrap();
@@ -69,16 +73,30 @@ fn assert_verified(world: &World, predict: [&str; 2]) {
     // The study's own place was run again beside it, on a machine of about the same speed, and is what the anchored
     // prediction goes by.
     let slower_by = told["machine_slower_by"].as_f64().unwrap();
-    assert!((0.2..5.0).contains(&slower_by) && slower_by.fract() != 0.0, "{told}");
+    assert!(
+        (0.2..5.0).contains(&slower_by) && slower_by.fract() != 0.0,
+        "{told}"
+    );
     assert_eq!(place["ran_before"], false);
     for model in ["controlled", "anchored"] {
-        assert!(place[model]["transactions_per_s"].as_f64().unwrap() > 0.0, "{told}");
+        assert!(
+            place[model]["transactions_per_s"].as_f64().unwrap() > 0.0,
+            "{told}"
+        );
     }
     let written = fs::read_to_string(folder.join("predictions.jsonl")).unwrap();
     assert_eq!(written.lines().count(), 1);
     let written: Value = serde_json::from_str(&written).unwrap();
     assert_eq!(written["prediction"], place["blind"]);
     assert!(folder.join("result.sqlite").is_file());
+    // Nothing is left to run, and nothing is predicted anew.
+    let again = &verified(&["--resume"])["places"][0];
+    assert_eq!(
+        again["measured_transactions_per_s"],
+        place["measured_transactions_per_s"]
+    );
+    let blind_again = again["blind"]["transactions_per_s"].as_f64().unwrap();
+    assert!((blind_again / blind - 1.0).abs() < 1e-9, "{again}");
 }
 
 /// Uniform keys: a pool misses the share of the data that it does not hold.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, bail};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use weir_model::{Bytes, Cell, Factor, Plan, Repetition, StudyResult};
 use weir_predict::{Prediction, cliffs};
 use weir_study::{RunOptions, StudyError};
@@ -20,7 +20,7 @@ use super::calibrated::{Calibrated, is_alike};
 use super::{POOL, Subject};
 use crate::cli::PredictArguments;
 use crate::commands::{given_server, run, study_file};
-use crate::{Outcome, interrupt, output};
+use crate::{Outcome, interrupt};
 
 /// A pool in which all pages fit, in pages that are used.
 const ALL_FIT: f64 = 1.2;
@@ -31,7 +31,7 @@ const NAMED_MAX: usize = 100;
 const BLIND_FILE: &str = "predictions.jsonl";
 
 /// A place that is predicted and run.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Anchor {
     drive: String,
     pool_bytes: u64,
@@ -54,22 +54,27 @@ pub(super) fn execute(
     let stop = interrupt::stop_flag()?;
     let subject = Subject::of(&result.plan, arguments)?;
     let blind = Calibrated::of(result, &subject, &arguments.drive, &arguments.threads)?;
-    let anchors = anchors(&subject, &blind, arguments)?;
-    let controls = Controls::of(result, &anchors);
     let out = arguments
         .out
         .clone()
         .unwrap_or_else(|| run::default_folder(Path::new("verify")));
-    let plan = plan_of(&result.plan, &anchors, &controls, arguments.runs);
-    write_down(&out, plan.seed, &anchors)?;
+    let (plan, anchors) = if arguments.resume {
+        begun(&out)?
+    } else {
+        let anchors = anchors(&subject, &blind, arguments)?;
+        let controls = Controls::of(result, &anchors);
+        let plan = plan_of(&result.plan, &anchors, &controls, arguments.runs);
+        write_down(&out, plan.seed, &anchors)?;
+        (plan, anchors)
+    };
     eprintln!(
         "{} predictions are in {}; now they are run",
         anchors.len(),
         out.join(BLIND_FILE).display()
     );
     let options = RunOptions {
-        out,
-        resume: false,
+        out: out.clone(),
+        resume: arguments.resume,
         work: None,
         weir: std::env::current_exe().context("cannot find the weir program itself")?,
         below_floor: false,
@@ -83,12 +88,13 @@ pub(super) fn execute(
     };
     if stop.load(Ordering::SeqCst) {
         eprintln!(
-            "stopped: the predictions and {} runs are kept",
-            ran.runs.len()
+            "stopped: the predictions and {} runs are kept, {}",
+            ran.runs.len(),
+            run::go_on(&out)
         );
         return Ok(Outcome::Stopped);
     }
-    let slower_by = controls.slower_by(&ran, anchors.len());
+    let slower_by = Controls::of(result, &anchors).slower_by(&ran, anchors.len());
     let errors = Errors {
         ran: &ran,
         subject: &subject,
@@ -141,15 +147,17 @@ fn anchors(
     Ok(anchors)
 }
 
+/// A line of the file of predictions.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    at: String,
+    seed: u64,
+    #[serde(flatten)]
+    anchor: Anchor,
+}
+
 /// Before anything is run, and never changed afterwards.
 fn write_down(out: &Path, seed: u64, anchors: &[Anchor]) -> anyhow::Result<()> {
-    #[derive(Serialize)]
-    struct Line<'a> {
-        at: String,
-        seed: u64,
-        #[serde(flatten)]
-        anchor: &'a Anchor,
-    }
     fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
     let path = out.join(BLIND_FILE);
     let mut file = OpenOptions::new()
@@ -162,12 +170,37 @@ fn write_down(out: &Path, seed: u64, anchors: &[Anchor]) -> anyhow::Result<()> {
         let line = Line {
             at: at.clone(),
             seed,
-            anchor,
+            anchor: anchor.clone(),
         };
         writeln!(file, "{}", serde_json::to_string(&line)?)?;
     }
     file.sync_all()?;
     Ok(())
+}
+
+/// What was written down and begun in `out`.
+fn begun(out: &Path) -> anyhow::Result<(Plan, Vec<Anchor>)> {
+    let plan = weir_study::read_result(out)?.plan;
+    let path = out.join(BLIND_FILE);
+    let text = fs::read_to_string(&path)
+        .with_context(|| format!("cannot read {}, which `verify` wrote", path.display()))?;
+    let mut anchors = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let line: Line = serde_json::from_str(line)
+            .with_context(|| format!("{}: line {number} is no prediction", path.display()))?;
+        if line.seed == plan.seed {
+            anchors.push(line.anchor);
+        }
+    }
+    if anchors.is_empty() || anchors.len() > plan.cells.len() {
+        bail!(
+            "{} has {} predictions of the result beside it, which has {} cells; verify into another --out",
+            path.display(),
+            anchors.len(),
+            plan.cells.len()
+        );
+    }
+    Ok((plan, anchors))
 }
 
 /// The study with these places for its cells, and the controls behind them, in blocks of a random order.

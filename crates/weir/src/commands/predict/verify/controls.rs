@@ -46,6 +46,9 @@ impl Controls {
 /// Mean processor time of the transactions of a cell, seconds.
 fn processor_s(result: &StudyResult, cell: usize) -> Option<f64> {
     let runs = result.runs.iter().filter(|run| run.record.cell == cell);
-    mean(&runs.filter_map(weir_predict::processor_s).collect::<Vec<_>>())
+    mean(
+        &runs
+            .filter_map(weir_predict::processor_s)
+            .collect::<Vec<_>>(),
+    )
 }
-

@@ -66,7 +66,11 @@ impl Errors<'_> {
         };
         let others = without(self.ran, cell);
         // Of a single place nothing else was run.
-        let others = if others.runs.is_empty() { self.known } else { &others };
+        let others = if others.runs.is_empty() {
+            self.known
+        } else {
+            &others
+        };
         let others = Calibrated::of(
             others,
             self.subject,
@@ -188,7 +192,11 @@ impl Verified {
         };
         let runs = self.measured_transactions_per_s_each.iter();
         let mean_per_s = self.measured_transactions_per_s;
-        mean(&runs.map(|run| (run / mean_per_s - 1.0).abs()).collect::<Vec<_>>())
+        mean(
+            &runs
+                .map(|run| (run / mean_per_s - 1.0).abs())
+                .collect::<Vec<_>>(),
+        )
     }
 
     fn row(&self) -> Vec<String> {
