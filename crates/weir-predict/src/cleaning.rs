@@ -66,7 +66,7 @@ impl<'a> Cleaning<'a> {
             misses,
             page_s,
             own_s: drive.busy_s(misses, 0.0, 0.0) + without_pages.log_writes * drive.log_write_s,
-            dropped: settings.flushing.dropped(drive.log_write_s),
+            dropped: settings.flushing.dropped(drive.in_order),
             held_up: per_s(&held_up),
             resting: per_s(&resting),
         }

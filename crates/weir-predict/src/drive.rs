@@ -44,6 +44,8 @@ pub struct DriveAbility {
     pub commit_s: f64,
     /// Seconds of the saturated drive that a small write in sequence takes, such as the log's.
     pub log_write_s: f64,
+    /// It lets one operation after the other through: a provider's throttle.
+    pub in_order: bool,
     /// Seconds of the saturated drive that one operation takes, by the share of writes.
     operation_s: [f64; WRITE_SHARES.len()],
     /// Seconds of the saturated drive for a byte written in sequence.
@@ -67,6 +69,7 @@ impl DriveAbility {
         let mut busy = Asker::new(profile, scale, compressed_fraction);
         Ok(Self {
             name: profile.name.clone(),
+            in_order: profile.throttle.is_some(),
             read_s: alone.latency_s(OpKind::Read, PAGE),
             commit_s: alone.latency_s(OpKind::Write, LOG_BLOCK) + alone.latency_s(OpKind::Flush, 0),
             log_write_s: busy.saturated_s(1.0, LOG_BLOCK, OPERATIONS, true) * slower,

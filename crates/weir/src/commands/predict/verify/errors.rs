@@ -12,7 +12,7 @@ use super::Anchor;
 use crate::cli::PredictArguments;
 use crate::output;
 
-/// What became of one.
+/// What became of a prediction.
 #[derive(Debug, Serialize)]
 pub(super) struct Verified {
     drive: String,
