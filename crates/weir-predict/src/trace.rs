@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use weir_drive::TraceReader;
+use weir_drive::{TraceOperation, TraceReader};
 use weir_model::{FileKind, OpKind};
 
 use crate::PredictError;
@@ -35,41 +35,12 @@ pub struct PageReads {
 impl PageReads {
     /// Reads the trace in the file `path`.
     pub fn read(path: &Path) -> Result<Self, PredictError> {
-        Self::read_up_to(path, READS_MAX)
-    }
-
-    fn read_up_to(path: &Path, reads_max: usize) -> Result<Self, PredictError> {
         let mut reader = TraceReader::open(path)?;
-        let mut reads = Self::default();
-        let mut numbers: HashMap<(u32, u64), u32, foldhash::fast::FixedState> = HashMap::default();
-        let mut first_ns = None;
+        let mut taking = Taking::up_to(READS_MAX);
         for operation in reader.by_ref() {
-            let operation = operation?;
-            if reads.pages.len() >= reads_max {
-                reads.has_more = true;
-                break;
-            }
-            let began = *first_ns.get_or_insert(operation.at_ns);
-            reads.length_s = operation.at_ns.saturating_sub(began) as f64 / 1e9;
-            if operation.file_kind != FileKind::Data {
-                continue;
-            }
-            let first = operation.offset / PAGE;
-            let pages = first..(operation.offset + operation.bytes).div_ceil(PAGE);
-            match operation.what {
-                OpKind::Read => {
-                    for page in pages {
-                        let next = numbers.len() as u32;
-                        reads
-                            .pages
-                            .push(*numbers.entry((operation.file, page)).or_insert(next));
-                    }
-                }
-                OpKind::Write => reads.written += pages.end - pages.start,
-                OpKind::Flush | OpKind::Discard => {}
-            }
+            taking.take(&operation?);
         }
-        reads.distinct = numbers.len() as u32;
+        let reads = taking.reads();
         let refuse = |why: String, remedy| PredictError::Trace {
             path: path.display().to_string(),
             why,
@@ -94,6 +65,59 @@ impl PageReads {
     }
 }
 
+/// A trace that is being read.
+struct Taking {
+    reads: PageReads,
+    reads_max: usize,
+    /// Numbers of the pages, by file and place.
+    numbers: HashMap<(u32, u64), u32, foldhash::fast::FixedState>,
+    first_ns: Option<u64>,
+}
+
+impl Taking {
+    fn up_to(reads_max: usize) -> Self {
+        Self {
+            reads: PageReads::default(),
+            reads_max,
+            numbers: HashMap::default(),
+            first_ns: None,
+        }
+    }
+
+    fn take(&mut self, operation: &TraceOperation) {
+        let reads = &mut self.reads;
+        if reads.pages.len() >= self.reads_max {
+            reads.has_more = true;
+            return;
+        }
+        let began_ns = *self.first_ns.get_or_insert(operation.at_ns);
+        reads.length_s = operation.at_ns.saturating_sub(began_ns) as f64 / 1e9;
+        if operation.file_kind != FileKind::Data {
+            return;
+        }
+        let first = operation.offset / PAGE;
+        let pages = first..(operation.offset + operation.bytes).div_ceil(PAGE);
+        match operation.what {
+            OpKind::Read => {
+                for page in pages {
+                    let next = self.numbers.len() as u32;
+                    let number = self.numbers.entry((operation.file, page));
+                    reads.pages.push(*number.or_insert(next));
+                }
+            }
+            OpKind::Write => reads.written += pages.end - pages.start,
+            OpKind::Flush | OpKind::Discard => {}
+        }
+    }
+
+    fn reads(self) -> PageReads {
+        PageReads {
+            distinct: self.numbers.len() as u32,
+            ..self.reads
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,5 +133,24 @@ mod tests {
             error.contains("is no trace") && error.lines().count() == 1,
             "{error}"
         );
+    }
+
+    #[test]
+    fn of_a_long_trace_the_first_reads_are_taken() {
+        let mut taking = Taking::up_to(3);
+        for second in 0..5 {
+            taking.take(&TraceOperation {
+                at_ns: second * 1_000_000_000,
+                latency_ns: 80_000,
+                what: OpKind::Read,
+                file_kind: FileKind::Data,
+                file: 1,
+                offset: second % 2 * PAGE,
+                bytes: PAGE,
+            });
+        }
+        let reads = taking.reads();
+        assert!(reads.has_more && (reads.length_s - 2.0).abs() < 1e-9);
+        assert_eq!((reads.pages, reads.distinct), (vec![0, 1, 0], 2));
     }
 }
