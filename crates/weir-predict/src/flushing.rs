@@ -67,7 +67,11 @@ impl Flushing {
     ///
     /// Before it asks again the cleaner waits for the log; dropped is what comes before the last pages are written.
     pub fn dropped(&self, in_order: bool) -> f64 {
-        if self.drops && !in_order { DROPPED } else { 0.0 }
+        if self.drops && !in_order {
+            DROPPED
+        } else {
+            0.0
+        }
     }
 
     /// What the two questions have to be answered with, in pages, for so many pages to be written a second, which

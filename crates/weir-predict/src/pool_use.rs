@@ -18,6 +18,9 @@ const KEPT_LEAST: f64 = 256.0;
 /// Share of `MariaDB`'s pool that holds pages: of each 8 MiB the first five pages describe the others (10.11.12 and
 /// later, MDEV-29445; `Innodb_buffer_pool_pages_total` says so).
 const MARIADB_FRAMES: f64 = 507.0 / 512.0;
+/// Share of the indexes' upper pages that leave with such a batch of `MariaDB`'s; found from five pools of 32 MiB, which have 15
+/// to 30 of them and miss 0.003 to 0.019 more than without it.
+const UPPER_EVICTED: f64 = 0.45;
 /// Pages of its own that are in `MySQL`'s pool when it has started, before any of the data: undo, temporary and system
 /// tablespaces, the dictionary (`Innodb_buffer_pool_pages_data`).
 const MYSQL_OWN_PAGES: f64 = 1_060.0;
@@ -136,10 +139,22 @@ impl PoolUse {
             return lru(popularity, pages);
         }
         let mean = |from: f64, to: f64| (from - to) / (from / to).ln();
+        let more = 1.0 + self.upper_pages_read(popularity, pages + half);
         Residency {
-            misses: mean(emptied.misses, filled.misses),
-            miss_ratio: mean(emptied.miss_ratio, filled.miss_ratio),
+            misses: mean(emptied.misses, filled.misses) * more,
+            miss_ratio: mean(emptied.miss_ratio, filled.miss_ratio) * more,
             stay: emptied.stay.midpoint(filled.stay),
+        }
+    }
+
+    /// Pages of the indexes' upper levels that are read again for each page of the data that is read, where a batch is larger than the
+    /// old sublist of a full pool, `filled` pages: it takes those upper pages along that came last.
+    fn upper_pages_read(self, popularity: &Popularity, filled: f64) -> f64 {
+        let batch = self.lru_scan_depth / 2.0;
+        if OLD_SHARE * filled < batch {
+            UPPER_EVICTED * popularity.upper_pages() / batch
+        } else {
+            0.0
         }
     }
 

@@ -28,17 +28,23 @@ pub struct PageGroup {
 pub struct Popularity {
     groups: Vec<PageGroup>,
     unused_pages: f64,
+    upper_pages: f64,
 }
 
+/// Leaves below a page of the upper levels, where nothing better is known.
+const FAN_OUT: f64 = 1000.0;
+
 impl Popularity {
-    /// Of these groups; those that nobody asks for are only counted.
+    /// Of these groups, in one index; those that nobody asks for are only counted.
     pub fn new(groups: impl IntoIterator<Item = PageGroup>) -> Self {
         let (groups, unused): (Vec<_>, Vec<_>) = groups
             .into_iter()
             .filter(|group| group.pages > 0.0)
             .partition(|group| group.rate > 0.0);
+        let pages: f64 = groups.iter().map(|group: &PageGroup| group.pages).sum();
         Self {
             groups,
+            upper_pages: 1.0 + pages / FAN_OUT,
             unused_pages: unused.iter().map(|group| group.pages).sum(),
         }
     }
@@ -68,9 +74,18 @@ impl Popularity {
         self.sum(|group| group.write_rate)
     }
 
+    /// The same with so many pages in the upper levels of its indexes.
+    #[must_use]
+    pub(crate) fn with_upper_pages(self, upper_pages: f64) -> Self {
+        Self {
+            upper_pages,
+            ..self
+        }
+    }
+
     /// Pages of the indexes' upper levels.
     pub fn upper_pages(&self) -> f64 {
-        1.0 + self.pages() / 1000.0
+        self.upper_pages
     }
 
     /// The sum of something of each page.
@@ -97,6 +112,7 @@ impl Popularity {
         Self {
             groups: self.groups.iter().map(grown).collect(),
             unused_pages: self.unused_pages * factor,
+            upper_pages: self.upper_pages * factor,
         }
     }
 }

@@ -111,6 +111,9 @@ impl LeafCapacity {
         integer_entries: 1200.0,
         text_entries: 213.5,
     };
+    /// Leaves of the clustered index below a page above them: a number and where the leaf is, 13 bytes and 5 of a
+    /// record's own. An entry of another index is as long above its leaves as in them.
+    const BELOW_UPPER: f64 = 1000.0;
     /// The same table with two lines of text: 110,000 rows in 2,495 leaves, and their first lines in 515.
     pub const TEXT: Self = Self {
         rows: 44.1,
@@ -166,11 +169,26 @@ pub fn popularity_of(
         (text, uses.text_anywhere),
     ];
     let number = f64::from(tables.tables);
+    let upper = |indexes: &[usize], fan_out: f64| upper_pages(&parts, indexes, fan_out);
+    let upper_pages = upper(&[0, 1], LeafCapacity::BELOW_UPPER)
+        + upper(&[2, 3], tables.leaf.integer_entries)
+        + upper(&[4], tables.leaf.text_entries);
     let mut groups = overlaid(&parts, number);
     if groups.iter().any(|group| group.write_rate > 0.0) {
         groups.push(tables.undo.group());
     }
-    Ok(Popularity::new(groups))
+    Ok(Popularity::new(groups).with_upper_pages(number * upper_pages))
+}
+
+/// Pages above the leaves of an index that these of `parts` ask for: a root and, for each `fan_out` leaves, a page; none
+/// if they don't.
+fn upper_pages(parts: &[(Vec<LeafGroup>, Use); 5], which: &[usize], fan_out: f64) -> f64 {
+    let asking = || which.iter().map(|part| &parts[*part]);
+    if asking().all(|(_, wanted)| wanted.references <= 0.0) {
+        return 0.0;
+    }
+    let leaves = asking().map(|(groups, _)| groups.iter().map(|group| group.leaves).sum::<f64>());
+    1.0 + leaves.fold(0.0, f64::max) / fan_out
 }
 
 /// Uses of one index by several paths fall on the same pages: where one path is uniform, its use is
