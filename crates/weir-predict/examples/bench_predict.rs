@@ -98,7 +98,7 @@ fn main() -> anyhow::Result<()> {
         .with_context(|| format!("while writing {}", options.json.display()))
 }
 
-/// The most memory that this process has had resident, MiB (`VmHWM`, proc_pid_status(5)).
+/// The most memory that this process has had resident, MiB (`VmHWM`, `proc_pid_status(5)`).
 fn memory_peak_mib() -> anyhow::Result<f64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

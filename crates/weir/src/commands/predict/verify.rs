@@ -3,6 +3,7 @@
 mod controls;
 mod errors;
 
+use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
@@ -210,7 +211,7 @@ fn plan_of(plan: &Plan, anchors: &[Anchor], controls: &Controls, runs: u32) -> P
         let mut cell = Cell {
             drive: Some(anchor.drive.clone()),
             // Its name has them.
-            drive_settings: Default::default(),
+            drive_settings: BTreeMap::new(),
             threads: anchor.prediction.connections,
             ..first.clone()
         };
