@@ -79,6 +79,11 @@ impl<'a> PoolModel<'a> {
         self.frozen
     }
 
+    /// Whether a frozen pool promotes pages again at so many transactions per second.
+    pub(crate) fn thaws_at(&self, transactions_per_s: f64) -> bool {
+        self.frozen.stay >= self.old_blocks_time_s * transactions_per_s
+    }
+
     /// The state in which so many transactions per second put it.
     pub fn state_at(&self, transactions_per_s: f64) -> ListState {
         if self.pages >= self.popularity.pages() {

@@ -135,7 +135,12 @@ impl System {
             let prediction = match list {
                 ListState::Frozen => {
                     let frozen = frozen.get_or_init(|| branch(pool.frozen()));
-                    frozen.prediction(frozen.agreed(clients), clients, list)
+                    let slower = frozen.agreed(clients);
+                    if pool.thaws_at(slower.transactions_per_s) {
+                        promoting.prediction(agreed, clients, ListState::NearFreezing)
+                    } else {
+                        frozen.prediction(slower, clients, list)
+                    }
                 }
                 _ => promoting.prediction(agreed, clients, list),
             };
