@@ -63,13 +63,13 @@ bench-predict:
 	cargo build --release --package weir-predict --example bench_predict
 	target/release/examples/bench_predict
 
-# How far off predictions are: 80 places that were predicted before they were run, about half an hour; nothing
+# How far off predictions are: 80 places that were predicted before they were run, about an hour; nothing
 # else should run. It goes on where it stopped.
 bench-blind: setup $(WEB)
 	cargo build --release --package weir
 	scripts/bench-blind.sh $(CURDIR)/target/bench-blind $(WEIR)
 
-# How far off the predicted misses of pools are: 60 pools of live servers, about 25 minutes. It goes on where it
+# How far off the predicted misses of pools are: 60 pools of live servers, about 20 minutes. It goes on where it
 # stopped.
 bench-misses: setup $(WEB)
 	cargo build --release --package weir

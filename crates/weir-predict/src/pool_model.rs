@@ -125,6 +125,7 @@ mod tests {
         let state = |per_s| pool.state_at(per_s);
         assert_eq!(state(10.0), ListState::Promoting);
         assert_eq!(state(1e5), ListState::Frozen);
+        assert!(pool.thaws_at(10.0) && !pool.thaws_at(1e5));
         assert!(pool.frozen().misses > 1.1 * pool.promoting().misses);
         let at_once = PoolModel::new(&pages, 300.0, pool_use, 0.0);
         assert_eq!(at_once.state_at(1e5), ListState::LeastRecentUse);

@@ -40,9 +40,9 @@ struct Anchor {
 }
 
 impl Anchor {
-    fn is_at(&self, cell: &Cell) -> bool {
-        let pool = cell.variables.get(POOL).and_then(|pool| pool.parse().ok());
-        pool.is_some_and(|pool| is_alike(pool, Bytes(self.pool_bytes)))
+    /// Whether it is the place of a cell of `plan`.
+    fn is_at(&self, plan: &Plan, cell: &Cell) -> bool {
+        pool_of(plan, cell).is_some_and(|pool| is_alike(pool, Bytes(self.pool_bytes)))
             && cell.drive_name().as_ref() == Some(&self.drive)
             && cell.threads == self.prediction.connections
     }
@@ -217,7 +217,7 @@ fn plan_of(plan: &Plan, anchors: &[Anchor], controls: &Controls, runs: u32) -> P
         };
         let pool = Bytes(anchor.pool_bytes).to_string();
         cell.variables.insert(POOL.to_owned(), pool);
-        at_levels(&cell).unwrap_or(cell)
+        at_levels(plan, &cell).unwrap_or(cell)
     };
     let controls = controls.cells.iter().cloned();
     let cells: Vec<Cell> = anchors.iter().map(cell).chain(controls).collect();
@@ -254,9 +254,14 @@ fn plan_of(plan: &Plan, anchors: &[Anchor], controls: &Controls, runs: u32) -> P
     plan
 }
 
-/// `cell` as one of a study that varies drive and pool; `None` where it does not say both.
-fn at_levels(cell: &Cell) -> Option<Cell> {
-    let pool: Bytes = cell.variables.get(POOL)?.parse().ok()?;
+/// The pool of a cell, which may be that of all; `None` where it is the server's default.
+fn pool_of(plan: &Plan, cell: &Cell) -> Option<Bytes> {
+    plan.variables_of(cell).get(POOL)?.parse().ok()
+}
+
+/// `cell` of `plan` as one of a study that varies drive and pool; `None` where it does not say both.
+fn at_levels(plan: &Plan, cell: &Cell) -> Option<Cell> {
+    let pool = pool_of(plan, cell)?;
     let levels = [("drive", cell.drive_name()?), (POOL, pool.to_string())];
     Some(Cell {
         levels: levels.map(|(name, level)| (name.to_owned(), level)).into(),

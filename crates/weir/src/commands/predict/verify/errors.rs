@@ -80,7 +80,7 @@ impl Errors<'_> {
         Ok(Some(Verified {
             controlled: self.predicted(&self.controlled, &anchor)?,
             anchored: self.predicted(&others, &anchor)?,
-            ran_before: self.known.plan.cells.iter().any(|cell| anchor.is_at(cell)),
+            ran_before: self.ran_before(&anchor),
             drive: anchor.drive,
             pool_bytes: anchor.pool_bytes,
             connections: anchor.prediction.connections,
@@ -88,6 +88,11 @@ impl Errors<'_> {
             measured_transactions_per_s_each: measured,
             blind: anchor.prediction,
         }))
+    }
+
+    fn ran_before(&self, anchor: &Anchor) -> bool {
+        let plan = &self.known.plan;
+        plan.cells.iter().any(|cell| anchor.is_at(plan, cell))
     }
 
     fn predicted(&self, by: &Calibrated, anchor: &Anchor) -> anyhow::Result<Prediction> {
