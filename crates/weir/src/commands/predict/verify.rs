@@ -100,7 +100,7 @@ pub(super) fn execute(
         ran: &ran,
         subject: &subject,
         arguments,
-        controlled: blind.slower(slower_by),
+        controlled: blind.slower(slower_by.unwrap_or(1.0)),
         known: result,
     };
     let places = anchors.into_iter().enumerate();

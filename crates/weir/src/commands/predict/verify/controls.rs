@@ -36,14 +36,14 @@ impl Controls {
     }
 
     /// How many times the processor time of then transactions of the same places took in `ran`, whose cells they are
-    /// from `first` on; 1 where nothing is known.
-    pub(super) fn slower_by(&self, ran: &StudyResult, first: usize) -> f64 {
+    /// from `first` on; `None` where nothing is known.
+    pub(super) fn slower_by(&self, ran: &StudyResult, first: usize) -> Option<f64> {
         let now = (first..).map(|cell| processor_s(ran, cell));
         let ratios: Vec<f64> = now
             .zip(&self.processor_s)
             .filter_map(|(now, then)| Some((now? / then).ln()))
             .collect();
-        mean(&ratios).map_or(1.0, f64::exp)
+        mean(&ratios).map(f64::exp)
     }
 }
 

@@ -35,8 +35,9 @@ pub(super) struct Verified {
 #[derive(Debug, Serialize)]
 pub(super) struct Verification {
     seed: u64,
-    /// Processor time of a transaction during these runs / in the result, by the places that were run again.
-    machine_slower_by: f64,
+    /// Processor time of a transaction during these runs / in the result, by the places that were run again; `None` if
+    /// there were none.
+    machine_slower_by: Option<f64>,
     blind_error_mean: Option<f64>,
     controlled_error_mean: Option<f64>,
     anchored_error_mean: Option<f64>,
@@ -114,7 +115,7 @@ fn without(result: &StudyResult, cell: usize) -> StudyResult {
 }
 
 impl Verification {
-    pub(super) fn of(seed: u64, slower_by: f64, places: Vec<Verified>) -> Self {
+    pub(super) fn of(seed: u64, slower_by: Option<f64>, places: Vec<Verified>) -> Self {
         let counted = || places.iter().filter(|place| !place.ran_before);
         let error_mean = |of: fn(&Verified) -> &Prediction| {
             let errors = counted().map(|place| place.error(of(place)).abs());
@@ -150,11 +151,12 @@ impl Verification {
         ];
         let rows: Vec<_> = self.places.iter().map(Verified::row).collect();
         output::text(table(&header, &rows))?;
-        output::line(format_args!(
-            "a transaction took {:.2} times the processor time that it took in the result, by places of it that were \
-             run again among these: `at this speed` is the blind prediction for such a machine",
-            self.machine_slower_by
-        ))?;
+        if let Some(slower_by) = self.machine_slower_by {
+            output::line(format_args!(
+                "a transaction took {slower_by:.2} times the processor time that it took in the result, by places of it that \
+                 were run again among these: `at this speed` is the blind prediction for such a machine"
+            ))?;
+        }
         if let Some(spread) = self.spread_mean {
             output::line(format_args!(
                 "runs of one place are {} from their mean, on average",
