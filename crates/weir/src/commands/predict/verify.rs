@@ -60,7 +60,16 @@ pub(super) fn execute(
         .clone()
         .unwrap_or_else(|| run::default_folder(Path::new("verify")));
     let (plan, anchors) = if arguments.resume {
-        begun(&out)?
+        let (plan, anchors) = begun(&out)?;
+        let is_asked = |name: &str| blind.drives.iter().any(|(_, drive)| drive.name == name);
+        if let Some(anchor) = anchors.iter().find(|anchor| !is_asked(&anchor.drive)) {
+            bail!(
+                "predict verify: {} has predictions of {}, which --drive does not name; go on with the same --drive",
+                out.display(),
+                anchor.drive
+            );
+        }
+        (plan, anchors)
     } else {
         let anchors = anchors(&subject, &blind, arguments)?;
         let controls = Controls::of(result, &anchors);
