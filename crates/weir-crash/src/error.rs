@@ -27,12 +27,12 @@ pub enum CrashError {
     #[error(transparent)]
     Innodb(#[from] InnodbError),
     /// A statement of the workload.
-    #[error("the crash test's workload failed: {doing} ({source}); see the server's error log")]
+    #[error("the crash test's workload failed: {doing} ({}); see the server's error log", .source.words())]
     Statement {
         /// What it was about.
         doing: String,
         /// The server's words.
-        source: mysql::Error,
+        source: Box<weir_mysql::ClientError>,
     },
     /// A file of an earlier test.
     #[error("reading a crash test's file failed: {} ({why}); give the folder that `weir crash-test` wrote", path.display())]
@@ -102,8 +102,13 @@ pub enum CrashError {
 }
 
 impl CrashError {
-    pub(crate) fn statement(doing: impl Into<String>) -> impl FnOnce(mysql::Error) -> Self {
+    pub(crate) fn statement(
+        doing: impl Into<String>,
+    ) -> impl FnOnce(weir_mysql::ClientError) -> Self {
         let doing = doing.into();
-        move |source| Self::Statement { doing, source }
+        move |source| Self::Statement {
+            doing,
+            source: Box::new(source),
+        }
     }
 }

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mysql::Conn;
-use mysql::prelude::Queryable;
+use weir_mysql::Connection;
 
 use crate::content::{self, Content, RowId, Shape};
 use crate::ledger::{Allowed, Ledger};
@@ -76,13 +75,13 @@ impl Expected {
     /// transactions leave them: a transaction is there whole or not at all.
     pub(crate) fn compare(
         &self,
-        connection: &mut Conn,
+        connection: &mut Connection,
         ledger: &Ledger,
         cut_ns: u64,
-    ) -> Result<LedgerReport, mysql::Error> {
+    ) -> Result<LedgerReport, weir_mysql::ClientError> {
         let mut report = LedgerReport::default();
         let found: BTreeMap<u32, u32> = connection
-            .query_map("SELECT id, txn FROM client", |row| row)?
+            .rows("SELECT id, txn FROM client")?
             .into_iter()
             .collect();
         let mut present = Vec::new();
@@ -107,22 +106,21 @@ impl Expected {
 
     fn compare_rows(
         &self,
-        connection: &mut Conn,
+        connection: &mut Connection,
         present: &[u32],
         report: &mut LedgerReport,
-    ) -> Result<(), mysql::Error> {
+    ) -> Result<(), weir_mysql::ClientError> {
         let changed = self.changed(present);
         for table in 1..=self.shape.tables {
             let mut next_id = 1;
             let query = format!("SELECT id, txn, k, CRC32(text) FROM crash{table} ORDER BY id");
-            for row in connection.query_iter(query)? {
-                let (id, number, key, text): (u32, u32, u32, u32) = mysql::from_row(row?);
+            connection.each(&query, |(id, number, key, text): (u32, u32, u32, u32)| {
                 if id != next_id {
                     report.add(|| format!("crash{table}: row {id} where {next_id} was due"));
                 }
                 next_id = id + 1;
                 if id == 0 || id > self.shape.rows {
-                    continue;
+                    return;
                 }
                 let place = RowId { table, id };
                 let due = changed.get(&place).copied().unwrap_or(0);
@@ -133,7 +131,7 @@ impl Expected {
                 } else if self.digest(place, due) != (Digest { key, text }) {
                     report.add(|| format!("crash{table} row {id}: a content that nobody wrote"));
                 }
-            }
+            })?;
             if next_id != self.shape.rows + 1 {
                 report.add(|| format!("crash{table}: rows end before {next_id}"));
             }
@@ -143,13 +141,13 @@ impl Expected {
 
     fn compare_history(
         &self,
-        connection: &mut Conn,
+        connection: &mut Connection,
         present: &[u32],
         report: &mut LedgerReport,
-    ) -> Result<(), mysql::Error> {
+    ) -> Result<(), weir_mysql::ClientError> {
         let query = "SELECT client, txn, k, CRC32(text) FROM history ORDER BY client, txn";
         let mut found: BTreeMap<u32, Vec<(u32, Digest)>> = BTreeMap::new();
-        connection.query_map(query, |(client, number, key, text)| {
+        connection.each(query, |(client, number, key, text)| {
             let entry = (number, Digest { key, text });
             found.entry(client).or_default().push(entry);
         })?;

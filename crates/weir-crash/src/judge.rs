@@ -8,10 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mysql::Conn;
-use mysql::prelude::Queryable;
 use serde::{Deserialize, Serialize};
 use weir_innodb::{scan, tablespaces};
+use weir_mysql::Connection;
 use weir_process::{ProcessIdentity, Signal};
 use weir_server::{PrivateServer, ServerBinary, ServerError, StartOptions};
 
@@ -236,7 +235,7 @@ impl Judge<'_> {
         server: &PrivateServer,
         cut_ns: u64,
         judgement: &mut Judgement,
-    ) -> Result<(), mysql::Error> {
+    ) -> Result<(), weir_mysql::ClientError> {
         let mut connection = workload::connect(&server.endpoint())?;
         let mut clock = ServerClock::of(server.pid());
         for table in workload::all_tables(self.ledger.shape) {
@@ -257,15 +256,15 @@ impl Judge<'_> {
 /// Transactions that the cut left open are rolled back, and purged, while the server answers already: what it says is
 /// what it still says later.
 fn check(
-    connection: &mut Conn,
+    connection: &mut Connection,
     table: &str,
     known: &[String],
     clock: &mut ServerClock,
-) -> Result<(Vec<String>, u32), mysql::Error> {
+) -> Result<(Vec<String>, u32), weir_mysql::ClientError> {
     let began = clock.elapsed();
     loop {
         let mut rows: Vec<(String, String, String, String)> =
-            connection.query(format!("CHECK TABLE {table} EXTENDED"))?;
+            connection.rows(format!("CHECK TABLE {table} EXTENDED"))?;
         let all = rows.len();
         rows.retain(|(_, _, _, text)| !is_garbage(text));
         let garbage = (all - rows.len()) as u32;

@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use mysql::Conn;
-use mysql::prelude::Queryable;
 use weir_model::{Endpoint, Flavor};
+use weir_mysql::Connection;
 
 use crate::error::CrashError;
 use crate::workload::{connect, is_broken};
@@ -38,11 +37,15 @@ pub(crate) fn run(
 }
 
 /// Runs `statement`; whether the work is over, since it was stopped or the server is gone.
-fn is_over(connection: &mut Conn, statement: &str, stop: &AtomicBool) -> Result<bool, CrashError> {
+fn is_over(
+    connection: &mut Connection,
+    statement: &str,
+    stop: &AtomicBool,
+) -> Result<bool, CrashError> {
     if stop.load(Ordering::Relaxed) {
         return Ok(true);
     }
-    match connection.query_drop(statement) {
+    match connection.run(statement) {
         Err(error) if is_broken(&error) => Ok(true),
         changed => {
             changed.map_err(CrashError::statement("change tables"))?;

@@ -3,10 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use mysql::prelude::Queryable;
-use mysql::{Conn, OptsBuilder, params};
 use weir_drive::monotonic_ns;
-use weir_model::{Address, Endpoint, Flavor};
+use weir_model::{Endpoint, Flavor};
+use weir_mysql::{ClientError, Connection, Connector, Gate, Params, Patience, Row};
 
 use crate::content::{self, Shape};
 use crate::error::CrashError;
@@ -16,20 +15,10 @@ use crate::upheaval;
 /// Rows in one statement of the loading.
 const ROWS_PER_INSERT: u32 = 1_000;
 
-/// A connection to `endpoint`.
-pub(crate) fn connect(endpoint: &Endpoint) -> Result<Conn, mysql::Error> {
-    let options = match &endpoint.address {
-        Address::Socket(socket) => OptsBuilder::new().socket(socket.to_str()),
-        Address::Tcp(host, port) => OptsBuilder::new()
-            .ip_or_hostname(Some(host.clone()))
-            .tcp_port(*port),
-    };
-    Conn::new(
-        options
-            .user(Some(&endpoint.user))
-            .pass(Some(endpoint.password.reveal()))
-            .db_name(Some(&endpoint.database)),
-    )
+/// A connection to `endpoint`, a server of the test's own, and its schema.
+pub(crate) fn connect(endpoint: &Endpoint) -> Result<Connection, ClientError> {
+    let connector = Connector::new(endpoint.clone(), None, Gate::own())?;
+    Connection::connect(&connector, true, Patience::Endless)
 }
 
 /// Names of the tables of rows, in order.
@@ -53,7 +42,8 @@ pub(crate) fn load(
     let mut run = |statement: String| {
         let doing = statement.chars().take(60).collect::<String>();
         connection
-            .query_drop(statement)
+            .run(statement)
+            .map(drop)
             .map_err(CrashError::statement(doing))
     };
     run("CREATE TABLE client (id INT PRIMARY KEY, txn INT NOT NULL) ENGINE = InnoDB".into())?;
@@ -146,7 +136,11 @@ struct Client {
 }
 
 impl Client {
-    fn run(&self, mut connection: Conn, stop: &AtomicBool) -> Result<Vec<Commit>, CrashError> {
+    fn run(
+        &self,
+        mut connection: Connection,
+        stop: &AtomicBool,
+    ) -> Result<Vec<Commit>, CrashError> {
         let mut commits = Vec::new();
         let share = LEDGER_COMMITS_MAX / self.shape.clients.max(1) as usize;
         while !stop.load(Ordering::Relaxed) {
@@ -155,7 +149,7 @@ impl Client {
                 return ended(error, commits, "change rows");
             }
             let sent_ns = monotonic_ns();
-            let told = connection.query_drop("COMMIT");
+            let told = connection.run("COMMIT");
             let acknowledged_ns = told.is_ok().then(monotonic_ns);
             commits.push(Commit {
                 sent_ns,
@@ -172,48 +166,60 @@ impl Client {
     }
 
     /// All statements of one transaction but the COMMIT.
-    fn change(&self, connection: &mut Conn, number: u32) -> Result<(), mysql::Error> {
+    fn change(&self, connection: &mut Connection, number: u32) -> Result<(), ClientError> {
         let transaction = content::transaction(self.seed, self.shape, self.number, number);
-        connection.query_drop("BEGIN")?;
+        connection.run("BEGIN")?;
         for (index, &row) in transaction.updates.iter().enumerate() {
             let new = content::row(self.seed, row, number);
-            let values =
-                params! { "id" => row.id, "txn" => number, "k" => new.key, "text" => new.text };
             let table = row.table;
             if index < transaction.reinserted {
-                connection
-                    .exec_drop(format!("DELETE FROM crash{table} WHERE id = ?"), (row.id,))?;
-                let insert = format!("INSERT INTO crash{table} VALUES (:id, :txn, :k, :text)");
-                connection.exec_drop(insert, values)?;
+                execute(
+                    connection,
+                    &format!("DELETE FROM crash{table} WHERE id = ?"),
+                    (row.id,),
+                )?;
+                execute(
+                    connection,
+                    &format!("INSERT INTO crash{table} VALUES (?, ?, ?, ?)"),
+                    (row.id, number, new.key, new.text),
+                )?;
             } else {
-                let update = format!(
-                    "UPDATE crash{table} SET txn = :txn, k = :k, text = :text WHERE id = :id"
-                );
-                connection.exec_drop(update, values)?;
+                execute(
+                    connection,
+                    &format!("UPDATE crash{table} SET txn = ?, k = ?, text = ? WHERE id = ?"),
+                    (number, new.key, new.text, row.id),
+                )?;
             }
         }
         let entry = content::history(self.seed, self.number, number);
-        connection.exec_drop(
+        execute(
+            connection,
             "INSERT INTO history VALUES (?, ?, ?, ?)",
             (self.number, number, entry.key, entry.text),
         )?;
         if let Some(last) = transaction.trim_history_to {
             let trim = "DELETE FROM history WHERE client = ? AND txn <= ?";
-            connection.exec_drop(trim, (self.number, last))?;
+            execute(connection, trim, (self.number, last))?;
         }
-        connection.exec_drop(
+        execute(
+            connection,
             "UPDATE client SET txn = ? WHERE id = ?",
             (number, self.number),
         )
     }
 }
 
+/// Executes a statement that is prepared when the connection first meets it.
+fn execute(
+    connection: &mut Connection,
+    sql: &str,
+    values: impl Into<Params>,
+) -> Result<(), ClientError> {
+    connection.execute::<Row>(sql, values).map(drop)
+}
+
 /// A broken connection ends a client; anything else is a failure of the test.
-fn ended(
-    error: mysql::Error,
-    commits: Vec<Commit>,
-    doing: &str,
-) -> Result<Vec<Commit>, CrashError> {
+fn ended(error: ClientError, commits: Vec<Commit>, doing: &str) -> Result<Vec<Commit>, CrashError> {
     if is_broken(&error) {
         return Ok(commits);
     }
@@ -221,9 +227,6 @@ fn ended(
 }
 
 /// How a killed server looks to its clients.
-pub(crate) fn is_broken(error: &mysql::Error) -> bool {
-    matches!(
-        error,
-        mysql::Error::IoError(_) | mysql::Error::DriverError(_)
-    )
+pub(crate) fn is_broken(error: &ClientError) -> bool {
+    error.is_lost()
 }

@@ -8,7 +8,6 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use mysql::prelude::Queryable;
 use support::random_operations::contents;
 use support::{EXECUTABLE, memory_folder, options};
 use weir_drive::{
@@ -76,8 +75,8 @@ fn replayed(flavor: Flavor) {
 }
 
 /// Commits, a table that is rebuilt and renamed, and one that is dropped.
-fn write(connection: &mut mysql::Conn) {
-    let mut run = |statement: &str| connection.query_drop(statement).unwrap();
+fn write(connection: &mut weir_mysql::Connection) {
+    let mut run = |statement: &str| connection.run(statement).unwrap();
     run("CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, pad VARCHAR(2000)) ENGINE=InnoDB");
     run("CREATE TABLE dropped (id INT PRIMARY KEY) ENGINE=InnoDB");
     for _ in 0..30 {

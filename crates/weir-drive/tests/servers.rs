@@ -9,7 +9,6 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use mysql::prelude::Queryable;
 use support::Drive;
 use weir_model::FileKind::{self, Binlog, Doublewrite, Temporary, Undo};
 use weir_model::Flavor;
@@ -43,7 +42,7 @@ fn a_server_initialises_runs_crashes_and_recovers(flavor: Flavor) {
     let variables = server.variables().unwrap();
     assert_eq!(variables["innodb_use_native_aio"], "ON");
     let mut connection = testing::connect(&server.endpoint());
-    let mut run = |statement: &str| connection.query_drop(statement).unwrap();
+    let mut run = |statement: &str| connection.run(statement).unwrap();
     run("CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, pad VARCHAR(2000)) ENGINE=InnoDB");
     for _ in 0..200 {
         run("INSERT INTO t (pad) VALUES (REPEAT('x', 1500)), (UUID())");
@@ -64,10 +63,10 @@ fn a_server_initialises_runs_crashes_and_recovers(flavor: Flavor) {
 
     let server = start_on(&drive, &binary);
     let mut connection = testing::connect(&server.endpoint());
-    let kept: Option<u32> = connection.query_first("SELECT COUNT(*) FROM t").unwrap();
+    let kept: Option<u32> = connection.first("SELECT COUNT(*) FROM t").unwrap();
     assert_eq!(kept, Some(400));
     let checked: Vec<(String, String, String, String)> =
-        connection.query("CHECK TABLE t EXTENDED").unwrap();
+        connection.rows("CHECK TABLE t EXTENDED").unwrap();
     assert_eq!(checked[0].3, "OK");
     server.kill();
 }
@@ -80,7 +79,7 @@ fn a_failing_redo_log_is_said_by_the_server(flavor: Flavor) {
     let error_log = server.error_log().to_owned();
     let mut connection = testing::connect(&server.endpoint());
     connection
-        .query_drop("CREATE TABLE t (id INT PRIMARY KEY) ENGINE=InnoDB")
+        .run("CREATE TABLE t (id INT PRIMARY KEY) ENGINE=InnoDB")
         .unwrap();
     let log = match flavor {
         Flavor::Mysql => "#ib_redo*",
@@ -90,7 +89,7 @@ fn a_failing_redo_log_is_said_by_the_server(flavor: Flavor) {
     let faults = faults.map(|(key, value)| (key.to_owned(), value.to_owned()));
     weir_drive::set_faults(drive.process.mountpoint(), faults.into()).unwrap();
     // The server may die before it answers.
-    let _ = connection.query_drop("INSERT INTO t VALUES (1)");
+    let _ = connection.run("INSERT INTO t VALUES (1)");
     let patience = Instant::now() + Duration::from_mins(1);
     while !says_input_output_error(&error_log) {
         assert!(Instant::now() < patience, "{}", text(&error_log));
@@ -156,7 +155,7 @@ fn a_server_whose_flushes_are_made_for_it_crashes_and_recovers(flavor: Flavor) {
     assert!(options.flushes_beside_writes);
     let server = PrivateServer::start(&binary, &options).unwrap();
     let mut connection = testing::connect(&server.endpoint());
-    let mut run = |statement: &str| connection.query_drop(statement).unwrap();
+    let mut run = |statement: &str| connection.run(statement).unwrap();
     run("CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT) ENGINE=InnoDB");
     let flushes = || drive.process.statistics().unwrap().by_kind[&FileKind::Redo].flushes;
     let before = flushes();
@@ -168,7 +167,7 @@ fn a_server_whose_flushes_are_made_for_it_crashes_and_recovers(flavor: Flavor) {
 
     let server = PrivateServer::start(&binary, &options).unwrap();
     let mut connection = testing::connect(&server.endpoint());
-    let kept: Option<u32> = connection.query_first("SELECT COUNT(*) FROM t").unwrap();
+    let kept: Option<u32> = connection.first("SELECT COUNT(*) FROM t").unwrap();
     assert_eq!(kept, Some(50));
     server.stop(Duration::from_mins(1)).unwrap();
 }

@@ -8,7 +8,6 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mysql::prelude::Queryable;
 use weir_innodb::{
     Damage, DoublewriteBuffer, FileReport, Format, PageState, find_page, scan, scan_directory,
     tablespaces,
@@ -31,12 +30,12 @@ fn written(flavor: Flavor, variables: &[(&str, &str)], table_options: &str) -> t
     let server = PrivateServer::start(&binary, &options).unwrap();
     let mut connection = testing::connect(&server.endpoint());
     let create = format!("CREATE TABLE t (id INT PRIMARY KEY, text VARCHAR(200)) {table_options}");
-    connection.query_drop(create).unwrap();
+    connection.run(create).unwrap();
     for block in 0..20 {
         let rows = (0..100).map(|row| format!("({}, REPEAT('row {row} ', 20))", block * 100 + row));
         let rows = rows.collect::<Vec<_>>().join(",");
         connection
-            .query_drop(format!("INSERT INTO t VALUES {rows}"))
+            .run(format!("INSERT INTO t VALUES {rows}"))
             .unwrap();
     }
     drop(connection);

@@ -1,154 +1,62 @@
-//! Makes connections: those of the control plane, and those of a run, several at a time.
-
-mod blocking;
-mod deadline;
+//! Makes the measured connections of a run, several at a time.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use weir_model::{Address, Endpoint, TlsMode};
+use weir_model::Endpoint;
+use weir_mysql::{Blocking, ClientError, Connector, Deadline, Gate, Session, SessionError};
 
 use crate::LoadError;
-use crate::codec::{Compression, Login, Session, SessionError, Waiting};
 use crate::driver::{Fresh, MysqlDriver, Statements};
 use crate::plan::LoadPlan;
-use crate::tls::TlsClient;
 use crate::workload::{Script, seeded};
-
-pub(crate) use blocking::Blocking;
-pub(crate) use deadline::Deadline;
 
 /// Connections that are set up at the same time. More would only queue in the server.
 const PARALLEL_MAX: usize = 8;
 /// The server's word that a statement exists as text only (`ER_UNSUPPORTED_PS`).
 pub(crate) const UNSUPPORTED_AS_PREPARED: u16 = 1295;
 
-/// Connects to one server; what does not change from connection to connection is ready.
-#[derive(Debug, Clone)]
-pub(crate) struct Connector {
-    endpoint: Endpoint,
-    tls: Option<TlsClient>,
-    compression: Option<Compression>,
+/// Connects, logs in and prepares the statements of `script`.
+pub(crate) fn open(
+    connector: &Connector,
+    script: &Script,
+    deadline: Deadline,
+) -> Result<Fresh, LoadError> {
+    let mut session = connector.login(true, deadline)?;
+    let statements = Statements::prepare(script, |sql, parameters| {
+        prepare(connector, &mut session, sql, parameters, deadline)
+    })?;
+    let failed = |error: SessionError| connector.failed(error, deadline);
+    let (channel, eof_deprecated) = session.into_parts().map_err(failed)?;
+    let transport = channel
+        .map(|blocking| blocking.into_stream().try_into())
+        .map_err(|error| failed(SessionError::Stream(error)))?;
+    Ok(Fresh {
+        transport,
+        eof_deprecated,
+        statements,
+    })
 }
 
-impl Connector {
-    /// Reads the certificates that the endpoint names.
-    pub(crate) fn new(
-        endpoint: Endpoint,
-        compression: Option<Compression>,
-    ) -> Result<Self, LoadError> {
-        let host = match &endpoint.address {
-            Address::Tcp(host, _) => Some(host.as_str()),
-            Address::Socket(_) => None,
-        };
-        let tls = match endpoint.tls.mode {
-            TlsMode::Disabled => None,
-            _ => Some(TlsClient::new(&endpoint.tls, host)?),
-        };
-        Ok(Self {
-            endpoint,
-            tls,
-            compression,
-        })
-    }
-
-    /// Connects and logs in; `use_database`: to the endpoint's schema, which must exist.
-    pub(crate) fn login(
-        &self,
-        use_database: bool,
-        deadline: Deadline,
-    ) -> Result<Session<Blocking>, LoadError> {
-        let endpoint = &self.endpoint;
-        let login = Login {
-            user: &endpoint.user,
-            password: endpoint.password.reveal(),
-            database: use_database.then_some(&endpoint.database),
-            is_local: matches!(endpoint.address, Address::Socket(_)),
-            mode: endpoint.tls.mode,
-            tls: self.tls.as_ref(),
-            compression: self.compression,
-        };
-        Blocking::connect(&endpoint.address, deadline)
-            .map_err(|error| SessionError::stream(error, Waiting::Connection))
-            .and_then(|socket| Session::login(socket, login))
-            .map_err(|error| self.failed(error, deadline))
-    }
-
-    /// Where the server is.
-    pub(crate) fn address(&self) -> &Address {
-        &self.endpoint.address
-    }
-
-    /// What a failure before the load means.
-    fn failed(&self, error: SessionError, deadline: Deadline) -> LoadError {
-        let address = self.endpoint.address.to_string();
-        match error {
-            SessionError::Malformed(malformed) => LoadError::Protocol {
-                address,
-                why: malformed.to_string(),
-            },
-            SessionError::NotCompressed(compression) => LoadError::NotCompressed {
-                address,
-                compression: compression.name(),
-            },
-            SessionError::Timeout(waiting) => LoadError::InitTimeout {
-                address,
-                limit_s: deadline.limit().as_secs_f64(),
-                waiting: format!("{waiting} did not come"),
-            },
-            error => LoadError::Connect {
-                address,
-                why: error.to_string(),
-            },
+/// Prepares a statement; `None` if it exists as text only.
+fn prepare(
+    connector: &Connector,
+    session: &mut Session<Blocking>,
+    sql: &str,
+    parameters: usize,
+    deadline: Deadline,
+) -> Result<Option<u32>, LoadError> {
+    match connector.prepare(session, sql, deadline) {
+        Ok(statement) if usize::from(statement.parameters) == parameters => Ok(Some(statement.id)),
+        Ok(statement) => Err(ClientError::Protocol {
+            address: connector.address().to_string(),
+            why: format!(
+                "`{sql}` was prepared with {} parameters",
+                statement.parameters
+            ),
         }
-    }
-
-    /// Connects, logs in and prepares.
-    pub(crate) fn open(&self, script: &Script, deadline: Deadline) -> Result<Fresh, LoadError> {
-        let mut session = self.login(true, deadline)?;
-        let statements = Statements::prepare(script, |sql, parameters| {
-            self.prepare(&mut session, sql, parameters, deadline)
-        })?;
-        let failed = |error: SessionError| self.failed(error, deadline);
-        let (channel, eof_deprecated) = session.into_parts().map_err(failed)?;
-        let transport = channel
-            .map(Blocking::into_non_blocking)
-            .map_err(|error| failed(SessionError::Stream(error)))?;
-        Ok(Fresh {
-            transport,
-            eof_deprecated,
-            statements,
-        })
-    }
-
-    fn prepare(
-        &self,
-        session: &mut Session<Blocking>,
-        sql: &str,
-        parameters: usize,
-        deadline: Deadline,
-    ) -> Result<Option<u32>, LoadError> {
-        match session.prepare(sql) {
-            Ok(statement) if usize::from(statement.parameters) == parameters => {
-                Ok(Some(statement.id))
-            }
-            Ok(statement) => Err(LoadError::Protocol {
-                address: self.endpoint.address.to_string(),
-                why: format!(
-                    "`{sql}` was prepared with {} parameters",
-                    statement.parameters
-                ),
-            }),
-            Err(SessionError::Refused(error))
-                if parameters == 0 && error.code == UNSUPPORTED_AS_PREPARED =>
-            {
-                Ok(None)
-            }
-            Err(SessionError::Refused(error)) => {
-                let address = self.endpoint.address.to_string();
-                Err(LoadError::refused(address, sql.to_owned(), error))
-            }
-            Err(error) => Err(self.failed(error, deadline)),
-        }
+        .into()),
+        Err(error) if parameters == 0 && error.code() == Some(UNSUPPORTED_AS_PREPARED) => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -157,8 +65,8 @@ impl Connector {
 pub(crate) struct Servers(Vec<Connector>);
 
 impl Servers {
-    /// Those of a plan.
-    pub(crate) fn new(plan: &LoadPlan) -> Result<Self, LoadError> {
+    /// Those of a plan; `gate`: what may be done to each.
+    pub(crate) fn new(plan: &LoadPlan, gate: &Gate) -> Result<Self, LoadError> {
         std::iter::once(&plan.endpoint.address)
             .chain(&plan.more_addresses)
             .map(|address| {
@@ -166,7 +74,7 @@ impl Servers {
                     address: address.clone(),
                     ..plan.endpoint.clone()
                 };
-                Connector::new(endpoint, plan.compression)
+                Ok(Connector::new(endpoint, plan.compression, gate.clone())?)
             })
             .collect::<Result<_, _>>()
             .map(Self)
@@ -247,10 +155,7 @@ impl Job<'_> {
     }
 
     fn connect(&self, number: u32) -> Result<MysqlDriver, LoadError> {
-        let fresh = self
-            .servers
-            .of(number)
-            .open(self.script, self.deadline)
+        let fresh = open(self.servers.of(number), self.script, self.deadline)
             .map_err(|error| self.with_progress(error))?;
         self.ready.fetch_add(1, Ordering::Relaxed);
         let rng = seeded(self.plan.seed, u64::from(number));

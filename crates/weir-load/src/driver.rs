@@ -21,7 +21,7 @@ pub(crate) use mysql::{MysqlDriver, Shared, Statements};
 #[cfg(test)]
 pub(crate) use null::NullDriver;
 pub(crate) use reconnect::{Fresh, Reconnector, Renewal, reconnecting};
-pub(crate) use transport::{NonBlocking, Transport};
+pub(crate) use transport::{Driven, NonBlocking, Transport};
 
 /// Why a driver is called.
 #[derive(Debug)]

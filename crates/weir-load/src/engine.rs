@@ -5,8 +5,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
+use weir_mysql::{Deadline, Gate};
+
 use crate::LoadError;
-use crate::connect::{Deadline, Servers, connect_all};
+use crate::connect::{Servers, connect_all, open};
 use crate::driver::{MysqlDriver, Reconnector, Renewal, Share, Shared, reconnecting};
 use crate::idle::IdleConnections;
 use crate::meter::{Arrivals, Clock, Lane, Meter, Tally, Timeline};
@@ -52,7 +54,7 @@ pub enum Progress<'a> {
     Checkpoint(&'a Totals),
 }
 
-/// Loads the server as planned. Blocks until the measurement is over, at most about 3 s longer,
+/// Loads the server as planned, as far as `gate` allows. Blocks until the measurement is over, at most about 3 s longer,
 /// or until `stop` is set; `on_interval` is called as each interval ends, warm-up included.
 ///
 /// # Errors
@@ -61,10 +63,11 @@ pub enum Progress<'a> {
 /// for the plan. The intervals before the error have been delivered.
 pub fn run(
     plan: &LoadPlan,
+    gate: &Gate,
     stop: &AtomicBool,
     on_interval: &mut dyn FnMut(&Interval),
 ) -> Result<LoadOutcome, LoadError> {
-    run_observed(plan, stop, &mut |progress| {
+    run_observed(plan, gate, stop, &mut |progress| {
         if let Progress::Interval(interval) = progress {
             on_interval(interval);
         }
@@ -78,6 +81,7 @@ pub fn run(
 /// As [`run`].
 pub fn run_observed(
     plan: &LoadPlan,
+    gate: &Gate,
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<LoadOutcome, LoadError> {
@@ -86,7 +90,7 @@ pub fn run_observed(
     if !plan.prepared_statements {
         script.send_as_text();
     }
-    let servers = Servers::new(plan)?;
+    let servers = Servers::new(plan, gate)?;
     let deadline = Deadline::after(plan.init_timeout);
     preflight::check(plan, &servers, &script, deadline)?;
     let drivers = connect_all(plan, &servers, &script, stop, deadline)?;
@@ -196,7 +200,7 @@ fn spawn_reconnecting<'scope>(
             .spawn_scoped(scope, move || {
                 helper.serve(|number| {
                     let deadline = Deadline::after(RECONNECT_TIMEOUT);
-                    servers.of(number).open(script, deadline)
+                    open(servers.of(number), script, deadline)
                 });
             })
             .map_err(|error| LoadError::Host {

@@ -2,34 +2,14 @@
 
 use thiserror::Error;
 
-use crate::codec::ServerError;
-
-/// No privilege on a schema or a table (`ER_DBACCESS_DENIED_ERROR`, `ER_TABLEACCESS_DENIED_ERROR`).
-const DENIED: [u16; 2] = [1044, 1142];
+use weir_mysql::ClientError;
 
 /// Why a load could not be prepared, run or finished.
 #[derive(Debug, Error)]
 pub enum LoadError {
-    /// Nobody answered, or the login failed.
-    #[error("connect to {address}: {why}; check the address, the account and that the server runs")]
-    Connect {
-        /// Socket or host and port.
-        address: String,
-        /// What happened.
-        why: String,
-    },
-    /// The server does not compress in the way that was asked for.
-    #[error(
-        "connect to {address}: the server does not offer {compression} compression; add \
-         {compression} to its protocol_compression_algorithms if it has that variable (MySQL from \
-         8.0.18 on; MariaDB and older MySQL have zlib at most), or leave --mysql-compression out"
-    )]
-    NotCompressed {
-        /// Socket or host and port.
-        address: String,
-        /// What was asked for.
-        compression: &'static str,
-    },
+    /// A server that could not be reached, asked or loaded.
+    #[error(transparent)]
+    Client(ClientError),
     /// The time to connect was over before all connections were ready.
     #[error(
         "connect to {address}: no answer within {limit_s} s: {waiting}; look whether the server is \
@@ -42,64 +22,6 @@ pub enum LoadError {
         limit_s: f64,
         /// What did not come.
         waiting: String,
-    },
-    /// A file of certificates or keys cannot be used.
-    #[error("TLS file {path}: {why}; give the path of a PEM file")]
-    TlsFile {
-        /// The file.
-        path: String,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// A cipher that is not spoken.
-    #[error("no TLS cipher `{name}`; choose from {known}")]
-    Cipher {
-        /// As given.
-        name: String,
-        /// Those that there are.
-        known: String,
-    },
-    /// The server went away in the middle.
-    #[error("connection to {address} was lost ({why}); look into the server's error log")]
-    ConnectionLost {
-        /// Socket or host and port.
-        address: String,
-        /// What happened.
-        why: String,
-    },
-    /// The server refused a statement, for a reason that trying again does not change.
-    #[error("`{statement}` failed on {address}: error {code}: {message}")]
-    Statement {
-        /// Socket or host and port.
-        address: String,
-        /// The statement's text.
-        statement: String,
-        /// The server's error code.
-        code: u16,
-        /// The server's words.
-        message: String,
-    },
-    /// The account lacks a privilege.
-    #[error(
-        "`{statement}` is not permitted on {address}: {message}; GRANT {privilege} to the account"
-    )]
-    Privilege {
-        /// Socket or host and port.
-        address: String,
-        /// The statement's text.
-        statement: String,
-        /// What is to be granted.
-        privilege: String,
-        /// The server's words, which name the account and the table or schema.
-        message: String,
-    },
-    /// What came was not the MySQL protocol.
-    #[error("reply from {address} is malformed ({why}); is this a MySQL server?")]
-    Protocol {
-        /// Socket or host and port.
-        address: String,
-        /// What is wrong with it.
-        why: String,
     },
     /// A limit of the server or of this process is too low for the load.
     #[error("{variable} = {value} is too low ({why} {needed}); set {variable} to {needed} or more")]
@@ -168,25 +90,19 @@ pub enum LoadError {
     Interrupted(&'static str),
 }
 
-impl LoadError {
-    /// The server's refusal of a statement.
-    pub(crate) fn refused(address: String, statement: String, error: ServerError) -> Self {
-        let ServerError { code, message } = error;
-        if !DENIED.contains(&code) {
-            return Self::Statement {
+impl From<ClientError> for LoadError {
+    fn from(error: ClientError) -> Self {
+        match error {
+            ClientError::Timeout {
                 address,
-                statement,
-                code,
-                message,
-            };
-        }
-        // Privileges on tables are called as the statements that need them.
-        let verb = statement.split_whitespace().next().unwrap_or_default();
-        Self::Privilege {
-            privilege: verb.to_uppercase(),
-            address,
-            statement,
-            message,
+                limit_s,
+                waiting,
+            } => Self::InitTimeout {
+                address,
+                limit_s,
+                waiting,
+            },
+            error => Self::Client(error),
         }
     }
 }

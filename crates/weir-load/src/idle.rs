@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::LoadError;
 use crate::connect::Servers;
-use crate::control::Control;
 use crate::plan::LoadPlan;
+use weir_mysql::{Connection, Patience};
 
 /// How often each says something, so that neither the server nor a firewall closes it.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(20);
@@ -14,7 +14,7 @@ const SIGN_OF_LIFE: Duration = Duration::from_secs(20);
 const PACE: Duration = Duration::from_millis(50);
 
 /// Connections that are open.
-pub(crate) struct IdleConnections(Vec<Control>);
+pub(crate) struct IdleConnections(Vec<Connection>);
 
 impl IdleConnections {
     /// Opens as many as `plan` wants, after those of the load.
@@ -29,7 +29,11 @@ impl IdleConnections {
             if stop.load(Ordering::Relaxed) {
                 return Err(LoadError::Interrupted("connecting"));
             }
-            connections.push(Control::connect(servers.of(number), true, None)?);
+            connections.push(Connection::connect(
+                servers.of(number),
+                true,
+                Patience::Endless,
+            )?);
         }
         Ok(Self(connections))
     }

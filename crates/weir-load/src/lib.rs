@@ -11,16 +11,13 @@
 //! `bulk_insert` a transaction is a row, as in sysbench, but its latency is that of the statement
 //! that carried it, counted once: sysbench's is the time to append a row to its own buffer.
 //!
-//! `connect` logs in (over a `channel` that `tls` encrypts), for measured connections and for those
-//! of the `control` plane. Layers, downwards: `engine` (threads and merging) -> `reactor` (epoll or `io_uring`) -> `driver` (a MySQL
-//! connection, or none) -> `codec` (packets) and `workload` (statements and keys), all of which
-//! report to `meter`. Nothing here prints; nothing knows about studies or other hosts.
+//! `connect` makes the measured connections by `weir_mysql`, as the control plane does. Layers, downwards:
+//! `engine` (threads and merging) -> `reactor` (epoll or `io_uring`) -> `driver` (a MySQL connection, or
+//! none) -> `workload` (statements and keys), all of which report to `meter`. Nothing here prints; nothing
+//! knows about studies or other hosts.
 
-mod channel;
 mod cleanup;
-mod codec;
 mod connect;
-mod control;
 mod driver;
 mod engine;
 mod error;
@@ -33,15 +30,14 @@ mod preflight;
 mod prepare;
 mod prewarm;
 mod reactor;
+mod rehearsal;
 mod stamp;
 mod statistics;
-mod tls;
 mod workload;
 
 pub mod sysbench;
 
 pub use cleanup::cleanup;
-pub use codec::Compression;
 pub use engine::{Progress, run, run_observed};
 pub use error::LoadError;
 pub use hdr_log::HdrLog;
@@ -54,5 +50,6 @@ pub use plan::{
 pub use prepare::prepare;
 pub use prewarm::prewarm;
 pub use reactor::ReactorKind;
+pub use rehearsal::{rehearse_run, statements};
 pub use statistics::{Fairness, Interval, KindLatency, LoadOutcome, OpenLoop, Outage, Totals};
 pub use workload::{Distribution, KeyStream, Mix, STATEMENTS_PER_TABLE_MAX, Workload};

@@ -19,9 +19,9 @@ use hdrhistogram::Histogram;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
-use crate::codec::ServerError;
 use crate::driver::Share;
 use crate::stamp::Stamp;
+use weir_mysql::ServerError;
 
 pub(crate) use arrivals::{Arrivals, Curve};
 pub(crate) use clock::Clock;

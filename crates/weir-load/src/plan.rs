@@ -6,11 +6,11 @@ use std::time::Duration;
 use weir_model::{Address, Endpoint};
 
 use crate::LoadError;
-use crate::codec::Compression;
 use crate::driver::Renewal;
 use crate::meter::{Arrivals, Curve, Timeline};
 use crate::reactor::{RING_CONNECTIONS_MIN, ReactorKind};
 use crate::workload::{Distribution, Mix, Workload, seeded};
+use weir_mysql::Compression;
 
 /// Beyond what any server or client does.
 const RATE_PER_S_MAX: f64 = 1e7;
@@ -340,13 +340,10 @@ impl LoadPlan {
 /// Whether what is loaded goes to the server's binary log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BinaryLog {
-    /// It does if a replica is connected, which else would miss the tables, or if the account may
-    /// not turn it off.
+    /// As everything else that the server is told: replicas, connected or not, need it.
     #[default]
-    Auto,
-    /// It does.
     On,
-    /// It does not; the account must be allowed to.
+    /// It does not; the gate and the account must allow it, and no replica be connected.
     Off,
 }
 
@@ -402,7 +399,7 @@ impl PreparePlan {
             auto_increment: true,
             secondary_key: false,
             table_options: String::new(),
-            binary_log: BinaryLog::Auto,
+            binary_log: BinaryLog::On,
             compression: None,
             text_file: None,
         }

@@ -3,11 +3,11 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::LoadError;
-use crate::connect::{Deadline, Servers, UNSUPPORTED_AS_PREPARED};
-use crate::control::Control;
+use crate::connect::{Servers, UNSUPPORTED_AS_PREPARED};
 use crate::driver::Statements;
 use crate::plan::LoadPlan;
 use crate::workload::{Script, table_name};
+use weir_mysql::{ClientError, Connection, Deadline, Patience};
 
 /// Files that a process has open besides its connections, generously.
 const OTHER_FILES: u64 = 64;
@@ -28,7 +28,7 @@ pub(crate) fn check(
     // Dealt in turn: the servers of the working connections are the first of all.
     let mut working = servers.shares(plan.connections);
     for (server, all) in servers.shares(all) {
-        let mut control = Control::connect(server, true, Some(deadline))?;
+        let mut control = Connection::connect(server, true, Patience::Until(deadline))?;
         check_connections(all, &mut control)?;
         if let Some((_, connections)) = working.next() {
             check_server(plan, script, connections, &mut control)?;
@@ -42,7 +42,7 @@ fn check_server(
     plan: &LoadPlan,
     script: &Script,
     connections: u32,
-    control: &mut Control,
+    control: &mut Connection,
 ) -> Result<(), LoadError> {
     check_statements(script, connections, control)?;
     if script.is_bulk() {
@@ -70,15 +70,15 @@ fn check_statement(
     plan: &LoadPlan,
     sql: &str,
     table: u32,
-    control: &mut Control,
+    control: &mut Connection,
 ) -> Result<(), LoadError> {
     match control.check(sql) {
-        Err(LoadError::Statement { code, .. })
+        Err(ClientError::Statement { code, .. })
             if code == UNSUPPORTED_AS_PREPARED || plan.tolerated.contains(code) =>
         {
             Ok(())
         }
-        Err(LoadError::Statement {
+        Err(ClientError::Statement {
             code: NO_SUCH_COLUMN,
             message,
             ..
@@ -86,11 +86,11 @@ fn check_statement(
             table: format!("{}.{}", plan.endpoint.database, table_name(table + 1)),
             why: format!("is not one of this workload ({})", message.to_lowercase()),
         }),
-        result => result,
+        result => Ok(result?),
     }
 }
 
-fn check_connections(connections: u32, control: &mut Control) -> Result<(), LoadError> {
+fn check_connections(connections: u32, control: &mut Connection) -> Result<(), LoadError> {
     let used = status(control, "Threads_connected")?;
     // The control connection is among those and will be gone.
     let needed = u64::from(connections) + used.saturating_sub(1);
@@ -118,7 +118,7 @@ fn check_connections(connections: u32, control: &mut Control) -> Result<(), Load
 fn check_statements(
     script: &Script,
     connections: u32,
-    control: &mut Control,
+    control: &mut Connection,
 ) -> Result<(), LoadError> {
     let used = status(control, "Prepared_stmt_count")?;
     let each = Statements::count(script);
@@ -132,7 +132,7 @@ fn check_statements(
 }
 
 fn check_limit(
-    control: &mut Control,
+    control: &mut Connection,
     variable: &'static str,
     needed: u64,
     why: String,
@@ -151,7 +151,7 @@ fn check_limit(
 }
 
 /// A status counter; 0 if the server does not have it.
-fn status(control: &mut Control, name: &str) -> Result<u64, LoadError> {
+fn status(control: &mut Connection, name: &str) -> Result<u64, LoadError> {
     let sql = format!("SHOW GLOBAL STATUS LIKE '{name}'");
     let row = control.first::<(String, u64)>(&sql)?;
     Ok(row.map_or(0, |(_, value)| value))
@@ -159,12 +159,12 @@ fn status(control: &mut Control, name: &str) -> Result<u64, LoadError> {
 
 /// The highest key is a table's number of rows unless rows were deleted by hand; counting them
 /// would read the whole table into the buffer pool and change what is measured.
-fn check_table(plan: &LoadPlan, number: u32, control: &mut Control) -> Result<(), LoadError> {
+fn check_table(plan: &LoadPlan, number: u32, control: &mut Connection) -> Result<(), LoadError> {
     let name = table_name(number);
     let table = || format!("{}.{name}", plan.endpoint.database);
     let highest = match control.first::<Option<u64>>(&format!("SELECT MAX(id) FROM {name}")) {
         Ok(row) => row.flatten().unwrap_or(0),
-        Err(LoadError::Statement {
+        Err(ClientError::Statement {
             code: NO_SUCH_TABLE,
             ..
         }) => {
@@ -173,7 +173,7 @@ fn check_table(plan: &LoadPlan, number: u32, control: &mut Control) -> Result<()
                 why: format!("does not exist, but {} tables are asked for", plan.tables),
             });
         }
-        Err(error) => return Err(error),
+        Err(error) => return Err(error.into()),
     };
     if highest < plan.rows {
         return Err(LoadError::Table {
@@ -188,7 +188,11 @@ fn check_table(plan: &LoadPlan, number: u32, control: &mut Control) -> Result<()
 }
 
 /// Rows are numbered from 1 whenever a run begins, so those of another run would be in the way.
-fn check_bulk_table(plan: &LoadPlan, number: u32, control: &mut Control) -> Result<(), LoadError> {
+fn check_bulk_table(
+    plan: &LoadPlan,
+    number: u32,
+    control: &mut Connection,
+) -> Result<(), LoadError> {
     let name = table_name(number);
     let refused = |why: String| LoadError::Table {
         table: format!("{}.{name}", plan.endpoint.database),

@@ -14,11 +14,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::LoadError;
-use crate::connect::Connector;
-use crate::control::Control;
 use crate::plan::PreparePlan;
+use crate::rehearsal::rehearse_prepare;
 use crate::workload::{Table, create_bulk_table};
 use loader::Loader;
+use weir_mysql::{Connection, Connector, Gate, Patience};
 
 /// How often progress is reported and a stop is looked for.
 const PACE: Duration = Duration::from_millis(100);
@@ -47,16 +47,20 @@ struct Job<'a> {
 /// far is left for the next time, or for [`cleanup`](crate::cleanup).
 pub fn prepare(
     plan: &PreparePlan,
+    gate: &Gate,
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(), LoadError> {
     check(plan)?;
     let tables = plan.workload.tables(plan)?;
+    if gate.is_rehearsal() {
+        return rehearse_prepare(plan, gate, &tables);
+    }
     let rows_total = tables.iter().map(|table| table.rows).sum();
     let threads = (plan.threads as usize).min(tables.len());
     let job = Job {
         plan,
-        connector: Connector::new(plan.endpoint.clone(), plan.compression)?,
+        connector: Connector::new(plan.endpoint.clone(), plan.compression, gate.clone())?,
         tables,
         stop,
         abort: AtomicBool::new(false),
@@ -64,7 +68,7 @@ pub fn prepare(
         rows_done: AtomicU64::new(0),
         connections: Mutex::new(Vec::new()),
     };
-    let mut control = Control::connect(&job.connector, false, None)?;
+    let mut control = Connection::connect(&job.connector, false, Patience::Endless)?;
     control.run(&format!(
         "CREATE DATABASE IF NOT EXISTS `{}`",
         plan.endpoint.database
@@ -93,7 +97,7 @@ pub fn prepare(
 
 /// Empty tables need no threads.
 fn make_bulk_tables(connector: &Connector, tables: u32) -> Result<(), LoadError> {
-    let mut control = Control::connect(connector, true, None)?;
+    let mut control = Connection::connect(connector, true, Patience::Endless)?;
     for number in 1..=tables {
         control.run(&create_bulk_table(number))?;
     }
@@ -175,7 +179,7 @@ impl Job<'_> {
     }
 
     /// Ends what the loading connections are doing: building an index may take minutes.
-    fn kill_statements(&self, control: &mut Control) {
+    fn kill_statements(&self, control: &mut Connection) {
         let connections = self
             .connections
             .lock()

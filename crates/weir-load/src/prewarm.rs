@@ -3,9 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::LoadError;
-use crate::connect::Connector;
-use crate::control::Control;
 use crate::plan::PreparePlan;
+use weir_mysql::{Connection, Connector, Gate, Patience};
 
 /// Reads every index of every table of a workload from end to end, the primary key and with it the
 /// rows first, with as many connections as `plan` has threads. `on_progress` is called with the
@@ -17,14 +16,15 @@ use crate::plan::PreparePlan;
 /// two indexes.
 pub fn prewarm(
     plan: &PreparePlan,
+    gate: &Gate,
     stop: &AtomicBool,
     on_progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<(), LoadError> {
     let tables = plan.workload.tables(plan)?;
-    let connector = Connector::new(plan.endpoint.clone(), plan.compression)?;
+    let connector = Connector::new(plan.endpoint.clone(), plan.compression, gate.clone())?;
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || -> Result<(), LoadError> {
-        let mut control = Control::connect(&connector, true, None)?;
+        let mut control = Connection::connect(&connector, true, Patience::Endless)?;
         while let Some(table) = tables.get(next.fetch_add(1, Ordering::Relaxed)) {
             read(&mut control, &table.name, stop)?;
             on_progress(done.fetch_add(1, Ordering::Relaxed) + 1, tables.len());
@@ -42,7 +42,7 @@ pub fn prewarm(
     })
 }
 
-fn read(control: &mut Control, table: &str, stop: &AtomicBool) -> Result<(), LoadError> {
+fn read(control: &mut Connection, table: &str, stop: &AtomicBool) -> Result<(), LoadError> {
     let sql = format!(
         "SELECT GROUP_CONCAT(DISTINCT index_name ORDER BY index_name <> 'PRIMARY', index_name) \
          FROM information_schema.statistics \

@@ -8,10 +8,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use weir_load::{
-    Compression, LoadPlan, NullServer, NullServerBehavior, PreparePlan, ReactorKind, prepare, run,
-};
+use weir_load::{LoadPlan, NullServer, NullServerBehavior, PreparePlan, ReactorKind, prepare, run};
 use weir_model::{Endpoint, Flavor, WorkloadName};
+use weir_mysql::{Compression, Gate};
 
 const THREADS_MAX: usize = 64;
 
@@ -90,7 +89,7 @@ fn most_allocations(plan: &LoadPlan) -> (u64, u64) {
         .iter()
         .map(|n| n.load(Ordering::Relaxed))
         .collect();
-    let outcome = run(plan, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    let outcome = run(plan, &Gate::own(), &AtomicBool::new(false), &mut |_| {}).unwrap();
     assert_eq!(Some(outcome.counts.transactions), plan.max_events);
     assert_eq!(outcome.reactors, [plan.reactor]);
     let mut made: Vec<_> = ALLOCATIONS
@@ -106,7 +105,13 @@ fn most_allocations(plan: &LoadPlan) -> (u64, u64) {
 fn compressed_queries_allocate_nothing_either() {
     let (server, _directory) = weir_server::testing::start(Flavor::Mysql);
     let tables = PreparePlan::new(server.endpoint(), WorkloadName::OltpReadWrite);
-    prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    prepare(
+        &tables,
+        &Gate::own(),
+        &AtomicBool::new(false),
+        &mut |_, _| {},
+    )
+    .unwrap();
     for compression in [Compression::Zlib, Compression::Zstd] {
         for reactor in [ReactorKind::Epoll, ReactorKind::IoUring] {
             let [few, many] = [200, 1_200].map(|transactions| {

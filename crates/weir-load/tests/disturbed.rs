@@ -17,10 +17,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use tempfile::TempDir;
 use weir_load::{
-    Compression, LoadError, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, PreparePlan,
-    ReactorKind, prepare, run,
+    LoadError, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, PreparePlan, ReactorKind,
+    prepare, run,
 };
 use weir_model::{Address, Endpoint, Flavor, Tls, TlsMode, WorkloadName};
+use weir_mysql::{Compression, Gate};
 use weir_server::testing;
 
 /// The promise: no run outlives its time by more.
@@ -158,7 +159,7 @@ fn plan(endpoint: Endpoint) -> LoadPlan {
 
 fn go(plan: &LoadPlan) -> Result<LoadOutcome, LoadError> {
     let began = Instant::now();
-    let result = run(plan, &AtomicBool::new(false), &mut |_| {});
+    let result = run(plan, &Gate::own(), &AtomicBool::new(false), &mut |_| {});
     let limit = plan.init_timeout + plan.measure.unwrap_or_default() + PATIENCE;
     assert!(began.elapsed() < limit, "{:?}: {result:?}", began.elapsed());
     result
@@ -231,7 +232,13 @@ fn garbled_conversations_end_in_time(flavor: Flavor) {
         rows: 100,
         ..PreparePlan::new(server.endpoint(), WorkloadName::OltpReadWrite)
     };
-    prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    prepare(
+        &tables,
+        &Gate::own(),
+        &AtomicBool::new(false),
+        &mut |_, _| {},
+    )
+    .unwrap();
     survive(&server.endpoint(), None, 36, 20_000);
     let compressions: &[_] = match flavor {
         Flavor::Mysql => &[Compression::Zlib, Compression::Zstd],
@@ -341,7 +348,13 @@ fn a_server_that_stands_still_does_not_hold_a_run(flavor: Flavor) {
         rows: 100,
         ..PreparePlan::new(server.endpoint(), WorkloadName::OltpReadWrite)
     };
-    prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    prepare(
+        &tables,
+        &Gate::own(),
+        &AtomicBool::new(false),
+        &mut |_, _| {},
+    )
+    .unwrap();
     for reconnect in [false, true] {
         let plan = LoadPlan {
             measure: Some(Duration::from_secs(1)),
@@ -351,11 +364,16 @@ fn a_server_that_stands_still_does_not_hold_a_run(flavor: Flavor) {
         };
         let mut stopped = None;
         let began = Instant::now();
-        let outcome = run(&plan, &AtomicBool::new(false), &mut |interval| {
-            if interval.record.transactions > 0 && stopped.is_none() {
-                stopped = Some((Stopped::new(server.pid()), Instant::now()));
-            }
-        })
+        let outcome = run(
+            &plan,
+            &Gate::own(),
+            &AtomicBool::new(false),
+            &mut |interval| {
+                if interval.record.transactions > 0 && stopped.is_none() {
+                    stopped = Some((Stopped::new(server.pid()), Instant::now()));
+                }
+            },
+        )
         .unwrap();
         let (_, since) = stopped.expect("it did something first");
         assert!(

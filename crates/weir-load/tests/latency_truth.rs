@@ -16,6 +16,7 @@ use weir_load::{
     run,
 };
 use weir_model::{LatencySummary, WorkloadName};
+use weir_mysql::Gate;
 
 /// Tries, of which one has to find the machine calm enough.
 const TRIES: usize = 8;
@@ -81,6 +82,6 @@ fn measure(is_tcp: bool, reactor: ReactorKind, delays: DelayKind) -> (LatencySum
         measure: Some(Duration::from_millis(500)),
         ..LoadPlan::new(endpoint, WorkloadName::OltpPointSelect)
     };
-    let outcome = run(&plan, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    let outcome = run(&plan, &Gate::own(), &AtomicBool::new(false), &mut |_| {}).unwrap();
     (server.service(), outcome.open_loop.unwrap())
 }

@@ -11,6 +11,7 @@ use weir_load::{
     Rate, run,
 };
 use weir_model::WorkloadName;
+use weir_mysql::Gate;
 
 struct Bench {
     server: NullServer,
@@ -50,9 +51,14 @@ impl Bench {
 
 fn go(plan: &LoadPlan) -> (LoadOutcome, Vec<Interval>) {
     let mut intervals = Vec::new();
-    let outcome = run(plan, &AtomicBool::new(false), &mut |interval| {
-        intervals.push(interval.clone());
-    })
+    let outcome = run(
+        plan,
+        &Gate::own(),
+        &AtomicBool::new(false),
+        &mut |interval| {
+            intervals.push(interval.clone());
+        },
+    )
     .unwrap();
     (outcome, intervals)
 }

@@ -5,11 +5,11 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use mysql::prelude::Queryable as _;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use tempfile::TempDir;
-use weir_load::{Compression, LoadError, LoadOutcome, LoadPlan, PreparePlan, prepare, run};
+use weir_load::{LoadError, LoadOutcome, LoadPlan, PreparePlan, prepare, run};
 use weir_model::{Address, Endpoint, Flavor, Secret, Tls, TlsMode, WorkloadName};
+use weir_mysql::{Compression, Gate};
 use weir_server::{PrivateServer, testing};
 
 const ROWS: u64 = 1_000;
@@ -84,7 +84,13 @@ impl Bench {
                 WorkloadName::OltpReadWrite,
             )
         };
-        prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+        prepare(
+            &tables,
+            &Gate::own(),
+            &AtomicBool::new(false),
+            &mut |_, _| {},
+        )
+        .unwrap();
         bench
     }
 
@@ -135,7 +141,7 @@ fn make_account(server: &PrivateServer) {
         "CREATE USER 'far'@'127.0.0.1' IDENTIFIED BY 'secret word'",
         "GRANT ALL ON *.* TO 'far'@'127.0.0.1'",
     ] {
-        oracle.query_drop(statement).unwrap();
+        oracle.run(statement).unwrap();
     }
 }
 
@@ -150,7 +156,7 @@ fn far(server: &PrivateServer, host: &str, port: u16, tls: Tls) -> Endpoint {
 }
 
 fn go(plan: &LoadPlan) -> Result<LoadOutcome, LoadError> {
-    run(plan, &AtomicBool::new(false), &mut |_| {})
+    run(plan, &Gate::own(), &AtomicBool::new(false), &mut |_| {})
 }
 
 /// On one server, because starting one is what takes the time.
@@ -206,7 +212,7 @@ fn certificates_are_checked_as_far_as_the_mode_says(bench: &Bench) {
 
 fn client_certificates_and_ciphers_are_used(bench: &Bench) {
     testing::connect(&bench.server.endpoint())
-        .query_drop("ALTER USER 'far'@'127.0.0.1' REQUIRE X509")
+        .run("ALTER USER 'far'@'127.0.0.1' REQUIRE X509")
         .unwrap();
     let without = bench.endpoint("127.0.0.1", bench.trusting(TlsMode::Required));
     let error = bench.refused(without.clone());
@@ -252,7 +258,13 @@ fn insert_in_bulk(bench: &Bench, compression: Option<Compression>) {
         compression,
         ..PreparePlan::new(endpoint.clone(), WorkloadName::BulkInsert)
     };
-    prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    prepare(
+        &tables,
+        &Gate::own(),
+        &AtomicBool::new(false),
+        &mut |_, _| {},
+    )
+    .unwrap();
     let plan = LoadPlan {
         compression,
         measure: None,
@@ -295,11 +307,9 @@ fn make_account_and_row(server: &PrivateServer) {
     make_account(server);
     let mut oracle = testing::connect(&server.endpoint());
     oracle
-        .query_drop("CREATE TABLE sbtest1 (id INTEGER PRIMARY KEY, c CHAR(120))")
+        .run("CREATE TABLE sbtest1 (id INTEGER PRIMARY KEY, c CHAR(120))")
         .unwrap();
-    oracle
-        .query_drop("INSERT INTO sbtest1 VALUES (1, 'x')")
-        .unwrap();
+    oracle.run("INSERT INTO sbtest1 VALUES (1, 'x')").unwrap();
 }
 
 fn a_server_without_encryption_is_named_or_put_up_with(flavor: Flavor) {

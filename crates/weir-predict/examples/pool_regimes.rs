@@ -13,11 +13,11 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Parser;
-use mysql::prelude::Queryable as _;
 use serde_json::json;
 use tempfile::TempDir;
 use weir_load::{Distribution, LoadPlan, Mix, PreparePlan};
 use weir_model::{Bytes, DistributionName, Flavor, WorkloadName};
+use weir_mysql::Gate;
 use weir_predict::{Popularity, TableSet, frozen, lru, midpoint, popularity_of};
 use weir_server::{PrivateServer, ServerBinary, testing};
 
@@ -107,7 +107,7 @@ impl Prepared {
             rows,
             ..PreparePlan::new(server.endpoint(), WorkloadName::OltpPointSelect)
         };
-        weir_load::prepare(&plan, &AtomicBool::new(false), &mut |_, _| {})?;
+        weir_load::prepare(&plan, &Gate::own(), &AtomicBool::new(false), &mut |_, _| {})?;
         prepared.leaves = leaves(&server)?;
         server.stop(Duration::from_mins(2))?;
         Ok(prepared)
@@ -132,8 +132,8 @@ impl Prepared {
 /// Leaf pages and rows of the table's indexes, as the server says.
 fn leaves(server: &PrivateServer) -> anyhow::Result<serde_json::Value> {
     let mut connection = testing::connect(&server.endpoint());
-    connection.query_drop("ANALYZE TABLE sbtest1")?;
-    let rows: Vec<(String, String, u64)> = connection.query(
+    connection.run("ANALYZE TABLE sbtest1")?;
+    let rows: Vec<(String, String, u64)> = connection.rows(
         "SELECT index_name, stat_name, stat_value FROM mysql.innodb_index_stats \
          WHERE table_name = 'sbtest1' AND stat_name IN ('n_leaf_pages', 'size')",
     )?;
@@ -200,7 +200,7 @@ impl Cell<'_> {
             }),
             ..LoadPlan::new(server.endpoint(), WorkloadName::OltpPointSelect)
         };
-        let outcome = weir_load::run(&plan, &AtomicBool::new(false), &mut |_| {})?;
+        let outcome = weir_load::run(&plan, &Gate::own(), &AtomicBool::new(false), &mut |_| {})?;
         let transactions = outcome.counts_whole_run.transactions as f64;
         Ok((transactions, transactions / outcome.measured_s))
     }
@@ -241,7 +241,7 @@ impl Counters {
         let mut counters = server.status()?;
         let mut connection = testing::connect(&server.endpoint());
         let young: Option<(u64, u64)> = connection
-            .query_first(
+            .first(
                 "SELECT SUM(pages_made_young), SUM(pages_not_made_young) \
                  FROM information_schema.innodb_buffer_pool_stats",
             )

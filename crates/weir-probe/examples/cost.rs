@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mysql::prelude::Queryable;
 use weir_model::{Endpoint, Flavor, metrics};
 use weir_probe::{HostProbe, Probe, ProcessProbe, Readings, Sampler, ServerProbe};
 use weir_server::testing;
@@ -116,9 +115,8 @@ fn throughput(endpoint: &Endpoint, pid: u32, on: bool) -> f64 {
         for _ in 0..LOADERS {
             scope.spawn(|| {
                 let mut connection = testing::connect(endpoint);
-                let statement = connection.prep("SELECT ?").unwrap();
                 while !stop.load(Ordering::Relaxed) {
-                    connection.exec_drop(&statement, (1,)).unwrap();
+                    let _: Vec<u64> = connection.execute("SELECT ?", (1,)).unwrap();
                     count.fetch_add(1, Ordering::Relaxed);
                 }
             });

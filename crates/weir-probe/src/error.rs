@@ -32,10 +32,10 @@ pub enum ProbeError {
         pid: u32,
     },
     /// The server did not answer, or refused.
-    #[error("cannot ask the server: {}", weir_control::words(source))]
+    #[error("cannot ask the server: {}", source.words())]
     Server {
         /// What the connection said.
-        source: Box<mysql::Error>,
+        source: Box<weir_mysql::ClientError>,
     },
     /// The drive has no statistics: it was unmounted, or does not answer.
     #[error("the drive gives no statistics (unmounted?)")]
@@ -68,7 +68,7 @@ impl ProbeError {
     }
 
     /// For `map_err`: the connection failed.
-    pub(crate) fn server(source: mysql::Error) -> Self {
+    pub(crate) fn server(source: weir_mysql::ClientError) -> Self {
         Self::Server {
             source: Box::new(source),
         }

@@ -16,9 +16,8 @@ mod waits;
 
 use std::time::Duration;
 
-use mysql::prelude::Queryable;
-use mysql::{Conn, Row, Value};
 use weir_model::Endpoint;
+use weir_mysql::{Connection, Row, Value};
 
 use crate::parts::{Part, Parts};
 use crate::{Probe, ProbeError, Readings};
@@ -35,13 +34,13 @@ const PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct ServerProbe {
     login: Login,
-    parts: Parts<Conn>,
+    parts: Parts<Connection>,
 }
 
 impl ServerProbe {
     /// The server at `endpoint`; it is connected to at the first sample, and again after a failure.
     pub fn new(endpoint: Endpoint) -> Self {
-        let parts: Vec<Box<dyn Part<Conn>>> = vec![
+        let parts: Vec<Box<dyn Part<Connection>>> = vec![
             Box::new(ping::Ping),
             Box::new(status::Status::default()),
             Box::new(innodb_metrics::InnodbMetrics),
@@ -79,12 +78,14 @@ fn is_refused(error: &ProbeError) -> bool {
     let ProbeError::Server { source } = error else {
         return false;
     };
-    matches!(&**source, mysql::Error::MySqlError(said) if CODES.contains(&said.code))
+    source.code().is_some_and(|code| CODES.contains(&code))
 }
 
 /// All rows of a statement, which is prepared when the connection first meets it.
-fn rows(connection: &mut Conn, statement: &str) -> Result<Vec<Row>, ProbeError> {
-    connection.exec(statement, ()).map_err(ProbeError::server)
+fn rows(connection: &mut Connection, statement: &str) -> Result<Vec<Row>, ProbeError> {
+    connection
+        .execute(statement, ())
+        .map_err(ProbeError::server)
 }
 
 /// A column as text.

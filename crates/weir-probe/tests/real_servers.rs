@@ -8,7 +8,6 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use mysql::prelude::Queryable;
 use rustix::process::{Pid, Signal, kill_process};
 use weir_model::{Endpoint, Flavor, Metric, Replication, Secret, Series, metrics};
 use weir_probe::{
@@ -55,17 +54,15 @@ fn a_server_is_seen_whole() {
         let (server, _directory) = testing::start(flavor);
         let mut connection = testing::connect(&server.endpoint());
         connection
-            .query_drop("CREATE TABLE t (a INT PRIMARY KEY, b INT) ENGINE = InnoDB")
+            .run("CREATE TABLE t (a INT PRIMARY KEY, b INT) ENGINE = InnoDB")
             .unwrap();
         let mut probe = ServerProbe::new(server.endpoint());
         let before = read(&mut probe);
         connection
-            .query_drop("INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)")
+            .run("INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)")
             .unwrap();
-        connection
-            .query_drop("UPDATE t SET b = 7 WHERE a = 1")
-            .unwrap();
-        connection.query_drop("DELETE FROM t WHERE a = 2").unwrap();
+        connection.run("UPDATE t SET b = 7 WHERE a = 1").unwrap();
+        connection.run("DELETE FROM t WHERE a = 2").unwrap();
         let after = read(&mut probe);
 
         for metric in metrics::ALL {
@@ -102,25 +99,24 @@ fn waits_for_row_locks_and_deadlocks_are_seen() {
     for flavor in FLAVORS {
         let (server, _directory) = testing::start(flavor);
         let mut one = testing::connect(&server.endpoint());
-        one.query_drop("CREATE TABLE t (a INT PRIMARY KEY, b INT) ENGINE = InnoDB")
+        one.run("CREATE TABLE t (a INT PRIMARY KEY, b INT) ENGINE = InnoDB")
             .unwrap();
-        one.query_drop("INSERT INTO t VALUES (1, 1), (2, 2)")
-            .unwrap();
+        one.run("INSERT INTO t VALUES (1, 1), (2, 2)").unwrap();
         let mut probe = ServerProbe::new(server.endpoint());
         let before = read(&mut probe);
-        one.query_drop("BEGIN").unwrap();
-        one.query_drop("UPDATE t SET b = 5 WHERE a = 1").unwrap();
+        one.run("BEGIN").unwrap();
+        one.run("UPDATE t SET b = 5 WHERE a = 1").unwrap();
         let endpoint = server.endpoint();
         let other = std::thread::spawn(move || {
             let mut two = testing::connect(&endpoint);
-            two.query_drop("BEGIN").unwrap();
-            two.query_drop("UPDATE t SET b = 6 WHERE a = 2").unwrap();
-            two.query_drop("UPDATE t SET b = 6 WHERE a = 1").is_err()
+            two.run("BEGIN").unwrap();
+            two.run("UPDATE t SET b = 6 WHERE a = 2").unwrap();
+            two.run("UPDATE t SET b = 6 WHERE a = 1").is_err()
         });
         let waiting = "status.row_lock_waiting";
         wait_until(&mut probe, waiting, |seen| seen[waiting] >= 1.0);
-        let failed = one.query_drop("UPDATE t SET b = 5 WHERE a = 2").is_err();
-        one.query_drop("COMMIT").unwrap();
+        let failed = one.run("UPDATE t SET b = 5 WHERE a = 2").is_err();
+        one.run("COMMIT").unwrap();
         assert!(
             failed | other.join().unwrap(),
             "{flavor:?}: one of them is the victim"
@@ -209,7 +205,7 @@ fn what_an_account_may_not_read_is_named_once_and_the_rest_goes_on() {
     for flavor in FLAVORS {
         let (server, _directory) = testing::start(flavor);
         let mut root = testing::connect(&server.endpoint());
-        root.query_drop("CREATE USER poor@localhost IDENTIFIED BY 'secret-of-poor'")
+        root.run("CREATE USER poor@localhost IDENTIFIED BY 'secret-of-poor'")
             .unwrap();
         let endpoint = Endpoint {
             user: "poor".to_owned(),
@@ -258,7 +254,7 @@ fn the_lag_of_a_replica_is_seen(flavor: Flavor, replication: Replication) {
     let servers = testing::start_replicated(flavor, replication, 1);
     let mut primary = testing::connect(&servers.primary.endpoint());
     primary
-        .query_drop("CREATE TABLE t (a INT PRIMARY KEY) ENGINE = InnoDB")
+        .run("CREATE TABLE t (a INT PRIMARY KEY) ENGINE = InnoDB")
         .unwrap();
     let replica = &servers.replicas[0];
     let mut probe = ReplicaProbe::new("replica 1", replica.endpoint());
@@ -273,11 +269,11 @@ fn the_lag_of_a_replica_is_seen(flavor: Flavor, replication: Replication) {
 
     // The table is somebody else's on the replica: the change has to wait.
     let mut holder = testing::connect(&replica.endpoint());
-    holder.query_drop("LOCK TABLES t READ").unwrap();
-    primary.query_drop("INSERT INTO t VALUES (1)").unwrap();
+    holder.run("LOCK TABLES t READ").unwrap();
+    primary.run("INSERT INTO t VALUES (1)").unwrap();
     let lag = "replication.lag_s[replica 1]";
     wait_until(&mut probe, "a lag", |seen| seen[lag] >= 2.0);
-    holder.query_drop("UNLOCK TABLES").unwrap();
+    holder.run("UNLOCK TABLES").unwrap();
     weir_server::wait_until_caught_up(flavor, &from, &to, limit).unwrap();
     wait_until(&mut probe, "no lag", |seen| seen[lag] <= 0.0);
     // How far behind a replica is that does not run, nobody knows.
@@ -285,7 +281,7 @@ fn the_lag_of_a_replica_is_seen(flavor: Flavor, replication: Replication) {
         Flavor::Mysql => "STOP REPLICA",
         Flavor::Mariadb => "STOP SLAVE",
     };
-    holder.query_drop(stop).unwrap();
+    holder.run(stop).unwrap();
     let seen = read(&mut probe);
     assert!(seen["replication.running[replica 1]"] < 0.5, "{seen:?}");
     assert!(!seen.contains_key("replication.lag_s[replica 1]"));

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use weir_load::PreparePlan;
 use weir_model::{Flavor, WorkloadName};
+use weir_mysql::Gate;
 use weir_server::{
     PrivateServer, SnapshotKey, Snapshots, StartOptions, initialise, space_occupied, testing,
 };
@@ -53,7 +54,7 @@ fn measure(place: &Path, flavor: Flavor, tables: u32, rows: u64) -> serde_json::
         seed: 1,
         ..PreparePlan::new(server.endpoint(), WorkloadName::OltpReadWrite)
     };
-    weir_load::prepare(&plan, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    weir_load::prepare(&plan, &Gate::own(), &AtomicBool::new(false), &mut |_, _| {}).unwrap();
     server.stop(Duration::from_mins(5)).unwrap();
     let prepare_s = began.elapsed().as_secs_f64();
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use thiserror::Error;
-use weir_control::words;
 use weir_model::{Address, Bytes, Flavor};
+use weir_mysql::ClientError;
 use weir_process::{MAKE_ROOM, PathError, ProcessError};
 
 /// What can go wrong with a server, its data or a snapshot.
@@ -272,12 +272,12 @@ pub enum ServerError {
         words: String,
     },
     /// A statement or a connection failed.
-    #[error("cannot {action}: {}", words(.source))]
+    #[error("cannot {action}: {}", .source.words())]
     Query {
         /// What was tried.
         action: &'static str,
         /// What the server or the connection said.
-        source: Box<mysql::Error>,
+        source: Box<ClientError>,
     },
     /// A variable that the server does not have.
     #[error("the server has no variable `{name}`{}", did_you_mean(.suggestion.as_deref()))]
@@ -341,7 +341,7 @@ pub enum ServerError {
 
 impl ServerError {
     /// For `map_err`: `action` failed on a connection.
-    pub(crate) fn query(action: &'static str) -> impl FnOnce(mysql::Error) -> Self {
+    pub(crate) fn query(action: &'static str) -> impl FnOnce(ClientError) -> Self {
         move |source| Self::Query {
             action,
             source: Box::new(source),

@@ -1,11 +1,14 @@
 //! A server that the user gives: asked and loaded. Only [`crate::ConfigChanges`] changes its settings.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
 use weir_model::{Address, Bytes, Endpoint, Flavor, ServerUrl, ServerVersion};
+
+use weir_mysql::{ChangeLog, Gate, Permissions};
 
 use crate::{ServerError, Session};
 
@@ -25,12 +28,20 @@ pub struct GivenServer {
     pub data_dir: Option<PathBuf>,
     /// Its process, if it is on this host and listens on a Unix socket.
     pub pid: Option<u32>,
+    permissions: Permissions,
+    /// What may be done to it: only read, until more is permitted.
+    gate: Gate,
 }
 
 impl GivenServer {
     /// Logs in at `endpoint`, which `url` names, and asks what is there.
     pub fn open(url: &ServerUrl, endpoint: Endpoint) -> Result<Self, ServerError> {
-        let mut session = Session::open(&endpoint)?;
+        let permissions = Permissions {
+            log: Some(ChangeLog::at(crate::change_log())),
+            ..Permissions::default()
+        };
+        let gate = Gate::new(permissions.clone());
+        let mut session = Session::open(&endpoint, &gate)?;
         let action = "ask the server who it is";
         let row = session.row(action, "SELECT VERSION() v, @@hostname h, @@datadir d")?;
         let row = row.unwrap_or_default();
@@ -59,12 +70,37 @@ impl GivenServer {
             data_dir: (is_here && data_dir.is_dir()).then_some(data_dir),
             pid: process(&endpoint.address),
             endpoint,
+            permissions,
+            gate,
         })
+    }
+
+    /// What may be done to it.
+    pub fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    /// From here on tables of its schema may be made, changed and dropped.
+    pub fn permit_schema(&mut self) {
+        self.permissions.schema = Some(self.endpoint.database.clone());
+        self.gate = Gate::new(self.permissions.clone());
+    }
+
+    /// From here on these variables may be set, too; by the server's own names.
+    pub fn permit_variables(&mut self, names: &BTreeSet<String>) {
+        self.permissions.variables.extend(names.iter().cloned());
+        self.gate = Gate::new(self.permissions.clone());
+    }
+
+    /// From here on changes are only noted.
+    pub fn rehearse(&mut self) {
+        self.permissions.is_rehearsal = true;
+        self.gate = Gate::new(self.permissions.clone());
     }
 
     /// A control connection.
     pub fn session(&self) -> Result<Session, ServerError> {
-        Session::open(&self.endpoint)
+        Session::open(&self.endpoint, &self.gate)
     }
 
     /// The server that it follows, `HOST:PORT`, if it is a replica.

@@ -32,7 +32,10 @@ mod state;
 pub mod testing;
 mod variables;
 
-pub use config::{ConfigChanges, check_config, config_log};
+pub use config::{
+    ConfigChanges, LeftChanged, change_log, forget_left_changed, left_changed, native_config,
+    permit_config, set_statements,
+};
 pub use data_directory::{DATABASE, forget_identity};
 pub use doublewrite::{
     DOUBLEWRITE, DoublewriteStatus, Proof, Relative, RestartCost, SwitchRecord, check_switch,

@@ -114,6 +114,15 @@ impl Session {
         let statement = format!("SET GLOBAL innodb_buffer_pool_size = {}", wanted.0);
         let before = self.pool_size()?;
         self.run("resize the buffer pool", &statement)?;
+        self.await_resize(wanted, before)
+    }
+
+    /// Waits until the pool, which had the size `before` bytes, has the one that was set.
+    pub(crate) fn await_resize(
+        &mut self,
+        wanted: Bytes,
+        before: u64,
+    ) -> Result<Bytes, ServerError> {
         let began = Instant::now();
         loop {
             let size = self.pool_size()?;
@@ -163,7 +172,7 @@ impl Session {
         })
     }
 
-    fn pool_size(&mut self) -> Result<u64, ServerError> {
+    pub(crate) fn pool_size(&mut self) -> Result<u64, ServerError> {
         let query = "SELECT @@GLOBAL.innodb_buffer_pool_size";
         let size = self.value("read the buffer pool's size", query)?;
         Ok(size.unwrap_or(0))

@@ -13,6 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use weir_model::{Address, Endpoint, Secret};
+use weir_mysql::Gate;
 use weir_process::{
     Entry, EntryKind, FlushCalls, MemoryGroup, ProcessIdentity, Registration, Registry, Signal,
     WorkDirectory, pin, spawn_standing, spawn_tied,
@@ -152,7 +153,8 @@ impl PrivateServer {
             }
             // The socket appears late in the start; before that a connection is not worth a try.
             let answers = self.socket.exists();
-            let answer = answers.then(|| Session::try_open(&self.endpoint(), GREETING));
+            let answer =
+                answers.then(|| Session::try_open(&self.endpoint(), &Gate::own(), GREETING));
             if let Some(Ok(_)) = answer {
                 return Ok(());
             }
@@ -161,7 +163,7 @@ impl PrivateServer {
                     flavor: self.binary.flavor,
                     seconds: timeout.as_secs(),
                     words: match answer {
-                        Some(Err(error)) => weir_control::words(&error),
+                        Some(Err(error)) => error.words(),
                         _ => error_log::cause(&self.error_log),
                     },
                 });
@@ -213,7 +215,7 @@ impl PrivateServer {
 
     /// A control connection.
     pub fn session(&self) -> Result<Session, ServerError> {
-        Session::open(&self.endpoint())
+        Session::open(&self.endpoint(), &Gate::own())
     }
 
     /// `SHOW GLOBAL VARIABLES`.

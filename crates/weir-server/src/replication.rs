@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use weir_model::{Endpoint, Flavor, Replication};
+use weir_mysql::Gate;
 
 use crate::instance::let_in_from_loopback;
 use crate::{ServerBinary, ServerError, Session};
@@ -102,7 +103,7 @@ pub fn attach(
 ) -> Result<(), ServerError> {
     // The account for the loopback has the password that the copy's owner has anyway.
     let_in_from_loopback(primary)?;
-    let mut session = Session::open(replica)?;
+    let mut session = Session::open(replica, &Gate::own())?;
     let words = Words::of(binary);
     let action = "make the server a replica";
     let (user, password) = (&primary.user, primary.password.reveal());
@@ -170,10 +171,11 @@ pub fn wait_until_caught_up(
         Flavor::Mariadb => ("@@GLOBAL.gtid_binlog_pos", "MASTER_GTID_WAIT"),
     };
     let position: Option<String> =
-        Session::open(primary)?.value(action, &format!("SELECT {position}"))?;
+        Session::open(primary, &Gate::own())?.value(action, &format!("SELECT {position}"))?;
     let position = position.unwrap_or_default().replace(['\n', '\r', '\''], "");
     // The wait itself keeps the connection silent.
-    let mut session = Session::open_patient(replica, limit + Duration::from_secs(10))?;
+    let mut session =
+        Session::open_patient(replica, &Gate::own(), limit + Duration::from_secs(10))?;
     let wait = format!("SELECT {wait}('{position}', {})", limit.as_secs());
     let answer: Option<i64> = session.value(action, &wait)?;
     if answer == Some(0) {

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mysql::prelude::{FromValue, Queryable};
-use mysql::{Conn, Row, Value};
 use weir_model::Endpoint;
+use weir_mysql::{ClientError, Connection, FromValue, Gate, Row, Value};
 
 use crate::ServerError;
 
@@ -15,34 +14,50 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A connection for statements that set up, look and change settings.
 #[derive(Debug)]
 pub struct Session {
-    connection: Conn,
+    connection: Connection,
 }
 
 impl Session {
-    /// Logs in, without choosing the endpoint's schema: it may not exist yet.
-    pub fn open(endpoint: &Endpoint) -> Result<Self, ServerError> {
-        Self::open_patient(endpoint, PATIENCE)
+    /// Logs in, without choosing the endpoint's schema: it may not exist yet. `gate`: what may be done
+    /// there.
+    pub fn open(endpoint: &Endpoint, gate: &Gate) -> Result<Self, ServerError> {
+        Self::open_patient(endpoint, gate, PATIENCE)
     }
 
     /// As [`Session::open`], for statements that may take as long as `patience`.
-    pub fn open_patient(endpoint: &Endpoint, patience: Duration) -> Result<Self, ServerError> {
-        Self::try_open(endpoint, patience).map_err(|error| ServerError::Connect {
+    pub fn open_patient(
+        endpoint: &Endpoint,
+        gate: &Gate,
+        patience: Duration,
+    ) -> Result<Self, ServerError> {
+        Self::try_open(endpoint, gate, patience).map_err(|error| ServerError::Connect {
             address: endpoint.address.clone(),
             user: endpoint.user.clone(),
-            why: weir_control::words(&error),
+            why: error.words(),
         })
     }
 
-    pub(crate) fn try_open(endpoint: &Endpoint, patience: Duration) -> Result<Self, mysql::Error> {
+    pub(crate) fn try_open(
+        endpoint: &Endpoint,
+        gate: &Gate,
+        patience: Duration,
+    ) -> Result<Self, ClientError> {
         Ok(Self {
-            connection: weir_control::connect(endpoint, patience)?,
+            connection: Connection::open(endpoint, gate, patience)?,
         })
     }
 
     /// Runs a statement; `action` is what an error says was not possible.
     pub fn run(&mut self, action: &'static str, statement: &str) -> Result<(), ServerError> {
-        let done = self.connection.query_drop(statement);
-        done.map_err(ServerError::query(action))
+        let done = self.connection.run(statement);
+        done.map(drop).map_err(ServerError::query(action))
+    }
+
+    /// Sets a variable back to what it was, whether or not that can be logged.
+    pub(crate) fn put_back(&mut self, statement: &str) -> Result<(), ServerError> {
+        let done = self.connection.put_back(statement);
+        done.map(drop)
+            .map_err(ServerError::query("put a setting back"))
     }
 
     /// The first column of the first row.
@@ -53,7 +68,7 @@ impl Session {
     ) -> Result<Option<T>, ServerError> {
         let row: Option<Row> = self
             .connection
-            .query_first(query)
+            .first(query)
             .map_err(ServerError::query(action))?;
         Ok(row
             .and_then(|mut row| row.take_opt::<T, _>(0))
@@ -68,7 +83,7 @@ impl Session {
     ) -> Result<Option<BTreeMap<String, String>>, ServerError> {
         let row: Option<Row> = self
             .connection
-            .query_first(query)
+            .first(query)
             .map_err(ServerError::query(action))?;
         Ok(row.map(|row| {
             let names: Vec<_> = row
@@ -98,7 +113,7 @@ impl Session {
         let query = format!("SHOW GLOBAL VARIABLES LIKE '{name}'");
         let row: Option<(String, String)> = self
             .connection
-            .query_first(query)
+            .first(&query)
             .map_err(ServerError::query("read a variable of the server"))?;
         Ok(row.map(|(_, value)| value))
     }
@@ -107,11 +122,11 @@ impl Session {
     pub(crate) fn global(&mut self, name: &str) -> Result<Value, ServerError> {
         // A prepared statement's answer has types; that of a plain one is all text.
         let query = format!("SELECT @@GLOBAL.{name}");
-        let value: Option<Value> = self
+        let values: Vec<Value> = self
             .connection
-            .exec_first(query, ())
+            .execute(&query, ())
             .map_err(ServerError::query("read a variable of the server"))?;
-        Ok(value.unwrap_or(Value::NULL))
+        Ok(values.into_iter().next().unwrap_or(Value::NULL))
     }
 
     fn pairs(
@@ -121,7 +136,7 @@ impl Session {
     ) -> Result<BTreeMap<String, String>, ServerError> {
         let rows: Vec<(String, Option<String>)> = self
             .connection
-            .query(query)
+            .rows(query)
             .map_err(ServerError::query(action))?;
         Ok(rows
             .into_iter()

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 
-use mysql::{Conn, OptsBuilder};
 use tempfile::TempDir;
-use weir_model::{Address, Endpoint, Flavor, Replication};
+use weir_model::{Endpoint, Flavor, Replication};
+use weir_mysql::{Connection, Connector, Gate, Patience};
 
 use crate::{
     PrivateServer, Role, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions, attach,
@@ -103,20 +103,15 @@ pub fn start_replicated(flavor: Flavor, replication: Replication, count: u32) ->
     }
 }
 
-/// A connection of the `mysql` crate to `endpoint`, a private server's: the tests' second opinion.
+/// A connection to `endpoint`, a private server's, and its schema: the tests' second opinion.
 ///
 /// # Panics
 /// When the server refuses it.
-pub fn connect(endpoint: &Endpoint) -> Conn {
-    let Address::Socket(socket) = &endpoint.address else {
-        panic!("a private server listens on a socket");
-    };
-    let options = OptsBuilder::new()
-        .socket(socket.to_str())
-        .user(Some(&endpoint.user))
-        .pass(Some(endpoint.password.reveal()))
-        .db_name(Some(&endpoint.database));
-    Conn::new(options).unwrap_or_else(|error| panic!("{error}"))
+pub fn connect(endpoint: &Endpoint) -> Connection {
+    let connector = Connector::new(endpoint.clone(), None, Gate::own());
+    let connector = connector.unwrap_or_else(|error| panic!("{error}"));
+    Connection::connect(&connector, true, Patience::Endless)
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The newest server of `flavor` on this machine.

@@ -10,7 +10,6 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use mysql::prelude::Queryable;
 use weir_model::{Address, Flavor};
 use weir_process::ProcessIdentity;
 use weir_server::{
@@ -43,10 +42,10 @@ fn a_server_is_initialised_started_asked_and_stopped(flavor: Flavor) {
 
     let mut connection = testing::connect(&server.endpoint());
     connection
-        .query_drop("CREATE TABLE t (a INT) ENGINE = InnoDB")
+        .run("CREATE TABLE t (a INT) ENGINE = InnoDB")
         .unwrap();
-    connection.query_drop("INSERT INTO t VALUES (7)").unwrap();
-    assert_eq!(connection.query_first("SELECT a FROM t").unwrap(), Some(7));
+    connection.run("INSERT INTO t VALUES (7)").unwrap();
+    assert_eq!(connection.first("SELECT a FROM t").unwrap(), Some(7));
     drop(connection);
 
     let variables = server.variables().unwrap();
@@ -62,7 +61,7 @@ fn a_server_is_initialised_started_asked_and_stopped(flavor: Flavor) {
     // The data survive a clean stop.
     let server = PrivateServer::start(&binary, &options).unwrap();
     let kept: Option<i32> = testing::connect(&server.endpoint())
-        .query_first("SELECT a FROM t")
+        .first("SELECT a FROM t")
         .unwrap();
     assert_eq!(kept, Some(7));
     server.stop(PATIENCE).unwrap();

@@ -9,7 +9,6 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use mysql::prelude::Queryable;
 use rustix::fs::{FallocateFlags, fallocate};
 use tempfile::TempDir;
 use weir_model::{Bytes, Flavor};
@@ -62,9 +61,9 @@ fn a_server_runs_on_restored_data(flavor: Flavor) {
     let binary = server.binary().clone();
     let mut connection = testing::connect(&server.endpoint());
     connection
-        .query_drop("CREATE TABLE t (a INT) ENGINE = InnoDB")
+        .run("CREATE TABLE t (a INT) ENGINE = InnoDB")
         .unwrap();
-    connection.query_drop("INSERT INTO t VALUES (42)").unwrap();
+    connection.run("INSERT INTO t VALUES (42)").unwrap();
     drop(connection);
     server.stop(Duration::from_mins(1)).unwrap();
 
@@ -83,9 +82,9 @@ fn a_server_runs_on_restored_data(flavor: Flavor) {
         };
         let server = PrivateServer::start(&binary, &options).unwrap();
         let mut connection = testing::connect(&server.endpoint());
-        let value: Option<i32> = connection.query_first("SELECT a FROM t").unwrap();
+        let value: Option<i32> = connection.first("SELECT a FROM t").unwrap();
         assert_eq!(value, Some(42), "{copy}");
-        connection.query_drop("UPDATE t SET a = 0").unwrap();
+        connection.run("UPDATE t SET a = 0").unwrap();
         drop(connection);
         server.stop(Duration::from_mins(1)).unwrap();
     }

@@ -51,7 +51,7 @@ pub use progress::{
 pub use reduced::reduced;
 pub use resolve::{Overrides, resolve};
 pub use rules::{RULES, Rule, findings_of_design, rules_as_markdown};
-pub use runner::{RunOptions, RunOutcome, run};
+pub use runner::{RunOptions, RunOutcome, rehearse, run};
 pub use schedule::expected_runs;
 pub use two_results::{compare_results, read_factor, read_for_comparison};
 pub use workload::settings as workload_settings;

@@ -14,6 +14,7 @@ mod host;
 mod limiter;
 mod live;
 mod place;
+mod rehearsal;
 mod replicas;
 mod serving;
 mod stage;
@@ -38,6 +39,7 @@ use self::stage::Stage;
 use crate::evaluate::RESULT_FILE;
 use crate::schedule::{self, Next};
 use crate::{Event, StudyError, evaluate};
+pub use rehearsal::rehearse;
 
 /// Where and how a study runs.
 #[derive(Debug, Clone)]

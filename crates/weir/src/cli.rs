@@ -94,6 +94,9 @@ pub(crate) struct RunArguments {
     /// Change settings of a server of yours where the study asks for it; all are put back
     #[arg(long)]
     pub(crate) allow_config: bool,
+    /// Print the statements that would change a server of yours, and send none of them
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     /// Ask for the password of a server of yours instead of taking that of its option file
     #[arg(long)]
     pub(crate) ask_password: bool,
@@ -150,9 +153,12 @@ pub(crate) struct PredictArguments {
     /// Time between two looks
     #[arg(long, value_name = "TIME", default_value = "10s")]
     pub(crate) interval: Duration,
-    /// Let `observe` set a variable of a server of yours, and put it back
+    /// Let `observe` dump the list of pages of a server of yours, and set for it what has to be set
     #[arg(long)]
     pub(crate) allow_config: bool,
+    /// Print the statements with which `observe` would change a server of yours, and send none of them
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     /// Ask for the password of a server of yours
     #[arg(long)]
     pub(crate) ask_password: bool,

@@ -3,7 +3,6 @@
 use std::process::Command;
 
 use anyhow::Context as _;
-use mysql::prelude::Queryable as _;
 use tempfile::TempDir;
 use weir_model::{Address, Flavor};
 use weir_server::{PrivateServer, testing};
@@ -72,7 +71,8 @@ impl Server {
     /// Runs a statement.
     pub(crate) fn query(&self, sql: &str) -> anyhow::Result<()> {
         testing::connect(&self.server.endpoint())
-            .query_drop(sql)
+            .run(sql)
+            .map(drop)
             .with_context(|| format!("while running `{sql}`"))
     }
 

@@ -13,6 +13,7 @@ use weir_load::{
     ReactorKind, run,
 };
 use weir_model::{LatencySummary, WorkloadName};
+use weir_mysql::Gate;
 
 use crate::processors::{ANSWERING, ASKING, keep_awake, on};
 
@@ -197,7 +198,12 @@ fn one(
         ..LoadPlan::new(server.endpoint(), WorkloadName::OltpPointSelect)
     };
     let outcome = on(ASKING, || {
-        Ok(run(&plan, &AtomicBool::new(false), &mut |_| {})?)
+        Ok(run(
+            &plan,
+            &Gate::own(),
+            &AtomicBool::new(false),
+            &mut |_| {},
+        )?)
     })?;
     let truth = server.service();
     Ok((outcome, truth))

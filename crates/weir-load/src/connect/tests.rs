@@ -1,11 +1,11 @@
 //! Logins on real servers: every plugin that is spoken, with a cold and a warm cache.
 
-use weir_model::{Endpoint, Flavor, Secret, WorkloadName};
+use weir_model::{Address, Endpoint, Flavor, Secret, TlsMode, WorkloadName};
 use weir_server::{PrivateServer, testing};
 
 use super::*;
-use crate::control::Control;
 use crate::workload::Mix;
+use weir_mysql::{Compression, Connection, Patience};
 
 /// Connects without the checks of a run, which would log in before.
 fn login(endpoint: &Endpoint) -> Result<(), LoadError> {
@@ -14,14 +14,13 @@ fn login(endpoint: &Endpoint) -> Result<(), LoadError> {
         ..LoadPlan::new(endpoint.clone(), WorkloadName::OltpPointSelect)
     };
     let script = plan.workload.script(&plan)?;
-    Connector::new(plan.endpoint, None)?
-        .open(&script, Deadline::after(plan.init_timeout))
-        .map(drop)
+    let connector = Connector::new(plan.endpoint, None, Gate::own())?;
+    open(&connector, &script, Deadline::after(plan.init_timeout)).map(drop)
 }
 
-fn control(endpoint: &Endpoint) -> Control {
-    let connector = Connector::new(endpoint.clone(), None).unwrap();
-    Control::connect(&connector, true, None).unwrap()
+fn control(endpoint: &Endpoint) -> Connection {
+    let connector = Connector::new(endpoint.clone(), None, Gate::own()).unwrap();
+    Connection::connect(&connector, true, Patience::Endless).unwrap()
 }
 
 /// A server that listens on TCP too, with the table that a point select needs.
@@ -64,8 +63,8 @@ fn the_server_knows_how_a_connection_is_compressed() {
             ] {
                 let mut endpoint = endpoint.clone();
                 endpoint.tls.mode = mode;
-                let connector = Connector::new(endpoint, compression).unwrap();
-                let mut control = Control::connect(&connector, true, None).unwrap();
+                let connector = Connector::new(endpoint, compression, Gate::own()).unwrap();
+                let mut control = Connection::connect(&connector, true, Patience::Endless).unwrap();
                 let mut status = |variable: &str| {
                     let sql = format!("SHOW SESSION STATUS LIKE '{variable}'");
                     let row: Option<(String, String)> = control.first(&sql).unwrap();
@@ -83,8 +82,8 @@ fn the_server_knows_how_a_connection_is_compressed() {
 fn mariadb_knows_that_a_connection_is_compressed() {
     let (server, _directory, _) = server(Flavor::Mariadb);
     for (compression, expected) in [(None, "OFF"), (Some(Compression::Zlib), "ON")] {
-        let connector = Connector::new(server.endpoint(), compression).unwrap();
-        let mut control = Control::connect(&connector, true, None).unwrap();
+        let connector = Connector::new(server.endpoint(), compression, Gate::own()).unwrap();
+        let mut control = Connection::connect(&connector, true, Patience::Endless).unwrap();
         let sql = "SHOW SESSION STATUS LIKE 'Compression'";
         let row: Option<(String, String)> = control.first(sql).unwrap();
         assert_eq!(row.unwrap().1, expected);

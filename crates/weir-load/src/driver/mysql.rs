@@ -11,13 +11,13 @@ mod transit;
 
 use std::io;
 
-use super::{Cause, Driver, Fresh, Next, Share, Transport};
+use super::{Cause, Driven as _, Driver, Fresh, Next, Share, Transport};
 use crate::LoadError;
-use crate::codec::{Reply, ReplyParser, ServerError, Wire};
 use crate::meter::{Course, Kind, Meter, Phase, QueryKind};
 use crate::plan::ThinkKind;
 use crate::stamp::Stamp;
 use crate::workload::{BulkText, Rng};
+use weir_mysql::{Reply, ReplyParser, ServerError, Wire};
 
 use place::Place;
 use requests::Requests;
@@ -267,7 +267,7 @@ impl MysqlDriver {
                 Doing::Step(index) => shared.requests.sql(index, &self.place),
                 _ => "ROLLBACK".to_owned(),
             };
-            return Err(shared.link.refused(sql, error));
+            return Err(shared.link.refused(&sql, error));
         }
         let needs_rollback = shared.requests.is_explicit(self.place.transaction)
             && matches!(self.doing, Doing::Step(_))

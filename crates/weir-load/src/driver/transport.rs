@@ -1,14 +1,12 @@
 //! The stream to a server that a reactor drives: a Unix socket or TCP, encrypted or not.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
 use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
-use std::os::unix::net::UnixStream;
 
 use mio::event::Source;
 
-use crate::channel::Channel;
 use crate::stamp::{self, Stamp};
+use weir_mysql::{Channel, Stream};
 
 /// A stream that never waits.
 pub(crate) type Transport = Channel<NonBlocking>;
@@ -41,57 +39,69 @@ impl From<mio::net::TcpStream> for NonBlocking {
     }
 }
 
-impl TryFrom<UnixStream> for NonBlocking {
+impl TryFrom<Stream> for NonBlocking {
     type Error = io::Error;
 
-    fn try_from(stream: UnixStream) -> io::Result<Self> {
-        stream.set_nonblocking(true)?;
-        Ok(mio::net::UnixStream::from_std(stream).into())
+    fn try_from(stream: Stream) -> io::Result<Self> {
+        match stream {
+            Stream::Unix(stream) => {
+                stream.set_nonblocking(true)?;
+                Ok(mio::net::UnixStream::from_std(stream).into())
+            }
+            Stream::Tcp(stream) => {
+                stream.set_nonblocking(true)?;
+                Ok(mio::net::TcpStream::from_std(stream).into())
+            }
+        }
     }
 }
 
-impl TryFrom<TcpStream> for NonBlocking {
-    type Error = io::Error;
-
-    fn try_from(stream: TcpStream) -> io::Result<Self> {
-        stream.set_nonblocking(true)?;
-        Ok(mio::net::TcpStream::from_std(stream).into())
-    }
-}
-
-impl Transport {
+/// What a reactor needs of a stream beside its bytes.
+pub(crate) trait Driven {
     /// What a reactor registers.
-    pub(crate) fn source(&mut self) -> &mut dyn Source {
+    fn source(&mut self) -> &mut dyn Source;
+
+    /// When what was last read came to this machine, where the kernel tells.
+    fn came(&self) -> Option<Stamp>;
+
+    /// Whether it is a Unix socket, which has no stamps.
+    fn is_local(&self) -> bool;
+
+    /// Its socket's number, for a way of waiting that does its own input and output.
+    fn descriptor(&mut self) -> RawFd;
+
+    /// Whether a read that returned less than was asked for has left nothing behind: TLS returns
+    /// a record at a time.
+    fn is_emptied_by_short_read(&self) -> bool;
+}
+
+impl Driven for Transport {
+    fn source(&mut self) -> &mut dyn Source {
         match self.socket() {
             NonBlocking::Unix(stream) => stream,
             NonBlocking::Tcp(tcp) => &mut tcp.stream,
         }
     }
 
-    /// When what was last read came to this machine, where the kernel tells.
-    pub(crate) fn came(&self) -> Option<Stamp> {
+    fn came(&self) -> Option<Stamp> {
         match self.below() {
             NonBlocking::Unix(_) => None,
             NonBlocking::Tcp(tcp) => tcp.came,
         }
     }
 
-    /// Whether it is a Unix socket, which has no stamps.
-    pub(crate) fn is_local(&self) -> bool {
+    fn is_local(&self) -> bool {
         matches!(self.below(), NonBlocking::Unix(_))
     }
 
-    /// Its socket's number, for a way of waiting that does its own input and output.
-    pub(crate) fn descriptor(&mut self) -> RawFd {
+    fn descriptor(&mut self) -> RawFd {
         match self.socket() {
             NonBlocking::Unix(stream) => stream.as_raw_fd(),
             NonBlocking::Tcp(tcp) => tcp.stream.as_raw_fd(),
         }
     }
 
-    /// Whether a read that returned less than was asked for has left nothing behind: TLS returns
-    /// a record at a time.
-    pub(crate) fn is_emptied_by_short_read(&self) -> bool {
+    fn is_emptied_by_short_read(&self) -> bool {
         !self.is_encrypted()
     }
 }

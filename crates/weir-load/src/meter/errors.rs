@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::codec::ServerError;
+use weir_mysql::ServerError;
 
 /// A server error that was tolerated.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

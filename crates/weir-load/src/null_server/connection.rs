@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use mysql_common::constants::CapabilityFlags;
 
 use super::packets::{self, ReplyKind};
-use crate::codec::HEADER_BYTES;
-use crate::driver::Transport;
+use crate::driver::{Driven as _, Transport};
+use weir_mysql::HEADER_BYTES;
 
 const COM_QUIT: u8 = 0x01;
 const COM_QUERY: u8 = 0x03;

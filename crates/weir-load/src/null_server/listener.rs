@@ -9,8 +9,8 @@ use mio::event::Source;
 use mio::net::{TcpListener, UnixListener};
 use weir_model::Address;
 
-use crate::channel::Channel;
-use crate::driver::{NonBlocking, Transport};
+use crate::driver::{Driven as _, NonBlocking, Transport};
+use weir_mysql::Channel;
 
 /// A socket that takes connections; a Unix socket's path is removed when it is dropped.
 #[derive(Debug)]

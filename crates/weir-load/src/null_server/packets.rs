@@ -2,7 +2,7 @@
 
 use mysql_common::constants::CapabilityFlags;
 
-use crate::codec::{HEADER_BYTES, put_header, put_length_encoded};
+use weir_mysql::{HEADER_BYTES, put_header, put_length_encoded};
 
 /// The value of every variable that a client may ask for: large enough for any limit.
 const ANY_VALUE: &[u8] = b"67108864";

@@ -5,8 +5,7 @@
 
 use super::rows::RowWriter;
 use crate::LoadError;
-use crate::codec::{ExecuteTemplate, PreparedStatement, Request};
-use crate::control::Control;
+use weir_mysql::{ClientError, Connection, ExecuteTemplate, PreparedStatement, Request};
 
 /// Parameters of a statement, by the protocol.
 const PARAMETERS_MAX: usize = 65_535;
@@ -24,7 +23,7 @@ pub(super) struct Batch {
 impl Batch {
     /// Of as many rows as make some `bytes`. `None` if the server has no prepared statement left to give.
     pub(super) fn prepare(
-        control: &mut Control,
+        control: &mut Connection,
         writer: &mut RowWriter<'_>,
         bytes: usize,
     ) -> Result<Option<Self>, LoadError> {
@@ -35,8 +34,8 @@ impl Batch {
         let sql = writer.batch_statement(rows);
         let statement = match control.prepare(&sql) {
             Ok(statement) => statement,
-            Err(LoadError::Statement { .. }) => return Ok(None),
-            Err(error) => return Err(error),
+            Err(ClientError::Statement { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
         };
         Ok(Some(Self {
             sql,
@@ -55,7 +54,7 @@ impl Batch {
     /// Inserts the rows from `first` on, by way of `packet`; the last one.
     pub(super) fn insert(
         &mut self,
-        control: &mut Control,
+        control: &mut Connection,
         writer: &mut RowWriter<'_>,
         first: u64,
         packet: &mut Vec<u8>,
@@ -67,13 +66,13 @@ impl Batch {
             writer.parameters(row, &mut request);
         }
         request.finish();
-        control.execute(&self.sql, packet)?;
+        control.send_execute(&self.sql, packet)?;
         self.was_executed = true;
         Ok(first + self.rows - 1)
     }
 
     /// Lets the server forget it.
-    pub(super) fn close(self, control: &mut Control) -> Result<(), LoadError> {
-        control.close(&self.sql, self.statement)
+    pub(super) fn close(self, control: &mut Connection) -> Result<(), LoadError> {
+        Ok(control.close(&self.sql, self.statement)?)
     }
 }

@@ -11,9 +11,9 @@ use super::Job;
 use super::batch::Batch;
 use super::rows::RowWriter;
 use crate::LoadError;
-use crate::control::Control;
 use crate::plan::BinaryLog;
 use crate::workload::Table;
+use weir_mysql::{ClientError, Connection, Done, Patience};
 
 /// Bytes of rows in one statement of text: what the server makes of longer ones leaves its processor's caches (1 MiB:
 /// a quarter more of its time).
@@ -32,7 +32,7 @@ const BEFORE: &str = "; before: ";
 /// Fills tables on one connection.
 pub(super) struct Loader<'a> {
     job: &'a Job<'a>,
-    control: Control,
+    control: Connection,
     takes_files: bool,
     packet_bytes_max: u64,
     buffer: Vec<u8>,
@@ -65,34 +65,35 @@ impl Found {
     }
 }
 
-/// Keeps the rows out of the binary log if they are to be kept out.
-fn choose_binary_log(wish: BinaryLog, control: &mut Control) -> Result<(), LoadError> {
+/// Keeps tables and rows out of the binary log if they are to be kept out.
+fn choose_binary_log(wish: BinaryLog, control: &mut Connection) -> Result<(), LoadError> {
     if wish == BinaryLog::On {
         return Ok(());
     }
-    let replicas = control.first::<u64>(
+    let readers = control.first::<u64>(
         "SELECT COUNT(*) FROM information_schema.processlist WHERE command LIKE 'Binlog Dump%'",
     )?;
-    if wish == BinaryLog::Auto && replicas != Some(0) {
-        return Ok(());
+    if readers != Some(0) {
+        return Err(LoadError::Setting {
+            setting: "prepare-binlog",
+            value: "off".to_owned(),
+            why: "a replica reads this server's binary log and would miss the tables; leave it out",
+        });
     }
-    match control.run("SET SESSION sql_log_bin = 0") {
-        // Not allowed to.
-        Err(LoadError::Statement { .. }) if wish == BinaryLog::Auto => Ok(()),
-        result => result,
-    }
+    control.run("SET SESSION sql_log_bin = 0")?;
+    Ok(())
 }
 
 impl<'a> Loader<'a> {
     /// A loader on a connection of its own.
     pub(super) fn connect(job: &'a Job<'a>) -> Result<Self, LoadError> {
-        let mut control = Control::connect(&job.connector, true, None)?;
+        let mut control = Connection::connect(&job.connector, true, Patience::Endless)?;
         // They concern this connection only, which ends with the loading.
         control.run("SET SESSION unique_checks = 0, foreign_key_checks = 0")?;
         match control.run(INDEX_BUFFER) {
             // A server that has no such variable.
-            Ok(()) | Err(LoadError::Statement { .. }) => {}
-            Err(error) => return Err(error),
+            Ok(_) | Err(ClientError::Statement { .. }) => {}
+            Err(error) => return Err(error.into()),
         }
         choose_binary_log(job.plan.binary_log, &mut control)?;
         let packet_bytes_max = control
@@ -252,7 +253,10 @@ impl<'a> Loader<'a> {
         let piece_bytes = (self.packet_bytes_max / 2).min(PIECE_BYTES_MAX) as usize;
         let (job, mut next, mut sent_bytes) = (self.job, first, 0);
         let statement = writer.load_statement();
-        let (rows, warnings) = self.control.load(&statement, &mut |piece| {
+        let Done {
+            affected_rows: rows,
+            warnings,
+        } = self.control.load(&statement, &mut |piece| {
             let start = piece.len();
             let before = next;
             if job.is_stopped() || sent_bytes >= TRANSACTION_BYTES_MAX {
@@ -277,7 +281,8 @@ impl<'a> Loader<'a> {
 
     fn run(&mut self, sql: &str) -> Result<(), LoadError> {
         self.check_stop()?;
-        self.control.run(sql)
+        self.control.run(sql)?;
+        Ok(())
     }
 
     fn check_stop(&self) -> Result<(), LoadError> {

@@ -1,7 +1,7 @@
 //! Rows as the server takes them: multi-row inserts, as text or prepared, or lines of `LOAD DATA`.
 
-use crate::codec::{ParameterKind, Request};
 use crate::workload::{Rng, Table, Value, put_integer};
+use weir_mysql::{ParameterKind, Request};
 
 /// Writes a table's rows, one after the other.
 #[derive(Debug)]

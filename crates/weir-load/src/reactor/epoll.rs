@@ -10,7 +10,7 @@ use mio::{Events, Interest, Poll, Token};
 
 use super::sockets::{Arrival, Chunk, Sockets, Wait, closed};
 use super::timer::Timer;
-use crate::driver::Transport;
+use crate::driver::{Driven as _, Transport};
 
 /// The timer's events belong to no connection.
 const TIMER: Token = Token(usize::MAX);

@@ -19,7 +19,7 @@ use io_uring::cqueue;
 
 use self::queues::{Patience, Queues};
 use super::sockets::{Arrival, Chunk, Sockets, Wait, closed};
-use crate::driver::Transport;
+use crate::driver::{Driven as _, Transport};
 
 /// Replies worth waiting for, of this many connections.
 const BATCH_SHARE: usize = 8;

@@ -16,6 +16,7 @@ pub(super) struct More {
     pub(super) idle_connections: u32,
     pub(super) text_file: Option<PathBuf>,
     pub(super) binary_log: BinaryLog,
+    pub(super) dry_run: bool,
 }
 
 impl More {
@@ -58,10 +59,9 @@ pub(super) fn think_kind(value: Value<'_>) -> Result<ThinkKind, UsageError> {
 
 pub(super) fn binary_log(value: Value<'_>) -> Result<BinaryLog, UsageError> {
     match value.text {
-        Some("auto") => Ok(BinaryLog::Auto),
         Some("on") => Ok(BinaryLog::On),
         Some("off") => Ok(BinaryLog::Off),
-        _ => Err(value.wrong("must be auto, on or off")),
+        _ => Err(value.wrong("must be on or off")),
     }
 }
 

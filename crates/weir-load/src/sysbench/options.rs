@@ -6,9 +6,9 @@ use super::compat::Compat;
 use super::invocation::Settings;
 use super::more;
 use super::value::{UsageError, Value};
-use crate::codec::Compression;
 use crate::plan::{ArrivalKind, Tolerated};
 use crate::reactor::ReactorKind;
+use weir_mysql::Compression;
 
 type Setter = fn(&mut Settings, Value<'_>) -> Result<(), UsageError>;
 
@@ -135,7 +135,8 @@ options! {
     "text-file", Weir, "", "a book for the oltp_text workloads; generated text without it", |s, v| s.more.text_file = Some(v.text()?.into());
     "text_selects", Weir, "1", "selects by a line of text per transaction of them", |s, v| s.mix.text_selects = v.small(0)?;
     "text_updates", Weir, "1", "updates by a line of text per transaction of them", |s, v| s.mix.text_updates = v.small(0)?;
-    "prepare-binlog", Weir, "auto", "write rows to the binary log: on, off, or auto for only if a replica is connected", |s, v| s.more.binary_log = more::binary_log(v)?;
+    "prepare-binlog", Weir, "on", "write tables and rows to the binary log; off breaks every replica that replays it later", |s, v| s.more.binary_log = more::binary_log(v)?;
+    "dry-run", Weir, "off", "print what would be changed on the server, and change nothing", |s, v| s.more.dry_run = v.switch()?;
     "reactor", Weir, "auto", "how they wait: auto, epoll or io_uring", |s, v| s.reactor = reactor(v)?;
 }
 

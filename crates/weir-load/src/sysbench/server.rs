@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use weir_model::{Address, Endpoint, Secret, Tls, TlsMode};
 
-use crate::codec::Compression;
+use weir_mysql::Compression;
 
 /// Where MySQL's and MariaDB's packages put their socket.
 const SOCKETS: [&str; 4] = [

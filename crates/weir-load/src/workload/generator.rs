@@ -8,7 +8,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use super::{Keys, Lines, Parts, Pattern, Rng, write_groups};
-use crate::codec::ParameterKind;
+use weir_mysql::ParameterKind;
 
 /// A source of values.
 #[derive(Debug, Clone)]

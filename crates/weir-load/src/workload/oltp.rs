@@ -13,8 +13,8 @@ use super::script::{Execution, Script, Step, Transaction};
 use super::statement::{Parameter, Sending};
 use super::{C_BYTES, Generator, Keys, Lines, Mix, PAD_BYTES, Parts, Statement, Unique};
 use crate::LoadError;
-use crate::codec::ParameterKind;
 use crate::plan::LoadPlan;
+use weir_mysql::ParameterKind;
 
 /// Most parameters of a prepared statement: the protocol counts them in 16 bits.
 const PARAMETERS_MAX: u32 = 65_535;

@@ -1,7 +1,7 @@
 //! A statement and where its parameters come from.
 
 use super::{Generator, table_name};
-use crate::codec::ParameterKind;
+use weir_mysql::ParameterKind;
 
 /// Stands for the table's name in a statement that each table has.
 const TABLE: &str = "{table}";

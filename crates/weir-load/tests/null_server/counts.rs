@@ -13,6 +13,7 @@ use weir_load::{
     HdrLog, Interval, LoadPlan, NullServerBehavior, Progress, Totals, run, run_observed,
 };
 use weir_model::WorkloadName;
+use weir_mysql::Gate;
 
 use crate::{Bench, everywhere, go, measure_until_there_is_something};
 
@@ -62,6 +63,7 @@ fn checkpoints_add_up_to_the_whole_and_leave_the_intervals_alone() {
         let (mut intervals, mut stretches) = (Vec::new(), Vec::new());
         let outcome = run_observed(
             &plan,
+            &Gate::own(),
             &AtomicBool::new(false),
             &mut |progress| match progress {
                 Progress::Interval(interval) => intervals.push(interval.record.length_s),
@@ -131,7 +133,7 @@ fn a_stop_ends_the_run_and_keeps_what_was_measured() {
     let stop = AtomicBool::new(false);
     let plan = bench.plan(WorkloadName::OltpReadWrite, 600_000);
     let mut intervals = 0;
-    let outcome = run(&plan, &stop, &mut |_| {
+    let outcome = run(&plan, &Gate::own(), &stop, &mut |_| {
         intervals += 1;
         if intervals == 3 {
             stop.store(true, Ordering::Relaxed);
@@ -153,7 +155,7 @@ fn the_measurements_begin_does_not_depend_on_who_is_told() {
         ..bench.plan(WorkloadName::OltpPointSelect, 300)
     };
     let began = Instant::now();
-    let outcome = run(&plan, &AtomicBool::new(false), &mut |_| {
+    let outcome = run(&plan, &Gate::own(), &AtomicBool::new(false), &mut |_| {
         std::thread::sleep(Duration::from_millis(400));
     })
     .unwrap();

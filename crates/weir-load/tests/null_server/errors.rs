@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use weir_load::{Compression, Fault, LoadError, LoadPlan, NullServerBehavior, Tolerated};
+use weir_load::{Fault, LoadError, LoadPlan, NullServerBehavior, Tolerated};
 use weir_model::WorkloadName;
+use weir_mysql::{ClientError, Compression};
 
 use crate::{Bench, go};
 
@@ -57,7 +58,7 @@ fn other_errors_end_the_run_with_the_servers_words() {
     });
     let error = go(&bench.plan(WorkloadName::OltpPointSelect, 10_000)).unwrap_err();
     assert!(
-        matches!(&error, LoadError::Statement { code: 1290, message, .. } if message == "asked to refuse"),
+        matches!(&error, LoadError::Client(ClientError::Statement { code: 1290, message, .. }) if message == "asked to refuse"),
         "{error}"
     );
     assert!(
@@ -73,7 +74,10 @@ fn nonsense_instead_of_a_reply_is_called_that() {
         ..NullServerBehavior::default()
     });
     let error = go(&bench.plan(WorkloadName::OltpPointSelect, 20_000)).unwrap_err();
-    assert!(matches!(error, LoadError::Protocol { .. }), "{error}");
+    assert!(
+        matches!(error, LoadError::Client(ClientError::Protocol { .. })),
+        "{error}"
+    );
 }
 
 #[test]
@@ -83,7 +87,10 @@ fn nobody_at_the_address_is_said_so() {
     let mut plan = bench.plan(WorkloadName::OltpReadWrite, 100);
     plan.endpoint.address = weir_model::Address::Socket(directory.path().join("nobody"));
     let error = go(&plan).unwrap_err();
-    assert!(matches!(error, LoadError::Connect { .. }), "{error}");
+    assert!(
+        matches!(error, LoadError::Client(ClientError::Connect { .. })),
+        "{error}"
+    );
     assert!(!error.to_string().contains("secret"));
 }
 

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use weir_load::{Fault, LoadError, LoadPlan, NullServerBehavior};
 use weir_model::WorkloadName;
+use weir_mysql::ClientError;
 
 use crate::{Bench, everywhere, go};
 
@@ -19,7 +20,10 @@ fn a_server_that_dies_ends_the_run_with_its_address() {
         ..bench.plan(WorkloadName::OltpPointSelect, 60_000)
     };
     let error = go(&plan).unwrap_err();
-    assert!(matches!(error, LoadError::ConnectionLost { .. }), "{error}");
+    assert!(
+        matches!(error, LoadError::Client(ClientError::Lost { .. })),
+        "{error}"
+    );
     let address = bench.server.address().to_string();
     assert!(error.to_string().contains(&address), "{error}");
     assert!(began.elapsed() < Duration::from_secs(10));
@@ -86,7 +90,10 @@ fn a_connection_that_was_lost_is_not_one_that_was_to_be_made_again() {
         ..bench.plan(WorkloadName::OltpPointSelect, 60_000)
     };
     let error = go(&plan).unwrap_err();
-    assert!(matches!(error, LoadError::ConnectionLost { .. }), "{error}");
+    assert!(
+        matches!(error, LoadError::Client(ClientError::Lost { .. })),
+        "{error}"
+    );
 }
 
 #[test]

@@ -16,6 +16,7 @@ use weir_load::{
     Interval, LoadError, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, ReactorKind, run,
 };
 use weir_model::WorkloadName;
+use weir_mysql::Gate;
 
 struct Bench {
     server: NullServer,
@@ -64,7 +65,7 @@ fn everywhere(behavior: NullServerBehavior, test: impl Fn(Bench, ReactorKind)) {
 fn go(plan: &LoadPlan) -> Result<(LoadOutcome, Vec<Interval>), LoadError> {
     let stop = AtomicBool::new(false);
     let mut intervals = Vec::new();
-    let outcome = run(plan, &stop, &mut |interval| {
+    let outcome = run(plan, &Gate::own(), &stop, &mut |interval| {
         intervals.push(interval.clone());
     })?;
     Ok((outcome, intervals))

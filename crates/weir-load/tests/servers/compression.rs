@@ -3,11 +3,9 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use mysql::prelude::Queryable as _;
-use weir_load::{
-    ArrivalKind, Compression, LoadPlan, PreparePlan, Rate, ReactorKind, cleanup, prepare, prewarm,
-};
+use weir_load::{ArrivalKind, LoadPlan, PreparePlan, Rate, ReactorKind, cleanup, prepare, prewarm};
 use weir_model::{Endpoint, Flavor, WorkloadName};
+use weir_mysql::{Compression, Gate};
 
 use super::{Bench, ROWS, TABLES, checksum, go};
 
@@ -41,7 +39,7 @@ fn rows_are_loaded_compressed_in_every_way(flavor: Flavor) {
     let mut oracle = bench.oracle();
     for local_infile in ["ON", "OFF"] {
         oracle
-            .query_drop(format!("SET GLOBAL local_infile = {local_infile}"))
+            .run(format!("SET GLOBAL local_infile = {local_infile}"))
             .unwrap();
         let mut load = |compression| {
             let tables = PreparePlan {
@@ -49,11 +47,17 @@ fn rows_are_loaded_compressed_in_every_way(flavor: Flavor) {
                 ..bench.tables()
             };
             let received = added(&bench, "Bytes_received", || {
-                prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+                prepare(
+                    &tables,
+                    &Gate::own(),
+                    &AtomicBool::new(false),
+                    &mut |_, _| {},
+                )
+                .unwrap();
             });
-            prewarm(&tables, &AtomicBool::new(false), &|_, _| {}).unwrap();
+            prewarm(&tables, &Gate::own(), &AtomicBool::new(false), &|_, _| {}).unwrap();
             let sum = checksum(&mut oracle, "sbtest2").1;
-            cleanup(&tables).unwrap();
+            cleanup(&tables, &Gate::own()).unwrap();
             (sum, received)
         };
         let (sum, plain_bytes) = load(None);
@@ -145,7 +149,13 @@ fn insert_in_bulk(bench: &Bench, way: Compression) {
         compression: Some(way),
         ..PreparePlan::new(endpoint.clone(), WorkloadName::BulkInsert)
     };
-    prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    prepare(
+        &tables,
+        &Gate::own(),
+        &AtomicBool::new(false),
+        &mut |_, _| {},
+    )
+    .unwrap();
     for (reactor, seed) in [(ReactorKind::Epoll, 1), (ReactorKind::IoUring, 2)] {
         let plan = LoadPlan {
             compression: Some(way),
@@ -159,10 +169,8 @@ fn insert_in_bulk(bench: &Bench, way: Compression) {
         let mut oracle = bench.oracle();
         let table = format!("bulk_{}.sbtest1", way.name());
         let count = format!("SELECT COUNT(*) FROM {table}");
-        assert_eq!(oracle.query_first(count).unwrap(), Some(100_000));
-        oracle
-            .query_drop(format!("TRUNCATE TABLE {table}"))
-            .unwrap();
+        assert_eq!(oracle.first(count).unwrap(), Some(100_000));
+        oracle.run(format!("TRUNCATE TABLE {table}")).unwrap();
     }
 }
 
@@ -174,7 +182,7 @@ fn a_way_that_the_server_does_not_offer_is_named(flavor: Flavor) {
     };
     if flavor == Flavor::Mysql {
         let only = "SET GLOBAL protocol_compression_algorithms = 'zstd,uncompressed'";
-        bench.oracle().query_drop(only).unwrap();
+        bench.oracle().run(only).unwrap();
     }
     let tables = PreparePlan {
         compression: Some(way),
@@ -183,7 +191,13 @@ fn a_way_that_the_server_does_not_offer_is_named(flavor: Flavor) {
         ..bench.tables()
     };
     let errors = [
-        prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap_err(),
+        prepare(
+            &tables,
+            &Gate::own(),
+            &AtomicBool::new(false),
+            &mut |_, _| {},
+        )
+        .unwrap_err(),
         go(&LoadPlan {
             compression: Some(way),
             ..bench.plan(WorkloadName::OltpReadOnly)

@@ -14,11 +14,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use mysql::Conn;
-use mysql::prelude::Queryable as _;
 use tempfile::TempDir;
 use weir_load::{Distribution, LoadError, LoadOutcome, LoadPlan, PreparePlan, prepare, run};
 use weir_model::{Flavor, WorkloadName};
+use weir_mysql::{Connection, Gate};
 use weir_server::{PrivateServer, testing};
 
 const TABLES: u32 = 2;
@@ -41,6 +40,7 @@ impl Bench {
         let mut progress = Vec::new();
         prepare(
             &bench.tables(),
+            &Gate::own(),
             &AtomicBool::new(false),
             &mut |done, total| {
                 progress.push((done, total));
@@ -72,7 +72,7 @@ impl Bench {
         }
     }
 
-    fn oracle(&self) -> Conn {
+    fn oracle(&self) -> Connection {
         testing::connect(&self.server.endpoint())
     }
 
@@ -86,10 +86,10 @@ fn status(status: &BTreeMap<String, String>, name: &str) -> u64 {
 }
 
 fn go(plan: &LoadPlan) -> Result<LoadOutcome, LoadError> {
-    run(plan, &AtomicBool::new(false), &mut |_| {})
+    run(plan, &Gate::own(), &AtomicBool::new(false), &mut |_| {})
 }
 
-fn checksum(oracle: &mut Conn, table: &str) -> (String, Option<u64>) {
+fn checksum(oracle: &mut Connection, table: &str) -> (String, Option<u64>) {
     let sql = format!("CHECKSUM TABLE {table} EXTENDED");
-    oracle.query_first(sql).unwrap().unwrap()
+    oracle.first(sql).unwrap().unwrap()
 }

@@ -3,9 +3,9 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use mysql::prelude::Queryable as _;
 use weir_load::{Distribution, LoadError, LoadPlan, Tolerated, prepare};
 use weir_model::{Flavor, Secret, WorkloadName};
+use weir_mysql::{ClientError, Gate};
 
 use super::{Bench, ROWS, go};
 
@@ -21,7 +21,7 @@ fn errors_are_told_apart_by_code_when_all_are_tolerated(flavor: Flavor) {
     let bench = Bench::loaded(flavor);
     bench
         .oracle()
-        .query_drop("ALTER TABLE sbtest1 DROP COLUMN pad")
+        .run("ALTER TABLE sbtest1 DROP COLUMN pad")
         .unwrap();
     let plan = LoadPlan {
         tolerated: Tolerated::All,
@@ -64,7 +64,7 @@ fn everything_at_once_with_hot_rows_goes_on_through_deadlocks(flavor: Flavor) {
     assert_eq!(outcome.unfinished, 0);
     let rows: u64 = bench
         .oracle()
-        .query_first("SELECT COUNT(*) FROM sbtest1")
+        .first("SELECT COUNT(*) FROM sbtest1")
         .unwrap()
         .unwrap();
     assert_eq!(rows, ROWS);
@@ -80,7 +80,7 @@ fn missing_privileges_are_named_before_the_run(flavor: Flavor) {
             .to_owned(),
         format!("GRANT SELECT ON {database}.* TO 'reader'@'localhost'"),
     ] {
-        oracle.query_drop(statement).unwrap();
+        oracle.run(statement).unwrap();
     }
     let plan = |workload, connections| {
         let mut plan = bench.plan(workload);
@@ -97,7 +97,7 @@ fn missing_privileges_are_named_before_the_run(flavor: Flavor) {
     ] {
         let error = go(&plan(workload, 2)).unwrap_err();
         assert!(
-            matches!(&error, LoadError::Privilege { privilege, .. } if privilege == wanted),
+            matches!(&error, LoadError::Client(ClientError::Privilege { privilege, .. }) if privilege == wanted),
             "{error}"
         );
         let text = error.to_string();
@@ -123,9 +123,15 @@ fn missing_privileges_are_named_before_the_run(flavor: Flavor) {
     let mut tables = bench.tables();
     tables.endpoint = plan(WorkloadName::OltpInsert, 1).endpoint;
     "elsewhere".clone_into(&mut tables.endpoint.database);
-    let error = prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap_err();
+    let error = prepare(
+        &tables,
+        &Gate::own(),
+        &AtomicBool::new(false),
+        &mut |_, _| {},
+    )
+    .unwrap_err();
     assert!(
-        matches!(&error, LoadError::Privilege { privilege, .. } if privilege == "CREATE"),
+        matches!(&error, LoadError::Client(ClientError::Privilege { privilege, .. }) if privilege == "CREATE"),
         "{error}"
     );
 }
@@ -134,7 +140,7 @@ fn limits_of_the_server_are_known_before_the_run(flavor: Flavor) {
     let bench = Bench::loaded(flavor);
     let mut oracle = bench.oracle();
     oracle
-        .query_drop("SET GLOBAL max_prepared_stmt_count = 20")
+        .run("SET GLOBAL max_prepared_stmt_count = 20")
         .unwrap();
     let error = go(&bench.plan(WorkloadName::OltpReadWrite)).unwrap_err();
     // Begin, commit, and nine statements on two tables, four times.
@@ -151,11 +157,9 @@ fn limits_of_the_server_are_known_before_the_run(flavor: Flavor) {
         "{error}"
     );
     oracle
-        .query_drop("SET GLOBAL max_prepared_stmt_count = 10000")
+        .run("SET GLOBAL max_prepared_stmt_count = 10000")
         .unwrap();
-    oracle
-        .query_drop("SET GLOBAL max_connections = 10")
-        .unwrap();
+    oracle.run("SET GLOBAL max_connections = 10").unwrap();
     let plan = LoadPlan {
         connections: 64,
         ..bench.plan(WorkloadName::OltpPointSelect)
@@ -187,7 +191,10 @@ fn a_wrong_password_is_refused_in_the_servers_words(flavor: Flavor) {
     let mut plan = bench.plan(WorkloadName::OltpPointSelect);
     plan.endpoint.password = Secret::new("not-the-password");
     let error = go(&plan).unwrap_err();
-    assert!(matches!(error, LoadError::Connect { .. }), "{error}");
+    assert!(
+        matches!(error, LoadError::Client(ClientError::Connect { .. })),
+        "{error}"
+    );
     let text = error.to_string();
     assert!(
         text.contains("Access denied") && !text.contains("not-the-password"),

@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use weir_load::{Compression, LoadError, LoadPlan, ReactorKind, run};
+use weir_load::{LoadError, LoadPlan, ReactorKind, run};
 use weir_model::{Flavor, WorkloadName};
+use weir_mysql::{ClientError, Compression, Gate};
 use weir_server::{PrivateServer, testing};
 
 use super::{Bench, go};
@@ -55,9 +56,14 @@ fn a_server_that_is_killed_ends_the_run(flavor: Flavor) {
     let is_running = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let load = scope.spawn(|| {
-            run(&plan, &AtomicBool::new(false), &mut |interval| {
-                is_running.fetch_or(interval.record.transactions > 0, Ordering::Relaxed);
-            })
+            run(
+                &plan,
+                &Gate::own(),
+                &AtomicBool::new(false),
+                &mut |interval| {
+                    is_running.fetch_or(interval.record.transactions > 0, Ordering::Relaxed);
+                },
+            )
         });
         while !is_running.load(Ordering::Relaxed) && !load.is_finished() {
             std::thread::sleep(Duration::from_millis(10));
@@ -65,7 +71,10 @@ fn a_server_that_is_killed_ends_the_run(flavor: Flavor) {
         server.kill();
         let killed = Instant::now();
         let error = load.join().unwrap().unwrap_err();
-        assert!(matches!(error, LoadError::ConnectionLost { .. }), "{error}");
+        assert!(
+            matches!(error, LoadError::Client(ClientError::Lost { .. })),
+            "{error}"
+        );
         assert!(killed.elapsed() < Duration::from_secs(5));
     });
 }
@@ -107,7 +116,7 @@ fn survive_a_restart(flavor: Flavor, reactor: ReactorKind, compression: Option<C
     };
     std::thread::scope(|scope| {
         let load = scope.spawn(|| {
-            run(&plan, &stop, &mut |interval| {
+            run(&plan, &Gate::own(), &stop, &mut |interval| {
                 done.fetch_add(interval.record.transactions, Ordering::Relaxed);
                 reconnects.fetch_add(interval.reconnects, Ordering::Relaxed);
             })

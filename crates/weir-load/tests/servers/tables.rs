@@ -2,10 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use mysql::Conn;
-use mysql::prelude::Queryable as _;
 use weir_load::{LoadError, LoadPlan, PreparePlan, cleanup, prepare, prewarm};
 use weir_model::{Flavor, WorkloadName};
+use weir_mysql::{Connection, Gate};
 
 use super::{Bench, ROWS, TABLES, checksum, go};
 
@@ -20,12 +19,12 @@ fn tables_have_sysbenchs_shape(flavor: Flavor) {
     let bench = Bench::loaded(flavor);
     let mut oracle = bench.oracle();
     let rows: u64 = oracle
-        .query_first("SELECT COUNT(*) FROM sbtest2")
+        .first("SELECT COUNT(*) FROM sbtest2")
         .unwrap()
         .unwrap();
     assert_eq!(rows, ROWS);
     let strange: u64 = oracle
-        .query_first(
+        .first(
             "SELECT COUNT(*) FROM sbtest1 WHERE k NOT BETWEEN 1 AND 3000 \
              OR c NOT REGEXP '^([0-9]{11}-){9}[0-9]{11}$' \
              OR pad NOT REGEXP '^([0-9]{11}-){4}[0-9]{11}$'",
@@ -34,7 +33,7 @@ fn tables_have_sysbenchs_shape(flavor: Flavor) {
         .unwrap();
     assert_eq!(strange, 0);
     let columns: Vec<(String, String)> = oracle
-        .query("SELECT column_name, column_key FROM information_schema.columns \
+        .rows("SELECT column_name, column_key FROM information_schema.columns \
                 WHERE table_schema = DATABASE() AND table_name = 'sbtest1' ORDER BY ordinal_position")
         .unwrap();
     let columns: Vec<_> = columns
@@ -46,7 +45,13 @@ fn tables_have_sysbenchs_shape(flavor: Flavor) {
         [("id", "PRI"), ("k", "MUL"), ("c", ""), ("pad", "")]
     );
     let before = checksum(&mut oracle, "sbtest1");
-    prepare(&bench.tables(), &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    prepare(
+        &bench.tables(),
+        &Gate::own(),
+        &AtomicBool::new(false),
+        &mut |_, _| {},
+    )
+    .unwrap();
     assert_eq!(
         before,
         checksum(&mut oracle, "sbtest1"),
@@ -56,18 +61,24 @@ fn tables_have_sysbenchs_shape(flavor: Flavor) {
         rows: ROWS + 1,
         ..bench.tables()
     };
-    let error = prepare(&larger, &AtomicBool::new(false), &mut |_, _| {}).unwrap_err();
+    let error = prepare(
+        &larger,
+        &Gate::own(),
+        &AtomicBool::new(false),
+        &mut |_, _| {},
+    )
+    .unwrap_err();
     assert!(
         error.to_string().contains("exists with 3000 rows"),
         "{error}"
     );
-    cleanup(&bench.tables()).unwrap();
+    cleanup(&bench.tables(), &Gate::own()).unwrap();
     let error = go(&bench.plan(WorkloadName::OltpReadOnly)).unwrap_err();
     assert!(error.to_string().contains("does not exist"), "{error}");
 }
 
-fn columns_of(oracle: &mut Conn, sql: &str) -> Vec<String> {
-    oracle.query(sql).unwrap()
+fn columns_of(oracle: &mut Connection, sql: &str) -> Vec<String> {
+    oracle.rows(sql).unwrap()
 }
 
 fn tables_are_made_as_the_options_say(flavor: Flavor) {
@@ -80,7 +91,13 @@ fn tables_are_made_as_the_options_say(flavor: Flavor) {
         engine: "innodb".to_owned(),
         ..bench.tables()
     };
-    prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    prepare(
+        &tables,
+        &Gate::own(),
+        &AtomicBool::new(false),
+        &mut |_, _| {},
+    )
+    .unwrap();
     let mut oracle = bench.oracle();
     let of_table = |column: &str, table: &str| {
         format!(
@@ -103,19 +120,25 @@ fn tables_are_made_as_the_options_say(flavor: Flavor) {
     assert_eq!(outcome.counts.errors, 0);
     let all = u64::from(TABLES) * ROWS + outcome.counts_whole_run.transactions;
     let counts: (u64, u64) = oracle
-        .query_first(
+        .first(
             "SELECT COUNT(*), COUNT(DISTINCT id) FROM \
              (SELECT id FROM sbtest1 UNION ALL SELECT id + 3000000000 FROM sbtest2) AS both_tables",
         )
         .unwrap()
         .unwrap();
     assert_eq!(counts, (all, all));
-    cleanup(&bench.tables()).unwrap();
+    cleanup(&bench.tables(), &Gate::own()).unwrap();
     let tables = PreparePlan {
         engine: "myisam".to_owned(),
         ..bench.tables()
     };
-    prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    prepare(
+        &tables,
+        &Gate::own(),
+        &AtomicBool::new(false),
+        &mut |_, _| {},
+    )
+    .unwrap();
     let engines = columns_of(&mut oracle, &of_table("engine", "tables"));
     assert_eq!(engines, ["MyISAM"]);
 }
@@ -125,10 +148,15 @@ fn tables_are_read_into_the_pool_and_idle_connections_stay(flavor: Flavor) {
     let reads = || bench.counter("Handler_read_next");
     let before = reads();
     let told = AtomicU64::new(0);
-    prewarm(&bench.tables(), &AtomicBool::new(false), &|done, total| {
-        assert!(done <= total);
-        told.fetch_add(1, Ordering::Relaxed);
-    })
+    prewarm(
+        &bench.tables(),
+        &Gate::own(),
+        &AtomicBool::new(false),
+        &|done, total| {
+            assert!(done <= total);
+            told.fetch_add(1, Ordering::Relaxed);
+        },
+    )
     .unwrap();
     assert_eq!(told.load(Ordering::Relaxed), u64::from(TABLES));
     // Both indexes of both tables; MySQL counts a whole index without reading row by row.
@@ -147,7 +175,7 @@ fn tables_are_read_into_the_pool_and_idle_connections_stay(flavor: Flavor) {
         tables: TABLES + 1,
         ..bench.tables()
     };
-    let error = prewarm(&missing, &AtomicBool::new(false), &|_, _| {}).unwrap_err();
+    let error = prewarm(&missing, &Gate::own(), &AtomicBool::new(false), &|_, _| {}).unwrap_err();
     assert!(error.to_string().contains("sbtest3"), "{error}");
 }
 
@@ -160,7 +188,7 @@ fn loading_can_be_interrupted_and_gone_on_with(flavor: Flavor) {
     };
     let stop = AtomicBool::new(false);
     let mut reached = 0;
-    let error = prepare(&plan, &stop, &mut |done, _| {
+    let error = prepare(&plan, &Gate::own(), &stop, &mut |done, _| {
         // Some rows are in by then: one statement takes 8 MiB of them.
         reached = done;
         stop.fetch_or(done > 60_000, Ordering::Relaxed);
@@ -170,7 +198,7 @@ fn loading_can_be_interrupted_and_gone_on_with(flavor: Flavor) {
     assert!(reached < plan.rows, "interrupted in time");
     let mut oracle = bench.oracle();
     let rows: u64 = oracle
-        .query_first("SELECT COUNT(*) FROM sbtest1")
+        .first("SELECT COUNT(*) FROM sbtest1")
         .unwrap()
         .unwrap();
     assert!((1..plan.rows).contains(&rows), "{rows}");
@@ -178,7 +206,13 @@ fn loading_can_be_interrupted_and_gone_on_with(flavor: Flavor) {
         seed: 2,
         ..plan.clone()
     };
-    let error = prepare(&other_seed, &AtomicBool::new(false), &mut |_, _| {}).unwrap_err();
+    let error = prepare(
+        &other_seed,
+        &Gate::own(),
+        &AtomicBool::new(false),
+        &mut |_, _| {},
+    )
+    .unwrap_err();
     assert!(
         error
             .to_string()
@@ -186,23 +220,22 @@ fn loading_can_be_interrupted_and_gone_on_with(flavor: Flavor) {
         "{error}"
     );
     let mut first = None;
-    prepare(&plan, &AtomicBool::new(false), &mut |done, _| {
-        first.get_or_insert(done);
-    })
+    prepare(
+        &plan,
+        &Gate::own(),
+        &AtomicBool::new(false),
+        &mut |done, _| {
+            first.get_or_insert(done);
+        },
+    )
     .unwrap();
     let resumed = checksum(&mut oracle, "sbtest1").1;
-    let shown: (String, String) = oracle
-        .query_first("SHOW CREATE TABLE sbtest1")
-        .unwrap()
-        .unwrap();
-    cleanup(&plan).unwrap();
+    let shown: (String, String) = oracle.first("SHOW CREATE TABLE sbtest1").unwrap().unwrap();
+    cleanup(&plan, &Gate::own()).unwrap();
     // The same as without an interruption, also by the other way to send rows.
-    oracle.query_drop("SET GLOBAL local_infile = OFF").unwrap();
-    prepare(&plan, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    oracle.run("SET GLOBAL local_infile = OFF").unwrap();
+    prepare(&plan, &Gate::own(), &AtomicBool::new(false), &mut |_, _| {}).unwrap();
     assert_eq!(checksum(&mut oracle, "sbtest1").1, resumed);
-    let whole: (String, String) = oracle
-        .query_first("SHOW CREATE TABLE sbtest1")
-        .unwrap()
-        .unwrap();
+    let whole: (String, String) = oracle.first("SHOW CREATE TABLE sbtest1").unwrap().unwrap();
     assert_eq!(shown, whole);
 }

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use mysql::prelude::Queryable as _;
 use weir_load::{PreparePlan, prepare};
 use weir_model::{Flavor, WorkloadName};
+use weir_mysql::Gate;
 
 use super::Bench;
 
@@ -40,11 +40,14 @@ fn generated_text_compresses_as_a_book_does(flavor: Flavor) {
             text_file,
             ..bench.tables()
         };
-        bench
-            .oracle()
-            .query_drop("DROP TABLE IF EXISTS sbtest1")
-            .unwrap();
-        prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+        bench.oracle().run("DROP TABLE IF EXISTS sbtest1").unwrap();
+        prepare(
+            &tables,
+            &Gate::own(),
+            &AtomicBool::new(false),
+            &mut |_, _| {},
+        )
+        .unwrap();
         ratio(&bench)
     });
     let difference = generated / of_book - 1.0;
@@ -58,9 +61,7 @@ fn generated_text_compresses_as_a_book_does(flavor: Flavor) {
 fn ratio(bench: &Bench) -> f64 {
     let mut oracle = bench.oracle();
     // All of the table is in its file as long as the connection lasts.
-    oracle
-        .query_drop("FLUSH TABLES sbtest1 FOR EXPORT")
-        .unwrap();
+    oracle.run("FLUSH TABLES sbtest1 FOR EXPORT").unwrap();
     let file = bench.directory.path().join("data/sbtest/sbtest1.ibd");
     let bytes = std::fs::read(file).unwrap();
     let zeros = |block: &[u8]| block.split(|byte| *byte == 0).count() - 1;

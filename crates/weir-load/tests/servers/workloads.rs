@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
-use mysql::Conn;
-use mysql::prelude::Queryable as _;
 use weir_load::{LoadPlan, PreparePlan, Workload, cleanup, prepare};
 use weir_model::{Flavor, WorkloadName};
+use weir_mysql::{Connection, Gate};
 
 use super::{Bench, ROWS, go};
 
@@ -39,12 +38,12 @@ fn writes_leave_as_many_rows_as_there_were(flavor: Flavor) {
     let mut oracle = bench.oracle();
     for table in ["sbtest1", "sbtest2"] {
         let (rows, keys): (u64, u64) = oracle
-            .query_first(format!("SELECT COUNT(*), COUNT(DISTINCT id) FROM {table}"))
+            .first(format!("SELECT COUNT(*), COUNT(DISTINCT id) FROM {table}"))
             .unwrap()
             .unwrap();
         assert_eq!((rows, keys), (ROWS, ROWS), "{table}");
         let check: (String, String, String, String) = oracle
-            .query_first(format!("CHECK TABLE {table}"))
+            .first(format!("CHECK TABLE {table}"))
             .unwrap()
             .unwrap();
         assert_eq!(check.3, "OK", "{table}");
@@ -75,9 +74,9 @@ fn reads_are_counted_as_the_server_counts_them(flavor: Flavor) {
 }
 
 /// Statements that the server logged, without their values: digits become one `9`.
-fn logged(oracle: &mut Conn) -> BTreeSet<String> {
+fn logged(oracle: &mut Connection) -> BTreeSet<String> {
     let log: Vec<(String, String)> = oracle
-        .query("SELECT command_type, CONVERT(argument USING utf8mb4) FROM mysql.general_log")
+        .rows("SELECT command_type, CONVERT(argument USING utf8mb4) FROM mysql.general_log")
         .unwrap();
     log.into_iter()
         .filter(|(kind, sql)| {
@@ -131,21 +130,17 @@ fn simple_workloads_send_what_sysbench_sends(flavor: Flavor) {
             "DELETE FROM sbtest9 WHERE id=9".to_owned(),
         ),
     ];
-    oracle
-        .query_drop("SET GLOBAL log_output = 'TABLE'")
-        .unwrap();
+    oracle.run("SET GLOBAL log_output = 'TABLE'").unwrap();
     for (workload, expected) in cases {
-        oracle
-            .query_drop("TRUNCATE TABLE mysql.general_log")
-            .unwrap();
+        oracle.run("TRUNCATE TABLE mysql.general_log").unwrap();
         let plan = LoadPlan {
             max_events: Some(100),
             measure: None,
             ..bench.plan(workload)
         };
-        oracle.query_drop("SET GLOBAL general_log = ON").unwrap();
+        oracle.run("SET GLOBAL general_log = ON").unwrap();
         let outcome = go(&plan).unwrap();
-        oracle.query_drop("SET GLOBAL general_log = OFF").unwrap();
+        oracle.run("SET GLOBAL general_log = OFF").unwrap();
         assert_eq!(outcome.counts.transactions, 100, "{workload}");
         assert_eq!(outcome.counts.queries, 100, "{workload}");
         let mut shapes = logged(&mut oracle);
@@ -160,7 +155,7 @@ fn inserted_and_deleted_rows_are_there_and_gone(flavor: Flavor) {
     let mut oracle = bench.oracle();
     let mut rows = || -> u64 {
         oracle
-            .query_first("SELECT (SELECT COUNT(*) FROM sbtest1) + (SELECT COUNT(*) FROM sbtest2)")
+            .first("SELECT (SELECT COUNT(*) FROM sbtest1) + (SELECT COUNT(*) FROM sbtest2)")
             .unwrap()
             .unwrap()
     };
@@ -185,10 +180,16 @@ fn text_is_read_and_written_and_mixes_with_other_workloads(flavor: Flavor) {
         workload: WorkloadName::OltpTextReadWrite.into(),
         ..bench.tables()
     };
-    prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    prepare(
+        &tables,
+        &Gate::own(),
+        &AtomicBool::new(false),
+        &mut |_, _| {},
+    )
+    .unwrap();
     let mut oracle = bench.oracle();
     let (lines, empty, longest): (u64, u64, u64) = oracle
-        .query_first(
+        .first(
             "SELECT COUNT(DISTINCT data1), SUM(data2 = ''), MAX(CHAR_LENGTH(data1)) FROM sbtest1",
         )
         .unwrap()
@@ -217,7 +218,7 @@ fn text_is_read_and_written_and_mixes_with_other_workloads(flavor: Flavor) {
         );
     }
     let rows: u64 = oracle
-        .query_first("SELECT COUNT(*) FROM sbtest1")
+        .first("SELECT COUNT(*) FROM sbtest1")
         .unwrap()
         .unwrap();
     assert_eq!(rows, ROWS);
@@ -238,11 +239,17 @@ fn without_prepared_statements_the_same_is_asked_as_text(flavor: Flavor) {
         text_file: Some(book.clone()),
         ..bench.tables()
     };
-    prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    prepare(
+        &tables,
+        &Gate::own(),
+        &AtomicBool::new(false),
+        &mut |_, _| {},
+    )
+    .unwrap();
     let executed = bench.counter("Com_stmt_execute");
     for mode in ["", "NO_BACKSLASH_ESCAPES"] {
         let set = format!("SET GLOBAL sql_mode = '{mode}'");
-        oracle.query_drop(set).unwrap();
+        oracle.run(set).unwrap();
         for workload in [
             "oltp_text_read_write",
             "oltp_read_write",
@@ -261,7 +268,7 @@ fn without_prepared_statements_the_same_is_asked_as_text(flavor: Flavor) {
     }
     assert_eq!(bench.counter("Com_stmt_execute"), executed);
     let written: Vec<(String, String)> = oracle
-        .query("SELECT DISTINCT data1, data2 FROM sbtest1 WHERE data1 <> '' AND data2 <> ''")
+        .rows("SELECT DISTINCT data1, data2 FROM sbtest1 WHERE data1 <> '' AND data2 <> ''")
         .unwrap();
     assert!(written.len() > 1);
     for (data1, data2) in &written {
@@ -286,8 +293,8 @@ fn workload_files_are_prepared_and_run(flavor: Flavor) {
             workload: workload.clone(),
             ..bench.tables()
         };
-        prepare(&plan, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
-        prepare(&plan, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+        prepare(&plan, &Gate::own(), &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+        prepare(&plan, &Gate::own(), &AtomicBool::new(false), &mut |_, _| {}).unwrap();
         let load = LoadPlan {
             workload,
             ..bench.plan(WorkloadName::OltpReadWrite)
@@ -299,20 +306,18 @@ fn workload_files_are_prepared_and_run(flavor: Flavor) {
         );
         assert!(counts.writes > 0, "{name}: {counts:?}");
         let mut oracle = bench.oracle();
-        let made: Vec<String> = oracle.query("SHOW TABLES").unwrap();
+        let made: Vec<String> = oracle.rows("SHOW TABLES").unwrap();
         assert_eq!(made.len(), tables, "{made:?}");
         if name == "ledger.toml" {
             // Every transfer's entries add up, and none is half there.
             let sum: i64 = oracle
-                .query_first(
-                    "SELECT CAST(COALESCE(SUM(amount), 0) AS SIGNED) FROM entry WHERE id > 1000",
-                )
+                .first("SELECT CAST(COALESCE(SUM(amount), 0) AS SIGNED) FROM entry WHERE id > 1000")
                 .unwrap()
                 .unwrap();
             assert_eq!(sum, 0);
         }
-        cleanup(&plan).unwrap();
-        let made: Vec<String> = oracle.query("SHOW TABLES").unwrap();
+        cleanup(&plan, &Gate::own()).unwrap();
+        let made: Vec<String> = oracle.rows("SHOW TABLES").unwrap();
         assert!(made.is_empty(), "{made:?}");
     }
 }
@@ -334,7 +339,13 @@ fn bulk_inserts_fill_a_table_per_connection(flavor: Flavor) {
         workload: WorkloadName::BulkInsert.into(),
         ..bench.tables()
     };
-    prepare(&tables, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    prepare(
+        &tables,
+        &Gate::own(),
+        &AtomicBool::new(false),
+        &mut |_, _| {},
+    )
+    .unwrap();
     let outcome = go(&plan).unwrap();
     assert_eq!(outcome.counts.transactions, 120_000);
     // As under sysbench: 39,033 rows fit the first statement of a table.
@@ -343,7 +354,7 @@ fn bulk_inserts_fill_a_table_per_connection(flavor: Flavor) {
     let mut total = 0;
     for table in ["sbtest1", "sbtest2"] {
         let (rows, last, odd): (u64, u64, u64) = oracle
-            .query_first(format!(
+            .first(format!(
                 "SELECT COUNT(*), MAX(id), SUM(k <> id) FROM {table}"
             ))
             .unwrap()

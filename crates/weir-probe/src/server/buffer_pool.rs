@@ -1,8 +1,8 @@
 //! What the status does not tell of the buffer pool: `information_schema.INNODB_BUFFER_POOL_STATS`,
 //! summed over the pool's instances.
 
-use mysql::Conn;
 use weir_model::metrics;
+use weir_mysql::Connection;
 
 use super::{number, rows};
 use crate::parts::Part;
@@ -15,12 +15,16 @@ const STATEMENT: &str = "SELECT SUM(OLD_DATABASE_PAGES), SUM(PAGES_MADE_YOUNG), 
 #[derive(Debug)]
 pub(super) struct BufferPool;
 
-impl Part<Conn> for BufferPool {
+impl Part<Connection> for BufferPool {
     fn name(&self) -> &'static str {
         "INNODB_BUFFER_POOL_STATS"
     }
 
-    fn read(&mut self, connection: &mut Conn, readings: &mut Readings) -> Result<(), ProbeError> {
+    fn read(
+        &mut self,
+        connection: &mut Connection,
+        readings: &mut Readings,
+    ) -> Result<(), ProbeError> {
         let columns = [
             metrics::STATUS_POOL_PAGES_OLD,
             metrics::STATUS_POOL_MADE_YOUNG,

@@ -1,8 +1,8 @@
 //! File I/O by kind of file, as the server times it: `performance_schema.file_summary_by_event_name`
 //! (MySQL manual, "File I/O Summary Tables"). MariaDB's is empty unless `performance_schema = ON`.
 
-use mysql::{Conn, Row};
 use weir_model::{FileKind, Metric, metrics};
+use weir_mysql::{Connection, Row};
 
 use super::{number, rows, text};
 use crate::parts::Part;
@@ -54,12 +54,16 @@ impl Default for FileIo {
     }
 }
 
-impl Part<Conn> for FileIo {
+impl Part<Connection> for FileIo {
     fn name(&self) -> &'static str {
         "performance_schema file I/O"
     }
 
-    fn read(&mut self, connection: &mut Conn, readings: &mut Readings) -> Result<(), ProbeError> {
+    fn read(
+        &mut self,
+        connection: &mut Connection,
+        readings: &mut Readings,
+    ) -> Result<(), ProbeError> {
         // By kind, in the order of `FileKind::ALL`; of a kind without a row nothing is known.
         let mut sums = [None::<[f64; COLUMNS.len()]>; FileKind::ALL.len()];
         for row in rows(connection, &self.statement)? {

@@ -1,8 +1,8 @@
 //! What InnoDB counts beside its status: `information_schema.INNODB_METRICS`, of the counters that
 //! are enabled by default in both flavours.
 
-use mysql::Conn;
 use weir_model::{Metric, metrics};
+use weir_mysql::Connection;
 
 use super::{number, rows, text};
 use crate::parts::Part;
@@ -15,12 +15,16 @@ const STATEMENT: &str = "SELECT NAME, COUNT FROM information_schema.INNODB_METRI
 #[derive(Debug)]
 pub(super) struct InnodbMetrics;
 
-impl Part<Conn> for InnodbMetrics {
+impl Part<Connection> for InnodbMetrics {
     fn name(&self) -> &'static str {
         "INNODB_METRICS"
     }
 
-    fn read(&mut self, connection: &mut Conn, readings: &mut Readings) -> Result<(), ProbeError> {
+    fn read(
+        &mut self,
+        connection: &mut Connection,
+        readings: &mut Readings,
+    ) -> Result<(), ProbeError> {
         for row in rows(connection, STATEMENT)? {
             if let (Some(metric), Some(value)) = (text(&row, 0).and_then(metric), number(&row, 1)) {
                 readings.add(metric, value);

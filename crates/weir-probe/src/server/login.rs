@@ -1,7 +1,7 @@
 //! A probe's own connection to its server.
 
-use mysql::Conn;
 use weir_model::Endpoint;
+use weir_mysql::{Connection, Gate};
 
 use super::PATIENCE;
 use crate::ProbeError;
@@ -10,7 +10,7 @@ use crate::ProbeError;
 #[derive(Debug)]
 pub(super) struct Login {
     endpoint: Endpoint,
-    connection: Option<Conn>,
+    connection: Option<Connection>,
 }
 
 impl Login {
@@ -25,11 +25,12 @@ impl Login {
     /// would be taken for the next one's.
     pub(super) fn read(
         &mut self,
-        read: impl FnOnce(&mut Conn) -> Result<(), ProbeError>,
+        read: impl FnOnce(&mut Connection) -> Result<(), ProbeError>,
     ) -> Result<(), ProbeError> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
-            None => weir_control::connect(&self.endpoint, PATIENCE).map_err(ProbeError::server)?,
+            None => Connection::open(&self.endpoint, &Gate::reading(), PATIENCE)
+                .map_err(ProbeError::server)?,
         };
         read(&mut connection)?;
         self.connection = Some(connection);

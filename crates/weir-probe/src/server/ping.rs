@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use mysql::Conn;
 use weir_model::metrics;
+use weir_mysql::Connection;
 
 use crate::parts::Part;
 use crate::{ProbeError, Readings};
@@ -12,12 +12,16 @@ use crate::{ProbeError, Readings};
 #[derive(Debug)]
 pub(super) struct Ping;
 
-impl Part<Conn> for Ping {
+impl Part<Connection> for Ping {
     fn name(&self) -> &'static str {
         "ping"
     }
 
-    fn read(&mut self, connection: &mut Conn, readings: &mut Readings) -> Result<(), ProbeError> {
+    fn read(
+        &mut self,
+        connection: &mut Connection,
+        readings: &mut Readings,
+    ) -> Result<(), ProbeError> {
         let began = Instant::now();
         connection.ping().map_err(ProbeError::server)?;
         let took_us = began.elapsed().as_secs_f64() * 1e6;

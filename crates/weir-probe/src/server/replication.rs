@@ -1,9 +1,10 @@
 //! How far a replica is behind: `SHOW REPLICA STATUS` (MySQL 8.0.22 and later), `SHOW SLAVE STATUS`
 //! (before), `SHOW ALL SLAVES STATUS` (MariaDB, which has it for every channel).
 
-use mysql::prelude::Queryable;
-use mysql::{Conn, Row};
-use weir_model::metrics;
+use std::str::FromStr as _;
+
+use weir_model::{ServerVersion, metrics};
+use weir_mysql::{Connection, Row};
 
 use super::{number, rows, text};
 use crate::parts::Part;
@@ -30,7 +31,7 @@ impl Replication {
     /// Reads every channel.
     pub(super) fn sample(
         &mut self,
-        connection: &mut Conn,
+        connection: &mut Connection,
         readings: &mut Readings,
     ) -> Result<(), ProbeError> {
         let statement = match self.statement {
@@ -46,12 +47,16 @@ impl Replication {
     }
 }
 
-impl Part<Conn> for Replication {
+impl Part<Connection> for Replication {
     fn name(&self) -> &'static str {
         "replication"
     }
 
-    fn read(&mut self, connection: &mut Conn, readings: &mut Readings) -> Result<(), ProbeError> {
+    fn read(
+        &mut self,
+        connection: &mut Connection,
+        readings: &mut Readings,
+    ) -> Result<(), ProbeError> {
         if self.is_none {
             return Ok(());
         }
@@ -59,24 +64,26 @@ impl Part<Conn> for Replication {
     }
 }
 
-fn statement(connection: &mut Conn) -> Result<&'static str, ProbeError> {
+fn statement(connection: &mut Connection) -> Result<&'static str, ProbeError> {
     let version: Option<String> = connection
-        .query_first("SELECT VERSION()")
+        .first("SELECT VERSION()")
         .map_err(ProbeError::server)?;
     let version = version.unwrap_or_default();
-    Ok(if version.contains("MariaDB") {
-        "SHOW ALL SLAVES STATUS"
-    } else if connection.server_version() >= (8, 0, 22) {
-        "SHOW REPLICA STATUS"
-    } else {
-        "SHOW SLAVE STATUS"
+    if version.contains("MariaDB") {
+        return Ok("SHOW ALL SLAVES STATUS");
+    }
+    let of = ServerVersion::from_str(&version).ok();
+    let of = of.map(|version| (version.major, version.minor, version.patch));
+    Ok(match of {
+        Some(old) if old < (8, 0, 22) => "SHOW SLAVE STATUS",
+        _ => "SHOW REPLICA STATUS",
     })
 }
 
 fn add_channel(row: &Row, server: &str, readings: &mut Readings) {
     let column = |names: [&str; 2]| {
         let columns = row.columns_ref().iter();
-        let mut columns = columns.map(mysql::Column::name_str);
+        let mut columns = columns.map(weir_mysql::Column::name_str);
         columns.position(|column| names.contains(&&*column))
     };
     let channel = column(["Channel_Name", "Connection_name"])

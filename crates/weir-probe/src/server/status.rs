@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use mysql::Conn;
 use weir_model::{Metric, metrics};
+use weir_mysql::Connection;
 
 use super::{number, rows, text};
 use crate::parts::Part;
@@ -160,12 +160,16 @@ impl Default for Status {
     }
 }
 
-impl Part<Conn> for Status {
+impl Part<Connection> for Status {
     fn name(&self) -> &'static str {
         "SHOW GLOBAL STATUS"
     }
 
-    fn read(&mut self, connection: &mut Conn, readings: &mut Readings) -> Result<(), ProbeError> {
+    fn read(
+        &mut self,
+        connection: &mut Connection,
+        readings: &mut Readings,
+    ) -> Result<(), ProbeError> {
         let rows = rows(connection, &self.statement)?;
         let status = rows
             .iter()

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use mysql::Conn;
 use weir_model::metrics;
+use weir_mysql::Connection;
 
 use super::{number, rows, text};
 use crate::parts::Part;
@@ -30,12 +30,16 @@ pub(super) struct Waits {
     sums: BTreeMap<String, (f64, f64)>,
 }
 
-impl Part<Conn> for Waits {
+impl Part<Connection> for Waits {
     fn name(&self) -> &'static str {
         "performance_schema waits"
     }
 
-    fn read(&mut self, connection: &mut Conn, readings: &mut Readings) -> Result<(), ProbeError> {
+    fn read(
+        &mut self,
+        connection: &mut Connection,
+        readings: &mut Readings,
+    ) -> Result<(), ProbeError> {
         let statement = match &self.statement {
             Some(statement) => statement,
             None => &*self.statement.insert(statement(connection)?),
@@ -61,7 +65,7 @@ impl Part<Conn> for Waits {
     }
 }
 
-fn statement(connection: &mut Conn) -> Result<String, ProbeError> {
+fn statement(connection: &mut Connection) -> Result<String, ProbeError> {
     let instruments = rows(connection, INSTRUMENTS)?;
     let names = instruments.iter().filter_map(|row| text(row, 0));
     let names: Vec<_> = names.map(|name| format!("'{name}'")).collect();

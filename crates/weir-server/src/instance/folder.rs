@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use weir_model::{Address, Endpoint, Tls};
+use weir_mysql::Gate;
 use weir_process::{PathError, ProcessIdentity, Signal, runtime_directory};
 
 use crate::data_directory::{DATABASE, DataNote, USER, write_private};
@@ -138,7 +139,7 @@ impl Folder {
 /// The account that may log in from 127.0.0.1, with the password of the one for the socket.
 pub(crate) fn let_in_from_loopback(endpoint: &Endpoint) -> Result<(), ServerError> {
     let action = "make the account for the loopback";
-    let mut session = Session::open(endpoint)?;
+    let mut session = Session::open(endpoint, &Gate::own())?;
     // What belongs to this server alone is not told to its replicas: they have a copy or need none.
     session.run(action, "SET SESSION sql_log_bin = 0")?;
     let account = format!("'{USER}'@'127.0.0.1'");

@@ -6,8 +6,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use weir_load::PreparePlan;
+use weir_load::{BinaryLog, PreparePlan};
 use weir_model::{Bytes, Cell, DataPlan, Endpoint, WorkloadName};
+use weir_mysql::Gate;
 use weir_process::WorkDirectory;
 use weir_server::{PrivateServer, SnapshotHold, SnapshotKey, Snapshots, StartOptions};
 
@@ -158,7 +159,7 @@ fn load(
         return Ok(None);
     };
     let what = "loading the data";
-    if make_tables(data, server.endpoint(), what, stop, on_event)?.is_none() {
+    if make_tables(data, server.endpoint(), &Gate::own(), what, stop, on_event)?.is_none() {
         return Ok(None);
     }
     server.stop(Duration::from_mins(5))?;
@@ -170,6 +171,7 @@ fn load(
 pub(super) fn make_tables(
     data: &DataPlan,
     endpoint: Endpoint,
+    gate: &Gate,
     what: &str,
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(&Event<'_>),
@@ -179,9 +181,15 @@ pub(super) fn make_tables(
         rows: data.rows,
         threads: LOADING_THREADS,
         seed: DATA_SEED,
+        // Nobody follows a server of Weir's own while its data are made.
+        binary_log: if gate.is_own() {
+            BinaryLog::Off
+        } else {
+            BinaryLog::On
+        },
         ..PreparePlan::new(endpoint, data.workload)
     };
-    let loaded = weir_load::prepare(&plan, stop, &mut |rows_done, rows_total| {
+    let loaded = weir_load::prepare(&plan, gate, stop, &mut |rows_done, rows_total| {
         on_event(&Event::Loading {
             rows_done,
             rows_total,

@@ -16,22 +16,40 @@ pub(super) fn open(
     plan: &Plan,
     options: &RunOptions,
 ) -> Result<BTreeMap<ServerUrl, GivenServer>, StudyError> {
+    let mut servers = log_in(plan, options)?;
+    for cell in &plan.cells {
+        let Some(url) = plan.server_of(cell).given else {
+            continue;
+        };
+        let server = servers.get_mut(&url).expect("invariant: it was opened");
+        let variables = plan.variables_of(cell);
+        let native = weir_server::native_config(server, &variables, options.allow_config)?;
+        weir_server::permit_config(server, &native)?;
+        server.permit_schema();
+    }
+    Ok(servers)
+}
+
+/// Logs in to all of them, to read.
+pub(super) fn log_in(
+    plan: &Plan,
+    options: &RunOptions,
+) -> Result<BTreeMap<ServerUrl, GivenServer>, StudyError> {
     let mut servers = BTreeMap::new();
     for cell in &plan.cells {
         let Some(url) = plan.server_of(cell).given else {
             continue;
         };
         check_design(plan, cell, &url)?;
-        if !servers.contains_key(&url) {
-            let endpoint = weir_load::sysbench::endpoint(&url, &options.surroundings);
-            let endpoint = endpoint.map_err(|error| StudyError::Given {
-                url: url.to_string(),
-                why: error.to_string(),
-            })?;
-            servers.insert(url.clone(), GivenServer::open(&url, endpoint)?);
+        if servers.contains_key(&url) {
+            continue;
         }
-        let variables = plan.variables_of(cell);
-        weir_server::check_config(&servers[&url], &variables, options.allow_config)?;
+        let endpoint = weir_load::sysbench::endpoint(&url, &options.surroundings);
+        let endpoint = endpoint.map_err(|error| StudyError::Given {
+            url: url.to_string(),
+            why: error.to_string(),
+        })?;
+        servers.insert(url.clone(), GivenServer::open(&url, endpoint)?);
     }
     Ok(servers)
 }
@@ -62,7 +80,16 @@ pub(super) fn load(
 ) -> Result<Option<Bytes>, StudyError> {
     let data = bench.plan.data_of(cell);
     let what = format!("the tables of `{}`", server.url);
-    if make_tables(data, server.endpoint.clone(), &what, stop, on_event)?.is_none() {
+    if make_tables(
+        data,
+        server.endpoint.clone(),
+        server.gate(),
+        &what,
+        stop,
+        on_event,
+    )?
+    .is_none()
+    {
         return Ok(None);
     }
     let size = server.tables_size()?;

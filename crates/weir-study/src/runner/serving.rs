@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use weir_drive::{DriveProcess, MountOptions};
 use weir_model::{Cell, DriveProfile, Endpoint, Flavor, PoolStart};
+use weir_mysql::Gate;
 use weir_probe::{DriveProbe, HostProbe, Probe, ProcessProbe, ReplicaProbe, ServerProbe};
 use weir_process::{PathError, WorkDirectory};
 use weir_server::{ConfigChanges, GivenServer, PrivateServer, StartOptions};
@@ -120,11 +121,10 @@ impl Serving {
     ) -> Result<(Self, Vec<String>), StudyError> {
         let allowed = bench.options.allow_config;
         let variables = bench.plan.variables_of(cell);
-        let wanted = weir_server::check_config(server, &variables, allowed)?;
-        let mut changes = ConfigChanges::new(server, weir_server::config_log());
+        let wanted = weir_server::native_config(server, &variables, allowed)?;
+        let mut changes = ConfigChanges::new(server);
         changes.apply(&wanted)?;
-        let statement = |(name, value): (&String, &String)| format!("SET GLOBAL {name} = {value}");
-        let commands = wanted.iter().map(statement).collect();
+        let commands = weir_server::set_statements(&wanted);
         let serving = GivenServing {
             server: server.clone(),
             changes,
@@ -144,6 +144,14 @@ impl Serving {
         match self {
             Self::Private(private) => private.server.endpoint(),
             Self::Given(given) => given.server.endpoint.clone(),
+        }
+    }
+
+    /// What may be done to it.
+    pub(super) fn gate(&self) -> Gate {
+        match self {
+            Self::Private(_) => Gate::own(),
+            Self::Given(given) => given.server.gate().clone(),
         }
     }
 

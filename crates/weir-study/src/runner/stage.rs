@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use weir_load::{ArrivalKind, LoadPlan, Rate, reactors_for};
-use weir_model::{Approach, Cell, LoadSettings, Plan, PlannedRun, RunResult};
+use weir_model::{Approach, Cell, Endpoint, LoadSettings, Plan, PlannedRun, RunResult};
 use weir_probe::Sampler;
 
 use super::bench::Bench;
@@ -127,16 +127,18 @@ impl Stage {
             reactors: plan.reactors,
             device: device.clone().filter(|_| self.serving.drive().is_none()),
         };
+        let gate = self.serving.gate();
         let mut watch = Watch::default();
         let mut warmup_s = settings.warmup.as_secs_f64();
         let mut steady = None;
         if let Some(at_most) = settings.warmup_max {
-            let warmed = warmup::until_steady(&plan, at_most.0, stop, &mut watch, &live, on_event)?;
+            let warmed =
+                warmup::until_steady(&plan, &gate, at_most.0, stop, &mut watch, &live, on_event)?;
             plan.warmup = warmup::RESUME;
             warmup_s = warmed.length_s;
             steady = Some(warmed.steady);
         }
-        let outcome = weir_load::run(&plan, stop, &mut |interval| {
+        let outcome = weir_load::run(&plan, &gate, stop, &mut |interval| {
             watch.observe(&interval.record, self.serving.drive());
             on_event(&Event::Interval(&interval.record));
             live.tell(interval, on_event);
@@ -176,24 +178,10 @@ impl Stage {
     }
 
     fn load_plan(&self, plan: &Plan, planned: PlannedRun) -> LoadPlan {
-        let cell = &plan.cells[planned.cell];
-        let (data, settings) = (plan.data_of(cell), plan.load_of(cell));
-        let (mix, distribution) = workload::settings(data.workload, settings)
-            .expect("invariant: options were understood when the study was resolved");
         LoadPlan {
-            tables: data.tables,
-            rows: data.rows,
-            connections: cell.threads,
-            reactors: reactors_for(cell.threads),
-            mix,
-            distribution,
-            rate: rate(settings),
-            rtt: settings.rtt.0,
-            warmup: settings.warmup.0,
-            measure: Some(settings.measure.0),
             // Cells of one repetition get the same keys: one difference less between them.
             seed: plan.seed.wrapping_add(u64::from(planned.repetition)),
-            ..LoadPlan::new(self.serving.endpoint(), data.workload)
+            ..load_plan(plan, &plan.cells[planned.cell], self.serving.endpoint())
         }
     }
 
@@ -212,6 +200,26 @@ impl Stage {
                 None => String::new(),
             },
         })
+    }
+}
+
+/// The load of `cell` at `endpoint`, with a seed of no run's.
+pub(super) fn load_plan(plan: &Plan, cell: &Cell, endpoint: Endpoint) -> LoadPlan {
+    let (data, settings) = (plan.data_of(cell), plan.load_of(cell));
+    let (mix, distribution) = workload::settings(data.workload, settings)
+        .expect("invariant: options were understood when the study was resolved");
+    LoadPlan {
+        tables: data.tables,
+        rows: data.rows,
+        connections: cell.threads,
+        reactors: reactors_for(cell.threads),
+        mix,
+        distribution,
+        rate: rate(settings),
+        rtt: settings.rtt.0,
+        warmup: settings.warmup.0,
+        measure: Some(settings.measure.0),
+        ..LoadPlan::new(endpoint, data.workload)
     }
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use weir_load::{LoadError, LoadPlan};
 use weir_model::IntervalRecord;
+use weir_mysql::Gate;
 use weir_stats::steady_tail;
 
 use super::live::LiveLimiter;
@@ -34,6 +35,7 @@ pub(super) struct Warmed {
 /// Whether `stop` ended it, the caller sees by the flag.
 pub(super) fn until_steady(
     plan: &LoadPlan,
+    gate: &Gate,
     at_most: Duration,
     stop: &AtomicBool,
     watch: &mut Watch,
@@ -50,7 +52,7 @@ pub(super) fn until_steady(
     let end = AtomicBool::new(false);
     let mut series = Vec::new();
     let mut steady = false;
-    weir_load::run(&plan, &end, &mut |interval| {
+    weir_load::run(&plan, gate, &end, &mut |interval| {
         let record = interval.record;
         watch.observe_earlier(&record);
         series.push(record.queries as f64 / record.length_s);

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use weir_load::sysbench::{self, PASSWORD_VARIABLE, Surroundings};
 use weir_model::ServerUrl;
+use weir_mysql::Gate;
 use weir_server::GivenServer;
 
-use crate::password;
+use crate::{output, password};
 
 /// The user's option file, as MySQL's programs have it.
 const OPTION_FILE: &str = ".my.cnf";
@@ -25,7 +26,18 @@ pub(crate) fn surroundings(ask_password: bool) -> anyhow::Result<Surroundings> {
     })
 }
 
-/// Logs in to the server at `url`.
+/// Prints what a rehearsal has noted instead of sending it.
+pub(crate) fn tell_rehearsed(gate: &Gate) -> anyhow::Result<()> {
+    for statement in gate.rehearsed() {
+        output::line(statement)?;
+    }
+    if gate.is_rehearsal() {
+        eprintln!("nothing was changed");
+    }
+    Ok(())
+}
+
+/// Logs in to the server at `url`, which is only read until more is permitted.
 pub(crate) fn open(url: &ServerUrl, surroundings: &Surroundings) -> anyhow::Result<GivenServer> {
     let endpoint = sysbench::endpoint(url, surroundings);
     let endpoint = endpoint.map_err(|error| anyhow!("cannot use `{url}` ({error})"))?;

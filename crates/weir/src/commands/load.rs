@@ -10,7 +10,8 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
 use weir_load::sysbench::{self, Command, Form, Invocation};
-use weir_load::{HdrLog, LoadError, LoadOutcome, Progress};
+use weir_load::{BinaryLog, HdrLog, LoadError, LoadOutcome, Progress};
+use weir_mysql::{ChangeLog, Gate, Permissions};
 
 use crate::cli::LoadArguments;
 use crate::commands::given_server;
@@ -41,14 +42,17 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
     if invocation.asks_for_password() {
         invocation.set_password(&password::ask()?);
     }
+    let gate = gate(&invocation);
     match invocation.command {
         Command::Help => output::text(sysbench::help(invocation.compat, !arguments.is_drop_in))?,
         Command::Version => output::text(sysbench::version(invocation.compat, VERSION))?,
-        Command::Prepare => prepare(&invocation, stop)?,
-        Command::Prewarm => prewarm(&invocation, stop)?,
-        Command::Run => run(&invocation, stop)?,
-        Command::Cleanup => weir_load::cleanup(&invocation.prepare)?,
+        Command::Prepare => prepare(&invocation, &gate, stop)?,
+        Command::Prewarm => prewarm(&invocation, &Gate::reading(), stop)?,
+        Command::Run if invocation.dry_run => weir_load::rehearse_run(&invocation.plan, &gate)?,
+        Command::Run => run(&invocation, &gate, stop)?,
+        Command::Cleanup => weir_load::cleanup(&invocation.prepare, &gate)?,
     }
+    given_server::tell_rehearsed(&gate)?;
     Ok(if stop.load(Ordering::SeqCst) {
         Outcome::Stopped
     } else {
@@ -56,22 +60,33 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
     })
 }
 
-fn prepare(invocation: &Invocation, stop: &AtomicBool) -> anyhow::Result<()> {
+/// What a load may do to the server that it is given: change tables of the schema that is named.
+fn gate(invocation: &Invocation) -> Gate {
+    Gate::new(Permissions {
+        schema: Some(invocation.plan.endpoint.database.clone()),
+        skips_binary_log: invocation.prepare.binary_log == BinaryLog::Off,
+        log: Some(ChangeLog::at(weir_server::change_log())),
+        is_rehearsal: invocation.dry_run,
+        ..Permissions::default()
+    })
+}
+
+fn prepare(invocation: &Invocation, gate: &Gate, stop: &AtomicBool) -> anyhow::Result<()> {
     let mut progress = LoadingProgress::new();
-    weir_load::prepare(&invocation.prepare, stop, &mut |done, total| {
+    weir_load::prepare(&invocation.prepare, gate, stop, &mut |done, total| {
         progress.show(done, total);
     })?;
     Ok(())
 }
 
-fn prewarm(invocation: &Invocation, stop: &AtomicBool) -> anyhow::Result<()> {
-    weir_load::prewarm(&invocation.prepare, stop, &|done, total| {
+fn prewarm(invocation: &Invocation, gate: &Gate, stop: &AtomicBool) -> anyhow::Result<()> {
+    weir_load::prewarm(&invocation.prepare, gate, stop, &|done, total| {
         eprintln!("{done} of {total} tables");
     })?;
     Ok(())
 }
 
-fn run(invocation: &Invocation, stop: &AtomicBool) -> anyhow::Result<()> {
+fn run(invocation: &Invocation, gate: &Gate, stop: &AtomicBool) -> anyhow::Result<()> {
     let is_json = invocation.form == Form::Json;
     let report = |text: String| {
         if invocation.verbosity < NOTICE || is_json {
@@ -96,7 +111,7 @@ fn run(invocation: &Invocation, stop: &AtomicBool) -> anyhow::Result<()> {
         is_started = true;
         report(sysbench::THREADS_STARTED.to_owned())
     };
-    let outcome = weir_load::run_observed(&invocation.plan, stop, &mut |progress| {
+    let outcome = weir_load::run_observed(&invocation.plan, gate, stop, &mut |progress| {
         // A full disk shows again, as an error, when the report is written.
         let _ = start();
         match progress {

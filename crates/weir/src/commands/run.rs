@@ -45,6 +45,13 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
         surroundings: given_server::surroundings(arguments.ask_password)?,
         provenance: provenance(text),
     };
+    if arguments.dry_run {
+        for line in weir_study::rehearse(&plan, &options)? {
+            output::line(line)?;
+        }
+        eprintln!("nothing was changed");
+        return Ok(Outcome::Done);
+    }
     eprintln!("{}: {}, seed {}", plan.title, extent(&plan), plan.seed);
     let outcome = match watched(&plan, &options, stop) {
         Err(error @ StudyError::StoppedBeforeFirstRun) => {

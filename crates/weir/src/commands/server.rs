@@ -12,6 +12,7 @@ use std::path::Path;
 
 use anyhow::bail;
 use weir_model::{Flavor, Limits, Replication};
+use weir_mysql::Gate;
 use weir_server::{
     DataSource, Instance, InstanceInfo, InstanceState, Instances, ServerBinary, Session, Snapshots,
     cache_directory, check_variables, known_variables, translate,
@@ -55,7 +56,7 @@ fn up(arguments: &UpArguments) -> anyhow::Result<()> {
         None => up_new(&instances, arguments)?,
     };
     if arguments.pool == PoolArgument::Warm {
-        Session::open(&instances.endpoint(&info.instance.name)?)?.load_pool()?;
+        Session::open(&instances.endpoint(&info.instance.name)?, &Gate::own())?.load_pool()?;
     }
     describe::one(&info, arguments.json)
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use weir_model::{Address, Endpoint, Secret, Tls};
+use weir_mysql::Gate;
 use weir_server::Session;
 
 use crate::harness::{Output, World, signal, wait_until};
@@ -35,7 +36,7 @@ fn session_of(server: u32) -> Option<Session> {
         database: "sbtest".into(),
         tls: Tls::default(),
     };
-    Session::open(&endpoint).ok()
+    Session::open(&endpoint, &Gate::own()).ok()
 }
 
 /// What happens to a server under load is in the result: a time without answers as a gap, durability that

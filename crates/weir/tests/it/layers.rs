@@ -7,8 +7,8 @@ use serde_json::Value;
 /// Layer of each crate. A crate may use crates of lower layers only.
 const LAYERS: [(&str, u32); 16] = [
     ("weir-model", 0),
-    ("weir-control", 1),
     ("weir-innodb", 1),
+    ("weir-mysql", 1),
     ("weir-process", 1),
     ("weir-stats", 1),
     ("weir-store", 1),

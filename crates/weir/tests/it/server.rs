@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use weir_model::Endpoint;
+use weir_mysql::Gate;
 use weir_server::{Instances, Session};
 
 use crate::harness::{Weir, World, is_alive};
@@ -43,7 +44,7 @@ impl Servers {
     }
 
     pub(crate) fn session(&self, name: &str) -> Session {
-        Session::open(&self.endpoint(name)).unwrap()
+        Session::open(&self.endpoint(name), &Gate::own()).unwrap()
     }
 
     pub(crate) fn endpoint(&self, name: &str) -> Endpoint {
@@ -167,7 +168,7 @@ fn by_tcp(info: &Value, flavor: &str, password: &str) {
         database: "sbtest".into(),
         tls: weir_model::Tls::default(),
     };
-    let version: Option<String> = Session::open(&endpoint)
+    let version: Option<String> = Session::open(&endpoint, &Gate::own())
         .unwrap()
         .value("ask", "SELECT VERSION()")
         .unwrap();

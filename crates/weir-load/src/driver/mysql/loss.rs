@@ -4,9 +4,9 @@
 
 use super::{Doing, MysqlDriver, QUIT, Shared};
 use crate::LoadError;
-use crate::codec::{ReplyParser, Wire};
 use crate::driver::{Fresh, Next};
 use crate::meter::{Meter, Phase};
+use weir_mysql::{ReplyParser, Wire};
 
 /// How often a driver looks whether its new connection is there.
 const LOOK_NS: u64 = 5_000_000;

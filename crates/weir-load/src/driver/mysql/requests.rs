@@ -8,14 +8,15 @@ use std::fmt::Display;
 use super::Place;
 use super::statements::{Statements, positions};
 use crate::LoadError;
-use crate::codec::{
-    Codec, Compression, ExecuteTemplate, Malformed, ParameterKind, Request, ServerError,
-};
 use crate::driver::Reconnector;
 use crate::plan::{Think, Tolerated};
 use crate::workload::{
     BulkText, Drawer, Execution, Parameter, Rng, Script, Sending, Statement, Step, Value,
     between_marks, table_name,
+};
+use weir_mysql::{
+    ClientError, Codec, Compression, ExecuteTemplate, Malformed, ParameterKind, Request,
+    ServerError,
 };
 
 /// What the connections of one reactor share.
@@ -73,21 +74,21 @@ impl Link {
             std::io::ErrorKind::UnexpectedEof => "the server closed it".to_owned(),
             _ => error.to_string().to_lowercase(),
         };
-        LoadError::ConnectionLost {
+        LoadError::Client(ClientError::Lost {
             address: self.address.clone(),
             why,
-        }
+        })
     }
 
     pub(super) fn malformed(&self, malformed: Malformed) -> LoadError {
-        LoadError::Protocol {
+        LoadError::Client(ClientError::Protocol {
             address: self.address.clone(),
             why: malformed.to_string(),
-        }
+        })
     }
 
-    pub(super) fn refused(&self, statement: String, error: ServerError) -> LoadError {
-        LoadError::refused(self.address.clone(), statement, error)
+    pub(super) fn refused(&self, statement: &str, error: ServerError) -> LoadError {
+        LoadError::Client(ClientError::refused(self.address.clone(), statement, error))
     }
 }
 

@@ -5,10 +5,10 @@
 
 use super::{MysqlDriver, Shared};
 use crate::LoadError;
-use crate::codec::Reply;
 use crate::driver::Next;
 use crate::meter::Meter;
 use crate::stamp::Stamp;
+use weir_mysql::Reply;
 
 /// What is on its way.
 #[derive(Debug)]

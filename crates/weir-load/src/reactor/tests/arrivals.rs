@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::super::sockets::{Sockets, Wait};
 use super::super::{EpollSockets, RingSockets};
-use crate::channel::Channel;
 use crate::driver::NonBlocking;
 use crate::stamp::Stamp;
+use weir_mysql::{Channel, Stream};
 
 /// Longer than any buffer.
 const LENGTH: usize = 100_000;
@@ -18,7 +18,7 @@ fn connect(sockets: &mut impl Sockets) -> TcpStream {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (far, _) = listener.accept().unwrap();
-    let transport = Channel::plain(NonBlocking::try_from(near).unwrap());
+    let transport = Channel::plain(NonBlocking::try_from(Stream::Tcp(near)).unwrap());
     sockets.attach(1, transport).unwrap();
     far
 }

@@ -18,13 +18,13 @@ use weir_model::{LatencySummary, WorkloadName};
 
 use super::super::Reactor;
 use super::super::sockets::{Arrival, Chunk, Sockets, Wait};
-use crate::channel::Channel;
 use crate::driver::{Fresh, MysqlDriver, NonBlocking, Shared, Statements, Transport};
 use crate::meter::{Clock, Lane, Meter, new_histogram};
 use crate::plan::{ArrivalKind, LoadPlan, Rate};
 use crate::statistics::{KindNames, LoadOutcome, Merger};
 use crate::workload::seeded;
 use crate::workload::testing::nowhere;
+use weir_mysql::{Channel, Stream};
 
 /// The answer to a statement that changed nothing.
 const DONE: &[u8] = &[7, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0];
@@ -96,7 +96,7 @@ fn driver(plan: &LoadPlan, number: u32) -> MysqlDriver {
     let script = plan.workload.script(plan).unwrap();
     let (near, _) = UnixStream::pair().unwrap();
     let fresh = Fresh {
-        transport: Channel::plain(NonBlocking::try_from(near).unwrap()),
+        transport: Channel::plain(NonBlocking::try_from(Stream::Unix(near)).unwrap()),
         eof_deprecated: true,
         statements: Statements::prepare(&script, |_, _| Ok::<_, ()>(Some(1))).unwrap(),
     };

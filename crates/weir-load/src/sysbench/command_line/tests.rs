@@ -5,9 +5,9 @@ use std::time::Duration;
 use weir_model::{Address, TlsMode};
 
 use super::*;
-use crate::codec::Compression;
 use crate::plan::{ArrivalKind, Rate, Tolerated};
 use crate::workload::Distribution;
+use weir_mysql::Compression;
 
 fn understand(line: &str) -> Result<Invocation, UsageError> {
     let words: Vec<_> = line.split_whitespace().collect();

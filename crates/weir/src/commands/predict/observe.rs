@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use serde::Serialize;
 use weir_model::{Bytes, ServerUrl};
+use weir_mysql::Gate;
 use weir_predict::{Looks, lru};
 use weir_report::table;
-use weir_server::{Instances, Session};
+use weir_server::{ConfigChanges, Instances, Session};
 
 use super::asked_pools;
 use crate::cli::PredictArguments;
@@ -17,6 +18,7 @@ use crate::commands::given_server;
 use crate::{Outcome, interrupt, output};
 
 const DUMP_PERCENT: &str = "innodb_buffer_pool_dump_pct";
+const DUMP_NOW: &str = "innodb_buffer_pool_dump_now";
 /// A pool with a larger share of free pages, and more than the server keeps free, holds all that is used.
 const FREE_MAX: f64 = 0.2;
 
@@ -49,30 +51,15 @@ struct Row {
 pub(super) fn execute(name: &str, arguments: &PredictArguments) -> anyhow::Result<Outcome> {
     // What is set has to be put back, also where somebody does not want to wait.
     let stop = interrupt::stop_flag()?;
-    let (mut session, is_given) = open(name, arguments)?;
-    let percent = session.variable(DUMP_PERCENT)?;
-    let percent = percent.with_context(|| format!("`{name}` cannot dump its buffer pool"))?;
-    let must_change = percent != "100";
-    if must_change && is_given && !arguments.allow_config {
-        bail!(
-            "predict observe: `{name}` has {DUMP_PERCENT} = {percent} (a look needs all pages, 100); set it, or pass \
-             --allow-config to have it set and put back"
-        );
+    if arguments.dry_run {
+        return rehearse(arguments);
     }
-    let set = |session: &mut Session, percent: &str| {
-        session.run(
-            "set what a dump of the buffer pool holds",
-            &format!("SET GLOBAL {DUMP_PERCENT} = {percent}"),
-        )
+    let observed = if ServerUrl::is_meant(name) {
+        observe_given(name, arguments, stop)?
+    } else {
+        observe_instance(name, arguments, stop)?
     };
-    if must_change {
-        set(&mut session, "100")?;
-    }
-    let observed = observe(name, &mut session, arguments, stop);
-    if must_change {
-        set(&mut session, &percent)?;
-    }
-    let Some(observed) = observed? else {
+    let Some(observed) = observed else {
         eprintln!("stopped: the server is as it was before");
         return Ok(Outcome::Stopped);
     };
@@ -84,13 +71,67 @@ pub(super) fn execute(name: &str, arguments: &PredictArguments) -> anyhow::Resul
     Ok(Outcome::Done)
 }
 
-fn open(name: &str, arguments: &PredictArguments) -> anyhow::Result<(Session, bool)> {
-    if !ServerUrl::is_meant(name) {
-        return Ok((Session::open(&Instances::open()?.endpoint(name)?)?, false));
+fn rehearse(arguments: &PredictArguments) -> anyhow::Result<Outcome> {
+    output::line(format_args!("SET GLOBAL {DUMP_PERCENT} = 100"))?;
+    output::line(format_args!(
+        "SET GLOBAL {DUMP_NOW} = ON -- {} times, {} apart; each writes the server's list of pages anew",
+        arguments.looks, arguments.interval
+    ))?;
+    output::line(format_args!("SET GLOBAL {DUMP_PERCENT} = what it is now"))?;
+    eprintln!("nothing was changed");
+    Ok(Outcome::Done)
+}
+
+/// A server of the user's: only where that is allowed, and it gets back what was set.
+fn observe_given(
+    name: &str,
+    arguments: &PredictArguments,
+    stop: &AtomicBool,
+) -> anyhow::Result<Option<Observation>> {
+    if !arguments.allow_config {
+        bail!(
+            "predict observe: a look has the server write down which pages its pool holds \
+             ({DUMP_NOW}), in place of the list that it loads at its next start; pass --allow-config to \
+             allow that"
+        );
     }
     let url: ServerUrl = name.parse().map_err(anyhow::Error::msg)?;
     let surroundings = given_server::surroundings(arguments.ask_password)?;
-    Ok((given_server::open(&url, &surroundings)?.session()?, true))
+    let mut server = given_server::open(&url, &surroundings)?;
+    server.permit_variables(&[DUMP_PERCENT, DUMP_NOW].map(str::to_owned).into());
+    let mut session = server.session()?;
+    let mut changes = ConfigChanges::new(&server);
+    if dump_percent(name, &mut session)? != "100" {
+        changes.apply(&[(DUMP_PERCENT.to_owned(), "100".to_owned())].into())?;
+    }
+    let observed = observe(name, &mut session, arguments, stop);
+    changes.put_back()?;
+    observed
+}
+
+/// An instance of Weir's own.
+fn observe_instance(
+    name: &str,
+    arguments: &PredictArguments,
+    stop: &AtomicBool,
+) -> anyhow::Result<Option<Observation>> {
+    let mut session = Session::open(&Instances::open()?.endpoint(name)?, &Gate::own())?;
+    let percent = dump_percent(name, &mut session)?;
+    let set = |session: &mut Session, percent: &str| {
+        session.run(
+            "set what a dump of the buffer pool holds",
+            &format!("SET GLOBAL {DUMP_PERCENT} = {percent}"),
+        )
+    };
+    set(&mut session, "100")?;
+    let observed = observe(name, &mut session, arguments, stop);
+    set(&mut session, &percent)?;
+    observed
+}
+
+fn dump_percent(name: &str, session: &mut Session) -> anyhow::Result<String> {
+    let percent = session.variable(DUMP_PERCENT)?;
+    percent.with_context(|| format!("`{name}` cannot dump its buffer pool"))
 }
 
 /// `None` if it was stopped.

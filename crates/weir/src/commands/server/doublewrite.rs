@@ -9,6 +9,7 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 use weir_crash::{CrashTest, Cut, Verdict};
 use weir_model::Flavor;
+use weir_mysql::Gate;
 use weir_server::{
     DOUBLEWRITE, DoublewriteStatus, Instances, Proof, RestartCost, Session, SwitchRecord,
     check_switch, is_on, log_switch, switch_log,
@@ -147,7 +148,7 @@ fn restart(name: &str, mut session: Session, to: &str) -> anyhow::Result<()> {
     let instances = Instances::open()?;
     let changed = [(DOUBLEWRITE.to_owned(), to.to_owned())].into();
     instances.set_variables(name, &changed)?;
-    Ok(Session::open(&instances.endpoint(name)?)?.load_pool()?)
+    Ok(Session::open(&instances.endpoint(name)?, &Gate::own())?.load_pool()?)
 }
 
 /// What the owner of a server is to do: the variable neither changes while a server runs, nor is it one

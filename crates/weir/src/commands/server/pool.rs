@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use weir_model::Bytes;
+use weir_mysql::Gate;
 use weir_server::{Instances, Session};
 
 use crate::cli::PoolArguments;
@@ -9,7 +10,7 @@ use crate::output;
 
 pub(super) fn execute(arguments: &PoolArguments) -> anyhow::Result<()> {
     let endpoint = Instances::open()?.endpoint(&arguments.name)?;
-    let mut session = Session::open(&endpoint)?;
+    let mut session = Session::open(&endpoint, &Gate::own())?;
     if arguments.dump {
         session.dump_pool()?;
     }

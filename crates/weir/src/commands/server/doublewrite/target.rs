@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use weir_crash::Storage;
 use weir_model::{Flavor, ServerUrl};
+use weir_mysql::Gate;
 use weir_server::{
     DOUBLEWRITE, GivenServer, InstanceInfo, InstanceState, Instances, Proof, Relative, Session,
     is_on,
@@ -56,9 +57,10 @@ impl Target {
 
     pub(super) fn session(&self) -> anyhow::Result<Session> {
         Ok(match self {
-            Self::Instance(info) => {
-                Session::open(&Instances::open()?.endpoint(&info.instance.name)?)?
-            }
+            Self::Instance(info) => Session::open(
+                &Instances::open()?.endpoint(&info.instance.name)?,
+                &Gate::own(),
+            )?,
             Self::Given(given) => given.session()?,
         })
     }

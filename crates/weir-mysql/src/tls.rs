@@ -20,7 +20,7 @@ use rustls::{
 };
 use weir_model::{Tls, TlsMode};
 
-use crate::LoadError;
+use crate::ClientError;
 
 /// The name of a server that is reached through a Unix socket.
 const LOCAL_NAME: &str = "localhost";
@@ -35,16 +35,16 @@ pub(crate) struct TlsClient {
 impl TlsClient {
     /// Reads the certificates that `tls` names. `host`: what the certificate is to be made out to;
     /// none on a Unix socket.
-    pub(crate) fn new(tls: &Tls, host: Option<&str>) -> Result<Self, LoadError> {
+    pub(crate) fn new(tls: &Tls, host: Option<&str>) -> Result<Self, ClientError> {
         let name = match ServerName::try_from(host.unwrap_or(LOCAL_NAME).to_owned()) {
             Ok(name) => name,
             Err(_) if tls.mode != TlsMode::VerifyIdentity => ServerName::try_from(LOCAL_NAME)
                 .expect("invariant: `localhost` is a valid name of a host"),
             Err(_) => {
-                return Err(LoadError::Setting {
+                return Err(ClientError::TlsSetting {
                     setting: "host",
                     value: format!("`{}`", host.unwrap_or_default()),
-                    why: "VERIFY_IDENTITY needs the name of a host or an IP address",
+                    why: "VERIFY_IDENTITY needs the name of a host or an IP address".to_owned(),
                 });
             }
         };
@@ -60,7 +60,7 @@ impl TlsClient {
     }
 }
 
-fn config(tls: &Tls) -> Result<ClientConfig, LoadError> {
+fn config(tls: &Tls) -> Result<ClientConfig, ClientError> {
     let mut provider = ring::default_provider();
     if !tls.ciphers.is_empty() {
         provider.cipher_suites = chosen(&tls.ciphers, &provider.cipher_suites)?;
@@ -71,7 +71,11 @@ fn config(tls: &Tls) -> Result<ClientConfig, LoadError> {
         checks_name: tls.mode == TlsMode::VerifyIdentity,
         provider: Arc::clone(&provider),
     };
-    let unusable = |error: rustls::Error| host("set TLS up", &error);
+    let unusable = |error: rustls::Error| ClientError::TlsSetting {
+        setting: "TLS",
+        value: tls.mode.name().to_owned(),
+        why: error.to_string().to_lowercase(),
+    };
     let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(unusable)?
@@ -87,10 +91,10 @@ fn config(tls: &Tls) -> Result<ClientConfig, LoadError> {
         }
         (None, None) => builder.with_no_client_auth(),
         _ => {
-            return Err(LoadError::Setting {
+            return Err(ClientError::TlsSetting {
                 setting: "TLS client certificate",
                 value: "incomplete".to_owned(),
-                why: "needs both the certificate and its key",
+                why: "needs both the certificate and its key".to_owned(),
             });
         }
     };
@@ -103,15 +107,15 @@ fn config(tls: &Tls) -> Result<ClientConfig, LoadError> {
 fn chain_verifier(
     tls: &Tls,
     provider: &Arc<CryptoProvider>,
-) -> Result<Option<Arc<WebPkiServerVerifier>>, LoadError> {
+) -> Result<Option<Arc<WebPkiServerVerifier>>, ClientError> {
     if !tls.mode.verifies() {
         return Ok(None);
     }
     let Some(path) = &tls.authority else {
-        return Err(LoadError::Setting {
+        return Err(ClientError::TlsSetting {
             setting: "TLS mode",
             value: tls.mode.name().to_owned(),
-            why: "needs the file of the authorities' certificates, --mysql-ssl-ca",
+            why: "needs the file of the authorities' certificates, --mysql-ssl-ca".to_owned(),
         });
     };
     let mut roots = RootCertStore::empty();
@@ -124,7 +128,7 @@ fn chain_verifier(
         .map_err(|error| file(path, &error))
 }
 
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, LoadError> {
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, ClientError> {
     let certificates: Vec<_> = CertificateDer::pem_file_iter(path)
         .and_then(Iterator::collect)
         .map_err(|error| file(path, &error))?;
@@ -138,7 +142,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, LoadError> 
 fn chosen(
     names: &[String],
     all: &[SupportedCipherSuite],
-) -> Result<Vec<SupportedCipherSuite>, LoadError> {
+) -> Result<Vec<SupportedCipherSuite>, ClientError> {
     let is_named = |suite: &SupportedCipherSuite, name: &str| {
         cipher_names(*suite)
             .iter()
@@ -152,7 +156,7 @@ fn chosen(
             .iter()
             .map(|suite| cipher_names(*suite)[1].clone())
             .collect();
-        return Err(LoadError::Cipher {
+        return Err(ClientError::Cipher {
             name: unknown.clone(),
             known: known.join(", "),
         });
@@ -176,16 +180,9 @@ fn cipher_names(suite: SupportedCipherSuite) -> [String; 2] {
     [iana, openssl]
 }
 
-fn file(path: &Path, why: &impl Display) -> LoadError {
-    LoadError::TlsFile {
+fn file(path: &Path, why: &impl Display) -> ClientError {
+    ClientError::TlsFile {
         path: path.display().to_string(),
-        why: why.to_string().to_lowercase(),
-    }
-}
-
-fn host(what: &'static str, why: &impl Display) -> LoadError {
-    LoadError::Host {
-        what,
         why: why.to_string().to_lowercase(),
     }
 }

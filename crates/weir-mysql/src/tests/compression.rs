@@ -228,7 +228,10 @@ fn query(says: &[u8]) -> Result<usize, SessionError> {
 fn rows_of_text() -> Vec<u8> {
     [
         packet(1, &[1]),
-        packet(2, b"\x03def"),
+        packet(
+            2,
+            b"\x03def\0\0\0\x01a\x01a\x0C\x2D\0\x01\0\0\0\xFD\0\0\0\0\0",
+        ),
         packet(3, b"\x03one"),
         packet(4, &[0xFB]),
         packet(5, &[0xFE, 0, 0, 2, 0, 0, 0]),

@@ -1,11 +1,11 @@
 //! What is kept of one connection that is compressed.
 
 use super::HEADER_BYTES;
-use crate::codec::packet::{Malformed, payload_length};
+use crate::packet::{Malformed, payload_length};
 
 /// The place in the exchange, and a compressed packet of which a part has come.
 #[derive(Debug, Default)]
-pub(crate) struct Wire {
+pub struct Wire {
     /// Number of the next compressed packet, whoever sends it.
     number: u8,
     part: Vec<u8>,
@@ -13,24 +13,24 @@ pub(crate) struct Wire {
 
 impl Wire {
     /// Begins to send: the first compressed packet has this number.
-    pub(super) fn begin(&mut self, number: u8) {
+    pub(crate) fn begin(&mut self, number: u8) {
         self.number = number;
     }
 
     /// The number of the packet that is sent or was received.
-    pub(super) fn next_number(&mut self) -> u8 {
+    pub(crate) fn next_number(&mut self) -> u8 {
         let number = self.number;
         self.number = number.wrapping_add(1);
         number
     }
 
     /// Whether the beginning of a packet waits for its rest.
-    pub(super) fn has_part(&self) -> bool {
+    pub(crate) fn has_part(&self) -> bool {
         !self.part.is_empty()
     }
 
     /// Checks a header before its payload is there, which might never come; the packet's length.
-    pub(super) fn check_header(&self, header: [u8; HEADER_BYTES]) -> Result<usize, Malformed> {
+    pub(crate) fn check_header(&self, header: [u8; HEADER_BYTES]) -> Result<usize, Malformed> {
         if header[3] != self.number {
             return Err(Malformed("a compressed packet is out of sequence"));
         }
@@ -41,7 +41,7 @@ impl Wire {
     }
 
     /// Keeps as many bytes as the packet lacks; how many that were, and whether it is whole.
-    pub(super) fn keep(&mut self, bytes: &[u8]) -> Result<(usize, bool), Malformed> {
+    pub(crate) fn keep(&mut self, bytes: &[u8]) -> Result<(usize, bool), Malformed> {
         let mut taken = 0;
         loop {
             let length = match self.part.first_chunk() {
@@ -63,13 +63,13 @@ impl Wire {
     }
 
     /// The packet that has become whole.
-    pub(super) fn take_part(&mut self) -> Vec<u8> {
+    pub(crate) fn take_part(&mut self) -> Vec<u8> {
         self.next_number();
         std::mem::take(&mut self.part)
     }
 
     /// Gives its memory back, to be used again.
-    pub(super) fn return_part(&mut self, part: Vec<u8>) {
+    pub(crate) fn return_part(&mut self, part: Vec<u8>) {
         self.part = part;
         self.part.clear();
     }

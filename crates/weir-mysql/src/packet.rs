@@ -3,30 +3,30 @@
 use thiserror::Error;
 
 /// Bytes of a packet's header.
-pub(crate) const HEADER_BYTES: usize = 4;
+pub const HEADER_BYTES: usize = 4;
 
 /// A payload of this length is continued in the next packet.
-pub(super) const PAYLOAD_BYTES_MAX: usize = 0xFF_FFFF;
+pub(crate) const PAYLOAD_BYTES_MAX: usize = 0xFF_FFFF;
 
 /// Bytes that are not the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("{0}")]
-pub(crate) struct Malformed(pub(crate) &'static str);
+pub struct Malformed(pub &'static str);
 
 /// Length of the payload that a packet's first three bytes announce.
-pub(super) fn payload_length(header: &[u8]) -> usize {
+pub(crate) fn payload_length(header: &[u8]) -> usize {
     usize::from(header[0]) | usize::from(header[1]) << 8 | usize::from(header[2]) << 16
 }
 
 /// Writes the header of a packet of `payload_length` bytes into `packet`.
-pub(crate) fn put_header(packet: &mut [u8], payload_length: usize, sequence: u8) {
+pub fn put_header(packet: &mut [u8], payload_length: usize, sequence: u8) {
     let length = (payload_length as u32).to_le_bytes();
     packet[..3].copy_from_slice(&length[..3]);
     packet[3] = sequence;
 }
 
 /// Reads a length-encoded integer; the number and the bytes that it took.
-pub(super) fn length_encoded(bytes: &[u8]) -> Result<(u64, usize), Malformed> {
+pub(crate) fn length_encoded(bytes: &[u8]) -> Result<(u64, usize), Malformed> {
     let (&first, rest) = bytes
         .split_first()
         .ok_or(Malformed("an integer is missing"))?;
@@ -46,7 +46,7 @@ pub(super) fn length_encoded(bytes: &[u8]) -> Result<(u64, usize), Malformed> {
 }
 
 /// Appends a length-encoded integer.
-pub(crate) fn put_length_encoded(out: &mut Vec<u8>, value: u64) {
+pub fn put_length_encoded(out: &mut Vec<u8>, value: u64) {
     let digits = value.to_le_bytes();
     match value {
         0..=0xFA => out.push(digits[0]),

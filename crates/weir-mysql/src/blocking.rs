@@ -7,30 +7,34 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use weir_model::Address;
 
-use super::Deadline;
-use crate::driver::NonBlocking;
+use crate::Deadline;
 
 /// Pause between two tries to enter a Unix socket's full queue.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// A socket with a deadline for everything that is done with it.
 #[derive(Debug)]
-pub(crate) struct Blocking {
+pub struct Blocking {
     stream: Stream,
     deadline: Option<Deadline>,
 }
 
+/// A connected socket.
 #[derive(Debug)]
-enum Stream {
+pub enum Stream {
+    /// Of this host.
     Unix(UnixStream),
+    /// Of a network.
     Tcp(TcpStream),
 }
 
 impl Blocking {
     /// Connects before the deadline.
-    pub(crate) fn connect(address: &Address, deadline: Deadline) -> io::Result<Self> {
+    pub fn connect(address: &Address, deadline: Deadline) -> io::Result<Self> {
         let stream = match address {
             Address::Socket(path) => Stream::Unix(connect_unix(path, deadline)?),
             Address::Tcp(host, port) => Stream::Tcp(connect_tcp(host, *port, deadline)?),
@@ -42,16 +46,13 @@ impl Blocking {
     }
 
     /// From now on, this is when waiting ends.
-    pub(crate) fn set_deadline(&mut self, deadline: Option<Deadline>) {
+    pub fn set_deadline(&mut self, deadline: Option<Deadline>) {
         self.deadline = deadline;
     }
 
-    /// The same socket for a reactor.
-    pub(crate) fn into_non_blocking(self) -> io::Result<NonBlocking> {
-        match self.stream {
-            Stream::Unix(stream) => stream.try_into(),
-            Stream::Tcp(stream) => stream.try_into(),
-        }
+    /// The socket itself, without a deadline.
+    pub fn into_stream(self) -> Stream {
+        self.stream
     }
 
     /// What is left of the time.
@@ -60,21 +61,22 @@ impl Blocking {
     }
 }
 
-/// Connects without blocking: `connect` on a Unix socket whose server does not accept would
-/// otherwise wait for ever.
+/// Connects without blocking: `connect(2)` on a Unix socket whose server does not accept would otherwise
+/// wait for ever.
 fn connect_unix(path: &Path, deadline: Deadline) -> io::Result<UnixStream> {
+    let address = SocketAddrUnix::new(path)?;
     loop {
-        match mio::net::UnixStream::connect(path) {
-            Ok(stream) => {
-                let stream = UnixStream::from(stream);
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+        match connect(&socket, &address) {
+            Ok(()) => {
+                let stream = UnixStream::from(socket);
                 stream.set_nonblocking(false)?;
                 return Ok(stream);
             }
             // The queue of connections that wait for the server is full.
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                std::thread::sleep(PAUSE.min(deadline.remaining()?));
-            }
-            Err(error) => return Err(error),
+            Err(Errno::AGAIN) => std::thread::sleep(PAUSE.min(deadline.remaining()?)),
+            Err(error) => return Err(error.into()),
         }
     }
 }

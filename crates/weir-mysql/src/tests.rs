@@ -20,7 +20,8 @@ fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
 
 /// A result set of two columns and so many rows.
 fn result_set(rows: u8, eof_deprecated: bool) -> Vec<u8> {
-    let mut payloads = vec![vec![2], b"\x03def column a".to_vec(), b"\x03def b".to_vec()];
+    let definition = b"\x03def\0\0\0\x01a\x01a\x0C\x2D\0\x01\0\0\0\xFD\0\0\0\0\0";
+    let mut payloads = vec![vec![2], definition.to_vec(), definition.to_vec()];
     if !eof_deprecated {
         payloads.push(vec![0xFE, 0, 0, 2, 0]);
     }

@@ -4,10 +4,13 @@
 //! gives its stream to a reactor.
 
 use std::io::{self, Read, Write};
+use std::sync::Arc;
 
-use mysql_common::constants::ColumnType;
-use mysql_common::packets::Column;
-use mysql_common::row::new_row;
+use mysql_common::io::ParseBuf;
+use mysql_common::packets::{Column, ComStmtExecuteRequestBuilder};
+use mysql_common::proto::{Binary, MyDeserialize, MySerialize as _, Text};
+use mysql_common::row::RowDeserializer;
+use mysql_common::value::ServerSide;
 use mysql_common::{Row, Value};
 use thiserror::Error;
 
@@ -19,6 +22,7 @@ use super::reply::ServerError;
 use crate::channel::Channel;
 
 const COM_QUERY: u8 = 0x03;
+const COM_PING: u8 = 0x0E;
 const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_CLOSE: u8 = 0x19;
 /// More columns than any statement of the control plane asks for.
@@ -26,7 +30,7 @@ const COLUMNS_MAX: u64 = 4096;
 
 /// Why a session could not do what was asked of it.
 #[derive(Debug, Error)]
-pub(crate) enum SessionError {
+pub enum SessionError {
     /// The stream failed or ended.
     #[error("{}", stream_words(.0))]
     Stream(io::Error),
@@ -55,16 +59,20 @@ pub(crate) enum SessionError {
 
 /// What a session waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub(crate) enum Waiting {
+pub enum Waiting {
     /// That the network or the server's queue lets it in.
     #[error("the connection")]
     Connection,
+    /// The first packet.
     #[error("the server's greeting")]
     Greeting,
+    /// That both sides agree on encryption.
     #[error("the TLS handshake")]
     Encryption,
+    /// That the account is let in.
     #[error("the answer to the login")]
     Login,
+    /// What a statement returns.
     #[error("the answer to a statement")]
     Answer,
 }
@@ -79,7 +87,7 @@ fn stream_words(error: &io::Error) -> String {
 
 impl SessionError {
     /// An error of the stream while `waiting`.
-    pub(crate) fn stream(error: io::Error, waiting: Waiting) -> Self {
+    pub fn stream(error: io::Error, waiting: Waiting) -> Self {
         let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
         if let Some(malformed) = cause {
             return Self::Malformed(*malformed);
@@ -91,50 +99,67 @@ impl SessionError {
     }
 }
 
+/// What a statement did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Done {
+    /// Rows that it changed; 0 with a result set.
+    pub affected_rows: u64,
+    /// Warnings that the server has for it; 0 with a result set.
+    pub warnings: u16,
+}
+
 /// A statement as the server knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct PreparedStatement {
+pub struct PreparedStatement {
     /// The server's name for it on this connection.
-    pub(crate) id: u32,
+    pub id: u32,
     /// Parameters that it takes.
-    pub(crate) parameters: u16,
+    pub parameters: u16,
 }
 
 /// A connection to a server; the login makes it an authenticated one.
 #[derive(Debug)]
-pub(crate) struct Session<S> {
+pub struct Session<S> {
     stream: PacketStream<S>,
-    pub(super) eof_deprecated: bool,
+    pub(crate) eof_deprecated: bool,
     /// The server's number of this connection.
-    pub(super) id: u32,
-    pub(super) waiting: Waiting,
+    pub(crate) id: u32,
+    /// As the server greets with it.
+    pub(crate) version: String,
+    pub(crate) waiting: Waiting,
     /// Payload of the last packet.
     buffer: Vec<u8>,
 }
 
 impl<S: Read + Write> Session<S> {
-    pub(super) fn new(socket: S) -> Self {
+    pub(crate) fn new(socket: S) -> Self {
         Self {
             stream: PacketStream::new(socket),
             eof_deprecated: false,
             id: 0,
+            version: String::new(),
             waiting: Waiting::Greeting,
             buffer: Vec::new(),
         }
     }
 
     /// The server's number of this connection.
-    pub(crate) fn id(&self) -> u32 {
+    pub fn id(&self) -> u32 {
         self.id
     }
 
+    /// The server's version, as it greets with it.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
     /// The socket below.
-    pub(crate) fn socket(&mut self) -> &mut S {
+    pub fn socket(&mut self) -> &mut S {
         self.stream.channel().socket()
     }
 
     /// The stream below, with nothing read ahead.
-    pub(super) fn channel(&mut self) -> Result<&mut Channel<S>, Malformed> {
+    pub(crate) fn channel(&mut self) -> Result<&mut Channel<S>, Malformed> {
         if self.stream.is_drained() {
             Ok(self.stream.channel())
         } else {
@@ -143,45 +168,92 @@ impl<S: Read + Write> Session<S> {
     }
 
     /// Compresses from here on.
-    pub(super) fn compress(&mut self, compression: Compression) {
+    pub(crate) fn compress(&mut self, compression: Compression) {
         self.stream.compress(compression);
     }
 
     /// Runs a statement as text; each row of its result, of columns as text, goes to `on_row`.
-    pub(crate) fn query(
-        &mut self,
-        sql: &str,
-        on_row: &mut dyn FnMut(Row),
-    ) -> Result<(), SessionError> {
+    pub fn query(&mut self, sql: &str, on_row: &mut dyn FnMut(Row)) -> Result<Done, SessionError> {
         self.waiting = Waiting::Answer;
         self.command(COM_QUERY, sql.as_bytes())?;
         self.read_packet()?;
+        self.result::<Text>(on_row)
+    }
+
+    /// Executes a prepared statement with these values; each row of its result, of columns with
+    /// their types, goes to `on_row`.
+    pub fn query_prepared(
+        &mut self,
+        statement: PreparedStatement,
+        values: &[Value],
+        on_row: &mut dyn FnMut(Row),
+    ) -> Result<Done, SessionError> {
+        self.waiting = Waiting::Answer;
+        let (request, _) = ComStmtExecuteRequestBuilder::new(statement.id).build(values);
+        let mut payload = Vec::new();
+        request.serialize(&mut payload);
+        self.send(&payload, 0)?;
+        self.read_packet()?;
+        self.result::<Binary>(on_row)
+    }
+
+    /// Asks for a sign of life.
+    pub fn ping(&mut self) -> Result<(), SessionError> {
+        self.waiting = Waiting::Answer;
+        self.command(COM_PING, &[])?;
+        self.read_packet()?;
+        self.payload().map(drop)
+    }
+
+    /// Reads a result, of which the first packet is there.
+    fn result<P>(&mut self, on_row: &mut dyn FnMut(Row)) -> Result<Done, SessionError>
+    where
+        for<'de> RowDeserializer<ServerSide, P>: MyDeserialize<'de, Ctx = Arc<[Column]>>,
+    {
         let columns = match self.payload()?.first() {
-            Some(0x00) => return Ok(()),
+            Some(0x00) => return Ok(done(self.payload()?)?),
             Some(0xFB) => return Err(Malformed("the server asks for a file").into()),
             _ => length_encoded(self.payload()?)?.0,
         };
         if columns > COLUMNS_MAX {
             return Err(Malformed("a column count is not one").into());
         }
-        self.skip_definitions(columns)?;
+        let columns = self.definitions(columns)?;
         loop {
             self.read_packet()?;
             let payload = self.payload()?;
             if payload.first() == Some(&0xFE) && payload.len() < PAYLOAD_BYTES_MAX {
-                return Ok(());
+                return Ok(Done::default());
             }
-            on_row(text_row(payload, columns as usize)?);
+            let row = ParseBuf(payload)
+                .parse::<RowDeserializer<ServerSide, P>>(Arc::clone(&columns))
+                .map_err(|_| Malformed("a row is cut short"))?;
+            on_row(row.into());
         }
     }
 
+    /// Reads so many column definitions and what ends them.
+    fn definitions(&mut self, count: u64) -> Result<Arc<[Column]>, SessionError> {
+        let mut columns = Vec::with_capacity(count as usize);
+        for _ in 0..count {
+            self.read_packet()?;
+            let column = ParseBuf(self.payload()?).parse::<Column>(());
+            columns.push(column.map_err(|_| Malformed("a column definition is none"))?);
+        }
+        if count > 0 && !self.eof_deprecated {
+            self.read_packet()?;
+            self.payload()?;
+        }
+        Ok(columns.into())
+    }
+
     /// Runs a `LOAD DATA LOCAL INFILE`. `next` appends the next piece of the file, and nothing at
-    /// its end. The rows that were loaded, and the server's warnings.
-    pub(crate) fn load(
+    /// its end.
+    pub fn load(
         &mut self,
         sql: &str,
         next: &mut dyn FnMut(&mut Vec<u8>),
-    ) -> Result<(u64, u16), SessionError> {
+    ) -> Result<Done, SessionError> {
         self.waiting = Waiting::Answer;
         self.command(COM_QUERY, sql.as_bytes())?;
         let mut sequence = self.read_packet()?;
@@ -202,11 +274,11 @@ impl<S: Read + Write> Session<S> {
             }
         }
         self.read_packet()?;
-        loaded(self.payload()?).map_err(SessionError::from)
+        done(self.payload()?).map_err(SessionError::from)
     }
 
     /// Prepares a statement.
-    pub(crate) fn prepare(&mut self, sql: &str) -> Result<PreparedStatement, SessionError> {
+    pub fn prepare(&mut self, sql: &str) -> Result<PreparedStatement, SessionError> {
         self.waiting = Waiting::Answer;
         self.command(COM_STMT_PREPARE, sql.as_bytes())?;
         self.read_packet()?;
@@ -225,8 +297,8 @@ impl<S: Read + Write> Session<S> {
         Ok(statement)
     }
 
-    /// Executes a prepared statement that returns no rows, by a whole `packet` of [`super::Request`].
-    pub(crate) fn execute(&mut self, packet: &[u8]) -> Result<(), SessionError> {
+    /// Executes a prepared statement that returns no rows, by a whole `packet` of [`crate::Request`].
+    pub fn execute(&mut self, packet: &[u8]) -> Result<(), SessionError> {
         self.waiting = Waiting::Answer;
         self.write(packet)?;
         self.read_packet()?;
@@ -237,12 +309,12 @@ impl<S: Read + Write> Session<S> {
     }
 
     /// Forgets a prepared statement; the server does not answer.
-    pub(crate) fn close(&mut self, statement: PreparedStatement) -> Result<(), SessionError> {
+    pub fn close(&mut self, statement: PreparedStatement) -> Result<(), SessionError> {
         self.command(COM_STMT_CLOSE, &statement.id.to_le_bytes())
     }
 
     /// The stream and whether `CLIENT_DEPRECATE_EOF` was agreed.
-    pub(crate) fn into_parts(mut self) -> Result<(Channel<S>, bool), SessionError> {
+    pub fn into_parts(mut self) -> Result<(Channel<S>, bool), SessionError> {
         self.channel()?;
         Ok((self.stream.into_channel(), self.eof_deprecated))
     }
@@ -264,7 +336,7 @@ impl<S: Read + Write> Session<S> {
         self.send(&payload, 0)
     }
 
-    pub(super) fn send(&mut self, payload: &[u8], sequence: u8) -> Result<(), SessionError> {
+    pub(crate) fn send(&mut self, payload: &[u8], sequence: u8) -> Result<(), SessionError> {
         let mut packet = vec![0; HEADER_BYTES];
         put_header(&mut packet, payload.len(), sequence);
         packet.extend_from_slice(payload);
@@ -277,7 +349,7 @@ impl<S: Read + Write> Session<S> {
     }
 
     /// Reads one packet into the buffer; its sequence number.
-    pub(super) fn read_packet(&mut self) -> Result<u8, SessionError> {
+    pub(crate) fn read_packet(&mut self) -> Result<u8, SessionError> {
         self.try_read_packet()
             .map_err(|error| SessionError::stream(error, self.waiting))
     }
@@ -298,7 +370,7 @@ impl<S: Read + Write> Session<S> {
     }
 
     /// The payload of the last packet, unless it is an error.
-    pub(super) fn payload(&self) -> Result<&[u8], SessionError> {
+    pub(crate) fn payload(&self) -> Result<&[u8], SessionError> {
         if self.buffer.first() == Some(&0xFF) {
             return Err(SessionError::Refused(ServerError::parse(&self.buffer)?));
         }
@@ -306,39 +378,18 @@ impl<S: Read + Write> Session<S> {
     }
 }
 
-/// Rows and warnings of the packet that ends a load.
-fn loaded(payload: &[u8]) -> Result<(u64, u16), Malformed> {
+/// What the packet that ends a statement without rows says.
+fn done(payload: &[u8]) -> Result<Done, Malformed> {
     let rest = payload
         .strip_prefix(&[0x00])
-        .ok_or(Malformed("the reply to a load is none"))?;
-    let (rows, taken) = length_encoded(rest)?;
+        .ok_or(Malformed("the reply to a statement is none"))?;
+    let (affected_rows, taken) = length_encoded(rest)?;
     let (_, taken_by_id) = length_encoded(&rest[taken..])?;
     match rest[taken + taken_by_id..] {
-        [_, _, low, high, ..] => Ok((rows, u16::from_le_bytes([low, high]))),
-        _ => Err(Malformed("the reply to a load is cut short")),
+        [_, _, low, high, ..] => Ok(Done {
+            affected_rows,
+            warnings: u16::from_le_bytes([low, high]),
+        }),
+        _ => Err(Malformed("the reply to a statement is cut short")),
     }
-}
-
-/// A row of the text protocol: strings with their lengths, 0xFB for NULL.
-fn text_row(payload: &[u8], columns: usize) -> Result<Row, Malformed> {
-    let mut values = Vec::with_capacity(columns);
-    let mut rest = payload;
-    for _ in 0..columns {
-        if let Some(after) = rest.strip_prefix(&[0xFB]) {
-            values.push(Value::NULL);
-            rest = after;
-            continue;
-        }
-        let (length, taken) = length_encoded(rest)?;
-        let (text, after) = usize::try_from(length)
-            .ok()
-            .and_then(|length| rest[taken..].split_at_checked(length))
-            .ok_or(Malformed("a row is cut short"))?;
-        values.push(Value::Bytes(text.to_vec()));
-        rest = after;
-    }
-    let columns: Vec<_> = (0..columns)
-        .map(|_| Column::new(ColumnType::MYSQL_TYPE_VAR_STRING))
-        .collect();
-    Ok(new_row(values, columns.into()))
 }

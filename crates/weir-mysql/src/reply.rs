@@ -15,7 +15,7 @@ const FIRST_PAYLOAD_MAX: usize = 0xFFFF;
 
 /// What a server answers to one statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Reply {
+pub enum Reply {
     /// Done, without rows.
     Done {
         /// Rows that it changed.
@@ -33,16 +33,16 @@ pub(crate) enum Reply {
 
 /// An error packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ServerError {
+pub struct ServerError {
     /// The server's error code.
-    pub(crate) code: u16,
+    pub code: u16,
     /// The server's words.
-    pub(crate) message: String,
+    pub message: String,
 }
 
 impl ServerError {
     /// Reads an error packet's payload, its first byte 0xFF included.
-    pub(super) fn parse(payload: &[u8]) -> Result<Self, Malformed> {
+    pub(crate) fn parse(payload: &[u8]) -> Result<Self, Malformed> {
         let [0xFF, low, high, text @ ..] = payload else {
             return Err(Malformed("an error packet is cut short"));
         };
@@ -73,7 +73,7 @@ enum Phase {
 
 /// Reads replies from a stream of bytes.
 #[derive(Debug)]
-pub(crate) struct ReplyParser {
+pub struct ReplyParser {
     phase: Phase,
     sequence: u8,
     rows: u64,
@@ -85,7 +85,7 @@ pub(crate) struct ReplyParser {
 
 impl ReplyParser {
     /// A parser at the start of a reply. `eof_deprecated`: `CLIENT_DEPRECATE_EOF` was agreed.
-    pub(crate) fn new(eof_deprecated: bool) -> Self {
+    pub fn new(eof_deprecated: bool) -> Self {
         Self {
             phase: Phase::First,
             sequence: 1,
@@ -99,7 +99,7 @@ impl ReplyParser {
     /// Takes what was read and returns the reply, if this completes it.
     ///
     /// One request is outstanding, so bytes after the reply are an error.
-    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Option<Reply>, Malformed> {
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<Option<Reply>, Malformed> {
         let mut bytes = bytes;
         if !self.partial.is_empty() {
             let Some(rest) = self.complete_partial(bytes)? else {

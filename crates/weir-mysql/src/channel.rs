@@ -9,7 +9,7 @@ const CHUNK_BYTES: usize = 16 << 10;
 
 /// A socket and, if it is encrypted, the TLS connection over it.
 #[derive(Debug)]
-pub(crate) struct Channel<S> {
+pub struct Channel<S> {
     socket: S,
     tls: Option<Box<Encryption>>,
 }
@@ -23,27 +23,27 @@ struct Encryption {
 
 impl<S> Channel<S> {
     /// A channel that is not encrypted.
-    pub(crate) fn plain(socket: S) -> Self {
+    pub fn plain(socket: S) -> Self {
         Self { socket, tls: None }
     }
 
     /// Whether it is encrypted.
-    pub(crate) fn is_encrypted(&self) -> bool {
+    pub fn is_encrypted(&self) -> bool {
         self.tls.is_some()
     }
 
     /// The socket below, to look at.
-    pub(crate) fn below(&self) -> &S {
+    pub fn below(&self) -> &S {
         &self.socket
     }
 
     /// The socket below.
-    pub(crate) fn socket(&mut self) -> &mut S {
+    pub fn socket(&mut self) -> &mut S {
         &mut self.socket
     }
 
     /// The same channel over another form of its socket.
-    pub(crate) fn map<T>(self, form: impl FnOnce(S) -> io::Result<T>) -> io::Result<Channel<T>> {
+    pub fn map<T>(self, form: impl FnOnce(S) -> io::Result<T>) -> io::Result<Channel<T>> {
         Ok(Channel {
             socket: form(self.socket)?,
             tls: self.tls,
@@ -53,7 +53,7 @@ impl<S> Channel<S> {
 
 impl<S: Read + Write> Channel<S> {
     /// Encrypts from here on; does the whole handshake over a socket that blocks.
-    pub(crate) fn encrypt(&mut self, mut connection: ClientConnection) -> io::Result<()> {
+    pub fn encrypt(&mut self, mut connection: ClientConnection) -> io::Result<()> {
         while connection.is_handshaking() {
             connection.complete_io(&mut self.socket)?;
         }

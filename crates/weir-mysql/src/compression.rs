@@ -17,9 +17,9 @@ use super::packet::{Malformed, PAYLOAD_BYTES_MAX, payload_length};
 use super::reply::{Reply, ReplyParser};
 
 pub use algorithm::Compression;
-pub(super) use blocking::PacketStream;
+pub(crate) use blocking::PacketStream;
 use engine::{Compressor, Decompressor};
-pub(crate) use wire::Wire;
+pub use wire::Wire;
 
 /// Bytes of a compressed packet's header.
 const HEADER_BYTES: usize = 7;
@@ -29,7 +29,7 @@ const COMPRESSED_BYTES_MIN: usize = 50;
 
 /// Packs and unpacks compressed packets. Its parts are made when they are first needed: a connection
 /// that only says short things needs none.
-pub(crate) struct Codec {
+pub struct Codec {
     compression: Compression,
     compressor: Option<Compressor>,
     decompressor: Option<Decompressor>,
@@ -46,7 +46,7 @@ impl std::fmt::Debug for Codec {
 
 impl Codec {
     /// A codec that has compressed nothing yet.
-    pub(crate) fn new(compression: Compression) -> Self {
+    pub fn new(compression: Compression) -> Self {
         Self {
             compression,
             compressor: None,
@@ -59,7 +59,7 @@ impl Codec {
     ///
     /// The first of them has the number of the first plain packet: both count from 0 in each command,
     /// and a client's packets are shorter than a compressed packet can be, so that both stay in step.
-    pub(crate) fn pack(&mut self, wire: &mut Wire, request: &mut Vec<u8>) {
+    pub fn pack(&mut self, wire: &mut Wire, request: &mut Vec<u8>) {
         let first = request.get(3).copied().unwrap_or(0);
         wire.begin(first);
         self.packed.clear();
@@ -101,7 +101,7 @@ impl Codec {
     }
 
     /// Feeds what was read to a parser; the reply, if this completes it.
-    pub(crate) fn feed(
+    pub fn feed(
         &mut self,
         wire: &mut Wire,
         parser: &mut ReplyParser,
@@ -123,7 +123,7 @@ impl Codec {
 
     /// Takes what was read, up to the end of the first compressed packet, whose plain bytes go to
     /// `feed` piece by piece once it is whole. How many bytes that took.
-    pub(super) fn unpack(
+    pub(crate) fn unpack(
         &mut self,
         wire: &mut Wire,
         bytes: &[u8],

@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 /// The end of a limited time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Deadline {
+pub struct Deadline {
     at: Instant,
     limit: Duration,
 }
 
 impl Deadline {
     /// The end of a time that begins now.
-    pub(crate) fn after(limit: Duration) -> Self {
+    pub fn after(limit: Duration) -> Self {
         Self {
             at: Instant::now() + limit,
             limit,
@@ -20,7 +20,7 @@ impl Deadline {
     }
 
     /// What is left of the time; an error when nothing is.
-    pub(crate) fn remaining(self) -> io::Result<Duration> {
+    pub fn remaining(self) -> io::Result<Duration> {
         let left = self.at.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(io::ErrorKind::TimedOut.into());
@@ -29,7 +29,7 @@ impl Deadline {
     }
 
     /// The whole time.
-    pub(crate) fn limit(self) -> Duration {
+    pub fn limit(self) -> Duration {
         self.limit
     }
 }

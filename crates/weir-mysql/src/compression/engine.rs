@@ -7,7 +7,7 @@ use zstd::bulk;
 use zstd::stream::raw::{DParameter, Decoder, Operation as _};
 
 use super::Compression;
-use crate::codec::packet::Malformed;
+use crate::packet::Malformed;
 
 /// The most that a packet can hold is 2^24 bytes: whoever wants a longer memory of them lies.
 const ZSTD_WINDOW_BITS_MAX: u32 = 24;
@@ -19,14 +19,14 @@ const PIECE_BYTES: usize = 32 << 10;
 const BROKEN: Malformed = Malformed("what a compressed packet holds does not decompress");
 
 /// Makes streams.
-pub(super) enum Compressor {
+pub(crate) enum Compressor {
     Zlib(Compress),
     Zstd(bulk::Compressor<'static>),
 }
 
 impl Compressor {
     /// Nothing if there is no memory for it: what it would have compressed may be sent as it is.
-    pub(super) fn new(compression: Compression) -> Option<Self> {
+    pub(crate) fn new(compression: Compression) -> Option<Self> {
         let level = compression.level();
         match compression {
             Compression::Zlib => {
@@ -38,7 +38,7 @@ impl Compressor {
     }
 
     /// Compresses `plain` into `room`; the bytes that it takes, or nothing if there is too little.
-    pub(super) fn compress(&mut self, plain: &[u8], room: &mut [u8]) -> Option<usize> {
+    pub(crate) fn compress(&mut self, plain: &[u8], room: &mut [u8]) -> Option<usize> {
         match self {
             Self::Zlib(zlib) => {
                 zlib.reset();
@@ -53,7 +53,7 @@ impl Compressor {
 }
 
 /// Reads streams, piece by piece.
-pub(super) struct Decompressor {
+pub(crate) struct Decompressor {
     stream: Stream,
     piece: Box<[u8]>,
 }
@@ -64,17 +64,17 @@ enum Stream {
 }
 
 /// What came of a step.
-pub(super) struct Step<'a> {
+pub(crate) struct Step<'a> {
     /// Compressed bytes that were used up.
-    pub(super) taken: usize,
+    pub(crate) taken: usize,
     /// What was made of them.
-    pub(super) plain: &'a [u8],
+    pub(crate) plain: &'a [u8],
     /// The stream is complete.
-    pub(super) is_end: bool,
+    pub(crate) is_end: bool,
 }
 
 impl Decompressor {
-    pub(super) fn new(compression: Compression) -> Result<Self, Malformed> {
+    pub(crate) fn new(compression: Compression) -> Result<Self, Malformed> {
         Ok(Self {
             stream: Stream::new(compression).map_err(|_| BROKEN)?,
             piece: vec![0; PIECE_BYTES].into_boxed_slice(),
@@ -82,7 +82,7 @@ impl Decompressor {
     }
 
     /// A new stream begins.
-    pub(super) fn begin(&mut self) -> Result<(), Malformed> {
+    pub(crate) fn begin(&mut self) -> Result<(), Malformed> {
         match &mut self.stream {
             Stream::Zlib(zlib) => {
                 zlib.reset(true);
@@ -93,7 +93,7 @@ impl Decompressor {
     }
 
     /// Makes the next piece from `packed`, or as much of it as `packed` is good for.
-    pub(super) fn step(&mut self, packed: &[u8]) -> Result<Step<'_>, Malformed> {
+    pub(crate) fn step(&mut self, packed: &[u8]) -> Result<Step<'_>, Malformed> {
         let (taken, made, is_end) = match &mut self.stream {
             Stream::Zlib(zlib) => {
                 let (before_in, before_out) = (zlib.total_in(), zlib.total_out());

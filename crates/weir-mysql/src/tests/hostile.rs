@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 use proptest::prelude::*;
 
 use super::{LOGIN, greeting, packet, result_set};
-use crate::codec::{HEADER_BYTES, ReplyParser, Session};
+use crate::{HEADER_BYTES, ReplyParser, Session};
 
 /// A peer that says what it was told to say and keeps what it is told.
 #[derive(Debug)]

@@ -23,7 +23,7 @@ impl Compression {
     }
 
     /// What a server that has it offers, and a client that wants it asks for.
-    pub(crate) fn capability(self) -> CapabilityFlags {
+    pub fn capability(self) -> CapabilityFlags {
         match self {
             Self::Zlib => CapabilityFlags::CLIENT_COMPRESS,
             Self::Zstd => CapabilityFlags::CLIENT_ZSTD_COMPRESSION_ALGORITHM,
@@ -32,7 +32,7 @@ impl Compression {
 
     /// What the clients' libraries do unless they are told otherwise: zlib's own default, and that of
     /// MySQL's `--zstd-compression-level`.
-    pub(crate) fn level(self) -> u8 {
+    pub fn level(self) -> u8 {
         match self {
             Self::Zlib => 6,
             Self::Zstd => 3,

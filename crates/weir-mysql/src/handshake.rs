@@ -92,6 +92,7 @@ impl<S: Read + Write> Session<S> {
         let mut sequence = session.read_packet()?;
         let greeting = Greeting::parse(session.payload()?)?;
         session.id = greeting.connection_id;
+        session.version.clone_from(&greeting.version);
         let mut capabilities = capabilities(&greeting, login)?;
         session.eof_deprecated = capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF);
         let encryption = encryption(greeting.capabilities, login)?;

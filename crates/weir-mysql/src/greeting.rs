@@ -9,14 +9,14 @@ use super::packet::Malformed;
 
 /// What the server says of itself before the client says anything.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Greeting {
+pub(crate) struct Greeting {
     /// As the server writes it.
-    pub(super) version: String,
+    pub(crate) version: String,
     /// The server's number of the connection.
-    pub(super) connection_id: u32,
-    pub(super) capabilities: CapabilityFlags,
-    pub(super) nonce: Vec<u8>,
-    pub(super) plugin: Vec<u8>,
+    pub(crate) connection_id: u32,
+    pub(crate) capabilities: CapabilityFlags,
+    pub(crate) nonce: Vec<u8>,
+    pub(crate) plugin: Vec<u8>,
 }
 
 /// Length of the nonce of every plugin in use.
@@ -24,7 +24,7 @@ const NONCE_BYTES: usize = 20;
 
 impl Greeting {
     /// Reads the payload of protocol version 10's greeting.
-    pub(super) fn parse(payload: &[u8]) -> Result<Self, Malformed> {
+    pub(crate) fn parse(payload: &[u8]) -> Result<Self, Malformed> {
         let cut_short = Malformed("the greeting is cut short");
         let (&version, rest) = payload.split_first().ok_or(cut_short)?;
         if version != 10 {

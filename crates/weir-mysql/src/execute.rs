@@ -16,7 +16,7 @@ const TYPE_STRING: u8 = 0xFE;
 
 /// What a parameter holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ParameterKind {
+pub enum ParameterKind {
     /// `INTEGER`: four bytes, signed.
     Integer,
     /// `BIGINT`: eight bytes, signed.
@@ -27,14 +27,14 @@ pub(crate) enum ParameterKind {
 
 /// The head of a `COM_STMT_EXECUTE` packet, up to its first value.
 #[derive(Debug, Clone)]
-pub(crate) struct ExecuteTemplate {
+pub struct ExecuteTemplate {
     typed: Vec<u8>,
     bare: Vec<u8>,
 }
 
 impl ExecuteTemplate {
     /// A template for a statement with these parameters.
-    pub(crate) fn new(kinds: &[ParameterKind]) -> Self {
+    pub fn new(kinds: &[ParameterKind]) -> Self {
         Self {
             typed: head(kinds, true),
             bare: head(kinds, false),
@@ -68,14 +68,14 @@ fn head(kinds: &[ParameterKind], typed: bool) -> Vec<u8> {
 
 /// A request that is being appended to what is to be sent.
 #[derive(Debug)]
-pub(crate) struct Request<'a> {
+pub struct Request<'a> {
     out: &'a mut Vec<u8>,
     start: usize,
 }
 
 impl<'a> Request<'a> {
     /// Begins the execution of a prepared statement; `typed`: its first on this connection.
-    pub(crate) fn execute(
+    pub fn execute(
         out: &'a mut Vec<u8>,
         template: &ExecuteTemplate,
         statement_id: u32,
@@ -93,7 +93,7 @@ impl<'a> Request<'a> {
     }
 
     /// Begins a statement of text, to be appended to [`Self::sql`].
-    pub(crate) fn query(out: &'a mut Vec<u8>) -> Self {
+    pub fn query(out: &'a mut Vec<u8>) -> Self {
         let start = out.len();
         out.extend_from_slice(&[0; HEADER_BYTES]);
         out.push(COM_QUERY);
@@ -101,28 +101,28 @@ impl<'a> Request<'a> {
     }
 
     /// The text of a statement, so far.
-    pub(crate) fn sql(&mut self) -> &mut Vec<u8> {
+    pub fn sql(&mut self) -> &mut Vec<u8> {
         self.out
     }
 
     /// Appends a [`ParameterKind::Integer`].
-    pub(crate) fn integer(&mut self, value: i32) {
+    pub fn integer(&mut self, value: i32) {
         self.out.extend_from_slice(&value.to_le_bytes());
     }
 
     /// Appends a [`ParameterKind::BigInteger`].
-    pub(crate) fn big_integer(&mut self, value: i64) {
+    pub fn big_integer(&mut self, value: i64) {
         self.out.extend_from_slice(&value.to_le_bytes());
     }
 
     /// Appends a [`ParameterKind::Text`].
-    pub(crate) fn text(&mut self, value: &[u8]) {
+    pub fn text(&mut self, value: &[u8]) {
         put_length_encoded(self.out, value.len() as u64);
         self.out.extend_from_slice(value);
     }
 
     /// Ends the packet. What a load sends is far shorter than a packet can be.
-    pub(crate) fn finish(self) {
+    pub fn finish(self) {
         let payload = self.out.len() - self.start - HEADER_BYTES;
         put_header(&mut self.out[self.start..], payload, 0);
     }

@@ -1,0 +1,309 @@
+//! A connection for ordinary statements, outside all measurement: they wait for their answer.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use mysql_common::prelude::FromRow;
+use mysql_common::row::convert::from_row_opt;
+use mysql_common::{Row, Value};
+use weir_model::Endpoint;
+
+use crate::gate::Passage;
+use crate::{
+    Blocking, ClientError, Connector, Deadline, Done, Gate, Params, PreparedStatement, Session,
+    SessionError, shorten,
+};
+
+/// Longest wait for a login when nothing else was asked for.
+const LOGIN_LIMIT: Duration = Duration::from_secs(30);
+
+/// How long is waited.
+#[derive(Debug, Clone, Copy)]
+pub enum Patience {
+    /// For the login, and then for each answer.
+    Each(Duration),
+    /// For everything together.
+    Until(Deadline),
+    /// As long as statements need.
+    Endless,
+}
+
+impl Patience {
+    fn for_login(self) -> Deadline {
+        match self {
+            Self::Each(limit) => Deadline::after(limit),
+            Self::Until(deadline) => deadline,
+            Self::Endless => Deadline::after(LOGIN_LIMIT),
+        }
+    }
+
+    fn for_statement(self) -> Option<Deadline> {
+        match self {
+            Self::Each(limit) => Some(Deadline::after(limit)),
+            Self::Until(deadline) => Some(deadline),
+            Self::Endless => None,
+        }
+    }
+}
+
+/// A connection whose statements wait for their answer. Each of them passes the gate.
+#[derive(Debug)]
+pub struct Connection {
+    session: Session<Blocking>,
+    address: weir_model::Address,
+    gate: Gate,
+    patience: Patience,
+    /// What is waited for now ends here.
+    deadline: Option<Deadline>,
+    prepared: HashMap<String, PreparedStatement>,
+}
+
+impl Connection {
+    /// Logs in at `endpoint`, without choosing its schema: it may not exist yet.
+    ///
+    /// # Errors
+    ///
+    /// As [`Connector::new`] and [`Connector::login`].
+    pub fn open(endpoint: &Endpoint, gate: &Gate, patience: Duration) -> Result<Self, ClientError> {
+        let connector = Connector::new(endpoint.clone(), None, gate.clone())?;
+        Self::connect(&connector, false, Patience::Each(patience))
+    }
+
+    /// Logs in; `use_database`: to the endpoint's schema, which must exist.
+    ///
+    /// # Errors
+    ///
+    /// As [`Connector::login`].
+    pub fn connect(
+        connector: &Connector,
+        use_database: bool,
+        patience: Patience,
+    ) -> Result<Self, ClientError> {
+        Ok(Self {
+            session: connector.login(use_database, patience.for_login())?,
+            address: connector.address().clone(),
+            gate: connector.gate().clone(),
+            patience,
+            deadline: None,
+            prepared: HashMap::new(),
+        })
+    }
+
+    /// The server's number of this connection.
+    pub fn id(&self) -> u32 {
+        self.session.id()
+    }
+
+    /// The server's version, as it greets with it.
+    pub fn version(&self) -> &str {
+        self.session.version()
+    }
+
+    /// Runs a statement whose rows, if any, are of no interest.
+    ///
+    /// # Errors
+    ///
+    /// Here and below: what the gate forbids, what the server refuses, a server that is gone or silent.
+    pub fn run(&mut self, sql: impl AsRef<str>) -> Result<Done, ClientError> {
+        self.each_row(sql.as_ref(), &mut |_| {})
+    }
+
+    /// All rows of a query.
+    ///
+    /// # Errors
+    ///
+    /// Also rows that are no `T`.
+    pub fn rows<T: FromRow>(&mut self, sql: impl AsRef<str>) -> Result<Vec<T>, ClientError> {
+        let sql = sql.as_ref();
+        let mut rows = Vec::new();
+        self.each_row(sql, &mut |row| rows.push(row))?;
+        rows.into_iter().map(|row| self.typed(sql, row)).collect()
+    }
+
+    /// The first row of a query, if it has one.
+    ///
+    /// # Errors
+    ///
+    /// Also a row that is no `T`.
+    pub fn first<T: FromRow>(&mut self, sql: impl AsRef<str>) -> Result<Option<T>, ClientError> {
+        let sql = sql.as_ref();
+        let mut first = None;
+        self.each_row(sql, &mut |row| {
+            first.get_or_insert(row);
+        })?;
+        first.map(|row| self.typed(sql, row)).transpose()
+    }
+
+    /// Hands each row of a query to `on_row`, without keeping any.
+    ///
+    /// # Errors
+    ///
+    /// Also a row that is no `T`; those after it are passed over.
+    pub fn each<T: FromRow>(
+        &mut self,
+        sql: &str,
+        mut on_row: impl FnMut(T),
+    ) -> Result<(), ClientError> {
+        let mut is_typed = true;
+        self.each_row(sql, &mut |row| match from_row_opt(row) {
+            Ok(row) if is_typed => on_row(row),
+            _ => is_typed = false,
+        })?;
+        if is_typed {
+            return Ok(());
+        }
+        Err(self.other_rows(sql))
+    }
+
+    fn each_row(&mut self, sql: &str, on_row: &mut dyn FnMut(Row)) -> Result<Done, ClientError> {
+        if self.admit(sql)? == Passage::Rehearsed {
+            return Ok(Done::default());
+        }
+        self.send(sql, on_row)
+    }
+
+    /// All rows of a statement that is prepared when the connection first meets it; values have their types.
+    pub fn execute<T: FromRow>(
+        &mut self,
+        sql: &str,
+        values: impl Into<Params>,
+    ) -> Result<Vec<T>, ClientError> {
+        if self.admit(sql)? == Passage::Rehearsed {
+            return Ok(Vec::new());
+        }
+        let statement = if let Some(statement) = self.prepared.get(sql) {
+            *statement
+        } else {
+            let statement = self.prepare(sql)?;
+            self.prepared.insert(sql.to_owned(), statement);
+            statement
+        };
+        let values: Vec<Value> = match values.into() {
+            Params::Positional(values) => values,
+            Params::Empty | Params::Named(_) => Vec::new(),
+        };
+        let mut rows = Vec::new();
+        self.wait();
+        self.session
+            .query_prepared(statement, &values, &mut |row| rows.push(row))
+            .map_err(|error| self.failed(sql, error))?;
+        rows.into_iter().map(|row| self.typed(sql, row)).collect()
+    }
+
+    /// Asks for a sign of life.
+    pub fn ping(&mut self) -> Result<(), ClientError> {
+        self.wait();
+        let answer = self.session.ping();
+        answer.map_err(|error| self.failed("ping", error))
+    }
+
+    /// Runs a `LOAD DATA LOCAL INFILE` on the pieces that `next` appends; nothing at the end.
+    pub fn load(
+        &mut self,
+        sql: &str,
+        next: &mut dyn FnMut(&mut Vec<u8>),
+    ) -> Result<Done, ClientError> {
+        if self.admit(sql)? == Passage::Rehearsed {
+            return Ok(Done::default());
+        }
+        self.wait();
+        let done = self.session.load(sql, next);
+        done.map_err(|error| self.failed(sql, error))
+    }
+
+    /// Lets the server look whether a statement could be executed.
+    pub fn check(&mut self, sql: &str) -> Result<(), ClientError> {
+        let statement = self.prepare(sql)?;
+        self.close(sql, statement)
+    }
+
+    /// Prepares a statement, which changes nothing yet.
+    pub fn prepare(&mut self, sql: &str) -> Result<PreparedStatement, ClientError> {
+        let _: Passage = self.admit(sql)?;
+        self.wait();
+        let statement = self.session.prepare(sql);
+        statement.map_err(|error| self.failed(sql, error))
+    }
+
+    /// Executes the prepared statement `sql`, which returns no rows, by a whole packet.
+    pub fn send_execute(&mut self, sql: &str, packet: &[u8]) -> Result<(), ClientError> {
+        if self.gate.is_rehearsal() {
+            return Ok(());
+        }
+        self.wait();
+        let done = self.session.execute(packet);
+        done.map_err(|error| self.failed(sql, error))
+    }
+
+    /// Lets the server forget the prepared statement `sql`.
+    pub fn close(&mut self, sql: &str, statement: PreparedStatement) -> Result<(), ClientError> {
+        let closed = self.session.close(statement);
+        closed.map_err(|error| self.failed(sql, error))
+    }
+
+    /// Sets a global variable back to what it was. A log that cannot be written does not stop that.
+    pub fn put_back(&mut self, sql: &str) -> Result<Done, ClientError> {
+        match self.admit(sql) {
+            Ok(Passage::Rehearsed) => return Ok(Done::default()),
+            Ok(Passage::Sent) | Err(ClientError::Unlogged { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        self.send(sql, &mut |_| {})
+    }
+
+    /// Lets the gate look at a statement; it is told what a global variable held before.
+    fn admit(&mut self, sql: &str) -> Result<Passage, ClientError> {
+        let admission = self.gate.judge(&self.address, sql)?;
+        let mut before = Vec::new();
+        for variable in &admission.variables {
+            let mut value = None;
+            let query = format!("SELECT @@GLOBAL.{variable}");
+            self.send(&query, &mut |row| value = row.get_opt::<String, _>(0))?;
+            before.push((variable.clone(), value.and_then(Result::ok)));
+        }
+        self.gate.record(&admission, &self.address, sql, &before)
+    }
+
+    fn send(&mut self, sql: &str, on_row: &mut dyn FnMut(Row)) -> Result<Done, ClientError> {
+        self.wait();
+        let done = self.session.query(sql, on_row);
+        done.map_err(|error| self.failed(sql, error))
+    }
+
+    /// What is waited for from here on has its own time.
+    fn wait(&mut self) {
+        self.deadline = self.patience.for_statement();
+        self.session.socket().set_deadline(self.deadline);
+    }
+
+    fn typed<T: FromRow>(&self, sql: &str, row: Row) -> Result<T, ClientError> {
+        from_row_opt(row).map_err(|_| self.other_rows(sql))
+    }
+
+    fn other_rows(&self, sql: &str) -> ClientError {
+        ClientError::Protocol {
+            address: self.address.to_string(),
+            why: format!("`{}` returned something else", shorten(sql)),
+        }
+    }
+
+    fn failed(&self, sql: &str, error: SessionError) -> ClientError {
+        let address = self.address.to_string();
+        match (error, self.deadline) {
+            (SessionError::Refused(error), _) => ClientError::refused(address, sql, error),
+            (SessionError::Malformed(malformed), _) => ClientError::Protocol {
+                address,
+                why: malformed.to_string(),
+            },
+            (SessionError::Timeout(_), Some(deadline)) => ClientError::Timeout {
+                address,
+                limit_s: deadline.limit().as_secs_f64(),
+                waiting: format!("the answer to `{}` did not come", shorten(sql)),
+            },
+            (error, _) => ClientError::Lost {
+                address,
+                why: error.to_string(),
+            },
+        }
+    }
+}

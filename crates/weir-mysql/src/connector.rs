@@ -1,0 +1,133 @@
+//! Logs in to one server, as often as is asked.
+
+use weir_model::{Address, Endpoint, TlsMode};
+
+use crate::handshake::Login;
+use crate::tls::TlsClient;
+use crate::{
+    Blocking, ClientError, Compression, Deadline, Gate, Passage, PreparedStatement, Session,
+    SessionError, Waiting,
+};
+
+/// Connects to one server; what does not change from connection to connection is ready.
+#[derive(Debug, Clone)]
+pub struct Connector {
+    endpoint: Endpoint,
+    tls: Option<TlsClient>,
+    compression: Option<Compression>,
+    gate: Gate,
+}
+
+impl Connector {
+    /// Reads the certificates that the endpoint names. `gate`: what may be done to the server.
+    ///
+    /// # Errors
+    ///
+    /// Files, ciphers and modes of TLS that cannot be used.
+    pub fn new(
+        endpoint: Endpoint,
+        compression: Option<Compression>,
+        gate: Gate,
+    ) -> Result<Self, ClientError> {
+        let host = match &endpoint.address {
+            Address::Tcp(host, _) => Some(host.as_str()),
+            Address::Socket(_) => None,
+        };
+        let tls = match endpoint.tls.mode {
+            TlsMode::Disabled => None,
+            _ => Some(TlsClient::new(&endpoint.tls, host)?),
+        };
+        Ok(Self {
+            endpoint,
+            tls,
+            compression,
+            gate,
+        })
+    }
+
+    /// Connects and logs in; `use_database`: to the endpoint's schema, which must exist.
+    ///
+    /// # Errors
+    ///
+    /// An address where nobody answers, a login that is refused, or the deadline.
+    pub fn login(
+        &self,
+        use_database: bool,
+        deadline: Deadline,
+    ) -> Result<Session<Blocking>, ClientError> {
+        let endpoint = &self.endpoint;
+        let login = Login {
+            user: &endpoint.user,
+            password: endpoint.password.reveal(),
+            database: use_database.then_some(&endpoint.database),
+            is_local: matches!(endpoint.address, Address::Socket(_)),
+            mode: endpoint.tls.mode,
+            tls: self.tls.as_ref(),
+            compression: self.compression,
+        };
+        let session = Blocking::connect(&endpoint.address, deadline)
+            .map_err(|error| SessionError::stream(error, Waiting::Connection))
+            .and_then(|socket| Session::login(socket, login))
+            .map_err(|error| self.failed(error, deadline))?;
+        self.gate.opened(session.id());
+        Ok(session)
+    }
+
+    /// Prepares a statement of the load, once the gate has let it pass; that changes nothing yet.
+    ///
+    /// # Errors
+    ///
+    /// The gate's, the server's, or a connection that is lost.
+    pub fn prepare(
+        &self,
+        session: &mut Session<Blocking>,
+        sql: &str,
+        deadline: Deadline,
+    ) -> Result<PreparedStatement, ClientError> {
+        let _: Passage = self.gate.admit(self.address(), sql)?;
+        session.prepare(sql).map_err(|error| match error {
+            SessionError::Refused(error) => {
+                ClientError::refused(self.address().to_string(), sql, error)
+            }
+            error => self.failed(error, deadline),
+        })
+    }
+
+    /// Where the server is.
+    pub fn address(&self) -> &Address {
+        &self.endpoint.address
+    }
+
+    /// What may be done to the server.
+    pub fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    /// What a failure before the first statement means.
+    pub fn failed(&self, error: SessionError, deadline: Deadline) -> ClientError {
+        let address = self.endpoint.address.to_string();
+        match error {
+            SessionError::Malformed(malformed) => ClientError::Protocol {
+                address,
+                why: malformed.to_string(),
+            },
+            SessionError::NotCompressed(compression) => ClientError::NotCompressed {
+                address,
+                compression: compression.name(),
+            },
+            SessionError::Timeout(waiting) => ClientError::Timeout {
+                address,
+                limit_s: deadline.limit().as_secs_f64(),
+                waiting: format!("{waiting} did not come"),
+            },
+            error => ClientError::Connect {
+                address,
+                code: match &error {
+                    SessionError::Refused(refused) => Some(refused.code),
+                    _ => None,
+                },
+                why: error.to_string(),
+            },
+        }
+    }
+}

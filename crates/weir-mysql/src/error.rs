@@ -1,0 +1,208 @@
+//! Why a server could not be reached or asked, in the user's words.
+
+use thiserror::Error;
+
+use crate::ServerError;
+
+/// Longest part of a statement that an error shows, in characters.
+const SHOWN: usize = 60;
+/// No privilege on a schema or a table (`ER_DBACCESS_DENIED_ERROR`, `ER_TABLEACCESS_DENIED_ERROR`).
+const DENIED: [u16; 2] = [1044, 1142];
+
+/// Why a connection could not be made, or a statement not be run.
+#[derive(Debug, Error)]
+pub enum ClientError {
+    /// Nobody answered, or the login failed.
+    #[error("connect to {address}: {why}; check the address, the account and that the server runs")]
+    Connect {
+        /// Socket or host and port.
+        address: String,
+        /// What happened.
+        why: String,
+        /// The server's error code, if it refused.
+        code: Option<u16>,
+    },
+    /// The server does not compress in the way that was asked for.
+    #[error(
+        "connect to {address}: the server does not offer {compression} compression; add \
+         {compression} to its protocol_compression_algorithms if it has that variable (MySQL from \
+         8.0.18 on; MariaDB and older MySQL have zlib at most), or leave --mysql-compression out"
+    )]
+    NotCompressed {
+        /// Socket or host and port.
+        address: String,
+        /// What was asked for.
+        compression: &'static str,
+    },
+    /// The server was silent for too long.
+    #[error(
+        "{address}: no answer within {limit_s} s: {waiting}; look whether the server is overloaded"
+    )]
+    Timeout {
+        /// Socket or host and port.
+        address: String,
+        /// The time that there was, seconds.
+        limit_s: f64,
+        /// What did not come.
+        waiting: String,
+    },
+    /// A file of certificates or keys cannot be used.
+    #[error("TLS file {path}: {why}; give the path of a PEM file")]
+    TlsFile {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A cipher that is not spoken.
+    #[error("no TLS cipher `{name}`; choose from {known}")]
+    Cipher {
+        /// As given.
+        name: String,
+        /// Those that there are.
+        known: String,
+    },
+    /// A setting of TLS that no connection can have.
+    #[error("{setting} = {value} ({why})")]
+    TlsSetting {
+        /// The setting.
+        setting: &'static str,
+        /// What it holds.
+        value: String,
+        /// What it must be.
+        why: String,
+    },
+    /// The server went away in the middle.
+    #[error("connection to {address} was lost ({why}); look into the server's error log")]
+    Lost {
+        /// Socket or host and port.
+        address: String,
+        /// What happened.
+        why: String,
+    },
+    /// The server refused a statement, for a reason that trying again does not change.
+    #[error("`{statement}` failed on {address}: error {code}: {message}")]
+    Statement {
+        /// Socket or host and port.
+        address: String,
+        /// The start of the statement's text.
+        statement: String,
+        /// The server's error code.
+        code: u16,
+        /// The server's words.
+        message: String,
+    },
+    /// The account lacks a privilege.
+    #[error(
+        "`{statement}` is not permitted on {address}: {message}; GRANT {privilege} to the account"
+    )]
+    Privilege {
+        /// Socket or host and port.
+        address: String,
+        /// The start of the statement's text.
+        statement: String,
+        /// What is to be granted.
+        privilege: String,
+        /// The server's error code.
+        code: u16,
+        /// The server's words, which name the account and the table or schema.
+        message: String,
+    },
+    /// What came was not the MySQL protocol.
+    #[error("reply from {address} is malformed ({why}); is this a MySQL server?")]
+    Protocol {
+        /// Socket or host and port.
+        address: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A statement that this command may not send to a server of the user's.
+    #[error("`{statement}` is not sent to {address}: {why}")]
+    Forbidden {
+        /// Socket or host and port.
+        address: String,
+        /// The start of the statement's text.
+        statement: String,
+        /// What it would do that is not allowed, and what would do.
+        why: String,
+    },
+    /// What would be changed could not be written down first.
+    #[error("`{statement}` is not sent to {address}: {path} cannot be written ({why}); {remedy}")]
+    Unlogged {
+        /// Socket or host and port.
+        address: String,
+        /// The start of the statement's text.
+        statement: String,
+        /// The log of changes.
+        path: String,
+        /// What the system says.
+        why: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+}
+
+impl ClientError {
+    /// The server's refusal of a statement.
+    pub fn refused(address: String, statement: &str, error: ServerError) -> Self {
+        let ServerError { code, message } = error;
+        // Privileges on tables are called as the statements that need them.
+        let verb = statement.split_whitespace().next().unwrap_or_default();
+        let privilege = verb.to_uppercase();
+        let statement = shorten(statement);
+        if DENIED.contains(&code) {
+            return Self::Privilege {
+                address,
+                statement,
+                privilege,
+                code,
+                message,
+            };
+        }
+        Self::Statement {
+            address,
+            statement,
+            code,
+            message,
+        }
+    }
+
+    /// The server's error code, if the server refused a login or a statement.
+    pub fn code(&self) -> Option<u16> {
+        match self {
+            Self::Statement { code, .. } | Self::Privilege { code, .. } => Some(*code),
+            Self::Connect { code, .. } => *code,
+            _ => None,
+        }
+    }
+
+    /// Whether the connection is of no use any more.
+    pub fn is_lost(&self) -> bool {
+        matches!(
+            self,
+            Self::Lost { .. } | Self::Timeout { .. } | Self::Connect { .. } | Self::Protocol { .. }
+        )
+    }
+
+    /// What the server or the system said, without address and statement: for messages that name both.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Statement { code, message, .. } | Self::Privilege { code, message, .. } => {
+                format!("{message}, error {code}")
+            }
+            Self::Connect { why, .. } | Self::Lost { why, .. } => why.clone(),
+            Self::Timeout {
+                limit_s, waiting, ..
+            } => format!("{waiting} within {limit_s} s"),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// The start of a statement, for messages.
+pub fn shorten(sql: &str) -> String {
+    match sql.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{} ...", &sql[..end]),
+        None => sql.to_owned(),
+    }
+}

@@ -1,0 +1,408 @@
+//! What a command may do to a server: the one place that every statement passes.
+//!
+//! A server that Weir started for itself takes anything. A server of the user's is only read, unless a
+//! command was given more: tables of one named schema, variables by name. What changes something is
+//! written to a log before it is sent; what is not allowed is not sent.
+
+mod change_log;
+mod statement;
+mod targets;
+mod tokens;
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use weir_model::Address;
+
+use crate::{ClientError, shorten};
+pub use change_log::ChangeLog;
+use statement::{Effect, effect};
+
+/// Schemas that are the servers' own.
+const SYSTEM_SCHEMAS: [&str; 4] = ["mysql", "information_schema", "performance_schema", "sys"];
+/// Statements that are remembered; a load has some dozens for each of its tables.
+const REMEMBERED_MAX: usize = 100_000;
+
+/// What a command may do to a server of the user's, beyond reading.
+#[derive(Debug, Clone, Default)]
+pub struct Permissions {
+    /// The schema in which tables may be made, changed and dropped.
+    pub schema: Option<String>,
+    /// Global variables that may be set, by the server's own names.
+    pub variables: BTreeSet<String>,
+    /// Whether a connection may keep what it writes out of the binary log.
+    pub skips_binary_log: bool,
+    /// Where changes are written down.
+    pub log: Option<ChangeLog>,
+    /// Changes are noted instead of sent.
+    pub is_rehearsal: bool,
+}
+
+/// Whether a statement is to be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Passage {
+    /// It is.
+    Sent,
+    /// It was only noted.
+    Rehearsed,
+}
+
+/// What every connection to a server is opened with. Clones are one gate.
+#[derive(Debug, Clone)]
+pub struct Gate(Option<Arc<Guard>>);
+
+#[derive(Debug)]
+struct Guard {
+    permissions: Permissions,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The server's numbers of the connections that were opened.
+    connections: BTreeSet<u32>,
+    /// Statements on tables that stand in the log.
+    logged: BTreeSet<String>,
+    /// Statements of loads that passed: thousands of connections prepare the same few.
+    admitted: HashSet<String>,
+    /// Statements that were noted instead of sent, in their order.
+    rehearsed: Vec<String>,
+}
+
+/// A statement that may pass.
+#[derive(Debug)]
+pub(crate) struct Admission {
+    /// Global variables that it sets, whose values before are to be logged.
+    pub(crate) variables: Vec<String>,
+    changes: bool,
+}
+
+impl Gate {
+    /// For a server that Weir started for itself and that nobody else uses: everything passes.
+    pub fn own() -> Self {
+        Self(None)
+    }
+
+    /// For a server of the user's that is only read.
+    pub fn reading() -> Self {
+        Self::new(Permissions::default())
+    }
+
+    /// For a server of the user's.
+    pub fn new(permissions: Permissions) -> Self {
+        Self(Some(Arc::new(Guard {
+            permissions,
+            state: Mutex::default(),
+        })))
+    }
+
+    /// Whether the server is Weir's own.
+    pub fn is_own(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Whether changes are only noted.
+    pub fn is_rehearsal(&self) -> bool {
+        let guard = self.0.as_ref();
+        guard.is_some_and(|guard| guard.permissions.is_rehearsal)
+    }
+
+    /// Whether a connection may keep what it writes out of the binary log.
+    pub fn skips_binary_log(&self) -> bool {
+        let guard = self.0.as_ref();
+        guard.is_none_or(|guard| guard.permissions.skips_binary_log)
+    }
+
+    /// What was noted instead of sent, in its order.
+    pub fn rehearsed(&self) -> Vec<String> {
+        let guard = self.0.as_ref();
+        guard.map_or_else(Vec::new, |guard| guard.state().rehearsed.clone())
+    }
+
+    /// Notes in a rehearsal what would be sent in many pieces, in one line.
+    pub fn note(&self, line: String) {
+        if let Some(guard) = &self.0 {
+            guard.state().rehearsed.push(line);
+        }
+    }
+
+    /// Lets a statement of a load pass, or says why not. Global variables are no load's.
+    ///
+    /// # Errors
+    ///
+    /// A statement that may not be sent to this server, or a log that cannot be written.
+    pub fn admit(&self, address: &Address, sql: &str) -> Result<Passage, ClientError> {
+        let Some(guard) = &self.0 else {
+            return Ok(Passage::Sent);
+        };
+        if guard.state().admitted.contains(sql) {
+            return Ok(Passage::Sent);
+        }
+        let admission = self.judge(address, sql)?;
+        let passage = self.record(&admission, address, sql, &[])?;
+        let mut state = guard.state();
+        if passage == Passage::Sent && state.admitted.len() < REMEMBERED_MAX {
+            state.admitted.insert(sql.to_owned());
+        }
+        Ok(passage)
+    }
+
+    /// A connection was opened: its own statements may be ended.
+    pub(crate) fn opened(&self, connection: u32) {
+        if let Some(guard) = &self.0 {
+            guard.state().connections.insert(connection);
+        }
+    }
+
+    /// Whether a statement may pass.
+    pub(crate) fn judge(&self, address: &Address, sql: &str) -> Result<Admission, ClientError> {
+        let free = |variables| Admission {
+            variables,
+            changes: false,
+        };
+        let Some(guard) = &self.0 else {
+            return Ok(free(Vec::new()));
+        };
+        let admission = match effect(sql) {
+            Effect::None => Ok(free(Vec::new())),
+            Effect::Write(schemas) => guard.may_write(&schemas).map(|()| Admission {
+                variables: Vec::new(),
+                changes: true,
+            }),
+            Effect::Global(variables) => guard.may_set(&variables).map(|()| Admission {
+                variables,
+                changes: true,
+            }),
+            Effect::SkipBinaryLog if guard.permissions.skips_binary_log => Ok(free(Vec::new())),
+            Effect::SkipBinaryLog => Err(
+                "replicas would not get what it writes; it has to be allowed by name".to_owned(),
+            ),
+            Effect::Kill(id) if guard.state().connections.contains(&id) => Ok(free(Vec::new())),
+            Effect::Kill(id) => Err(format!("connection {id} is not Weir's")),
+            Effect::Forbidden(why) => Err(why),
+        };
+        admission.map_err(|why| ClientError::Forbidden {
+            address: address.to_string(),
+            statement: shorten(sql),
+            why,
+        })
+    }
+
+    /// Writes down what a statement is about to change; `before`: variables and what they held.
+    pub(crate) fn record(
+        &self,
+        admission: &Admission,
+        address: &Address,
+        sql: &str,
+        before: &[(String, Option<String>)],
+    ) -> Result<Passage, ClientError> {
+        let Some(guard) = self.0.as_ref().filter(|_| admission.changes) else {
+            return Ok(Passage::Sent);
+        };
+        if guard.permissions.is_rehearsal {
+            guard.state().rehearsed.push(sql.to_owned());
+            return Ok(Passage::Rehearsed);
+        }
+        guard
+            .write_down(address, sql, before)
+            .map_err(|(path, error)| ClientError::Unlogged {
+                address: address.to_string(),
+                statement: shorten(sql),
+                path: path.display().to_string(),
+                why: error.to_string().to_lowercase(),
+                remedy: "make room there, or set XDG_STATE_HOME to another folder",
+            })?;
+        Ok(Passage::Sent)
+    }
+}
+
+impl Guard {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `schemas`: those that a statement names; without any it is about the connection's own.
+    fn may_write(&self, schemas: &[String]) -> Result<(), String> {
+        let Some(allowed) = &self.permissions.schema else {
+            return Err("this command only reads".to_owned());
+        };
+        if is_system(allowed) {
+            return Err(format!(
+                "the schema `{allowed}` is the server's own; name another"
+            ));
+        }
+        match schemas.iter().find(|schema| *schema != allowed) {
+            Some(other) => Err(format!(
+                "it names the schema `{other}`, and only `{allowed}` may be changed; leave the schema out \
+                 of the statement, or name `{other}` as the one to use"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn may_set(&self, variables: &[String]) -> Result<(), String> {
+        let allowed = &self.permissions.variables;
+        match variables.iter().find(|name| !allowed.contains(*name)) {
+            Some(name) => Err(format!(
+                "the variable `{name}` was not allowed to be changed"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn write_down(
+        &self,
+        address: &Address,
+        sql: &str,
+        before: &[(String, Option<String>)],
+    ) -> Result<(), (std::path::PathBuf, std::io::Error)> {
+        let Some(log) = &self.permissions.log else {
+            return Ok(());
+        };
+        // The rows of a load come by the million: one line for each kind of statement.
+        let is_new = {
+            let mut state = self.state();
+            let kind = kind(sql);
+            let is_new = state.logged.len() < REMEMBERED_MAX && !state.logged.contains(&kind);
+            if is_new {
+                state.logged.insert(kind);
+            }
+            is_new
+        };
+        if !is_new && before.is_empty() {
+            return Ok(());
+        }
+        let schema = self.permissions.schema.as_deref();
+        log.append(&address.to_string(), schema, sql, before)
+            .map_err(|error| (log.path().to_owned(), error))
+    }
+}
+
+fn is_system(schema: &str) -> bool {
+    SYSTEM_SCHEMAS
+        .iter()
+        .any(|system| schema.eq_ignore_ascii_case(system))
+}
+
+/// What statements have in common that differ in their values only: the text before these.
+fn kind(sql: &str) -> String {
+    let upper = sql.to_ascii_uppercase();
+    let end = upper.find("VALUES").unwrap_or(sql.len());
+    shorten(&sql[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address() -> Address {
+        Address::Tcp("db1".to_owned(), 3306)
+    }
+
+    fn allowing(schema: &str, variables: &[&str]) -> Gate {
+        Gate::new(Permissions {
+            schema: Some(schema.to_owned()),
+            variables: variables.iter().map(|name| (*name).to_owned()).collect(),
+            ..Permissions::default()
+        })
+    }
+
+    fn refusal(gate: &Gate, sql: &str) -> String {
+        let error = gate.admit(&address(), sql).unwrap_err().to_string();
+        assert_eq!(error.lines().count(), 1, "{error}");
+        error
+    }
+
+    #[test]
+    fn a_reading_gate_lets_nothing_pass_that_changes() {
+        let gate = Gate::reading();
+        assert_eq!(gate.admit(&address(), "SELECT 1").unwrap(), Passage::Sent);
+        for sql in [
+            "INSERT INTO t VALUES (1)",
+            "SET GLOBAL innodb_io_capacity = 200",
+            "DROP TABLE t",
+            "SET SESSION sql_log_bin = 0",
+            "FLUSH LOGS",
+            "KILL 7",
+        ] {
+            assert!(refusal(&gate, sql).contains("is not sent to db1:3306"));
+        }
+    }
+
+    #[test]
+    fn only_the_named_schema_is_written_and_never_the_servers_own() {
+        let gate = allowing("shop", &[]);
+        for sql in [
+            "CREATE DATABASE IF NOT EXISTS `shop`",
+            "CREATE TABLE sbtest1 (id INT PRIMARY KEY)",
+            "UPDATE shop.orders o JOIN items i ON i.id = o.item SET o.n = i.n",
+        ] {
+            assert_eq!(gate.admit(&address(), sql).unwrap(), Passage::Sent, "{sql}");
+        }
+        let error = refusal(&gate, "UPDATE hr.people SET pay = 1");
+        assert!(error.contains("`hr`, and only `shop`"), "{error}");
+        let system = allowing("mysql", &[]);
+        assert!(refusal(&system, "CREATE TABLE t (a INT)").contains("server's own"));
+    }
+
+    #[test]
+    fn only_named_variables_are_set_and_only_own_connections_ended() {
+        let gate = allowing("shop", &["innodb_io_capacity"]);
+        let judged = gate.judge(&address(), "SET GLOBAL innodb_io_capacity = 300");
+        assert_eq!(judged.unwrap().variables, ["innodb_io_capacity"]);
+        assert!(refusal(&gate, "SET GLOBAL max_connections = 5").contains("`max_connections`"));
+        gate.opened(7);
+        assert!(gate.admit(&address(), "KILL QUERY 7").is_ok());
+        assert!(refusal(&gate, "KILL QUERY 8").contains("connection 8"));
+    }
+
+    #[test]
+    fn a_change_is_logged_before_it_passes_and_rows_of_a_kind_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("state/changes.log");
+        let permissions = |path| Permissions {
+            schema: Some("shop".to_owned()),
+            log: Some(ChangeLog::at(path)),
+            ..Permissions::default()
+        };
+        let gate = Gate::new(permissions(path.clone()));
+        for sql in [
+            "SELECT 1",
+            "INSERT INTO t (a) VALUES (1)",
+            "INSERT INTO t (a) VALUES (2)",
+            "DROP TABLE t",
+        ] {
+            assert_eq!(gate.admit(&address(), sql).unwrap(), Passage::Sent);
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert!(
+            text.lines()
+                .all(|line| line.contains("\"schema\":\"shop\""))
+        );
+
+        // A folder in its place.
+        let blocked = Gate::new(permissions(directory.path().join("state")));
+        let error = refusal(&blocked, "DROP TABLE t");
+        assert!(error.contains("cannot be written"), "{error}");
+    }
+
+    #[test]
+    fn a_rehearsal_notes_what_it_does_not_send() {
+        let gate = Gate::new(Permissions {
+            schema: Some("shop".to_owned()),
+            is_rehearsal: true,
+            ..Permissions::default()
+        });
+        assert_eq!(
+            gate.admit(&address(), "DROP TABLE t").unwrap(),
+            Passage::Rehearsed
+        );
+        assert_eq!(
+            gate.admit(&address(), "SHOW TABLES").unwrap(),
+            Passage::Sent
+        );
+        assert_eq!(gate.rehearsed(), ["DROP TABLE t"]);
+    }
+}

@@ -1,0 +1,81 @@
+//! The log of what was changed on servers of the user's: JSON lines, only ever appended to.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+/// Longest statement that is logged whole, in characters: DDL is shorter, rows are longer.
+const LOGGED: usize = 400;
+
+/// A file of JSON lines, readable by this user only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangeLog(PathBuf);
+
+/// A statement, as it is logged.
+#[derive(Debug, Serialize)]
+struct Line<'a> {
+    at: String,
+    process: u32,
+    server: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schema: Option<&'a str>,
+    statement: String,
+    /// Variables that it sets -> what they held.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    before: Vec<(&'a str, Option<&'a str>)>,
+}
+
+impl ChangeLog {
+    /// The log at `path`, which need not exist yet.
+    pub fn at(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Appends a statement and makes it durable if it sets variables.
+    pub(super) fn append(
+        &self,
+        server: &str,
+        schema: Option<&str>,
+        statement: &str,
+        before: &[(String, Option<String>)],
+    ) -> io::Result<()> {
+        if let Some(parent) = self.0.parent() {
+            DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(parent)?;
+        }
+        let line = Line {
+            at: jiff::Timestamp::now().to_string(),
+            process: std::process::id(),
+            server,
+            schema,
+            statement: statement.chars().take(LOGGED).collect(),
+            before: before
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.as_deref()))
+                .collect(),
+        };
+        let mut text = serde_json::to_string(&line).map_err(io::Error::other)?;
+        text.push('\n');
+        let mut options = OpenOptions::new();
+        let mut file = options
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(&self.0)?;
+        file.write_all(text.as_bytes())?;
+        if before.is_empty() {
+            return Ok(());
+        }
+        file.sync_all()
+    }
+}

@@ -1,0 +1,52 @@
+//! A MySQL client for both flavours: packets, login, TLS, compression, and statements that wait for
+//! their answer.
+//!
+//! [`Connection`] is for control, probes and tests; [`Connector`] logs in and hands the stream to
+//! whoever drives it without waiting, with [`Request`] and [`ReplyParser`] for what travels on it. All of
+//! them have one TLS policy and one way to wait. Every statement to a server passes a [`Gate`], which
+//! knows what may be done there and writes down what was changed.
+//!
+//! Method: "MySQL Internals: Client/Server Protocol" and MariaDB's "Client/Server Protocol" pages.
+//! Authentication, column definitions and rows of control statements are `mysql_common`'s.
+
+mod blocking;
+mod channel;
+mod compression;
+mod connection;
+mod connector;
+mod deadline;
+mod error;
+mod execute;
+mod gate;
+mod greeting;
+mod handshake;
+mod packet;
+mod reply;
+mod session;
+mod tls;
+
+pub use blocking::{Blocking, Stream};
+pub use channel::Channel;
+pub use compression::{Codec, Compression, Wire};
+pub use connection::{Connection, Patience};
+pub use connector::Connector;
+pub use deadline::Deadline;
+pub use error::{ClientError, shorten};
+pub use execute::{ExecuteTemplate, ParameterKind, Request};
+pub use gate::{ChangeLog, Gate, Passage, Permissions};
+pub use packet::{HEADER_BYTES, Malformed, put_header, put_length_encoded};
+pub use reply::{Reply, ReplyParser, ServerError};
+pub use session::{Done, PreparedStatement, Session, SessionError, Waiting};
+
+pub use mysql_common::Value;
+pub use mysql_common::packets::Column;
+pub use mysql_common::params;
+pub use mysql_common::params::Params;
+pub use mysql_common::prelude::{FromRow, FromValue};
+pub use mysql_common::row::Row;
+
+#[cfg(test)]
+use handshake::Login;
+
+#[cfg(test)]
+mod tests;
