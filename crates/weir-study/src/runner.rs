@@ -26,10 +26,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use weir_load::sysbench::Surroundings;
 use weir_model::{
     Analysis, Bytes, Plan, PlannedRun, Provenance, RunRecord, RunResult, StudyResult,
 };
+use weir_mysql::ClientConfig;
 use weir_process::{PathError, Registry, sweep};
 use weir_store::Store;
 
@@ -57,7 +57,7 @@ pub struct RunOptions {
     /// Whether settings of servers that the user gives may be changed.
     pub allow_config: bool,
     /// How to log in to these: the user's option file and password.
-    pub surroundings: Surroundings,
+    pub client: ClientConfig,
     /// What the result says of where it comes from.
     pub provenance: Provenance,
 }

@@ -120,7 +120,9 @@ mod tests {
     use super::*;
     use crate::meter::{ErrorCount, Timeline};
     use crate::statistics::{KindNames, Merger, Outage};
-    use crate::sysbench::{Surroundings, parse};
+    use weir_mysql::ClientConfig;
+
+    use crate::sysbench::parse;
 
     fn outcome() -> LoadOutcome {
         let timeline = Timeline {
@@ -135,7 +137,7 @@ mod tests {
     fn invocation(line: &str) -> Invocation {
         parse(
             &line.split_whitespace().collect::<Vec<_>>(),
-            &Surroundings::default(),
+            &ClientConfig::default(),
         )
         .unwrap()
     }

@@ -29,12 +29,12 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
         null_server::execute(rest, interrupt::stop_flag()?)?;
         return Ok(Outcome::Done);
     }
-    let mut surroundings = given_server::surroundings(false)?;
+    let mut config = given_server::client_config(false)?;
     if arguments.is_drop_in {
         // sysbench reads none: its scripts must not log in as somebody else.
-        surroundings.option_file = None;
+        config.option_file = None;
     }
-    let mut invocation = sysbench::parse(&arguments.arguments, &surroundings)?;
+    let mut invocation = sysbench::parse(&arguments.arguments, &config)?;
     for warning in &invocation.warnings {
         eprintln!("WARNING: {warning}");
     }

@@ -42,7 +42,7 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
         weir: std::env::current_exe().context("cannot find the weir program itself")?,
         below_floor: arguments.below_floor,
         allow_config: arguments.allow_config,
-        surroundings: given_server::surroundings(arguments.ask_password)?,
+        client: given_server::client_config(arguments.ask_password)?,
         provenance: provenance(text),
     };
     if arguments.dry_run {

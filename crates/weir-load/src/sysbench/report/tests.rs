@@ -3,12 +3,14 @@
 use super::*;
 use crate::meter::{Phase, Tally, Timeline};
 use crate::statistics::{Fairness, KindNames, Merger};
-use crate::sysbench::{Surroundings, parse};
+use weir_mysql::ClientConfig;
+
+use crate::sysbench::parse;
 
 fn invocation(line: &str) -> Invocation {
     parse(
         &line.split_whitespace().collect::<Vec<_>>(),
-        &Surroundings::default(),
+        &ClientConfig::default(),
     )
     .unwrap()
 }

@@ -89,7 +89,7 @@ pub(super) fn execute(
         weir: std::env::current_exe().context("cannot find the weir program itself")?,
         below_floor: false,
         allow_config: false,
-        surroundings: given_server::surroundings(false)?,
+        client: given_server::client_config(false)?,
         provenance: run::provenance(result.provenance.study_file.clone()),
     };
     let ran = match run::watched(&plan, &options, stop) {

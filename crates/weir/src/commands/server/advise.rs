@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use anyhow::bail;
-use weir_load::sysbench::Surroundings;
 use weir_model::ServerUrl;
+use weir_mysql::ClientConfig;
 use weir_server::{DOUBLEWRITE, Instance, Instances, ServerBinary};
 use weir_study::{Overrides, RunOptions, StudyFile};
 
@@ -48,7 +48,7 @@ pub(super) fn execute(
         weir: std::env::current_exe()?,
         below_floor: false,
         allow_config: false,
-        surroundings: Surroundings::default(),
+        client: ClientConfig::default(),
         provenance: weir_model::Provenance {
             study_file: text,
             weir_commit: env!("WEIR_COMMIT").to_owned(),

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::{Context as _, anyhow};
-use weir_load::sysbench::{OptionFileSetting, read_option_file};
+use anyhow::Context as _;
 use weir_model::Flavor;
+use weir_mysql::{OptionFileSetting, read_option_file};
 use weir_server::{ServerBinary, check_variables, known_variables, translate};
 
 /// What makes an instance private, and where it lives: Weir's to set.
@@ -32,7 +32,7 @@ pub(super) fn variables(
     binary: &ServerBinary,
     path: &Path,
 ) -> anyhow::Result<BTreeMap<String, String>> {
-    let settings = read_option_file(path).map_err(|error| anyhow!("{error}"))?;
+    let settings = read_option_file(path)?;
     let known = known_variables(binary)?;
     let mut variables = BTreeMap::new();
     let mut left_out = Vec::new();

@@ -28,11 +28,8 @@ impl Target {
     pub(super) fn open(name: &str, ask_password: bool) -> anyhow::Result<Self> {
         if ServerUrl::is_meant(name) {
             let url: ServerUrl = name.parse().map_err(anyhow::Error::msg)?;
-            let surroundings = given_server::surroundings(ask_password)?;
-            return Ok(Self::Given(Box::new(given_server::open(
-                &url,
-                &surroundings,
-            )?)));
+            let config = given_server::client_config(ask_password)?;
+            return Ok(Self::Given(Box::new(given_server::open(&url, &config)?)));
         }
         let info = Instances::open()?.info(name)?;
         if info.state == InstanceState::Stopped {
@@ -130,7 +127,7 @@ fn of_given(given: &GivenServer, primary: Option<&ServerUrl>) -> anyhow::Result<
             given.url
         ),
         (Some(_), Some(url)) => {
-            let primary = given_server::open(url, &given_server::surroundings(false)?)?;
+            let primary = given_server::open(url, &given_server::client_config(false)?)?;
             let value = primary.session()?.variable(DOUBLEWRITE)?;
             Ok(Some(Relative {
                 name: url.to_string(),
