@@ -16,7 +16,7 @@ pub fn cleanup(plan: &PreparePlan, gate: &Gate) -> Result<(), LoadError> {
     let connector = Connector::new(plan.endpoint.clone(), plan.compression, gate.clone())?;
     let mut control = Connection::connect(&connector, true, Patience::Endless)?;
     for name in names {
-        control.run(&format!("DROP TABLE IF EXISTS {name}"))?;
+        control.run(format!("DROP TABLE IF EXISTS {name}"))?;
     }
     Ok(())
 }

@@ -69,7 +69,7 @@ pub fn prepare(
         connections: Mutex::new(Vec::new()),
     };
     let mut control = Connection::connect(&job.connector, false, Patience::Endless)?;
-    control.run(&format!(
+    control.run(format!(
         "CREATE DATABASE IF NOT EXISTS `{}`",
         plan.endpoint.database
     ))?;
@@ -99,7 +99,7 @@ pub fn prepare(
 fn make_bulk_tables(connector: &Connector, tables: u32) -> Result<(), LoadError> {
     let mut control = Connection::connect(connector, true, Patience::Endless)?;
     for number in 1..=tables {
-        control.run(&create_bulk_table(number))?;
+        control.run(create_bulk_table(number))?;
     }
     Ok(())
 }
@@ -186,7 +186,7 @@ impl Job<'_> {
             .unwrap_or_else(PoisonError::into_inner);
         for id in connections.iter() {
             // The connection may have gone already, which is just as well.
-            let _ = control.run(&format!("KILL QUERY {id}"));
+            let _ = control.run(format!("KILL QUERY {id}"));
         }
     }
 }

@@ -131,7 +131,7 @@ mod tests {
             interval_ns: 1,
             checkpoints: &[],
         };
-        Merger::new(timeline, KindNames::default()).finish()
+        Merger::new(timeline, KindNames::default(), 0).finish()
     }
 
     fn invocation(line: &str) -> Invocation {

@@ -163,10 +163,12 @@ fn note(outcome: &LoadOutcome) {
         cpu_s / outcome.measured_s.max(f64::MIN_POSITIVE),
         outcome.client_cpu_us_per_query()
     );
-    for note in [outcome.schedule_note(), outcome.client_note()]
-        .into_iter()
-        .flatten()
-    {
+    let notes = [
+        outcome.schedule_note(),
+        outcome.client_note(),
+        outcome.lateness_note(),
+    ];
+    for note in notes.into_iter().flatten() {
         eprintln!("note: {note}");
     }
     if !outcome.batch_scheduling {

@@ -199,7 +199,7 @@ fn what_is_wrong_is_named() {
     }
 }
 
-/// ClientConfig whose option file holds `text`, in a directory that is to be kept.
+/// `ClientConfig` whose option file holds `text`, in a directory that is to be kept.
 fn with_file(text: &str) -> (ClientConfig, tempfile::TempDir) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("my.cnf");
