@@ -54,4 +54,4 @@ pub use snapshot::{
     copy_directory, make_cold, space_available, space_occupied,
 };
 pub use state::state_directory;
-pub use variables::{check_variables, known_variables, translate};
+pub use variables::{ServerAnswer, ask, check_variables, known_variables, translate};

@@ -1,0 +1,26 @@
+//! Names of the server variables that Weir judges by, as `SHOW VARIABLES` prints them.
+
+/// Doublewrite buffer.
+pub const DOUBLEWRITE: &str = "innodb_doublewrite";
+/// When the redo log is flushed: 0, 1 or 2, on `MariaDB` also 3.
+pub const FLUSH_LOG_AT_COMMIT: &str = "innodb_flush_log_at_trx_commit";
+/// How InnoDB opens and flushes its files.
+pub const FLUSH_METHOD: &str = "innodb_flush_method";
+/// Bytes of a page.
+pub const PAGE_SIZE: &str = "innodb_page_size";
+/// Bytes of the buffer pool.
+pub const BUFFER_POOL_SIZE: &str = "innodb_buffer_pool_size";
+/// Bytes of the whole redo log: `MySQL` from 8.0.30 on.
+pub const REDO_LOG_CAPACITY: &str = "innodb_redo_log_capacity";
+/// Bytes of a file of the redo log: all others.
+pub const LOG_FILE_SIZE: &str = "innodb_log_file_size";
+/// Files of the redo log, where there may be several.
+pub const LOG_FILES_IN_GROUP: &str = "innodb_log_files_in_group";
+/// Whether there is a binary log; as an option its name.
+pub const LOG_BIN: &str = "log_bin";
+/// Commits after which the binary log is flushed; 0: never.
+pub const SYNC_BINLOG: &str = "sync_binlog";
+/// Whether a damaged server is started with less than its own checks and threads: 0 to 6.
+pub const FORCE_RECOVERY: &str = "innodb_force_recovery";
+/// Whether data files go through the page cache (`MariaDB` from 11.0 on).
+pub const DATA_FILE_BUFFERING: &str = "innodb_data_file_buffering";
