@@ -40,7 +40,7 @@ impl CacheRule {
     pub fn words(self) -> &'static str {
         match self {
             Self::PowerProtected => "power-loss protection",
-            Self::Volatile => "a volatile cache that obeys flushes",
+            Self::Volatile => "a volatile cache",
             Self::Lying => "a cache that a power cut empties whatever was flushed",
         }
     }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use weir_model::variables::{BUFFER_POOL_SIZE as POOL, FLUSH_METHOD, REDO_LOG_CAPACITY};
+use weir_model::variables::{
+    BUFFER_POOL_SIZE as POOL, FLUSH_METHOD, LOG_FILE_SIZE, REDO_LOG_CAPACITY,
+};
 pub(crate) use weir_model::variables::{DOUBLEWRITE, FLUSH_LOG_AT_COMMIT as FLUSH_LOG, PAGE_SIZE};
 use weir_model::{Bytes, Doublewrite, Flavor, ServerVariables, option_spelling, set_options};
 
@@ -65,10 +67,16 @@ pub(crate) fn of_the_judgement(variables: &Variables) -> Variables {
     all
 }
 
-/// `own` with what the user asks for, which takes the place of every spelling of the same variable.
+/// `own` with what the user asks for, which takes the place of every spelling of the same variable, and of every
+/// way to say the redo log's size.
 pub(crate) fn with_asked(mut own: Variables, asked: &Variables) -> Variables {
+    const REDO: [&str; 2] = [REDO_LOG_CAPACITY, LOG_FILE_SIZE];
     let asked = asked.iter();
     let asked = asked.map(|(name, value)| (option_spelling(name), value.clone()));
+    let asked: Variables = asked.collect();
+    if REDO.iter().any(|name| asked.contains_key(*name)) {
+        own.retain(|name, _| !REDO.contains(&name.as_str()));
+    }
     set_options(&mut own, asked);
     own
 }
@@ -132,5 +140,8 @@ mod tests {
         let asked = with_asked(own, &variables(&[("log-bin", "binlog")]));
         assert_eq!(asked["log_bin"], "binlog");
         assert!(!asked.contains_key("skip_log_bin"), "{asked:?}");
+        let own = of_the_test(Flavor::Mariadb);
+        let asked = with_asked(own, &variables(&[(LOG_FILE_SIZE, "96M")]));
+        assert!(!asked.contains_key(REDO_LOG_CAPACITY), "{asked:?}");
     }
 }

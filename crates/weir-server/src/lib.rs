@@ -13,6 +13,7 @@
 mod change_log;
 mod config;
 mod data_directory;
+mod data_files;
 mod doublewrite;
 mod error;
 mod error_log;
@@ -34,9 +35,10 @@ mod variables;
 
 pub use config::{ConfigChanges, check_config, config_log};
 pub use data_directory::{DATABASE, forget_identity};
+pub use data_files::data_elsewhere;
 pub use doublewrite::{
-    DOUBLEWRITE, DoublewriteStatus, Proof, Relative, RestartCost, SwitchRecord, check_switch,
-    is_on, log_switch, switch_log,
+    DoublewriteStatus, Proof, Relative, RestartCost, SwitchRecord, check_switch, log_switch,
+    refused, switch_log,
 };
 pub use error::ServerError;
 pub use find::{ServerBinary, choose, find};
