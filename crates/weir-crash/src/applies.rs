@@ -210,6 +210,7 @@ mod tests {
         Ground::Storage(Storage {
             path: "/var/lib/mysql".into(),
             file_system: Some("ext4".to_owned()),
+            in_memory: false,
             flushes_withheld: false,
             direct: true,
             direct_alignment: Some(512),

@@ -22,12 +22,8 @@ use crate::kept_rules::KeptRules;
 
 pub use nvme::{Nvme, NvmeIdentity};
 
-/// File systems that a power cut leaves nothing of.
-const IN_MEMORY: [&str; 2] = ["tmpfs", "ramfs"];
 /// Block devices that lie in memory.
 const MEMORY_DEVICES: [&str; 2] = ["zram", "ram"];
-/// Options of a mount with which the kernel sends no flushes (ext4(5)).
-const NO_FLUSHES: [&str; 2] = ["nobarrier", "barrier=0"];
 
 /// `include/uapi/linux/magic.h`.
 const EXT4: u64 = 0xef53;
@@ -42,6 +38,8 @@ pub struct Storage {
     pub path: PathBuf,
     /// Type of its file system; `None`: the mount table does not say.
     pub file_system: Option<String>,
+    /// A power cut leaves nothing at all.
+    pub in_memory: bool,
     /// The mount is set to send no flushes to the device.
     pub flushes_withheld: bool,
     /// `O_DIRECT` opens there.
@@ -109,20 +107,20 @@ impl Storage {
             (EXT4, promised @ 1..) => promised,
             _ => u32::try_from(kind.f_bsize).unwrap_or(0),
         };
-        let mount = Mount::of(path);
-        let withheld = |mount: &Mount| {
-            let mut options = mount.options.iter();
-            options.any(|option| NO_FLUSHES.contains(&option.as_str()))
-        };
+        let (mount, device) = (Mount::of(path), BlockDevice::of(folder.dev()));
         Ok(Self {
             path: path.to_owned(),
-            flushes_withheld: mount.as_ref().is_some_and(withheld),
+            in_memory: mount.as_ref().is_some_and(Mount::is_in_memory)
+                || device.as_ref().is_some_and(BlockDevice::is_in_memory),
+            flushes_withheld: mount
+                .as_ref()
+                .is_some_and(|mount| mount.withholds_flushes().is_some()),
             file_system: mount.map(|mount| mount.file_system),
             direct: is_direct,
             direct_alignment: some(told.stx_dio_offset_align),
             file_system_atomic: some(told.stx_atomic_write_unit_max),
             extent_unit,
-            device: BlockDevice::of(folder.dev()),
+            device,
         })
     }
 
@@ -179,24 +177,13 @@ impl Storage {
 
     /// What becomes of its write cache; `None`: nobody says.
     fn cache(&self) -> Option<CacheRule> {
-        if self.is_in_memory() {
+        if self.in_memory {
             return Some(CacheRule::Lying);
         }
         Some(match self.device.as_ref()?.volatile_cache? {
             true => CacheRule::Volatile,
             false => CacheRule::PowerProtected,
         })
-    }
-
-    /// Whether a power cut leaves nothing at all.
-    pub fn is_in_memory(&self) -> bool {
-        let file_system = self.file_system.as_deref();
-        let device = self.device.as_ref();
-        file_system.is_some_and(|kind| IN_MEMORY.contains(&kind))
-            || device.is_some_and(|device| {
-                let kind = device.name.trim_end_matches(|c: char| c.is_ascii_digit());
-                MEMORY_DEVICES.contains(&kind)
-            })
     }
 
     /// Whether the file system promises that a page of `page` is never torn, if it is asked.
@@ -235,7 +222,7 @@ impl Storage {
             ),
             Some(device) => lines.extend(device.lines()),
         }
-        if self.is_in_memory() {
+        if self.in_memory {
             lines.push("it lies in memory: a power cut leaves nothing of it".to_owned());
         } else if self.flushes_withheld {
             lines.push("flushes: the mount sends none to the device (nobarrier)".to_owned());
@@ -300,6 +287,11 @@ impl BlockDevice {
             atomic_write_max: number("atomic_write_unit_max_bytes"),
             volatile_cache: text("write_cache").map(|kind| kind.trim() == "write back"),
         })
+    }
+
+    fn is_in_memory(&self) -> bool {
+        let kind = self.name.trim_end_matches(|c: char| c.is_ascii_digit());
+        MEMORY_DEVICES.contains(&kind)
     }
 
     /// The largest write that it never tears, as far as it or the kernel says.
@@ -371,6 +363,7 @@ mod tests {
         Storage {
             path: PathBuf::new(),
             file_system: Some("ext4".to_owned()),
+            in_memory: false,
             flushes_withheld: false,
             direct: true,
             direct_alignment: None,
@@ -456,28 +449,28 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_never_more_than_what_is_said() {
-        let with_cache = |volatile_cache, flushes_withheld, file_system: &str| {
+        let with_cache = |volatile_cache, flushes_withheld, in_memory| {
             let mut storage = storage(Some(16_384), 16_384);
             storage.extent_unit = 16_384;
             storage.flushes_withheld = flushes_withheld;
-            storage.file_system = Some(file_system.to_owned());
+            storage.in_memory = in_memory;
             storage.device.as_mut().unwrap().volatile_cache = volatile_cache;
             storage.kept()
         };
-        let kept = with_cache(Some(false), false, "ext4");
+        let kept = with_cache(Some(false), false, false);
         assert_eq!(kept.cache, Some(CacheRule::PowerProtected));
         assert!(kept.atomicity.keeps_whole(16_384));
-        assert_eq!(with_cache(None, false, "ext4").cache, None);
+        assert_eq!(with_cache(None, false, false).cache, None);
         assert_eq!(
-            with_cache(Some(true), false, "ext4").cache,
+            with_cache(Some(true), false, false).cache,
             Some(CacheRule::Volatile)
         );
         assert_eq!(
-            with_cache(Some(true), true, "ext4").cache,
+            with_cache(Some(true), true, false).cache,
             Some(CacheRule::Lying)
         );
         assert_eq!(
-            with_cache(Some(false), false, "tmpfs").cache,
+            with_cache(Some(false), false, true).cache,
             Some(CacheRule::Lying)
         );
         let plain = storage(None, 16_384).kept();

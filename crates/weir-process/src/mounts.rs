@@ -16,6 +16,12 @@ const FILE_SYSTEM_TYPE: &str = "fuse.weir";
 /// The mount table of this process (`proc_pid_mountinfo(5)`).
 const TABLE: &str = "/proc/self/mountinfo";
 
+/// File systems that a power cut leaves nothing of.
+const IN_MEMORY: [&str; 2] = ["tmpfs", "ramfs"];
+
+/// Options of a mount with which the kernel sends no flushes (ext4(5)).
+const NO_FLUSHES: [&str; 2] = ["nobarrier", "barrier=0"];
+
 /// A mounted file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
@@ -43,6 +49,17 @@ impl Mount {
     /// Whether it is a drive that Weir emulates.
     pub fn is_drive(&self) -> bool {
         self.file_system == FILE_SYSTEM_TYPE
+    }
+
+    /// Whether a power cut leaves nothing of it.
+    pub fn is_in_memory(&self) -> bool {
+        IN_MEMORY.contains(&self.file_system.as_str())
+    }
+
+    /// The option with which the kernel sends no flushes to the device, if it is set.
+    pub fn withholds_flushes(&self) -> Option<&str> {
+        let mut options = self.options.iter().map(String::as_str);
+        options.find(|option| NO_FLUSHES.contains(option))
     }
 
     fn parse(line: &[u8]) -> Option<Self> {
@@ -129,6 +146,8 @@ mod tests {
         assert_eq!(mount.mountpoint, Path::new("/mnt/a b\\c"));
         assert_eq!(mount.file_system, "ext4");
         assert_eq!(mount.options, ["rw", "noatime", "rw", "nobarrier"]);
+        assert_eq!(mount.withholds_flushes(), Some("nobarrier"));
+        assert!(!mount.is_in_memory());
         assert_eq!(Mount::parse(b"broken"), None);
     }
 

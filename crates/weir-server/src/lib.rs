@@ -31,6 +31,7 @@ mod snapshot;
 mod state;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod unsaid;
 mod variables;
 
 pub use config::{ConfigChanges, check_config, config_log};
@@ -56,4 +57,5 @@ pub use snapshot::{
     copy_directory, make_cold, space_available, space_occupied,
 };
 pub use state::state_directory;
+pub use unsaid::unsaid;
 pub use variables::{ServerAnswer, ask, check_variables, known_variables, translate};

@@ -24,3 +24,21 @@ pub const SYNC_BINLOG: &str = "sync_binlog";
 pub const FORCE_RECOVERY: &str = "innodb_force_recovery";
 /// Whether data files go through the page cache (`MariaDB` from 11.0 on).
 pub const DATA_FILE_BUFFERING: &str = "innodb_data_file_buffering";
+
+/// `MySQL`'s status variable that no variable says: `ALTER INSTANCE DISABLE INNODB REDO_LOG` makes it OFF. It is
+/// kept among a run's variables.
+pub const REDO_LOG_ENABLED: &str = "Innodb_redo_log_enabled";
+/// Not a server's variable: a library in its process that makes flushes do nothing.
+pub const FLUSHES_DISABLED_BY: &str = "weir: flushes disabled by";
+/// Not a server's variable: why its data do not survive a power cut whatever it flushes.
+pub const DATA_LOST_BECAUSE: &str = "weir: data lost because";
+/// Not a server's variable: engines of the workload's tables other than InnoDB.
+pub const OTHER_ENGINES: &str = "weir: other engines";
+
+/// What makes a server less durable and is no variable of it.
+pub const UNSAID: [&str; 4] = [
+    REDO_LOG_ENABLED,
+    FLUSHES_DISABLED_BY,
+    DATA_LOST_BECAUSE,
+    OTHER_ENGINES,
+];
