@@ -19,6 +19,7 @@ mod plan;
 mod result;
 mod server;
 mod server_url;
+mod server_variables;
 mod suggest;
 mod tls;
 mod toml_text;
@@ -57,6 +58,10 @@ pub use result::{
 };
 pub use server::{Flavor, LRU_SCAN_DEPTH, ServerVersion};
 pub use server_url::ServerUrl;
+pub use server_variables::{
+    Doublewrite, FlushMethod, PAGE_SIZE_DEFAULT, RedoFlush, ServerVariables, names as variables,
+    option_spelling, option_variable, set_options,
+};
 pub use suggest::nearest;
 pub use tls::{Tls, TlsMode};
 pub use toml_text::parse_toml;
