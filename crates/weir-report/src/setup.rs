@@ -79,8 +79,10 @@ fn crash_test_words(test: &CrashTest) -> String {
     } else {
         String::new()
     };
+    let server = test.server.as_deref().unwrap_or("an unnamed server");
     format!(
-        "{} without doublewrite: {} of {} lost anything{bound} ({})",
+        "{server} on the emulated {} without doublewrite: {} of {} lost anything{bound} ({}). A real drive of that \
+         name was not cut",
         test.drive,
         test.lost,
         count(test.states as usize, "crash state"),
@@ -233,14 +235,16 @@ mod tests {
         let mut result = sample::study(2, 1);
         result.plan.crash_tests = vec![CrashTest {
             drive: "scaleflux-csd2000".to_owned(),
+            server: Some("mysql 9.7.4".to_owned()),
             states: 300,
-            lost: 0,
             source: "crash-test.json".to_owned(),
+            ..CrashTest::default()
         }];
         assert_eq!(
             text(&result, "Power-cut test"),
-            "scaleflux-csd2000 without doublewrite: 0 of 300 crash states lost anything, so with 95 % \
-             confidence fewer than 0.99 % do (crash-test.json)"
+            "mysql 9.7.4 on the emulated scaleflux-csd2000 without doublewrite: 0 of 300 crash states lost \
+             anything, so with 95 % confidence fewer than 0.99 % do (crash-test.json). A real drive of that name \
+             was not cut"
         );
         result.plan.crash_tests[0].lost = 2;
         let failed = text(&result, "Power-cut test");
