@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use weir_model::variables::BUFFER_POOL_SIZE;
 use weir_model::{Bytes, CrashTest, StudyResult};
 
 use crate::data_sheet::DataSheet;
@@ -128,11 +129,15 @@ fn times(data: u64, pool: u64) -> String {
 
 /// Sizes of the buffer pool that the runs had, ascending: from the server, else from the study.
 fn pool_bytes(result: &StudyResult) -> Vec<u64> {
-    const NAME: &str = "innodb_buffer_pool_size";
-    let of_server = result.runs.iter().filter_map(|run| run.variables.get(NAME));
+    let of_server = result
+        .runs
+        .iter()
+        .filter_map(|run| run.variables.get(BUFFER_POOL_SIZE));
     let of_cells = result.plan.cells.iter().filter_map(|cell| {
         let shared = &result.plan.server.variables;
-        cell.variables.get(NAME).or_else(|| shared.get(NAME))
+        cell.variables
+            .get(BUFFER_POOL_SIZE)
+            .or_else(|| shared.get(BUFFER_POOL_SIZE))
     });
     let read = |texts: Vec<&String>| {
         let sizes = texts.into_iter().filter_map(|text| text.parse().ok());

@@ -4,6 +4,7 @@
 //! when it starts, and a server that is not installed or not Weir's, cannot be asked; then it is what is written.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -43,6 +44,7 @@ impl Foreseen {
         let mut asking = Asking {
             installed: weir_server::find(None).unwrap_or_default(),
             began: Instant::now(),
+            known: BTreeMap::new(),
             answers: BTreeMap::new(),
             notes: BTreeSet::new(),
         };
@@ -66,6 +68,8 @@ impl Foreseen {
 struct Asking {
     installed: Vec<ServerBinary>,
     began: Instant,
+    /// Names of each program's variables, and of what else a factor can be, for suggestions.
+    known: BTreeMap<PathBuf, BTreeMap<String, String>>,
     answers: BTreeMap<(ServerChoice, BTreeMap<String, String>), Arc<Foretold>>,
     notes: BTreeSet<String>,
 }
@@ -92,6 +96,7 @@ impl Asking {
         };
         match program {
             Ok(program) => {
+                self.check_names(&program, written)?;
                 let answer = Arc::new(ask(&program, written, &mut self.notes)?);
                 self.answers.insert(key, Arc::clone(&answer));
                 Ok(Some(answer))
@@ -101,6 +106,27 @@ impl Asking {
                 Ok(None)
             }
         }
+    }
+}
+
+impl Asking {
+    /// Every variable must be one of the program's: `MariaDB` would take the beginning of a name.
+    fn check_names(
+        &mut self,
+        program: &ServerBinary,
+        written: &BTreeMap<String, String>,
+    ) -> Result<(), StudyError> {
+        let native = weir_server::translate(program.flavor, program.version, written)?;
+        if !self.known.contains_key(&program.path) {
+            let mut known = weir_server::known_variables(program)?;
+            known.extend(target::own_names().map(|name| (name.to_owned(), String::new())));
+            self.known.insert(program.path.clone(), known);
+        }
+        let names: Vec<_> = native.keys().map(String::as_str).collect();
+        Ok(weir_server::check_variables(
+            &self.known[&program.path],
+            &names,
+        )?)
     }
 }
 
@@ -122,7 +148,6 @@ fn ask(
         });
     }
     let mut known = answer.values;
-    check_names(&known, &native)?;
     notes.insert(format!("as {flavor} {version} reads them"));
     let told = ServerVariables::written(*flavor, &native);
     let said = ServerVariables::said(*flavor, &known);
@@ -143,17 +168,6 @@ fn ask(
         version: *version,
         values: known,
     })
-}
-
-/// Every variable must be one of the server's; names of other factors are suggested as well.
-fn check_names(
-    known: &BTreeMap<String, String>,
-    native: &BTreeMap<String, String>,
-) -> Result<(), StudyError> {
-    let mut known = known.clone();
-    known.extend(target::own_names().map(|name| (name.to_owned(), String::new())));
-    let names: Vec<_> = native.keys().map(String::as_str).collect();
-    Ok(weir_server::check_variables(&known, &names)?)
 }
 
 /// Whether there is a binary log. The help prints its name, and `MariaDB` prints 0 for none and for one called 0.
