@@ -5,6 +5,7 @@
 
 mod analysis;
 mod claim;
+mod crash_test;
 mod deployment;
 mod design;
 mod device;
@@ -30,6 +31,7 @@ pub use analysis::{
     OverallEffect, PoolElasticity, ResultComparison, Scalability,
 };
 pub use claim::{Bound, Claim};
+pub use crash_test::{CrashTest, PagesInQuestion};
 pub use deployment::{Deployment, PoolStart, Replication};
 pub use design::{Factor, LatencyStatistic, Objective, Repetition, SearchGoal, SearchPlan};
 pub use device::{DeviceModel, Nanoseconds, Op, OpKind};
@@ -49,8 +51,8 @@ pub use limiter::{ConnectionTime, Limiter, Utilization};
 pub use limits::{CpuList, Limits};
 pub use metric::{Gap, Metric, MetricKind, Series, metrics};
 pub use plan::{
-    Cell, CrashTest, DataPlan, DistributionName, LoadSettings, NegativeControl, Plan, PlannedRun,
-    Price, Probe, ServerChoice, ServerSettings, WorkloadName,
+    Cell, DataPlan, DistributionName, LoadSettings, NegativeControl, Plan, PlannedRun, Price,
+    Probe, ServerChoice, ServerSettings, WorkloadName,
 };
 pub use result::{
     Approach, Confirmation, FoundPlace, IntervalRecord, LatencySummary, Provenance, RunRecord,

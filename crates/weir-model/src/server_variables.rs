@@ -138,6 +138,16 @@ impl<'a> ServerVariables<'a> {
         self.bytes(REDO_LOG_CAPACITY).or_else(of_files)
     }
 
+    /// Whether both have a value for `name` and mean the same by it.
+    pub fn agrees(&self, other: &ServerVariables<'_>, name: &str) -> bool {
+        let [Some(own), Some(others)] = [self.meant(name), other.meant(name)] else {
+            return false;
+        };
+        // `1` may be a number or a switch; the other side knows.
+        let switches = [&own, &others].map(|value| option::switch(value));
+        own == others || switches[0].is_some() && switches[0] == switches[1]
+    }
+
     /// A value in one spelling for all that mean the same, where its meaning is known.
     pub fn meant(&self, name: &str) -> Option<String> {
         let written = self.get(name)?;
@@ -209,6 +219,12 @@ mod tests {
         assert_eq!(meant(FLUSH_METHOD, "4"), meant(FLUSH_METHOD, "O_DIRECT"));
         assert_eq!(meant(PAGE_SIZE, "8k"), meant(PAGE_SIZE, "8192"));
         assert_eq!(meant("innodb_flush_sync", "true"), Some("ON".to_owned()));
+        let agree = |one, other| {
+            let [one, other] =
+                [one, other].map(|value| written(Flavor::Mysql, &[("innodb_flush_sync", value)]));
+            one.agrees(&other, "innodb_flush_sync")
+        };
+        assert!(agree("1", "TRUE") && agree("OFF", "0") && !agree("1", "OFF") && !agree("2", "1"));
     }
 
     #[test]

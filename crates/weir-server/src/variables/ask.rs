@@ -37,7 +37,7 @@ const CONSEQUENCES: [&str; 4] = [
 /// What a server program says of settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerAnswer {
-    /// All its variables with these settings, by name; without those that have no value.
+    /// All its variables with these settings, by name; empty for those that have no value.
     pub values: BTreeMap<String, String>,
     /// What it does not take, in its own words, one line each.
     pub refused: Vec<String>,
@@ -74,7 +74,9 @@ pub fn ask(
     let said = fs::read(&errors).map_err(PathError::on("read", &errors))?;
     let mut refused = refusals(&String::from_utf8_lossy(&said), &variables);
     let mut values = parse_help(&finished.output);
-    values.retain(|_, value| value != NO_VALUE);
+    for value in values.values_mut().filter(|value| *value == NO_VALUE) {
+        value.clear();
+    }
     if values.is_empty() && refused.is_empty() {
         refused.push("it does not say why".to_owned());
     }

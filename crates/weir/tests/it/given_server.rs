@@ -359,3 +359,22 @@ fn doublewrite_of_a_users_mysql_server_is_the_owners_to_switch() {
 fn doublewrite_of_a_users_mariadb_server_is_the_owners_to_switch() {
     doublewrite_is_the_owners_to_switch(Flavor::Mariadb);
 }
+
+/// All its variables say that it is durable; only its status says that a crash leaves it without its data.
+#[test]
+fn a_server_without_its_redo_log_is_not_judged_durable() {
+    let users = Users::new(Flavor::Mysql);
+    let url = users.url("app.cnf");
+    let told = |out: &str| findings(&result(&users.run(&url, "rate = [50]", out, &[]).output()));
+    assert!(!told("with").contains("Innodb_redo_log_enabled"));
+    let mut session = users.server.session().unwrap();
+    session
+        .run("disable", "ALTER INSTANCE DISABLE INNODB REDO_LOG")
+        .unwrap();
+    let without = told("without");
+    let words = "a crash may leave without its data (Innodb_redo_log_enabled = OFF)";
+    assert!(without.contains(words), "{without}");
+    session
+        .run("enable", "ALTER INSTANCE ENABLE INNODB REDO_LOG")
+        .unwrap();
+}
