@@ -6,6 +6,7 @@ use std::process::{Child, Command};
 
 use serde_json::Value;
 use weir_process::MemoryGroup;
+use weir_server::testing;
 
 use crate::harness::{Weir, World};
 
@@ -181,15 +182,11 @@ impl Drop for Others {
 
 /// Weir itself as the limit. Its load engine costs a tenth of what a real server does, so what is slow here is
 /// its drive: it compresses all that is written, which takes more of the saturated cores than the server.
-#[allow(
-    clippy::print_stderr,
-    reason = "who reads the tests' output wants to know what was left out"
-)]
 fn an_emulation_that_takes_the_cores_is_the_limit(flavor: &str) {
     const CORES_MAX: usize = 2;
     let cores = std::thread::available_parallelism().unwrap().get();
     if cores > CORES_MAX {
-        eprintln!("SKIPPED: compressing takes one core, which is no limit on {cores}");
+        testing::skipped("the load engine as the limit", &format!("{cores} cores"));
         return;
     }
     let study = study(flavor, &[]).replace(
@@ -224,7 +221,7 @@ fn an_emulation_that_takes_the_cores_of_mariadb_is_the_limit() {
 #[test]
 fn a_server_with_too_little_memory_waits_for_it() {
     if let Err(error) = MemoryGroup::create(1 << 30) {
-        eprintln!("SKIPPED: {error}");
+        testing::skipped("memory as the limit", &error.to_string());
         return;
     }
     let waited = |memory: &str| {
