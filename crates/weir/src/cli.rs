@@ -111,6 +111,9 @@ pub(crate) struct RunArguments {
     /// Change settings of a server of yours where the study asks for it; all are put back
     #[arg(long)]
     pub(crate) allow_config: bool,
+    /// Write tables also on a server of yours that is a replica or read-only
+    #[arg(long)]
+    pub(crate) allow_replica: bool,
     /// Print the statements that would change a server of yours, and send none of them
     #[arg(long)]
     pub(crate) dry_run: bool,

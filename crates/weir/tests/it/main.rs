@@ -17,6 +17,7 @@ mod limiter;
 mod load;
 mod plan;
 mod predict;
+mod replicas;
 mod report;
 mod run;
 mod search;
