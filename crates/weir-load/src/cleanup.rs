@@ -5,7 +5,7 @@ use crate::plan::PreparePlan;
 use crate::workload::table_name;
 use weir_mysql::{Connection, Connector, Gate, Patience};
 
-/// Drops the tables of a workload; one that does not exist is no error. The schema stays.
+/// Drops the tables of a workload that are there. The schema stays.
 pub fn cleanup(plan: &PreparePlan, gate: &Gate) -> Result<(), LoadError> {
     let names: Vec<_> = if plan.workload.is_bulk() {
         (1..=plan.tables).map(table_name).collect()
@@ -15,8 +15,13 @@ pub fn cleanup(plan: &PreparePlan, gate: &Gate) -> Result<(), LoadError> {
     };
     let connector = Connector::new(plan.endpoint.clone(), plan.compression, gate.clone())?;
     let mut control = Connection::connect(&connector, true, Patience::Endless)?;
+    let there: Vec<String> = control
+        .rows("SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()")?;
     for name in names {
-        control.run(format!("DROP TABLE IF EXISTS {name}"))?;
+        // What is not there would be dropped in the binary log all the same.
+        if there.contains(&name) {
+            control.run(&format!("DROP TABLE IF EXISTS {name}"))?;
+        }
     }
     Ok(())
 }

@@ -69,10 +69,7 @@ pub fn prepare(
         connections: Mutex::new(Vec::new()),
     };
     let mut control = Connection::connect(&job.connector, false, Patience::Endless)?;
-    control.run(format!(
-        "CREATE DATABASE IF NOT EXISTS `{}`",
-        plan.endpoint.database
-    ))?;
+    make_schema(&mut control, &plan.endpoint.database)?;
     if plan.workload.is_bulk() {
         return make_bulk_tables(&job.connector, plan.tables);
     }
@@ -93,6 +90,19 @@ pub fn prepare(
         });
         first_cause(results)
     })
+}
+
+/// Makes the schema if it is missing: `IF NOT EXISTS` alone would also be written to the binary log where
+/// it is there.
+pub(crate) fn make_schema(control: &mut Connection, schema: &str) -> Result<(), LoadError> {
+    let literal = schema.replace('\\', r"\\").replace('\'', "''");
+    let count =
+        format!("SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = '{literal}'");
+    if control.first::<u64>(&count)? != Some(0) {
+        return Ok(());
+    }
+    control.run(format!("CREATE DATABASE IF NOT EXISTS `{schema}`"))?;
+    Ok(())
 }
 
 /// Empty tables need no threads.

@@ -6,6 +6,7 @@ use weir_mysql::{Connection, Connector, Deadline, Gate, Patience};
 
 use crate::connect::Servers;
 use crate::plan::{BinaryLog, LoadPlan, PreparePlan};
+use crate::prepare::make_schema;
 use crate::workload::Table;
 use crate::{LoadError, preflight};
 
@@ -27,11 +28,7 @@ pub(crate) fn rehearse_prepare(
     let count = |sql: String, control: &mut Connection| -> Result<bool, LoadError> {
         Ok(control.first::<u64>(&sql)? != Some(0))
     };
-    let schemas =
-        format!("SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = '{literal}'");
-    if !count(schemas, &mut control)? {
-        control.run(format!("CREATE DATABASE IF NOT EXISTS `{schema}`"))?;
-    }
+    make_schema(&mut control, schema)?;
     if plan.binary_log == BinaryLog::Off {
         gate.note("SET SESSION sql_log_bin = 0".to_owned());
     }

@@ -28,7 +28,7 @@ impl fmt::Debug for Secret {
 }
 
 /// Where a server listens.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Address {
     /// A Unix socket.
     Socket(PathBuf),

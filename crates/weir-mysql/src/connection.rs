@@ -1,5 +1,7 @@
 //! A connection for ordinary statements, outside all measurement: they wait for their answer.
 
+mod replication;
+
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -251,9 +253,17 @@ impl Connection {
         self.send(sql, &mut |_| {})
     }
 
+    /// Lets the gate look at a statement that is sent by other means.
+    pub fn admit_only(&mut self, sql: &str) -> Result<(), ClientError> {
+        self.admit(sql).map(drop)
+    }
+
     /// Lets the gate look at a statement; it is told what a global variable held before.
     fn admit(&mut self, sql: &str) -> Result<Passage, ClientError> {
         let admission = self.gate.judge(&self.address, sql)?;
+        if admission.writes {
+            self.look_before_writing()?;
+        }
         let mut before = Vec::new();
         for variable in &admission.variables {
             let mut value = None;

@@ -126,6 +126,16 @@ pub enum ClientError {
         /// What it would do that is not allowed, and what would do.
         why: String,
     },
+    /// A server that is to be what another one is, or nobody's to write.
+    #[error(
+        "nothing is written to {address}: {why}; name the server that it gets its data from, or pass --allow-replica"
+    )]
+    Follower {
+        /// Socket or host and port.
+        address: String,
+        /// What it is.
+        why: String,
+    },
     /// What would be changed could not be written down first.
     #[error("`{statement}` is not sent to {address}: {path} cannot be written ({why}); {remedy}")]
     Unlogged {

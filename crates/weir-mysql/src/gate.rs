@@ -4,7 +4,9 @@
 //! command was given more: tables of one named schema, variables by name. What changes something is
 //! written to a log before it is sent; what is not allowed is not sent.
 
+mod calls;
 mod change_log;
+mod set;
 mod statement;
 mod targets;
 mod tokens;
@@ -32,6 +34,8 @@ pub struct Permissions {
     pub variables: BTreeSet<String>,
     /// Whether a connection may keep what it writes out of the binary log.
     pub skips_binary_log: bool,
+    /// Whether tables are changed also on a server that follows another or is read-only.
+    pub writes_replicas: bool,
     /// Where changes are written down.
     pub log: Option<ChangeLog>,
     /// Changes are noted instead of sent.
@@ -60,8 +64,12 @@ struct Guard {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The server's numbers of the connections that were opened.
-    connections: BTreeSet<u32>,
+    /// The servers' numbers of the connections that were opened.
+    connections: HashSet<(Address, u32)>,
+    /// Servers that were looked at and may be written to.
+    writable: HashSet<Address>,
+    /// What could not be looked at.
+    remarks: BTreeSet<String>,
     /// Statements on tables that stand in the log.
     logged: BTreeSet<String>,
     /// Statements of loads that passed: thousands of connections prepare the same few.
@@ -75,6 +83,8 @@ struct State {
 pub(crate) struct Admission {
     /// Global variables that it sets, whose values before are to be logged.
     pub(crate) variables: Vec<String>,
+    /// It changes tables.
+    pub(crate) writes: bool,
     changes: bool,
 }
 
@@ -120,6 +130,35 @@ impl Gate {
         guard.map_or_else(Vec::new, |guard| guard.state().rehearsed.clone())
     }
 
+    /// What a user has to know of what could not be looked at, a line each.
+    pub fn remarks(&self) -> Vec<String> {
+        let guard = self.0.as_ref();
+        guard.map_or_else(Vec::new, |guard| {
+            guard.state().remarks.iter().cloned().collect()
+        })
+    }
+
+    pub(crate) fn remark(&self, line: String) {
+        if let Some(guard) = &self.0 {
+            guard.state().remarks.insert(line);
+        }
+    }
+
+    /// Whether nothing is left to be looked at before tables of a server are changed.
+    pub(crate) fn is_looked_at(&self, address: &Address) -> bool {
+        let guard = self.0.as_ref();
+        guard.is_none_or(|guard| {
+            guard.permissions.writes_replicas || guard.state().writable.contains(address)
+        })
+    }
+
+    /// A server was looked at: it follows nobody.
+    pub(crate) fn may_be_written(&self, address: &Address) {
+        if let Some(guard) = &self.0 {
+            guard.state().writable.insert(address.clone());
+        }
+    }
+
     /// Notes in a rehearsal what would be sent in many pieces, in one line.
     pub fn note(&self, line: String) {
         if let Some(guard) = &self.0 {
@@ -149,8 +188,9 @@ impl Gate {
     }
 
     /// A connection was opened: its own statements may be ended.
-    pub(crate) fn opened(&self, connection: u32) {
+    pub(crate) fn opened(&self, address: &Address, connection: u32) {
         if let Some(guard) = &self.0 {
+            let connection = (address.clone(), connection);
             guard.state().connections.insert(connection);
         }
     }
@@ -159,6 +199,7 @@ impl Gate {
     pub(crate) fn judge(&self, address: &Address, sql: &str) -> Result<Admission, ClientError> {
         let free = |variables| Admission {
             variables,
+            writes: false,
             changes: false,
         };
         let Some(guard) = &self.0 else {
@@ -168,17 +209,19 @@ impl Gate {
             Effect::None => Ok(free(Vec::new())),
             Effect::Write(schemas) => guard.may_write(&schemas).map(|()| Admission {
                 variables: Vec::new(),
+                writes: true,
                 changes: true,
             }),
             Effect::Global(variables) => guard.may_set(&variables).map(|()| Admission {
                 variables,
+                writes: false,
                 changes: true,
             }),
             Effect::SkipBinaryLog if guard.permissions.skips_binary_log => Ok(free(Vec::new())),
             Effect::SkipBinaryLog => Err(
                 "replicas would not get what it writes; it has to be allowed by name".to_owned(),
             ),
-            Effect::Kill(id) if guard.state().connections.contains(&id) => Ok(free(Vec::new())),
+            Effect::Kill(id) if guard.has_opened(address, id) => Ok(free(Vec::new())),
             Effect::Kill(id) => Err(format!("connection {id} is not Weir's")),
             Effect::Forbidden(why) => Err(why),
         };
@@ -200,6 +243,13 @@ impl Gate {
         let Some(guard) = self.0.as_ref().filter(|_| admission.changes) else {
             return Ok(Passage::Sent);
         };
+        if admission.writes && !self.is_looked_at(address) {
+            return Err(ClientError::Forbidden {
+                address: address.to_string(),
+                statement: shorten(sql),
+                why: "nobody looked whether the server is a replica".to_owned(),
+            });
+        }
         if guard.permissions.is_rehearsal {
             guard.state().rehearsed.push(sql.to_owned());
             return Ok(Passage::Rehearsed);
@@ -220,6 +270,11 @@ impl Gate {
 impl Guard {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has_opened(&self, address: &Address, connection: u32) -> bool {
+        let connection = (address.clone(), connection);
+        self.state().connections.contains(&connection)
     }
 
     /// `schemas`: those that a statement names; without any it is about the connection's own.
@@ -300,10 +355,12 @@ mod tests {
         Address::Tcp("db1".to_owned(), 3306)
     }
 
+    /// Also without looking whether the server is a replica.
     fn allowing(schema: &str, variables: &[&str]) -> Gate {
         Gate::new(Permissions {
             schema: Some(schema.to_owned()),
             variables: variables.iter().map(|name| (*name).to_owned()).collect(),
+            writes_replicas: true,
             ..Permissions::default()
         })
     }
@@ -352,7 +409,8 @@ mod tests {
         let judged = gate.judge(&address(), "SET GLOBAL innodb_io_capacity = 300");
         assert_eq!(judged.unwrap().variables, ["innodb_io_capacity"]);
         assert!(refusal(&gate, "SET GLOBAL max_connections = 5").contains("`max_connections`"));
-        gate.opened(7);
+        gate.opened(&address(), 7);
+        gate.opened(&Address::Tcp("db2".to_owned(), 3306), 8);
         assert!(gate.admit(&address(), "KILL QUERY 7").is_ok());
         assert!(refusal(&gate, "KILL QUERY 8").contains("connection 8"));
     }
@@ -364,6 +422,7 @@ mod tests {
         let permissions = |path| Permissions {
             schema: Some("shop".to_owned()),
             log: Some(ChangeLog::at(path)),
+            writes_replicas: true,
             ..Permissions::default()
         };
         let gate = Gate::new(permissions(path.clone()));
@@ -389,9 +448,22 @@ mod tests {
     }
 
     #[test]
+    fn tables_are_changed_after_a_look_whether_the_server_is_a_replica() {
+        let gate = Gate::new(Permissions {
+            schema: Some("shop".to_owned()),
+            ..Permissions::default()
+        });
+        assert!(refusal(&gate, "DROP TABLE t").contains("replica"));
+        assert!(gate.admit(&address(), "SELECT 1").is_ok());
+        gate.may_be_written(&address());
+        assert!(gate.admit(&address(), "DROP TABLE t").is_ok());
+    }
+
+    #[test]
     fn a_rehearsal_notes_what_it_does_not_send() {
         let gate = Gate::new(Permissions {
             schema: Some("shop".to_owned()),
+            writes_replicas: true,
             is_rehearsal: true,
             ..Permissions::default()
         });

@@ -16,7 +16,7 @@ use weir_mysql::Value;
 
 use crate::{GivenServer, ServerError, Session, check_variables, translate};
 use left_changed::Note;
-pub use left_changed::{LeftChanged, forget_left_changed, left_changed};
+pub use left_changed::{LeftChanged, forget_left_changed, left_changed, put_back_left};
 
 /// The variable whose change takes its time.
 const POOL_SIZE: &str = "innodb_buffer_pool_size";
@@ -173,7 +173,7 @@ impl ConfigChanges {
     ) -> Result<(), ServerError> {
         let before = session.global(name)?;
         let way_back = statement(name, &before.as_sql(false));
-        let note = Note::write(&self.notes, &self.server.url, &way_back)?;
+        let note = Note::write(&self.notes, &self.server.url, name, &way_back)?;
         self.changed.push(Changed {
             name: name.to_owned(),
             before,

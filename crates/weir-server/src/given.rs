@@ -105,20 +105,18 @@ impl GivenServer {
 
     /// The server that it follows, `HOST:PORT`, if it is a replica.
     pub fn primary(&self) -> Result<Option<String>, ServerError> {
-        let version = (self.version.major, self.version.minor, self.version.patch);
-        let query = match self.url.flavor {
-            Flavor::Mariadb => "SHOW ALL SLAVES STATUS",
-            Flavor::Mysql if version >= (8, 0, 22) => "SHOW REPLICA STATUS",
-            Flavor::Mysql => "SHOW SLAVE STATUS",
-        };
-        let row = self.session()?.row("read the replica's status", query)?;
-        Ok(row.map(|row| {
-            let of = |names: [&str; 2]| names.iter().find_map(|name| row.get(*name));
-            let host = of(["Source_Host", "Master_Host"]);
-            let port = of(["Source_Port", "Master_Port"]);
-            let text = |value: Option<&String>| value.cloned().unwrap_or_default();
-            format!("{}:{}", text(host), text(port))
-        }))
+        self.session()?.source()
+    }
+
+    /// Refuses it if its tables are another one's to write, unless that was permitted.
+    pub fn look_before_writing(&self) -> Result<(), ServerError> {
+        self.session()?.look_before_writing()
+    }
+
+    /// From here on tables are changed also if it is a replica.
+    pub fn permit_replica(&mut self) {
+        self.permissions.writes_replicas = true;
+        self.gate = Gate::new(self.permissions.clone());
     }
 
     /// What the tables of its schema occupy, as the server estimates it.

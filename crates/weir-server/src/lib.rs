@@ -36,7 +36,7 @@ mod variables;
 
 pub use config::{
     ConfigChanges, LeftChanged, change_log, forget_left_changed, left_changed, native_config,
-    permit_config, set_statements,
+    permit_config, put_back_left, set_statements,
 };
 pub use data_directory::{DATABASE, forget_identity};
 pub use data_files::data_elsewhere;

@@ -18,6 +18,8 @@ use crate::{ServerBinary, ServerError, Session};
 
 /// How long a replica may take to begin.
 const BEGIN_LIMIT: Duration = Duration::from_mins(1);
+/// What an error says was not possible.
+const ATTACH: &str = "make the server a replica";
 
 /// Which side of replication a server is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,31 +106,49 @@ pub fn attach(
     // The account for the loopback has the password that the copy's owner has anyway.
     let_in_from_loopback(primary)?;
     let mut session = Session::open(replica, &Gate::own())?;
-    let words = Words::of(binary);
-    let action = "make the server a replica";
-    let (user, password) = (&primary.user, primary.password.reveal());
-    let (begin, source) = (words.begin, words.source);
-    let place = match binary.flavor {
-        Flavor::Mysql if words.source == "SOURCE" => {
+    let place = gtid_place(binary, &mut session)?;
+    attach_at(binary, primary, port, &mut session, place)
+}
+
+/// Where a replica by global transaction identifiers begins, as a part of the statement.
+pub(crate) fn gtid_place(
+    binary: &ServerBinary,
+    session: &mut Session,
+) -> Result<&'static str, ServerError> {
+    Ok(match binary.flavor {
+        Flavor::Mysql if Words::of(binary).source == "SOURCE" => {
             "SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1"
         }
         Flavor::Mysql => "MASTER_AUTO_POSITION = 1",
         Flavor::Mariadb => {
             // The copied binary log ends where the primary's did when it was copied.
             let position = "SET GLOBAL gtid_slave_pos = @@GLOBAL.gtid_binlog_pos";
-            session.run(action, position)?;
+            session.run(ATTACH, position)?;
             "MASTER_USE_GTID = slave_pos"
         }
-    };
+    })
+}
+
+/// Lets the server of `session` follow from `place` on, and waits until it does.
+pub(crate) fn attach_at(
+    binary: &ServerBinary,
+    primary: &Endpoint,
+    port: u16,
+    session: &mut Session,
+    place: &str,
+) -> Result<(), ServerError> {
+    let words = Words::of(binary);
+    let (user, password) = (&primary.user, primary.password.reveal());
+    let (begin, source) = (words.begin, words.source);
     session.run(
-        action,
+        ATTACH,
         &format!(
             "{begin} {source}_HOST = '127.0.0.1', {source}_PORT = {port}, {source}_USER = '{user}', \
              {source}_PASSWORD = '{password}', {source}_CONNECT_RETRY = 1, {place}"
         ),
     )?;
-    session.run(action, &format!("START {}", words.replica))?;
-    wait_until_it_runs(&mut session, words)
+    session.run(ATTACH, &format!("START {}", words.replica))?;
+    wait_until_it_runs(session, words)
 }
 
 fn wait_until_it_runs(session: &mut Session, words: Words) -> Result<(), ServerError> {

@@ -53,6 +53,18 @@ impl Session {
         done.map(drop).map_err(ServerError::query(action))
     }
 
+    /// The server that this one follows, `HOST:PORT`, if it is a replica.
+    pub(crate) fn source(&mut self) -> Result<Option<String>, ServerError> {
+        let source = self.connection.source();
+        source.map_err(ServerError::query("read the replica's status"))
+    }
+
+    /// Refuses a server whose tables are another one's to write.
+    pub(crate) fn look_before_writing(&mut self) -> Result<(), ServerError> {
+        let looked = self.connection.look_before_writing();
+        looked.map_err(ServerError::query("write tables"))
+    }
+
     /// Sets a variable back to what it was, whether or not that can be logged.
     pub(crate) fn put_back(&mut self, statement: &str) -> Result<(), ServerError> {
         let done = self.connection.put_back(statement);

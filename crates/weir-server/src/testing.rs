@@ -3,6 +3,8 @@
 //! The initialised data directory of each server version is made once per machine and kept as a
 //! snapshot in the user's cache directory.
 
+mod followed;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
@@ -16,6 +18,8 @@ use crate::{
     cache_directory, choose, find, forget_identity, free_port, initialise, loopback_variables,
     replication_variables,
 };
+
+pub use followed::{Followed, Following, start_followed};
 
 /// Names on the standard error, and in the file that the environment calls `WEIR_SKIPS`, what a test leaves
 /// out on this machine and why: `make test` counts and lists them.

@@ -56,6 +56,8 @@ pub struct RunOptions {
     pub below_floor: bool,
     /// Whether settings of servers that the user gives may be changed.
     pub allow_config: bool,
+    /// Whether their tables may be written also where they are replicas or read-only.
+    pub allow_replica: bool,
     /// How to log in to these: the user's option file and password.
     pub client: ClientConfig,
     /// What the result says of where it comes from.
@@ -71,6 +73,8 @@ pub struct RunOutcome {
     pub file: PathBuf,
     /// Whether `stop` ended it before the last run.
     pub stopped: bool,
+    /// What could not be looked at on servers that the user gives, a line each.
+    pub remarks: Vec<String>,
 }
 
 /// Runs `plan`. When `stop` becomes true, the run in flight is dropped and what is complete kept.
@@ -111,6 +115,7 @@ pub fn run(
         result: evaluate(store.read()?)?,
         file: study.file,
         stopped,
+        remarks: study.bench.remarks(),
     })
 }
 

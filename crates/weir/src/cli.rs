@@ -63,11 +63,28 @@ pub(crate) enum Command {
     /// What this machine can do: servers, FUSE, memory, limits, and what to install
     Doctor(JsonArguments),
     /// End servers and mounts that a killed weir left behind; never touches others
-    Clean(JsonArguments),
+    Clean(CleanArguments),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct JsonArguments {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // each is a switch of the command line
+pub(crate) struct CleanArguments {
+    /// Put settings back that a killed weir left changed on servers of yours
+    #[arg(long)]
+    pub(crate) put_back: bool,
+    /// Forget settings that were left changed: you have put them back yourself
+    #[arg(long, conflicts_with = "put_back")]
+    pub(crate) forget_settings: bool,
+    /// Ask for the password of a server of yours
+    #[arg(long, requires = "put_back")]
+    pub(crate) ask_password: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -94,6 +111,9 @@ pub(crate) struct RunArguments {
     /// Change settings of a server of yours where the study asks for it; all are put back
     #[arg(long)]
     pub(crate) allow_config: bool,
+    /// Write tables also on a server of yours that is a replica or read-only
+    #[arg(long)]
+    pub(crate) allow_replica: bool,
     /// Print the statements that would change a server of yours, and send none of them
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use weir_load::LoadError;
 
-use crate::cli::{Cli, Command, LoadArguments};
+use crate::cli::{Cli, Command, DriveCommand, LoadArguments};
 
 /// How a command ended; the numbers are the contract of `weir --help`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +87,11 @@ fn one_line(error: &anyhow::Error) -> String {
 }
 
 fn run(command: Command) -> anyhow::Result<Outcome> {
+    if is_of_a_user(&command) {
+        for line in commands::left_changed::lines() {
+            eprintln!("warning: {line}");
+        }
+    }
     match command {
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Plan(arguments) => commands::plan::execute(&arguments),
@@ -102,5 +107,16 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::CrashTest(arguments) => commands::crash_test::execute(&arguments),
         Command::Doctor(arguments) => commands::doctor::execute(&arguments),
         Command::Clean(arguments) => commands::clean::execute(&arguments),
+    }
+}
+
+/// Whether a user sees what it prints, and it does not tell of changed settings by itself.
+fn is_of_a_user(command: &Command) -> bool {
+    match command {
+        Command::Clean(_) => false,
+        Command::Drive {
+            command: DriveCommand::Mount(arguments),
+        } => !arguments.foreground,
+        _ => true,
     }
 }

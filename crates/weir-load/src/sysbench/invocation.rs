@@ -76,6 +76,8 @@ pub struct Invocation {
     pub histogram: bool,
     /// 0 to 5, see sysbench.
     pub verbosity: u32,
+    /// Whether to write also to a server that is a replica or read-only.
+    pub allow_replica: bool,
     /// Whether to tell what would be changed, and change nothing.
     pub dry_run: bool,
 }
@@ -265,7 +267,7 @@ impl Settings {
         prepare.auto_increment = self.auto_increment;
         prepare.secondary_key = self.secondary_key;
         prepare.table_options = self.table_options;
-        let dry_run = self.more.dry_run;
+        let (allow_replica, dry_run) = (self.more.allow_replica, self.more.dry_run);
         self.more.complete(&mut plan, &mut prepare);
         Ok(Invocation {
             command,
@@ -283,6 +285,7 @@ impl Settings {
             form: if self.json { Form::Json } else { Form::Report },
             histogram: self.histogram,
             verbosity: self.verbosity,
+            allow_replica,
             dry_run,
         })
     }

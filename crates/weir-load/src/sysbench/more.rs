@@ -16,6 +16,7 @@ pub(super) struct More {
     pub(super) idle_connections: u32,
     pub(super) text_file: Option<PathBuf>,
     pub(super) binary_log: BinaryLog,
+    pub(super) allow_replica: bool,
     pub(super) dry_run: bool,
 }
 

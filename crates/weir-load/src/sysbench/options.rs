@@ -136,6 +136,7 @@ options! {
     "text_selects", Weir, "1", "selects by a line of text per transaction of them", |s, v| s.mix.text_selects = v.small(0)?;
     "text_updates", Weir, "1", "updates by a line of text per transaction of them", |s, v| s.mix.text_updates = v.small(0)?;
     "prepare-binlog", Weir, "on", "write tables and rows to the binary log; off breaks every replica that replays it later", |s, v| s.more.binary_log = more::binary_log(v)?;
+    "allow-replica", Weir, "off", "write also to a server that is a replica or read-only; it then differs from its source", |s, v| s.more.allow_replica = v.switch()?;
     "dry-run", Weir, "off", "print what would be changed on the server, and change nothing", |s, v| s.more.dry_run = v.switch()?;
     "reactor", Weir, "auto", "how they wait: auto, epoll or io_uring", |s, v| s.reactor = reactor(v)?;
 }

@@ -1,7 +1,32 @@
 //! What a statement would do to a server, by its text. What is not known to be harmless is not.
 
+use super::calls::calls;
+use super::set::of_set;
 use super::targets::schemas;
 use super::tokens::{Token, tokens};
+
+/// Words between a verb of definitions and what it defines.
+const BEFORE_OBJECT: [&str; 9] = [
+    "TEMPORARY",
+    "UNIQUE",
+    "FULLTEXT",
+    "SPATIAL",
+    "LOCAL",
+    "NO_WRITE_TO_BINLOG",
+    "OR",
+    "REPLACE",
+    "IGNORE",
+];
+/// Engines whose tables lie in other tables or on other servers.
+const ENGINES_ELSEWHERE: [&str; 7] = [
+    "FEDERATED",
+    "FEDERATEDX",
+    "CONNECT",
+    "SPIDER",
+    "MERGE",
+    "MRG_MYISAM",
+    "OQGRAPH",
+];
 
 /// What a statement would do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,34 +55,62 @@ pub(super) fn effect(sql: &str) -> Effect {
         Some(end) => &all[..end],
         None => &all[..],
     };
-    if words.contains(&Token::Executed) {
-        return forbidden("it has a comment that the server executes (`/*! ... */`); leave it out");
+    if let Some(why) = unreadable(words) {
+        return forbidden(why);
     }
     // `(SELECT ...) UNION ...`
     let start = words.iter().position(|token| *token != Token::Sign('('));
     let words = &words[start.unwrap_or(words.len())..];
-    match words {
+    let calls = calls(words);
+    if let Some(name) = calls.changing {
+        return forbidden(&format!(
+            "the function {name} changes more than tables of a schema"
+        ));
+    }
+    let effect = match words {
         [] => Effect::None,
         [Token::Word(verb), rest @ ..] => of_verb(&verb.to_ascii_uppercase(), words, rest),
         _ => forbidden("it does not begin with a word; write one statement of SQL"),
+    };
+    match effect {
+        // What a stored function does, it does not say here.
+        Effect::None if calls.stored => Effect::Write(calls.schemas),
+        effect => effect,
     }
+}
+
+/// Why a statement cannot be read as the server would read it.
+fn unreadable(words: &[Token<'_>]) -> Option<&'static str> {
+    words.iter().find_map(|token| match token {
+        Token::Executed => {
+            Some("it has a comment that the server executes (`/*! ... */`); leave it out")
+        }
+        Token::Ambiguous => {
+            Some("a quote stands after a backslash, which sql_mode decides about; double the quote")
+        }
+        // Quotes of names in one of MariaDB's modes.
+        Token::Sign('[') => Some("it has a bracket outside of strings"),
+        _ => None,
+    })
 }
 
 fn of_verb(verb: &str, all: &[Token<'_>], rest: &[Token<'_>]) -> Effect {
     let first = |keyword: &str| rest.first().is_some_and(|word| word.is(keyword));
+    let is_work = matches!(rest, []) || matches!(rest, [word] if word.is("WORK"));
     match verb {
         "SELECT" | "VALUES" | "TABLE" => of_select(all),
         "WITH" => of_common_tables(rest),
         "SHOW" | "EXPLAIN" | "DESCRIBE" | "DESC" | "HELP" | "DO" | "CHECKSUM" => of_reading(rest),
-        "CHECK" if first("TABLE") => Effect::None,
-        "BEGIN" | "COMMIT" | "ROLLBACK" | "SAVEPOINT" | "RELEASE" | "UNLOCK" => Effect::None,
+        "BEGIN" if is_work => Effect::None,
+        "COMMIT" | "ROLLBACK" | "SAVEPOINT" | "RELEASE" => Effect::None,
+        "UNLOCK" if first("TABLES") || first("TABLE") => Effect::None,
         "START" if first("TRANSACTION") => Effect::None,
         "SET" => of_set(rest),
         "KILL" => of_kill(rest),
         "INSERT" | "REPLACE" | "UPDATE" | "DELETE" | "TRUNCATE" => Effect::Write(schemas(all)),
-        "LOAD" if first("DATA") && rest.iter().any(|word| word.is("LOCAL")) => {
-            Effect::Write(schemas(all))
-        }
+        "LOCK" if first("TABLES") || first("TABLE") => Effect::Write(schemas(all)),
+        "CHECK" if first("TABLE") || first("TABLES") => Effect::Write(schemas(all)),
+        "LOAD" if first("DATA") && is_local(rest) => Effect::Write(schemas(all)),
         "CREATE" | "ALTER" | "DROP" | "RENAME" | "ANALYZE" | "OPTIMIZE" => of_definition(verb, all),
         "CALL" => of_call(rest),
         _ => forbidden(&format!(
@@ -66,13 +119,31 @@ fn of_verb(verb: &str, all: &[Token<'_>], rest: &[Token<'_>]) -> Effect {
     }
 }
 
-/// A query may write files on the server's host.
-fn of_select(words: &[Token<'_>]) -> Effect {
-    let writes_file = words
+/// Whether the file of a `LOAD DATA` is the client's.
+fn is_local(words: &[Token<'_>]) -> bool {
+    words
         .windows(2)
-        .any(|pair| pair[0].is("INTO") && (pair[1].is("OUTFILE") || pair[1].is("DUMPFILE")));
-    if writes_file {
+        .any(|pair| pair[0].is("LOCAL") && pair[1].is("INFILE"))
+}
+
+/// A query may write files on the server's host, lock rows, and count a sequence on.
+fn of_select(words: &[Token<'_>]) -> Effect {
+    let has = |first: &str, second: &[&str]| {
+        words
+            .windows(2)
+            .any(|pair| pair[0].is(first) && pair[1].is_any(second))
+    };
+    if has("INTO", &["OUTFILE", "DUMPFILE"]) {
         return forbidden("it writes a file on the server's host");
+    }
+    let counts = has("VALUE", &["FOR"]) || words.iter().any(|word| word.is("NEXTVAL"));
+    let locks = has("FOR", &["UPDATE", "SHARE"]) || has("LOCK", &["IN"]);
+    if !counts && !locks {
+        return Effect::None;
+    }
+    let schemas = schemas(words);
+    if counts || !schemas.is_empty() {
+        return Effect::Write(schemas);
     }
     Effect::None
 }
@@ -84,7 +155,8 @@ fn of_common_tables(words: &[Token<'_>]) -> Effect {
         match token {
             Token::Sign('(') => depth += 1,
             Token::Sign(')') => depth = depth.saturating_sub(1),
-            word if depth == 0 && (word.is("UPDATE") || word.is("DELETE")) => {
+            word if depth == 0 && word.is("SELECT") => break,
+            word if depth == 0 && word.is_any(&["UPDATE", "DELETE", "INSERT", "REPLACE"]) => {
                 return Effect::Write(schemas(&words[at..]));
             }
             _ => {}
@@ -97,60 +169,97 @@ fn of_common_tables(words: &[Token<'_>]) -> Effect {
 fn of_reading(words: &[Token<'_>]) -> Effect {
     let executes = words.iter().any(|word| word.is("ANALYZE"));
     let is_query = words.iter().any(|word| word.is("SELECT"));
-    let changes = ["INSERT", "REPLACE", "UPDATE", "DELETE"];
     let is_change = words
         .iter()
-        .any(|word| changes.iter().any(|verb| word.is(verb)));
+        .any(|word| word.is_any(&["INSERT", "REPLACE", "UPDATE", "DELETE"]));
     if executes && (is_change || !is_query) {
         return forbidden("it executes what it explains");
     }
-    Effect::None
+    of_select(words)
 }
 
 /// Definitions of tables, indexes and schemas; of nothing else.
 fn of_definition(verb: &str, words: &[Token<'_>]) -> Effect {
-    let object = words[1..].iter().copied().find(|word| {
-        ![
-            "TEMPORARY",
-            "UNIQUE",
-            "FULLTEXT",
-            "SPATIAL",
-            "LOCAL",
-            "NO_WRITE_TO_BINLOG",
-            "OR",
-            "REPLACE",
-            "IGNORE",
-        ]
+    let at = words[1..]
         .iter()
-        .any(|extra| word.is(extra))
-    });
-    let object_is =
-        |names: &[&str]| object.is_some_and(|object| names.iter().any(|name| object.is(name)));
-    if object_is(&["TABLE", "TABLES"]) {
-        return Effect::Write(schemas(words));
-    }
-    match verb {
-        // The table of an index stands after ON.
-        "CREATE" | "DROP" if object_is(&["INDEX"]) => {
-            let at = words.iter().position(|word| word.is("ON"));
-            let of_table = at.map_or(Vec::new(), |at| {
-                let mut path = vec![Token::Word("TABLE")];
-                path.extend_from_slice(&words[at + 1..]);
-                schemas(&path)
-            });
-            Effect::Write(of_table)
+        .position(|word| !word.is_any(&BEFORE_OBJECT));
+    let object = at.map(|at| (words[at + 1], &words[at + 2..]));
+    match object {
+        Some((kind, rest)) if kind.is_any(&["TABLE", "TABLES"]) => {
+            of_table(rest).unwrap_or_else(|| Effect::Write(schemas(words)))
         }
-        "CREATE" if object_is(&["DATABASE", "SCHEMA"]) => {
-            let is_extra =
-                |word: &&Token<'_>| ["IF", "NOT", "EXISTS"].iter().any(|extra| word.is(extra));
-            let name = words[2..].iter().find(|word| !is_extra(word));
-            let name = name.and_then(|word| word.name()).unwrap_or_default();
-            Effect::Write(vec![name.to_owned()])
+        Some((kind, rest)) if kind.is("INDEX") && ["CREATE", "DROP"].contains(&verb) => {
+            of_index(rest)
+        }
+        Some((kind, rest)) if kind.is_any(&["DATABASE", "SCHEMA"]) && verb == "CREATE" => {
+            of_schema(words, rest)
         }
         _ => forbidden(&format!(
             "{verb} is sent for tables and their indexes only, and CREATE for a schema"
         )),
     }
+}
+
+/// Why a definition of a table is refused: its rows would lie elsewhere.
+fn of_table(words: &[Token<'_>]) -> Option<Effect> {
+    let mut before = Token::Sign(' ');
+    for (at, word) in words.iter().enumerate() {
+        let next = words.get(at + 1).copied();
+        let assigns = next == Some(Token::Sign('='))
+            || matches!(next, Some(Token::Text(_) | Token::Double(_)));
+        let is_connected = word.is("CONNECTION") && assigns;
+        let is_merged = word.is("UNION") && next == Some(Token::Sign('='));
+        let is_placed = word.is("DIRECTORY") && before.is_any(&["DATA", "INDEX"]);
+        if is_connected || is_merged || is_placed {
+            return Some(forbidden(
+                "it says where the table's rows lie, which may be outside of its schema",
+            ));
+        }
+        let engine = match (word.is_any(&["ENGINE", "TYPE"]), next) {
+            (true, Some(Token::Sign('='))) => words.get(at + 2),
+            (true, _) => words.get(at + 1),
+            _ => None,
+        };
+        let named = engine.and_then(|engine| match engine {
+            Token::Text(name) => Some(*name),
+            engine => engine.name(),
+        });
+        let is_elsewhere = |name: &str| {
+            ENGINES_ELSEWHERE
+                .iter()
+                .any(|engine| engine.eq_ignore_ascii_case(name))
+        };
+        if let Some(name) = named.filter(|name| is_elsewhere(name)) {
+            return Some(forbidden(&format!(
+                "the rows of a table of the engine {name} lie elsewhere"
+            )));
+        }
+        before = *word;
+    }
+    None
+}
+
+/// The table of an index stands after `ON`.
+fn of_index(words: &[Token<'_>]) -> Effect {
+    let at = words.iter().position(|word| word.is("ON"));
+    let Some(at) = at else {
+        return forbidden("an index without a table");
+    };
+    let mut path = vec![Token::Word("TABLE")];
+    path.extend_from_slice(&words[at + 1..]);
+    Effect::Write(schemas(&path))
+}
+
+/// A schema is made if it is missing, never in place of another.
+fn of_schema(words: &[Token<'_>], rest: &[Token<'_>]) -> Effect {
+    if words.iter().any(|word| word.is("REPLACE")) {
+        return forbidden("it drops the schema that is there");
+    }
+    let name = rest
+        .iter()
+        .find(|word| !word.is_any(&["IF", "NOT", "EXISTS"]));
+    let name = name.and_then(|word| word.name()).unwrap_or_default();
+    Effect::Write(vec![name.to_owned()])
 }
 
 /// What a procedure does inside, nobody can see from here; the user wrote the call.
@@ -163,103 +272,21 @@ fn of_call(words: &[Token<'_>]) -> Effect {
     }
 }
 
+/// `KILL`, `KILL QUERY` and `KILL CONNECTION` with a number. MariaDB's `KILL QUERY ID` counts otherwise.
 fn of_kill(words: &[Token<'_>]) -> Effect {
-    let id = words.last().and_then(|word| word.name());
+    let id = match words {
+        [kind, id] if kind.is_any(&["QUERY", "CONNECTION"]) => Some(id),
+        [id] => Some(id),
+        _ => None,
+    };
+    let id = id.and_then(|id| id.name());
     match id.and_then(|id| id.parse().ok()) {
         Some(id) => Effect::Kill(id),
         None => forbidden("it does not name a connection by its number"),
     }
 }
 
-/// Where a variable is set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Scope {
-    Session,
-    Global,
-}
-
-/// `SET` of variables: a scope holds for all that follow without one of their own (MySQL manual, "SET
-/// Syntax for Variable Assignment").
-fn of_set(words: &[Token<'_>]) -> Effect {
-    let others = [
-        "PASSWORD",
-        "ROLE",
-        "DEFAULT",
-        "RESOURCE",
-        "STATEMENT",
-        "PERSIST",
-        "PERSIST_ONLY",
-    ];
-    if let Some(first) = words.first().and_then(|word| word.name())
-        && others.iter().any(|other| first.eq_ignore_ascii_case(other))
-    {
-        return forbidden(&format!(
-            "SET {first} is nothing that Weir sends to a server of yours"
-        ));
-    }
-    let (mut scope, mut globals, mut skips) = (Scope::Session, Vec::new(), false);
-    let mut depth = 0_usize;
-    let mut begins = true;
-    for (at, token) in words.iter().enumerate() {
-        match token {
-            Token::Sign('(') => depth += 1,
-            Token::Sign(')') => depth = depth.saturating_sub(1),
-            Token::Sign(',') if depth == 0 => begins = true,
-            word if begins => {
-                if word.is("GLOBAL") {
-                    scope = Scope::Global;
-                    continue;
-                }
-                if word.is("SESSION") || word.is("LOCAL") {
-                    scope = Scope::Session;
-                    continue;
-                }
-                begins = false;
-                let Some((own, name)) = variable(&words[at..], scope) else {
-                    return forbidden("a variable has no name");
-                };
-                match own {
-                    None => return forbidden("PERSIST outlasts the server's restart"),
-                    Some(Scope::Global) => globals.push(name),
-                    Some(Scope::Session) => skips |= name == "sql_log_bin",
-                }
-            }
-            _ => {}
-        }
-    }
-    match (globals.is_empty(), skips) {
-        (false, _) => Effect::Global(globals),
-        (true, true) => Effect::SkipBinaryLog,
-        (true, false) => Effect::None,
-    }
-}
-
-/// The scope and name of the variable that an assignment begins with; no scope for one that persists.
-fn variable(words: &[Token<'_>], scope: Scope) -> Option<(Option<Scope>, String)> {
-    let first = words.first()?.name()?;
-    let normal = |name: &str| name.to_ascii_lowercase().replace('-', "_");
-    let Some(system) = first.strip_prefix("@@") else {
-        // A user's own variable is the connection's.
-        let scope = if first.starts_with('@') {
-            Scope::Session
-        } else {
-            scope
-        };
-        if scope == Scope::Global && first.eq_ignore_ascii_case("TRANSACTION") {
-            return Some((Some(scope), "transaction_isolation".to_owned()));
-        }
-        return Some((Some(scope), normal(first)));
-    };
-    let of_path = || words.get(2).and_then(|word| word.name()).map(normal);
-    match normal(system).as_str() {
-        "global" => Some((Some(Scope::Global), of_path()?)),
-        "session" | "local" => Some((Some(Scope::Session), of_path()?)),
-        "persist" | "persist_only" => Some((None, of_path()?)),
-        name => Some((Some(Scope::Session), name.to_owned())),
-    }
-}
-
-fn forbidden(why: &str) -> Effect {
+pub(super) fn forbidden(why: &str) -> Effect {
     Effect::Forbidden(why.to_owned())
 }
 
@@ -281,8 +308,15 @@ mod tests {
             "SHOW GLOBAL STATUS LIKE 'Uptime'",
             "EXPLAIN UPDATE t SET a = 1",
             "EXPLAIN ANALYZE SELECT 1",
-            "CHECK TABLE t EXTENDED",
             "CHECKSUM TABLE t",
+            "SELECT * FROM hr.t WHERE a = 'x' LIMIT 5",
+            "SELECT \"it's\", 'a\\nb', @@GLOBAL.innodb_io_capacity INTO @a, @b, @c",
+            "SHOW INDEX FROM t",
+            "RELEASE SAVEPOINT a",
+            "ROLLBACK TO SAVEPOINT a",
+            "UNLOCK TABLES",
+            "SET NAMES 'utf8mb4' COLLATE 'utf8mb4_bin'",
+            "SET character_set_client = utf8mb4, SESSION sql_mode = 'ANSI_QUOTES'",
             "DO 0",
             "BEGIN",
             "START TRANSACTION",
@@ -343,6 +377,23 @@ mod tests {
             ("CALL hr.pay(1)", vec!["hr"]),
             ("CALL pay(1)", vec![]),
             ("WITH x AS (SELECT 1) DELETE FROM hr.t", vec!["hr"]),
+            ("CHECK TABLE t EXTENDED", vec![]),
+            ("LOCK TABLES t WRITE, hr.u READ", vec!["hr"]),
+            // What is stored may write, and so may what locks or counts.
+            ("SELECT pay(1)", vec![]),
+            ("SELECT hr.pay(1)", vec!["hr"]),
+            ("DO hr.pay(1)", vec!["hr"]),
+            ("SET @a = hr.pay(1)", vec!["hr"]),
+            ("SHOW TABLES WHERE hr.pay(1)", vec!["hr"]),
+            ("SELECT * FROM hr.t FOR UPDATE", vec!["hr"]),
+            ("SELECT * FROM hr.t LOCK IN SHARE MODE", vec!["hr"]),
+            ("SELECT NEXT VALUE FOR hr.s", vec!["hr"]),
+            ("SELECT NEXTVAL(hr.s)", vec!["hr"]),
+            (
+                "CREATE TABLE t (connection INT, CHECK (data > 1)) ENGINE = InnoDB",
+                vec![],
+            ),
+            ("CREATE INDEX `on` ON hr.t (a)", vec!["hr"]),
         ] {
             assert_eq!(effect(sql), Effect::Write(names(&expected)), "{sql}");
         }
@@ -353,6 +404,32 @@ mod tests {
         for sql in [
             "GRANT ALL ON *.* TO x",
             "CREATE USER x",
+            "BEGIN NOT ATOMIC DROP TABLE hr.t",
+            "CREATE OR REPLACE DATABASE shop",
+            "CREATE OR REPLACE VIEW v AS SELECT 1",
+            "CREATE TABLE t (a INT) ENGINE = FEDERATED",
+            "CREATE TABLE t (a INT) ENGINE = 'Connect'",
+            "ALTER TABLE t ENGINE SPIDER",
+            "CREATE TABLE t (a INT) CONNECTION = 'mysql://x@y/z'",
+            "CREATE TABLE t (a INT) UNION = (u, v)",
+            "CREATE TABLE t (a INT) DATA DIRECTORY '/var/lib'",
+            "CREATE TABLE t (a INT) PARTITION BY HASH (a) (PARTITION p INDEX DIRECTORY = '/x')",
+            "LOAD DATA INFILE '/etc/passwd' INTO TABLE t (local)",
+            "SET SESSION a = 1, PERSIST b = 2",
+            "SET @a = 1, PASSWORD FOR x = 'y'",
+            "SET gtid_next = 'AUTOMATIC'",
+            "SET SESSION server_id = 7",
+            "SET @@SESSION.skip_replication = 1",
+            "SET NAMES gbk",
+            "SET character_set_client = (SELECT 'gbk')",
+            "SET CHARACTER SET sjis",
+            "KILL QUERY ID 7",
+            "KILL (SELECT 7)",
+            "SELECT SETVAL(s, 1)",
+            "UPDATE [hr].[t] SET a = 1",
+            "UPDATE t SET a = '\\', b = 'x'",
+            "USE hr",
+            "HANDLER hr.t OPEN",
             "CREATE TRIGGER x BEFORE INSERT ON t FOR EACH ROW SET NEW.a = 1",
             "DROP DATABASE shop",
             "ALTER INSTANCE DISABLE INNODB REDO_LOG",

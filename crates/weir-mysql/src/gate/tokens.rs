@@ -10,12 +10,16 @@ pub(super) enum Token<'a> {
     Word(&'a str),
     /// A name in backquotes, without them. One with a backquote inside is told as it stands.
     Quoted(&'a str),
-    /// A string, which may be a name with `ANSI_QUOTES`.
-    Text,
+    /// What stands in double quotes, without them: a string, or with `ANSI_QUOTES` a name.
+    Double(&'a str),
+    /// A string, without its quotes.
+    Text(&'a str),
     /// Any other character.
     Sign(char),
     /// A comment whose text the server executes: `/*!80000 ... */`.
     Executed,
+    /// Where a string ends depends on `sql_mode`: a quote stands after a backslash.
+    Ambiguous,
 }
 
 impl<'a> Token<'a> {
@@ -24,12 +28,22 @@ impl<'a> Token<'a> {
         matches!(self, Self::Word(word) if word.eq_ignore_ascii_case(keyword))
     }
 
+    /// Whether it is one of these keywords, which are given in capitals.
+    pub(super) fn is_any(self, keywords: &[&str]) -> bool {
+        keywords.iter().any(|keyword| self.is(keyword))
+    }
+
     /// The name, if it can be one.
     pub(super) fn name(self) -> Option<&'a str> {
         match self {
-            Self::Word(name) | Self::Quoted(name) => Some(name),
+            Self::Word(name) | Self::Quoted(name) | Self::Double(name) => Some(name),
             _ => None,
         }
+    }
+
+    /// Whether it is a number or the first part of one.
+    pub(super) fn is_number(self) -> bool {
+        matches!(self, Self::Word(word) if word.bytes().all(|byte| byte.is_ascii_digit()))
     }
 }
 
@@ -49,22 +63,15 @@ pub(super) fn tokens(sql: &str) -> Vec<Token<'_>> {
 fn next(rest: &str, first: char) -> (Option<Token<'_>>, usize) {
     let line_end = || rest.find('\n').unwrap_or(rest.len());
     match first {
-        c if c.is_whitespace() => (None, c.len_utf8()),
+        c if is_space(c) => (None, 1),
         '#' => (None, line_end()),
         '-' if is_dash_comment(rest) => (None, line_end()),
         '/' if rest.starts_with("/*") => {
-            let end = rest.find("*/").map_or(rest.len(), |end| end + 2);
+            let end = rest[2..].find("*/").map_or(rest.len(), |end| end + 4);
             let is_executed = rest.starts_with("/*!") || rest.starts_with("/*M!");
             (is_executed.then_some(Token::Executed), end)
         }
-        '\'' | '"' => (Some(Token::Text), quoted_length(rest, first, true)),
-        '`' => {
-            let length = quoted_length(rest, '`', false);
-            let inner = rest[1..length]
-                .strip_suffix('`')
-                .unwrap_or(&rest[1..length]);
-            (Some(Token::Quoted(inner)), length)
-        }
+        '\'' | '"' | '`' => quoted(rest, first),
         c if is_word(c) => {
             let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
             (Some(Token::Word(&rest[..end])), end)
@@ -73,14 +80,36 @@ fn next(rest: &str, first: char) -> (Option<Token<'_>>, usize) {
     }
 }
 
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '$' | '@')
+/// What stands in quotes. With `NO_BACKSLASH_ESCAPES` and in names with `ANSI_QUOTES` a backslash is a
+/// character as any other.
+fn quoted(rest: &str, quote: char) -> (Option<Token<'_>>, usize) {
+    let length = quoted_length(rest, quote, false);
+    if quote != '`' && quoted_length(rest, quote, true) != length {
+        return (Some(Token::Ambiguous), length);
+    }
+    let inner = &rest[1..length];
+    let inner = inner.strip_suffix(quote).unwrap_or(inner);
+    let token = match quote {
+        '`' => Token::Quoted(inner),
+        '"' => Token::Double(inner),
+        _ => Token::Text(inner),
+    };
+    (Some(token), length)
 }
 
-/// `--` begins a comment only before a blank or the end.
+/// What the servers take for a blank; all that is not ASCII may be part of a name.
+fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\x0b' | '\x0c' | '\r')
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '@') || !c.is_ascii()
+}
+
+/// `--` begins a comment only before a blank, a control character or the end.
 fn is_dash_comment(rest: &str) -> bool {
     let after = rest.strip_prefix("--").map(|after| after.chars().next());
-    after.is_some_and(|c| c.is_none_or(char::is_whitespace))
+    after.is_some_and(|c| c.is_none_or(|c| c == ' ' || c.is_ascii_control()))
 }
 
 /// Bytes up to and with the closing quote, which is doubled or escaped where it does not close.
@@ -98,17 +127,17 @@ fn quoted_length(text: &str, quote: char, has_escapes: bool) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::Token::{Executed, Quoted, Sign, Text, Word};
+    use super::Token::{Ambiguous, Double, Executed, Quoted, Sign, Text, Word};
     use super::*;
 
     #[test]
     fn strings_and_comments_hide_what_looks_like_words() {
-        let sql = "SELECT 'it''s; \\' -- x' /* DROP */ , `a``b`.c -- DROP\n# DROP\n FROM t--1";
+        let sql = "SELECT 'it''s; -- x' /* DROP */ , `a``b`.c -- DROP\n# DROP\n FROM t--1 \"n\"";
         assert_eq!(
             tokens(sql),
             [
                 Word("SELECT"),
-                Text,
+                Text("it''s; -- x"),
                 Sign(','),
                 Quoted("a``b"),
                 Sign('.'),
@@ -117,16 +146,47 @@ mod tests {
                 Word("t"),
                 Sign('-'),
                 Sign('-'),
-                Word("1")
+                Word("1"),
+                Double("n"),
             ]
         );
         assert_eq!(tokens("SELECT /*!80000 1 */ 2")[1], Executed);
         assert_eq!(tokens("SELECT /*M!100100 1 */ 2")[1], Executed);
+        assert_eq!(tokens("/*/ SELECT */ 1"), [Word("1")]);
+    }
+
+    #[test]
+    fn a_string_whose_end_depends_on_the_mode_is_told() {
+        for sql in [r"'a\', b = '", r#""a\" + 1"#, r"'\' + 1", r"'it\'s'"] {
+            assert!(tokens(sql).contains(&Ambiguous), "{sql}");
+        }
+        for sql in [r"'a\\'", r"'a\nb'", r#""\\""#, r"`a\`"] {
+            assert!(!tokens(sql).contains(&Ambiguous), "{sql}");
+        }
+    }
+
+    #[test]
+    fn only_what_servers_take_for_blanks_is_one() {
+        // A no-break space is a letter to them, and begins no comment after two dashes.
+        assert_eq!(tokens("a\u{a0}b c"), [Word("a\u{a0}b"), Word("c")]);
+        let after = tokens("--\u{a0}x");
+        assert_eq!(after, [Sign('-'), Sign('-'), Word("\u{a0}x")]);
+        assert_eq!(tokens("--\x01x\ny"), [Word("y")]);
     }
 
     #[test]
     fn what_does_not_end_ends_with_the_text() {
-        for sql in ["SELECT 'x", "SELECT \"x\\", "SELECT `x", "/* x", "--", "é'"] {
+        for sql in [
+            "SELECT 'x",
+            "SELECT \"x\\",
+            "SELECT `x",
+            "/* x",
+            "/*/",
+            "--",
+            "é'",
+            "'",
+            "\"",
+        ] {
             let _ = tokens(sql);
         }
     }

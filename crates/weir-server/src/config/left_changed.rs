@@ -1,7 +1,7 @@
 //! Notes of settings that are changed: what a Weir that was killed could not put back.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use weir_model::ServerUrl;
 use weir_process::{PathError, ProcessIdentity};
 
-use crate::ServerError;
 use crate::data_directory::create_private_directory;
+use crate::{GivenServer, ServerError};
 
 /// A setting of a server that a Weir left changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +20,8 @@ pub struct LeftChanged {
     pub owner: ProcessIdentity,
     /// The server, as the user named it.
     pub server: String,
+    /// The variable, by the server's own name.
+    pub variable: String,
     /// When it was changed: ISO 8601.
     pub changed_at: String,
     /// What puts it back.
@@ -35,6 +37,7 @@ impl Note {
     pub(super) fn write(
         directory: &Path,
         server: &ServerUrl,
+        variable: &str,
         statement: &str,
     ) -> Result<Self, ServerError> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -46,17 +49,12 @@ impl Note {
         let left = LeftChanged {
             owner,
             server: server.to_string(),
+            variable: variable.to_owned(),
             changed_at: jiff::Timestamp::now().to_string(),
             statement: statement.to_owned(),
         };
         let text = serde_json::to_string(&left).expect("invariant: a note is plain data");
-        let mut options = OpenOptions::new();
-        let opened = options.write(true).create_new(true).mode(0o600).open(&path);
-        let written = opened.and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            file.sync_all()
-        });
-        if let Err(error) = written {
+        if let Err(error) = write_durably(directory, &path, &text) {
             let _ = fs::remove_file(&path);
             return Err(PathError::on("write", &path)(error).into());
         }
@@ -69,22 +67,74 @@ impl Note {
     }
 }
 
+/// A new file that outlasts a power cut, and so does its name.
+fn write_durably(directory: &Path, path: &Path, text: &str) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    let mut file = options
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    File::open(directory)?.sync_all()
+}
+
 pub(super) fn directory() -> PathBuf {
     crate::state_directory().join("changed-settings")
 }
 
-/// Settings that are still changed and whose Weir is gone, the oldest first.
+/// Settings that are still changed and whose Weir is gone, the oldest first. Of several notes of one
+/// variable the oldest counts: what the later ones found was changed already.
 pub fn left_changed() -> Vec<LeftChanged> {
-    let notes = notes_in(&directory()).into_iter();
-    notes.map(|(_, left)| left).collect()
+    left_in(&directory())
+}
+
+fn left_in(directory: &Path) -> Vec<LeftChanged> {
+    let mut oldest: Vec<LeftChanged> = Vec::new();
+    for (_, left) in notes_in(directory) {
+        if !oldest.iter().any(|known| known.is_of_same(&left)) {
+            oldest.push(left);
+        }
+    }
+    oldest
 }
 
 /// Removes these notes: their settings were put back by hand. How many there were.
 pub fn forget_left_changed() -> usize {
-    let notes = notes_in(&directory());
+    remove(&directory(), |_| true)
+}
+
+/// Puts a setting of `server` back that a Weir left changed, and removes its notes.
+///
+/// # Errors
+///
+/// What the server says; the notes stay.
+pub fn put_back_left(server: &mut GivenServer, left: &LeftChanged) -> Result<(), ServerError> {
+    put_back_noted(&directory(), server, left)
+}
+
+fn put_back_noted(
+    directory: &Path,
+    server: &mut GivenServer,
+    left: &LeftChanged,
+) -> Result<(), ServerError> {
+    server.permit_variables(&[left.variable.clone()].into());
+    server.session()?.put_back(&left.statement)?;
+    remove(directory, |note| note.is_of_same(left));
+    Ok(())
+}
+
+impl LeftChanged {
+    fn is_of_same(&self, other: &Self) -> bool {
+        (&self.server, &self.variable) == (&other.server, &other.variable)
+    }
+}
+
+fn remove(directory: &Path, chosen: impl Fn(&LeftChanged) -> bool) -> usize {
+    let notes = notes_in(directory).into_iter();
     notes
-        .into_iter()
-        .filter(|(path, _)| fs::remove_file(path).is_ok())
+        .filter(|(path, left)| chosen(left) && fs::remove_file(path).is_ok())
         .count()
 }
 
@@ -103,3 +153,6 @@ fn notes_in(directory: &Path) -> Vec<(PathBuf, LeftChanged)> {
     notes.sort_by(|(_, one), (_, other)| one.changed_at.cmp(&other.changed_at));
     notes
 }
+
+#[cfg(test)]
+mod tests;

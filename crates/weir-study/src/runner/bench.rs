@@ -60,6 +60,12 @@ impl<'a> Bench<'a> {
         self.given.get(&url)
     }
 
+    /// What could not be looked at on the servers that the user gives.
+    pub(super) fn remarks(&self) -> Vec<String> {
+        let servers = self.given.values();
+        servers.flat_map(|server| server.gate().remarks()).collect()
+    }
+
     /// What serves `cell`.
     pub(super) fn version_of(&self, cell: &Cell) -> (Flavor, ServerVersion) {
         if let Some(given) = self.given_of(cell) {

@@ -24,10 +24,28 @@ pub(super) fn open(
         let server = servers.get_mut(&url).expect("invariant: it was opened");
         let variables = plan.variables_of(cell);
         let native = weir_server::native_config(server, &variables, options.allow_config)?;
+        permit_tables(plan, cell, server, options)?;
         weir_server::permit_config(server, &native)?;
-        server.permit_schema();
     }
     Ok(servers)
+}
+
+/// Permits what the tables of `cell` need; a load that writes is refused on a replica before anything is
+/// changed.
+pub(super) fn permit_tables(
+    plan: &Plan,
+    cell: &Cell,
+    server: &mut GivenServer,
+    options: &RunOptions,
+) -> Result<(), StudyError> {
+    server.permit_schema();
+    if options.allow_replica {
+        server.permit_replica();
+    }
+    if !plan.data_of(cell).workload.only_reads() {
+        server.look_before_writing()?;
+    }
+    Ok(())
 }
 
 /// Logs in to all of them, to read.

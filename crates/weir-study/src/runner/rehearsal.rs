@@ -21,7 +21,6 @@ pub fn rehearse(plan: &Plan, options: &RunOptions) -> Result<Vec<String>, StudyE
     let mut lines = Vec::new();
     let mut prepared = BTreeSet::new();
     for (url, mut server) in given::log_in(plan, options)? {
-        server.permit_schema();
         server.rehearse();
         lines.push(format!("-- {url}"));
         for cell in &plan.cells {
@@ -33,6 +32,7 @@ pub fn rehearse(plan: &Plan, options: &RunOptions) -> Result<Vec<String>, StudyE
                 &plan.variables_of(cell),
                 options.allow_config,
             )?;
+            given::permit_tables(plan, cell, &mut server, options)?;
             let data = plan.data_of(cell);
             let key = (data.workload.as_str(), data.tables, data.rows);
             if prepared.insert(key) {
@@ -40,7 +40,8 @@ pub fn rehearse(plan: &Plan, options: &RunOptions) -> Result<Vec<String>, StudyE
                 let endpoint = server.endpoint.clone();
                 super::data::make_tables(data, endpoint, server.gate(), "", &never, &mut |_| {})?;
                 lines.extend(server.gate().rehearsed());
-                server.rehearse();
+                let remarks = server.gate().remarks().into_iter();
+                lines.extend(remarks.map(|remark| format!("-- {remark}")));
             }
             lines.push(format!("-- each run of `{}`", cell.label()));
             lines.extend(set_statements(&native));

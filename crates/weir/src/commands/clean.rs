@@ -2,21 +2,34 @@
 
 use weir_process::{EntryKind, Registry, Swept, sweep};
 
-use crate::cli::JsonArguments;
+use crate::cli::CleanArguments;
+use crate::commands::left_changed;
 use crate::{Outcome, output};
 
-pub(crate) fn execute(arguments: &JsonArguments) -> anyhow::Result<Outcome> {
-    let swept: Vec<_> = sweep(&Registry::open()?)?.iter().map(describe).collect();
+pub(crate) fn execute(arguments: &CleanArguments) -> anyhow::Result<Outcome> {
+    let mut lines: Vec<_> = sweep(&Registry::open()?)?.iter().map(describe).collect();
+    let mut outcome = Outcome::Done;
+    if arguments.forget_settings {
+        lines.extend(left_changed::forget());
+    } else if arguments.put_back {
+        let (done, is_complete) = left_changed::put_back(arguments.ask_password)?;
+        lines.extend(done);
+        if !is_complete {
+            outcome = Outcome::Failed;
+        }
+    } else {
+        lines.extend(left_changed::lines());
+    }
     if arguments.json {
-        output::line(serde_json::to_string(&swept)?)?;
-    } else if swept.is_empty() {
+        output::line(serde_json::to_string(&lines)?)?;
+    } else if lines.is_empty() {
         output::line("nothing was left behind")?;
     } else {
-        for line in swept {
+        for line in lines {
             output::line(line)?;
         }
     }
-    Ok(Outcome::Done)
+    Ok(outcome)
 }
 
 fn describe(swept: &Swept) -> String {

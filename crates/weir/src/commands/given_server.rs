@@ -25,6 +25,13 @@ pub(crate) fn client_config(ask_password: bool) -> anyhow::Result<ClientConfig> 
     })
 }
 
+/// Prints what could not be looked at.
+pub(crate) fn tell_remarks(gate: &Gate) {
+    for remark in gate.remarks() {
+        eprintln!("note: {remark}");
+    }
+}
+
 /// Prints what a rehearsal has noted instead of sending it.
 pub(crate) fn tell_rehearsed(gate: &Gate) -> anyhow::Result<()> {
     for statement in gate.rehearsed() {

@@ -43,15 +43,9 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
         invocation.set_password(&password::ask()?);
     }
     let gate = gate(&invocation);
-    match invocation.command {
-        Command::Help => output::text(sysbench::help(invocation.compat, !arguments.is_drop_in))?,
-        Command::Version => output::text(sysbench::version(invocation.compat, VERSION))?,
-        Command::Prepare => prepare(&invocation, &gate, stop)?,
-        Command::Prewarm => prewarm(&invocation, &Gate::reading(), stop)?,
-        Command::Run if invocation.dry_run => weir_load::rehearse_run(&invocation.plan, &gate)?,
-        Command::Run => run(&invocation, &gate, stop)?,
-        Command::Cleanup => weir_load::cleanup(&invocation.prepare, &gate)?,
-    }
+    let done = command(&invocation, &gate, stop, !arguments.is_drop_in);
+    given_server::tell_remarks(&gate);
+    done?;
     given_server::tell_rehearsed(&gate)?;
     Ok(if stop.load(Ordering::SeqCst) {
         Outcome::Stopped
@@ -60,12 +54,31 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
     })
 }
 
+fn command(
+    invocation: &Invocation,
+    gate: &Gate,
+    stop: &AtomicBool,
+    tells_own_options: bool,
+) -> anyhow::Result<()> {
+    match invocation.command {
+        Command::Help => output::text(sysbench::help(invocation.compat, tells_own_options))?,
+        Command::Version => output::text(sysbench::version(invocation.compat, VERSION))?,
+        Command::Prepare => prepare(invocation, gate, stop)?,
+        Command::Prewarm => prewarm(invocation, &Gate::reading(), stop)?,
+        Command::Run if invocation.dry_run => weir_load::rehearse_run(&invocation.plan, gate)?,
+        Command::Run => run(invocation, gate, stop)?,
+        Command::Cleanup => weir_load::cleanup(&invocation.prepare, gate)?,
+    }
+    Ok(())
+}
+
 /// What a load may do to the server that it is given: change tables of the schema that is named.
 fn gate(invocation: &Invocation) -> Gate {
     Gate::new(Permissions {
         schema: Some(invocation.plan.endpoint.database.clone()),
         skips_binary_log: invocation.prepare.binary_log == BinaryLog::Off,
         log: Some(ChangeLog::at(weir_server::change_log())),
+        writes_replicas: invocation.allow_replica,
         is_rehearsal: invocation.dry_run,
         ..Permissions::default()
     })

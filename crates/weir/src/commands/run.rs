@@ -42,6 +42,7 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
         weir: std::env::current_exe().context("cannot find the weir program itself")?,
         below_floor: arguments.below_floor,
         allow_config: arguments.allow_config,
+        allow_replica: arguments.allow_replica,
         client: given_server::client_config(arguments.ask_password)?,
         provenance: provenance(text),
     };
@@ -60,6 +61,9 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
         }
         outcome => outcome.map_err(|error| kept(error, &out))?,
     };
+    for remark in &outcome.remarks {
+        eprintln!("note: {remark}");
+    }
     write_and_print(&outcome, &out, arguments.json)?;
     if outcome.stopped || stop.load(Ordering::SeqCst) {
         let done = outcome.result.runs.len();

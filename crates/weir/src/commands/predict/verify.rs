@@ -89,6 +89,7 @@ pub(super) fn execute(
         weir: std::env::current_exe().context("cannot find the weir program itself")?,
         below_floor: false,
         allow_config: false,
+        allow_replica: false,
         client: given_server::client_config(false)?,
         provenance: run::provenance(result.provenance.study_file.clone()),
     };

@@ -49,6 +49,7 @@ pub(super) fn execute(
         weir: std::env::current_exe()?,
         below_floor: false,
         allow_config: false,
+        allow_replica: false,
         client: ClientConfig::default(),
         provenance: weir_model::Provenance {
             study_file: text,
