@@ -118,14 +118,13 @@ impl CrashTest {
             _ => &self.setting.drive,
         };
         let differing = self.differences(server);
+        let own = format!(
+            "--server {} --drive {drive} --doublewrite off",
+            server.flavor
+        );
         let options = differing.iter().filter_map(SettingDifference::option);
-        format!(
-            "weir crash-test --server {} --drive {drive} --doublewrite off{} --json",
-            server.flavor,
-            options
-                .map(|option| format!(" {option}"))
-                .collect::<String>()
-        )
+        let options: Vec<_> = [own].into_iter().chain(options).collect();
+        format!("weir crash-test {} --json", options.join(" "))
     }
 }
 

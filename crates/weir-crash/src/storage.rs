@@ -180,9 +180,11 @@ impl Storage {
         if self.in_memory {
             return Some(CacheRule::Lying);
         }
-        Some(match self.device.as_ref()?.volatile_cache? {
-            true => CacheRule::Volatile,
-            false => CacheRule::PowerProtected,
+        let is_volatile = self.device.as_ref()?.volatile_cache?;
+        Some(if is_volatile {
+            CacheRule::Volatile
+        } else {
+            CacheRule::PowerProtected
         })
     }
 

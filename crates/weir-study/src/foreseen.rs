@@ -3,14 +3,16 @@
 //! A rule that judges a design sees what a server would say, not what somebody wrote. What a server decides only
 //! when it starts, and a server that is not installed or not Weir's, cannot be asked; then it is what is written.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use weir_model::variables::{FLUSH_METHOD, LOG_BIN};
-use weir_model::{Flavor, Plan, ServerChoice, ServerVariables, ServerVersion, option_variable};
-use weir_server::ServerBinary;
+use weir_model::{Flavor, Plan, ServerChoice, ServerVariables, ServerVersion};
+use weir_server::{ServerBinary, ServerError};
 
 use crate::{StudyError, programs, target};
 
@@ -92,12 +94,15 @@ impl Asking {
             Err("too many to ask a server about all of them; the others are as written".to_owned())
         } else {
             let program = programs::of_choice(&self.installed, choice);
-            program.map_err(|why| format!("as they are written ({why})"))
+            program.map_err(|why| as_written(&why))
         };
-        match program {
-            Ok(program) => {
-                self.check_names(&program, written)?;
-                let answer = Arc::new(ask(&program, written, &mut self.notes)?);
+        let answer = match program {
+            Ok(program) => self.ask(&program, written)?,
+            Err(note) => Err(note),
+        };
+        match answer {
+            Ok(answer) => {
+                let answer = Arc::new(answer);
                 self.answers.insert(key, Arc::clone(&answer));
                 Ok(Some(answer))
             }
@@ -107,81 +112,100 @@ impl Asking {
             }
         }
     }
-}
 
-impl Asking {
-    /// Every variable must be one of the program's: `MariaDB` would take the beginning of a name.
-    fn check_names(
+    /// What `program` makes of `written`, or a note if it does not answer.
+    fn ask(
         &mut self,
         program: &ServerBinary,
         written: &BTreeMap<String, String>,
-    ) -> Result<(), StudyError> {
-        let native = weir_server::translate(program.flavor, program.version, written)?;
-        if !self.known.contains_key(&program.path) {
-            let mut known = weir_server::known_variables(program)?;
-            known.extend(target::own_names().map(|name| (name.to_owned(), String::new())));
-            self.known.insert(program.path.clone(), known);
-        }
+    ) -> Result<Result<Foretold, String>, StudyError> {
+        let (flavor, version) = (program.flavor, program.version);
+        let native = weir_server::translate(flavor, version, written)?;
+        let known = match self.known_of(program) {
+            Ok(known) => known,
+            Err(why) => return Ok(Err(as_written(&why))),
+        };
+        // MariaDB would take the beginning of a name.
         let names: Vec<_> = native.keys().map(String::as_str).collect();
-        Ok(weir_server::check_variables(
-            &self.known[&program.path],
-            &names,
-        )?)
+        weir_server::check_variables(known, &names)?;
+        let answer = match weir_server::ask(program, written) {
+            Ok(answer) => answer,
+            Err(why) => return Ok(Err(as_written(&why))),
+        };
+        if let Some(refused) = answer.refused.into_iter().next() {
+            return Err(StudyError::RefusedSetting {
+                server: format!("{flavor} {version}"),
+                refused,
+            });
+        }
+        self.notes
+            .insert(format!("as {flavor} {version} reads them"));
+        let told = ServerVariables::written(flavor, &native);
+        let said = ServerVariables::said(flavor, &answer.values);
+        let changed = changed(&told, &said);
+        self.notes
+            .extend(changed.map(|change| format!("{flavor} {version} makes {change}")));
+        Ok(Ok(Foretold {
+            version,
+            values: at_work(&told, answer.values.clone()),
+        }))
+    }
+
+    /// Names of the program's variables, and of what else a factor can be, for suggestions.
+    fn known_of(
+        &mut self,
+        program: &ServerBinary,
+    ) -> Result<&BTreeMap<String, String>, ServerError> {
+        Ok(match self.known.entry(program.path.clone()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                let mut known = weir_server::known_variables(program)?;
+                known.extend(target::own_names().map(|name| (name.to_owned(), String::new())));
+                unknown.insert(known)
+            }
+        })
     }
 }
 
-/// What `program` makes of `written`.
-fn ask(
-    program: &ServerBinary,
-    written: &BTreeMap<String, String>,
-    notes: &mut BTreeSet<String>,
-) -> Result<Foretold, StudyError> {
-    let ServerBinary {
-        flavor, version, ..
-    } = program;
-    let native = weir_server::translate(*flavor, *version, written)?;
-    let answer = weir_server::ask(program, written)?;
-    if let Some(refused) = answer.refused.into_iter().next() {
-        return Err(StudyError::RefusedSetting {
-            server: format!("{flavor} {version}"),
-            refused,
-        });
-    }
-    let mut known = answer.values;
-    notes.insert(format!("as {flavor} {version} reads them"));
-    let told = ServerVariables::written(*flavor, &native);
-    let said = ServerVariables::said(*flavor, &known);
-    let changed = told.values().iter().filter(|(name, _)| {
-        name.as_str() != LOG_BIN && said.get(name).is_some() && !told.agrees(&said, name)
-    });
-    notes.extend(changed.map(|(name, value)| {
-        let made = said.get(name).unwrap_or_default();
-        format!("{flavor} {version} makes {name} {made} of {value}")
-    }));
-    let log = binary_log(*flavor, &told, &known);
-    known.insert(LOG_BIN.to_owned(), log);
-    if *flavor == Flavor::Mysql && told.get(FLUSH_METHOD).is_none() {
-        // It is chosen when the server starts.
-        known.remove(FLUSH_METHOD);
-    }
-    Ok(Foretold {
-        version: *version,
-        values: known,
+fn as_written(why: &dyn Display) -> String {
+    format!("as they are written ({why})")
+}
+
+/// Settings of which a server makes something else, as `innodb_io_capacity 100 of 1`.
+fn changed<'a>(
+    told: &'a ServerVariables<'_>,
+    said: &'a ServerVariables<'_>,
+) -> impl Iterator<Item = String> + use<'a> {
+    told.values().iter().filter_map(|(name, value)| {
+        let made = said.get(name)?;
+        let same = name == LOG_BIN || told.agrees(said, name);
+        (!same).then(|| format!("{name} {made} of {value}"))
     })
 }
 
-/// Whether there is a binary log. The help prints its name, and `MariaDB` prints 0 for none and for one called 0.
-fn binary_log(
-    flavor: Flavor,
+/// What the help says, as a running server would say it.
+fn at_work(
     told: &ServerVariables<'_>,
-    known: &BTreeMap<String, String>,
-) -> String {
-    let is_on = told.binary_log().unwrap_or_else(|| {
-        let name = known
-            .iter()
-            .find(|(name, _)| option_variable(name) == LOG_BIN);
-        let name = name.map_or("", |(_, value)| value.as_str());
-        !(name.is_empty() || flavor == Flavor::Mariadb && name == "0")
-    });
-    if is_on { "ON" } else { "OFF" }.to_owned()
+    mut values: BTreeMap<String, String>,
+) -> BTreeMap<String, String> {
+    let flavor = told.flavor();
+    let log = if has_binary_log(told, &values) {
+        "ON"
+    } else {
+        "OFF"
+    };
+    values.insert(LOG_BIN.to_owned(), log.to_owned());
+    if flavor == Flavor::Mysql && told.get(FLUSH_METHOD).is_none() {
+        // It is chosen when the server starts.
+        values.remove(FLUSH_METHOD);
+    }
+    values
+}
+
+/// The help prints the binary log's name; `MariaDB` prints 0 for none and for one that is called 0.
+fn has_binary_log(told: &ServerVariables<'_>, values: &BTreeMap<String, String>) -> bool {
+    told.binary_log().unwrap_or_else(|| {
+        let name = values.get(LOG_BIN).map_or("", String::as_str);
+        !(name.is_empty() || told.flavor() == Flavor::Mariadb && name == "0")
+    })
 }

@@ -44,9 +44,12 @@ impl Resolver<'_> {
                 LevelList::List(_) => {
                     let levels = self.levels(factor, list)?;
                     let settings = levels.into_iter().flat_map(|level| level.settings);
-                    names.extend(settings.map(|(name, _)| match name == *factor {
-                        true => own(),
-                        false => (place.clone(), name),
+                    names.extend(settings.map(|(name, _)| {
+                        if name == *factor {
+                            own()
+                        } else {
+                            (place.clone(), name)
+                        }
                     }));
                 }
             }
