@@ -16,6 +16,7 @@ mod options;
 mod report;
 mod server;
 mod value;
+mod written;
 
 pub use additions::additions;
 pub use command_line::{PASSWORD_VARIABLE, Surroundings, parse};
@@ -28,3 +29,4 @@ pub use report::{
     THREADS_STARTED, checkpoint_report, final_report, header, interval_line, version,
 };
 pub use value::UsageError;
+pub use written::command_line;

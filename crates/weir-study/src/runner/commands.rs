@@ -37,30 +37,11 @@ pub(super) fn server(binary: &ServerBinary, options: &StartOptions) -> Result<St
 /// `weir load ... run`, without the server's address. A warm-up that lasts until throughput is
 /// steady is told with its most.
 pub(super) fn load(plan: &LoadPlan, settings: &LoadSettings) -> String {
-    let time = plan.measure.map_or(0.0, |measure| measure.as_secs_f64());
     let warmup = settings.warmup_max.unwrap_or(settings.warmup);
-    let mut line = format!(
-        "weir load {} --tables={} --table-size={} --threads={} --rand-type={} --rand-seed={} \
-         --warmup-time={} --time={time}",
-        plan.workload,
-        plan.tables,
-        plan.rows,
-        plan.connections,
-        settings.distribution.as_str(),
-        plan.seed,
-        warmup.as_secs_f64(),
-    );
-    // Writing to a String cannot fail.
-    if let Some(rate) = settings.rate_per_s {
-        let _ = write!(line, " --rate={rate}");
-    }
-    if !settings.rtt.0.is_zero() {
-        let _ = write!(line, " --rtt={}", settings.rtt);
-    }
-    for (name, value) in &settings.options {
-        let _ = write!(line, " --{name}={value}");
-    }
-    line + " run"
+    weir_load::sysbench::command_line(&LoadPlan {
+        warmup: warmup.0,
+        ..plan.clone()
+    })
 }
 
 /// `command` without the run's own `directory`.
