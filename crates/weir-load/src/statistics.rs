@@ -7,7 +7,7 @@ use std::time::Instant;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
 use serde::Serialize;
-use weir_model::{IntervalRecord, LatencySummary};
+use weir_model::{IntervalRecord, KindLatency, LatencySummary};
 
 mod kinds;
 mod open_loop;
@@ -15,7 +15,6 @@ mod totals;
 
 use crate::driver::Share;
 use crate::reactor::ReactorKind;
-pub use kinds::KindLatency;
 pub(crate) use kinds::KindNames;
 pub use open_loop::OpenLoop;
 use open_loop::PaceSum;

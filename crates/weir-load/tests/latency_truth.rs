@@ -11,11 +11,8 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use weir_load::{
-    ArrivalKind, DelayKind, LoadPlan, NullServer, NullServerBehavior, OpenLoop, Rate, ReactorKind,
-    run,
-};
-use weir_model::{LatencySummary, WorkloadName};
+use weir_load::{DelayKind, LoadPlan, NullServer, NullServerBehavior, OpenLoop, ReactorKind, run};
+use weir_model::{ArrivalKind, LatencySummary, Rate, WorkloadName};
 
 /// Tries, of which one has to find the machine calm enough.
 const TRIES: usize = 8;

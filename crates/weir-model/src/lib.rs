@@ -5,7 +5,6 @@
 
 mod analysis;
 mod claim;
-mod deployment;
 mod design;
 mod device;
 mod drive;
@@ -17,8 +16,11 @@ mod limits;
 mod metric;
 mod plan;
 mod result;
+#[cfg(feature = "schema")]
+mod schema;
 mod server;
 mod server_url;
+mod spec;
 mod suggest;
 mod tls;
 mod toml_text;
@@ -29,7 +31,6 @@ pub use analysis::{
     OverallEffect, PoolElasticity, ResultComparison, Scalability,
 };
 pub use claim::{Bound, Claim};
-pub use deployment::{Deployment, PoolStart, Replication};
 pub use design::{Factor, LatencyStatistic, Objective, Repetition, SearchGoal, SearchPlan};
 pub use device::{DeviceModel, Nanoseconds, Op, OpKind};
 pub use drive::{
@@ -47,16 +48,20 @@ pub use judgement::{
 pub use limiter::{ConnectionTime, Limiter, Utilization};
 pub use limits::{CpuList, Limits};
 pub use metric::{Gap, Metric, MetricKind, Series, metrics};
-pub use plan::{
-    Cell, CrashTest, DataPlan, DistributionName, LoadSettings, NegativeControl, Plan, PlannedRun,
-    Price, Probe, ServerChoice, ServerSettings, WorkloadName,
-};
+pub use plan::{Cell, CrashTest, NegativeControl, Plan, PlannedRun, Price, Probe};
 pub use result::{
-    Approach, Confirmation, FoundPlace, IntervalRecord, LatencySummary, Provenance, RunRecord,
-    RunResult, SearchAnswer, StudyResult,
+    Approach, Confirmation, FoundPlace, IntervalRecord, KindLatency, LatencySummary, Provenance,
+    RunRecord, RunResult, SearchAnswer, StudyResult,
 };
 pub use server::{Flavor, LRU_SCAN_DEPTH, ServerVersion};
 pub use server_url::ServerUrl;
+pub use spec::{
+    ArrivalKind, DataSource, DataSpec, Distribution, DistributionName, DistributionOptions,
+    DriveSpec, FileWorkload, LoadSpec, Mix, Node, NodeRole, Pace, PoolStart, ProtocolCompression,
+    Rate, RateRamp, Replication, RunSpec, ServerChoice, Settings, SysbenchOptions,
+    SysbenchWorkload, TableSize, ThinkKind, ThinkTime, Topology, Warmup, WorkloadName,
+    WorkloadShare, WorkloadShares, WorkloadSpec, differing,
+};
 pub use suggest::nearest;
 pub use tls::{Tls, TlsMode};
 pub use toml_text::parse_toml;

@@ -54,7 +54,7 @@ impl Store {
     }
 
     /// Every writer asks this first: a result of an earlier schema is never changed.
-    fn check_current(&self) -> Result<(), StoreError> {
+    pub fn check_current(&self) -> Result<(), StoreError> {
         if self.is_current {
             return Ok(());
         }
@@ -129,9 +129,26 @@ fn insert_run(transaction: &Transaction<'_>, run: &RunResult) -> rusqlite::Resul
     transaction.execute(sql, params![id, run.histogram])?;
     let sql = "INSERT INTO server_log VALUES (?, ?)";
     transaction.execute(sql, params![id, run.server_log])?;
+    insert_kinds(transaction, id, run)?;
     insert_intervals(transaction, id, run)?;
     insert_series(transaction, id, run)?;
     insert_changed(transaction, id, run)
+}
+
+fn insert_kinds(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO kind_latency VALUES (?, ?, ?, ?, ?, ?)";
+    let mut statement = transaction.prepare_cached(sql)?;
+    for (position, kind) in run.kinds.iter().enumerate() {
+        statement.execute(params![
+            id,
+            position,
+            kind.name,
+            kind.is_statement,
+            kind.count,
+            encode(&kind.latency)
+        ])?;
+    }
+    Ok(())
 }
 
 fn insert_intervals(

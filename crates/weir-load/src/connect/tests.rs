@@ -1,11 +1,10 @@
 //! Logins on real servers: every plugin that is spoken, with a cold and a warm cache.
 
-use weir_model::{Endpoint, Flavor, Secret, WorkloadName};
+use weir_model::{Endpoint, Flavor, Mix, Secret, WorkloadName};
 use weir_server::{PrivateServer, testing};
 
 use super::*;
 use crate::control::Control;
-use crate::workload::Mix;
 
 /// Connects without the checks of a run, which would log in before.
 fn login(endpoint: &Endpoint) -> Result<(), LoadError> {

@@ -10,12 +10,12 @@ mod statements;
 mod transit;
 
 use std::io;
+use weir_model::ThinkKind;
 
 use super::{Cause, Driver, Fresh, Next, Share, Transport};
 use crate::LoadError;
 use crate::codec::{Reply, ReplyParser, ServerError, Wire};
 use crate::meter::{Course, Kind, Meter, Phase, QueryKind};
-use crate::plan::ThinkKind;
 use crate::stamp::Stamp;
 use crate::workload::{BulkText, Rng};
 
@@ -118,7 +118,7 @@ impl MysqlDriver {
     /// all, or while its user thinks.
     fn pause_ns(&mut self, shared: &Shared) -> u64 {
         let begins_ns = std::mem::take(&mut self.begins_ns);
-        let think_ns = shared.think.mean.as_nanos() as u64;
+        let think_ns = shared.think.mean.0.as_nanos() as u64;
         if begins_ns > 0 || think_ns == 0 || self.course.tried_ns == 0 {
             return begins_ns;
         }

@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use weir_model::Secret;
+use weir_model::{ArrivalKind, Distribution, Mix, Rate, Secret};
 
 use super::compat::Compat;
 use super::more::More;
 use super::server::ServerSettings;
 use super::value::UsageError;
-use crate::plan::{ArrivalKind, LoadPlan, PreparePlan, Rate, Tolerated, reactors_for};
+use crate::plan::{LoadPlan, PreparePlan, Tolerated, reactors_for};
 use crate::reactor::ReactorKind;
-use crate::workload::{Distribution, Mix, Workload};
+use crate::workload::Workload;
 
 /// What is to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

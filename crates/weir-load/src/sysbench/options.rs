@@ -1,13 +1,13 @@
 //! Options, declared once: which there are, whose they are, what they say, what they set.
 
-use weir_model::{Secret, TlsMode, nearest};
+use weir_model::{ArrivalKind, Secret, TlsMode, nearest};
 
 use super::compat::Compat;
 use super::invocation::Settings;
 use super::more;
 use super::value::{UsageError, Value};
 use crate::codec::Compression;
-use crate::plan::{ArrivalKind, Tolerated};
+use crate::plan::Tolerated;
 use crate::reactor::ReactorKind;
 
 type Setter = fn(&mut Settings, Value<'_>) -> Result<(), UsageError>;
@@ -128,7 +128,7 @@ options! {
     "rtt", Weir, "0ms", "round-trip time added to the network's, such as 500us", |s, v| s.rtt = v.duration()?;
     "reactors", Weir, "auto", "threads that drive the connections: a number, or auto by their number", |s, v| s.reactors = reactors(v)?;
     "rate-ramp", Weir, "", "a rate that changes evenly, as in 100..5000:60s, and then stays", |s, v| s.more.rate_ramp = Some(more::rate_ramp(v)?);
-    "think-time", Weir, "0ms", "pause of a connection after each transaction, in a closed loop", |s, v| s.more.think.mean = v.duration()?;
+    "think-time", Weir, "0ms", "pause of a connection after each transaction, in a closed loop", |s, v| s.more.think.mean.0 = v.duration()?;
     "think-kind", Weir, "constant", "its distribution: constant or exponential", |s, v| s.more.think.kind = more::think_kind(v)?;
     "threads-ramp", Weir, "0s", "connections begin one after the other over this time", |s, v| s.more.connection_ramp = v.duration()?;
     "idle-connections", Weir, "0", "connections beside the others that do nothing but stay", |s, v| s.more.idle_connections = v.small(0)?;

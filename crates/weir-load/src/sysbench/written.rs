@@ -2,11 +2,11 @@
 
 use std::fmt::Display;
 use std::time::Duration;
+use weir_model::{ArrivalKind, Distribution, Mix, Rate, ThinkKind};
 
 use crate::codec::Compression;
-use crate::plan::{ArrivalKind, LoadPlan, Rate, ThinkKind, Tolerated, reactors_for};
+use crate::plan::{LoadPlan, Tolerated, reactors_for};
 use crate::reactor::ReactorKind;
-use crate::workload::{Distribution, Mix};
 
 /// The command line of `plan`, as one would type it into a shell; without the server's address and
 /// account, which are not the load's.
@@ -154,7 +154,7 @@ impl Options {
         if let Some(rate) = plan.rate {
             self.rate(&rate);
         }
-        self.duration("think-time", plan.think.mean);
+        self.duration("think-time", plan.think.mean.0);
         if plan.think.kind == ThinkKind::Exponential {
             self.put("think-kind", "exponential");
         }
@@ -163,9 +163,8 @@ impl Options {
     fn rate(&mut self, rate: &Rate) {
         match rate.ramp {
             Some(ramp) => {
-                let length = weir_model::Duration(ramp.length);
                 let ends = format!("{}..{}", ramp.from_per_s, rate.per_s);
-                self.put("rate-ramp", format!("{ends}:{length}"));
+                self.put("rate-ramp", format!("{ends}:{}", ramp.length));
             }
             None => self.put("rate", rate.per_s),
         }
@@ -226,10 +225,9 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use weir_model::WorkloadName;
+    use weir_model::{RateRamp, ThinkTime, WorkloadName};
 
     use super::*;
-    use crate::plan::{RateRamp, Think};
     use crate::sysbench::{Surroundings, parse};
     use crate::workload::Workload;
     use crate::workload::testing::nowhere;
@@ -283,8 +281,10 @@ mod tests {
     }
 
     fn rate() -> impl Strategy<Value = Option<Rate>> {
-        let ramp = (0.0..1e4, time(90_000_000))
-            .prop_map(|(from_per_s, length)| RateRamp { from_per_s, length });
+        let ramp = (0.0..1e4, time(90_000_000)).prop_map(|(from_per_s, length)| RateRamp {
+            from_per_s,
+            length: weir_model::Duration(length),
+        });
         let rate = (0.001..1e6, any::<bool>(), prop::option::of(ramp));
         prop::option::of(rate.prop_map(|(per_s, is_constant, ramp)| Rate {
             per_s,
@@ -345,8 +345,8 @@ mod tests {
                 // Nothing is measured for no time; without a limit there is none.
                 measure: measure.filter(|time| !time.is_zero()),
                 connection_ramp: ramp,
-                think: Think {
-                    mean: think,
+                think: ThinkTime {
+                    mean: weir_model::Duration(think),
                     kind: if is_exponential { ThinkKind::Exponential } else { ThinkKind::Constant },
                 },
                 interval: Duration::from_secs(interval_s),

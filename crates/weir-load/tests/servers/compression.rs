@@ -4,10 +4,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use mysql::prelude::Queryable as _;
-use weir_load::{
-    ArrivalKind, Compression, LoadPlan, PreparePlan, Rate, ReactorKind, cleanup, prepare, prewarm,
-};
-use weir_model::{Endpoint, Flavor, WorkloadName};
+use weir_load::{Compression, LoadPlan, PreparePlan, ReactorKind, cleanup, prepare, prewarm};
+use weir_model::{ArrivalKind, Endpoint, Flavor, Rate, WorkloadName};
 
 use super::{Bench, ROWS, TABLES, checksum, go};
 

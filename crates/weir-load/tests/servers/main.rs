@@ -17,8 +17,8 @@ use std::time::Duration;
 use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use tempfile::TempDir;
-use weir_load::{Distribution, LoadError, LoadOutcome, LoadPlan, PreparePlan, prepare, run};
-use weir_model::{Flavor, WorkloadName};
+use weir_load::{LoadError, LoadOutcome, LoadPlan, PreparePlan, prepare, run};
+use weir_model::{Distribution, Flavor, WorkloadName};
 use weir_server::{PrivateServer, testing};
 
 const TABLES: u32 = 2;

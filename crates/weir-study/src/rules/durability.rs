@@ -185,7 +185,7 @@ fn check_design(design: &Design<'_>) -> Vec<Finding> {
     let grade_of = |cell| {
         grade(
             design.plan,
-            |name| design.variable(cell, name),
+            |name| cell.spec.variable(name),
             design.profile(cell),
         )
     };

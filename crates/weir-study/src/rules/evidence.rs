@@ -48,13 +48,6 @@ impl<'a> Design<'a> {
     pub(super) fn profile(&self, cell: &Cell) -> Option<&'a DriveProfile> {
         profile(self.drives, cell)
     }
-
-    /// A variable of `cell` as the design sets it.
-    pub(super) fn variable(&self, cell: &'a Cell, name: &str) -> Option<&'a str> {
-        let own = cell.variables.get(name);
-        own.or_else(|| self.plan.server.variables.get(name))
-            .map(String::as_str)
-    }
 }
 
 /// A result under judgement.
@@ -116,7 +109,7 @@ impl<'a> Evidence<'a> {
 }
 
 fn profile<'a>(drives: &'a [DriveProfile], cell: &Cell) -> Option<&'a DriveProfile> {
-    let name = cell.drive_name()?;
+    let name = cell.spec.drive_name()?;
     drives.iter().find(|drive| drive.name == name)
 }
 

@@ -55,7 +55,7 @@ fn protection<'a>(
     let Some(doublewrite) = doublewrite.filter(|value| is_off(value)) else {
         return Protection::Doublewrite;
     };
-    let (Some(_), Some(drive)) = (&cell.drive, drive) else {
+    let (Some(_), Some(drive)) = (&cell.spec.primary().drive, drive) else {
         return Protection::None("doublewrite is OFF on storage of unknown atomicity".to_owned());
     };
     let page = page_bytes(page_size);
@@ -112,8 +112,8 @@ fn check_design(design: &Design<'_>) -> Vec<Finding> {
 }
 
 fn of_cell<'a>(design: &Design<'a>, cell: &'a Cell) -> Protection<'a> {
-    let doublewrite = design.variable(cell, "innodb_doublewrite");
-    let page = design.variable(cell, "innodb_page_size");
+    let doublewrite = cell.spec.variable("innodb_doublewrite");
+    let page = cell.spec.variable("innodb_page_size");
     protection(doublewrite, page, cell, design.profile(cell), design)
 }
 

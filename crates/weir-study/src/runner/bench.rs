@@ -51,13 +51,13 @@ impl<'a> Bench<'a> {
 
     /// The program that serves `cell`, where Weir starts it.
     pub(super) fn server_of(&self, cell: &Cell) -> &ServerBinary {
-        &self.servers[&self.plan.server_of(cell)]
+        &self.servers[&cell.spec.primary().server]
     }
 
     /// The server of `cell`, where the user gives it.
     pub(super) fn given_of(&self, cell: &Cell) -> Option<&GivenServer> {
-        let url = self.plan.server_of(cell).given?;
-        self.given.get(&url)
+        let url = cell.spec.primary().server.given.as_ref()?;
+        self.given.get(url)
     }
 
     /// What serves `cell`.
@@ -75,7 +75,7 @@ impl<'a> Bench<'a> {
         let Some(drive) = self.drives.of_cell(cell) else {
             return Ok(());
         };
-        let scale = self.plan.data_of(cell).data_scale;
+        let scale = cell.spec.data.data_scale;
         let capacity = Bytes(scale.apply(drive.capacity.0));
         if capacity < needed {
             return Err(StudyError::DriveTooSmall {
@@ -91,7 +91,7 @@ impl<'a> Bench<'a> {
 
 /// The programs of all cells.
 fn servers(plan: &Plan) -> Result<BTreeMap<ServerChoice, ServerBinary>, StudyError> {
-    let choices = plan.cells.iter().map(|cell| plan.server_of(cell));
+    let choices = plan.cells.iter().map(|cell| &cell.spec.primary().server);
     let choices: BTreeSet<_> = choices.filter(|choice| choice.given.is_none()).collect();
     if choices.is_empty() {
         return Ok(BTreeMap::new());
@@ -100,9 +100,9 @@ fn servers(plan: &Plan) -> Result<BTreeMap<ServerChoice, ServerBinary>, StudyErr
     let chosen = choices.into_iter().map(|choice| {
         let server = match &choice.binary {
             Some(path) => ServerBinary::at(path)?,
-            None => newest(&installed, &choice)?,
+            None => newest(&installed, choice)?,
         };
-        Ok((choice, server))
+        Ok((choice.clone(), server))
     });
     chosen.collect()
 }
@@ -158,9 +158,9 @@ fn check_variables(
             probe_cell(plan, search, probe)
         });
         let cells = plan.cells.iter().cloned().chain(searched);
-        for cell in cells.filter(|cell| plan.server_of(cell) == *choice) {
-            let all = plan.variables_of(&cell);
-            let translated = weir_server::translate(server.flavor, server.version, &all)?;
+        for cell in cells.filter(|cell| cell.spec.primary().server == *choice) {
+            let all = &cell.spec.primary().variables;
+            let translated = weir_server::translate(server.flavor, server.version, all)?;
             let names: Vec<_> = translated.keys().map(String::as_str).collect();
             weir_server::check_variables(&known, &names)?;
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use weir_drive::MountOptions;
 use weir_load::LoadPlan;
-use weir_model::LoadSettings;
+use weir_model::Warmup;
 use weir_server::{ServerBinary, StartOptions};
 
 use crate::StudyError;
@@ -36,10 +36,9 @@ pub(super) fn server(binary: &ServerBinary, options: &StartOptions) -> Result<St
 
 /// `weir load ... run`, without the server's address. A warm-up that lasts until throughput is
 /// steady is told with its most.
-pub(super) fn load(plan: &LoadPlan, settings: &LoadSettings) -> String {
-    let warmup = settings.warmup_max.unwrap_or(settings.warmup);
+pub(super) fn load(plan: &LoadPlan, warmup: Warmup) -> String {
     weir_load::sysbench::command_line(&LoadPlan {
-        warmup: warmup.0,
+        warmup: warmup.most().0,
         ..plan.clone()
     })
 }

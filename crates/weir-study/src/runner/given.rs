@@ -7,7 +7,6 @@ use weir_model::{Bytes, Cell, Plan, ServerUrl};
 use weir_server::GivenServer;
 
 use super::RunOptions;
-use super::bench::Bench;
 use super::data::make_tables;
 use crate::{Event, StudyError};
 
@@ -18,29 +17,29 @@ pub(super) fn open(
 ) -> Result<BTreeMap<ServerUrl, GivenServer>, StudyError> {
     let mut servers = BTreeMap::new();
     for cell in &plan.cells {
-        let Some(url) = plan.server_of(cell).given else {
+        let Some(url) = &cell.spec.primary().server.given else {
             continue;
         };
-        check_design(plan, cell, &url)?;
-        if !servers.contains_key(&url) {
-            let endpoint = weir_load::sysbench::endpoint(&url, &options.surroundings);
+        check_design(cell, url)?;
+        if !servers.contains_key(url) {
+            let endpoint = weir_load::sysbench::endpoint(url, &options.surroundings);
             let endpoint = endpoint.map_err(|error| StudyError::Given {
                 url: url.to_string(),
                 why: error.to_string(),
             })?;
-            servers.insert(url.clone(), GivenServer::open(&url, endpoint)?);
+            servers.insert(url.clone(), GivenServer::open(url, endpoint)?);
         }
-        let variables = plan.variables_of(cell);
-        weir_server::check_config(&servers[&url], &variables, options.allow_config)?;
+        let variables = &cell.spec.primary().variables;
+        weir_server::check_config(&servers[url], variables, options.allow_config)?;
     }
     Ok(servers)
 }
 
 /// What only a server of Weir's own can have.
-fn check_design(plan: &Plan, cell: &Cell, url: &ServerUrl) -> Result<(), StudyError> {
-    let why = if cell.drive.is_some() {
+fn check_design(cell: &Cell, url: &ServerUrl) -> Result<(), StudyError> {
+    let why = if cell.spec.primary().drive.is_some() {
         "its data stay where they are, so no drive is emulated below them; leave `drive` out"
-    } else if !plan.deployment_of(cell).is_plain() {
+    } else if !cell.spec.topology.is_plain() {
         "limits, replicas and the pool's state are its owner's; leave cpus, memory, replicas and pool out"
     } else {
         return Ok(());
@@ -54,15 +53,13 @@ fn check_design(plan: &Plan, cell: &Cell, url: &ServerUrl) -> Result<(), StudyEr
 /// Makes the tables of `cell` that are missing; what they occupy, or `None` if it was stopped. Tables
 /// that are there with as many rows are used as they are, others are refused.
 pub(super) fn load(
-    bench: &Bench<'_>,
     cell: &Cell,
     server: &GivenServer,
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(&Event<'_>),
 ) -> Result<Option<Bytes>, StudyError> {
-    let data = bench.plan.data_of(cell);
     let what = format!("the tables of `{}`", server.url);
-    if make_tables(data, server.endpoint.clone(), &what, stop, on_event)?.is_none() {
+    if make_tables(&cell.spec, server.endpoint.clone(), &what, stop, on_event)?.is_none() {
         return Ok(None);
     }
     let size = server.tables_size()?;

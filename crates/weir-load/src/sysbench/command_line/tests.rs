@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use weir_model::{Address, TlsMode};
+use weir_model::{Address, ArrivalKind, Distribution, Rate, TlsMode};
 
 use super::*;
 use crate::codec::Compression;
-use crate::plan::{ArrivalKind, Rate, Tolerated};
-use crate::workload::Distribution;
+use crate::plan::Tolerated;
 
 fn understand(line: &str) -> Result<Invocation, UsageError> {
     let words: Vec<_> = line.split_whitespace().collect();
