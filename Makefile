@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test test-fast check web setup setup-tests bench-drive bench-load bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table clean
+.PHONY: demo studies test test-fast check schema web setup setup-tests bench-drive bench-load bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table clean
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
@@ -47,6 +47,10 @@ studies: setup $(WEB)
 	done
 	$(WEIR) claims $(STUDIES:%=results/%) --out results/claims.md
 	@echo "what became of the claims: results/claims.md"
+
+# The published form of `weir report --format json`, made of Weir's types.
+schema: $(WEB)
+	WEIR_UPDATE_FIXTURES=1 cargo test --package weir-report --quiet the_published_form_is_that_of_the_types
 
 # The page of the report, built once and embedded in the binary.
 web: $(WEB)

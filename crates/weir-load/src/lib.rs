@@ -2,7 +2,7 @@
 //!
 //! [`prepare`] makes the tables, [`run`] loads them, [`cleanup`] drops them. Each connection has
 //! one request outstanding. In a closed loop it begins the next transaction when the last one is
-//! done; at a [`Rate`] it begins the next one that is due. Latency is that of a transaction, to its
+//! done; at a [`Rate`](weir_model::Rate) it begins the next one that is due. Latency is that of a transaction, to its
 //! last reply from its first request, or from when it was due. Over TCP the kernel tells when a reply
 //! came, and latency ends there; over a Unix socket it ends when the reply is read, so that what a
 //! reactor's own queue adds is part of it. `client_cpu_s` says how busy the reactor was. A transaction
@@ -44,13 +44,10 @@ pub use error::LoadError;
 pub use hdr_log::HdrLog;
 pub use meter::{Counts, ErrorCount};
 pub use null_server::{DelayKind, Fault, NullServer, NullServerBehavior};
-pub use plan::{
-    ArrivalKind, BinaryLog, LoadPlan, PreparePlan, Rate, RateRamp, Think, ThinkKind, Tolerated,
-    reactors_for,
-};
+pub use plan::{BinaryLog, LoadPlan, PreparePlan, Tolerated, reactors_for};
 pub use prepare::prepare;
 pub use prewarm::prewarm;
 pub use reactor_kind::ReactorKind;
 pub use rehearsal::{rehearse_run, statements};
-pub use statistics::{Fairness, Interval, KindLatency, LoadOutcome, OpenLoop, Outage, Totals};
-pub use workload::{Distribution, KeyStream, Mix, STATEMENTS_PER_TABLE_MAX, Workload};
+pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage, Totals};
+pub use workload::{KeyStream, STATEMENTS_PER_TABLE_MAX, Workload};

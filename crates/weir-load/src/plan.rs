@@ -1,13 +1,15 @@
 //! What a load is asked to be.
 
+mod of_spec;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
-use weir_model::{Address, Endpoint};
+use weir_model::{Address, Distribution, Endpoint, Mix, Rate, ThinkTime};
 
 use crate::LoadError;
 use crate::reactor_kind::{RING_CONNECTIONS_MIN, ReactorKind};
-use crate::workload::{Distribution, Mix, Workload};
+use crate::workload::Workload;
 use weir_mysql::Compression;
 
 /// Beyond what any server or client does.
@@ -53,59 +55,10 @@ impl Tolerated {
 }
 
 impl Default for Tolerated {
-    /// Deadlock, lock timeout, and a record that changed since it was read: sysbench's default.
+    /// Deadlock, a record that changed since it was read, and lock timeout: sysbench's default.
     fn default() -> Self {
-        Self::Codes(vec![1213, 1205, 1020])
+        Self::Codes(vec![1213, 1020, 1205])
     }
-}
-
-/// When the transactions of an open loop are due.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ArrivalKind {
-    /// At random and independently of each other, as those of many users.
-    #[default]
-    Poisson,
-    /// Evenly spaced.
-    Constant,
-}
-
-/// An open loop: transactions are due by a schedule, whether or not those before are done.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rate {
-    /// Transactions per second, above 0.
-    pub per_s: f64,
-    /// When they are due.
-    pub arrivals: ArrivalKind,
-    /// How the rate begins; `None`: as it goes on.
-    pub ramp: Option<RateRamp>,
-}
-
-/// The beginning of a rate that is to change evenly.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RateRamp {
-    /// Transactions per second when the load begins, 0 or above.
-    pub from_per_s: f64,
-    /// How long it takes to the rate itself, warm-up included.
-    pub length: Duration,
-}
-
-/// What a user does between two transactions of a closed loop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Think {
-    /// Its mean length; none at all by default.
-    pub mean: Duration,
-    /// How long it is each time.
-    pub kind: ThinkKind,
-}
-
-/// How think times are distributed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ThinkKind {
-    /// All alike.
-    #[default]
-    Constant,
-    /// Exponentially, as between events that know nothing of each other.
-    Exponential,
 }
 
 /// A load on tables that [`prepare`](crate::prepare) has made.
@@ -140,7 +93,7 @@ pub struct LoadPlan {
     /// An open loop at this rate; `None` is a closed loop.
     pub rate: Option<Rate>,
     /// Pause of a connection after each of its transactions, in a closed loop.
-    pub think: Think,
+    pub think: ThinkTime,
     /// Connections begin one after the other, evenly over this time.
     pub connection_ramp: Duration,
     /// Connections beside those of the load that do nothing but stay.
@@ -194,7 +147,7 @@ impl LoadPlan {
             interval: Duration::from_secs(1),
             checkpoints: Vec::new(),
             rate: None,
-            think: Think::default(),
+            think: ThinkTime::default(),
             connection_ramp: Duration::ZERO,
             idle_connections: 0,
             max_events: None,
@@ -245,7 +198,7 @@ impl LoadPlan {
         let Some(rate) = self.rate else {
             return Ok(());
         };
-        if !self.think.mean.is_zero() {
+        if !self.think.mean.0.is_zero() {
             return Err(LoadError::Setting {
                 setting: "think time",
                 value: format!("{}s", self.think.mean.as_secs_f64()),
@@ -357,7 +310,7 @@ impl PreparePlan {
 
 #[cfg(test)]
 mod tests {
-    use weir_model::{Secret, WorkloadName};
+    use weir_model::{ArrivalKind, Secret, WorkloadName};
 
     use super::*;
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
 use serde::Serialize;
-use weir_model::{IntervalRecord, LatencySummary};
+use weir_model::{IntervalRecord, KindLatency, LatencySummary};
 
 mod kinds;
 mod merger;
@@ -15,7 +15,6 @@ mod open_loop;
 mod totals;
 
 use crate::reactor_kind::ReactorKind;
-pub use kinds::KindLatency;
 pub(crate) use kinds::KindNames;
 pub(crate) use merger::{Closed, Merger};
 pub use open_loop::OpenLoop;

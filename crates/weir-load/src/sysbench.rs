@@ -14,6 +14,7 @@ mod options;
 mod report;
 mod server;
 mod value;
+mod written;
 
 pub use additions::additions;
 pub use command_line::parse;
@@ -24,3 +25,4 @@ pub use report::{
     THREADS_STARTED, checkpoint_report, final_report, header, interval_line, version,
 };
 pub use value::UsageError;
+pub use written::command_line;

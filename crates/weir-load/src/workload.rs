@@ -11,7 +11,6 @@ mod english;
 mod file;
 mod generator;
 mod lines;
-mod mix;
 mod oltp;
 mod part;
 mod pattern;
@@ -23,8 +22,7 @@ mod table;
 mod text;
 
 pub use choice::Workload;
-pub use distribution::{Distribution, KeyStream};
-pub use mix::Mix;
+pub use distribution::KeyStream;
 pub use oltp::STATEMENTS_PER_TABLE_MAX;
 
 pub(crate) use bulk::BulkText;

@@ -9,11 +9,8 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use weir_load::{
-    ArrivalKind, DelayKind, LoadPlan, NullServer, NullServerBehavior, OpenLoop, Rate, ReactorKind,
-    run,
-};
-use weir_model::{LatencySummary, WorkloadName};
+use weir_load::{DelayKind, LoadPlan, NullServer, NullServerBehavior, OpenLoop, ReactorKind, run};
+use weir_model::{ArrivalKind, LatencySummary, Rate, WorkloadName};
 use weir_mysql::Gate;
 
 #[test]

@@ -7,10 +7,9 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use weir_load::{
-    ArrivalKind, Fault, Interval, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, OpenLoop,
-    Rate, run,
+    Fault, Interval, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, OpenLoop, run,
 };
-use weir_model::WorkloadName;
+use weir_model::{ArrivalKind, Rate, WorkloadName};
 use weir_mysql::Gate;
 
 struct Bench {

@@ -8,6 +8,7 @@ use crate::{Finding, Ratio};
 
 /// Everything that is computed from more than two cells.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Analysis {
     /// How far apart identical runs lie; `None` with too few repetitions.
     pub noise: Option<Noise>,
@@ -29,6 +30,7 @@ pub struct Analysis {
 
 /// How far apart runs of the same cell lie.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Noise {
     /// Standard deviation of the logarithm of one run's throughput, pooled over the cells.
     pub log_deviation: f64,
@@ -44,6 +46,7 @@ pub struct Noise {
 
 /// An effect over all its contexts: no picked point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverallEffect {
     /// The factor.
     pub factor: String,
@@ -65,6 +68,7 @@ pub struct OverallEffect {
 
 /// Two changes, alone and together, against neither.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interaction {
     /// The first change: `innodb_doublewrite OFF`.
     pub first: String,
@@ -86,6 +90,7 @@ pub struct Interaction {
 
 /// d ln throughput / d ln buffer pool between two neighbouring sizes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PoolElasticity {
     /// Levels of the other factors.
     pub context: BTreeMap<String, String>,
@@ -103,6 +108,7 @@ pub struct PoolElasticity {
 
 /// The buffer pool with which the baseline drive would do as well.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryEquivalent {
     /// The drive.
     pub drive: String,
@@ -121,6 +127,7 @@ pub struct MemoryEquivalent {
 
 /// The Universal Scalability Law over the measured numbers of connections.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Scalability {
     /// Levels of the other factors.
     pub context: BTreeMap<String, String>,
@@ -142,6 +149,7 @@ pub struct Scalability {
 
 /// Throughput for money.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostRow {
     /// The factor whose level has a price.
     pub factor: String,
@@ -161,6 +169,7 @@ pub struct CostRow {
 
 /// What became of a published claim.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimVerdict {
     /// Index of the claim in the plan.
     pub claim: usize,
@@ -176,6 +185,7 @@ pub struct ClaimVerdict {
 
 /// Whether a measurement bears a published number out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Agreement {
     /// The interval holds the published number and excludes no effect, or the claim is no effect.
@@ -188,6 +198,7 @@ pub enum Agreement {
 
 /// Two results set against each other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResultComparison {
     /// What was compared, in one line: absolute throughput, or ratios within each result.
     pub basis: String,

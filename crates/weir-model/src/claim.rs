@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A claim that somebody published.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Claim {
     /// Who says it, and where.
     pub source: String,
@@ -51,6 +52,7 @@ impl Claim {
 
 /// What a claim says about its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
     /// The ratio is the number.

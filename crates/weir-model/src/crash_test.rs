@@ -9,6 +9,7 @@ use crate::{Bytes, DriveProfile, FlushMethod, ServerVariables, ServerVersion};
 /// prints for it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CrashTest {
     /// The drive.
     pub drive: String,

@@ -9,6 +9,7 @@ use crate::{Duration, LatencySummary};
 
 /// What varies between cells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Factor {
     /// Its name in the study file.
     pub name: String,
@@ -30,6 +31,7 @@ impl Factor {
 
 /// How often and in which way runs are repeated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Repetition {
     /// Blocks that are run in any case.
     pub runs: u32,
@@ -58,6 +60,7 @@ impl Default for Repetition {
 
 /// What is searched for in each cell of a design.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SearchPlan {
     /// What makes a place the answer.
     pub goal: SearchGoal,
@@ -77,6 +80,7 @@ pub struct SearchPlan {
 
 /// What a search looks for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "find", rename_all = "snake_case")]
 pub enum SearchGoal {
     /// The highest rate of an open loop that keeps a latency objective.
@@ -95,6 +99,7 @@ pub enum SearchGoal {
 
 /// A latency that must be kept: `p99 <= 10ms`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Objective {
     /// Of which latency.
     pub statistic: LatencyStatistic,
@@ -135,6 +140,7 @@ impl FromStr for Objective {
 
 /// A statistic of the latency of transactions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LatencyStatistic {
     /// Mean.

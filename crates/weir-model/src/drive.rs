@@ -58,6 +58,7 @@ pub enum ProfileError {
 ///
 /// The number of parallel units follows from Little's law: `iops_max` x `latency_us`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct DriveProfile {
     /// The file's name without its ending; filled in by [`DriveProfile::parse`].
@@ -114,6 +115,7 @@ pub struct DriveProfile {
 
 /// Inline compression of a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Compression {
     /// Stores what it is given.
@@ -125,6 +127,7 @@ pub enum Compression {
 
 /// How the emulation finds out how far written data compress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CompressedSizes {
     /// By compressing a sample of the blocks.
@@ -136,6 +139,7 @@ pub enum CompressedSizes {
 
 /// A drive that compresses shows its host more than it can hold of data that do not compress.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Provisioning {
     /// What the host sees. `capacity` is the flash behind it.

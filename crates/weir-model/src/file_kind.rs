@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The purpose of a file in a data directory. Every byte of a drive's traffic belongs to one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FileKind {
     /// InnoDB's redo log.

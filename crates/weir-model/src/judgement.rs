@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a comparison says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The interval excludes 1: the levels differ.
@@ -18,6 +19,7 @@ pub enum Verdict {
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Printed beside the verdict.
@@ -28,6 +30,7 @@ pub enum Severity {
 
 /// A rule's finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The rule: `R4`.
     pub rule: String,
@@ -39,6 +42,7 @@ pub struct Finding {
 
 /// How an interval was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
     /// Student's t on the log ratios of pairs.
@@ -54,6 +58,7 @@ pub enum Method {
 
 /// A ratio with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ratio {
     /// Level / baseline.
     pub ratio: f64,
@@ -78,6 +83,7 @@ impl Ratio {
 
 /// An interval that makes other assumptions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SecondOpinion {
     /// How it was made.
     pub method: Method,
@@ -89,6 +95,7 @@ pub struct SecondOpinion {
 
 /// A ratio in another metric than the comparison's own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MetricRatio {
     /// The metric: `latency_us_p99`.
     pub metric: String,
@@ -98,6 +105,7 @@ pub struct MetricRatio {
 
 /// Two levels of one factor, all other factors equal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// The factor.
     pub factor: String,

@@ -6,7 +6,6 @@
 mod analysis;
 mod claim;
 mod crash_test;
-mod deployment;
 mod design;
 mod device;
 mod drive;
@@ -18,9 +17,12 @@ mod limits;
 mod metric;
 mod plan;
 mod result;
+#[cfg(feature = "schema")]
+mod schema;
 mod server;
 mod server_url;
 mod server_variables;
+mod spec;
 mod suggest;
 mod tls;
 mod toml_text;
@@ -32,7 +34,6 @@ pub use analysis::{
 };
 pub use claim::{Bound, Claim};
 pub use crash_test::{CrashTest, PagesInQuestion};
-pub use deployment::{Deployment, PoolStart, Replication};
 pub use design::{Factor, LatencyStatistic, Objective, Repetition, SearchGoal, SearchPlan};
 pub use device::{DeviceModel, Nanoseconds, Op, OpKind};
 pub use drive::{
@@ -50,19 +51,23 @@ pub use judgement::{
 pub use limiter::{ConnectionTime, Limiter, Utilization};
 pub use limits::{CpuList, Limits};
 pub use metric::{Gap, Metric, MetricKind, Series, metrics};
-pub use plan::{
-    Cell, DataPlan, DistributionName, LoadSettings, NegativeControl, Plan, PlannedRun, Price,
-    Probe, ServerChoice, ServerSettings, WorkloadName,
-};
+pub use plan::{Cell, NegativeControl, Plan, PlannedRun, Price, Probe};
 pub use result::{
-    Approach, Confirmation, FoundPlace, IntervalRecord, LatencySummary, Provenance, RunRecord,
-    RunResult, SearchAnswer, StudyResult,
+    Approach, Confirmation, FoundPlace, IntervalRecord, KindLatency, LatencySummary, Provenance,
+    RunRecord, RunResult, SearchAnswer, StudyResult,
 };
 pub use server::{Flavor, LRU_SCAN_DEPTH, ServerVersion};
 pub use server_url::ServerUrl;
 pub use server_variables::{
     Doublewrite, FlushMethod, PAGE_SIZE_DEFAULT, RedoFlush, ServerVariables, names as variables,
     option_spelling, option_variable, set_options,
+};
+pub use spec::{
+    ArrivalKind, DataSource, DataSpec, Distribution, DistributionName, DistributionOptions,
+    DriveSpec, FileWorkload, LoadSpec, Mix, Node, NodeRole, Pace, PoolStart, ProtocolCompression,
+    Rate, RateRamp, Replication, RunSpec, ServerChoice, Settings, SysbenchOptions,
+    SysbenchWorkload, TableSize, ThinkKind, ThinkTime, Topology, Warmup, WorkloadName,
+    WorkloadShare, WorkloadShares, WorkloadSpec, differing,
 };
 pub use suggest::nearest;
 pub use tls::{Tls, TlsMode};

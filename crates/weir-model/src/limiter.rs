@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The resource that limited a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Limiter {
     /// Cores, used most by the server.
@@ -49,6 +50,7 @@ impl Limiter {
 
 /// How busy each resource was during a measurement: 0 idle, 1 saturated.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Utilization {
     /// All of the host's cores.
     pub host_cpu: f64,
@@ -95,6 +97,7 @@ impl Utilization {
 /// Where connections spent their time: how many of them were at each place, on average (Little's
 /// law: arrivals per second x time at the place). `None`: nothing on this server tells.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConnectionTime {
     /// Connections, busy or not.
     pub all: f64,

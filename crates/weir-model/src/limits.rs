@@ -71,6 +71,7 @@ impl<'de> Deserialize<'de> for CpuList {
 
 /// Limits of a private server; none by default.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     /// The processors that it may run on.

@@ -10,6 +10,7 @@ pub use series::{Gap, Series};
 
 /// How a metric's values are to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MetricKind {
     /// Only grows: the difference of two samples over their distance in time is a rate.

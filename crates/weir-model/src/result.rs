@@ -13,6 +13,7 @@ use crate::{
 
 /// A whole result: what the store holds and what a report shows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyResult {
     /// The resolved plan.
     pub plan: Plan,
@@ -71,6 +72,7 @@ impl StudyResult {
 /// Where a result comes from: with its plan, its host and its drives all that a reader needs to
 /// make it again. Empty in results of Weir 0.1 before schema 2, which did not keep it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Provenance {
     /// The text of the study file.
     pub study_file: String,
@@ -82,6 +84,7 @@ pub struct Provenance {
 
 /// What a search found in one cell of the design.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SearchAnswer {
     /// Index of the cell.
     pub of_cell: usize,
@@ -97,6 +100,7 @@ pub struct SearchAnswer {
 
 /// A place that a search found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundPlace {
     /// What it is: `highest rate with p99 <= 10ms`.
     pub meaning: String,
@@ -111,6 +115,7 @@ pub struct FoundPlace {
 /// Runs at the answer of a search that the search did not see: the best of several noisy places
 /// flatters itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Confirmation {
     /// The place.
     pub place: u64,
@@ -130,6 +135,7 @@ pub struct Confirmation {
 
 /// A completed run with all that was measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunResult {
     /// Identity and summary.
     pub record: RunRecord,
@@ -153,6 +159,10 @@ pub struct RunResult {
     /// not keep it.
     #[serde(default)]
     pub server_log: String,
+    /// Latency by kind of transaction and by statement: those that occurred. Empty in results of schemas
+    /// that did not keep it.
+    #[serde(default)]
+    pub kinds: Vec<KindLatency>,
     /// Latency histogram of the measurement's transactions, HdrHistogram V2, microseconds.
     #[serde(skip)]
     pub histogram: Vec<u8>,
@@ -186,6 +196,7 @@ impl RunResult {
 
 /// Identity and summary of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunRecord {
     /// Index of the cell in the plan.
     pub cell: usize,
@@ -216,6 +227,7 @@ pub struct RunRecord {
 
 /// What a run did before its measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Approach {
     /// Length of the warm-up, seconds; 0 in results of versions that did not tell.
     pub warmup_s: f64,
@@ -227,6 +239,7 @@ pub struct Approach {
 
 /// Throughput and latency of one second.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IntervalRecord {
     /// End of the interval, seconds since the measurement began; 0 or less in the warm-up.
     pub time_s: f64,
@@ -252,8 +265,23 @@ pub struct IntervalRecord {
     pub latency_us_max: f64,
 }
 
+/// Latency of one kind of transaction, or of one statement, within the measurement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct KindLatency {
+    /// What the workload calls it.
+    pub name: String,
+    /// A statement; otherwise a transaction.
+    pub is_statement: bool,
+    /// How often it was completed.
+    pub count: u64,
+    /// From its request, or a transaction's due time, to its last reply.
+    pub latency: LatencySummary,
+}
+
 /// Latency of transactions over a whole measurement, microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencySummary {
     /// Smallest.
     pub us_min: f64,

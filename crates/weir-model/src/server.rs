@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The family's two branches: they share a protocol and differ in files, variables and tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Flavor {
     /// Oracle MySQL and Percona Server.
@@ -54,6 +55,7 @@ impl FromStr for Flavor {
 
 /// A server's version: three numbers that order as versions do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServerVersion {
     /// First number.
     pub major: u32,

@@ -26,6 +26,7 @@ const OPTIONS: [&str; 6] = [
 
 /// A server that the user gives. What it leaves out, an option file may say.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
 pub struct ServerUrl {
     /// The flavour that the server is to be.

@@ -9,8 +9,8 @@ use anyhow::Context as _;
 use clap::Parser;
 use serde_json::{Map, Value, json};
 use weir_drive::profiles;
-use weir_load::{Distribution, KeyStream, Mix};
-use weir_model::{Flavor, WorkloadName};
+use weir_load::KeyStream;
+use weir_model::{Distribution, Flavor, Mix, WorkloadName};
 use weir_predict::{
     Demands, DriveAbility, Flushing, Pool, PoolSettings, PoolUse, StackDistances, System, TableSet,
     WriteSettings, popularity_of, sampled_curve,

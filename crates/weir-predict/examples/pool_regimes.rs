@@ -15,8 +15,8 @@ use anyhow::Context as _;
 use clap::Parser;
 use serde_json::json;
 use tempfile::TempDir;
-use weir_load::{Distribution, LoadPlan, Mix, PreparePlan};
-use weir_model::{Bytes, DistributionName, Flavor, WorkloadName};
+use weir_load::{LoadPlan, PreparePlan};
+use weir_model::{Bytes, Distribution, DistributionName, Flavor, Mix, WorkloadName};
 use weir_mysql::Gate;
 use weir_predict::{Popularity, TableSet, frozen, lru, midpoint, popularity_of};
 use weir_server::{PrivateServer, ServerBinary, testing};
@@ -193,9 +193,9 @@ impl Cell<'_> {
             connections: self.options.connections,
             measure: Some(Duration::from_secs(seconds)),
             distribution: self.distribution.into(),
-            rate: self.options.rate.map(|per_s| weir_load::Rate {
+            rate: self.options.rate.map(|per_s| weir_model::Rate {
                 per_s,
-                arrivals: weir_load::ArrivalKind::Poisson,
+                arrivals: weir_model::ArrivalKind::Poisson,
                 ramp: None,
             }),
             ..LoadPlan::new(server.endpoint(), WorkloadName::OltpPointSelect)

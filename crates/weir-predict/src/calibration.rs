@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 
 use weir_model::variables::BUFFER_POOL_SIZE;
 use weir_model::{
-    Bytes, Cell, Doublewrite, Flavor, Metric, Plan, RedoFlush, RunResult, Series, ServerVariables,
-    StudyResult, metrics,
+    Bytes, Cell, Doublewrite, Flavor, Metric, Plan, RedoFlush, RunResult, RunSpec, Series,
+    ServerVariables, StudyResult, metrics,
 };
 
 use crate::cleaning::Cleaning;
@@ -89,9 +89,9 @@ impl Calibration {
         let quickest = runs.iter().min_by(quicker).unwrap_or(cached);
         let mut system = System {
             popularity: popularity.clone(),
-            writes: write_settings(result, quickest.redo_bytes),
+            writes: write_settings(result, quickest.redo_bytes)?,
             pool_use,
-            old_blocks_time_s: old_blocks_time_s(&result.plan),
+            old_blocks_time_s: old_blocks_time_s(of_first_cell(&result.plan)?),
             discrepancy: Discrepancy::default(),
             demands: Demands {
                 cores,
@@ -113,21 +113,36 @@ impl Calibration {
     }
 }
 
+/// What the first cell of `plan` is set to. Predictions are made of cells that differ in pool, drive and
+/// connections alone.
+fn of_first_cell(plan: &Plan) -> Result<&RunSpec, PredictError> {
+    let cell = plan.cells.first().ok_or_else(|| PredictError::Outside {
+        what: "study",
+        value: plan.title.clone(),
+        why: "it has no cell",
+        remedy: "give it one",
+    })?;
+    Ok(&cell.spec)
+}
+
 /// How the server of the result's first run wrote, with so much redo for a transaction.
-pub fn write_settings(result: &StudyResult, redo_bytes: f64) -> WriteSettings {
+pub fn write_settings(
+    result: &StudyResult,
+    redo_bytes: f64,
+) -> Result<WriteSettings, PredictError> {
+    let spec = of_first_cell(&result.plan)?;
     let first = result.runs.first();
     let nothing = BTreeMap::new();
     let variables = first.map_or(&nothing, |run| &*run.variables);
-    let cell = first.and_then(|run| result.plan.cells.get(run.record.cell));
-    let flavor = cell.map_or(Flavor::Mysql, |cell| result.plan.server_of(cell).flavor);
+    let flavor = spec.primary().server.flavor;
     let variables = ServerVariables::said(flavor, variables);
     let number = |name: &str| variables.number(name);
     let default = Flushing::MYSQL;
-    let is_mysql = result.plan.server.flavor == Flavor::Mysql;
+    let is_mysql = spec.primary().server.flavor == Flavor::Mysql;
     let share = |name: &str| number(name).map(|percent| percent / 100.0);
     let dirty_low_water =
         share("innodb_max_dirty_pages_pct_lwm").unwrap_or(default.dirty_low_water);
-    WriteSettings {
+    Ok(WriteSettings {
         redo_capacity_bytes: first
             .and_then(RunResult::redo_log_capacity)
             .map_or(100.0 * 1_048_576.0, |capacity| capacity.0 as f64),
@@ -147,29 +162,25 @@ pub fn write_settings(result: &StudyResult, redo_bytes: f64) -> WriteSettings {
                 Flushing::LOG_UNASKED
             },
             batch_pages: number("innodb_doublewrite_pages").unwrap_or(default.batch_pages),
-            averaged: averaged(
-                &result.plan,
-                number("innodb_flushing_avg_loops").unwrap_or(30.0),
-            ),
+            averaged: averaged(spec, number("innodb_flushing_avg_loops").unwrap_or(30.0)),
             drops: is_mysql,
         },
-    }
+    })
 }
 
-/// How near the page cleaner's averages over so many seconds are, in the middle of the plan's measurements.
-fn averaged(plan: &Plan, averages_s: f64) -> f64 {
-    let load = &plan.load;
-    let warmup = load.warmup_max.unwrap_or(load.warmup).0;
-    let middle_s = (warmup + load.measure.0 / 2).as_secs_f64();
-    match plan.server.flavor {
+/// How near the page cleaner's averages over so many seconds are, in the middle of a run's measurement.
+fn averaged(spec: &RunSpec, averages_s: f64) -> f64 {
+    let load = &spec.load;
+    let middle_s = (load.warmup.most().0 + load.measure.0 / 2).as_secs_f64();
+    match spec.primary().server.flavor {
         Flavor::Mysql => Flushing::averaged_after(middle_s / averages_s),
         Flavor::Mariadb => 1.0,
     }
 }
 
-/// `innodb_old_blocks_time` of the plan's server, seconds.
-pub fn old_blocks_time_s(plan: &Plan) -> f64 {
-    let value = plan.server.variables.get("innodb_old_blocks_time");
+/// `innodb_old_blocks_time` of a run's server, seconds.
+pub fn old_blocks_time_s(spec: &RunSpec) -> f64 {
+    let value = spec.variable("innodb_old_blocks_time");
     value
         .and_then(|text| text.parse::<f64>().ok())
         .unwrap_or(1000.0)
@@ -196,7 +207,7 @@ impl Measured {
         let cell = plan.cells.get(record.cell)?;
         Some(Self {
             cell: record.cell,
-            connections: cell.threads,
+            connections: cell.spec.load.connections,
             per_s,
             cpu_s: processor_s(run)?,
             misses: per_transaction(metrics::STATUS_POOL_READS)?,

@@ -118,8 +118,9 @@ fn most_likely_mixture(counts: &[f64]) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use std::collections::VecDeque;
+    use weir_model::Distribution;
 
-    use weir_load::{Distribution, KeyStream};
+    use weir_load::KeyStream;
 
     use super::*;
     use crate::lru;

@@ -9,6 +9,7 @@ use weir_model::{LatencySummary, Limiter, RunRecord, StudyResult, Utilization};
 use weir_stats::{mean_interval, median};
 
 use crate::number::{Rounded, grouped, percent};
+use crate::over_cells::{Variables, own_variables, shared_variables};
 use crate::words::{cell_label, limiter_explanation, limiter_name};
 
 /// A cell with its repetitions summed up.
@@ -18,7 +19,8 @@ pub(crate) struct CellSummary<'a> {
     levels: &'a BTreeMap<String, String>,
     drive: Option<&'a str>,
     threads: u32,
-    variables: &'a BTreeMap<String, String>,
+    /// Beyond those that are the same in all cells.
+    variables: Variables<'a>,
     /// Completed repetitions; all else is absent with 0.
     pub(crate) repetitions: usize,
     pub(crate) queries_per_s_mean: Option<Rounded>,
@@ -121,6 +123,7 @@ pub(crate) struct LatencyMedian {
 
 /// One summary per cell of the plan, in the plan's order.
 pub(crate) fn summaries(result: &StudyResult) -> Vec<CellSummary<'_>> {
+    let shared = shared_variables(&result.plan);
     let cells = result.plan.cells.iter().enumerate();
     cells
         .map(|(index, cell)| {
@@ -139,9 +142,14 @@ pub(crate) fn summaries(result: &StudyResult) -> Vec<CellSummary<'_>> {
             CellSummary {
                 label: cell_label(cell),
                 levels: &cell.levels,
-                drive: cell.drive.as_deref(),
-                threads: cell.threads,
-                variables: &cell.variables,
+                drive: cell
+                    .spec
+                    .primary()
+                    .drive
+                    .as_ref()
+                    .map(|drive| drive.profile.as_str()),
+                threads: cell.spec.load.connections,
+                variables: own_variables(cell, &shared),
                 repetitions: records.len(),
                 queries_per_s_mean: mean(&rates),
                 queries_per_s_min: rates

@@ -8,7 +8,7 @@ use crate::ReportError;
 
 /// Version of the published form. A key that is added keeps it; one that is removed, renamed or
 /// means something else raises it.
-const JSON_SCHEMA_VERSION: u32 = 2;
+const JSON_SCHEMA_VERSION: u32 = 3;
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -27,12 +27,16 @@ pub fn json(result: &StudyResult) -> Result<String, ReportError> {
 }
 
 #[cfg(test)]
+mod schema;
+
+#[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
     use weir_model::{
-        Confirmation, CostRow, Duration, FoundPlace, Interaction, LatencyStatistic,
-        MemoryEquivalent, Objective, PoolElasticity, Probe, Ratio, Scalability, SearchAnswer,
-        SearchGoal, SearchPlan,
+        ArrivalKind, Confirmation, CostRow, DataSource, Distribution, Duration, FileWorkload,
+        FoundPlace, Interaction, KindLatency, LatencyStatistic, MemoryEquivalent, Objective, Pace,
+        PoolElasticity, Probe, Rate, RateRamp, Ratio, Scalability, SearchAnswer, SearchGoal,
+        SearchPlan, TableSize, Warmup, WorkloadSpec,
     };
 
     use super::*;
@@ -68,10 +72,7 @@ mod tests {
             place: 9,
             confirms: true,
         });
-        result.plan.cells[2].load = Some(result.plan.load.clone());
-        result.plan.cells[2].data = Some(result.plan.data.clone());
-        result.plan.server.given = "mysql://app@db1:3306/sbtest".parse().ok();
-        result.plan.cells[2].server = Some(result.plan.server_of(&result.plan.cells[2]));
+        fill_specs(&mut result);
         result.plan.search = Some(SearchPlan {
             goal: SearchGoal::Rate {
                 objective: Objective {
@@ -152,6 +153,60 @@ mod tests {
             dominated: false,
         }];
         result
+    }
+
+    /// Runs with all that may be empty in most.
+    fn fill_specs(result: &mut StudyResult) {
+        let spec = result.plan.cells[2].spec_mut();
+        let primary = spec.primary_mut();
+        primary.server.given = "mysql://app@db1:3306/sbtest".parse().ok();
+        primary.limits.cpus = "0-1".parse().ok();
+        primary.limits.memory = Some(weir_model::Bytes(1 << 30));
+        spec.topology.set_replicas(1);
+        spec.load.warmup = Warmup::UntilSteady {
+            at_least: Duration::from_secs(1),
+            at_most: Duration::from_secs(2),
+        };
+        spec.load.pace = Pace::Open(Rate {
+            per_s: 100.0,
+            arrivals: ArrivalKind::Constant,
+            ramp: Some(RateRamp {
+                from_per_s: 0.0,
+                length: Duration::from_secs(9),
+            }),
+        });
+        let spec = result.plan.cells[3].spec_mut();
+        spec.workload = WorkloadSpec::File(FileWorkload {
+            path: "shop.toml".into(),
+            text: "[[transactions]]".into(),
+            distribution: Distribution::Zipfian { exponent: 0.5 },
+        });
+        spec.data.source = DataSource::File {
+            sizes: vec![TableSize {
+                name: "customer".into(),
+                rows: 7,
+            }],
+        };
+        result.runs[0].kinds = vec![KindLatency {
+            name: "commit".into(),
+            is_statement: true,
+            count: 3,
+            latency: result.runs[0].record.latency,
+        }];
+    }
+
+    #[test]
+    fn the_published_form_is_that_of_the_types() {
+        const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/result.schema.json");
+        let made = super::schema::published();
+        if std::env::var_os("WEIR_UPDATE_FIXTURES").is_some() {
+            std::fs::write(FILE, &made).unwrap();
+        }
+        let kept = std::fs::read_to_string(FILE).unwrap_or_default();
+        assert!(
+            kept == made,
+            "docs/result.schema.json is out of date; run `make schema`"
+        );
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod insights;
 mod json;
 mod markdown;
 mod number;
+mod over_cells;
 mod page;
 #[cfg(feature = "parquet")]
 mod parquet;

@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use weir_model::{
-    Agreement, Analysis, Bytes, Cell, Claim, ClaimVerdict, Comparison, DataPlan, DistributionName,
-    DriveProfile, DriveStatistics, Duration, FileKind, FileKindStatistics, Finding, Flavor, Gap,
-    IntervalRecord, LatencySummary, Limiter, LoadSettings, Method, Metric, MetricKind,
-    OverallEffect, Plan, PlannedRun, Provenance, Ratio, RunRecord, RunResult, Series,
-    ServerSettings, ServerVersion, Severity, StudyResult, Utilization, Verdict, WorkloadName,
-    metrics,
+    Agreement, Analysis, Bytes, Cell, Claim, ClaimVerdict, Comparison, DataSource, DataSpec,
+    Distribution, DriveProfile, DriveSpec, DriveStatistics, Duration, FileKind, FileKindStatistics,
+    Finding, Flavor, Gap, IntervalRecord, LatencySummary, Limiter, LoadSpec, Method, Metric,
+    MetricKind, Mix, OverallEffect, Plan, PlannedRun, Provenance, Ratio, RunRecord, RunResult,
+    RunSpec, Series, ServerVersion, Severity, StudyResult, SysbenchWorkload, Utilization, Verdict,
+    Warmup, WorkloadName, WorkloadSpec, metrics,
 };
 use weir_stats::paired_log_ratio;
 
@@ -154,35 +154,10 @@ fn plan(cells: usize, repetitions: u32, measure_s: u32) -> Plan {
         title: "Doublewrite on two drives (synthetic example)".to_owned(),
         question: "What does innodb_doublewrite = OFF gain, on each drive?".to_owned(),
         seed: SEED,
-        server: ServerSettings {
-            flavor: Flavor::Mysql,
-            version: None,
-            binary: None,
-            given: None,
-            deployment: weir_model::Deployment::default(),
-            variables: strings(&[
-                ("innodb_buffer_pool_size", "128M"),
-                ("innodb_flush_method", "O_DIRECT"),
-                ("innodb_redo_log_capacity", "256M"),
-            ]),
-        },
-        data: DataPlan {
-            workload: WorkloadName::OltpWriteOnly,
-            tables: 10,
-            rows: 400_000,
-            data_scale: "1/500".parse().unwrap(),
-            drive_scale: "1/40".parse().unwrap(),
-        },
-        load: LoadSettings {
-            warmup: Duration::from_secs(WARMUP_S.into()),
-            measure: Duration::from_secs(measure_s.into()),
-            distribution: DistributionName::Uniform,
-            ..LoadSettings::default()
-        },
         factors: Vec::new(),
         repeat: weir_model::Repetition::default(),
         search: None,
-        cells: (0..cells).map(cell).collect(),
+        cells: (0..cells).map(|index| cell(index, measure_s)).collect(),
         runs: (1..=repetitions).flat_map(planned).collect(),
         claims: vec![Claim {
             source: "Alibaba Cloud, RDS MySQL write optimisation".to_owned(),
@@ -196,7 +171,7 @@ fn plan(cells: usize, repetitions: u32, measure_s: u32) -> Plan {
     }
 }
 
-fn cell(index: usize) -> Cell {
+fn cell(index: usize, measure_s: u32) -> Cell {
     let (drive, _) = DRIVES[index / 2 % 2];
     let doublewrite = ["ON", "OFF"][index % 2];
     let threads = 32 << (index / 4).min(6);
@@ -204,13 +179,58 @@ fn cell(index: usize) -> Cell {
     if index >= 4 {
         levels.insert("threads".to_owned(), threads.to_string());
     }
+    let mut spec = spec(drive, threads);
+    spec.load.measure = Duration::from_secs(measure_s.into());
+    let variables = &mut spec.primary_mut().variables;
+    variables.extend(strings(&[
+        ("innodb_buffer_pool_size", "128M"),
+        ("innodb_doublewrite", doublewrite),
+    ]));
     Cell {
         levels,
-        drive: Some(drive.to_owned()),
-        variables: strings(&[("innodb_doublewrite", doublewrite)]),
-        threads,
-        ..Cell::default()
+        spec: Arc::new(spec),
+        probe: None,
     }
+}
+
+/// What the cells of all samples have in common.
+fn spec(drive: &str, connections: u32) -> RunSpec {
+    let mut spec = RunSpec {
+        workload: WorkloadSpec::Sysbench(SysbenchWorkload {
+            shares: WorkloadName::OltpWriteOnly.into(),
+            mix: Mix::default(),
+            distribution: Distribution::Uniform,
+            text_file: None,
+        }),
+        data: DataSpec {
+            source: DataSource::Sysbench {
+                tables: 10,
+                rows: 400_000,
+            },
+            data_scale: "1/500".parse().unwrap(),
+            drive_scale: "1/40".parse().unwrap(),
+        },
+        load: LoadSpec {
+            connections,
+            warmup: Warmup::Fixed {
+                length: Duration::from_secs(WARMUP_S.into()),
+            },
+            measure: Duration::from_secs(MEASURE_S.into()),
+            ..LoadSpec::default()
+        },
+        seed: SEED,
+        ..RunSpec::default()
+    };
+    let primary = spec.primary_mut();
+    primary.drive = Some(DriveSpec {
+        profile: drive.to_owned(),
+        settings: BTreeMap::new(),
+    });
+    primary.variables = strings(&[
+        ("innodb_flush_method", "O_DIRECT"),
+        ("innodb_redo_log_capacity", "256M"),
+    ]);
+    spec
 }
 
 /// A small linear congruential generator (Knuth's constants): the fixture must never change by itself.
@@ -254,6 +274,7 @@ fn run(plan: &Plan, planned: PlannedRun, measure_s: u32, noise: &mut Noise) -> R
         drive: Some(Arc::new(drive_statistics(kind, rate, f64::from(measure_s)))),
         commands: commands(&plan.cells[planned.cell]),
         server_log: SERVER_LOG.to_owned(),
+        kinds: Vec::new(),
         histogram: Vec::new(),
     }
 }

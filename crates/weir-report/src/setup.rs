@@ -4,18 +4,22 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use weir_model::variables::BUFFER_POOL_SIZE;
-use weir_model::{Bytes, CrashTest, StudyResult};
+use weir_model::{
+    Bytes, CrashTest, DataSource, DataSpec, LoadSpec, Pace, Plan, ProtocolCompression, RunSpec,
+    StudyResult, TlsMode, Warmup,
+};
 
 use crate::data_sheet::DataSheet;
 use crate::number::grouped;
+use crate::over_cells::{Variables, distinct, each, shared_variables};
 use crate::words::{count, data_scale_words, distribution_words, drive_scale_words, server_names};
 
 /// All that a reader needs to run the same study.
 #[derive(Debug, Serialize)]
 pub(crate) struct Setup<'a> {
     pub(crate) facts: Vec<Fact>,
-    /// Variables that the study sets in all cells.
-    variables: &'a BTreeMap<String, String>,
+    /// Variables that the study sets to the same in all cells.
+    variables: Variables<'a>,
     drives: Vec<DataSheet<'a>>,
     host: &'a BTreeMap<String, String>,
 }
@@ -31,7 +35,7 @@ pub(crate) struct Fact {
 pub(crate) fn of(result: &StudyResult) -> Setup<'_> {
     Setup {
         facts: facts(result),
-        variables: &result.plan.server.variables,
+        variables: shared_variables(&result.plan),
         drives: result.drives.iter().map(DataSheet::new).collect(),
         host: &result.host,
     }
@@ -44,12 +48,15 @@ fn facts(result: &StudyResult) -> Vec<Fact> {
     let mut facts = vec![
         fact("Server", server_names(result)),
         fact("Data", data_words(result)),
-        fact("Scale of the data", data_scale_words(plan.data.data_scale)),
+        fact(
+            "Scale of the data",
+            each(plan, |spec| data_scale_words(spec.data.data_scale)),
+        ),
         fact(
             "Scale of the drives",
-            drive_scale_words(plan.data.drive_scale),
+            each(plan, |spec| drive_scale_words(spec.data.drive_scale)),
         ),
-        fact("Load", load_words(result)),
+        fact("Load", load_words(plan)),
         fact(
             "Runs",
             format!(
@@ -91,27 +98,48 @@ fn crash_test_words(test: &CrashTest) -> String {
     )
 }
 
+/// The bytes that are kept are those of the first combination's tables.
 fn data_words(result: &StudyResult) -> String {
-    let data = &result.plan.data;
-    let size = format!(
-        "{} in {} of {} rows each",
-        bytes_words(result.data_bytes),
-        count(data.tables as usize, "table"),
-        grouped(data.rows as f64),
-    );
-    match pool_bytes(result).as_slice() {
-        [] => size,
+    let tables = distinct(&result.plan, |spec| table_words(&spec.data));
+    let Some((first, others)) = tables.split_first() else {
+        return bytes_words(result.data_bytes);
+    };
+    let pool = match pool_bytes(result).as_slice() {
+        [] => String::new(),
         [pool] => format!(
-            "{size}: {} times the buffer pool of {}",
+            ": {} times the buffer pool of {}",
             times(result.data_bytes, *pool),
             bytes_words(*pool),
         ),
         [smallest, .., largest] => format!(
-            "{size}: {} to {} times the buffer pool, which is {} to {}",
+            ": {} to {} times the buffer pool, which is {} to {}",
             times(result.data_bytes, *largest),
             times(result.data_bytes, *smallest),
             bytes_words(*smallest),
             bytes_words(*largest),
+        ),
+    };
+    let others = match others {
+        [] => String::new(),
+        others => format!("; other combinations have {}", others.join(" or ")),
+    };
+    format!(
+        "{} in {first}{pool}{others}",
+        bytes_words(result.data_bytes)
+    )
+}
+
+fn table_words(data: &DataSpec) -> String {
+    match &data.source {
+        DataSource::Sysbench { tables, rows } => format!(
+            "{} of {} rows each",
+            count(*tables as usize, "table"),
+            grouped(*rows as f64)
+        ),
+        DataSource::File { sizes } => format!(
+            "{} of {} rows together",
+            count(sizes.len(), "table"),
+            grouped(data.rows_total() as f64)
         ),
     }
 }
@@ -127,19 +155,20 @@ fn times(data: u64, pool: u64) -> String {
     }
 }
 
-/// Sizes of the buffer pool that the runs had, ascending: from the server, else from the study.
+/// Sizes of the buffer pool that the runs on the first combination's data had, ascending: from the server, else
+/// from the study.
 fn pool_bytes(result: &StudyResult) -> Vec<u64> {
-    let of_server = result
-        .runs
+    let cells = &result.plan.cells;
+    let on_first = |spec: &RunSpec| spec.data.source == cells[0].spec.data.source;
+    let runs = result.runs.iter();
+    let of_server = runs
+        .filter(|run| on_first(&cells[run.record.cell].spec))
+        .filter_map(|run| run.variables.get(BUFFER_POOL_SIZE).map(String::as_str));
+    let of_cells = cells
         .iter()
-        .filter_map(|run| run.variables.get(BUFFER_POOL_SIZE));
-    let of_cells = result.plan.cells.iter().filter_map(|cell| {
-        let shared = &result.plan.server.variables;
-        cell.variables
-            .get(BUFFER_POOL_SIZE)
-            .or_else(|| shared.get(BUFFER_POOL_SIZE))
-    });
-    let read = |texts: Vec<&String>| {
+        .filter(|cell| on_first(&cell.spec))
+        .filter_map(|cell| cell.spec.variable(BUFFER_POOL_SIZE));
+    let read = |texts: Vec<&str>| {
         let sizes = texts.into_iter().filter_map(|text| text.parse().ok());
         let mut sizes: Vec<u64> = sizes.map(|Bytes(bytes)| bytes).filter(|b| *b > 0).collect();
         sizes.sort_unstable();
@@ -154,37 +183,75 @@ fn pool_bytes(result: &StudyResult) -> Vec<u64> {
     }
 }
 
-fn load_words(result: &StudyResult) -> String {
-    let plan = &result.plan;
-    let mut connections: Vec<_> = plan.cells.iter().map(|cell| cell.threads).collect();
+fn load_words(plan: &Plan) -> String {
+    let mut connections = distinct(plan, |spec| spec.load.connections);
     connections.sort_unstable();
-    connections.dedup();
-    let connections = connections
-        .iter()
-        .map(u32::to_string)
-        .collect::<Vec<_>>()
-        .join(", ");
-    let load = &plan.load;
-    let rate = load
-        .rate_per_s
-        .map(|rate| format!(", {} transactions/s due", grouped(rate)));
-    let rtt = (!load.rtt.0.is_zero()).then(|| format!(", {} of round trip added", load.rtt));
-    let least = seconds_words(load.warmup.as_secs_f64());
-    let warmup = match load.warmup_max {
-        Some(most) => format!(
-            "warm-up until steady, {least} to {}",
-            seconds_words(most.as_secs_f64())
-        ),
-        None => format!("{least} of warm-up"),
-    };
+    let connections: Vec<_> = connections.iter().map(u32::to_string).collect();
     format!(
-        "{} on {connections} connections, keys {}{}{}; {warmup}, then {} measured",
-        plan.data.workload,
-        distribution_words(load.distribution),
-        rate.unwrap_or_default(),
-        rtt.unwrap_or_default(),
-        seconds_words(load.measure.as_secs_f64()),
+        "{} on {} connections, keys {}{}; {}, then {} measured",
+        each(plan, |spec| spec.workload.to_string()),
+        connections.join(", "),
+        each(plan, |spec| distribution_words(
+            spec.workload.distribution()
+        )),
+        each(plan, |spec| extras_words(&spec.load)),
+        each(plan, |spec| warmup_words(spec.load.warmup)),
+        each(plan, |spec| seconds_words(spec.load.measure.as_secs_f64())),
     )
+}
+
+/// What a load has beyond connections that ask again at once.
+fn extras_words(load: &LoadSpec) -> String {
+    // Empty, so that a comma stands before the first.
+    let mut extras = vec![String::new()];
+    extras.extend(pace_words(&load.pace));
+    if !load.rtt.0.is_zero() {
+        extras.push(format!("{} of round trip added", load.rtt));
+    }
+    if !load.connection_ramp.0.is_zero() {
+        extras.push(format!("connections begin within {}", load.connection_ramp));
+    }
+    if load.idle_connections > 0 {
+        let idle = load.idle_connections as usize;
+        extras.push(format!("{} beside", count(idle, "idle connection")));
+    }
+    match load.compression {
+        ProtocolCompression::Uncompressed => {}
+        ProtocolCompression::Zlib => extras.push("packets compressed by zlib".to_owned()),
+        ProtocolCompression::Zstd => extras.push("packets compressed by zstd".to_owned()),
+    }
+    if load.tls != TlsMode::Disabled {
+        extras.push(format!("TLS {}", load.tls.name().to_lowercase()));
+    }
+    extras.join(", ")
+}
+
+fn pace_words(pace: &Pace) -> Vec<String> {
+    match pace {
+        Pace::Open(rate) => {
+            let due = format!("{} transactions/s due", grouped(rate.per_s));
+            let ramp = rate.ramp.map(|ramp| {
+                let from = grouped(ramp.from_per_s);
+                format!("from {from} on within {}", ramp.length)
+            });
+            std::iter::once(due).chain(ramp).collect()
+        }
+        Pace::Closed { think } if !think.mean.0.is_zero() => {
+            vec![format!("{} of think time", think.mean)]
+        }
+        Pace::Closed { .. } => Vec::new(),
+    }
+}
+
+fn warmup_words(warmup: Warmup) -> String {
+    let least = seconds_words(warmup.least().as_secs_f64());
+    match warmup {
+        Warmup::Fixed { .. } => format!("{least} of warm-up"),
+        Warmup::UntilSteady { at_most, .. } => format!(
+            "warm-up until steady, {least} to {}",
+            seconds_words(at_most.as_secs_f64())
+        ),
+    }
 }
 
 fn seconds_words(seconds: f64) -> String {
@@ -232,6 +299,30 @@ mod tests {
         assert!(
             words.ends_with("4 to 8 times the buffer pool, which is 128 MiB to 256 MiB"),
             "{words}"
+        );
+    }
+
+    #[test]
+    fn all_workloads_data_and_paces_of_a_study_are_told() {
+        let mut result = sample::study(4, 1);
+        let spec = result.plan.cells[1].spec_mut();
+        spec.workload = weir_model::WorkloadName::OltpReadOnly.into();
+        spec.load.pace = Pace::open(500.0);
+        spec.data.source = DataSource::Sysbench {
+            tables: 10,
+            rows: 800_000,
+        };
+        let load = text(&result, "Load");
+        assert!(
+            load.starts_with("oltp_write_only or oltp_read_only on"),
+            "{load}"
+        );
+        assert!(load.contains("500 transactions/s due"), "{load}");
+        let data = text(&result, "Data");
+        assert!(data.contains("in 10 tables of 400,000 rows each"), "{data}");
+        assert!(
+            data.ends_with("; other combinations have 10 tables of 800,000 rows each"),
+            "{data}"
         );
     }
 

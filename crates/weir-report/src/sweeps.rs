@@ -61,7 +61,10 @@ pub(crate) fn of(result: &StudyResult) -> Vec<Sweep> {
         data_bytes: Some(result.data_bytes),
         equivalents: equivalents(result),
     });
-    let threads = sweep(result, THREADS, |cell| Some(f64::from(cell.threads))).map(|arms| Sweep {
+    let threads = sweep(result, THREADS, |cell| {
+        Some(f64::from(cell.spec.load.connections))
+    })
+    .map(|arms| Sweep {
         title: "connections",
         is_bytes: false,
         arms,
@@ -72,7 +75,7 @@ pub(crate) fn of(result: &StudyResult) -> Vec<Sweep> {
 }
 
 fn pool_bytes(cell: &Cell) -> Option<f64> {
-    let Bytes(bytes) = cell.variables.get(POOL)?.parse().ok()?;
+    let Bytes(bytes) = cell.spec.variable(POOL)?.parse().ok()?;
     Some(bytes as f64)
 }
 
@@ -153,7 +156,7 @@ mod tests {
             .enumerate()
         {
             let cell = &mut result.plan.cells[index];
-            cell.threads = threads;
+            cell.spec_mut().load.connections = threads;
             cell.levels = [("threads", threads.to_string().as_str()), ("drive", drive)]
                 .map(|(name, level)| (name.to_owned(), level.to_owned()))
                 .into();

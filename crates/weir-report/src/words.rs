@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use weir_model::{
-    Agreement, Cell, DistributionName, FileKind, Flavor, Limiter, Method, Scale, ServerVersion,
+    Agreement, Cell, Distribution, FileKind, Flavor, Limiter, Method, Scale, ServerVersion,
     Severity, StudyResult, Utilization, Verdict,
 };
 
@@ -148,13 +148,17 @@ pub fn connections(count: impl std::fmt::Display) -> String {
 }
 
 /// How keys fall on rows, as it stands after `keys`.
-pub(crate) fn distribution_words(distribution: DistributionName) -> &'static str {
+pub(crate) fn distribution_words(distribution: Distribution) -> String {
     match distribution {
-        DistributionName::Uniform => "uniform over all rows",
-        DistributionName::Gaussian => "in a bell over the middle of the table (gaussian)",
-        DistributionName::Special => "mostly in a hot window of the table (special)",
-        DistributionName::Pareto => "self-similar (pareto)",
-        DistributionName::Zipfian => "by rank with exponent 0.8 (zipfian)",
+        Distribution::Uniform => "uniform over all rows".to_owned(),
+        Distribution::Gaussian { .. } => {
+            "in a bell over the middle of the table (gaussian)".to_owned()
+        }
+        Distribution::Special { .. } => "mostly in a hot window of the table (special)".to_owned(),
+        Distribution::Pareto { h } => format!("self-similar with h = {h} (pareto)"),
+        Distribution::Zipfian { exponent } => {
+            format!("by rank with exponent {exponent} (zipfian)")
+        }
     }
 }
 
@@ -203,7 +207,7 @@ pub fn file_kind_name(kind: FileKind) -> &'static str {
 pub fn server_names(result: &StudyResult) -> String {
     let mut names: Vec<String> = Vec::new();
     for (index, cell) in result.plan.cells.iter().enumerate() {
-        let flavor = result.plan.server_of(cell).flavor;
+        let flavor = cell.spec.primary().server.flavor;
         let run = result.runs.iter().find(|run| run.record.cell == index);
         let said = run.and_then(|run| run.variables.get("version")?.parse().ok());
         let first = || (flavor == result.flavor).then_some(result.server_version);
@@ -319,12 +323,8 @@ mod tests {
         let mut result = sample::study(2, 1);
         let first = format!("MySQL {}", result.server_version);
         assert_eq!(server_names(&result), first);
-        result.plan.cells[1].server = Some(ServerChoice {
-            flavor: Flavor::Mariadb,
-            version: None,
-            binary: None,
-            given: None,
-        });
+        let spec = result.plan.cells[1].spec_mut();
+        spec.primary_mut().server = ServerChoice::newest(Flavor::Mariadb);
         let known = format!("{first}, MariaDB");
         assert_eq!(server_names(&result.without_runs()), known);
         for (cell, version) in [(0, "9.7.4"), (1, "10.11.19-MariaDB-log")] {

@@ -52,7 +52,7 @@ fn larger(mut study: StudyResult, cells: usize, repetitions: u32) -> StudyResult
     let cell = |index: usize| {
         let mut cell = real[index % real.len()].clone();
         let connections = u32::try_from(index / real.len()).unwrap_or(u32::MAX) * 8 + 8;
-        cell.threads = connections;
+        cell.spec_mut().load.connections = connections;
         cell.levels
             .insert("threads".to_owned(), connections.to_string());
         cell

@@ -3,6 +3,7 @@
 //! A run is written in one transaction when it is complete, so that a kill at any moment leaves
 //! whole runs only. Comparisons and verdicts are not stored: they follow from the runs.
 
+mod earlier_plan;
 mod error;
 mod read;
 mod rows;
@@ -16,12 +17,13 @@ use rusqlite::{Connection, OpenFlags};
 pub use error::StoreError;
 
 /// Version of the schema that this crate writes. It reads earlier ones as well.
-pub const SCHEMA_VERSION: i64 = 4;
+pub const SCHEMA_VERSION: i64 = 5;
 
 /// Earlier schemas that can be read, each with what lets a result of it be read as one of the next.
-const EARLIER: [(i64, &str); 2] = [
+const EARLIER: [(i64, &str); 3] = [
     (2, include_str!("schema-2-as-3.sql")),
     (3, include_str!("schema-3-as-4.sql")),
+    (4, include_str!("schema-4-as-5.sql")),
 ];
 
 /// How long to wait for another program that uses the file.

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use rusqlite::{Params, Row};
 use weir_model::{
-    Approach, Gap, IntervalRecord, LatencySummary, Limiter, Provenance, RunRecord, RunResult,
-    Series, StudyResult, Utilization,
+    Approach, Gap, IntervalRecord, KindLatency, LatencySummary, Limiter, Plan, Provenance,
+    RunRecord, RunResult, Series, StudyResult, Utilization,
 };
 
+use crate::earlier_plan::EarlierPlan;
 use crate::rows::decode;
 use crate::{Store, StoreError};
 
@@ -28,7 +29,7 @@ impl Store {
         Ok(result)
     }
 
-    /// The result without samples, gaps, histograms and logs: what two results are compared by, a
+    /// The result without samples, gaps, latencies by statement, histograms and logs: what two results are compared by, a
     /// small part of the file.
     pub fn read_without_samples(&self) -> Result<StudyResult, StoreError> {
         let mut result = self.header()?;
@@ -58,7 +59,7 @@ impl Store {
         let [started_at, weir_version, study_file, weir_commit] = plain;
         let [flavor, server_version, plan, host, drives, command] = coded;
         Ok(StudyResult {
-            plan: decode(&self.path, "study.plan", &plan)?,
+            plan: self.plan(&plan)?,
             started_at,
             weir_version,
             flavor: decode(&self.path, "study.flavor", &flavor)?,
@@ -77,6 +78,15 @@ impl Store {
                 command: decode(&self.path, "study.command", &command)?,
             },
         })
+    }
+
+    /// The plan that a column holds.
+    fn plan(&self, text: &str) -> Result<Plan, StoreError> {
+        if self.is_current {
+            return decode(&self.path, "study.plan", text);
+        }
+        let EarlierPlan(plan) = decode(&self.path, "study.plan", text)?;
+        Ok(plan)
     }
 
     /// `(cell, repetition)` of the runs that are complete.
@@ -156,11 +166,13 @@ impl Store {
             drive,
             commands: decode(&self.path, "run.commands", &row.commands)?,
             server_log: String::new(),
+            kinds: Vec::new(),
             histogram: Vec::new(),
         };
         if let Parts::All = parts {
             run.series = self.read_series(id)?;
             run.gaps = self.read_gaps(id)?;
+            run.kinds = self.read_kinds(id)?;
             run.server_log = self.read_server_log(id)?;
             run.histogram = self.read_histogram(id)?;
         }
@@ -242,6 +254,23 @@ impl Store {
                 reason: row.get(3)?,
             })
         })
+    }
+
+    fn read_kinds(&self, run: i64) -> Result<Vec<KindLatency>, StoreError> {
+        let sql = "SELECT name, is_statement, count, latency FROM kind_latency WHERE run = ? \
+                   ORDER BY position";
+        let rows: Vec<(String, bool, u64, String)> = self.collect(sql, [run], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        })?;
+        let kind = |(name, is_statement, count, latency): (String, bool, u64, String)| {
+            Ok(KindLatency {
+                name,
+                is_statement,
+                count,
+                latency: decode(&self.path, "kind_latency.latency", &latency)?,
+            })
+        };
+        rows.into_iter().map(kind).collect()
     }
 
     fn read_histogram(&self, run: i64) -> Result<Vec<u8>, StoreError> {

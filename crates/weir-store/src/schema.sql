@@ -1,4 +1,4 @@
--- Schema 4 of a result; docs/result.md describes it. All times in seconds since the measurement began unless named otherwise.
+-- Schema 5 of a result; docs/result.md describes it. All times in seconds since the measurement began unless named otherwise.
 
 CREATE TABLE study (
     only_row       INTEGER PRIMARY KEY CHECK (only_row = 1),
@@ -41,6 +41,17 @@ CREATE TABLE histogram (
     run  INTEGER PRIMARY KEY REFERENCES run (id),
     data BLOB NOT NULL                          -- HdrHistogram V2, microseconds, transactions
 );
+
+-- Latency by kind of transaction and by statement, in the workload's order.
+CREATE TABLE kind_latency (
+    run          INTEGER NOT NULL REFERENCES run (id),
+    position     INTEGER NOT NULL,              -- from 0
+    name         TEXT NOT NULL,                 -- as the workload calls it
+    is_statement INTEGER NOT NULL,              -- 0: a kind of transaction
+    count        INTEGER NOT NULL,
+    latency      TEXT NOT NULL,                 -- JSON: summary, microseconds
+    PRIMARY KEY (run, position)
+) WITHOUT ROWID;
 
 -- The end of the server's error log, apart for the same reason.
 CREATE TABLE server_log (

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use weir_model::{
-    Approach, Cell, DataPlan, DistributionName, DriveStatistics, Duration, Flavor, Gap,
-    IntervalRecord, LatencySummary, Limiter, LoadSettings, Plan, PlannedRun, Provenance,
-    Repetition, RunRecord, RunResult, Scale, Series, ServerSettings, StudyResult, Utilization,
-    WorkloadName,
+    Approach, Cell, DataSource, Distribution, DriveStatistics, Flavor, Gap, IntervalRecord,
+    KindLatency, LatencySummary, Limiter, Pace, Plan, PlannedRun, PoolStart, Provenance,
+    Repetition, RunRecord, RunResult, RunSpec, Series, StudyResult, SysbenchWorkload, Utilization,
+    Warmup, WorkloadName, WorkloadSpec,
 };
 
 use crate::{Store, StoreError};
@@ -18,37 +18,10 @@ fn study() -> StudyResult {
             title: "t".into(),
             question: "q".into(),
             seed: u64::MAX,
-            server: ServerSettings {
-                flavor: Flavor::Mysql,
-                version: None,
-                binary: None,
-                given: None,
-                deployment: weir_model::Deployment::default(),
-                variables: BTreeMap::new(),
-            },
-            data: DataPlan {
-                workload: WorkloadName::OltpWriteOnly,
-                tables: 1,
-                rows: 10,
-                data_scale: Scale::FULL,
-                drive_scale: "1/25".parse().unwrap(),
-            },
-            load: LoadSettings {
-                warmup: Duration::from_secs(1),
-                measure: Duration::from_secs(2),
-                distribution: DistributionName::Uniform,
-                ..LoadSettings::default()
-            },
             factors: vec![],
             repeat: Repetition::default(),
             search: None,
-            cells: vec![Cell {
-                levels: BTreeMap::new(),
-                drive: None,
-                variables: BTreeMap::new(),
-                threads: 4,
-                ..Cell::default()
-            }],
+            cells: vec![Cell::default()],
             runs: vec![PlannedRun {
                 cell: 0,
                 repetition: 1,
@@ -139,6 +112,12 @@ fn run(repetition: u32) -> RunResult {
         })),
         commands: vec!["mysqld --defaults-file=(run)/my.cnf".into()],
         server_log: "ready for connections\n".into(),
+        kinds: vec![KindLatency {
+            name: "commit".into(),
+            is_statement: true,
+            count: 7,
+            latency: LatencySummary::default(),
+        }],
         histogram: vec![1, 2, 3],
     }
 }
@@ -172,6 +151,7 @@ fn what_is_written_is_read() {
         series: vec![],
         gaps: vec![],
         server_log: String::new(),
+        kinds: vec![],
         histogram: vec![],
         ..run(1)
     };
@@ -184,8 +164,10 @@ fn a_search_adds_cells_to_the_plan() {
     let path = folder.path().join("result.sqlite");
     let mut store = Store::create(&path, &study()).unwrap();
     let mut plan = study().plan;
+    let mut spec = RunSpec::default();
+    spec.load.connections = 9;
     plan.cells.push(Cell {
-        threads: 9,
+        spec: Arc::new(spec),
         ..Cell::default()
     });
     store.set_plan(&plan).unwrap();
@@ -247,17 +229,31 @@ fn a_new_result_appears_whole_also_after_a_killed_attempt() {
     assert_eq!(names, ["result.sqlite"]);
 }
 
-/// A result that Weir made with schema 2: two runs on a real server.
-const SCHEMA_2: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/schema-2.sqlite");
+/// A result that Weir made with an earlier schema: two runs on real servers.
+fn fixture(schema: u32) -> std::path::PathBuf {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    folder.join(format!("schema-{schema}.sqlite"))
+}
 
-#[test]
-fn a_result_of_the_schema_before_is_read_and_not_changed() {
+/// Reads a copy of the fixture; nothing may change it.
+fn read_unchanged(schema: u32) -> StudyResult {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("result.sqlite");
-    std::fs::copy(SCHEMA_2, &path).unwrap();
+    std::fs::copy(fixture(schema), &path).unwrap();
     let before = std::fs::read(&path).unwrap();
     let mut store = Store::open(&path).unwrap();
     let result = store.read().unwrap();
+    for refused in [store.append(&run(2)), store.set_plan(&result.plan)] {
+        assert!(matches!(refused, Err(StoreError::ReadOnly { .. })));
+    }
+    drop(store);
+    assert!(std::fs::read(&path).unwrap() == before);
+    result
+}
+
+#[test]
+fn a_result_of_schema_2_is_read_and_not_changed() {
+    let result = read_unchanged(2);
     assert_eq!(result.plan.title, "Doublewrite, very small");
     assert_eq!(result.plan.claims[0].value.to_bits(), 1.48_f64.to_bits());
     assert_eq!(result.provenance.command[1], "run");
@@ -269,6 +265,8 @@ fn a_result_of_the_schema_before_is_read_and_not_changed() {
     assert_eq!(first.record.limiter, Limiter::ServerCpu);
     assert_eq!(first.variables["innodb_doublewrite"], "ON");
     assert_eq!(second.variables["innodb_doublewrite"], "OFF");
+    let set = |cell: usize| result.plan.cells[cell].spec.variable("innodb_doublewrite");
+    assert_eq!([set(0), set(1)], [Some("ON"), Some("OFF")]);
     assert!(first.gaps.is_empty() && first.server_log.is_empty());
     assert_eq!(first.variables.len() + second.variables.len(), 1208);
     let samples = |run: &RunResult| {
@@ -280,12 +278,51 @@ fn a_result_of_the_schema_before_is_read_and_not_changed() {
     assert_eq!(samples(first) + samples(second), 264);
     assert_eq!(first.intervals.len(), 3);
     assert!(!first.histogram.is_empty() && first.drive.is_some());
-    assert!(matches!(
-        store.append(&run(2)),
-        Err(StoreError::ReadOnly { .. })
-    ));
-    drop(store);
-    assert!(std::fs::read(&path).unwrap() == before);
+}
+
+/// Both were made of the same study: a plain cell, and one that differs in everything that could.
+#[test]
+fn cells_of_schemas_3_and_4_become_whole_runs() {
+    for schema in [3, 4] {
+        let result = read_unchanged(schema);
+        let [plain, other] = result.plan.cells.as_slice() else {
+            panic!("two cells expected")
+        };
+        let (plain, other) = (&plain.spec, &other.spec);
+        assert_eq!((plain.seed, other.seed), (11, 11));
+        assert_eq!(plain.primary().server.flavor, Flavor::Mysql);
+        assert_eq!(plain.variable("innodb_doublewrite"), Some("OFF"));
+        assert_eq!(plain.variable("innodb_flush_method"), Some("O_DIRECT"));
+        assert_eq!(other.variable("innodb_flush_method"), Some("O_DIRECT"));
+        assert_eq!(other.variable("innodb_doublewrite"), None);
+        assert_eq!(plain.drive_name(), None);
+        let drive = other.drive_name();
+        assert_eq!(drive.as_deref(), Some("intel-p4610+flash.fill=0.5"));
+        assert_eq!(other.primary().server.flavor, Flavor::Mariadb);
+        assert_eq!(other.primary().pool, PoolStart::Warm);
+        assert_eq!(other.topology.replicas().len(), 1);
+        let tables = |rows| DataSource::Sysbench { tables: 2, rows };
+        assert_eq!(plain.data.source, tables(10_000));
+        assert_eq!(other.data.source, tables(5_000));
+        assert_eq!(plain.data.drive_scale.to_string(), "1/25");
+        assert_eq!((plain.load.connections, other.load.connections), (2, 3));
+        assert!(matches!(plain.load.warmup, Warmup::UntilSteady { .. }));
+        assert_eq!(other.load.rtt.to_string(), "0.1ms");
+        assert_eq!(plain.load.pace, Pace::default());
+        assert_eq!(other.load.pace, Pace::open(50.0));
+        assert_eq!(plain.workload.single(), Some(WorkloadName::OltpWriteOnly));
+        let WorkloadSpec::Sysbench(SysbenchWorkload {
+            mix, distribution, ..
+        }) = &other.workload
+        else {
+            panic!("sysbench's workload expected")
+        };
+        assert_eq!((mix.range_size, mix.skip_transactions), (7, true));
+        assert_eq!(*distribution, Distribution::Zipfian { exponent: 0.5 });
+        assert_eq!(result.runs.len(), 2);
+        assert!(result.runs.iter().all(|run| run.kinds.is_empty()));
+        assert_eq!(result.runs[0].server_log.is_empty(), schema == 3);
+    }
 }
 
 #[test]

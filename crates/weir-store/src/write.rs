@@ -35,6 +35,7 @@ impl Store {
 
     /// Replaces the plan: a search adds a cell for each place where it measures.
     pub fn set_plan(&mut self, plan: &Plan) -> Result<(), StoreError> {
+        self.check_current()?;
         self.connection
             .execute("UPDATE study SET plan = ?", [encode(plan)])
             .map_err(self.error("write to"))?;
@@ -43,17 +44,23 @@ impl Store {
 
     /// Adds a completed run. Either all of it is stored or nothing.
     pub fn append(&mut self, run: &RunResult) -> Result<(), StoreError> {
-        if !self.is_current {
-            return Err(StoreError::ReadOnly {
-                path: self.path.clone(),
-            });
-        }
+        self.check_current()?;
         let mut write = || {
             let transaction = self.connection.transaction()?;
             insert_run(&transaction, run)?;
             transaction.commit()
         };
         write().map_err(StoreError::sqlite("write to", &self.path))
+    }
+
+    /// Every writer asks this first: a result of an earlier schema is never changed.
+    pub fn check_current(&self) -> Result<(), StoreError> {
+        if self.is_current {
+            return Ok(());
+        }
+        Err(StoreError::ReadOnly {
+            path: self.path.clone(),
+        })
     }
 }
 
@@ -122,9 +129,26 @@ fn insert_run(transaction: &Transaction<'_>, run: &RunResult) -> rusqlite::Resul
     transaction.execute(sql, params![id, run.histogram])?;
     let sql = "INSERT INTO server_log VALUES (?, ?)";
     transaction.execute(sql, params![id, run.server_log])?;
+    insert_kinds(transaction, id, run)?;
     insert_intervals(transaction, id, run)?;
     insert_series(transaction, id, run)?;
     insert_changed(transaction, id, run)
+}
+
+fn insert_kinds(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO kind_latency VALUES (?, ?, ?, ?, ?, ?)";
+    let mut statement = transaction.prepare_cached(sql)?;
+    for (position, kind) in run.kinds.iter().enumerate() {
+        statement.execute(params![
+            id,
+            position,
+            kind.name,
+            kind.is_statement,
+            kind.count,
+            encode(&kind.latency)
+        ])?;
+    }
+    Ok(())
 }
 
 fn insert_intervals(

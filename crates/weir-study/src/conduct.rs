@@ -96,7 +96,8 @@ fn shared_servers(plan: &Plan, records: &[RunRecord]) -> Option<Finding> {
 
 /// The user's own server of a run.
 fn given(plan: &Plan, record: &RunRecord) -> Option<ServerUrl> {
-    plan.server_of(plan.cells.get(record.cell)?).given
+    let cell = plan.cells.get(record.cell)?;
+    cell.spec.primary().server.given.clone()
 }
 
 fn given_servers(plan: &Plan, records: &[RunRecord]) -> Option<Finding> {

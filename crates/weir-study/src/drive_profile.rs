@@ -14,18 +14,15 @@ pub fn check_drives(plan: &Plan) -> Result<(), StudyError> {
 /// One cell of `plan` for each drive with its settings: what is asked of drives need not be asked of all cells.
 pub(crate) fn cells_by_drive(plan: &Plan) -> impl Iterator<Item = &Cell> {
     let cells = plan.cells.iter();
-    let by_drive = cells.map(|cell| ((&cell.drive, &cell.drive_settings), cell));
+    let by_drive = cells.map(|cell| (&cell.spec.primary().drive, cell));
     by_drive.collect::<BTreeMap<_, _>>().into_values()
 }
 
 /// The profile of the drive of `cell`, called as the cell calls it, also one that was given by its path; `None`:
 /// the cell lies on the host's own storage.
 pub(crate) fn drive_profile(cell: &Cell) -> Result<Option<DriveProfile>, StudyError> {
-    let Some(name) = cell.drive_name() else {
-        return match cell.drive_settings.keys().next() {
-            Some(key) => Err(StudyError::DriveSettingWithoutDrive { key: key.clone() }),
-            None => Ok(None),
-        };
+    let Some(name) = cell.spec.drive_name() else {
+        return Ok(None);
     };
     let profile = weir_drive::profiles::load(&name, None)?;
     Ok(Some(DriveProfile { name, ..profile }))

@@ -47,6 +47,9 @@ pub enum StudyError {
         /// What the server's error log said, after "; ", or nothing.
         server: String,
     },
+    /// A workload's own file that cannot be used.
+    #[error("{0}")]
+    Workload(String),
     /// A file or directory could not be used.
     #[error(transparent)]
     Path(#[from] PathError),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use weir_model::{
-    Bytes, CpuList, CrashTest, Deployment, DistributionName, Duration, Limits, PoolStart, Price,
-    Replication, Scale, parse_toml,
+    Bytes, CpuList, CrashTest, DistributionName, Duration, Limits, PoolStart, Price, Replication,
+    Scale, parse_toml,
 };
 
 use crate::StudyError;
@@ -84,23 +84,18 @@ pub(crate) struct ServerSection {
     #[serde(default)]
     memory: Option<Bytes>,
     #[serde(default)]
-    pool: PoolStart,
+    pub(crate) pool: PoolStart,
     #[serde(default)]
-    replicas: u32,
+    pub(crate) replicas: u32,
     #[serde(default)]
-    replication: Replication,
+    pub(crate) replication: Replication,
 }
 
 impl ServerSection {
-    pub(crate) fn deployment(&self) -> Deployment {
-        Deployment {
-            limits: Limits {
-                cpus: self.cpus.clone(),
-                memory: self.memory,
-            },
-            pool: self.pool,
-            replicas: self.replicas,
-            replication: self.replication,
+    pub(crate) fn limits(&self) -> Limits {
+        Limits {
+            cpus: self.cpus.clone(),
+            memory: self.memory,
         }
     }
 }
@@ -235,12 +230,12 @@ impl WarmupBounds {
 }
 
 impl Warmup {
-    /// The least, and with a rule the most of it.
-    pub(crate) fn bounds(&self) -> (Duration, Option<Duration>) {
+    pub(crate) fn resolve(&self) -> weir_model::Warmup {
+        let bounded = |at_least, at_most| weir_model::Warmup::UntilSteady { at_least, at_most };
         match self {
-            Self::Fixed(time) => (*time, None),
-            Self::Auto(AutoWord::Auto) => (WarmupBounds::least(), Some(WarmupBounds::most())),
-            Self::Bounded(bounds) => (bounds.at_least, Some(bounds.at_most)),
+            Self::Fixed(length) => weir_model::Warmup::Fixed { length: *length },
+            Self::Auto(AutoWord::Auto) => bounded(WarmupBounds::least(), WarmupBounds::most()),
+            Self::Bounded(bounds) => bounded(bounds.at_least, bounds.at_most),
         }
     }
 }

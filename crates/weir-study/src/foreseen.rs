@@ -50,8 +50,10 @@ impl Foreseen {
             answers: BTreeMap::new(),
             notes: BTreeSet::new(),
         };
-        let cells = plan.cells.iter();
-        let cells = cells.map(|cell| asking.of(plan.server_of(cell), plan.variables_of(cell)));
+        let cells = plan.cells.iter().map(|cell| {
+            let node = cell.spec.primary();
+            asking.of(node.server.clone(), node.variables.clone())
+        });
         let cells = cells.collect::<Result<_, StudyError>>()?;
         let notes = asking.notes.into_iter();
         Ok(Self {

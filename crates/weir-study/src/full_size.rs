@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weir_model::{Bytes, DataPlan, LRU_SCAN_DEPTH, Plan, Scale};
+use weir_model::{Bytes, DataSource, LRU_SCAN_DEPTH, Plan, RunSpec, Scale};
 
 use crate::target::{LRU_SCAN_DEPTH_MIN, SCALED_VARIABLES};
 
@@ -11,25 +11,25 @@ use crate::target::{LRU_SCAN_DEPTH_MIN, SCALED_VARIABLES};
 #[must_use]
 pub fn full_size(plan: &Plan) -> Plan {
     let mut full = plan.clone();
-    let scale = plan.data.data_scale;
-    enlarge_data(&mut full.data);
-    enlarge(&mut full.server.variables, scale);
     for cell in &mut full.cells {
-        enlarge(&mut cell.variables, scale);
-        if let Some(data) = &mut cell.data {
-            enlarge_data(data);
-        }
+        enlarge(cell.spec_mut());
     }
     full
 }
 
-fn enlarge_data(data: &mut DataPlan) {
-    data.rows = data.data_scale.undo(data.rows);
-    data.data_scale = Scale::FULL;
-    data.drive_scale = Scale::FULL;
+fn enlarge(spec: &mut RunSpec) {
+    let scale = spec.data.data_scale;
+    if let DataSource::Sysbench { rows, .. } = &mut spec.data.source {
+        *rows = scale.undo(*rows);
+    }
+    spec.data.data_scale = Scale::FULL;
+    spec.data.drive_scale = Scale::FULL;
+    for node in spec.topology.nodes_mut() {
+        enlarge_variables(&mut node.variables, scale);
+    }
 }
 
-fn enlarge(variables: &mut BTreeMap<String, String>, scale: Scale) {
+fn enlarge_variables(variables: &mut BTreeMap<String, String>, scale: Scale) {
     for name in SCALED_VARIABLES {
         let Some(value) = variables.get_mut(name) else {
             continue;

@@ -9,7 +9,7 @@ use crate::StudyError;
 
 /// The programs of all cells, without those of servers that the user gives.
 pub(crate) fn of_plan(plan: &Plan) -> Result<BTreeMap<ServerChoice, ServerBinary>, StudyError> {
-    let choices = plan.cells.iter().map(|cell| plan.server_of(cell));
+    let choices = plan.cells.iter().map(|cell| &cell.spec.primary().server);
     let choices: BTreeSet<_> = choices.filter(|choice| choice.given.is_none()).collect();
     if choices.is_empty() {
         return Ok(BTreeMap::new());
@@ -17,7 +17,7 @@ pub(crate) fn of_plan(plan: &Plan) -> Result<BTreeMap<ServerChoice, ServerBinary
     let installed = weir_server::find(None)?;
     let chosen = choices
         .into_iter()
-        .map(|choice| Ok((choice.clone(), of_choice(&installed, &choice)?)));
+        .map(|choice| Ok((choice.clone(), of_choice(&installed, choice)?)));
     chosen.collect()
 }
 

@@ -10,9 +10,12 @@ mod tests;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use weir_model::{DataPlan, LoadSettings, Plan, Repetition, ServerSettings, option_spelling};
+use weir_model::{
+    DataSpec, LoadSpec, Node, Plan, Repetition, RunSpec, SysbenchOptions, Topology, option_spelling,
+};
 
 use crate::declared::{ClaimSection, NegativeControlSection};
+use crate::draft::{Draft, Transactions};
 use crate::file::{Setting, StudyFile};
 use crate::target::{self, FlavorOf};
 use crate::{StudyError, order, server_defaults};
@@ -42,14 +45,13 @@ pub fn resolve(
     };
     resolver.check()?;
     resolver.check_spellings()?;
-    let mut plan = resolver.shared(overrides)?;
-    let within = &file.repeat.within_server;
-    plan.factors = resolver.factors(within)?;
-    plan.cells = resolver.cells(&plan)?;
+    let mut plan = resolver.plan(overrides);
+    plan.factors = resolver.factors(&file.repeat.within_server)?;
+    let shared = resolver.shared(overrides, plan.seed)?;
+    plan.cells = resolver.cells(&shared, &plan.factors)?;
     plan.repeat = resolver.repetition()?;
     plan.search = resolver.search(&plan)?;
     server_defaults::add(&mut plan);
-    resolver.check_options(&plan)?;
     if plan.search.is_none() {
         plan.runs = order::interleaved(&plan);
     }
@@ -85,82 +87,110 @@ impl Resolver<'_> {
         if self.file.load.measure.0.is_zero() {
             return Err(self.error("load.measure", "0s", "must be longer than nothing"));
         }
-        let (least, most) = self.file.load.warmup.bounds();
-        match most {
-            Some(most) if most < least => {
-                let why = format!("must be no less than the {least} of at_least");
-                Err(self.error("load.warmup.at_most", most, why))
-            }
-            _ => Ok(()),
+        let warmup = self.file.load.warmup.resolve();
+        let (least, most) = (warmup.least(), warmup.most());
+        if most < least {
+            let why = format!("must be no less than the {least} of at_least");
+            return Err(self.error("load.warmup.at_most", most, why));
         }
+        Ok(())
     }
 
     /// Everything but factors, cells, repetitions and runs.
-    fn shared(&self, overrides: &Overrides) -> Result<Plan, StudyError> {
+    fn plan(&self, overrides: &Overrides) -> Plan {
         let file = self.file;
-        let scale = file.data.scale.each();
-        let wanted = overrides.server.as_deref().unwrap_or(&file.server.flavor);
-        let server = target::server(wanted, self.flavor_of)
-            .map_err(|why| self.error("server.flavor", format!("`{wanted}`"), why))?;
-        let workload = target::workload(&file.data.workload)
-            .map_err(|why| self.error("data.workload", format!("`{}`", file.data.workload), why))?;
-        Ok(Plan {
+        let controls = file.negative_controls.iter();
+        Plan {
             title: file.study.title.clone(),
             question: file.study.question.clone(),
             seed: file.repeat.seed.unwrap_or(overrides.seed),
-            server: ServerSettings {
-                flavor: server.flavor,
-                version: server.version,
-                binary: server.binary,
-                given: server.given,
-                variables: self.shared_variables()?,
-                deployment: file.server.deployment(),
-            },
-            data: DataPlan {
-                workload,
-                tables: file.data.tables,
-                rows: scale.data.apply(file.data.rows),
-                data_scale: scale.data,
-                drive_scale: scale.drive,
-            },
-            load: self.shared_load()?,
             factors: Vec::new(),
             cells: Vec::new(),
             runs: Vec::new(),
             repeat: Repetition::default(),
             search: None,
             claims: file.claims.iter().map(ClaimSection::resolve).collect(),
-            negative_controls: file
-                .negative_controls
-                .iter()
-                .map(NegativeControlSection::resolve)
-                .collect(),
+            negative_controls: controls.map(NegativeControlSection::resolve).collect(),
             prices: file.prices.clone(),
             crash_tests: file.crash_tests.clone(),
-        })
+        }
     }
 
-    fn shared_load(&self) -> Result<LoadSettings, StudyError> {
-        let load = &self.file.load;
-        let (warmup, warmup_max) = load.warmup.bounds();
-        let rate = load.rate.as_ref().map(Setting::text);
-        let rate_per_s = match &rate {
-            Some(rate) => target::rate(rate).map_err(|why| self.error("load.rate", rate, why))?,
-            None => None,
+    /// What all cells have before factors change it.
+    fn shared(&self, overrides: &Overrides, seed: u64) -> Result<Draft, StudyError> {
+        let data = &self.file.data;
+        let scale = data.scale.each();
+        let spec = RunSpec {
+            topology: self.topology(overrides)?,
+            data: DataSpec {
+                data_scale: scale.data,
+                drive_scale: scale.drive,
+                ..DataSpec::default()
+            },
+            load: self.load()?,
+            seed,
+            ..RunSpec::default()
         };
-        let option = |(name, value): (&String, &Setting)| (name.clone(), value.text());
-        Ok(LoadSettings {
-            warmup,
-            warmup_max,
-            measure: load.measure,
-            distribution: load.distribution,
-            rate_per_s,
-            rtt: load.rtt,
-            options: load.options.iter().map(option).collect(),
+        let workload = target::workload(&data.workload)
+            .map_err(|why| self.error("data.workload", format!("`{}`", data.workload), why))?;
+        Ok(Draft {
+            levels: BTreeMap::new(),
+            spec,
+            drive: None,
+            drive_settings: BTreeMap::new(),
+            transactions: Transactions::Sysbench(workload.into()),
+            options: self.options()?,
+            distribution: self.file.load.distribution,
+            text_file: None,
+            tables: data.tables,
+            rows: scale.data.apply(data.rows),
         })
     }
 
-    fn shared_variables(&self) -> Result<BTreeMap<String, String>, StudyError> {
+    fn topology(&self, overrides: &Overrides) -> Result<Topology, StudyError> {
+        let server = &self.file.server;
+        let wanted = overrides.server.as_deref().unwrap_or(&server.flavor);
+        let choice = target::server(wanted, self.flavor_of)
+            .map_err(|why| self.error("server.flavor", format!("`{wanted}`"), why))?;
+        let mut topology = Topology::single(Node {
+            variables: self.variables()?,
+            limits: server.limits(),
+            pool: server.pool,
+            ..Node::primary(choice)
+        });
+        topology.set_replicas(server.replicas);
+        topology.replication = server.replication;
+        Ok(topology)
+    }
+
+    fn load(&self) -> Result<LoadSpec, StudyError> {
+        let load = &self.file.load;
+        let mut spec = LoadSpec {
+            connections: self.threads()?[0],
+            warmup: load.warmup.resolve(),
+            measure: load.measure,
+            rtt: load.rtt,
+            ..LoadSpec::default()
+        };
+        if let Some(rate) = load.rate.as_ref().map(Setting::text) {
+            target::set_rate(&mut spec.pace, &rate)
+                .map_err(|why| self.error("load.rate", rate, why))?;
+        }
+        Ok(spec)
+    }
+
+    fn options(&self) -> Result<SysbenchOptions, StudyError> {
+        let mut options = SysbenchOptions::default();
+        for (name, value) in &self.file.load.options {
+            let value = value.text();
+            options
+                .set(name, &value)
+                .map_err(|why| self.error(&format!("load.options.{name}"), value, why))?;
+        }
+        Ok(options)
+    }
+
+    fn variables(&self) -> Result<BTreeMap<String, String>, StudyError> {
         let scale = self.file.data.scale.each().data;
         let scaled = |(variable, value): (&String, &Setting)| {
             let text = value.text();
@@ -171,21 +201,5 @@ impl Resolver<'_> {
             Ok((name, value))
         };
         self.file.server.config.iter().map(scaled).collect()
-    }
-
-    /// Every cell's options of its workload must be understood by the load engine.
-    fn check_options(&self, plan: &Plan) -> Result<(), StudyError> {
-        for cell in &plan.cells {
-            let (data, load) = (plan.data_of(cell), plan.load_of(cell));
-            if let Err(error) = crate::workload::settings(data.workload, load) {
-                let place = if cell.load.is_some() {
-                    "factors"
-                } else {
-                    "load.options"
-                };
-                return Err(self.error(place, cell.label(), error));
-            }
-        }
-        Ok(())
     }
 }

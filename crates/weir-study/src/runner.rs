@@ -212,8 +212,8 @@ impl RunningStudy<'_> {
     /// Complete runs on the server of `planned`.
     fn runs_on_server_of(&self, planned: PlannedRun) -> u32 {
         let plan = &self.bench.plan;
-        let server = plan.server_of(&plan.cells[planned.cell]);
-        let is_on_it = |record: &&RunRecord| plan.server_of(&plan.cells[record.cell]) == server;
+        let server = |cell: usize| &plan.cells[cell].spec.primary().server;
+        let is_on_it = |record: &&RunRecord| server(record.cell) == server(planned.cell);
         self.records.iter().filter(is_on_it).count() as u32
     }
 
@@ -253,6 +253,8 @@ fn stored_result(
         .into());
     }
     let store = Store::open(file)?;
+    // Before a run is made that could not be kept.
+    store.check_current()?;
     let result = store.read()?;
     let mut design = result.plan.clone();
     design.cells.retain(|cell| cell.probe.is_none());
@@ -286,4 +288,21 @@ fn create_store(bench: &Bench<'_>, file: &Path, tables: Bytes) -> Result<Store, 
         provenance: bench.options.provenance.clone(),
     };
     Ok(Store::create(file, &header)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_of_an_earlier_schema_is_refused_before_anything_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(RESULT_FILE);
+        let earlier = "../weir-store/fixtures/schema-4.sqlite";
+        let earlier = Path::new(env!("CARGO_MANIFEST_DIR")).join(earlier);
+        fs::copy(earlier, &file).unwrap();
+        let plan = Store::open(&file).unwrap().read().unwrap().plan;
+        let refused = stored_result(&plan, &file, true).unwrap_err().to_string();
+        assert!(refused.contains("can be read only"), "{refused}");
+    }
 }

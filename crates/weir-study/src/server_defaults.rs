@@ -8,74 +8,36 @@ use weir_model::{Flavor, LRU_SCAN_DEPTH, Plan, Scale, option_variable};
 
 use crate::target::scaled_scan_depth;
 
-/// Adds the defaults to `plan`: shared ones once, those of a flavour where that is served. A server that
-/// the user gives is left as it is.
+/// Adds the defaults to all cells of `plan`. A server that the user gives is left as it is.
 pub(crate) fn add(plan: &mut Plan) {
-    add_all(plan);
-    give_way(plan);
-}
-
-/// A shared default gives way to a cell that sets its variable in another spelling: `skip_log_bin` to a factor
-/// `log_bin`. The other cells keep it.
-fn give_way(plan: &mut Plan) {
-    let shared = std::mem::take(&mut plan.server.variables);
-    for (name, value) in shared {
-        let variable = option_variable(&name);
-        let gives_way = |option: &String| *option != name && option_variable(option) == variable;
-        let mut cells = plan.cells.iter();
-        if !cells.any(|cell| cell.variables.keys().any(gives_way)) {
-            plan.server.variables.insert(name, value);
-            continue;
-        }
-        for cell in &mut plan.cells {
-            if !is_set(&cell.variables, &variable) {
-                cell.variables.insert(name.clone(), value.clone());
+    let (threads, tables) = largest(plan);
+    for cell in &mut plan.cells {
+        let spec = cell.spec_mut();
+        let scale = spec.data.data_scale;
+        for node in spec.topology.nodes_mut() {
+            if node.server.given.is_none() {
+                add_shared(&mut node.variables, threads, tables);
+                add_of_flavor(&mut node.variables, node.server.flavor, scale);
             }
         }
     }
 }
 
-fn add_all(plan: &mut Plan) {
-    let (threads, tables) = largest(plan);
-    let scale = plan.data.data_scale;
-    let of_cells: Vec<_> = plan.cells.iter().map(|cell| plan.server_of(cell)).collect();
-    let chooses_server = plan.cells.iter().any(|cell| cell.server.is_some());
-    if !chooses_server {
-        if plan.server.given.is_none() {
-            add_shared(&mut plan.server.variables, threads, tables);
-            add_of_flavor(&mut plan.server.variables, plan.server.flavor, scale);
-        }
-        return;
-    }
-    let gives_one = of_cells.iter().any(|server| server.given.is_some());
-    if !gives_one {
-        add_shared(&mut plan.server.variables, threads, tables);
-    }
-    for (index, server) in of_cells.iter().enumerate() {
-        if server.given.is_some() {
-            continue;
-        }
-        let before = plan.variables_of(&plan.cells[index]);
-        let mut all = before.clone();
-        if gives_one {
-            add_shared(&mut all, threads, tables);
-        }
-        add_of_flavor(&mut all, server.flavor, scale);
-        all.retain(|name, _| !before.contains_key(name));
-        plan.cells[index].variables.extend(all);
-    }
-}
-
-/// Most connections and most tables of a run.
+/// Most connections and most tables of a run: what follows from them is the same in all cells.
 fn largest(plan: &Plan) -> (u32, u32) {
     let searched = plan
         .search
         .as_ref()
         .filter(|search| search.factor == "threads");
     let searched = searched.map(|search| u32::try_from(search.high).unwrap_or(u32::MAX / 2));
-    let threads = plan.cells.iter().map(|cell| cell.threads).chain(searched);
-    let tables = plan.cells.iter().map(|cell| plan.data_of(cell).tables);
-    (threads.max().unwrap_or(1), tables.max().unwrap_or(1))
+    let specs = plan.cells.iter().map(|cell| &cell.spec);
+    let threads = specs.clone().map(|spec| {
+        let load = &spec.load;
+        load.connections.saturating_add(load.idle_connections)
+    });
+    let tables = specs.map(|spec| spec.data.table_count() as u32);
+    let threads = threads.chain(searched).max();
+    (threads.unwrap_or(1), tables.max().unwrap_or(1))
 }
 
 fn add_shared(variables: &mut BTreeMap<String, String>, threads: u32, tables: u32) {

@@ -5,11 +5,12 @@ use std::str::FromStr;
 
 use weir_model::variables::{BUFFER_POOL_SIZE, LOG_FILE_SIZE, REDO_LOG_CAPACITY};
 use weir_model::{
-    Bytes, Cell, Duration, Flavor, LRU_SCAN_DEPTH, Plan, PoolStart, Scale, ServerChoice, ServerUrl,
-    WorkloadName, nearest, option_spelling,
+    Bytes, Duration, Flavor, LRU_SCAN_DEPTH, Pace, PoolStart, Rate, Scale, ServerChoice, ServerUrl,
+    SysbenchOptions, WorkloadName, option_spelling, set_options,
 };
 
 use crate::StudyError;
+use crate::draft::{Draft, Transactions};
 
 /// Names that are not server variables and not options of a workload.
 const OWN_NAMES: [&str; 11] = [
@@ -24,29 +25,6 @@ const OWN_NAMES: [&str; 11] = [
     "distribution",
     "tables",
     "rows",
-];
-
-/// Options of workloads, by sysbench's names.
-const WORKLOAD_OPTIONS: [&str; 19] = [
-    "range_size",
-    "range_selects",
-    "point_selects",
-    "simple_ranges",
-    "sum_ranges",
-    "order_ranges",
-    "distinct_ranges",
-    "index_updates",
-    "non_index_updates",
-    "delete_inserts",
-    "random_points",
-    "number_of_ranges",
-    "delta",
-    "skip_trx",
-    "rand_spec_iter",
-    "rand_spec_pct",
-    "rand_spec_res",
-    "rand_pareto_h",
-    "rand_zipfian_exp",
 ];
 
 /// Sizes that shrink with the data, so that their ratios to the data stay.
@@ -99,7 +77,7 @@ impl Target {
             "distribution" => Self::Distribution,
             "tables" => Self::Tables,
             "rows" => Self::Rows,
-            _ if WORKLOAD_OPTIONS.contains(&name) => Self::WorkloadOption(name.to_owned()),
+            _ if SysbenchOptions::NAMES.contains(&name) => Self::WorkloadOption(name.to_owned()),
             _ => match name.strip_prefix("drive.") {
                 // The fill level is what people vary; its place in a profile is below the flash.
                 Some("fill") => Self::DriveKey("flash.fill".to_owned()),
@@ -129,43 +107,42 @@ impl Target {
     /// Gives `cell` the level `value`; an error says what it must be.
     pub(crate) fn apply(
         &self,
-        cell: &mut Cell,
-        plan: &Plan,
+        cell: &mut Draft,
         value: &str,
         flavor_of: FlavorOf<'_>,
     ) -> Result<(), String> {
+        let scale = cell.spec.data.data_scale;
+        let topology = &mut cell.spec.topology;
+        let load = &mut cell.spec.load;
         match self {
             Self::Drive => cell.drive = Some(value.to_owned()),
             Self::DriveKey(key) => {
                 cell.drive_settings.insert(key.clone(), value.to_owned());
             }
-            Self::Server => cell.server = Some(server(value, flavor_of)?),
-            Self::Pool => deployment(cell, plan).pool = pool(value)?,
+            Self::Server => {
+                let server = server(value, flavor_of)?;
+                for node in topology.nodes_mut() {
+                    node.server = server.clone();
+                }
+            }
+            Self::Pool => topology.primary_mut().pool = pool(value)?,
             Self::Replicas => {
                 let number = value.parse().map_err(|_| "must be a number of replicas");
-                deployment(cell, plan).replicas = number?;
+                topology.set_replicas(number?);
             }
-            Self::Threads => cell.threads = positive(value, "number of connections")?,
-            Self::Tables => data(cell, plan).tables = positive(value, "number of tables")?,
-            Self::Rows => {
-                let rows = positive(value, "number of rows")?;
-                data(cell, plan).rows = plan.data.data_scale.apply(rows);
-            }
-            Self::Workload => data(cell, plan).workload = workload(value)?,
-            Self::Rate => load(cell, plan).rate_per_s = rate(value)?,
-            Self::Rtt => {
-                load(cell, plan).rtt = Duration::from_str(value).map_err(|e| e.to_string())?;
-            }
-            Self::Distribution => {
-                load(cell, plan).distribution = distribution(value)?;
-            }
-            Self::WorkloadOption(name) => {
-                let options = &mut load(cell, plan).options;
-                options.insert(name.clone(), value.to_owned());
-            }
+            Self::Threads => load.connections = positive(value, "number of connections")?,
+            Self::Tables => cell.tables = positive(value, "number of tables")?,
+            Self::Rows => cell.rows = scale.apply(positive(value, "number of rows")?),
+            Self::Workload => cell.transactions = Transactions::Sysbench(workload(value)?.into()),
+            Self::Rate => set_rate(&mut load.pace, value)?,
+            Self::Rtt => load.rtt = Duration::from_str(value).map_err(|e| e.to_string())?,
+            Self::Distribution => cell.distribution = value.parse()?,
+            Self::WorkloadOption(name) => cell.options.set(name, value)?,
             Self::Variable(name) => {
-                let value = scaled(name, value.trim(), plan.data.data_scale)?;
-                cell.variables.insert(name.clone(), value);
+                let value = scaled(name, value.trim(), scale)?;
+                for node in topology.nodes_mut() {
+                    set_options(&mut node.variables, [(name.clone(), value.clone())]);
+                }
             }
         }
         Ok(())
@@ -174,16 +151,7 @@ impl Target {
 
 /// Names of factors that are no server variables, for suggestions.
 pub(crate) fn own_names() -> impl Iterator<Item = &'static str> {
-    OWN_NAMES.into_iter().chain(WORKLOAD_OPTIONS)
-}
-
-fn data<'a>(cell: &'a mut Cell, plan: &Plan) -> &'a mut weir_model::DataPlan {
-    cell.data.get_or_insert_with(|| plan.data.clone())
-}
-
-fn deployment<'a>(cell: &'a mut Cell, plan: &Plan) -> &'a mut weir_model::Deployment {
-    cell.deployment
-        .get_or_insert_with(|| plan.server.deployment.clone())
+    OWN_NAMES.into_iter().chain(SysbenchOptions::NAMES)
 }
 
 fn pool(value: &str) -> Result<PoolStart, String> {
@@ -194,10 +162,6 @@ fn pool(value: &str) -> Result<PoolStart, String> {
     }
 }
 
-fn load<'a>(cell: &'a mut Cell, plan: &Plan) -> &'a mut weir_model::LoadSettings {
-    cell.load.get_or_insert_with(|| plan.load.clone())
-}
-
 fn positive<N: FromStr + PartialOrd + From<u8>>(value: &str, what: &str) -> Result<N, String> {
     let number = value.replace('_', "").parse().ok();
     number
@@ -206,17 +170,22 @@ fn positive<N: FromStr + PartialOrd + From<u8>>(value: &str, what: &str) -> Resu
 }
 
 /// Transactions per second; `closed` is a closed loop.
-pub(crate) fn rate(value: &str) -> Result<Option<f64>, String> {
+pub(crate) fn set_rate(pace: &mut Pace, value: &str) -> Result<(), String> {
     if value == CLOSED_LOOP {
-        return Ok(None);
+        if let Pace::Open(_) = pace {
+            *pace = Pace::default();
+        }
+        return Ok(());
     }
-    let number = value
-        .parse()
-        .ok()
-        .filter(|rate: &f64| *rate > 0.0 && rate.is_finite());
-    number
-        .map(Some)
-        .ok_or_else(|| format!("must be transactions per second, or `{CLOSED_LOOP}`"))
+    let number = value.parse().ok();
+    let per_s = number
+        .filter(|rate: &f64| *rate > 0.0 && rate.is_finite())
+        .ok_or_else(|| format!("must be transactions per second, or `{CLOSED_LOOP}`"))?;
+    *pace = match *pace {
+        Pace::Open(rate) => Pace::Open(Rate { per_s, ..rate }),
+        Pace::Closed { .. } => Pace::open(per_s),
+    };
+    Ok(())
 }
 
 /// A flavour, with or without a version (`mysql 8.4`), the path of a server program, or the URL of a
@@ -267,15 +236,6 @@ pub(crate) fn workload(value: &str) -> Result<WorkloadName, String> {
         }
         workload => Ok(workload),
     }
-}
-
-fn distribution(value: &str) -> Result<weir_model::DistributionName, String> {
-    const NAMES: [&str; 5] = ["uniform", "gaussian", "special", "pareto", "zipfian"];
-    let read = serde::de::value::StrDeserializer::<serde::de::value::Error>::new(value);
-    serde::Deserialize::deserialize(read).map_err(|_| match nearest(value, NAMES) {
-        Some(name) => format!("no distribution `{value}`; did you mean `{name}`?"),
-        None => format!("no distribution `{value}`; there are {}", NAMES.join(", ")),
-    })
 }
 
 /// Shrinks a size that belongs to the data; passes every other value through.

@@ -167,18 +167,11 @@ fn designed(plan: &Plan) -> impl Iterator<Item = (usize, &Cell)> {
     cells.filter(|(_, cell)| cell.probe.is_none())
 }
 
-/// `cell` with all that its own plan shares, so that the other plan's shared settings do not count.
+/// `cell` with the version that served it, as a cell of a study that varies the result.
 fn whole(result: &StudyResult, cell: &Cell, name: &str) -> Cell {
-    let plan = &result.plan;
-    let mut server = plan.server_of(cell);
+    let mut whole = cell.clone();
+    let server = &mut whole.spec_mut().primary_mut().server;
     server.version = Some(result.server_version.to_string());
-    let mut whole = Cell {
-        variables: plan.variables_of(cell),
-        server: Some(server),
-        data: Some(plan.data_of(cell).clone()),
-        load: Some(plan.load_of(cell).clone()),
-        ..cell.clone()
-    };
     whole.levels.insert(RESULT.to_owned(), name.to_owned());
     whole
 }
@@ -279,9 +272,11 @@ fn ratio_of_ratios(
 mod tests {
     use std::sync::Arc;
 
+    use weir_model::DataSource;
+
     use super::*;
     use crate::evaluate;
-    use crate::rules::tests::fair;
+    use crate::rules::tests::{change_all, fair};
 
     /// The fair result with all throughputs (and nothing else) times `factor`.
     fn scaled(factor: f64) -> StudyResult {
@@ -332,13 +327,15 @@ mod tests {
     #[test]
     fn results_that_do_not_ask_the_same_are_refused() {
         let mut other = scaled(1.0);
-        other.plan.data.rows += 1;
-        other.plan.load.measure = weir_model::Duration::from_secs(9);
+        change_all(&mut other, |spec| {
+            spec.data.source = DataSource::Sysbench { tables: 1, rows: 2 };
+            spec.load.measure = weir_model::Duration::from_secs(9);
+        });
         let compared = compare_results(&scaled(1.0), &other);
         assert_eq!(compared.comparisons, []);
         let message = &compared.findings[0].message;
         assert!(
-            message.contains("rows 1 against 2, seconds measured 1800 against 9"),
+            message.contains("measure 1800s against 9s, rows 1 against 2"),
             "{message}"
         );
     }
@@ -363,9 +360,9 @@ mod tests {
         large.plan.cells = (0..1000)
             .map(|index| {
                 let mut cell = cells[index % 2].clone();
-                cell.threads = 1 + index as u32 / 2;
-                cell.levels
-                    .insert("threads".into(), cell.threads.to_string());
+                let threads = 1 + index as u32 / 2;
+                cell.spec_mut().load.connections = threads;
+                cell.levels.insert("threads".into(), threads.to_string());
                 cell
             })
             .collect();
@@ -381,10 +378,10 @@ mod tests {
                 values: vec![1.0; 5],
                 ..weir_model::Series::default()
             }];
-            let doublewrite = &cells[number % 2].variables["innodb_doublewrite"];
+            let doublewrite = cells[number % 2].spec.variable("innodb_doublewrite");
             let many = (0..20).map(|n| (format!("v{n}"), n.to_string()));
-            let own = ("innodb_doublewrite".to_owned(), doublewrite.clone());
-            run.variables = Arc::new(many.chain([own]).collect());
+            let own = doublewrite.map(|value| ("innodb_doublewrite".to_owned(), value.to_owned()));
+            run.variables = Arc::new(many.chain(own).collect());
             store.append(&run).unwrap();
         }
     }

@@ -9,10 +9,9 @@ use std::time::Duration;
 use anyhow::Context as _;
 use serde::Serialize;
 use weir_load::{
-    ArrivalKind, DelayKind, Fault, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, Rate,
-    ReactorKind, run,
+    DelayKind, Fault, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, ReactorKind, run,
 };
-use weir_model::{LatencySummary, WorkloadName};
+use weir_model::{ArrivalKind, LatencySummary, Rate, WorkloadName};
 use weir_mysql::Gate;
 
 use crate::processors::{ANSWERING, ASKING, keep_awake, on};

@@ -1,10 +1,9 @@
 //! Logins on real servers: every plugin that is spoken, with a cold and a warm cache.
 
-use weir_model::{Address, Endpoint, Flavor, Secret, TlsMode, WorkloadName};
+use weir_model::{Address, Endpoint, Flavor, Mix, Secret, TlsMode, WorkloadName};
 use weir_server::{PrivateServer, testing};
 
 use super::*;
-use crate::workload::Mix;
 use weir_mysql::{Compression, Connection, Patience};
 
 /// Connects without the checks of a run, which would log in before.

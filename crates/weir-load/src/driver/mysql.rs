@@ -10,11 +10,11 @@ mod statements;
 mod transit;
 
 use std::io;
+use weir_model::ThinkKind;
 
 use super::{Cause, Driven as _, Driver, Fresh, Next, Transport};
 use crate::LoadError;
 use crate::meter::{ConnectionCounters, Kind, Meter, Phase, QueryKind, TransactionTiming};
-use crate::plan::ThinkKind;
 use crate::stamp::Stamp;
 use crate::workload::{BulkText, Rng};
 use weir_mysql::{Reply, ReplyParser, ServerError, Wire};
@@ -118,7 +118,7 @@ impl MysqlDriver {
     /// all, or while its user thinks.
     fn pause_ns(&mut self, shared: &Shared) -> u64 {
         let begins_ns = std::mem::take(&mut self.begins_ns);
-        let think_ns = shared.think.mean.as_nanos() as u64;
+        let think_ns = shared.think.mean.0.as_nanos() as u64;
         if begins_ns > 0 || think_ns == 0 || self.timing.last_attempt_ns == 0 {
             return begins_ns;
         }

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use weir_model::RateRamp;
+
 use crate::driver::Renewal;
 use crate::meter::{Arrivals, Curve, Timeline};
-use crate::plan::{LoadPlan, RateRamp};
+use crate::plan::LoadPlan;
 use crate::workload::seeded;
 
 /// First stream of random numbers for schedules: above those of connections and tables.
@@ -16,14 +18,14 @@ pub(crate) fn arrivals(plan: &LoadPlan, index: u32, part: u32) -> Option<Arrival
     let part = f64::from(part) / f64::from(plan.connections);
     let ramp = rate.ramp.unwrap_or(RateRamp {
         from_per_s: rate.per_s,
-        length: Duration::ZERO,
+        length: weir_model::Duration::default(),
     });
     let curve = Curve {
         // Reactors' constant schedules interleave.
         offset_ns: f64::from(index) * 1e9 / rate.per_s,
         from_per_s: ramp.from_per_s * part,
         to_per_s: rate.per_s * part,
-        ramp_ns: ramp.length.as_nanos() as f64,
+        ramp_ns: ramp.length.0.as_nanos() as f64,
     };
     let rng = seeded(plan.seed, SCHEDULE_STREAM + u64::from(index));
     Some(Arrivals::new(rate.arrivals, curve, rng))
@@ -58,10 +60,9 @@ pub(crate) fn timeline(plan: &LoadPlan) -> Timeline<'_> {
 
 #[cfg(test)]
 mod tests {
-    use weir_model::{Address, Endpoint, Secret, Tls, WorkloadName};
+    use weir_model::{Address, ArrivalKind, Endpoint, Rate, Secret, Tls, WorkloadName};
 
     use super::*;
-    use crate::plan::{ArrivalKind, Rate};
 
     #[test]
     fn reactors_share_a_schedule_in_proportion_to_their_connections() {

@@ -7,8 +7,8 @@
 //! Response times are counted from these times (Tene 2013, "How NOT to Measure Latency":
 //! coordinated omission).
 
-use crate::plan::ArrivalKind;
 use crate::workload::Rng;
+use weir_model::ArrivalKind;
 
 /// The part of a schedule that one reactor serves.
 #[derive(Debug, Clone)]

@@ -2,9 +2,9 @@
 
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
+use weir_model::ArrivalKind;
 
 use super::*;
-use crate::plan::ArrivalKind;
 use crate::reactor_kind::ReactorKind;
 use crate::workload::seeded;
 

@@ -1,8 +1,7 @@
 //! Latency by kind of transaction and by statement, with names.
 
 use hdrhistogram::Histogram;
-use serde::Serialize;
-use weir_model::LatencySummary;
+use weir_model::KindLatency;
 
 use super::summary;
 use crate::meter::{Kind, KindLatencies};
@@ -35,19 +34,6 @@ impl KindNames {
             .chain(statements.map(|(index, name)| (Kind::Statement(index), name)))
             .filter_map(|(kind, name)| Some((kind, name.as_str(), latencies.of(kind)?)))
     }
-}
-
-/// Latency of one kind of transaction, or of one statement, within the measurement.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct KindLatency {
-    /// What the workload calls it.
-    pub name: String,
-    /// A statement; otherwise a transaction.
-    pub is_statement: bool,
-    /// How often it was completed.
-    pub count: u64,
-    /// From its request, or a transaction's due time, to its last reply.
-    pub latency: LatencySummary,
 }
 
 pub(super) fn summaries(names: &KindNames, latencies: &KindLatencies) -> Vec<KindLatency> {

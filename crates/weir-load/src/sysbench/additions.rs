@@ -3,11 +3,11 @@
 
 use std::fmt::{Arguments, Write as _};
 
-use weir_model::LatencySummary;
+use weir_model::{KindLatency, LatencySummary};
 
 use super::Invocation;
 use super::report::per_second;
-use crate::statistics::{KindLatency, LoadOutcome, OpenLoop};
+use crate::statistics::{LoadOutcome, OpenLoop};
 
 /// The text that follows the final report; may be empty.
 pub fn additions(invocation: &Invocation, outcome: &LoadOutcome) -> String {

@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use weir_model::Secret;
+use weir_model::{ArrivalKind, Distribution, Mix, Rate, Secret};
 
 use super::compat::Compat;
 use super::more::More;
 use super::server::ServerSettings;
 use super::value::UsageError;
-use crate::plan::{ArrivalKind, LoadPlan, PreparePlan, Rate, Tolerated, reactors_for};
+use crate::plan::{LoadPlan, PreparePlan, Tolerated, reactors_for};
 use crate::reactor_kind::ReactorKind;
-use crate::workload::{Distribution, Mix, Workload};
+use crate::workload::Workload;
 
 /// What is to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,10 +108,10 @@ pub(super) struct Settings {
     pub(super) server: ServerSettings,
     pub(super) reactor: ReactorKind,
     pub(super) events: u64,
-    pub(super) time_s: u32,
+    pub(super) measure: Duration,
     pub(super) rate_per_s: f64,
     pub(super) arrivals: ArrivalKind,
-    pub(super) warmup_s: u32,
+    pub(super) warmup: Duration,
     pub(super) report_interval_s: u32,
     pub(super) checkpoints_s: Vec<u32>,
     pub(super) percentile: u32,
@@ -161,10 +161,10 @@ impl Settings {
             server: ServerSettings::default(),
             reactor: ReactorKind::default(),
             events: 0,
-            time_s: 10,
+            measure: Duration::from_secs(10),
             rate_per_s: 0.0,
             arrivals: ArrivalKind::Poisson,
-            warmup_s: 0,
+            warmup: Duration::ZERO,
             report_interval_s: 0,
             checkpoints_s: Vec::new(),
             percentile: 95,
@@ -186,7 +186,7 @@ impl Settings {
             rand_hot_keys: 75,
             rand_pareto_h: 0.2,
             rand_zipfian_exponent: 0.8,
-            tolerated: Tolerated::Codes(vec![1213, 1020, 1205]),
+            tolerated: Tolerated::default(),
             tables: 1,
             table_size: 10_000,
             mix: Mix::default(),
@@ -225,8 +225,8 @@ impl Settings {
         plan.connections = self.threads;
         plan.reactors = self.reactors.unwrap_or_else(|| reactors_for(self.threads));
         plan.reactor = self.reactor;
-        plan.warmup = Duration::from_secs(u64::from(self.warmup_s));
-        plan.measure = (self.time_s > 0).then(|| Duration::from_secs(u64::from(self.time_s)));
+        plan.warmup = self.warmup;
+        plan.measure = (!self.measure.is_zero()).then_some(self.measure);
         plan.interval = Duration::from_secs(u64::from(self.report_interval_s.max(1)));
         let checkpoints = self.checkpoints_s.iter();
         plan.checkpoints = checkpoints

@@ -2,16 +2,17 @@
 
 use std::path::PathBuf;
 use std::time::Duration;
+use weir_model::{RateRamp, ThinkKind, ThinkTime};
 
 use super::value::{UsageError, Value};
-use crate::plan::{BinaryLog, LoadPlan, PreparePlan, RateRamp, Think, ThinkKind};
+use crate::plan::{BinaryLog, LoadPlan, PreparePlan};
 
 /// These options as given.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct More {
     /// A ramp and the rate that it ends at.
     pub(super) rate_ramp: Option<(RateRamp, f64)>,
-    pub(super) think: Think,
+    pub(super) think: ThinkTime,
     pub(super) connection_ramp: Duration,
     pub(super) idle_connections: u32,
     pub(super) text_file: Option<PathBuf>,
@@ -45,7 +46,7 @@ pub(super) fn rate_ramp(value: Value<'_>) -> Result<(RateRamp, f64), UsageError>
     let rate = |text: &str| text.trim().parse::<f64>().map_err(|_| wrong());
     let ramp = RateRamp {
         from_per_s: rate(from)?,
-        length: length.0,
+        length,
     };
     Ok((ramp, rate(to)?))
 }
@@ -79,7 +80,7 @@ mod tests {
         };
         let (ramp, to) = rate_ramp(text("100..5000:60s")).unwrap();
         assert_eq!((ramp.from_per_s, to), (100.0, 5_000.0));
-        assert_eq!(ramp.length, Duration::from_mins(1));
+        assert_eq!(ramp.length.0, Duration::from_mins(1));
         for wrong in ["100..5000", "100:60s", "a..b:1s", "1..2:3x", ""] {
             assert!(rate_ramp(text(wrong)).is_err(), "{wrong}");
         }

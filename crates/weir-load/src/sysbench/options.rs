@@ -1,12 +1,12 @@
 //! Options, declared once: which there are, whose they are, what they say, what they set.
 
-use weir_model::{Secret, TlsMode, nearest};
+use weir_model::{ArrivalKind, Secret, TlsMode, nearest};
 
 use super::compat::Compat;
 use super::invocation::Settings;
 use super::more;
 use super::value::{UsageError, Value};
-use crate::plan::{ArrivalKind, Tolerated};
+use crate::plan::Tolerated;
 use crate::reactor_kind::ReactorKind;
 use weir_mysql::Compression;
 
@@ -63,10 +63,10 @@ macro_rules! options {
 options! {
     "threads", Both, "1", "connections", |s, v| s.threads = v.small(1)?;
     "events", Both, "0", "limit for the number of transactions, 0 for none", |s, v| s.events = v.number(0, u64::MAX)?;
-    "time", Both, "10", "length of the measurement in seconds, 0 for no limit", |s, v| s.time_s = v.small(0)?;
+    "time", Both, "10", "length of the measurement in seconds, such as 60 or 0.5; 0 for no limit", |s, v| s.measure = v.seconds()?;
     "rate", Both, "0", "transactions per second of an open loop, whose latency counts from when they are due; 0 for a closed loop", |s, v| s.rate_per_s = v.rate()?;
     "rate-arrivals", Weir, "poisson", "when transactions are due: poisson or constant", |s, v| s.arrivals = arrivals(v)?;
-    "warmup-time", Development, "0", "load before the measurement in seconds", |s, v| s.warmup_s = v.small(0)?;
+    "warmup-time", Development, "0", "load before the measurement in seconds", |s, v| s.warmup = v.seconds()?;
     "thread-init-timeout", Development, "30", "seconds that connecting may take, checks included", |s, v| s.init_timeout_s = v.small(1)?;
     "forced-shutdown", Both, "off", "exit code 2 if transactions do not end within 3 s of the end: off, or seconds or percent as sysbench has them", |s, v| s.forced_shutdown = forced_shutdown(v)?;
     "report-interval", Both, "0", "print a line every so many seconds, 0 for none", |s, v| s.report_interval_s = v.small(0)?;
@@ -128,7 +128,7 @@ options! {
     "rtt", Weir, "0ms", "round-trip time added to the network's, such as 500us", |s, v| s.rtt = v.duration()?;
     "reactors", Weir, "auto", "threads that drive the connections: a number, or auto by their number", |s, v| s.reactors = reactors(v)?;
     "rate-ramp", Weir, "", "a rate that changes evenly, as in 100..5000:60s, and then stays", |s, v| s.more.rate_ramp = Some(more::rate_ramp(v)?);
-    "think-time", Weir, "0ms", "pause of a connection after each transaction, in a closed loop", |s, v| s.more.think.mean = v.duration()?;
+    "think-time", Weir, "0ms", "pause of a connection after each transaction, in a closed loop", |s, v| s.more.think.mean.0 = v.duration()?;
     "think-kind", Weir, "constant", "its distribution: constant or exponential", |s, v| s.more.think.kind = more::think_kind(v)?;
     "threads-ramp", Weir, "0s", "connections begin one after the other over this time", |s, v| s.more.connection_ramp = v.duration()?;
     "idle-connections", Weir, "0", "connections beside the others that do nothing but stay", |s, v| s.more.idle_connections = v.small(0)?;

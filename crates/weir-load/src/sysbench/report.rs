@@ -26,7 +26,7 @@ pub fn header(invocation: &Invocation, version: &str) -> String {
         invocation.plan.connections
     );
     if !invocation.plan.warmup.is_zero() {
-        let warmup_s = invocation.plan.warmup.as_secs();
+        let warmup_s = invocation.plan.warmup.as_secs_f64();
         line(&mut text, format_args!("Warmup time: {warmup_s}s"));
     }
     if let Some(rate) = &invocation.plan.rate {

@@ -160,6 +160,15 @@ impl Value<'_> {
             .ok_or_else(|| self.wrong("must be a number that is not negative"))
     }
 
+    /// A length of time in seconds, also with decimals. sysbench knows whole seconds only.
+    pub(super) fn seconds(&self) -> Result<Duration, UsageError> {
+        let seconds = self.real().ok();
+        seconds
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+            .filter(|time| u32::try_from(time.as_secs()).is_ok())
+            .ok_or_else(|| self.wrong("must be a number of seconds that is not negative"))
+    }
+
     /// A length of time with its unit.
     pub(super) fn duration(&self) -> Result<Duration, UsageError> {
         self.text

@@ -1,11 +1,13 @@
 //! Which workload: one of sysbench's, several of them in proportion, or a user's own file.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use weir_model::WorkloadName;
+use weir_model::{
+    FileWorkload, SysbenchWorkload, TableSize, WorkloadName, WorkloadShares, WorkloadSpec,
+};
 
 use super::file::WorkloadFile;
 use super::{Script, Table, oltp, sbtest};
@@ -22,13 +24,30 @@ pub struct Workload(Kind);
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
     /// sysbench's workloads with their weights.
-    Sysbench(Vec<(WorkloadName, u32)>),
+    Sysbench(WorkloadShares),
     File(Arc<WorkloadFile>),
 }
 
 impl From<WorkloadName> for Workload {
     fn from(name: WorkloadName) -> Self {
-        Self(Kind::Sysbench(vec![(name, 1)]))
+        Self(Kind::Sysbench(name.into()))
+    }
+}
+
+impl TryFrom<&WorkloadSpec> for Workload {
+    type Error = String;
+
+    /// The workload of a run; one of the user's own is made of the text in the spec, and its file is
+    /// not looked at.
+    fn try_from(spec: &WorkloadSpec) -> Result<Self, String> {
+        Ok(Self(match spec {
+            WorkloadSpec::Sysbench(SysbenchWorkload { shares, .. }) => {
+                Kind::Sysbench(shares.clone())
+            }
+            WorkloadSpec::File(FileWorkload { path, text, .. }) => {
+                Kind::File(Arc::new(WorkloadFile::parse(path, text)?))
+            }
+        }))
     }
 }
 
@@ -36,31 +55,11 @@ impl FromStr for Workload {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let path = Path::new(text);
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "toml")
-        {
-            return WorkloadFile::read(path).map(|file| Self(Kind::File(Arc::new(file))));
+        if Self::is_file(text) {
+            let file = WorkloadFile::read(Path::new(text))?;
+            return Ok(Self(Kind::File(Arc::new(file))));
         }
-        let share = |part: &str| {
-            let (name, weight) = part.split_once(':').unwrap_or((part, "1"));
-            let name = name.trim().parse::<WorkloadName>()?;
-            let weight = weight
-                .trim()
-                .parse()
-                .map_err(|_| format!("weight of {name}: `{weight}` (must be a whole number)"))?;
-            Ok((name, weight))
-        };
-        let shares: Vec<_> = text.split(',').map(share).collect::<Result<_, String>>()?;
-        for (position, (name, _)) in shares.iter().enumerate() {
-            if shares[..position].iter().any(|(other, _)| other == name) {
-                return Err(format!(
-                    "workload {name} is named twice; add the weights up"
-                ));
-            }
-        }
-        Ok(Self(Kind::Sysbench(shares)))
+        text.parse().map(|shares| Self(Kind::Sysbench(shares)))
     }
 }
 
@@ -68,21 +67,51 @@ impl fmt::Display for Workload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Kind::File(file) => file.path().display().fmt(f),
-            Kind::Sysbench(shares) => {
-                if let [(name, _)] = shares[..] {
-                    return name.fmt(f);
-                }
-                for (position, (name, weight)) in shares.iter().enumerate() {
-                    let comma = if position == 0 { "" } else { "," };
-                    write!(f, "{comma}{name}:{weight}")?;
-                }
-                Ok(())
-            }
+            Kind::Sysbench(shares) => shares.fmt(f),
         }
     }
 }
 
 impl Workload {
+    /// Whether `text` is meant to be the path of a workload's file.
+    pub fn is_file(text: &str) -> bool {
+        let extension = Path::new(text).extension();
+        extension.is_some_and(|extension| extension == "toml")
+    }
+
+    /// The text of its file; `None` for sysbench's workloads.
+    pub fn text(&self) -> Option<&str> {
+        match &self.0 {
+            Kind::File(file) => Some(file.text()),
+            Kind::Sysbench(_) => None,
+        }
+    }
+
+    /// The book that its file takes lines of, if it names one.
+    pub fn book(&self) -> Option<PathBuf> {
+        match &self.0 {
+            Kind::File(file) => file.book(),
+            Kind::Sysbench(_) => None,
+        }
+    }
+
+    /// The tables of its file; none for sysbench's workloads, whose tables are as many and as large as
+    /// one asks for.
+    pub fn table_sizes(&self) -> Vec<TableSize> {
+        match &self.0 {
+            Kind::File(file) => file.table_sizes(),
+            Kind::Sysbench(_) => Vec::new(),
+        }
+    }
+
+    /// Whether its transactions change nothing.
+    pub fn only_reads(&self) -> bool {
+        match &self.0 {
+            Kind::Sysbench(shares) => shares.all(WorkloadName::only_reads),
+            Kind::File(file) => file.only_reads(),
+        }
+    }
+
     /// Whether each connection fills an empty table of its own instead of loading filled ones.
     pub fn is_bulk(&self) -> bool {
         self.has(|name| name == WorkloadName::BulkInsert)
@@ -95,7 +124,7 @@ impl Workload {
 
     fn has(&self, is: impl Fn(WorkloadName) -> bool) -> bool {
         match &self.0 {
-            Kind::Sysbench(shares) => shares.iter().any(|(name, _)| is(*name)),
+            Kind::Sysbench(shares) => shares.any(is),
             Kind::File(_) => false,
         }
     }
@@ -111,39 +140,8 @@ impl Workload {
     /// The tables to be made and filled.
     pub(crate) fn tables(&self, plan: &PreparePlan) -> Result<Vec<Table>, LoadError> {
         match &self.0 {
-            Kind::Sysbench(_) => sbtest::tables(plan, self.has(oltp::has_text)),
+            Kind::Sysbench(_) => sbtest::tables(plan, self.has(WorkloadName::has_text)),
             Kind::File(file) => file.tables(plan.distribution),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn workloads_are_written_as_they_are_read() {
-        for text in [
-            "oltp_read_write",
-            "oltp_point_select:80,oltp_write_only:20",
-            "bulk_insert",
-        ] {
-            assert_eq!(text.parse::<Workload>().unwrap().to_string(), text);
-        }
-        let spaced: Workload = "oltp_delete : 3, oltp_insert".parse().unwrap();
-        assert_eq!(spaced.to_string(), "oltp_delete:3,oltp_insert:1");
-    }
-
-    #[test]
-    fn what_is_no_workload_is_named() {
-        for (text, part) in [
-            ("oltp_read_wrote", "oltp_read_write"),
-            ("oltp_insert:x", "whole number"),
-            ("oltp_insert,oltp_insert", "twice"),
-            ("", "workload"),
-        ] {
-            let refused = text.parse::<Workload>().unwrap_err();
-            assert!(refused.contains(part), "{refused}");
         }
     }
 }

@@ -12,66 +12,10 @@ mod zipf;
 
 use zipf::Zipf;
 
-use weir_model::DistributionName;
+use weir_model::Distribution;
 
 use super::{Rng, seeded};
 use crate::LoadError;
-
-/// How keys are distributed over a table's rows.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Distribution {
-    /// All rows alike.
-    Uniform,
-    /// The mean of so many uniform numbers: a bell over the middle of the table.
-    Gaussian {
-        /// Numbers that are averaged.
-        iterations: u32,
-    },
-    /// sysbench 1.0's default: most keys fall evenly on a hot middle, the others on a bell.
-    Special {
-        /// Numbers that are averaged for the bell.
-        iterations: u32,
-        /// Width of the window in the middle, percent of the rows.
-        hot_rows_percent: u32,
-        /// Share of the keys that fall into the window, percent, and share of the window that
-        /// they fall on.
-        hot_keys_percent: u32,
-    },
-    /// Self-similar: a share `1 - h` of the keys falls on a share `h` of the rows, again and again.
-    Pareto {
-        /// The share, in (0, 1).
-        h: f64,
-    },
-    /// The n-th row is asked for in proportion to n to the power of minus `exponent`.
-    Zipfian {
-        /// The exponent, above 0.
-        exponent: f64,
-    },
-}
-
-impl Default for Distribution {
-    /// sysbench 1.0's.
-    fn default() -> Self {
-        Self::Special {
-            iterations: 12,
-            hot_rows_percent: 1,
-            hot_keys_percent: 75,
-        }
-    }
-}
-
-impl From<DistributionName> for Distribution {
-    /// With sysbench's default parameters.
-    fn from(name: DistributionName) -> Self {
-        match name {
-            DistributionName::Uniform => Self::Uniform,
-            DistributionName::Gaussian => Self::Gaussian { iterations: 12 },
-            DistributionName::Special => Self::default(),
-            DistributionName::Pareto => Self::Pareto { h: 0.2 },
-            DistributionName::Zipfian => Self::Zipfian { exponent: 0.8 },
-        }
-    }
-}
 
 /// The keys that a load asks for, `1..=rows`, one after the other and without end: for whoever
 /// simulates a load.

@@ -11,10 +11,15 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use format::File;
-use weir_model::parse_toml;
+use weir_model::{Distribution, TableSize, parse_toml};
 
-use super::{Distribution, Script, Table};
+use super::{Script, Table};
 use crate::LoadError;
+
+/// First words of statements that change no row.
+const HARMLESS: [&str; 9] = [
+    "BEGIN", "COMMIT", "DO", "ROLLBACK", "SELECT", "SET", "SHOW", "START", "TABLE",
+];
 
 /// A workload file that holds together.
 #[derive(Clone)]
@@ -27,20 +32,59 @@ pub(crate) struct WorkloadFile {
 impl WorkloadFile {
     /// Reads and checks a file; an error says file, line, reason and what to do.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
-        let failed = |why: String| format!("{}: {why}", path.display());
         let text = std::fs::read_to_string(path).map_err(|error| {
-            failed(format!("{}; name a file", error.to_string().to_lowercase()))
+            let why = error.to_string().to_lowercase();
+            format!("{}: {why}; name a file", path.display())
         })?;
-        let file = parse_toml(&text).map_err(failed)?;
+        Self::parse(path, &text)
+    }
+
+    /// Checks `text`, which was read from `path`.
+    pub(crate) fn parse(path: &Path, text: &str) -> Result<Self, String> {
+        let failed = |why: String| format!("{}: {why}", path.display());
         let read = Self {
             path: path.to_owned(),
-            text,
-            file,
+            text: text.to_owned(),
+            file: parse_toml(text).map_err(failed)?,
         };
         // Whatever the settings of a run will be, they do not make it wrong.
         let resolved = read.resolve(0, Distribution::Uniform);
         resolved.map_err(failed)?;
         Ok(read)
+    }
+
+    /// What it says.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The text whose lines it takes, if it names one. It is named as seen from the file.
+    pub(crate) fn book(&self) -> Option<PathBuf> {
+        let named = self.file.text_file.as_ref()?;
+        let directory = self.path.parent();
+        Some(directory.map_or_else(|| named.clone(), |directory| directory.join(named)))
+    }
+
+    /// Its tables with their rows.
+    pub(crate) fn table_sizes(&self) -> Vec<TableSize> {
+        let tables = self.file.tables.iter();
+        let sizes = tables.map(|(name, table)| TableSize {
+            name: name.clone(),
+            rows: table.get_ref().rows,
+        });
+        sizes.collect()
+    }
+
+    /// Whether no statement changes anything, by the word that it begins with.
+    pub(crate) fn only_reads(&self) -> bool {
+        let transactions = self.file.transactions.iter();
+        let mut statements = transactions.flat_map(|entry| &entry.get_ref().statements);
+        statements.all(|entry| {
+            let first = entry.get_ref().sql.split_whitespace().next();
+            let is_first =
+                |word: &&str| first.is_some_and(|first| first.eq_ignore_ascii_case(word));
+            HARMLESS.iter().any(is_first)
+        })
     }
 
     /// Where it is.

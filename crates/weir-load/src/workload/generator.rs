@@ -341,7 +341,7 @@ mod tests {
             let value = sequence.draw(Drawer::default(), &mut rng, &mut scratch);
             assert_eq!(value, Value::Integer(expected));
         }
-        let keys = Keys::new(crate::Distribution::Uniform, 3).unwrap();
+        let keys = Keys::new(weir_model::Distribution::Uniform, 3).unwrap();
         let integer = Generator::Integer { first: -1, keys };
         let seen: HashSet<_> = (0..100)
             .map(

@@ -7,28 +7,26 @@
 
 use std::sync::Arc;
 
-use weir_model::WorkloadName;
+use weir_model::{Mix, WorkloadName, WorkloadShare, WorkloadShares};
 
 use super::script::{Execution, Script, Step, Transaction};
 use super::statement::{Parameter, Sending};
-use super::{C_BYTES, Generator, Keys, Lines, Mix, PAD_BYTES, Parts, Statement, Unique};
+use super::{C_BYTES, Generator, Keys, Lines, PAD_BYTES, Parts, Statement, Unique};
 use crate::LoadError;
 use crate::plan::LoadPlan;
 use weir_mysql::ParameterKind;
 
-/// Most parameters of a prepared statement: the protocol counts them in 16 bits.
-const PARAMETERS_MAX: u32 = 65_535;
 /// Statements of one workload that a connection prepares for each table, at most.
 pub const STATEMENTS_PER_TABLE_MAX: u64 = 12;
 /// The slot of the row that a statement is about.
 const KEY: usize = 0;
 
 /// The script of sysbench's workloads in these proportions.
-pub(super) fn script(plan: &LoadPlan, shares: &[(WorkloadName, u32)]) -> Result<Script, LoadError> {
+pub(super) fn script(plan: &LoadPlan, shares: &WorkloadShares) -> Result<Script, LoadError> {
     check(plan, shares)?;
     let mut builder = Builder::new(plan, shares)?;
     let mut transactions = Vec::new();
-    for (workload, weight) in shares {
+    for WorkloadShare { workload, weight } in &shares.0 {
         let steps = builder.transaction(*workload)?;
         transactions.push(Transaction {
             name: workload.to_string(),
@@ -40,11 +38,11 @@ pub(super) fn script(plan: &LoadPlan, shares: &[(WorkloadName, u32)]) -> Result<
     Script::new(transactions, builder.statements, builder.slots)
 }
 
-fn check(plan: &LoadPlan, shares: &[(WorkloadName, u32)]) -> Result<(), LoadError> {
+fn check(plan: &LoadPlan, shares: &WorkloadShares) -> Result<(), LoadError> {
     let mix = &plan.mix;
     for (setting, value, max) in [
-        ("random points", mix.random_points, PARAMETERS_MAX),
-        ("random ranges", mix.random_ranges, PARAMETERS_MAX / 2),
+        ("random points", mix.random_points, Mix::RANDOM_POINTS_MAX),
+        ("random ranges", mix.random_ranges, Mix::RANDOM_RANGES_MAX),
     ] {
         if value == 0 || value > max {
             return Err(LoadError::Setting {
@@ -54,8 +52,8 @@ fn check(plan: &LoadPlan, shares: &[(WorkloadName, u32)]) -> Result<(), LoadErro
             });
         }
     }
-    let is_bulk = |(workload, _): &(WorkloadName, u32)| *workload == WorkloadName::BulkInsert;
-    if shares.len() > 1 && shares.iter().any(is_bulk) {
+    let is_bulk = |workload| workload == WorkloadName::BulkInsert;
+    if shares.single().is_none() && shares.any(is_bulk) {
         return Err(LoadError::Setting {
             setting: "workload",
             value: "bulk_insert".to_owned(),
@@ -63,16 +61,6 @@ fn check(plan: &LoadPlan, shares: &[(WorkloadName, u32)]) -> Result<(), LoadErro
         });
     }
     Ok(())
-}
-
-/// Whether a workload's table has text beside sysbench's columns.
-pub(crate) fn has_text(workload: WorkloadName) -> bool {
-    matches!(
-        workload,
-        WorkloadName::OltpTextReadOnly
-            | WorkloadName::OltpTextWriteOnly
-            | WorkloadName::OltpTextReadWrite
-    )
 }
 
 /// Puts the statements of all transactions together, each once.
@@ -86,8 +74,8 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(plan: &'a LoadPlan, shares: &[(WorkloadName, u32)]) -> Result<Self, LoadError> {
-        let wants_text = shares.iter().any(|(workload, _)| has_text(*workload));
+    fn new(plan: &'a LoadPlan, shares: &WorkloadShares) -> Result<Self, LoadError> {
+        let wants_text = shares.any(WorkloadName::has_text);
         Ok(Self {
             plan,
             mix: &plan.mix,
@@ -121,7 +109,7 @@ impl<'a> Builder<'a> {
         if is_explicit {
             self.add(&mut steps, Statement::plain("begin", "BEGIN"), Row::Same, 1);
         }
-        let has_text = has_text(workload);
+        let has_text = workload.has_text();
         let before = steps.len();
         match workload {
             W::OltpPointSelect => self.point_selects(&mut steps, 1),

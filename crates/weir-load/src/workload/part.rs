@@ -5,8 +5,9 @@
 //! connection `i` asks for `i * (rows / n)` to `(i + 1) * (rows / n)`, both included, and the last
 //! one to the end of the table.
 
-use super::{Distribution, Keys, Rng};
+use super::{Keys, Rng};
 use crate::LoadError;
+use weir_model::Distribution;
 
 /// A table in as many parts as there are connections.
 #[derive(Debug, Clone)]

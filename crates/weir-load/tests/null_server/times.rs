@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use weir_load::{
-    ArrivalKind, Fault, LoadPlan, NullServerBehavior, Rate, RateRamp, Think, ThinkKind,
-};
-use weir_model::WorkloadName;
+use weir_load::{Fault, LoadPlan, NullServerBehavior};
+use weir_model::{ArrivalKind, Rate, RateRamp, ThinkKind, ThinkTime, WorkloadName};
 
 use crate::{Bench, go};
 
@@ -69,8 +67,8 @@ fn users_who_think_ask_no_faster_than_they_think() {
     let bench = Bench::new(NullServerBehavior::default());
     for kind in [ThinkKind::Constant, ThinkKind::Exponential] {
         let plan = LoadPlan {
-            think: Think {
-                mean: Duration::from_millis(10),
+            think: ThinkTime {
+                mean: weir_model::Duration(Duration::from_millis(10)),
                 kind,
             },
             measure: None,
@@ -120,7 +118,7 @@ fn a_rate_can_begin_low() {
             arrivals: ArrivalKind::Constant,
             ramp: Some(RateRamp {
                 from_per_s: 0.0,
-                length: Duration::from_secs(1),
+                length: weir_model::Duration::from_secs(1),
             }),
         }),
         ..bench.plan(WorkloadName::OltpPointSelect, 1_000)
@@ -130,8 +128,8 @@ fn a_rate_can_begin_low() {
     let due = outcome.open_loop.unwrap().due;
     assert!((499..=501).contains(&due), "{due}");
     let both = LoadPlan {
-        think: Think {
-            mean: Duration::from_millis(1),
+        think: ThinkTime {
+            mean: weir_model::Duration(Duration::from_millis(1)),
             kind: ThinkKind::Constant,
         },
         ..plan

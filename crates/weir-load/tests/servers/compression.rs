@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use weir_load::{ArrivalKind, LoadPlan, PreparePlan, Rate, ReactorKind, cleanup, prepare, prewarm};
-use weir_model::{Endpoint, Flavor, WorkloadName};
+use weir_load::{LoadPlan, PreparePlan, ReactorKind, cleanup, prepare, prewarm};
+use weir_model::{ArrivalKind, Endpoint, Flavor, Rate, WorkloadName};
 use weir_mysql::{Compression, Gate};
 
 use super::{Bench, ROWS, TABLES, checksum, go};

@@ -15,8 +15,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use weir_load::{Distribution, LoadError, LoadOutcome, LoadPlan, PreparePlan, prepare, run};
-use weir_model::{Flavor, WorkloadName};
+use weir_load::{LoadError, LoadOutcome, LoadPlan, PreparePlan, prepare, run};
+use weir_model::{Distribution, Flavor, WorkloadName};
 use weir_mysql::{Connection, Gate};
 use weir_server::{PrivateServer, testing};
 

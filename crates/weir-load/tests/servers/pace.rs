@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use weir_load::{ArrivalKind, LoadPlan, Rate};
-use weir_model::{Flavor, WorkloadName};
+use weir_load::LoadPlan;
+use weir_model::{ArrivalKind, Flavor, Rate, WorkloadName};
 
 use super::{Bench, go};
 

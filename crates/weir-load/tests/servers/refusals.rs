@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use weir_load::{Distribution, LoadError, LoadPlan, Tolerated, prepare};
-use weir_model::{Flavor, Secret, WorkloadName};
+use weir_load::{LoadError, LoadPlan, Tolerated, prepare};
+use weir_model::{Distribution, Flavor, Secret, WorkloadName};
 use weir_mysql::{ClientError, Gate};
 
 use super::{Bench, ROWS, go};

@@ -13,6 +13,7 @@ use crate::Bytes;
 
 /// What a power cut leaves whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Atomicity {
     /// The largest write that is never torn, if it crosses no `boundary`.

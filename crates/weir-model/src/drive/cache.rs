@@ -7,6 +7,7 @@ use crate::Bytes;
 
 /// The fast drive in front of the one that the rest of the profile describes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FrontCache {
     /// The fast drive.
@@ -46,6 +47,7 @@ fn destage_depth() -> u32 {
 
 /// The fast drive: a profile's name, or the profile itself once it was found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum FrontDrive {
     /// A profile that has not been looked up yet.
@@ -56,6 +58,7 @@ pub enum FrontDrive {
 
 /// What becomes of writes to a drive with a cache in front.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CachedWrites {
     /// Acknowledged when the cache has them; the slow drive gets them later.
@@ -68,6 +71,7 @@ pub enum CachedWrites {
 
 /// When a page that was read from the slow drive enters the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheFill {
     /// At once.

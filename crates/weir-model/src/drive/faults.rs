@@ -9,6 +9,7 @@ use crate::{OpKind, parse_toml};
 
 /// Faults of a drive; by default none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Faults {
     /// What is random follows from it.
@@ -55,6 +56,7 @@ impl Default for Faults {
 
 /// Kinds of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Operations {
     /// Reads, writes and flushes.
@@ -171,6 +173,7 @@ const SPIKE_US_MAX: f64 = 1e9;
 
 /// What was done wrong on purpose.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FaultStatistics {
     /// The faults as they are set now.
     pub set: Faults,

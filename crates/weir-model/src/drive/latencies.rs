@@ -17,6 +17,7 @@ const NANOSECONDS_MAX: Nanoseconds = (1 << 37) - 1;
 
 /// How many operations took how long.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Latencies {
     counts: BTreeMap<u16, u64>,

@@ -6,6 +6,7 @@ use super::Check;
 
 /// Flash with a translation layer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Flash {
     /// Spare / user capacity: 0.07 for 7 %.
@@ -21,6 +22,7 @@ pub struct Flash {
 
 /// Spinning disks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Disks {
     /// How many.
@@ -36,6 +38,7 @@ pub struct Disks {
 
 /// Limits of a cloud volume, for reads and writes together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Throttle {
     /// Operations per second.
@@ -46,6 +49,7 @@ pub struct Throttle {
 
 /// A rate that grows with the capacity, `min(base + per_gib x GiB, max)`, and what it saves up.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ThrottleRate {
     /// Per second, at any size.

@@ -11,6 +11,7 @@ use crate::Bytes;
 ///
 /// There are as many dies as the bandwidth of the media takes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Nand {
     /// Time to program, microseconds.
@@ -32,6 +33,7 @@ pub struct Nand {
 
 /// Blocks that are written with one bit a cell at first, and folded into dense ones later.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SlcCache {
     /// Bytes that it takes on an empty drive.
@@ -47,6 +49,7 @@ pub struct SlcCache {
 
 /// What the maker guarantees of the flash: bytes that a host may write.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Endurance {
     /// Full capacities a day ...

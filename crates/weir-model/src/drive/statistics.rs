@@ -9,6 +9,7 @@ use crate::FileKind;
 
 /// What an emulated drive has counted since it was mounted. Counters only grow: take differences.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DriveStatistics {
     /// Seconds since the mount.
     pub uptime_s: f64,
@@ -157,6 +158,7 @@ impl DriveStatistics {
 
 /// How near a drive that compresses is to running out of flash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SpaceState {
     /// Below both of its thresholds.
@@ -172,6 +174,7 @@ pub enum SpaceState {
 
 /// What a cache in front of a drive has done.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CacheStatistics {
     /// Reads that the cache answered.
     pub read_hits: u64,
@@ -204,6 +207,7 @@ impl CacheStatistics {
 
 /// Traffic of one kind of file.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileKindStatistics {
     /// Read operations.
     pub reads: u64,
@@ -260,6 +264,7 @@ impl FileKindStatistics {
 
 /// How long the operations on one kind of file took.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileKindLatencies {
     /// Reads.
     pub reads: Latencies,

@@ -6,6 +6,7 @@ use crate::Bytes;
 
 /// Read timing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReadTiming {
     /// Latency of a 4 KiB read at queue depth 1, microseconds.
@@ -22,6 +23,7 @@ pub struct ReadTiming {
 
 /// Write timing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WriteTiming {
     /// Latency of a 4 KiB write at queue depth 1, acknowledged by the write buffer, microseconds.
@@ -53,6 +55,7 @@ fn no_amplification() -> f64 {
 
 /// What a write buffer is in a power cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum WriteCache {
     /// Capacitors or a battery: what was acknowledged survives.
@@ -63,6 +66,7 @@ pub enum WriteCache {
 
 /// Flush timing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FlushTiming {
     /// Latency of a flush with an idle buffer, microseconds.

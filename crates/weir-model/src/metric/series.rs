@@ -7,6 +7,7 @@ use super::Metric;
 /// The samples of one metric, of one instance of it (one core, one kind of file) where it has
 /// several. Times ascend; what could not be read is not there.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Series {
     /// The metric's name.
     pub metric: String,
@@ -81,6 +82,7 @@ impl Series {
 
 /// A time for which a source gave no samples.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gap {
     /// The source: `server status`, `INNODB_METRICS`.
     pub source: String,

@@ -2,7 +2,8 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use weir_load::{Distribution, KeyStream};
+use weir_load::KeyStream;
+use weir_model::Distribution;
 
 use super::*;
 use crate::popularity::leaf_groups;

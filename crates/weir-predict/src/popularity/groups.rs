@@ -4,7 +4,7 @@
 //! thousand pieces for an index of any size. These are put together by their use, so that a
 //! solver meets some hundreds of groups.
 
-use weir_load::Distribution;
+use weir_model::Distribution;
 
 use super::keys::share_up_to;
 

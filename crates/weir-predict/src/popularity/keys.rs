@@ -1,7 +1,7 @@
 //! The share of the keys below a place of the table, for each distribution of the load engine.
 
 use statrs::function::erf::erfc;
-use weir_load::Distribution;
+use weir_model::Distribution;
 
 /// Ranks of a zipfian distribution that are summed one by one; after them the integral from half a
 /// rank below is exact to 1e-6 of the sum.

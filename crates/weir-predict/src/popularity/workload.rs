@@ -7,8 +7,7 @@
 //! Secondary indexes are taken to be changed in place, as without change buffering, the default of `MariaDB` 10.5 and later;
 //! what `MySQL` 9.7, whose default it is, puts off by it is left out.
 
-use weir_load::{Distribution, Mix};
-use weir_model::{Flavor, WorkloadName};
+use weir_model::{Distribution, Flavor, Mix, WorkloadName};
 
 use super::groups::{LeafGroup, leaf_groups, scattered_groups};
 use super::{PageGroup, Popularity};

@@ -1,7 +1,7 @@
 //! The models against closed forms, published figures and each other. How they compare with
 //! InnoDB's rules, page by page, is tested beside the pool simulator.
 
-use weir_load::Distribution;
+use weir_model::Distribution;
 
 use super::*;
 use crate::PageGroup;

@@ -134,7 +134,8 @@ impl MissCurve {
 
 #[cfg(test)]
 mod tests {
-    use weir_load::{Distribution, KeyStream};
+    use weir_load::KeyStream;
+    use weir_model::Distribution;
 
     use super::*;
     use crate::{Access, Pool, PoolSettings};

@@ -120,7 +120,8 @@ pub fn sampled_pool(
 
 #[cfg(test)]
 mod tests {
-    use weir_load::{Distribution, KeyStream};
+    use weir_load::KeyStream;
+    use weir_model::Distribution;
 
     use super::*;
 

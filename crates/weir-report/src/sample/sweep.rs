@@ -1,10 +1,12 @@
 //! A made-up sweep of buffer pools on two drives, with prices: what the other sample has no figure for.
 
+use std::sync::Arc;
+
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
 use weir_model::{Bytes, Cell, CostRow, MemoryEquivalent, PoolElasticity, Ratio, StudyResult};
 
-use super::{DRIVES, strings, study};
+use super::{DRIVES, spec, strings, study};
 use crate::predicted::{Predicted, PredictedDrive, PredictedPoint};
 
 /// Pools, and by how much each is quicker than a quarter of the data.
@@ -98,12 +100,13 @@ pub(crate) fn predicted() -> Vec<Predicted> {
 fn cell(index: usize) -> Cell {
     let drive = DRIVES[index % 2].0;
     let pool = POOLS[index / 2].0;
+    let mut spec = spec(drive, 32);
+    let size = ("innodb_buffer_pool_size".to_owned(), pool.to_owned());
+    spec.primary_mut().variables.extend([size]);
     Cell {
         levels: strings(&[("drive", drive), ("innodb_buffer_pool_size", pool)]),
-        drive: Some(drive.to_owned()),
-        variables: strings(&[("innodb_buffer_pool_size", pool)]),
-        threads: 32,
-        ..Cell::default()
+        spec: Arc::new(spec),
+        probe: None,
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) const SERVER_LOG: &str = "\
 
 /// Mount, server and load, as long as real ones.
 pub(super) fn commands(cell: &Cell) -> Vec<String> {
-    let drive = cell.drive.as_deref().unwrap_or_default();
+    let drive = cell.spec.drive_name().unwrap_or_default();
     vec![
         format!(
             "weir drive mount drives/{drive}.toml (run)/drive --backing (run)/backing --data-scale 1/500 \
@@ -32,7 +32,7 @@ pub(super) fn commands(cell: &Cell) -> Vec<String> {
         format!(
             "weir load oltp_write_only --tables=10 --table-size=400000 --threads={} \
              --rand-type=uniform --rand-seed=20260315 --warmup-time=20 --time=40 run",
-            cell.threads
+            cell.spec.load.connections
         ),
     ]
 }
@@ -52,6 +52,7 @@ pub(super) fn variables(cell: &Cell) -> BTreeMap<String, String> {
         ),
         ("sync_binlog", "1"),
     ]);
-    variables.extend(cell.variables.clone());
+    let own = cell.spec.variable("innodb_doublewrite");
+    variables.extend(own.map(|value| ("innodb_doublewrite".to_owned(), value.to_owned())));
     variables
 }

@@ -91,7 +91,7 @@ pub(super) fn equivalents(plan: &Plan, runs: &RunsByCell<'_>) -> Vec<MemoryEquiv
 /// Cells with the bytes of their buffer pool, ascending; those without a size are left out.
 fn by_size(plan: &Plan, cells: &[usize]) -> Vec<(f64, usize)> {
     let size = |cell: &usize| {
-        let text = plan.cells[*cell].variables.get(POOL)?;
+        let text = plan.cells[*cell].spec.variable(POOL)?;
         let Bytes(bytes) = text.parse().ok()?;
         Some((bytes as f64, *cell))
     };

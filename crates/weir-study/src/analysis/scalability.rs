@@ -17,7 +17,7 @@ pub(super) fn laws(plan: &Plan, runs: &RunsByCell<'_>) -> Vec<Scalability> {
                 .iter()
                 .filter_map(|cell| {
                     let mean = geometric_mean(&runs.values(*cell, THROUGHPUT))?;
-                    Some((f64::from(plan.cells[*cell].threads), mean))
+                    Some((f64::from(plan.cells[*cell].spec.load.connections), mean))
                 })
                 .collect();
             let law = scalability_law(&points).ok()?;

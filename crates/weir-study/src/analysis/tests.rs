@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use weir_model::{Agreement, Cell, Claim, Factor, Price, StudyResult};
+use weir_model::{Agreement, Cell, Claim, DriveSpec, Factor, Price, StudyResult};
 
 use crate::evaluate;
 use crate::rules::tests::fair;
@@ -21,12 +21,12 @@ fn cell(levels: Named<'_>, variables: Named<'_>) -> Cell {
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         owned.collect::<BTreeMap<_, _>>()
     };
-    Cell {
-        levels: map(levels),
-        variables: map(variables),
-        threads: 4,
-        ..Cell::default()
-    }
+    let mut cell = fair().plan.cells[0].clone();
+    cell.levels = map(levels);
+    let primary = cell.spec_mut().primary_mut();
+    primary.variables = map(variables);
+    primary.drive = None;
+    cell
 }
 
 fn factor(name: &str, settings: &[&str], levels: &[&str]) -> Factor {
@@ -131,7 +131,10 @@ fn a_drive_is_worth_the_memory_with_which_the_first_would_do_as_well() {
     const POOL: &str = "innodb_buffer_pool_size";
     let of = |drive: &str, pool: &str, queries_per_s: f64| {
         let mut cell = cell(&[("drive", drive), (POOL, pool)], &[(POOL, pool)]);
-        cell.drive = Some(drive.into());
+        cell.spec_mut().primary_mut().drive = Some(DriveSpec {
+            profile: drive.into(),
+            settings: BTreeMap::new(),
+        });
         (cell, queries_per_s)
     };
     // On the slow drive throughput is proportional to memory.

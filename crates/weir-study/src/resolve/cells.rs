@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_model::{Cell, Factor, Plan, nearest};
+use weir_model::{Cell, Factor, nearest};
 
 use super::Resolver;
 use crate::StudyError;
+use crate::draft::Draft;
 use crate::file::{LevelList, LevelSetting, Setting, Threads};
 use crate::levels::{Level, levels};
 use crate::target::Target;
@@ -44,11 +45,12 @@ impl Resolver<'_> {
     }
 
     /// The combinations of all levels, without those that are excluded.
-    pub(super) fn cells(&self, plan: &Plan) -> Result<Vec<Cell>, StudyError> {
-        let mut cells = vec![Cell {
-            threads: self.threads()?[0],
-            ..Cell::default()
-        }];
+    pub(super) fn cells(
+        &self,
+        shared: &Draft,
+        factors: &[Factor],
+    ) -> Result<Vec<Cell>, StudyError> {
+        let mut cells = vec![shared.clone()];
         for (name, list) in &self.lists()? {
             let levels = self.levels(name, list)?;
             if cells.len() * levels.len() > CELLS_MAX {
@@ -58,25 +60,20 @@ impl Resolver<'_> {
             let mut multiplied = Vec::with_capacity(cells.len() * levels.len());
             for cell in &cells {
                 for level in &levels {
-                    multiplied.push(self.with_level(cell, plan, name, level)?);
+                    multiplied.push(self.with_level(cell, name, level)?);
                 }
             }
             cells = multiplied;
         }
-        self.without_excluded(cells, &plan.factors)
+        let cells = self.without_excluded(cells, factors)?;
+        cells.into_iter().map(Draft::finish).collect()
     }
 
-    fn with_level(
-        &self,
-        cell: &Cell,
-        plan: &Plan,
-        factor: &str,
-        level: &Level,
-    ) -> Result<Cell, StudyError> {
+    fn with_level(&self, cell: &Draft, factor: &str, level: &Level) -> Result<Draft, StudyError> {
         let mut cell = cell.clone();
         for (setting, value) in &level.settings {
             Target::of(setting)
-                .apply(&mut cell, plan, value, self.flavor_of)
+                .apply(&mut cell, value, self.flavor_of)
                 .map_err(|why| self.error(&format!("factors.{factor}"), value, why))?;
         }
         cell.levels.insert(factor.to_owned(), level.label.clone());
@@ -125,7 +122,7 @@ impl Resolver<'_> {
     }
 
     /// The thread counts of `[load]`; of a range only the first, it stands for a factor.
-    fn threads(&self) -> Result<Vec<u32>, StudyError> {
+    pub(super) fn threads(&self) -> Result<Vec<u32>, StudyError> {
         let threads = match &self.file.load.threads {
             Threads::One(threads) => vec![*threads],
             Threads::More(threads) => threads.clone(),
@@ -139,16 +136,16 @@ impl Resolver<'_> {
 
     fn without_excluded(
         &self,
-        cells: Vec<Cell>,
+        cells: Vec<Draft>,
         factors: &[Factor],
-    ) -> Result<Vec<Cell>, StudyError> {
+    ) -> Result<Vec<Draft>, StudyError> {
         let exclusions: Vec<BTreeMap<&str, String>> = self
             .file
             .exclude
             .iter()
             .map(|exclusion| self.exclusion(exclusion, factors))
             .collect::<Result<_, _>>()?;
-        let is_excluded = |cell: &Cell| {
+        let is_excluded = |cell: &Draft| {
             let holds = |(factor, level): (&&str, &String)| cell.levels[*factor] == *level;
             exclusions
                 .iter()

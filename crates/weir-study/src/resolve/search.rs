@@ -5,6 +5,7 @@ use weir_model::{Bytes, Plan, SearchGoal, SearchPlan};
 
 use super::Resolver;
 use crate::StudyError;
+use crate::draft::Draft;
 use crate::file::{Find, SearchSection};
 use crate::levels;
 use crate::target::Target;
@@ -137,14 +138,17 @@ pub(crate) fn probe_cell(
     search: &SearchPlan,
     probe: weir_model::Probe,
 ) -> weir_model::Cell {
-    let mut cell = plan.cells[probe.of_cell].clone();
+    let mut cell = Draft::of(&plan.cells[probe.of_cell]);
     let target = Target::of(&search.factor);
     let value = probe.place.to_string();
     target
-        .apply(&mut cell, plan, &value, &|_| {
+        .apply(&mut cell, &value, &|_| {
             unreachable!("a search does not vary servers")
         })
         .expect("invariant: every target of a search takes whole numbers above 0");
+    let mut cell = cell
+        .finish()
+        .expect("invariant: a search changes nothing that a cell could lack");
     let label = match target {
         Target::Variable(_) => Bytes(probe.place).to_string(),
         _ => value,

@@ -55,23 +55,21 @@ fn a_study_becomes_a_full_factorial_in_blocks() {
     );
     assert_eq!(plan.runs.len(), 12);
     assert_eq!(plan.seed, 7);
-    assert_eq!(plan.data.rows, 10_000);
-    assert_eq!(plan.server.variables["innodb_buffer_pool_size"], "85899346");
-    assert_eq!(plan.server.variables["innodb_flush_method"], "O_DIRECT");
+    let spec = &plan.cells[0].spec;
+    assert_eq!((spec.seed, spec.load.connections), (7, 32));
+    assert_eq!(spec.data.rows_total(), 2 * 10_000);
+    assert_eq!(spec.variable("innodb_buffer_pool_size"), Some("85899346"));
+    assert_eq!(spec.variable("innodb_flush_method"), Some("O_DIRECT"));
     // 10 pages of 1,024 would be less than servers take.
     let depth = "innodb_lru_scan_depth";
-    assert_eq!(plan.server.variables[depth], "100");
-    let full = crate::full_size(&plan);
-    assert!(
-        !full.server.variables.contains_key(depth),
-        "the default again"
-    );
-    assert_eq!(full.data.rows, 1_000_000);
+    assert_eq!(spec.variable(depth), Some("100"));
+    let full = &crate::full_size(&plan).cells[0].spec;
+    assert_eq!(full.variable(depth), None, "the default again");
+    assert_eq!(full.data.rows_total(), 2 * 1_000_000);
     assert_eq!(full.data.drive_scale, weir_model::Scale::FULL);
     // 8 GiB but for what rounding took.
-    let pool: u64 = full.server.variables["innodb_buffer_pool_size"]
-        .parse()
-        .unwrap();
+    let pool = full.variable("innodb_buffer_pool_size").unwrap();
+    let pool: u64 = pool.parse().unwrap();
     assert!(pool.abs_diff(8 << 30) < 100, "{pool}");
 }
 
@@ -82,7 +80,7 @@ fn several_thread_counts_are_a_factor() {
     assert!(
         plan.cells
             .iter()
-            .all(|cell| cell.levels["threads"] == cell.threads.to_string())
+            .all(|cell| cell.levels["threads"] == cell.spec.load.connections.to_string())
     );
 }
 
@@ -90,8 +88,9 @@ fn several_thread_counts_are_a_factor() {
 fn a_path_is_a_server_program() {
     let path = "flavor = \"/opt/db/bin/mariadbd\"\n        config";
     let plan = resolved(&STUDY.replace("config", path)).unwrap();
-    assert_eq!(plan.server.flavor, Flavor::Mariadb);
-    assert_eq!(plan.server.binary, Some("/opt/db/bin/mariadbd".into()));
+    let server = &plan.cells[0].spec.primary().server;
+    assert_eq!(server.flavor, Flavor::Mariadb);
+    assert_eq!(server.binary, Some("/opt/db/bin/mariadbd".into()));
 }
 
 #[test]
@@ -130,7 +129,7 @@ fn mistakes_are_named_with_file_place_and_remedy() {
         (
             "threads = 32",
             "threads = 32\noptions = { range_sise = 5 }",
-            "did you mean --range_size?",
+            "did you mean `range_size`?",
         ),
         (
             "\"5s\"",
@@ -245,29 +244,39 @@ fn every_kind_of_factor_has_its_place() {
         ignored"#;
     let plan = with("[factors]", &factors.replace("ignored", ""));
     assert_eq!(plan.cells.len(), 3 * 2_usize.pow(10));
-    let last = plan.cells.last().unwrap();
-    assert_eq!(last.drive_settings["flash.fill"], "0.9");
-    assert_eq!(last.server.as_ref().unwrap().flavor, Flavor::Mariadb);
-    assert_eq!(last.variables["innodb_page_size"], "16K");
-    let (data, load) = (plan.data_of(last), plan.load_of(last));
-    assert_eq!(
-        (data.rows, data.workload.as_str()),
-        (20_000, "oltp_read_write")
-    );
-    assert_eq!(load.rate_per_s, Some(500.0));
-    assert_eq!(load.rtt.to_string(), "1ms");
-    assert_eq!(load.distribution.as_str(), "zipfian");
-    assert_eq!(load.options["range_size"], "100");
-    let first = &plan.cells[0];
-    assert_eq!(
-        first.server.as_ref().unwrap().version.as_deref(),
-        Some("8.4")
-    );
-    assert_eq!(plan.load_of(first).rate_per_s, None);
+    let last = &plan.cells.last().unwrap().spec;
+    let drive = last.primary().drive.as_ref().unwrap();
+    assert_eq!(drive.settings["flash.fill"], "0.9");
+    assert_eq!(last.primary().server.flavor, Flavor::Mariadb);
+    assert_eq!(last.variable("innodb_page_size"), Some("16K"));
+    assert_eq!(last.data.rows_total(), 2 * 20_000);
+    assert_eq!(last.workload.to_string(), "oltp_read_write");
+    assert_eq!(last.load.pace.rate_per_s(), Some(500.0));
+    assert_eq!(last.load.rtt.to_string(), "1ms");
+    let keys = weir_model::Distribution::Zipfian { exponent: 0.8 };
+    assert_eq!(last.workload.distribution(), keys);
+    assert_eq!(last.settings().get("range_size"), None, "100 is usual");
+    let first = &plan.cells[0].spec;
+    assert_eq!(first.settings()["range_size"], "10");
+    assert_eq!(first.primary().server.version.as_deref(), Some("8.4"));
+    assert_eq!(first.load.pace.rate_per_s(), None);
     // The binary log is MySQL's to turn off.
-    assert_eq!(first.variables["skip_log_bin"], "1");
-    assert!(!last.variables.contains_key("skip_log_bin"));
-    assert!(!plan.server.variables.contains_key("skip_log_bin"));
+    assert_eq!(first.variable("skip_log_bin"), Some("1"));
+    assert_eq!(last.variable("skip_log_bin"), None);
+}
+
+#[test]
+fn replicas_have_the_server_and_the_variables_of_their_primary_whichever_factor_comes_first() {
+    let factors = "[factors]\nreplicas = [1]\nserver = [\"mariadb\"]\nsync_binlog = [0]\n";
+    let plan = with("[factors]", factors);
+    let topology = &plan.cells[0].spec.topology;
+    let [replica] = topology.replicas() else {
+        panic!("one replica expected")
+    };
+    assert_eq!(replica.variables["sync_binlog"], "0");
+    assert_eq!(replica.variables, topology.primary().variables);
+    assert_eq!(replica.server, topology.primary().server);
+    assert_eq!(replica.drive, None);
 }
 
 #[test]
@@ -289,8 +298,9 @@ fn levels_that_move_together_are_one_declared_factor() {
             "arm drive a, innodb_doublewrite ON"
         ]
     );
-    assert_eq!(plan.cells[0].drive.as_deref(), Some("c"));
-    assert_eq!(plan.cells[0].variables["innodb_doublewrite"], "OFF");
+    let spec = &plan.cells[0].spec;
+    assert_eq!(spec.drive_name().as_deref(), Some("c"));
+    assert_eq!(spec.variable("innodb_doublewrite"), Some("OFF"));
 }
 
 #[test]
@@ -310,7 +320,8 @@ fn what_varies_within_a_server_stays_together_in_the_order() {
     let plan =
         |repeat: &str| resolved(&text.replace("seed = 7", &format!("seed = 7\n{repeat}"))).unwrap();
     let threads_in_order = |plan: &Plan| {
-        let threads = plan.runs.iter().map(|run| plan.cells[run.cell].threads);
+        let cells = plan.runs.iter().map(|run| &plan.cells[run.cell]);
+        let threads = cells.map(|cell| cell.spec.load.connections);
         threads.collect::<Vec<_>>()
     };
     let inside = plan("within_server = [\"threads\"]");
@@ -342,11 +353,15 @@ fn a_range_of_threads_is_a_factor() {
 
 #[test]
 fn a_warm_up_may_have_bounds_instead_of_a_length() {
-    let load = |warmup: &str| with("warmup = \"5s\"", &format!("warmup = {warmup}")).load;
-    assert_eq!(load("\"auto\"").warmup_max.unwrap().to_string(), "1800s");
-    let bounded = load("{ at_least = \"3s\", at_most = \"9s\" }");
-    assert_eq!(bounded.warmup.to_string(), "3s");
-    assert_eq!(bounded.warmup_max.unwrap().to_string(), "9s");
+    let warmup = |text: &str| {
+        let plan = with("warmup = \"5s\"", &format!("warmup = {text}"));
+        plan.cells[0].spec.load.warmup
+    };
+    assert_eq!(warmup("\"5s\"").most().to_string(), "5s");
+    assert_eq!(warmup("\"auto\"").most().to_string(), "1800s");
+    let bounded = warmup("{ at_least = \"3s\", at_most = \"9s\" }");
+    assert_eq!(bounded.least().to_string(), "3s");
+    assert_eq!(bounded.most().to_string(), "9s");
 }
 
 #[test]
@@ -413,7 +428,8 @@ fn a_search_replaces_the_runs() {
     };
     let cell = search::probe_cell(&plan, &search, probe);
     // Scaled with the data, labelled as written.
-    assert_eq!(cell.variables["innodb_buffer_pool_size"], "21474836");
+    let pool = cell.spec.variable("innodb_buffer_pool_size");
+    assert_eq!(pool, Some("21474836"));
     assert_eq!(cell.levels["innodb_buffer_pool_size"], "2G");
 }
 

@@ -26,9 +26,10 @@ const BYTES_MIN: u64 = 64 << 20;
 
 fn check(evidence: &Evidence<'_>) -> Option<Finding> {
     let result = evidence.result;
-    let data = &result.plan.data;
-    let rows = u64::from(data.tables) * data.rows;
-    let row_bytes = known_row_bytes(data.workload)?;
+    // The size that is kept is that of the first cell's tables.
+    let spec = &result.plan.cells.first()?.spec;
+    let rows = spec.data.rows_total();
+    let row_bytes = known_row_bytes(&spec.workload)?;
     let expected = rows * row_bytes;
     if result.data_bytes.max(expected) < BYTES_MIN || result.data_bytes == 0 {
         return None;

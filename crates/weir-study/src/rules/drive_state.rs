@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_model::{Cell, DriveProfile, Finding, RunResult, ThrottleRate};
+use weir_model::{Cell, DriveProfile, Finding, RunResult, RunSpec, ThrottleRate};
 
 use super::evidence::some_of;
 use super::{Design, Evidence, ONLY_WARNS, Rule};
@@ -50,11 +50,16 @@ fn check(design: &Design<'_>) -> Vec<Finding> {
             unequally_full(design, baseline, level)
         })
         .collect();
-    let on_credit: BTreeSet<_> = design
-        .drives
+    // Each drive with each run that it serves.
+    let on_drives: Vec<_> = design
+        .plan
+        .designed()
+        .filter_map(|cell| Some((design.profile(cell)?, &*cell.spec)))
+        .collect();
+    let on_credit: BTreeSet<_> = on_drives
         .iter()
-        .filter(|drive| lives_on_credit(design, drive))
-        .map(|drive| drive.name.clone())
+        .filter(|(drive, spec)| lives_on_credit(drive, spec))
+        .map(|(drive, _)| drive.name.clone())
         .collect();
     let unequal = (!unequal.is_empty()).then(|| {
         RULE.warning(format!(
@@ -69,10 +74,9 @@ fn check(design: &Design<'_>) -> Vec<Finding> {
             some_of(on_credit, 4)
         ))
     });
-    let hidden: BTreeSet<_> = design
-        .drives
+    let hidden: BTreeSet<_> = on_drives
         .iter()
-        .filter_map(|drive| hidden_disks(design, drive))
+        .filter_map(|(drive, spec)| hidden_disks(drive, spec))
         .collect();
     let hidden = (!hidden.is_empty()).then(|| {
         RULE.warning(format!(
@@ -84,33 +88,35 @@ fn check(design: &Design<'_>) -> Vec<Finding> {
     [unequal, on_credit, hidden].into_iter().flatten().collect()
 }
 
-/// Share of a drive's capacity that the data take.
-fn fill(design: &Design<'_>, drive: &DriveProfile) -> f64 {
-    let data = &design.plan.data;
-    data_size(design.plan).0 as f64 / data.data_scale.apply(drive.capacity.0).max(1) as f64
+/// Share of a drive's capacity that the data of a run take.
+fn fill(drive: &DriveProfile, spec: &RunSpec) -> f64 {
+    let capacity = spec.data.data_scale.apply(drive.capacity.0).max(1);
+    data_size(spec).0 as f64 / capacity as f64
 }
 
 fn unequally_full(design: &Design<'_>, baseline: &Cell, level: &Cell) -> Option<String> {
-    let (baseline, level) = (design.profile(baseline)?, design.profile(level)?);
-    let (of_baseline, of_level) = (fill(design, baseline), fill(design, level));
-    ((of_baseline - of_level).abs() > FILL_DIFFERENCE_MAX).then(|| {
+    let (of_baseline, of_level) = (design.profile(baseline)?, design.profile(level)?);
+    let fills = [
+        fill(of_baseline, &baseline.spec),
+        fill(of_level, &level.spec),
+    ];
+    ((fills[0] - fills[1]).abs() > FILL_DIFFERENCE_MAX).then(|| {
         format!(
             "{} {:.0} %, {} {:.0} %",
-            level.name,
-            of_level * 100.0,
-            baseline.name,
-            of_baseline * 100.0
+            of_level.name,
+            fills[1] * 100.0,
+            of_baseline.name,
+            fills[0] * 100.0
         )
     })
 }
 
 /// The share of the data that the buffer before `drive`'s disks holds, where that is much and scaling made it so.
-fn hidden_disks(design: &Design<'_>, drive: &DriveProfile) -> Option<String> {
+fn hidden_disks(drive: &DriveProfile, spec: &RunSpec) -> Option<String> {
     drive.disks.as_ref()?;
-    let data = &design.plan.data;
-    let buffer = drive.write.buffer.0 as f64 / data_size(design.plan).0.max(1) as f64;
-    let share = buffer * data.drive_scale.factor();
-    let share_unscaled = buffer * data.data_scale.factor();
+    let buffer = drive.write.buffer.0 as f64 / data_size(spec).0.max(1) as f64;
+    let share = buffer * spec.data.drive_scale.factor();
+    let share_unscaled = buffer * spec.data.data_scale.factor();
     (share > BUFFERED_SHARE_MAX && share > BUFFER_GROWTH_MAX * share_unscaled).then(|| {
         format!(
             "that of {} holds {:.0} % of the data, {:.1} % at full size",
@@ -122,12 +128,12 @@ fn hidden_disks(design: &Design<'_>, drive: &DriveProfile) -> Option<String> {
 }
 
 /// Whether the credit outlasts the run: spent at the drive's own speed, refilled at its rate.
-fn lives_on_credit(design: &Design<'_>, drive: &DriveProfile) -> bool {
+fn lives_on_credit(drive: &DriveProfile, spec: &RunSpec) -> bool {
     let Some(throttle) = &drive.throttle else {
         return false;
     };
-    let load = &design.plan.load;
-    let run_s = load.warmup.as_secs_f64() + load.measure.as_secs_f64();
+    let load = &spec.load;
+    let run_s = load.warmup.least().as_secs_f64() + load.measure.as_secs_f64();
     let outlasts = |rate: &ThrottleRate, fastest: f64| {
         let spent_per_s = fastest - rate.per_second(drive.capacity.0);
         rate.burst_credit > 0.0 && rate.burst_credit > spent_per_s * run_s
@@ -156,12 +162,12 @@ fn measured_in_cache(evidence: &Evidence<'_>) -> Option<Finding> {
 
 /// In words, what the drive's cache holds and what the warm-up wrote, if that is less.
 fn in_cache(evidence: &Evidence<'_>, run: &RunResult) -> Option<String> {
-    let plan = &evidence.result.plan;
-    let profile = evidence.design.profile(&plan.cells[run.record.cell])?;
+    let cell = evidence.cell(run.record.cell);
+    let profile = evidence.design.profile(cell)?;
     let (slc, counted) = (profile.slc.as_ref()?, run.drive.as_ref()?);
     let (empty, full) = (slc.capacity.0 as f64, slc.capacity_when_full.0 as f64);
     let filled = profile.flash.as_ref().map_or(0.0, |flash| flash.fill);
-    let holds_mb = (empty + (full - empty) * filled) * plan.data.drive_scale.factor() / 1e6;
+    let holds_mb = (empty + (full - empty) * filled) * cell.spec.data.drive_scale.factor() / 1e6;
     let mb_per_s = counted.host_written_bytes as f64 / run.record.measured_s.max(1e-9) / 1e6;
     let warm_up_s = run.record.approach.warmup_s;
     let written_mb = mb_per_s * warm_up_s;

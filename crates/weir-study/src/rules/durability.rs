@@ -130,10 +130,7 @@ fn unflushed(variables: &ServerVariables<'_>, drive: Option<&DriveProfile>) -> O
 /// Servers that were not durable for a reason that no variable says, once for the whole study.
 fn not_durable(evidence: &Evidence<'_>) -> Option<Finding> {
     let why = |run: &weir_model::RunResult| {
-        let server = evidence
-            .result
-            .plan
-            .server_of(evidence.cell(run.record.cell));
+        let server = &evidence.cell(run.record.cell).spec.primary().server;
         let variables = ServerVariables::said(server.flavor, &run.variables);
         let redo_off = variables.switch(REDO_LOG_ENABLED) == Some(false);
         let redo_off = redo_off.then(|| format!("{REDO_LOG_ENABLED} = OFF"));

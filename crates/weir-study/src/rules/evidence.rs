@@ -31,10 +31,11 @@ pub(crate) struct Design<'a> {
 impl<'a> Design<'a> {
     pub(crate) fn new(plan: &'a Plan, drives: &'a [DriveProfile], foreseen: &'a Foreseen) -> Self {
         let variables = plan.cells.iter().enumerate().map(|(index, cell)| {
-            let flavor = plan.server_of(cell).flavor;
+            let node = cell.spec.primary();
+            let flavor = node.server.flavor;
             match foreseen.of(index) {
                 Some(foretold) => ServerVariables::said(flavor, &foretold.values),
-                None => ServerVariables::written(flavor, &plan.variables_of(cell)),
+                None => ServerVariables::written(flavor, &node.variables),
             }
         });
         Self {
@@ -121,7 +122,7 @@ impl<'a> Evidence<'a> {
     /// What the server of `cell` said of its variables.
     pub(super) fn variables(&self, cell: usize) -> Option<ServerVariables<'a>> {
         let run = self.first_run(cell)?;
-        let server = self.result.plan.server_of(self.cell(cell));
+        let server = &self.cell(cell).spec.primary().server;
         Some(ServerVariables::said(server.flavor, &run.variables))
     }
 
@@ -141,7 +142,7 @@ impl<'a> Evidence<'a> {
 }
 
 fn profile<'a>(drives: &'a [DriveProfile], cell: &Cell) -> Option<&'a DriveProfile> {
-    let name = cell.drive_name()?;
+    let name = cell.spec.drive_name()?;
     drives.iter().find(|drive| drive.name == name)
 }
 

@@ -1,11 +1,10 @@
 //! R8: latencies agree with Little's law, and claims about them come from an open loop.
 
-use weir_model::{Finding, RunResult};
+use weir_model::{Cell, Finding, Pace, RunResult};
 
 use super::evidence::Named;
 use super::{Design, Evidence, ONLY_WARNS, Rule};
 use crate::measured::less_is_better;
-use crate::settings::Settings;
 
 pub(super) const RULE: Rule = Rule {
     id: "R8",
@@ -27,17 +26,18 @@ pub(super) const RULE: Rule = Rule {
 
 const DEVIATION_MAX: f64 = 0.05;
 
-/// Settings with which a connection does not ask again as soon as it is answered.
-const PACED: [&str; 3] = ["rate", "rate_per_s", "think_time"];
-
-fn is_closed_loop(settings: &Settings) -> bool {
-    !PACED.iter().any(|name| settings.contains_key(*name))
+/// Whether a connection asks again as soon as it is answered.
+fn is_closed_loop(cell: &Cell) -> bool {
+    match cell.spec.load.pace {
+        Pace::Closed { think } => think.mean.0.is_zero(),
+        Pace::Open(_) => false,
+    }
 }
 
 fn closed_loop(design: &Design<'_>) -> Option<Finding> {
     let mut claims = design.plan.claims.iter();
     let about_latency = claims.any(|claim| claim.metric.as_deref().is_some_and(less_is_better));
-    (about_latency && design.settings.all().all(is_closed_loop)).then(|| {
+    (about_latency && design.plan.cells.iter().all(is_closed_loop)).then(|| {
         let message = "a claim is about latency and every cell is a closed loop, which waits for a \
                        stalled server; add cells with a rate of 50 to 80 % of the peak";
         RULE.warning(message.to_owned())
@@ -48,12 +48,12 @@ fn contradiction(evidence: &Evidence<'_>) -> Option<Finding> {
     let plan = &evidence.result.plan;
     let off = |run: &&RunResult| {
         let cell = &plan.cells[run.record.cell];
-        is_closed_loop(evidence.design.settings.of(run.record.cell))
-            && deviation(run, cell.threads).is_some_and(|d| d > DEVIATION_MAX)
+        is_closed_loop(cell)
+            && deviation(run, cell.spec.load.connections).is_some_and(|d| d > DEVIATION_MAX)
     };
     let runs: Vec<_> = evidence.result.runs.iter().filter(off).collect();
     let Named { count, first } = evidence.named(&runs)?;
-    let threads = plan.cells[runs[0].record.cell].threads;
+    let threads = plan.cells[runs[0].record.cell].spec.load.connections;
     Some(RULE.warning(format!(
         "in {count} connections / throughput is not the mean latency, such as {first} ({:.0} % apart): connections \
          were idle, lost or waiting outside the measurement",

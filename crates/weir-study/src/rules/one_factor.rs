@@ -46,7 +46,7 @@ const DERIVED: [(&str, &[&str]); 2] = [
 ];
 
 /// The setting that is another server program: its version's defaults come with it.
-const PROGRAM: [&str; 4] = ["server", "binary", "flavor", "version"];
+const PROGRAM: &str = "server";
 
 fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
     let baseline = evidence.first_run(comparison.baseline_cell)?;
@@ -56,10 +56,15 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
         let mut varying = DERIVED.iter().filter(|(from, _)| declared.contains(*from));
         varying.any(|(_, derived)| derived.contains(&name))
     };
-    let program_varies = PROGRAM.iter().any(|name| declared.contains(*name));
+    let program_varies = declared.contains(PROGRAM);
     // Each program has its own name for it.
     let same_log = baseline.redo_log_capacity() == level.redo_log_capacity();
-    let set = &evidence.result.plan.server.variables;
+    // What the study sets in one of both only is declared.
+    let set = &evidence
+        .cell(comparison.baseline_cell)
+        .spec
+        .primary()
+        .variables;
     let undeclared: Vec<_> = differing_variables(baseline, level)
         .into_iter()
         .filter(|name| !declared.contains(*name) && is_setting(name))

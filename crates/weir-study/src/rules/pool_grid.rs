@@ -1,6 +1,6 @@
 //! R11: a sweep of memory is dense where the data just fit.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use weir_model::variables::BUFFER_POOL_SIZE;
 use weir_model::{Bytes, Finding};
@@ -29,26 +29,33 @@ pub(super) const RULE: Rule = Rule {
 const NEAR: f64 = 0.20;
 const POINTS_MIN: usize = 3;
 
+/// The first size of data whose sweep lacks points.
 fn check(design: &Design<'_>) -> Option<Finding> {
-    let cells = design.plan.cells.iter();
-    let pools: BTreeSet<u64> = cells
-        .filter_map(|cell| cell.variables.get(BUFFER_POOL_SIZE)?.parse::<Bytes>().ok())
-        .map(|size| size.0)
-        .collect();
-    let data = data_size(design.plan).0 as f64;
-    let spans = pools.iter().any(|pool| (*pool as f64) < data)
-        && pools.iter().any(|pool| *pool as f64 >= data);
+    let mut sweeps: BTreeMap<Bytes, BTreeSet<u64>> = BTreeMap::new();
+    for cell in &design.plan.cells {
+        let pool = cell.spec.variable(BUFFER_POOL_SIZE);
+        if let Some(pool) = pool.and_then(|size| size.parse::<Bytes>().ok()) {
+            let data = data_size(&cell.spec);
+            sweeps.entry(data).or_default().insert(pool.0);
+        }
+    }
+    sweeps
+        .into_iter()
+        .find_map(|(data, pools)| few_near(data, &pools))
+}
+
+fn few_near(data: Bytes, pools: &BTreeSet<u64>) -> Option<Finding> {
+    let spans = pools.iter().any(|pool| *pool < data.0) && pools.iter().any(|pool| *pool >= data.0);
     let near = pools
         .iter()
-        .filter(|pool| (**pool as f64 / data - 1.0).abs() <= NEAR)
+        .filter(|pool| (**pool as f64 / data.0 as f64 - 1.0).abs() <= NEAR)
         .count();
     (pools.len() >= POINTS_MIN && spans && near < POINTS_MIN).then(|| {
         RULE.warning(format!(
-            "{near} of the {} buffer pools lie within {:.0} % of the data ({}), where memory matters \
+            "{near} of the {} buffer pools lie within {:.0} % of the data ({data}), where memory matters \
              most; add some there",
             pools.len(),
             NEAR * 100.0,
-            data_size(design.plan)
         ))
     })
 }

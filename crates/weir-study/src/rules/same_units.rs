@@ -1,6 +1,8 @@
 //! R9: a query is the same query on both sides.
 
-use weir_model::{Comparison, Finding, Plan};
+use std::collections::BTreeMap;
+
+use weir_model::{Comparison, Finding, Plan, RunSpec, Settings, SysbenchOptions};
 
 use super::evidence::some_of;
 use super::{Design, Evidence, FORBIDS, Rule};
@@ -23,15 +25,8 @@ pub(super) const RULE: Rule = Rule {
     ..Rule::NONE
 };
 
-/// Settings that decide what a query is.
-const QUERIES: [&str; 6] = [
-    "workload",
-    "distribution",
-    "rand_type",
-    "skip_trx",
-    "options",
-    "range_size",
-];
+/// Settings that decide on how much queries work, and for how long.
+const OF_DATA: [&str; 4] = ["tables", "rows", "drive_scale", "measure"];
 
 const DEVIATION_MAX: f64 = 0.05;
 
@@ -61,54 +56,56 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
 fn unfinished_share(evidence: &Evidence<'_>, comparison: &Comparison) -> f64 {
     let share = |cell: usize| {
         let record = &evidence.first_run(cell)?.record;
-        let connections = f64::from(evidence.cell(cell).threads);
+        let connections = f64::from(evidence.cell(cell).spec.load.connections);
         Some(connections / (record.transactions_per_s * record.measured_s))
     };
     let cells = [comparison.level_cell, comparison.baseline_cell];
     cells.into_iter().filter_map(share).fold(0.0, f64::max)
 }
 
-/// What two results ask differently, which forbids to compare them.
+/// What two results ask differently in the same combination of levels, which forbids to compare them.
 pub(crate) fn other_questions(first: &Plan, second: &Plan) -> Option<Finding> {
-    let seconds = |plan: &Plan| plan.load.measure.as_secs_f64().to_string();
-    let questions = [
-        (
-            "workload",
-            [first, second].map(|plan| plan.data.workload.to_string()),
-        ),
-        (
-            "tables",
-            [first, second].map(|plan| plan.data.tables.to_string()),
-        ),
-        (
-            "rows",
-            [first, second].map(|plan| plan.data.rows.to_string()),
-        ),
-        (
-            "drive scale",
-            [first, second].map(|plan| plan.data.drive_scale.to_string()),
-        ),
-        (
-            "distribution",
-            [first, second].map(|plan| plan.load.distribution.as_str().to_owned()),
-        ),
-        ("seconds measured", [first, second].map(seconds)),
-    ];
-    let differing: Vec<_> = questions
-        .into_iter()
-        .filter(|(_, [a, b])| a != b)
-        .map(|(what, [a, b])| format!("{what} {a} against {b}"))
+    let of_second: BTreeMap<_, _> = second
+        .designed()
+        .map(|cell| (&cell.levels, &*cell.spec))
         .collect();
-    (!differing.is_empty()).then(|| {
-        RULE.error(format!(
-            "the results do not ask the same ({}); compare results of one study",
-            some_of(differing, 6)
-        ))
-    })
+    let mut pairs = first
+        .designed()
+        .filter_map(|cell| Some((&*cell.spec, *of_second.get(&cell.levels)?)));
+    let differing = pairs.find_map(|(first, second)| {
+        let differing = questions(first, second);
+        (!differing.is_empty()).then_some(differing)
+    })?;
+    Some(RULE.error(format!(
+        "the results do not ask the same ({}); compare results of one study",
+        some_of(differing, 6)
+    )))
 }
 
+/// What two runs ask differently, in words. Servers and what they stand on are what is compared.
+fn questions(first: &RunSpec, second: &RunSpec) -> Vec<String> {
+    let (of_first, of_second) = (first.settings(), second.settings());
+    let asked = first
+        .differences(second)
+        .into_iter()
+        .filter(|name| is_of_queries(name) || OF_DATA.contains(&name.as_str()));
+    let value = |settings: &Settings, name: &str| {
+        let value = settings.get(name).map_or("the default", String::as_str);
+        // Of a workload in a file it is the whole text.
+        value.lines().next().unwrap_or_default().to_owned()
+    };
+    asked
+        .map(|name| {
+            let values = [&of_first, &of_second].map(|settings| value(settings, &name));
+            format!("{name} {} against {}", values[0], values[1])
+        })
+        .collect()
+}
+
+/// Whether a setting decides what a query is.
 fn is_of_queries(name: &str) -> bool {
-    QUERIES.contains(&name)
+    matches!(name, "workload" | "distribution" | "text_file")
+        || SysbenchOptions::NAMES.contains(&name)
 }
 
 fn different(factor: &str, names: impl IntoIterator<Item = String>) -> String {

@@ -43,7 +43,7 @@ const AVERAGES: &str = "innodb_flushing_avg_loops";
 const MEASURE_S_SAFE: f64 = 1_800.0;
 
 fn check_design(design: &Design<'_>) -> Vec<Finding> {
-    let measure_s = design.plan.load.measure.as_secs_f64();
+    let measure_s = shortest_s(design.plan);
     if !(MEASURE_S_MIN..MEASURE_S_SAFE).contains(&measure_s) {
         return short(measure_s).into_iter().collect();
     }
@@ -51,6 +51,12 @@ fn check_design(design: &Design<'_>) -> Vec<Finding> {
         "each run measures {measure_s:.0} s; warm-ups of {MEASURE_S_SAFE:.0} s were published, so look \
          at whether the runs were steady"
     ))]
+}
+
+/// The shortest measurement of a plan, seconds.
+fn shortest_s(plan: &Plan) -> f64 {
+    let measured = plan.cells.iter().map(|cell| cell.spec.load.measure);
+    measured.min().unwrap_or_default().as_secs_f64()
 }
 
 fn short(measure_s: f64) -> Option<Finding> {
@@ -65,7 +71,7 @@ fn short(measure_s: f64) -> Option<Finding> {
 
 fn check(evidence: &Evidence<'_>) -> Vec<Finding> {
     let result = evidence.result;
-    let short = short(result.plan.load.measure.as_secs_f64());
+    let short = short(shortest_s(&result.plan));
     let unsteady: Vec<_> = result.runs.iter().filter(|run| is_unsteady(run)).collect();
     let unsteady = evidence.named(&unsteady).map(|Named { count, first }| {
         RULE.warning(format!(
@@ -95,7 +101,7 @@ fn before_averages(evidence: &Evidence<'_>) -> Option<Finding> {
 /// `None` where the server does not tell. (`page_cleaner_flush_pages_recommendation` in storage/innobase/buf/buf0flu.cc
 /// of `MySQL` 8.0.)
 fn began_before_averages(plan: &Plan, run: &RunResult) -> Option<bool> {
-    let server = plan.server_of(&plan.cells[run.record.cell]);
+    let server = &plan.cells[run.record.cell].spec.primary().server;
     let averages_s: f64 = run.variables.get(AVERAGES)?.parse().ok()?;
     let variables = ServerVariables::said(server.flavor, &run.variables);
     let (pool, page) = (variables.buffer_pool_size()?, variables.page_size());
@@ -125,7 +131,7 @@ fn few_turns(evidence: &Evidence<'_>) -> Option<Finding> {
 
 /// What a run did not see often enough, in words.
 fn missing_turns(plan: &Plan, run: &RunResult) -> Option<String> {
-    let server = plan.server_of(&plan.cells[run.record.cell]);
+    let server = &plan.cells[run.record.cell].spec.primary().server;
     let variables = ServerVariables::said(server.flavor, &run.variables);
     let page = variables.page_size().0 as f64;
     let too_few = |turns: f64, wanted: f64| (TURNS_NONE..wanted).contains(&turns);

@@ -12,11 +12,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use weir_model::{
-    Analysis, Bytes, Cell, Claim, CrashTest, DataPlan, DistributionName, DriveProfile,
+    Analysis, Bytes, Cell, Claim, CrashTest, DataSource, Distribution, DriveProfile, DriveSpec,
     DriveStatistics, Duration, FileKind, FileKindStatistics, Finding, Flavor, IntervalRecord,
-    LatencySummary, Limiter, LoadSettings, NegativeControl, Plan, PlannedRun, Provenance,
-    RunRecord, RunResult, Scale, ServerSettings, Severity, StudyResult, Utilization, Verdict,
-    WorkloadName,
+    LatencySummary, Limiter, LoadSpec, Mix, NegativeControl, Plan, PlannedRun, Provenance,
+    RunRecord, RunResult, RunSpec, Severity, StudyResult, SysbenchWorkload, Utilization, Verdict,
+    Warmup, WorkloadName, WorkloadSpec,
 };
 
 use super::{RULES, findings_of_design, rules_as_markdown};
@@ -39,12 +39,42 @@ const DRIVE: &str = r#"
 
 fn cell(doublewrite: &str) -> Cell {
     let factor = BTreeMap::from([("innodb_doublewrite".to_owned(), doublewrite.to_owned())]);
+    let mut spec = RunSpec {
+        workload: WorkloadSpec::Sysbench(SysbenchWorkload {
+            shares: WorkloadName::OltpWriteOnly.into(),
+            mix: Mix::default(),
+            distribution: Distribution::Uniform,
+            text_file: None,
+        }),
+        load: LoadSpec {
+            connections: 4,
+            warmup: Warmup::Fixed {
+                length: Duration::from_secs(10),
+            },
+            measure: Duration::from_secs(1800),
+            ..LoadSpec::default()
+        },
+        seed: 1,
+        ..RunSpec::default()
+    };
+    spec.data.source = DataSource::Sysbench { tables: 1, rows: 1 };
+    let primary = spec.primary_mut();
+    primary.variables = factor.clone();
+    primary.drive = Some(DriveSpec {
+        profile: "d".into(),
+        settings: BTreeMap::new(),
+    });
     Cell {
-        levels: factor.clone(),
-        drive: Some("d".into()),
-        variables: factor,
-        threads: 4,
-        ..Cell::default()
+        levels: factor,
+        spec: Arc::new(spec),
+        probe: None,
+    }
+}
+
+/// Changes the runs of all cells.
+pub(crate) fn change_all(result: &mut StudyResult, change: impl Fn(&mut RunSpec)) {
+    for cell in &mut result.plan.cells {
+        change(cell.spec_mut());
     }
 }
 
@@ -87,6 +117,7 @@ fn run(cell: usize, repetition: u32, queries_per_s: f64) -> RunResult {
         drive: Some(Arc::default()),
         commands: vec![],
         server_log: String::new(),
+        kinds: vec![],
         histogram: vec![1],
     }
 }
@@ -112,27 +143,6 @@ pub(crate) fn fair() -> StudyResult {
             title: String::new(),
             question: String::new(),
             seed: 1,
-            server: ServerSettings {
-                flavor: Flavor::Mysql,
-                version: None,
-                binary: None,
-                given: None,
-                deployment: weir_model::Deployment::default(),
-                variables: BTreeMap::new(),
-            },
-            data: DataPlan {
-                workload: WorkloadName::OltpWriteOnly,
-                tables: 1,
-                rows: 1,
-                data_scale: Scale::FULL,
-                drive_scale: Scale::FULL,
-            },
-            load: LoadSettings {
-                warmup: Duration::from_secs(10),
-                measure: Duration::from_secs(1800),
-                distribution: DistributionName::Uniform,
-                ..LoadSettings::default()
-            },
             factors: Vec::new(),
             repeat: weir_model::Repetition::default(),
             search: None,
@@ -281,7 +291,7 @@ fn study_files_break_the_rule_that_they_are_named_after_and_fair_ones_none() {
 #[test]
 fn r1_levels_that_move_several_settings_together_are_told() {
     let mut plan = fair().plan;
-    plan.cells[1].threads = 99;
+    plan.cells[1].spec_mut().load.connections = 99;
     let findings = findings_of_design(&plan, &Foreseen::NOTHING);
     let told = |rule: &str| findings.iter().find(|finding| finding.rule == rule);
     let message = &told("R1").unwrap().message;

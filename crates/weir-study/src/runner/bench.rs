@@ -51,13 +51,13 @@ impl<'a> Bench<'a> {
 
     /// The program that serves `cell`, where Weir starts it.
     pub(super) fn server_of(&self, cell: &Cell) -> &ServerBinary {
-        &self.servers[&self.plan.server_of(cell)]
+        &self.servers[&cell.spec.primary().server]
     }
 
     /// The server of `cell`, where the user gives it.
     pub(super) fn given_of(&self, cell: &Cell) -> Option<&GivenServer> {
-        let url = self.plan.server_of(cell).given?;
-        self.given.get(&url)
+        let url = cell.spec.primary().server.given.as_ref()?;
+        self.given.get(url)
     }
 
     /// What could not be looked at on the servers that the user gives.
@@ -81,7 +81,7 @@ impl<'a> Bench<'a> {
         let Some(drive) = self.drives.of_cell(cell) else {
             return Ok(());
         };
-        let scale = self.plan.data_of(cell).data_scale;
+        let scale = cell.spec.data.data_scale;
         let capacity = Bytes(scale.apply(drive.capacity.0));
         if capacity < needed {
             return Err(StudyError::DriveTooSmall {
@@ -113,9 +113,9 @@ fn check_variables(
             probe_cell(plan, search, probe)
         });
         let cells = plan.cells.iter().cloned().chain(searched);
-        for cell in cells.filter(|cell| plan.server_of(cell) == *choice) {
-            let all = plan.variables_of(&cell);
-            let translated = weir_server::translate(server.flavor, server.version, &all)?;
+        for cell in cells.filter(|cell| cell.spec.primary().server == *choice) {
+            let all = &cell.spec.primary().variables;
+            let translated = weir_server::translate(server.flavor, server.version, all)?;
             let names: Vec<_> = translated.keys().map(String::as_str).collect();
             weir_server::check_variables(&known, &names)?;
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use weir_drive::MountOptions;
 use weir_load::LoadPlan;
-use weir_model::LoadSettings;
+use weir_model::Warmup;
 use weir_server::{ServerBinary, StartOptions};
 
 use crate::StudyError;
@@ -36,31 +36,11 @@ pub(super) fn server(binary: &ServerBinary, options: &StartOptions) -> Result<St
 
 /// `weir load ... run`, without the server's address. A warm-up that lasts until throughput is
 /// steady is told with its most.
-pub(super) fn load(plan: &LoadPlan, settings: &LoadSettings) -> String {
-    let time = plan.measure.map_or(0.0, |measure| measure.as_secs_f64());
-    let warmup = settings.warmup_max.unwrap_or(settings.warmup);
-    let mut line = format!(
-        "weir load {} --tables={} --table-size={} --threads={} --rand-type={} --rand-seed={} \
-         --warmup-time={} --time={time}",
-        plan.workload,
-        plan.tables,
-        plan.rows,
-        plan.connections,
-        settings.distribution.as_str(),
-        plan.seed,
-        warmup.as_secs_f64(),
-    );
-    // Writing to a String cannot fail.
-    if let Some(rate) = settings.rate_per_s {
-        let _ = write!(line, " --rate={rate}");
-    }
-    if !settings.rtt.0.is_zero() {
-        let _ = write!(line, " --rtt={}", settings.rtt);
-    }
-    for (name, value) in &settings.options {
-        let _ = write!(line, " --{name}={value}");
-    }
-    line + " run"
+pub(super) fn load(plan: &LoadPlan, warmup: Warmup) -> String {
+    weir_load::sysbench::command_line(&LoadPlan {
+        warmup: warmup.most().0,
+        ..plan.clone()
+    })
 }
 
 /// `command` without the run's own `directory`.

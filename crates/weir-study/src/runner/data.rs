@@ -1,15 +1,17 @@
 //! The data sets: each loaded once, kept as a snapshot, restored before each run.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use weir_load::{BinaryLog, PreparePlan};
-use weir_model::{Bytes, Cell, DataPlan, Endpoint, WorkloadName};
+use weir_load::{BinaryLog, PreparePlan, Workload};
+use weir_model::{Bytes, Cell, DataSource, Endpoint, RunSpec, WorkloadSpec};
 use weir_mysql::Gate;
-use weir_process::WorkDirectory;
+use weir_process::{PathError, WorkDirectory, short_name};
 use weir_server::{PrivateServer, SnapshotHold, SnapshotKey, Snapshots, StartOptions};
 
 use super::bench::Bench;
@@ -45,11 +47,12 @@ pub(super) struct PreparedData {
     _hold: SnapshotHold,
 }
 
-/// The data sets of a study by their snapshots' names: cells of one server program and one kind of
-/// data share theirs.
+/// The data sets of a study: cells of one server program and one kind of data share theirs.
 #[derive(Debug, Default)]
 pub(super) struct DataSets {
-    prepared: BTreeMap<String, PreparedData>,
+    prepared: Vec<PreparedData>,
+    /// A run on each data set, or more of them where the same data are described in several ways.
+    runs: Vec<(Arc<RunSpec>, usize)>,
     /// What the tables of the first cell occupy, where the user gives its server.
     given: Option<Bytes>,
 }
@@ -62,35 +65,48 @@ impl DataSets {
         on_event: &mut dyn FnMut(&Event<'_>),
     ) -> Result<Option<Self>, StudyError> {
         let mut sets = Self::default();
-        let mut loaded = Vec::new();
+        let mut loaded: Vec<&RunSpec> = Vec::new();
         for cell in &bench.plan.cells {
             if let Some(server) = bench.given_of(cell) {
-                let tables = (&server.url, bench.plan.data_of(cell));
-                if loaded.contains(&tables) {
+                if loaded.iter().any(|spec| have_same_data(spec, &cell.spec)) {
                     continue;
                 }
-                loaded.push(tables);
-                let Some(size) = given::load(bench, cell, server, stop, on_event)? else {
+                loaded.push(&cell.spec);
+                let Some(size) = given::load(cell, server, stop, on_event)? else {
                     return Ok(None);
                 };
                 sets.given.get_or_insert(size);
                 continue;
             }
-            let name = key(bench, cell).name();
-            if !sets.prepared.contains_key(&name) {
-                let Some(data) = prepare(bench, cell, stop, on_event)? else {
-                    return Ok(None);
+            if sets.find(&cell.spec).is_none() {
+                let key = key(bench, cell)?;
+                let known = sets.prepared.iter().position(|data| data.key == key);
+                let number = if let Some(number) = known {
+                    number
+                } else {
+                    let Some(data) = prepare(bench, cell, key, stop, on_event)? else {
+                        return Ok(None);
+                    };
+                    sets.prepared.push(data);
+                    sets.prepared.len() - 1
                 };
-                sets.prepared.insert(name.clone(), data);
+                sets.runs.push((Arc::clone(&cell.spec), number));
             }
-            bench.check_capacity(cell, sets.prepared[&name].directory)?;
+            bench.check_capacity(cell, sets.of(cell).directory)?;
         }
         Ok(Some(sets))
     }
 
+    fn find(&self, spec: &RunSpec) -> Option<&PreparedData> {
+        let mut runs = self.runs.iter();
+        let found = runs.find(|(known, _)| have_same_data(known, spec));
+        found.map(|(_, number)| &self.prepared[*number])
+    }
+
     /// The data of `cell`.
-    pub(super) fn of(&self, bench: &Bench<'_>, cell: &Cell) -> &PreparedData {
-        &self.prepared[&key(bench, cell).name()]
+    pub(super) fn of(&self, cell: &Cell) -> &PreparedData {
+        let found = self.find(&cell.spec);
+        found.expect("invariant: a search varies nothing that other data were needed for")
     }
 
     /// What the workload's tables occupy in the study's first cell.
@@ -98,7 +114,7 @@ impl DataSets {
         let first = &bench.plan.cells[0];
         match self.given {
             Some(tables) if bench.given_of(first).is_some() => tables,
-            _ => self.of(bench, first).tables,
+            _ => self.of(first).tables,
         }
     }
 }
@@ -107,11 +123,11 @@ impl DataSets {
 fn prepare(
     bench: &Bench<'_>,
     cell: &Cell,
+    key: SnapshotKey,
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(&Event<'_>),
 ) -> Result<Option<PreparedData>, StudyError> {
     let snapshots = Snapshots::open(&weir_server::cache_directory())?;
-    let key = key(bench, cell);
     let from_cache = snapshots.find(&key).is_some();
     if !from_cache && load(bench, cell, &snapshots, &key, stop, on_event)?.is_none() {
         return Ok(None);
@@ -144,22 +160,22 @@ fn load(
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(&Event<'_>),
 ) -> Result<Option<()>, StudyError> {
-    let data = bench.plan.data_of(cell);
     let binary = bench.server_of(cell);
-    let size = crate::estimate::size_of(data);
+    let size = crate::estimate::data_size(&cell.spec);
     let place = place::choose(bench.options.work.as_deref(), size)?;
     let home = WorkDirectory::create(&place, "load")?;
     let data_dir = home.path().join("data");
-    let shaping = [(PAGE_SIZE.0.to_owned(), page_size(bench, cell).0.to_string())].into();
+    let shaping = [(PAGE_SIZE.0.to_owned(), page_size(&cell.spec).0.to_string())].into();
     weir_server::initialise(binary, &data_dir, &shaping)?;
     let mut options = StartOptions::new(&data_dir, home.path().join("server"));
-    options.variables = loading_variables(bench, cell);
+    options.variables = loading_variables(&cell.spec);
     let started = PrivateServer::start_watched(binary, &options, &mut watching(stop));
     let Some(server) = unless_stopped(started)? else {
         return Ok(None);
     };
     let what = "loading the data";
-    if make_tables(data, server.endpoint(), &Gate::own(), what, stop, on_event)?.is_none() {
+    let own = Gate::own();
+    if make_tables(&cell.spec, server.endpoint(), &own, what, stop, on_event)?.is_none() {
         return Ok(None);
     }
     server.stop(Duration::from_mins(5))?;
@@ -167,9 +183,9 @@ fn load(
     Ok(Some(()))
 }
 
-/// Makes the tables of `data` that are missing at `endpoint`, as part of `what`; `None` if stopped.
+/// Makes the tables of a run that are missing at `endpoint`, as part of `what`; `None` if stopped.
 pub(super) fn make_tables(
-    data: &DataPlan,
+    spec: &RunSpec,
     endpoint: Endpoint,
     gate: &Gate,
     what: &str,
@@ -177,8 +193,6 @@ pub(super) fn make_tables(
     on_event: &mut dyn FnMut(&Event<'_>),
 ) -> Result<Option<()>, StudyError> {
     let plan = PreparePlan {
-        tables: data.tables,
-        rows: data.rows,
         threads: LOADING_THREADS,
         seed: DATA_SEED,
         // Nobody follows a server of Weir's own while its data are made.
@@ -187,7 +201,7 @@ pub(super) fn make_tables(
         } else {
             BinaryLog::On
         },
-        ..PreparePlan::new(endpoint, data.workload)
+        ..PreparePlan::of_spec(spec, endpoint).map_err(StudyError::Workload)?
     };
     let loaded = weir_load::prepare(&plan, gate, stop, &mut |rows_done, rows_total| {
         on_event(&Event::Loading {
@@ -228,42 +242,77 @@ pub(super) fn unless_stopped(
     }
 }
 
-fn key(bench: &Bench<'_>, cell: &Cell) -> SnapshotKey {
-    let data = bench.plan.data_of(cell);
+fn key(bench: &Bench<'_>, cell: &Cell) -> Result<SnapshotKey, StudyError> {
+    let data = &cell.spec.data;
     let server = bench.server_of(cell);
-    SnapshotKey {
+    let (tables, rows) = match data.source {
+        DataSource::Sysbench { tables, rows } => (tables, rows),
+        DataSource::File { .. } => (data.table_count() as u32, data.rows_total()),
+    };
+    Ok(SnapshotKey {
         flavor: server.flavor,
         version: server.version,
         // Workloads with the same tables share their data.
-        workload: tables_of(data.workload).to_owned(),
-        tables: data.tables,
-        rows: data.rows,
+        workload: tables_of(&cell.spec.workload)?,
+        tables,
+        rows,
         seed: DATA_SEED,
-        page_bytes: page_size(bench, cell).0 as u32,
+        page_bytes: page_size(&cell.spec).0 as u32,
         format: DATA_FORMAT,
-    }
+    })
 }
 
-/// The name of a workload's tables.
-fn tables_of(workload: WorkloadName) -> &'static str {
-    use WorkloadName::{OltpTextReadOnly, OltpTextReadWrite, OltpTextWriteOnly};
+/// The name of a workload's tables, with what tells the text of a book or a file.
+fn tables_of(workload: &WorkloadSpec) -> Result<String, StudyError> {
     match workload {
-        OltpTextReadOnly | OltpTextReadWrite | OltpTextWriteOnly => "oltp_text",
-        _ => "oltp",
+        WorkloadSpec::Sysbench(_) if !workload.has_text() => Ok("oltp".to_owned()),
+        WorkloadSpec::Sysbench(sysbench) => match &sysbench.text_file {
+            None => Ok("oltp_text".to_owned()),
+            Some(book) => Ok(format!("oltp_text-{}", short_name(&contents(book)?))),
+        },
+        WorkloadSpec::File(file) => {
+            let named = Workload::try_from(workload).map_err(StudyError::Workload)?;
+            let mut made_of = format!("{:?} {}", file.distribution, file.text).into_bytes();
+            if let Some(book) = named.book() {
+                made_of.extend(contents(&book)?);
+            }
+            let stem = file.path.file_stem().unwrap_or_default();
+            let stem = stem.to_string_lossy();
+            Ok(format!("{stem}-{}", short_name(&made_of)))
+        }
     }
 }
 
-/// The page size of a cell's tables; what is no size is left for the server to refuse.
-fn page_size(bench: &Bench<'_>, cell: &Cell) -> Bytes {
+fn contents(path: &Path) -> Result<Vec<u8>, StudyError> {
+    Ok(fs::read(path).map_err(PathError::on("read", path))?)
+}
+
+/// Whether two runs start from the same data, by what describes them.
+fn have_same_data(first: &RunSpec, second: &RunSpec) -> bool {
+    let tables = |spec: &RunSpec| match &spec.workload {
+        WorkloadSpec::Sysbench(_) if !spec.workload.has_text() => None,
+        WorkloadSpec::Sysbench(sysbench) => Some((None, sysbench.text_file.clone())),
+        WorkloadSpec::File(file) => {
+            let text = (Arc::clone(&file.text), format!("{:?}", file.distribution));
+            Some((Some(text), Some(file.path.clone())))
+        }
+    };
+    first.primary().server == second.primary().server
+        && first.data.source == second.data.source
+        && tables(first) == tables(second)
+        && page_size(first) == page_size(second)
+}
+
+/// The page size of a run's tables; what is no size is left for the server to refuse.
+fn page_size(spec: &RunSpec) -> Bytes {
     let (name, default) = PAGE_SIZE;
-    let variables = bench.plan.variables_of(cell);
-    let chosen = variables.get(name).and_then(|size| size.parse().ok());
+    let chosen = spec.variable(name).and_then(|size| size.parse().ok());
     chosen.unwrap_or(default)
 }
 
-/// The cell's variables with what makes loading fast; a clean stop makes the data whole again.
-fn loading_variables(bench: &Bench<'_>, cell: &Cell) -> BTreeMap<String, String> {
-    let mut variables = bench.plan.variables_of(cell);
+/// The variables of a run with what makes loading fast; a clean stop makes the data whole again.
+fn loading_variables(spec: &RunSpec) -> BTreeMap<String, String> {
+    let mut variables = spec.primary().variables.clone();
     let fast = [
         ("innodb_buffer_pool_size", LOADING_POOL),
         ("innodb_flush_log_at_trx_commit", "0"),

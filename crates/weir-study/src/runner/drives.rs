@@ -8,7 +8,7 @@ use super::RunOptions;
 use crate::StudyError;
 use crate::drive_profile::{cells_by_drive, drive_profile};
 
-/// All drives of a plan by [`Cell::drive_name`], which is also what to mount.
+/// All drives of a plan by [`weir_model::RunSpec::drive_name`], which is also what to mount.
 #[derive(Default)]
 pub(super) struct Drives {
     by_name: BTreeMap<String, DriveProfile>,
@@ -34,7 +34,7 @@ impl Drives {
 
     /// The drive of `cell`; `None`: it lies on the host's own storage.
     pub(super) fn of_cell(&self, cell: &Cell) -> Option<&DriveProfile> {
-        self.by_name.get(&cell.drive_name()?)
+        self.by_name.get(&cell.spec.drive_name()?)
     }
 
     /// The profiles, for the result.

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
+use weir_load::Workload;
 use weir_model::{Bytes, Cell, Plan, ServerUrl};
 use weir_server::GivenServer;
 
 use super::RunOptions;
-use super::bench::Bench;
 use super::data::make_tables;
 use crate::{Event, StudyError};
 
@@ -18,13 +18,13 @@ pub(super) fn open(
 ) -> Result<BTreeMap<ServerUrl, GivenServer>, StudyError> {
     let mut servers = log_in(plan, options)?;
     for cell in &plan.cells {
-        let Some(url) = plan.server_of(cell).given else {
+        let node = cell.spec.primary();
+        let Some(url) = &node.server.given else {
             continue;
         };
-        let server = servers.get_mut(&url).expect("invariant: it was opened");
-        let variables = plan.variables_of(cell);
-        let native = weir_server::native_config(server, &variables, options.allow_config)?;
-        permit_tables(plan, cell, server, options)?;
+        let server = servers.get_mut(url).expect("invariant: it was opened");
+        let native = weir_server::native_config(server, &node.variables, options.allow_config)?;
+        permit_tables(cell, server, options)?;
         weir_server::permit_config(server, &native)?;
     }
     Ok(servers)
@@ -33,7 +33,6 @@ pub(super) fn open(
 /// Permits what the tables of `cell` need; a load that writes is refused on a replica before anything is
 /// changed.
 pub(super) fn permit_tables(
-    plan: &Plan,
     cell: &Cell,
     server: &mut GivenServer,
     options: &RunOptions,
@@ -42,7 +41,8 @@ pub(super) fn permit_tables(
     if options.allow_replica {
         server.permit_replica();
     }
-    if !plan.data_of(cell).workload.only_reads() {
+    let workload = Workload::try_from(&cell.spec.workload).map_err(StudyError::Workload)?;
+    if !workload.only_reads() {
         server.look_before_writing()?;
     }
     Ok(())
@@ -55,28 +55,28 @@ pub(super) fn log_in(
 ) -> Result<BTreeMap<ServerUrl, GivenServer>, StudyError> {
     let mut servers = BTreeMap::new();
     for cell in &plan.cells {
-        let Some(url) = plan.server_of(cell).given else {
+        let Some(url) = &cell.spec.primary().server.given else {
             continue;
         };
-        check_design(plan, cell, &url)?;
-        if servers.contains_key(&url) {
+        check_design(cell, url)?;
+        if servers.contains_key(url) {
             continue;
         }
-        let endpoint = weir_mysql::endpoint(&url, &options.client);
+        let endpoint = weir_mysql::endpoint(url, &options.client);
         let endpoint = endpoint.map_err(|error| StudyError::Given {
             url: url.to_string(),
             why: error.to_string(),
         })?;
-        servers.insert(url.clone(), GivenServer::open(&url, endpoint)?);
+        servers.insert(url.clone(), GivenServer::open(url, endpoint)?);
     }
     Ok(servers)
 }
 
 /// What only a server of Weir's own can have.
-fn check_design(plan: &Plan, cell: &Cell, url: &ServerUrl) -> Result<(), StudyError> {
-    let why = if cell.drive.is_some() {
+fn check_design(cell: &Cell, url: &ServerUrl) -> Result<(), StudyError> {
+    let why = if cell.spec.primary().drive.is_some() {
         "its data stay where they are, so no drive is emulated below them; leave `drive` out"
-    } else if !plan.deployment_of(cell).is_plain() {
+    } else if !cell.spec.topology.is_plain() {
         "limits, replicas and the pool's state are its owner's; leave cpus, memory, replicas and pool out"
     } else {
         return Ok(());
@@ -90,24 +90,14 @@ fn check_design(plan: &Plan, cell: &Cell, url: &ServerUrl) -> Result<(), StudyEr
 /// Makes the tables of `cell` that are missing; what they occupy, or `None` if it was stopped. Tables
 /// that are there with as many rows are used as they are, others are refused.
 pub(super) fn load(
-    bench: &Bench<'_>,
     cell: &Cell,
     server: &GivenServer,
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(&Event<'_>),
 ) -> Result<Option<Bytes>, StudyError> {
-    let data = bench.plan.data_of(cell);
     let what = format!("the tables of `{}`", server.url);
-    if make_tables(
-        data,
-        server.endpoint.clone(),
-        server.gate(),
-        &what,
-        stop,
-        on_event,
-    )?
-    .is_none()
-    {
+    let (endpoint, gate) = (server.endpoint.clone(), server.gate());
+    if make_tables(&cell.spec, endpoint, gate, &what, stop, on_event)?.is_none() {
         return Ok(None);
     }
     let size = server.tables_size()?;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use weir_load::Interval;
-use weir_model::{Limiter, LoadSettings, Utilization};
+use weir_model::{Limiter, LoadSpec, Utilization};
 use weir_probe::Sampler;
 
 use super::limiter::limiter;
@@ -18,7 +18,7 @@ pub(super) struct LiveLimiter<'a> {
     pub(super) sampler: &'a Sampler,
     /// Time 0 of the sampler.
     pub(super) sampling_began: Instant,
-    pub(super) settings: &'a LoadSettings,
+    pub(super) settings: &'a LoadSpec,
     pub(super) connections: u32,
     pub(super) reactors: u32,
     /// The block device below the data, where no drive is emulated.
@@ -54,7 +54,7 @@ impl LiveLimiter<'_> {
         let transactions_per_s = per_s(record.transactions);
         Offered {
             connections: f64::from(self.connections),
-            has_rate: self.settings.rate_per_s.is_some(),
+            has_rate: self.settings.pace.rate_per_s().is_some(),
             rtt_s: self.settings.rtt.as_secs_f64(),
             measured_s: WINDOW.as_secs_f64(),
             transactions_per_s,

@@ -22,7 +22,7 @@ pub(super) fn prepare_primary(
     cell: &Cell,
     options: &mut StartOptions,
 ) -> Result<Option<u16>, StudyError> {
-    if bench.plan.deployment_of(cell).replicas == 0 {
+    if cell.spec.topology.replicas().is_empty() {
         return Ok(None);
     }
     let port = weir_server::free_port()?;
@@ -46,13 +46,13 @@ pub(super) fn start(
     let binary = bench.server_of(cell);
     let (primary, port) = primary;
     let mut replicas = Vec::new();
-    for number in 1..=bench.plan.deployment_of(cell).replicas {
-        let place = home.join(format!("replica-{number}"));
+    for (number, node) in (1..).zip(cell.spec.topology.replicas()) {
+        let place = home.join(&node.name);
         std::fs::create_dir_all(&place).map_err(PathError::on("create", &place))?;
         let mut options = StartOptions::new(place.join("data"), place.join("server"));
         data.snapshots.restore(&data.key, &options.data_dir)?;
         weir_server::forget_identity(&options.data_dir)?;
-        options.variables = bench.plan.variables_of(cell);
+        options.variables.clone_from(&node.variables);
         take_part(bench, cell, Role::Replica(number), &mut options);
         lines.push(commands::server(binary, &options)?);
         let started = PrivateServer::start_watched(binary, &options, &mut data::watching(stop));
@@ -66,7 +66,7 @@ pub(super) fn start(
 }
 
 fn take_part(bench: &Bench<'_>, cell: &Cell, role: Role, options: &mut StartOptions) {
-    let replication = bench.plan.deployment_of(cell).replication;
+    let replication = cell.spec.topology.replication;
     // Also a binary log, whatever the study says: without one there is nothing to follow.
     let variables = weir_server::replication_variables(bench.server_of(cell), role, replication);
     weir_model::set_options(&mut options.variables, variables);

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use weir_drive::{DriveProcess, MountOptions};
+use weir_load::Workload;
 use weir_model::{Cell, DriveProfile, Endpoint, Flavor, PoolStart};
 use weir_mysql::Gate;
 use weir_probe::{DriveProbe, HostProbe, Probe, ProcessProbe, ReplicaProbe, ServerProbe};
@@ -77,9 +78,9 @@ impl Serving {
             None
         };
         let mut options = StartOptions::new(data_root.join("data"), home.path().join("server"));
-        options.variables = bench.plan.variables_of(cell);
-        let deployment = bench.plan.deployment_of(cell);
-        options.limits = deployment.limits.clone();
+        let primary = cell.spec.primary();
+        options.variables.clone_from(&primary.variables);
+        options.limits = primary.limits.clone();
         options.flushes_beside_writes = drive.as_ref().is_some_and(DriveProcess::flushes_slowly);
         let port = replicas::prepare_primary(bench, cell, &mut options)?;
         commands.push(commands::server(bench.server_of(cell), &options)?);
@@ -91,7 +92,7 @@ impl Serving {
         if !settle(bench, cell, stop) {
             return Ok(None);
         }
-        if deployment.pool == PoolStart::Warm {
+        if primary.pool == PoolStart::Warm {
             server.session()?.load_pool()?;
         }
         let mut followers = Vec::new();
@@ -120,8 +121,8 @@ impl Serving {
         server: &GivenServer,
     ) -> Result<(Self, Vec<String>), StudyError> {
         let allowed = bench.options.allow_config;
-        let variables = bench.plan.variables_of(cell);
-        let wanted = weir_server::native_config(server, &variables, allowed)?;
+        let variables = &cell.spec.primary().variables;
+        let wanted = weir_server::native_config(server, variables, allowed)?;
         let mut changes = ConfigChanges::new(server);
         changes.apply(&wanted)?;
         let commands = weir_server::set_statements(&wanted);
@@ -256,7 +257,8 @@ const CLEANER_AWAKE: Duration = Duration::from_millis(2_500);
 /// should have been the same missed 0.42 and 0.45 of their pages, or 0.45 and 0.50 (docs/journal/2026-11-24-misses.md).
 fn settle(bench: &Bench<'_>, cell: &Cell, stop: &AtomicBool) -> bool {
     const STEP: Duration = Duration::from_millis(50);
-    let only_reads = bench.plan.data_of(cell).workload.only_reads();
+    let workload = Workload::try_from(&cell.spec.workload);
+    let only_reads = workload.is_ok_and(|workload| workload.only_reads());
     if bench.server_of(cell).flavor == Flavor::Mysql && only_reads {
         let began = Instant::now();
         while began.elapsed() < CLEANER_AWAKE && !stop.load(Ordering::Relaxed) {
@@ -273,7 +275,7 @@ fn mount_options(
     backing: PathBuf,
     mountpoint: PathBuf,
 ) -> MountOptions {
-    let data = bench.plan.data_of(cell);
+    let data = &cell.spec.data;
     MountOptions {
         data_scale: data.data_scale,
         drive_scale: data.drive_scale,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use weir_load::{ArrivalKind, LoadPlan, Rate, reactors_for};
-use weir_model::{Approach, Cell, Endpoint, LoadSettings, Plan, PlannedRun, RunResult};
+use weir_load::LoadPlan;
+use weir_model::{Approach, Cell, LoadSpec, Plan, PlannedRun, RunResult, Warmup};
 use weir_probe::Sampler;
 
 use super::bench::Bench;
@@ -17,7 +17,7 @@ use super::usage::Offered;
 use super::warmup;
 use super::watch::{Measured, Watch, relative_to_measurement};
 use crate::setting::is_setting;
-use crate::{Event, StudyError, workload};
+use crate::{Event, StudyError};
 
 /// How often the probes look.
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
@@ -46,7 +46,7 @@ impl Stage {
         let cell = &bench.plan.cells[planned.cell];
         let (started, runs) = match bench.given_of(cell) {
             Some(given) => (Some(Serving::take(bench, cell, given)?), runs_before),
-            None => (Serving::start(bench, cell, data.of(bench, cell), stop)?, 0),
+            None => (Serving::start(bench, cell, data.of(cell), stop)?, 0),
         };
         Ok(started.map(|(serving, commands)| Self {
             serving,
@@ -78,9 +78,11 @@ impl Stage {
         let cell = &bench.plan.cells[planned.cell];
         let started_at = jiff::Timestamp::now().to_string();
         let variables = self.serving.variables()?;
-        let load = self.load_plan(&bench.plan, planned);
-        let commands = self.commands(commands::load(&load, bench.plan.load_of(cell)));
-        let loaded = self.load(load, bench.plan.load_of(cell), stop, on_event);
+        let (spec, endpoint) = (&cell.spec, self.serving.endpoint());
+        let load = LoadPlan::of_spec(spec, planned.repetition, endpoint);
+        let load = load.map_err(StudyError::Workload)?;
+        let commands = self.commands(commands::load(&load, spec.load.warmup));
+        let loaded = self.load(load, &spec.load, stop, on_event);
         let Some(measured) = self.explain(loaded, cell, planned)? else {
             return Ok(None);
         };
@@ -111,7 +113,7 @@ impl Stage {
     fn load(
         &mut self,
         mut plan: LoadPlan,
-        settings: &LoadSettings,
+        settings: &LoadSpec,
         stop: &AtomicBool,
         on_event: &mut dyn FnMut(&Event<'_>),
     ) -> Result<Option<Measured>, weir_load::LoadError> {
@@ -129,12 +131,12 @@ impl Stage {
         };
         let gate = self.serving.gate();
         let mut watch = Watch::default();
-        let mut warmup_s = settings.warmup.as_secs_f64();
+        let mut warmup_s = settings.warmup.least().as_secs_f64();
         let mut steady = None;
-        if let Some(at_most) = settings.warmup_max {
+        if let Warmup::UntilSteady { at_most, .. } = settings.warmup {
             let warmed =
                 warmup::until_steady(&plan, &gate, at_most.0, stop, &mut watch, &live, on_event)?;
-            plan.warmup = warmup::RESUME;
+            warmup::resume(&mut plan);
             warmup_s = warmed.length_s;
             steady = Some(warmed.steady);
         }
@@ -177,14 +179,6 @@ impl Stage {
         }))
     }
 
-    fn load_plan(&self, plan: &Plan, planned: PlannedRun) -> LoadPlan {
-        LoadPlan {
-            // Cells of one repetition get the same keys: one difference less between them.
-            seed: plan.seed.wrapping_add(u64::from(planned.repetition)),
-            ..load_plan(plan, &plan.cells[planned.cell], self.serving.endpoint())
-        }
-    }
-
     /// Adds what the server said to a failure of the load: it usually knows the reason better.
     fn explain(
         &mut self,
@@ -201,34 +195,6 @@ impl Stage {
             },
         })
     }
-}
-
-/// The load of `cell` at `endpoint`, with a seed of no run's.
-pub(super) fn load_plan(plan: &Plan, cell: &Cell, endpoint: Endpoint) -> LoadPlan {
-    let (data, settings) = (plan.data_of(cell), plan.load_of(cell));
-    let (mix, distribution) = workload::settings(data.workload, settings)
-        .expect("invariant: options were understood when the study was resolved");
-    LoadPlan {
-        tables: data.tables,
-        rows: data.rows,
-        connections: cell.threads,
-        reactors: reactors_for(cell.threads),
-        mix,
-        distribution,
-        rate: rate(settings),
-        rtt: settings.rtt.0,
-        warmup: settings.warmup.0,
-        measure: Some(settings.measure.0),
-        ..LoadPlan::new(endpoint, data.workload)
-    }
-}
-
-fn rate(settings: &LoadSettings) -> Option<Rate> {
-    settings.rate_per_s.map(|per_s| Rate {
-        per_s,
-        arrivals: ArrivalKind::Poisson,
-        ramp: None,
-    })
 }
 
 /// Variables with another value after the run than before it.

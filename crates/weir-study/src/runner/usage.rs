@@ -3,7 +3,7 @@
 
 use weir_load::LoadOutcome;
 use weir_model::{
-    ConnectionTime, DriveStatistics, FileKind, LoadSettings, Metric, Series, Utilization, metrics,
+    ConnectionTime, DriveStatistics, FileKind, LoadSpec, Metric, Series, Utilization, metrics,
 };
 
 /// `performance_schema`'s class of waits for rows, with all that lies below: locks, pages, reads.
@@ -39,7 +39,7 @@ pub(super) struct Offered {
 }
 
 impl Offered {
-    pub(super) fn of(outcome: &LoadOutcome, settings: &LoadSettings, threads: u32) -> Self {
+    pub(super) fn of(outcome: &LoadOutcome, settings: &LoadSpec, threads: u32) -> Self {
         let per_s = |count: u64| count as f64 / outcome.measured_s;
         let counts = &outcome.counts;
         let rtt_s = settings.rtt.as_secs_f64();
@@ -53,7 +53,7 @@ impl Offered {
         });
         Self {
             connections: f64::from(threads),
-            has_rate: settings.rate_per_s.is_some(),
+            has_rate: settings.pace.rate_per_s().is_some(),
             rtt_s,
             measured_s: outcome.measured_s,
             transactions_per_s: per_s(counts.transactions),

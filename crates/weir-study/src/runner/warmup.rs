@@ -18,10 +18,19 @@ use crate::Event;
 
 /// Load between the end of the warm-up and the measurement: connections are made anew in between,
 /// and the first second of a load is not like the others.
-pub(super) const RESUME: Duration = Duration::from_secs(1);
+const RESUME: Duration = Duration::from_secs(1);
 
 /// Keys of the warm-up are not those that are measured: their pages would be in memory.
 const OTHER_KEYS: u64 = 0x5741_524d;
+
+/// Makes `plan`, which was warmed up, the one that is measured: it goes on where the warm-up ended.
+pub(super) fn resume(plan: &mut LoadPlan) {
+    plan.warmup = RESUME;
+    plan.connection_ramp = Duration::ZERO;
+    if let Some(rate) = &mut plan.rate {
+        rate.ramp = None;
+    }
+}
 
 /// How a warm-up ended.
 pub(super) struct Warmed {

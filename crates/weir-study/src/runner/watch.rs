@@ -114,6 +114,7 @@ impl Measured {
             drive: self.drive.map(Arc::new),
             commands,
             server_log,
+            kinds: outcome.kinds,
             histogram: outcome.histogram,
         }
     }

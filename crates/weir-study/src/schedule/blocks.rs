@@ -67,7 +67,7 @@ fn is_over_budget(plan: &Plan, records: &[&RunRecord], block: &[PlannedRun]) -> 
     };
     let planned = block
         .iter()
-        .map(|run| estimate::planned_s(plan, &plan.cells[run.cell]));
+        .map(|run| estimate::planned_s(&plan.cells[run.cell].spec));
     let spent_s = estimate::spent_s(records.iter().copied());
     spent_s + planned.sum::<f64>() > budget.as_secs_f64()
 }

@@ -92,7 +92,7 @@ fn time_goes_where_the_interval_is_wide() {
     let mut plan = plan(&format!("{TWO_DRIVES}until = \"effect +-3 %\""));
     let mut noise = noise(5);
     let records = run(&mut plan, |cell| {
-        let size = if cell.drive.as_deref() == Some("b") {
+        let size = if cell.spec.drive_name().as_deref() == Some("b") {
             0.10
         } else {
             0.005
@@ -130,6 +130,7 @@ fn result(plan: Plan, records: &[RunRecord]) -> weir_model::StudyResult {
         drive: None,
         commands: Vec::new(),
         server_log: String::new(),
+        kinds: Vec::new(),
         histogram: Vec::new(),
     };
     weir_model::StudyResult {
@@ -159,8 +160,8 @@ fn the_highest_rate_is_found_on_each_drive_and_measured_again() {
          range = \"100..20000\"\ntolerance = \"3 %\"",
     );
     let records = run(&mut plan, |cell| {
-        let rate = cell.load.as_ref().unwrap().rate_per_s.unwrap();
-        let most = if cell.drive.as_deref() == Some("a") {
+        let rate = cell.spec.load.pace.rate_per_s().unwrap();
+        let most = if cell.spec.drive_name().as_deref() == Some("a") {
             8_000.0
         } else {
             4_000.0
@@ -181,7 +182,7 @@ fn the_highest_rate_is_found_on_each_drive_and_measured_again() {
     let first_half = &records[..records.len() / 2];
     let of_b = first_half
         .iter()
-        .filter(|r| plan.cells[r.cell].drive.as_deref() == Some("b"));
+        .filter(|r| plan.cells[r.cell].spec.drive_name().as_deref() == Some("b"));
     assert!(of_b.count() >= first_half.len() / 3);
 }
 
@@ -193,9 +194,8 @@ fn the_knee_and_the_peak_of_noisy_curves_are_found() {
     );
     let mut noise = noise(8);
     let records = run(&mut knee, |cell| {
-        let size = cell.variables["innodb_buffer_pool_size"]
-            .parse::<f64>()
-            .unwrap();
+        let size = cell.spec.variable("innodb_buffer_pool_size").unwrap();
+        let size: f64 = size.parse().unwrap();
         (
             1e3 * (size / f64::from(1 << 30) / 20.0).min(1.0) * noise(0.01),
             1.0,
@@ -208,7 +208,7 @@ fn the_knee_and_the_peak_of_noisy_curves_are_found() {
     let mut peak =
         plan("[search]\nfind = \"peak\"\nrange = \"1..256\"\nruns = 3\ntolerance = \"10 %\"");
     let records = run(&mut peak, |cell| {
-        let threads = f64::from(cell.threads);
+        let threads = f64::from(cell.spec.load.connections);
         (
             threads / (1.0 + 0.05 * threads + 0.002 * threads * threads) * noise(0.01),
             1.0,
@@ -224,7 +224,12 @@ fn the_knee_and_the_peak_of_noisy_curves_are_found() {
 #[test]
 fn a_search_resumes_anywhere() {
     let text = "[search]\nfind = \"peak\"\nrange = \"1..64\"\nconfirm = 2";
-    let serve = |cell: &Cell| (100.0 - (f64::from(cell.threads) - 20.0).abs(), 1.0);
+    let serve = |cell: &Cell| {
+        (
+            100.0 - (f64::from(cell.spec.load.connections) - 20.0).abs(),
+            1.0,
+        )
+    };
     let mut whole = plan(text);
     let records = run(&mut whole, serve);
     for count in 1..records.len() {

@@ -1,7 +1,9 @@
 //! `weir plan`.
 
+use std::fmt::Display;
+
 use weir_model::variables::BUFFER_POOL_SIZE;
-use weir_model::{Bytes, Cell, Plan, PlannedRun, SearchGoal, SearchPlan};
+use weir_model::{Bytes, Cell, Plan, PlannedRun, SearchGoal, SearchPlan, Warmup};
 use weir_report::table;
 use weir_study::{Foreseen, Overrides};
 
@@ -46,7 +48,7 @@ fn print(plan: &Plan, foreseen: &Foreseen) -> anyhow::Result<()> {
     ))?;
     output::line(format_args!(
         "time:  about {time} for {runs} runs{}, and once the loading of the data",
-        if plan.load.warmup_max.is_some() {
+        if plan.designed().any(warms_up_by_rule) {
             " with the shortest warm-ups"
         } else {
             ""
@@ -112,24 +114,55 @@ fn search_line(search: &SearchPlan) -> String {
     )
 }
 
-/// Rows and size, and how the size compares with memory: the ratio decides what a study can show.
+fn warms_up_by_rule(cell: &Cell) -> bool {
+    matches!(cell.spec.load.warmup, Warmup::UntilSteady { .. })
+}
+
+/// Rows and size, and how the size compares with memory: the ratio decides what a study can show. Each from the
+/// least to the most of all cells.
 fn data(plan: &Plan) -> String {
-    let rows = u64::from(plan.data.tables) * plan.data.rows;
-    let size = weir_study::data_size(plan);
-    let text = format!("{rows} rows, about {size}");
-    let pool = plan.server.variables.get(BUFFER_POOL_SIZE);
-    match pool.and_then(|pool| pool.parse::<Bytes>().ok()) {
-        Some(pool) if pool.0 > 0 => {
-            let ratio = size.0 as f64 / pool.0 as f64;
-            format!("{text}, {ratio:.1} times the buffer pool of {pool}")
-        }
-        _ => text,
+    let specs: Vec<_> = plan.designed().map(|cell| &*cell.spec).collect();
+    let rows = specs.iter().map(|spec| spec.data.rows_total());
+    let sizes = specs.iter().map(|spec| weir_study::data_size(spec));
+    let text = format!("{} rows, about {}", range(ends(rows)), range(ends(sizes)));
+    let pools = specs.iter().filter_map(|spec| {
+        let pool = spec.variable(BUFFER_POOL_SIZE)?.parse().ok();
+        let pool = pool.filter(|pool: &Bytes| pool.0 > 0)?;
+        Some((pool, weir_study::data_size(spec)))
+    });
+    let (pools, tenths): (Vec<Bytes>, Vec<u64>) = pools
+        .map(|(pool, size)| (pool, (size.0 as f64 / pool.0 as f64 * 10.0).round() as u64))
+        .unzip();
+    if pools.is_empty() {
+        return text;
+    }
+    let times = ends(tenths).map(|tenths| format!("{:.1}", tenths as f64 / 10.0));
+    let (times, pools) = (range(times), range(ends(pools)));
+    format!("{text}, {times} times the buffer pool of {pools}")
+}
+
+/// The least and the most of `values`.
+fn ends<T: Ord + Copy + Default>(values: impl IntoIterator<Item = T>) -> [T; 2] {
+    let mut values: Vec<_> = values.into_iter().collect();
+    values.sort_unstable();
+    let end = |value: Option<&T>| value.copied().unwrap_or_default();
+    [end(values.first()), end(values.last())]
+}
+
+/// `4`, or `4 to 8`.
+fn range<T: PartialEq + Display>([least, most]: [T; 2]) -> String {
+    if least == most {
+        least.to_string()
+    } else {
+        format!("{least} to {most}")
     }
 }
 
 fn cell_row(cell: &Cell) -> Vec<String> {
     let drive = cell
+        .spec
         .drive_name()
         .unwrap_or_else(|| "the host's own storage".to_owned());
-    vec![cell.label(), cell.threads.to_string(), drive]
+    let connections = cell.spec.load.connections.to_string();
+    vec![cell.label(), connections, drive]
 }

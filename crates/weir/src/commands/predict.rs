@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use anyhow::{Context as _, bail};
 use weir_drive::TraceReader;
 use weir_model::variables::BUFFER_POOL_SIZE as POOL;
-use weir_model::{Bytes, LRU_SCAN_DEPTH, Plan, StudyResult};
+use weir_model::{Bytes, DataSource, LRU_SCAN_DEPTH, Plan, RunSpec, StudyResult, WorkloadSpec};
 use weir_predict::{PoolUse, Popularity, TableSet, popularity_of};
 use weir_study::Overrides;
 
@@ -102,28 +102,24 @@ const POOL_DEFAULT: Bytes = Bytes(128 << 20);
 
 impl Subject {
     fn of(plan: &Plan, arguments: &PredictArguments) -> anyhow::Result<Self> {
-        let Some(cell) = plan.cells.first() else {
-            bail!("predict: the study has no cell; give it one");
-        };
-        let data = plan.data_of(cell);
-        let (mix, distribution) = weir_study::workload_settings(data.workload, plan.load_of(cell))?;
-        let flavor = plan.server_of(cell).flavor;
-        let tables = TableSet::prepared(data.workload, data.tables, data.rows, flavor);
-        let popularity = popularity_of(data.workload, &mix, distribution, &tables)?;
+        let spec = first_cell(plan)?;
+        let primary = spec.primary();
+        let flavor = primary.server.flavor;
+        let popularity = popularity(spec)?;
         let data_bytes = popularity.pages() * weir_predict::PAGE_BYTES;
         let pools = match &arguments.pool {
             Some(text) => pools(text)?,
             None => default_pools(plan, data_bytes)?,
         };
-        let variables = plan.variables_of(cell);
-        weir_predict::check_variables(&variables)?;
-        let start = plan.deployment_of(cell).pool;
+        let variables = &primary.variables;
+        weir_predict::check_variables(variables)?;
+        let start = primary.pool;
         let changes_pages = popularity.changes() > 0.0;
         Ok(Self {
             popularity,
             data_bytes,
             pools,
-            pool_use: PoolUse::of(flavor, &variables, start, changes_pages)
+            pool_use: PoolUse::of(flavor, variables, start, changes_pages)
                 .with_context(|| format!("predict: {LRU_SCAN_DEPTH} of the study is no number"))?,
             pool_today: variables
                 .get(POOL)
@@ -142,13 +138,50 @@ impl Subject {
     }
 }
 
+/// What the first cell of `plan` is set to: those that are asked about differ from it in pool, drive and
+/// connections alone.
+fn first_cell(plan: &Plan) -> anyhow::Result<&RunSpec> {
+    match plan.cells.first() {
+        Some(cell) => Ok(&cell.spec),
+        None => bail!("predict: the study has no cell; give it one"),
+    }
+}
+
+/// The pages that a run's transactions ask for.
+fn popularity(spec: &RunSpec) -> anyhow::Result<Popularity> {
+    let (WorkloadSpec::Sysbench(sysbench), DataSource::Sysbench { tables, rows }) =
+        (&spec.workload, &spec.data.source)
+    else {
+        bail!(
+            "predict: workload `{}` (a file of its own, whose pages are not modelled); predict a study of one of \
+             sysbench's workloads",
+            spec.workload
+        );
+    };
+    let Some(name) = sysbench.shares.single() else {
+        bail!(
+            "predict: workload `{}` (several at once, whose pages are not modelled together); predict a study of \
+             one of them",
+            spec.workload
+        );
+    };
+    let flavor = spec.primary().server.flavor;
+    let tables = TableSet::prepared(name, *tables, *rows, flavor);
+    Ok(popularity_of(
+        name,
+        &sysbench.mix,
+        sysbench.distribution,
+        &tables,
+    )?)
+}
+
 /// The plan's own pools if it has several, else shares of the data.
 fn default_pools(plan: &Plan, data_bytes: f64) -> anyhow::Result<Vec<Bytes>> {
     let own = plan
         .cells
         .iter()
-        .filter_map(|cell| cell.variables.get(POOL));
-    let own: BTreeSet<Bytes> = own.map(|size| size.parse()).collect::<Result<_, _>>()?;
+        .filter_map(|cell| cell.spec.variable(POOL));
+    let own: BTreeSet<Bytes> = own.map(str::parse).collect::<Result<_, _>>()?;
     if own.len() > 1 {
         return Ok(own.into_iter().collect());
     }
@@ -200,7 +233,7 @@ fn throughput(
     let mut calibrated = Calibrated::of(result, &subject, &arguments.drive, &arguments.threads)?;
     if arguments.full_size {
         subject = Subject::of(&weir_study::full_size(&result.plan), arguments)?;
-        calibrated = calibrated.at_full_size(&result.plan, &subject);
+        calibrated = calibrated.at_full_size(&first_cell(&result.plan)?.data, &subject);
     }
     let calibrated = calibrated.on_cores(arguments.cores);
     let drives = calibrated.drives.iter();
@@ -246,6 +279,63 @@ fn throughput(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const TWO_SERVERS: &str = r#"
+        [study]
+        title = "T"
+        question = "Q?"
+        [server]
+        flavor = "mysql"
+        [data]
+        workload = "oltp_write_only"
+        rows = 1_000
+        [load]
+        threads = 8
+        warmup = "5s"
+        measure = "10s"
+        [factors]
+        server = ["mysql", "mariadb"]
+        innodb_old_blocks_time = [0, 500]
+    "#;
+
+    /// A result without runs of the part of a study that has these levels.
+    fn part_at(levels: [(&str, &str); 2]) -> StudyResult {
+        let path = std::path::Path::new("s.toml");
+        let plan = study_file::resolve(path, TWO_SERVERS, &Overrides::default()).unwrap();
+        let at = levels.map(|(name, level)| (name.to_owned(), level.to_owned()));
+        let cells = weir_study::cells_at(&plan, &at.into()).unwrap();
+        let result = StudyResult {
+            plan,
+            started_at: String::new(),
+            weir_version: String::new(),
+            flavor: weir_model::Flavor::Mysql,
+            server_version: "9.7.0".parse().unwrap(),
+            host: std::collections::BTreeMap::new(),
+            drives: Vec::new(),
+            data_bytes: 0,
+            runs: Vec::new(),
+            comparisons: Vec::new(),
+            analysis: weir_model::Analysis::default(),
+            findings: Vec::new(),
+            searches: Vec::new(),
+            provenance: weir_model::Provenance::default(),
+        };
+        weir_study::part_of_result(result, &cells)
+    }
+
+    #[test]
+    fn levels_of_server_and_variables_are_those_that_are_asked_about() {
+        for (server, drops) in [("mysql", true), ("mariadb", false)] {
+            for (time, seconds) in [("0", 0.0), ("500", 0.5)] {
+                let levels = [("server", server), ("innodb_old_blocks_time", time)];
+                let result = part_at(levels);
+                let writes = weir_predict::write_settings(&result, 1.0).unwrap();
+                assert_eq!(writes.flushing.drops, drops, "{server}");
+                let spec = first_cell(&result.plan).unwrap();
+                assert!((weir_predict::old_blocks_time_s(spec) - seconds).abs() < 1e-9);
+            }
+        }
+    }
 
     #[test]
     fn pools_are_a_range_or_a_list() {

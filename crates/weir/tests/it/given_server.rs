@@ -39,7 +39,10 @@ fn is_loaded_and_left_as_it_was(flavor: Flavor) {
     for metric in ["status.questions", "server.cpu_s", "host.cpu"] {
         assert!(series.contains(metric), "{metric}");
     }
-    assert_eq!(plain["plan"]["server"]["given"], url);
+    assert_eq!(
+        plain["plan"]["cells"][0]["spec"]["topology"]["nodes"][0]["server"]["given"],
+        url
+    );
     assert_eq!(plain["runs"][1]["record"]["approach"]["runs_before"], 1);
 
     // Not changed unless that is allowed.

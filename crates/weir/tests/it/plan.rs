@@ -30,11 +30,31 @@ fn a_plan_as_json_has_every_default_filled_in() {
         .succeeds();
     let plan: serde_json::Value = serde_json::from_str(&output.stdout).unwrap();
     assert_eq!(plan["runs"].as_array().unwrap().len(), 6);
-    assert_eq!(
-        plan["server"]["variables"]["innodb_buffer_pool_load_at_startup"],
-        "OFF"
-    );
-    assert_eq!(plan["server"]["variables"]["skip_log_bin"], "1");
+    for cell in plan["cells"].as_array().unwrap() {
+        let primary = &cell["spec"]["topology"]["nodes"][0];
+        let variables = &primary["variables"];
+        assert_eq!(variables["innodb_buffer_pool_load_at_startup"], "OFF");
+        assert_eq!(variables["skip_log_bin"], "1");
+    }
+}
+
+/// What varies is not shared: its ends are told.
+#[test]
+fn a_plan_tells_the_size_of_all_data_and_pools() {
+    let world = World::new();
+    let text = small_study("mysql");
+    let factors = "[factors]\nrows = [50_000, 100_000]\n\
+                   innodb_buffer_pool_size = [\"32M\", \"64M\"]";
+    let text = text.replace("[factors]", factors);
+    let study = world.write("study.toml", &text);
+    let output = Weir::in_world(&world)
+        .args(["plan", study.to_str().unwrap()])
+        .succeeds();
+    let data = output.stdout.lines().find(|line| line.starts_with("data:"));
+    let data = data.unwrap();
+    assert!(data.contains("100000 to 200000 rows"), "{data}");
+    assert!(data.contains("buffer pool of 32M to 64M"), "{data}");
+    assert!(data.contains("0.4 to 1.5 times"), "{data}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::harness::{Weir, World, signal};
+use crate::harness::{Weir, World, signal, small_study};
 use crate::load::load_of;
 use crate::server::Servers;
 
@@ -45,6 +45,26 @@ pub(crate) fn assert_predictable(world: &World) {
         .fails();
     assert!(error.contains("4000"), "{error}");
     assert_verified(world, predict);
+}
+
+/// A variable that is a factor is that of the level that is asked about.
+#[test]
+fn a_level_of_innodb_old_blocks_time_counts() {
+    let world = World::new();
+    let text =
+        small_study("mysql").replace("[factors]", "[factors]\ninnodb_old_blocks_time = [1000, 0]");
+    let study = world.write("study.toml", &text);
+    let frozen = |level: &str| -> f64 {
+        let at = format!("innodb_old_blocks_time={level}");
+        let told = Weir::new()
+            .args(["predict", study.to_str().unwrap(), "--pool", "8M", "--json"])
+            .args(["--where", &at])
+            .succeeds();
+        let rows: Value = serde_json::from_str(&told.stdout).unwrap();
+        rows[0]["miss_ratio_frozen"].as_f64().unwrap()
+    };
+    let (waits, at_once) = (frozen("1000"), frozen("0"));
+    assert!((waits - at_once).abs() > 1e-6, "{waits} {at_once}");
 }
 
 /// What was written down before the run is what the error is counted from.

@@ -138,7 +138,7 @@ fn assert_complete(result: &Value) {
         let cell = &result["plan"]["cells"][run["record"]["cell"].as_u64().unwrap() as usize];
         assert_eq!(
             run["variables"]["innodb_doublewrite"],
-            cell["variables"]["innodb_doublewrite"]
+            cell["spec"]["topology"]["nodes"][0]["variables"]["innodb_doublewrite"]
         );
         let metrics: Vec<_> = run["series"]
             .as_array()

@@ -5,11 +5,13 @@
 
 use std::fmt::Display;
 
+use weir_model::ThinkTime;
+
 use super::Place;
 use super::statements::{Statements, positions};
 use crate::LoadError;
 use crate::driver::Reconnector;
-use crate::plan::{Think, Tolerated};
+use crate::plan::Tolerated;
 use crate::workload::{
     BulkText, Drawer, Execution, Parameter, Rng, Script, Sending, Statement, Step, Value,
     between_marks, table_name,
@@ -31,7 +33,7 @@ pub(crate) struct Shared {
     pub(super) reconnector: Option<Reconnector>,
     /// By how much each request and each reply is delayed.
     pub(super) half_rtt_ns: u64,
-    pub(super) think: Think,
+    pub(super) think: ThinkTime,
     /// Packs requests and unpacks replies, if connections are compressed.
     pub(super) codec: Option<Codec>,
 }
@@ -44,7 +46,7 @@ impl Shared {
         tolerated: Tolerated,
         reconnector: Option<Reconnector>,
         half_rtt_ns: u64,
-        think: Think,
+        think: ThinkTime,
         compression: Option<Compression>,
     ) -> Self {
         Self {

@@ -14,14 +14,14 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use weir_model::{LatencySummary, WorkloadName};
+use weir_model::{ArrivalKind, LatencySummary, Rate, WorkloadName};
 
 use super::super::Reactor;
 use super::super::sockets::{Arrival, Chunk, Sockets, Wait};
 use crate::driver::{Fresh, MysqlDriver, NonBlocking, Shared, Statements, Transport};
 use crate::engine::setup;
 use crate::meter::{Clock, FrameSender, Meter, ReporterEnd, new_histogram};
-use crate::plan::{ArrivalKind, LoadPlan, Rate};
+use crate::plan::LoadPlan;
 use crate::reactor_kind::ReactorKind;
 use crate::statistics::{KindNames, LoadOutcome, Merger};
 use crate::workload::seeded;

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use weir_model::{Address, Secret, TlsMode};
+use weir_model::{Address, ArrivalKind, Distribution, Rate, Secret, TlsMode};
 
 use super::*;
-use crate::plan::{ArrivalKind, Rate, Tolerated};
-use crate::workload::Distribution;
+use crate::plan::Tolerated;
 use weir_mysql::Compression;
 
 fn understand(line: &str) -> Result<Invocation, UsageError> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use toml::Spanned;
-use weir_model::nearest;
+use weir_model::{Distribution, nearest};
 
 use super::WorkloadFile;
 use super::format::{Key, Kind, Source, StatementEntry, TableEntry, TransactionEntry};
@@ -13,8 +13,8 @@ use crate::workload::generator::Choice;
 use crate::workload::script::Transaction;
 use crate::workload::table::Column;
 use crate::workload::{
-    Distribution, Execution, Generator, Keys, Lines, Parameter, Pattern, Script, Statement, Step,
-    Table, Unique, between_marks,
+    Execution, Generator, Keys, Lines, Parameter, Pattern, Script, Statement, Step, Table, Unique,
+    between_marks,
 };
 
 /// Names that a file need not define.
@@ -248,13 +248,8 @@ impl<'a> Resolver<'a> {
 
     fn lines(&mut self) -> Result<Arc<Lines>, String> {
         if self.lines.is_none() {
-            // A text beside the file is named as seen from it.
-            let beside = |path: &std::path::PathBuf| {
-                let directory = self.workload.path.parent();
-                directory.map_or_else(|| path.clone(), |directory| directory.join(path))
-            };
-            let path = self.workload.file.text_file.as_ref().map(beside);
-            let lines = Lines::open(path.as_deref()).map_err(|error| error.to_string())?;
+            let book = self.workload.book();
+            let lines = Lines::open(book.as_deref()).map_err(|error| error.to_string())?;
             self.lines = Some(lines);
         }
         let lines = self.lines.as_ref().map(Arc::clone);

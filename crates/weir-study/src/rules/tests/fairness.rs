@@ -20,11 +20,12 @@ fn r1_an_undeclared_difference_is_an_error_and_a_socket_is_none() {
 fn r1_two_programs_have_their_own_names_for_the_redo_log() {
     let of_mariadb = |file_size: &'static str| {
         move |result: &mut StudyResult| {
-            let set = &mut result.plan.server.variables;
-            set.insert("innodb_redo_log_capacity".into(), "64M".into());
-            let mut server = result.plan.server_of(&result.plan.cells[1]);
-            server.flavor = Flavor::Mariadb;
-            result.plan.cells[1].server = Some(server);
+            change_all(result, |spec| {
+                let set = &mut spec.primary_mut().variables;
+                set.insert("innodb_redo_log_capacity".into(), "64M".into());
+            });
+            let mariadb = result.plan.cells[1].spec_mut();
+            mariadb.primary_mut().server.flavor = Flavor::Mariadb;
             let mut test = result.plan.crash_tests[0].clone();
             test.server = Some("mariadb 9.7.4".into());
             result.plan.crash_tests.push(test);
@@ -79,8 +80,9 @@ fn r2_unequal_durability_forbids_a_ranking_but_its_price_may_be_asked() {
         lazy(result);
         // The factor is a number of connections, and durability differs beside it.
         for (index, cell) in result.plan.cells.iter_mut().enumerate() {
-            cell.variables.clear();
-            cell.threads = 4 + index as u32;
+            let spec = cell.spec_mut();
+            spec.primary_mut().variables.clear();
+            spec.load.connections = 4 + index as u32;
         }
     };
     let (rules, _) = spoiled(ranked);
@@ -97,11 +99,7 @@ fn r3_doublewrite_off_on_a_drive_that_tears_pages_is_unsafe() {
     };
     assert_eq!(spoiled(torn), warned("R3"));
     let unknown = |result: &mut StudyResult| {
-        result
-            .plan
-            .cells
-            .iter_mut()
-            .for_each(|cell| cell.drive = None);
+        change_all(result, |spec| spec.primary_mut().drive = None);
     };
     assert_eq!(spoiled(unknown), warned("R3"));
 }
@@ -162,8 +160,9 @@ fn r2_what_no_variable_says_makes_a_server_less_durable() {
                     }
                 }
                 for (index, cell) in result.plan.cells.iter_mut().enumerate() {
-                    cell.variables.clear();
-                    cell.threads = 4 + index as u32;
+                    let spec = cell.spec_mut();
+                    spec.primary_mut().variables.remove("innodb_doublewrite");
+                    spec.load.connections = 4 + index as u32;
                 }
             }
         };
@@ -199,9 +198,7 @@ fn r9_other_queries_have_no_ratio() {
     // Half of the 300,000 queries belong to transactions that were under way at the ends.
     let under_way = |result: &mut StudyResult| {
         fewer(result);
-        for cell in &mut result.plan.cells {
-            cell.threads = 40_000;
-        }
+        change_all(result, |spec| spec.load.connections = 40_000);
     };
     assert_eq!(spoiled(under_way), (vec![], Verdict::Effect));
 }
@@ -210,15 +207,20 @@ fn r9_other_queries_have_no_ratio() {
 fn r10_data_of_another_size_than_their_rows_are_named() {
     let sized = |bytes_per_row: u64| {
         move |result: &mut StudyResult| {
-            result.plan.data.rows = 10_000_000;
-            result.data_bytes = result.plan.data.rows * bytes_per_row;
+            change_all(result, |spec| {
+                let (tables, rows) = (1, 10_000_000);
+                spec.data.source = DataSource::Sysbench { tables, rows };
+            });
+            result.data_bytes = 10_000_000 * bytes_per_row;
         }
     };
     assert_eq!(spoiled(sized(25)), warned("R10"));
     assert_eq!(spoiled(sized(230)), (vec![], Verdict::Effect));
     let with_text = |result: &mut StudyResult| {
         sized(450)(result);
-        result.plan.data.workload = WorkloadName::OltpTextReadWrite;
+        change_all(result, |spec| {
+            spec.workload = WorkloadName::OltpTextReadWrite.into();
+        });
     };
     assert_eq!(spoiled(with_text), (vec![], Verdict::Effect));
 }
@@ -226,7 +228,7 @@ fn r10_data_of_another_size_than_their_rows_are_named() {
 #[test]
 fn r13_a_claim_about_two_changes_needs_each_alone() {
     let together = |result: &mut StudyResult| {
-        result.plan.cells[1].threads = 8;
+        result.plan.cells[1].spec_mut().load.connections = 8;
         result.plan.claims = vec![Claim {
             says: "innodb_doublewrite OFF with more connections".into(),
             value: 1.93,

@@ -39,7 +39,7 @@ fn with_another_context(result: &mut StudyResult, other: f64) {
             .levels
             .insert("threads".into(), "4".into());
         cell.levels.insert("threads".into(), "8".into());
-        cell.threads = 8;
+        cell.spec_mut().load.connections = 8;
         result.plan.cells.push(cell);
     }
     for mut run in result.runs.clone() {
@@ -95,7 +95,9 @@ fn r5_an_effect_must_be_larger_than_its_negative_control() {
 
 #[test]
 fn r6_short_or_unsteady_runs_are_named() {
-    let short = |result: &mut StudyResult| result.plan.load.measure = Duration::from_secs(10);
+    let short = |result: &mut StudyResult| {
+        change_all(result, |spec| spec.load.measure = Duration::from_secs(10));
+    };
     assert_eq!(spoiled(short), warned("R6"));
     let ramp = |result: &mut StudyResult| {
         for (second, interval) in result.runs[0].intervals.iter_mut().enumerate() {

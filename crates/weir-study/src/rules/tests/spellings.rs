@@ -157,8 +157,8 @@ fn a_size_is_scaled_in_every_spelling() {
     .replace("rows = 1000", "rows = 1000\nscale = \"1/8\"");
     let plan = plan_of(&text);
     assert_eq!(
-        plan.server.variables["innodb_buffer_pool_size"],
-        (1_u64 << 30).to_string()
+        plan.cells[0].spec.variable("innodb_buffer_pool_size"),
+        Some(&*(1_u64 << 30).to_string())
     );
 }
 

@@ -1,9 +1,9 @@
 //! The result of a load as JSON, for whoever reads it by program.
 
 use serde::Serialize;
+use weir_load::LoadOutcome;
 use weir_load::sysbench::Invocation;
-use weir_load::{LoadOutcome, Rate};
-use weir_model::IntervalRecord;
+use weir_model::{IntervalRecord, Rate};
 
 /// What was asked for and what was measured. Times are in the unit that their names end with.
 #[derive(Debug, Serialize)]

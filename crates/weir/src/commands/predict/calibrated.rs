@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use weir_drive::profiles;
 use weir_model::{
-    Bytes, Cell, Compression, DriveProfile, Plan, RunResult, Scale, StudyResult, metrics,
+    Bytes, Cell, Compression, DataSpec, DriveProfile, Plan, RunResult, Scale, StudyResult, metrics,
 };
 use weir_predict::{
     Calibration, Discrepancy, DriveAbility, Observed, Place, System, per_transaction,
 };
 
 use super::agreement::{Agreement, Compared};
-use super::{POOL, Subject};
+use super::{POOL, Subject, first_cell};
 
 /// What predictions of a result are made from.
 pub(super) struct Calibrated {
@@ -64,9 +64,9 @@ impl MeasuredPlace {
         let cell = plan.cells.get(run.record.cell)?;
         let reads = per_transaction(run, metrics::STATUS_POOL_READS);
         Some(Self {
-            drive: cell.drive_name()?,
+            drive: cell.spec.drive_name()?,
             pool: run.variables.get(POOL)?.parse().ok()?,
-            connections: cell.threads,
+            connections: cell.spec.load.connections,
             measured: Measured {
                 transactions_per_s: run.record.transactions_per_s,
                 miss_ratio: reads.map(|reads| reads / references),
@@ -85,7 +85,8 @@ impl Calibrated {
         threads: &[u32],
     ) -> anyhow::Result<Self> {
         let plan = &result.plan;
-        let scale = plan.data.drive_scale;
+        let first = first_cell(plan)?;
+        let scale = first.data.drive_scale;
         let asked = asked_for(result, drives)?;
         let compressed_fraction = compressed_fraction(result);
         let abilities = abilities(asked.iter().chain(&result.drives), compressed_fraction)?;
@@ -95,16 +96,15 @@ impl Calibrated {
             .collect();
         // Runs on the host's own storage are taken to have been on the first drive that is asked about.
         let of_cell = |cell: &Cell| {
-            let known = cell.drive_name().and_then(|name| abilities.get(&name));
+            let known = cell.spec.drive_name().and_then(|name| abilities.get(&name));
             known.unwrap_or_else(|| &abilities[&asked[0].name])
         };
         let calibration = Calibration::of(result, &subject.popularity, subject.pool_use, &of_cell)?;
-        let first = plan.cells.first().map_or(1, |cell| cell.threads);
         let mut system = System {
             popularity: subject.popularity.clone(),
-            writes: weir_predict::write_settings(result, calibration.redo_bytes),
+            writes: weir_predict::write_settings(result, calibration.redo_bytes)?,
             pool_use: subject.pool_use,
-            old_blocks_time_s: weir_predict::old_blocks_time_s(plan),
+            old_blocks_time_s: weir_predict::old_blocks_time_s(first),
             discrepancy: Discrepancy::default(),
             demands: calibration.demands,
         };
@@ -130,16 +130,16 @@ impl Calibrated {
                 })
                 .collect(),
             threads: match threads {
-                [] => vec![first],
+                [] => vec![first.load.connections],
                 threads => threads.to_vec(),
             },
         })
     }
 
     /// The same at the study's full size, which is `subject`'s: its own runs say nothing there.
-    pub(super) fn at_full_size(mut self, plan: &Plan, subject: &Subject) -> Self {
+    pub(super) fn at_full_size(mut self, data: &DataSpec, subject: &Subject) -> Self {
         self.system.popularity = subject.popularity.clone();
-        self.system.writes.redo_capacity_bytes /= plan.data.data_scale.factor();
+        self.system.writes.redo_capacity_bytes /= data.data_scale.factor();
         for (_, drive) in &mut self.drives {
             *drive = drive.whole(self.scale);
         }
@@ -270,7 +270,7 @@ fn compressed_fraction(result: &StudyResult) -> f64 {
 
 /// The drive of the first cell.
 fn first_drive(result: &StudyResult) -> Option<&DriveProfile> {
-    let name = result.plan.cells.first()?.drive_name()?;
+    let name = result.plan.cells.first()?.spec.drive_name()?;
     result.drives.iter().find(|drive| drive.name == name)
 }
 

@@ -45,15 +45,15 @@ impl Chosen {
         }
         let cells = weir_study::cells_at(plan, &levels)?;
         let first = cells.first().and_then(|cell| plan.cells.get(*cell));
-        assumed.extend(first.and_then(|cell| unprotected(plan, cell)));
+        assumed.extend(first.and_then(unprotected));
         Ok(Self { cells, assumed })
     }
 }
 
 /// What is not predicted of drives without doublewrite: only their profiles say which of them keep pages whole.
-fn unprotected(plan: &Plan, cell: &Cell) -> Option<String> {
-    let variables = plan.variables_of(cell);
-    let variables = ServerVariables::written(plan.server_of(cell).flavor, &variables);
+fn unprotected(cell: &Cell) -> Option<String> {
+    let node = cell.spec.primary();
+    let variables = ServerVariables::written(node.server.flavor, &node.variables);
     let doublewrite = variables.doublewrite()?;
     (doublewrite != Doublewrite::Repairs).then(|| {
         "doublewrite is off, on each drive: which of them tears no page without it is not predicted \

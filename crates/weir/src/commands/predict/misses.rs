@@ -5,7 +5,7 @@ use weir_model::{Bytes, Plan};
 use weir_predict::{PoolModel, old_blocks_time_s};
 use weir_report::table;
 
-use super::Subject;
+use super::{Subject, first_cell};
 use crate::cli::PredictArguments;
 use crate::output;
 
@@ -16,7 +16,7 @@ pub(super) fn execute(
     arguments: &PredictArguments,
 ) -> anyhow::Result<()> {
     let subject = Subject::of(plan, arguments)?;
-    let old_blocks_time_s = old_blocks_time_s(plan);
+    let old_blocks_time_s = old_blocks_time_s(first_cell(plan)?);
     let rows: Vec<_> = subject
         .pools
         .iter()

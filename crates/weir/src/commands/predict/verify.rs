@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, bail};
 use serde::{Deserialize, Serialize};
-use weir_model::{Bytes, Cell, Factor, Plan, Repetition, StudyResult};
+use weir_model::{Bytes, Cell, DriveSpec, Factor, Plan, Repetition, StudyResult};
 use weir_predict::{Prediction, cliffs};
 use weir_study::{RunOptions, StudyError};
 
@@ -40,11 +40,11 @@ struct Anchor {
 }
 
 impl Anchor {
-    /// Whether it is the place of a cell of `plan`.
-    fn is_at(&self, plan: &Plan, cell: &Cell) -> bool {
-        pool_of(plan, cell).is_some_and(|pool| is_alike(pool, Bytes(self.pool_bytes)))
-            && cell.drive_name().as_ref() == Some(&self.drive)
-            && cell.threads == self.prediction.connections
+    /// Whether it is the place of `cell`.
+    fn is_at(&self, cell: &Cell) -> bool {
+        pool_of(cell).is_some_and(|pool| is_alike(pool, Bytes(self.pool_bytes)))
+            && cell.spec.drive_name().as_ref() == Some(&self.drive)
+            && cell.spec.load.connections == self.prediction.connections
     }
 }
 
@@ -218,16 +218,18 @@ fn begun(out: &Path) -> anyhow::Result<(Plan, Vec<Anchor>)> {
 fn plan_of(plan: &Plan, anchors: &[Anchor], controls: &Controls, runs: u32) -> Plan {
     let first = plan.cells.first().cloned().unwrap_or_default();
     let cell = |anchor: &Anchor| {
-        let mut cell = Cell {
-            drive: Some(anchor.drive.clone()),
+        let mut cell = first.clone();
+        let spec = cell.spec_mut();
+        let primary = spec.primary_mut();
+        primary.drive = Some(DriveSpec {
+            profile: anchor.drive.clone(),
             // Its name has them.
-            drive_settings: BTreeMap::new(),
-            threads: anchor.prediction.connections,
-            ..first.clone()
-        };
+            settings: BTreeMap::new(),
+        });
         let pool = Bytes(anchor.pool_bytes).to_string();
-        cell.variables.insert(POOL.to_owned(), pool);
-        at_levels(plan, &cell).unwrap_or(cell)
+        primary.variables.insert(POOL.to_owned(), pool);
+        spec.load.connections = anchor.prediction.connections;
+        at_levels(&cell).unwrap_or(cell)
     };
     let controls = controls.cells.iter().cloned();
     let cells: Vec<Cell> = anchors.iter().map(cell).chain(controls).collect();
@@ -248,7 +250,6 @@ fn plan_of(plan: &Plan, anchors: &[Anchor], controls: &Controls, runs: u32) -> P
     };
     let mut plan = Plan {
         title: format!("{}: predictions verified", plan.title),
-        seed: study_file::clock_seed(),
         factors: vec![factor("drive"), factor(POOL)],
         cells,
         repeat: Repetition {
@@ -260,19 +261,20 @@ fn plan_of(plan: &Plan, anchors: &[Anchor], controls: &Controls, runs: u32) -> P
         negative_controls: Vec::new(),
         ..plan.clone()
     };
+    plan.reseed(study_file::clock_seed());
     plan.runs = weir_study::interleaved(&plan);
     plan
 }
 
-/// The pool of a cell, which may be that of all; `None` where it is the server's default.
-fn pool_of(plan: &Plan, cell: &Cell) -> Option<Bytes> {
-    plan.variables_of(cell).get(POOL)?.parse().ok()
+/// The pool of a cell; `None` where it is the server's default.
+fn pool_of(cell: &Cell) -> Option<Bytes> {
+    cell.spec.variable(POOL)?.parse().ok()
 }
 
-/// `cell` of `plan` as one of a study that varies drive and pool; `None` where it does not say both.
-fn at_levels(plan: &Plan, cell: &Cell) -> Option<Cell> {
-    let pool = pool_of(plan, cell)?;
-    let levels = [("drive", cell.drive_name()?), (POOL, pool.to_string())];
+/// `cell` as one of a study that varies drive and pool; `None` where it does not say both.
+fn at_levels(cell: &Cell) -> Option<Cell> {
+    let pool = pool_of(cell)?;
+    let levels = [("drive", cell.spec.drive_name()?), (POOL, pool.to_string())];
     Some(Cell {
         levels: levels.map(|(name, level)| (name.to_owned(), level)).into(),
         probe: None,

@@ -21,13 +21,11 @@ impl Controls {
     /// drive has the least part in them.
     pub(super) fn of(result: &StudyResult, anchors: &[Anchor]) -> Self {
         let plan = &result.plan;
-        let is_verified = |cell| anchors.iter().any(|anchor| anchor.is_at(plan, cell));
+        let is_verified = |cell| anchors.iter().any(|anchor| anchor.is_at(cell));
         let cells = plan.cells.iter().enumerate();
         let cells = cells.filter(|(_, cell)| !is_verified(cell));
         let mut known: Vec<_> = cells
-            .filter_map(|(number, cell)| {
-                Some((processor_s(result, number)?, at_levels(plan, cell)?))
-            })
+            .filter_map(|(number, cell)| Some((processor_s(result, number)?, at_levels(cell)?)))
             .collect();
         known.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         known.truncate(CONTROLS_MAX);

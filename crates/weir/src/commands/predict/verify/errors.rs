@@ -93,7 +93,7 @@ impl Errors<'_> {
 
     fn ran_before(&self, anchor: &Anchor) -> bool {
         let plan = &self.known.plan;
-        plan.cells.iter().any(|cell| anchor.is_at(plan, cell))
+        plan.cells.iter().any(|cell| anchor.is_at(cell))
     }
 
     fn predicted(&self, by: &Calibrated, anchor: &Anchor) -> anyhow::Result<Prediction> {

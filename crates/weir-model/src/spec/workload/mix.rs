@@ -1,7 +1,10 @@
 //! sysbench's options of a transaction's composition.
 
-/// How many statements of each kind a transaction has, in sysbench's options and defaults.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+use serde::{Deserialize, Serialize};
+
+/// How many statements of each kind a transaction has, with sysbench's names and defaults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mix {
     /// Rows of a range.
     pub range_size: u32,
@@ -28,13 +31,25 @@ pub struct Mix {
     /// Updates by a line of text, in the text workloads.
     pub text_updates: u32,
     /// Each statement on its own instead of all in one transaction.
+    #[serde(rename = "skip_trx")]
     pub skip_transactions: bool,
     /// Points of `select_random_points`.
     pub random_points: u32,
     /// Ranges of `select_random_ranges`.
+    #[serde(rename = "number_of_ranges")]
     pub random_ranges: u32,
     /// By how much the end of such a range lies above its beginning.
+    #[serde(rename = "delta")]
     pub random_range_delta: u32,
+}
+
+impl Mix {
+    /// Most parameters of a prepared statement: the protocol counts them in 16 bits.
+    const PARAMETERS_MAX: u32 = 65_535;
+    /// Most points of `select_random_points`, each a parameter.
+    pub const RANDOM_POINTS_MAX: u32 = Self::PARAMETERS_MAX;
+    /// Most ranges of `select_random_ranges`, each with two of them.
+    pub const RANDOM_RANGES_MAX: u32 = Self::PARAMETERS_MAX / 2;
 }
 
 impl Default for Mix {

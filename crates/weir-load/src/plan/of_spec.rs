@@ -1,0 +1,172 @@
+//! What a run's description asks of the load engine.
+
+use weir_model::{
+    DataSource, Endpoint, FileWorkload, Pace, ProtocolCompression, RunSpec, SysbenchWorkload,
+    WorkloadSpec,
+};
+
+use super::{LoadPlan, PreparePlan, reactors_for};
+use crate::workload::Workload;
+use weir_mysql::Compression;
+
+impl LoadPlan {
+    /// The load of a run in one of its repetitions, on the server at `endpoint`; with the least of its
+    /// warm-up. An error says what is wrong with the workload's file.
+    pub fn of_spec(spec: &RunSpec, repetition: u32, endpoint: Endpoint) -> Result<Self, String> {
+        let load = &spec.load;
+        let mut plan = Self::new(endpoint, Workload::try_from(&spec.workload)?);
+        let tls = &mut plan.endpoint.tls.mode;
+        *tls = load.tls.max(*tls);
+        if let DataSource::Sysbench { tables, rows } = spec.data.source {
+            (plan.tables, plan.rows) = (tables, rows);
+        }
+        if let WorkloadSpec::Sysbench(SysbenchWorkload { mix, text_file, .. }) = &spec.workload {
+            plan.mix = *mix;
+            plan.text_file.clone_from(text_file);
+        }
+        match load.pace {
+            Pace::Closed { think } => plan.think = think,
+            Pace::Open(rate) => plan.rate = Some(rate),
+        }
+        plan.distribution = spec.workload.distribution();
+        plan.connections = load.connections;
+        plan.reactors = reactors_for(load.connections);
+        plan.warmup = load.warmup.least().0;
+        plan.measure = Some(load.measure.0);
+        plan.rtt = load.rtt.0;
+        plan.connection_ramp = load.connection_ramp.0;
+        plan.idle_connections = load.idle_connections;
+        plan.compression = match load.compression {
+            ProtocolCompression::Uncompressed => None,
+            ProtocolCompression::Zlib => Some(Compression::Zlib),
+            ProtocolCompression::Zstd => Some(Compression::Zstd),
+        };
+        plan.seed = spec.seed_of(repetition);
+        Ok(plan)
+    }
+}
+
+impl PreparePlan {
+    /// The tables of a run, on the server at `endpoint`. An error says what is wrong with the workload's
+    /// file.
+    pub fn of_spec(spec: &RunSpec, endpoint: Endpoint) -> Result<Self, String> {
+        let mut plan = Self::new(endpoint, Workload::try_from(&spec.workload)?);
+        if let DataSource::Sysbench { tables, rows } = spec.data.source {
+            (plan.tables, plan.rows) = (tables, rows);
+        }
+        match &spec.workload {
+            // Rows are the same whichever of them are asked for.
+            WorkloadSpec::Sysbench(SysbenchWorkload { text_file, .. }) => {
+                plan.text_file.clone_from(text_file);
+            }
+            WorkloadSpec::File(FileWorkload { distribution, .. }) => {
+                plan.distribution = *distribution;
+            }
+        }
+        Ok(plan)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use weir_model::{Mix, RateRamp, ThinkKind, ThinkTime, TlsMode, Warmup, WorkloadName};
+
+    use super::*;
+    use crate::workload::testing::nowhere;
+
+    fn seconds(seconds: u64) -> weir_model::Duration {
+        weir_model::Duration::from_secs(seconds)
+    }
+
+    fn planned(change: impl FnOnce(&mut RunSpec)) -> LoadPlan {
+        let mut spec = RunSpec::default();
+        change(&mut spec);
+        LoadPlan::of_spec(&spec, 2, nowhere()).unwrap()
+    }
+
+    #[test]
+    fn a_default_run_is_a_default_load() {
+        let usual = LoadPlan {
+            seed: 2,
+            ..LoadPlan::new(nowhere(), WorkloadName::OltpReadWrite)
+        };
+        assert_eq!(format!("{:?}", planned(|_| ())), format!("{usual:?}"));
+    }
+
+    #[test]
+    fn every_setting_of_a_load_reaches_the_engine() {
+        let think = ThinkTime {
+            mean: seconds(1),
+            kind: ThinkKind::Exponential,
+        };
+        let plan = planned(|spec| {
+            spec.load.pace = Pace::Closed { think };
+            spec.load.connections = 9;
+            spec.load.warmup = Warmup::UntilSteady {
+                at_least: seconds(3),
+                at_most: seconds(9),
+            };
+            spec.load.connection_ramp = seconds(4);
+            spec.load.idle_connections = 7;
+            spec.load.compression = ProtocolCompression::Zstd;
+            spec.load.tls = TlsMode::Required;
+        });
+        assert_eq!((plan.think, plan.connections), (think, 9));
+        assert_eq!(plan.warmup, Duration::from_secs(3));
+        assert_eq!(plan.connection_ramp, Duration::from_secs(4));
+        assert_eq!(plan.idle_connections, 7);
+        assert_eq!(plan.compression, Some(Compression::Zstd));
+        assert_eq!(plan.endpoint.tls.mode, TlsMode::Required);
+        let rate = weir_model::Rate {
+            per_s: 100.0,
+            arrivals: weir_model::ArrivalKind::Constant,
+            ramp: Some(RateRamp {
+                from_per_s: 1.0,
+                length: seconds(5),
+            }),
+        };
+        let open = planned(|spec| spec.load.pace = Pace::Open(rate));
+        assert_eq!(open.rate, Some(rate));
+    }
+
+    #[test]
+    fn workloads_come_with_their_statements_and_tables() {
+        let mix = Mix {
+            range_size: 7,
+            ..Mix::default()
+        };
+        let plan = planned(|spec| {
+            spec.workload = WorkloadSpec::Sysbench(SysbenchWorkload {
+                shares: "oltp_insert:3,oltp_delete:1".parse().unwrap(),
+                mix,
+                distribution: weir_model::Distribution::Uniform,
+                text_file: Some("book.txt".into()),
+            });
+            spec.data.source = DataSource::Sysbench { tables: 3, rows: 5 };
+        });
+        assert_eq!(plan.workload.to_string(), "oltp_insert:3,oltp_delete:1");
+        assert_eq!((plan.mix, plan.tables, plan.rows), (mix, 3, 5));
+        assert_eq!(plan.text_file, Some("book.txt".into()));
+    }
+
+    #[test]
+    fn a_file_is_taken_from_the_description() {
+        let shop = include_str!("../../../../workloads/shop.toml");
+        let plan = planned(|spec| {
+            spec.workload = WorkloadSpec::File(FileWorkload {
+                path: "/nowhere/shop.toml".into(),
+                text: shop.into(),
+                distribution: weir_model::Distribution::Uniform,
+            });
+        });
+        assert_eq!(plan.workload.text(), Some(shop));
+        let sizes = plan.workload.table_sizes();
+        assert_eq!(
+            (sizes[0].name.as_str(), sizes[0].rows),
+            ("customer", 100_000)
+        );
+        assert!(!plan.workload.only_reads());
+    }
+}

@@ -1,0 +1,79 @@
+//! The data that a run starts from.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Scale;
+
+/// The tables of a run, as they are loaded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DataSpec {
+    /// Which tables.
+    #[serde(flatten)]
+    pub source: DataSource,
+    /// By how much rows, buffer pool, redo and drive capacity were shrunk.
+    pub data_scale: Scale,
+    /// By how much drive throughput was shrunk; latency is never scaled.
+    pub drive_scale: Scale,
+}
+
+/// Where tables come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "source", rename_all = "snake_case")]
+pub enum DataSource {
+    /// sysbench's tables, all alike.
+    Sysbench {
+        /// How many.
+        tables: u32,
+        /// Rows of each, scaled.
+        rows: u64,
+    },
+    /// The tables of the workload's own file.
+    File {
+        /// All of them.
+        sizes: Vec<TableSize>,
+    },
+}
+
+/// A table of a workload's own file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TableSize {
+    /// Its name.
+    pub name: String,
+    /// Its rows when it is loaded.
+    pub rows: u64,
+}
+
+impl DataSpec {
+    /// How many tables there are.
+    pub fn table_count(&self) -> usize {
+        match &self.source {
+            DataSource::Sysbench { tables, .. } => *tables as usize,
+            DataSource::File { sizes } => sizes.len(),
+        }
+    }
+
+    /// Rows of all tables together.
+    pub fn rows_total(&self) -> u64 {
+        match &self.source {
+            DataSource::Sysbench { tables, rows } => u64::from(*tables) * rows,
+            DataSource::File { sizes } => sizes.iter().map(|table| table.rows).sum(),
+        }
+    }
+}
+
+impl Default for DataSpec {
+    /// sysbench's: one table of 10,000 rows, at full size.
+    fn default() -> Self {
+        Self {
+            source: DataSource::Sysbench {
+                tables: 1,
+                rows: 10_000,
+            },
+            data_scale: Scale::FULL,
+            drive_scale: Scale::FULL,
+        }
+    }
+}

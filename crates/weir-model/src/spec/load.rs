@@ -1,0 +1,197 @@
+//! How a load comes: from how many connections, at which pace, for how long.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Duration, TlsMode};
+
+/// The load of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LoadSpec {
+    /// Connections; each has one request outstanding.
+    pub connections: u32,
+    /// Load before the measurement.
+    pub warmup: Warmup,
+    /// Length of the measurement.
+    pub measure: Duration,
+    /// When transactions begin.
+    pub pace: Pace,
+    /// Round-trip time added to that of the network.
+    pub rtt: Duration,
+    /// Connections begin one after the other, evenly over this time.
+    pub connection_ramp: Duration,
+    /// Connections beside those of the load that do nothing but stay.
+    pub idle_connections: u32,
+    /// How packets are compressed.
+    pub compression: ProtocolCompression,
+    /// How connections are encrypted; those to a server that the user gives no less than its URL and
+    /// option file say.
+    pub tls: TlsMode,
+}
+
+impl Default for LoadSpec {
+    /// sysbench's: one connection, ten seconds.
+    fn default() -> Self {
+        Self {
+            connections: 1,
+            warmup: Warmup::Fixed {
+                length: Duration::default(),
+            },
+            measure: Duration::from_secs(10),
+            pace: Pace::default(),
+            rtt: Duration::default(),
+            connection_ramp: Duration::default(),
+            idle_connections: 0,
+            compression: ProtocolCompression::default(),
+            tls: TlsMode::default(),
+        }
+    }
+}
+
+/// Load before the measurement begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Warmup {
+    /// For so long.
+    Fixed {
+        /// Its length.
+        length: Duration,
+    },
+    /// Until throughput is steady.
+    UntilSteady {
+        /// But no shorter than this.
+        at_least: Duration,
+        /// And no longer than this.
+        at_most: Duration,
+    },
+}
+
+impl Warmup {
+    /// The least of it.
+    pub fn least(self) -> Duration {
+        match self {
+            Self::Fixed { length } => length,
+            Self::UntilSteady { at_least, .. } => at_least,
+        }
+    }
+
+    /// The most of it.
+    pub fn most(self) -> Duration {
+        match self {
+            Self::Fixed { length } => length,
+            Self::UntilSteady { at_most, .. } => at_most,
+        }
+    }
+}
+
+/// When transactions begin.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Pace {
+    /// A closed loop: when the last one of the connection is done and the user has thought.
+    Closed {
+        /// What the user does in between.
+        think: ThinkTime,
+    },
+    /// An open loop: by a schedule, whether or not those before are done.
+    Open(Rate),
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self::Closed {
+            think: ThinkTime::default(),
+        }
+    }
+}
+
+impl Pace {
+    /// An open loop with random arrivals at so many transactions per second.
+    pub fn open(per_s: f64) -> Self {
+        Self::Open(Rate {
+            per_s,
+            arrivals: ArrivalKind::Poisson,
+            ramp: None,
+        })
+    }
+
+    /// Transactions per second of an open loop.
+    pub fn rate_per_s(&self) -> Option<f64> {
+        match self {
+            Self::Open(rate) => Some(rate.per_s),
+            Self::Closed { .. } => None,
+        }
+    }
+}
+
+/// An open loop: transactions are due by a schedule.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Rate {
+    /// Transactions per second, above 0.
+    pub per_s: f64,
+    /// When they are due.
+    pub arrivals: ArrivalKind,
+    /// How the rate begins; `None`: as it goes on.
+    pub ramp: Option<RateRamp>,
+}
+
+/// The beginning of a rate that is to change evenly.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RateRamp {
+    /// Transactions per second when the load begins, 0 or above.
+    pub from_per_s: f64,
+    /// How long it takes to the rate itself, warm-up included.
+    pub length: Duration,
+}
+
+/// When the transactions of an open loop are due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ArrivalKind {
+    /// At random and independently of each other, as those of many users.
+    #[default]
+    Poisson,
+    /// Evenly spaced.
+    Constant,
+}
+
+/// What a user does between two transactions of a closed loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ThinkTime {
+    /// Its mean length; none at all by default.
+    pub mean: Duration,
+    /// How long it is each time.
+    pub kind: ThinkKind,
+}
+
+/// How think times are distributed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ThinkKind {
+    /// All alike.
+    #[default]
+    Constant,
+    /// Exponentially, as between events that know nothing of each other.
+    Exponential,
+}
+
+/// How the packets of a connection are compressed, by MySQL's names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ProtocolCompression {
+    /// Not at all.
+    #[default]
+    Uncompressed,
+    /// By zlib.
+    Zlib,
+    /// By zstd, which MySQL knows from 8.0.18 on and MariaDB does not.
+    Zstd,
+}

@@ -1,0 +1,265 @@
+//! Which servers a run has, and what each of them stands on.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Flavor, Limits, ServerUrl};
+
+/// The servers of a run: a primary that the load goes to, and replicas that follow it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(try_from = "TopologyParts")]
+pub struct Topology {
+    /// The primary stands first, and is the only one.
+    nodes: Vec<Node>,
+    /// When a commit returns on the primary.
+    pub replication: Replication,
+}
+
+/// A topology as it is read, before it is known to have a primary.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct TopologyParts {
+    nodes: Vec<Node>,
+    replication: Replication,
+}
+
+impl TryFrom<TopologyParts> for Topology {
+    type Error = String;
+
+    fn try_from(parts: TopologyParts) -> Result<Self, String> {
+        let roles = parts.nodes.iter().map(|node| node.role);
+        let is_right = roles
+            .enumerate()
+            .all(|(position, role)| (position == 0) == (role == NodeRole::Primary));
+        if !is_right || parts.nodes.is_empty() {
+            return Err("a topology has one primary, which stands first".to_owned());
+        }
+        Ok(Self {
+            nodes: parts.nodes,
+            replication: parts.replication,
+        })
+    }
+}
+
+/// A server of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Node {
+    /// What it is called in series and commands: `primary`, `replica-1`.
+    pub name: String,
+    /// What it does.
+    pub role: NodeRole,
+    /// Which program serves.
+    pub server: ServerChoice,
+    /// Its variables: name -> value as in an option file, scaled.
+    pub variables: BTreeMap<String, String>,
+    /// The emulated drive below its data; `None`: the host's own storage.
+    pub drive: Option<DriveSpec>,
+    /// What it may use of its machine.
+    pub limits: Limits,
+    /// What its buffer pool holds when the load begins.
+    pub pool: PoolStart,
+}
+
+/// What a server does in a topology.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum NodeRole {
+    /// It takes the load.
+    Primary,
+    /// It follows the primary.
+    Replica,
+}
+
+/// An emulated drive.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DriveSpec {
+    /// The profile's name or path.
+    pub profile: String,
+    /// Keys of that profile with other values: `flash.fill` -> `0.9`.
+    pub settings: BTreeMap<String, String>,
+}
+
+impl DriveSpec {
+    /// The drive with its changed settings: `intel-p4610+flash.fill=0.9`; so it is called in a result.
+    pub fn name(&self) -> String {
+        let mut name = self.profile.clone();
+        for (key, value) in &self.settings {
+            name.extend(["+", key, "=", value]);
+        }
+        name
+    }
+}
+
+/// Which server serves.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ServerChoice {
+    /// Flavour.
+    pub flavor: Flavor,
+    /// Version, or as much of it as matters: `8.4`.
+    pub version: Option<String>,
+    /// The program; `None`: the newest of flavour and version that is found.
+    pub binary: Option<PathBuf>,
+    /// A server that the user gives, instead of a program that Weir starts.
+    pub given: Option<ServerUrl>,
+}
+
+impl ServerChoice {
+    /// The newest server of `flavor` that is found.
+    pub const fn newest(flavor: Flavor) -> Self {
+        Self {
+            flavor,
+            version: None,
+            binary: None,
+            given: None,
+        }
+    }
+}
+
+/// What the buffer pool holds when the load begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum PoolStart {
+    /// What a start reads.
+    #[default]
+    Cold,
+    /// The pages of the data set, as many as fit: those that were in the pool when it was loaded.
+    Warm,
+}
+
+/// When a commit returns on a primary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Replication {
+    /// At once.
+    #[default]
+    Async,
+    /// When a replica has received it.
+    SemiSync,
+}
+
+impl Node {
+    /// A primary with its server's defaults, on the host's own storage.
+    pub fn primary(server: ServerChoice) -> Self {
+        Self {
+            name: "primary".to_owned(),
+            role: NodeRole::Primary,
+            server,
+            variables: BTreeMap::new(),
+            drive: None,
+            limits: Limits::default(),
+            pool: PoolStart::Cold,
+        }
+    }
+
+    /// The replica `number` (from 1) of this primary: the same server with the same variables, but on
+    /// the host's own storage and without limits.
+    fn replica(&self, number: u32) -> Self {
+        Self {
+            name: format!("replica-{number}"),
+            role: NodeRole::Replica,
+            variables: self.variables.clone(),
+            ..Self::primary(self.server.clone())
+        }
+    }
+}
+
+impl Topology {
+    /// A primary alone.
+    pub fn single(primary: Node) -> Self {
+        Self {
+            nodes: vec![primary],
+            replication: Replication::Async,
+        }
+    }
+
+    /// The server that the load goes to.
+    pub fn primary(&self) -> &Node {
+        &self.nodes[0]
+    }
+
+    /// The server that the load goes to.
+    pub fn primary_mut(&mut self) -> &mut Node {
+        &mut self.nodes[0]
+    }
+
+    /// The servers that follow it.
+    pub fn replicas(&self) -> &[Node] {
+        &self.nodes[1..]
+    }
+
+    /// All servers, the primary first, for settings that are the same on all of them.
+    pub fn nodes_mut(&mut self) -> impl Iterator<Item = &mut Node> {
+        self.nodes.iter_mut()
+    }
+
+    /// Gives the primary `count` replicas instead of those that it has.
+    pub fn set_replicas(&mut self, count: u32) {
+        self.nodes.truncate(1);
+        let replicas = (1..=count).map(|number| self.nodes[0].replica(number));
+        let replicas: Vec<_> = replicas.collect();
+        self.nodes.extend(replicas);
+    }
+
+    /// Whether it is one server, cold and without limits: all that can be asked of a user's own server.
+    pub fn is_plain(&self) -> bool {
+        let primary = self.primary();
+        self.replicas().is_empty() && primary.limits.is_none() && primary.pool == PoolStart::Cold
+    }
+}
+
+impl Default for Topology {
+    fn default() -> Self {
+        Self::single(Node::primary(ServerChoice::newest(Flavor::Mysql)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replicas_are_like_their_primary_but_for_its_drive() {
+        let mut topology = Topology::default();
+        let primary = topology.primary_mut();
+        primary.drive = Some(DriveSpec {
+            profile: "d".to_owned(),
+            settings: BTreeMap::new(),
+        });
+        primary
+            .variables
+            .insert("innodb_doublewrite".to_owned(), "OFF".to_owned());
+        topology.set_replicas(3);
+        topology.set_replicas(2);
+        let names = topology.replicas().iter().map(|node| node.name.as_str());
+        assert_eq!(names.collect::<Vec<_>>(), ["replica-1", "replica-2"]);
+        let replica = &topology.replicas()[1];
+        assert_eq!(replica.variables, topology.primary().variables);
+        assert_eq!(replica.drive, None);
+    }
+
+    #[test]
+    fn a_topology_without_a_primary_in_front_is_refused() {
+        let mut topology = Topology::default();
+        topology.set_replicas(1);
+        let text = serde_json::to_string(&topology).unwrap();
+        assert_eq!(serde_json::from_str::<Topology>(&text).unwrap(), topology);
+        for (from, to) in [
+            ("\"primary\",\"server\"", "\"replica\",\"server\""),
+            ("\"replica\"", "\"primary\""),
+        ] {
+            let wrong = text.replacen(from, to, 1);
+            assert_ne!(wrong, text);
+            let error = serde_json::from_str::<Topology>(&wrong).unwrap_err();
+            assert!(error.to_string().contains("one primary"), "{error}");
+        }
+    }
+}

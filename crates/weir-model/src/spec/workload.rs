@@ -1,0 +1,111 @@
+//! What a transaction does: sysbench's workloads in proportion, or a user's own file.
+
+mod distribution;
+mod mix;
+mod name;
+mod options;
+mod shares;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+pub use distribution::{Distribution, DistributionName, DistributionOptions};
+pub use mix::Mix;
+pub use name::WorkloadName;
+pub use options::SysbenchOptions;
+pub use shares::{WorkloadShare, WorkloadShares};
+
+/// The transactions of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum WorkloadSpec {
+    /// sysbench's workloads.
+    Sysbench(SysbenchWorkload),
+    /// A user's own.
+    File(FileWorkload),
+}
+
+/// sysbench's workloads in proportion.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SysbenchWorkload {
+    /// Which ones: each transaction is of one of them.
+    pub shares: WorkloadShares,
+    /// How many statements of each kind a transaction has.
+    pub mix: Mix,
+    /// Which rows are asked for.
+    pub distribution: Distribution,
+    /// A book for the text workloads; `None`: generated text.
+    pub text_file: Option<PathBuf>,
+}
+
+/// A workload in a file of the user's own (docs/workloads.md).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FileWorkload {
+    /// Where it was read; a text that it names lies beside it.
+    pub path: PathBuf,
+    /// What it says.
+    pub text: Arc<str>,
+    /// Which rows are asked for by keys that name no distribution.
+    pub distribution: Distribution,
+}
+
+impl WorkloadSpec {
+    /// The distribution of keys.
+    pub fn distribution(&self) -> Distribution {
+        match self {
+            Self::Sysbench(sysbench) => sysbench.distribution,
+            Self::File(file) => file.distribution,
+        }
+    }
+
+    /// The one workload of sysbench's that it is.
+    pub fn single(&self) -> Option<WorkloadName> {
+        match self {
+            Self::Sysbench(SysbenchWorkload { shares, .. }) => shares.single(),
+            Self::File(_) => None,
+        }
+    }
+
+    /// Whether its tables have text beside sysbench's columns.
+    pub fn has_text(&self) -> bool {
+        match self {
+            Self::Sysbench(SysbenchWorkload { shares, .. }) => shares.any(WorkloadName::has_text),
+            Self::File(_) => false,
+        }
+    }
+}
+
+impl Default for WorkloadSpec {
+    /// sysbench's: `oltp_read_write`.
+    fn default() -> Self {
+        WorkloadName::OltpReadWrite.into()
+    }
+}
+
+impl From<WorkloadName> for WorkloadSpec {
+    /// With sysbench's default options.
+    fn from(workload: WorkloadName) -> Self {
+        Self::Sysbench(SysbenchWorkload {
+            shares: workload.into(),
+            mix: Mix::default(),
+            distribution: Distribution::default(),
+            text_file: None,
+        })
+    }
+}
+
+impl fmt::Display for WorkloadSpec {
+    /// As `weir load` and a study file have it: `oltp_insert`, `oltp_insert:3,oltp_delete:1`, `./shop.toml`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sysbench(SysbenchWorkload { shares, .. }) => shares.fmt(f),
+            Self::File(file) => file.path.display().fmt(f),
+        }
+    }
+}

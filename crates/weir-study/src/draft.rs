@@ -1,0 +1,176 @@
+//! A cell in the making: factors set one thing after the other, and only all of them together are a
+//! run.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use weir_model::{
+    Cell, DataSource, DistributionName, DistributionOptions, DriveSpec, FileWorkload, RunSpec,
+    SysbenchOptions, SysbenchWorkload, TableSize, WorkloadShares, WorkloadSpec,
+};
+
+use crate::StudyError;
+
+/// A run of which single settings can still be set, in any order.
+#[derive(Debug, Clone)]
+pub(crate) struct Draft {
+    /// Factor -> level.
+    pub(crate) levels: BTreeMap<String, String>,
+    /// The run, but for what follows.
+    pub(crate) spec: RunSpec,
+    /// The drive's profile.
+    pub(crate) drive: Option<String>,
+    /// Keys of it with other values.
+    pub(crate) drive_settings: BTreeMap<String, String>,
+    /// What a transaction does.
+    pub(crate) transactions: Transactions,
+    /// Options of sysbench's workloads, and the parameters of all distributions.
+    pub(crate) options: SysbenchOptions,
+    /// Which of them counts.
+    pub(crate) distribution: DistributionName,
+    /// A book for the text workloads.
+    pub(crate) text_file: Option<PathBuf>,
+    /// Tables of sysbench's workloads.
+    pub(crate) tables: u32,
+    /// Rows of each of them, scaled.
+    pub(crate) rows: u64,
+}
+
+/// Transactions without the settings that workloads share.
+#[derive(Debug, Clone)]
+pub(crate) enum Transactions {
+    Sysbench(WorkloadShares),
+    File {
+        path: PathBuf,
+        text: Arc<str>,
+        sizes: Vec<TableSize>,
+    },
+}
+
+impl Draft {
+    /// The draft of a cell that is finished, for a search to change a setting of it.
+    pub(crate) fn of(cell: &Cell) -> Self {
+        let spec = RunSpec::clone(&cell.spec);
+        let drive = spec.primary().drive.clone();
+        let (tables, rows, sizes) = match spec.data.source.clone() {
+            DataSource::Sysbench { tables, rows } => (tables, rows, Vec::new()),
+            DataSource::File { sizes } => (1, 1, sizes),
+        };
+        let keys = spec.workload.distribution();
+        let mut options = SysbenchOptions {
+            distribution: DistributionOptions::from_distribution(keys),
+            ..SysbenchOptions::default()
+        };
+        let mut text_file = None;
+        let transactions = match &spec.workload {
+            WorkloadSpec::Sysbench(sysbench) => {
+                options.mix = sysbench.mix;
+                text_file.clone_from(&sysbench.text_file);
+                Transactions::Sysbench(sysbench.shares.clone())
+            }
+            WorkloadSpec::File(file) => Transactions::File {
+                path: file.path.clone(),
+                text: Arc::clone(&file.text),
+                sizes,
+            },
+        };
+        Self {
+            levels: cell.levels.clone(),
+            drive: drive.as_ref().map(|drive| drive.profile.clone()),
+            drive_settings: drive.map(|drive| drive.settings).unwrap_or_default(),
+            transactions,
+            options,
+            distribution: keys.name(),
+            text_file,
+            tables,
+            rows,
+            spec,
+        }
+    }
+
+    /// The cell; an error if its settings do not go together.
+    pub(crate) fn finish(mut self) -> Result<Cell, StudyError> {
+        self.spec.primary_mut().drive = match self.drive {
+            Some(profile) => Some(DriveSpec {
+                profile,
+                settings: self.drive_settings,
+            }),
+            None => match self.drive_settings.into_keys().next() {
+                Some(key) => return Err(StudyError::DriveSettingWithoutDrive { key }),
+                None => None,
+            },
+        };
+        let distribution = self.options.distribution.of(self.distribution);
+        let (workload, source) = match self.transactions {
+            Transactions::Sysbench(shares) => {
+                let workload = WorkloadSpec::Sysbench(SysbenchWorkload {
+                    shares,
+                    mix: self.options.mix,
+                    distribution,
+                    text_file: self.text_file,
+                });
+                let (tables, rows) = (self.tables, self.rows);
+                (workload, DataSource::Sysbench { tables, rows })
+            }
+            Transactions::File { path, text, sizes } => {
+                let workload = WorkloadSpec::File(FileWorkload {
+                    path,
+                    text,
+                    distribution,
+                });
+                (workload, DataSource::File { sizes })
+            }
+        };
+        self.spec.workload = workload;
+        self.spec.data.source = source;
+        Ok(Cell {
+            levels: self.levels,
+            spec: Arc::new(self.spec),
+            probe: None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_model::{Pace, ThinkTime};
+
+    use super::*;
+
+    #[test]
+    fn a_cell_is_what_its_draft_makes() {
+        let mut spec = RunSpec::default();
+        spec.primary_mut().drive = Some(DriveSpec {
+            profile: "d".to_owned(),
+            settings: BTreeMap::from([("flash.fill".to_owned(), "0.5".to_owned())]),
+        });
+        spec.load.pace = Pace::Closed {
+            think: ThinkTime::default(),
+        };
+        spec.workload = WorkloadSpec::Sysbench(SysbenchWorkload {
+            shares: "oltp_insert:3,oltp_delete:1".parse().unwrap(),
+            mix: weir_model::Mix {
+                range_size: 7,
+                ..weir_model::Mix::default()
+            },
+            distribution: weir_model::Distribution::Zipfian { exponent: 0.5 },
+            text_file: Some("book.txt".into()),
+        });
+        let cell = Cell {
+            levels: BTreeMap::from([("drive".to_owned(), "d".to_owned())]),
+            spec: Arc::new(spec),
+            probe: None,
+        };
+        assert_eq!(Draft::of(&cell).finish().unwrap(), cell);
+    }
+
+    #[test]
+    fn a_setting_of_a_drive_needs_a_drive() {
+        let mut draft = Draft::of(&Cell::default());
+        let setting = ("flash.fill".to_owned(), "0.5".to_owned());
+        draft.drive_settings.extend([setting]);
+        let error = draft.finish().unwrap_err().to_string();
+        assert!(error.contains("drive.flash.fill"), "{error}");
+    }
+}
