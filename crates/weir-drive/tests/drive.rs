@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use support::{Drive, EXECUTABLE, errno, memory_folder, options};
 use weir_drive::DriveProcess;
-use weir_model::FileKind;
+use weir_model::{FileKind, WriteCache};
 
 const SLOW: [(&str, &str); 2] = [
     ("latency_us = 1\n", "latency_us = 2_000\n"),
@@ -284,4 +284,17 @@ fn a_killed_drive_is_removed_by_its_owner_and_its_data_open_again() {
     let again = DriveProcess::mount(Path::new(EXECUTABLE), &options).unwrap();
     let kept = fs::read_to_string(again.mountpoint().join("a")).unwrap();
     assert_eq!(kept, "kept");
+}
+
+/// What asks a mount for its rules must not be told those of the profile's file.
+#[test]
+fn a_mounted_drive_tells_its_profile_with_its_settings() {
+    let drive = Drive::mount(|mut options| {
+        options.settings = vec![("write.cache".to_owned(), "volatile".to_owned())];
+        options
+    })
+    .unwrap();
+    let profile = weir_drive::profile(drive.process.mountpoint()).unwrap();
+    assert_eq!(profile.name, "null");
+    assert_eq!(profile.write.cache, WriteCache::Volatile);
 }

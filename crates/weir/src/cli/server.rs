@@ -120,7 +120,7 @@ pub(crate) enum DoublewriteCommand {
     },
     /// Switch it on: the server is started again; for one of yours, what its owner is to do
     On(SwitchArguments),
-    /// Switch it off, if something proves that the storage tears no pages: the server is started again;
+    /// Switch it off, if the storage is known to tear no pages: the server is started again;
     /// for one of yours, what its owner is to do
     Off(SwitchArguments),
     /// Measure on a copy of the settings and in the same place what off would gain
@@ -137,7 +137,8 @@ pub(crate) struct SwitchArguments {
     /// Ask for the password of a server of yours
     #[arg(long)]
     pub(crate) ask_password: bool,
-    /// A crash test that held: the JSON of `weir crash-test --doublewrite off`
+    /// A crash test that held: the JSON of `weir crash-test --doublewrite off`. It counts for the tested server and
+    /// settings, on storage that is known to keep the tested drive's rules
     #[arg(long, value_name = "FILE")]
     pub(crate) verdict: Option<PathBuf>,
     /// Say what would be done and what it costs; do nothing

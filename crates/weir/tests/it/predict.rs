@@ -161,3 +161,18 @@ fn a_live_pool_says_what_others_would_miss() {
         assert_eq!(percent.unwrap().as_deref(), Some("25"), "put back");
     }
 }
+
+/// Throughput without doublewrite is predicted of every drive; that its pages stay whole is not.
+#[test]
+fn a_prediction_without_doublewrite_says_what_it_does_not_know() {
+    let world = World::new();
+    let study = world.write("study.toml", &small_study("mysql"));
+    let predicted = |level: &str| {
+        let at = format!("innodb_doublewrite={level}");
+        let predict = ["predict", study.to_str().unwrap(), "--where", &at];
+        Weir::in_world(&world).args(predict).succeeds().stdout
+    };
+    let words = "which of them tears no page without it is not predicted";
+    assert!(predicted("OFF").contains(words));
+    assert!(!predicted("ON").contains(words));
+}

@@ -421,7 +421,10 @@ fn a_variable_that_the_server_does_not_have_is_named_with_the_nearest() {
 fn a_value_that_the_server_refuses_is_told_in_its_own_words() {
     for flavor in FLAVORS {
         let study = small_study(flavor).replace("\"O_DIRECT\"", "\"O_DIRECTLY\"");
-        fails(&study, &["did not start", "O_DIRECTLY"]);
+        fails(
+            &study,
+            &[flavor, "refuses innodb_flush_method = O_DIRECTLY: "],
+        );
     }
 }
 

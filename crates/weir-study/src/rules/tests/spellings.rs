@@ -87,7 +87,7 @@ fn on(name: &str) -> &'static str {
 #[test]
 fn r2_knows_what_three_means_on_each_server() {
     let rules = |flavor: &str| {
-        let factors = r#"innodb_flush_log_at_trx_commit = [1, 3]"#;
+        let factors = "innodb_flush_log_at_trx_commit = [1, 3]";
         of_text(&study(flavor, "", factors))
     };
     assert!(!rules("mariadb").contains(&"R2".to_owned()));
