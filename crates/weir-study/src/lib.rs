@@ -22,6 +22,7 @@ mod full_size;
 mod levels;
 mod measured;
 mod order;
+mod pace;
 mod part;
 mod progress;
 mod reduced;

@@ -14,6 +14,7 @@ mod kill;
 mod layers;
 mod limiter;
 mod load;
+mod own_load;
 mod plan;
 mod predict;
 mod report;
