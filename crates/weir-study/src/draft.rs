@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use thiserror::Error;
 use weir_model::{
     Cell, DataSource, DistributionName, DistributionOptions, DriveSpec, FileWorkload, RunSpec,
-    SysbenchOptions, SysbenchWorkload, TableSize, WorkloadShares, WorkloadSpec,
+    Scale, SysbenchOptions, SysbenchWorkload, TableSize, WorkloadName, WorkloadShares,
+    WorkloadSpec,
 };
-
-use crate::StudyError;
 
 /// A run of which single settings can still be set, in any order.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ pub(crate) struct Draft {
     /// Tables of sysbench's workloads.
     pub(crate) tables: u32,
     /// Rows of each of them, scaled.
-    pub(crate) rows: u64,
+    pub(crate) rows: Option<u64>,
 }
 
 /// Transactions without the settings that workloads share.
@@ -48,14 +48,28 @@ pub(crate) enum Transactions {
     },
 }
 
+/// Settings that do not go together.
+#[derive(Debug, Error)]
+pub(crate) enum DraftError {
+    #[error("factor `drive.{key}` needs a drive; add factor `drive` with one level or more")]
+    DriveSetting { key: String },
+    #[error("sysbench's tables have as many rows as one asks for; add `rows`")]
+    WithoutRows,
+    #[error(
+        "a workload's own file says how many rows its tables have, and data scale {scale} does not shrink it; write \
+         smaller tables into the file, and `scale = {{ drive = ... }}` for the drive"
+    )]
+    ScaledFile { scale: Scale },
+}
+
 impl Draft {
     /// The draft of a cell that is finished, for a search to change a setting of it.
     pub(crate) fn of(cell: &Cell) -> Self {
         let spec = RunSpec::clone(&cell.spec);
         let drive = spec.primary().drive.clone();
         let (tables, rows, sizes) = match spec.data.source.clone() {
-            DataSource::Sysbench { tables, rows } => (tables, rows, Vec::new()),
-            DataSource::File { sizes } => (1, 1, sizes),
+            DataSource::Sysbench { tables, rows } => (tables, Some(rows), Vec::new()),
+            DataSource::File { sizes } => (1, None, sizes),
         };
         let keys = spec.workload.distribution();
         let mut options = SysbenchOptions {
@@ -90,30 +104,36 @@ impl Draft {
     }
 
     /// The cell; an error if its settings do not go together.
-    pub(crate) fn finish(mut self) -> Result<Cell, StudyError> {
+    pub(crate) fn finish(mut self) -> Result<Cell, DraftError> {
         self.spec.primary_mut().drive = match self.drive {
             Some(profile) => Some(DriveSpec {
                 profile,
                 settings: self.drive_settings,
             }),
             None => match self.drive_settings.into_keys().next() {
-                Some(key) => return Err(StudyError::DriveSettingWithoutDrive { key }),
+                Some(key) => return Err(DraftError::DriveSetting { key }),
                 None => None,
             },
         };
         let distribution = self.options.distribution.of(self.distribution);
         let (workload, source) = match self.transactions {
             Transactions::Sysbench(shares) => {
+                let rows = self.rows.ok_or(DraftError::WithoutRows)?;
+                let has_text = shares.any(WorkloadName::has_text);
                 let workload = WorkloadSpec::Sysbench(SysbenchWorkload {
                     shares,
                     mix: self.options.mix,
                     distribution,
-                    text_file: self.text_file,
+                    text_file: self.text_file.filter(|_| has_text),
                 });
-                let (tables, rows) = (self.tables, self.rows);
+                let tables = self.tables;
                 (workload, DataSource::Sysbench { tables, rows })
             }
             Transactions::File { path, text, sizes } => {
+                let scale = self.spec.data.data_scale;
+                if scale != Scale::FULL {
+                    return Err(DraftError::ScaledFile { scale });
+                }
                 let workload = WorkloadSpec::File(FileWorkload {
                     path,
                     text,
@@ -149,7 +169,7 @@ mod tests {
             think: ThinkTime::default(),
         };
         spec.workload = WorkloadSpec::Sysbench(SysbenchWorkload {
-            shares: "oltp_insert:3,oltp_delete:1".parse().unwrap(),
+            shares: "oltp_text_read_only:3,oltp_delete:1".parse().unwrap(),
             mix: weir_model::Mix {
                 range_size: 7,
                 ..weir_model::Mix::default()

@@ -37,6 +37,16 @@ pub enum StudyError {
         /// Setting and reason, in the program's words.
         refused: String,
     },
+    /// Settings of a cell that do not go together.
+    #[error("{file}: {levels}: {why}")]
+    Cell {
+        /// The study file.
+        file: String,
+        /// The cell's levels.
+        levels: String,
+        /// Why not, and what to write.
+        why: String,
+    },
     /// The load failed in a run.
     #[error("{run}: {source}{server}")]
     Load {
@@ -100,12 +110,6 @@ pub enum StudyError {
         scale: Scale,
         /// The data directory's size.
         needed: Bytes,
-    },
-    /// A drive's settings vary, but there is no drive.
-    #[error("factor `drive.{key}` needs a drive; add factor `drive` with one level or more")]
-    DriveSettingWithoutDrive {
-        /// The setting.
-        key: String,
     },
     /// A profile does not accept a setting of the study.
     #[error(transparent)]

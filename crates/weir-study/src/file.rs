@@ -107,16 +107,19 @@ fn mysql() -> String {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DataSection {
+    /// A workload, several with weights, or the path of a workload's own file.
     pub(crate) workload: String,
-    #[serde(default = "one")]
-    pub(crate) tables: u32,
-    pub(crate) rows: u64,
+    /// Of sysbench's workloads; 1 if it is not said.
+    #[serde(default)]
+    pub(crate) tables: Option<u32>,
+    /// Of each of these tables.
+    #[serde(default)]
+    pub(crate) rows: Option<u64>,
+    /// A book for the text workloads.
+    #[serde(default)]
+    pub(crate) text_file: Option<String>,
     #[serde(default)]
     pub(crate) scale: ScaleSetting,
-}
-
-fn one() -> u32 {
-    1
 }
 
 /// `scale = "1/500"` for data and drive alike, or a scale for each: data shrink to fit the
@@ -170,6 +173,22 @@ pub(crate) struct LoadSection {
     /// Transactions per second of an open loop.
     #[serde(default)]
     pub(crate) rate: Option<Setting>,
+    #[serde(default)]
+    pub(crate) rate_arrivals: Option<String>,
+    #[serde(default)]
+    pub(crate) rate_ramp: Option<String>,
+    #[serde(default)]
+    pub(crate) think_time: Option<String>,
+    #[serde(default)]
+    pub(crate) think_kind: Option<String>,
+    #[serde(default)]
+    pub(crate) threads_ramp: Duration,
+    #[serde(default)]
+    pub(crate) idle_connections: u32,
+    #[serde(default)]
+    pub(crate) compression: Option<String>,
+    #[serde(default)]
+    pub(crate) tls: Option<String>,
     #[serde(default)]
     pub(crate) rtt: Duration,
     /// Options of the workload by sysbench's names.

@@ -23,6 +23,7 @@ mod full_size;
 mod levels;
 mod measured;
 mod order;
+mod pace;
 mod part;
 mod programs;
 mod progress;

@@ -9,15 +9,17 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::path::Path;
 
 use weir_model::{
-    DataSpec, LoadSpec, Node, Plan, Repetition, RunSpec, SysbenchOptions, Topology, option_spelling,
+    Cell, DataSource, DataSpec, LoadSpec, Node, Plan, Repetition, RunSpec, SysbenchOptions,
+    Topology, option_spelling,
 };
 
 use crate::declared::{ClaimSection, NegativeControlSection};
-use crate::draft::{Draft, Transactions};
+use crate::draft::Draft;
 use crate::file::{Setting, StudyFile};
-use crate::target::{self, FlavorOf};
+use crate::target::{self, Context, FlavorOf, Target};
 use crate::{StudyError, order, server_defaults};
 
 pub(crate) use search::probe_cell;
@@ -49,6 +51,7 @@ pub fn resolve(
     plan.factors = resolver.factors(&file.repeat.within_server)?;
     let shared = resolver.shared(overrides, plan.seed)?;
     plan.cells = resolver.cells(&shared, &plan.factors)?;
+    resolver.check_data(&plan)?;
     plan.repeat = resolver.repetition()?;
     plan.search = resolver.search(&plan)?;
     server_defaults::add(&mut plan);
@@ -75,10 +78,18 @@ impl Resolver<'_> {
         }
     }
 
+    fn context(&self) -> Context<'_> {
+        let folder = Path::new(self.name).parent();
+        Context {
+            flavor_of: self.flavor_of,
+            folder: folder.unwrap_or(Path::new("")),
+        }
+    }
+
     fn check(&self) -> Result<(), StudyError> {
         let counts = [
-            ("data.tables", u64::from(self.file.data.tables)),
-            ("data.rows", self.file.data.rows),
+            ("data.tables", u64::from(self.file.data.tables.unwrap_or(1))),
+            ("data.rows", self.file.data.rows.unwrap_or(1)),
             ("repeat.runs", u64::from(self.file.repeat.runs.unwrap_or(1))),
         ];
         if let Some((key, value)) = counts.into_iter().find(|(_, value)| *value == 0) {
@@ -94,6 +105,32 @@ impl Resolver<'_> {
             return Err(self.error("load.warmup.at_most", most, why));
         }
         Ok(())
+    }
+
+    /// What is said of data that no cell has would mean nothing.
+    fn check_data(&self, plan: &Plan) -> Result<(), StudyError> {
+        let data = &self.file.data;
+        let has_sbtest = |cell: &Cell| matches!(cell.spec.data.source, DataSource::Sysbench { .. });
+        if !plan.cells.iter().any(has_sbtest) {
+            let given = [
+                ("data.rows", data.rows.map(|rows| rows.to_string())),
+                ("data.tables", data.tables.map(|tables| tables.to_string())),
+            ];
+            for (key, value) in given {
+                if let Some(value) = value {
+                    let why = "sizes are in the workload's own file; leave it out";
+                    return Err(self.error(key, value, why));
+                }
+            }
+        }
+        let has_text = |cell: &Cell| cell.spec.workload.has_text();
+        match &data.text_file {
+            Some(book) if !plan.cells.iter().any(has_text) => {
+                let why = "no workload of the study takes lines of it; leave it out";
+                Err(self.error("data.text_file", format!("`{book}`"), why))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Everything but factors, cells, repetitions and runs.
@@ -131,26 +168,49 @@ impl Resolver<'_> {
             seed,
             ..RunSpec::default()
         };
-        let workload = target::workload(&data.workload)
+        let workload = target::workload(&data.workload, self.context().folder)
             .map_err(|why| self.error("data.workload", format!("`{}`", data.workload), why))?;
-        Ok(Draft {
+        let mut draft = Draft {
             levels: BTreeMap::new(),
             spec,
             drive: None,
             drive_settings: BTreeMap::new(),
-            transactions: Transactions::Sysbench(workload.into()),
+            transactions: workload,
             options: self.options()?,
             distribution: self.file.load.distribution,
             text_file: None,
-            tables: data.tables,
-            rows: scale.data.apply(data.rows),
-        })
+            tables: data.tables.unwrap_or(1),
+            rows: data.rows.map(|rows| scale.data.apply(rows)),
+        };
+        for (section, name, value) in self.written() {
+            let target = Target::of(name);
+            let applied = target.apply(&mut draft, &value, self.context());
+            applied.map_err(|why| self.error(&format!("{section}.{name}"), value, why))?;
+        }
+        Ok(draft)
+    }
+
+    /// Settings of all cells that are written as levels of factors are.
+    fn written(&self) -> impl Iterator<Item = (&'static str, &'static str, String)> {
+        let (data, load) = (&self.file.data, &self.file.load);
+        let texts = [
+            ("data", "text_file", data.text_file.clone()),
+            ("load", "rate", load.rate.as_ref().map(Setting::text)),
+            ("load", "rate_ramp", load.rate_ramp.clone()),
+            ("load", "rate_arrivals", load.rate_arrivals.clone()),
+            ("load", "think_time", load.think_time.clone()),
+            ("load", "think_kind", load.think_kind.clone()),
+            ("load", "compression", load.compression.clone()),
+            ("load", "tls", load.tls.clone()),
+        ];
+        let given = |(section, name, value): (_, _, Option<_>)| Some((section, name, value?));
+        texts.into_iter().filter_map(given)
     }
 
     fn topology(&self, overrides: &Overrides) -> Result<Topology, StudyError> {
         let server = &self.file.server;
         let wanted = overrides.server.as_deref().unwrap_or(&server.flavor);
-        let choice = target::server(wanted, self.flavor_of)
+        let choice = target::server(wanted, self.context().flavor_of)
             .map_err(|why| self.error("server.flavor", format!("`{wanted}`"), why))?;
         let mut topology = Topology::single(Node {
             variables: self.variables()?,
@@ -165,18 +225,15 @@ impl Resolver<'_> {
 
     fn load(&self) -> Result<LoadSpec, StudyError> {
         let load = &self.file.load;
-        let mut spec = LoadSpec {
+        Ok(LoadSpec {
             connections: self.threads()?[0],
             warmup: load.warmup.resolve(),
             measure: load.measure,
             rtt: load.rtt,
+            connection_ramp: load.threads_ramp,
+            idle_connections: load.idle_connections,
             ..LoadSpec::default()
-        };
-        if let Some(rate) = load.rate.as_ref().map(Setting::text) {
-            target::set_rate(&mut spec.pace, &rate)
-                .map_err(|why| self.error("load.rate", rate, why))?;
-        }
-        Ok(spec)
+        })
     }
 
     fn options(&self) -> Result<SysbenchOptions, StudyError> {

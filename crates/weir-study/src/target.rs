@@ -3,17 +3,28 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use weir_load::Workload;
 use weir_model::variables::{BUFFER_POOL_SIZE, LOG_FILE_SIZE, REDO_LOG_CAPACITY};
 use weir_model::{
-    Bytes, Duration, Flavor, LRU_SCAN_DEPTH, Pace, PoolStart, Rate, Scale, ServerChoice, ServerUrl,
-    SysbenchOptions, WorkloadName, option_spelling, set_options,
+    Bytes, Duration, Flavor, LRU_SCAN_DEPTH, PoolStart, Scale, ServerChoice, ServerUrl,
+    SysbenchOptions, UnitError, WorkloadName, WorkloadShares, option_spelling, set_options,
 };
 
 use crate::StudyError;
 use crate::draft::{Draft, Transactions};
+use crate::pace;
 
 /// Names that are not server variables and not options of a workload.
-const OWN_NAMES: [&str; 11] = [
+const OWN_NAMES: [&str; 20] = [
+    "text_file",
+    "rate_arrivals",
+    "rate_ramp",
+    "think_time",
+    "think_kind",
+    "threads_ramp",
+    "idle_connections",
+    "compression",
+    "tls",
     "pool",
     "replicas",
     "drive",
@@ -35,11 +46,16 @@ pub(crate) const LRU_SCAN_DEPTH_MIN: u64 = 100;
 
 const MEBIBYTE: u64 = 1 << 20;
 
-/// The word for a load without a rate.
-const CLOSED_LOOP: &str = "closed";
-
 /// Tells the flavour of a server program.
 pub(crate) type FlavorOf<'a> = &'a dyn Fn(&Path) -> Result<Flavor, StudyError>;
+
+/// What levels are understood with.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub(crate) flavor_of: FlavorOf<'a>,
+    /// The folder of the study file, from which workloads' files and books are named.
+    pub(crate) folder: &'a Path,
+}
 
 /// The place of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +68,16 @@ pub(crate) enum Target {
     Replicas,
     Threads,
     Rate,
+    RateArrivals,
+    RateRamp,
+    ThinkTime,
+    ThinkKind,
+    ThreadsRamp,
+    IdleConnections,
+    Compression,
+    Tls,
     Rtt,
+    TextFile,
     Workload,
     Distribution,
     Tables,
@@ -72,6 +97,15 @@ impl Target {
             "replicas" => Self::Replicas,
             "threads" => Self::Threads,
             "rate" => Self::Rate,
+            "rate_arrivals" => Self::RateArrivals,
+            "rate_ramp" => Self::RateRamp,
+            "think_time" => Self::ThinkTime,
+            "think_kind" => Self::ThinkKind,
+            "threads_ramp" => Self::ThreadsRamp,
+            "idle_connections" => Self::IdleConnections,
+            "compression" => Self::Compression,
+            "tls" => Self::Tls,
+            "text_file" => Self::TextFile,
             "rtt" => Self::Rtt,
             "workload" => Self::Workload,
             "distribution" => Self::Distribution,
@@ -97,10 +131,18 @@ impl Target {
 
     /// Whether another level needs no other server: only the load differs.
     pub(crate) fn is_of_the_load(&self) -> bool {
-        use Target::{Distribution, Rate, Rtt, Threads, WorkloadOption};
-        matches!(
+        !matches!(
             self,
-            Threads | Rate | Rtt | Distribution | WorkloadOption(_)
+            Self::Drive
+                | Self::DriveKey(_)
+                | Self::Server
+                | Self::Pool
+                | Self::Replicas
+                | Self::TextFile
+                | Self::Workload
+                | Self::Tables
+                | Self::Rows
+                | Self::Variable(_)
         )
     }
 
@@ -109,7 +151,7 @@ impl Target {
         &self,
         cell: &mut Draft,
         value: &str,
-        flavor_of: FlavorOf<'_>,
+        context: Context<'_>,
     ) -> Result<(), String> {
         let scale = cell.spec.data.data_scale;
         let topology = &mut cell.spec.topology;
@@ -120,7 +162,7 @@ impl Target {
                 cell.drive_settings.insert(key.clone(), value.to_owned());
             }
             Self::Server => {
-                let server = server(value, flavor_of)?;
+                let server = server(value, context.flavor_of)?;
                 for node in topology.nodes_mut() {
                     node.server = server.clone();
                 }
@@ -132,10 +174,22 @@ impl Target {
             }
             Self::Threads => load.connections = positive(value, "number of connections")?,
             Self::Tables => cell.tables = positive(value, "number of tables")?,
-            Self::Rows => cell.rows = scale.apply(positive(value, "number of rows")?),
-            Self::Workload => cell.transactions = Transactions::Sysbench(workload(value)?.into()),
-            Self::Rate => set_rate(&mut load.pace, value)?,
-            Self::Rtt => load.rtt = Duration::from_str(value).map_err(|e| e.to_string())?,
+            Self::Rows => cell.rows = Some(scale.apply(positive(value, "number of rows")?)),
+            Self::TextFile => cell.text_file = Some(text_file(value, context.folder)?),
+            Self::Workload => cell.transactions = workload(value, context.folder)?,
+            Self::Rate => pace::set_rate(&mut load.pace, value)?,
+            Self::RateArrivals => pace::set_arrivals(&mut load.pace, value)?,
+            Self::RateRamp => pace::set_ramp(&mut load.pace, value)?,
+            Self::ThinkTime => pace::set_think_time(&mut load.pace, value)?,
+            Self::ThinkKind => pace::set_think_kind(&mut load.pace, value)?,
+            Self::ThreadsRamp => load.connection_ramp = duration(value)?,
+            Self::IdleConnections => {
+                let number = value.parse().map_err(|_| "must be a number of connections");
+                load.idle_connections = number?;
+            }
+            Self::Compression => load.compression = value.parse()?,
+            Self::Tls => load.tls = value.parse()?,
+            Self::Rtt => load.rtt = duration(value)?,
             Self::Distribution => cell.distribution = value.parse()?,
             Self::WorkloadOption(name) => cell.options.set(name, value)?,
             Self::Variable(name) => {
@@ -169,23 +223,8 @@ fn positive<N: FromStr + PartialOrd + From<u8>>(value: &str, what: &str) -> Resu
         .ok_or_else(|| format!("must be a {what}"))
 }
 
-/// Transactions per second; `closed` is a closed loop.
-pub(crate) fn set_rate(pace: &mut Pace, value: &str) -> Result<(), String> {
-    if value == CLOSED_LOOP {
-        if let Pace::Open(_) = pace {
-            *pace = Pace::default();
-        }
-        return Ok(());
-    }
-    let number = value.parse().ok();
-    let per_s = number
-        .filter(|rate: &f64| *rate > 0.0 && rate.is_finite())
-        .ok_or_else(|| format!("must be transactions per second, or `{CLOSED_LOOP}`"))?;
-    *pace = match *pace {
-        Pace::Open(rate) => Pace::Open(Rate { per_s, ..rate }),
-        Pace::Closed { .. } => Pace::open(per_s),
-    };
-    Ok(())
+fn duration(value: &str) -> Result<Duration, String> {
+    value.parse().map_err(|error: UnitError| error.to_string())
 }
 
 /// A flavour, with or without a version (`mysql 8.4`), the path of a server program, or the URL of a
@@ -227,14 +266,33 @@ pub(crate) fn server(value: &str, flavor_of: FlavorOf<'_>) -> Result<ServerChoic
     })
 }
 
-/// A workload that a study can run.
-pub(crate) fn workload(value: &str) -> Result<WorkloadName, String> {
-    match WorkloadName::from_str(value)? {
-        // It fills tables of its own until the time is over: no run starts from equal data.
-        WorkloadName::BulkInsert => {
-            Err("a study restores loaded tables; use `weir load bulk_insert`".to_owned())
-        }
-        workload => Ok(workload),
+/// A workload that a study can run: one of sysbench's, several with weights, or one in a file, whose
+/// path counts from `folder`.
+pub(crate) fn workload(value: &str, folder: &Path) -> Result<Transactions, String> {
+    if Workload::is_file(value) {
+        let path = folder.join(value);
+        let workload: Workload = path.display().to_string().parse()?;
+        return Ok(Transactions::File {
+            path,
+            text: workload.text().unwrap_or_default().into(),
+            sizes: workload.table_sizes(),
+        });
+    }
+    let shares: WorkloadShares = value.parse()?;
+    // It fills tables of its own until the time is over: no run starts from equal data.
+    if shares.any(|name| name == WorkloadName::BulkInsert) {
+        return Err("a study restores loaded tables; use `weir load bulk_insert`".to_owned());
+    }
+    Ok(Transactions::Sysbench(shares))
+}
+
+/// The path of a book, which counts from `folder`.
+fn text_file(value: &str, folder: &Path) -> Result<PathBuf, String> {
+    let path = folder.join(value);
+    if path.is_file() {
+        Ok(path)
+    } else {
+        Err("no such file; name a text file, as seen from the study file".to_owned())
     }
 }
 

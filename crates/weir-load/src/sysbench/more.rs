@@ -35,20 +35,8 @@ impl More {
 
 /// `FROM..TO:TIME`.
 pub(super) fn rate_ramp(value: Value<'_>) -> Result<(RateRamp, f64), UsageError> {
-    let wrong =
-        || value.wrong("must be like 100..5000:60s: rates per second and the ramp's length");
-    let text = value.text()?;
-    let (rates, length) = text.split_once(':').ok_or_else(wrong)?;
-    let (from, to) = rates.split_once("..").ok_or_else(wrong)?;
-    let length = length
-        .parse::<weir_model::Duration>()
-        .map_err(|_| wrong())?;
-    let rate = |text: &str| text.trim().parse::<f64>().map_err(|_| wrong());
-    let ramp = RateRamp {
-        from_per_s: rate(from)?,
-        length,
-    };
-    Ok((ramp, rate(to)?))
+    let wrong = "must be like 100..5000:60s: rates per second and the ramp's length";
+    RateRamp::parse(&value.text()?).map_err(|_| value.wrong(wrong))
 }
 
 pub(super) fn think_kind(value: Value<'_>) -> Result<ThinkKind, UsageError> {
@@ -64,25 +52,5 @@ pub(super) fn binary_log(value: Value<'_>) -> Result<BinaryLog, UsageError> {
         Some("on") => Ok(BinaryLog::On),
         Some("off") => Ok(BinaryLog::Off),
         _ => Err(value.wrong("must be on or off")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_ramp_has_two_rates_and_a_length() {
-        let name = "rate-ramp";
-        let text = |text| Value {
-            name,
-            text: Some(text),
-        };
-        let (ramp, to) = rate_ramp(text("100..5000:60s")).unwrap();
-        assert_eq!((ramp.from_per_s, to), (100.0, 5_000.0));
-        assert_eq!(ramp.length.0, Duration::from_mins(1));
-        for wrong in ["100..5000", "100:60s", "a..b:1s", "1..2:3x", ""] {
-            assert!(rate_ramp(text(wrong)).is_err(), "{wrong}");
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::time::Duration;
-use weir_model::{ArrivalKind, Distribution, Mix, Rate, ThinkKind};
+use weir_model::{ArrivalKind, Distribution, Mix, Rate, ThinkKind, TlsMode};
 
 use crate::plan::{LoadPlan, Tolerated, reactors_for};
 use crate::reactor_kind::ReactorKind;
@@ -189,6 +189,12 @@ impl Options {
             if compression == Compression::Zstd {
                 self.put("mysql-compression-algorithms", "zstd");
             }
+        }
+        // What a certificate is held against belongs to the server's address.
+        match plan.endpoint.tls.mode {
+            TlsMode::Disabled => {}
+            TlsMode::Preferred => self.put("mysql-ssl", "preferred"),
+            _ => self.put("mysql-ssl", "required"),
         }
         if !plan.prepared_statements {
             self.put("db-ps-mode", "disable");

@@ -1,5 +1,7 @@
 //! How a load comes: from how many connections, at which pace, for how long.
 
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Duration, TlsMode};
@@ -148,6 +150,28 @@ pub struct RateRamp {
     pub length: Duration,
 }
 
+impl RateRamp {
+    /// Reads `FROM..TO:TIME`: the ramp, and the rate that it ends at.
+    pub fn parse(text: &str) -> Result<(Self, f64), String> {
+        let read = || {
+            let (rates, length) = text.split_once(':')?;
+            let (from, to) = rates.split_once("..")?;
+            let rate = |text: &str| {
+                let rate = text.trim().parse().ok();
+                rate.filter(|rate: &f64| *rate >= 0.0 && rate.is_finite())
+            };
+            let ramp = Self {
+                from_per_s: rate(from)?,
+                length: length.parse().ok()?,
+            };
+            Some((ramp, rate(to)?))
+        };
+        read().ok_or_else(|| {
+            "must be like 100..5000:60s: rates per second and the ramp's length".to_owned()
+        })
+    }
+}
+
 /// When the transactions of an open loop are due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -194,4 +218,32 @@ pub enum ProtocolCompression {
     Zlib,
     /// By zstd, which MySQL knows from 8.0.18 on and MariaDB does not.
     Zstd,
+}
+
+impl FromStr for ProtocolCompression {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "uncompressed" => Ok(Self::Uncompressed),
+            "zlib" => Ok(Self::Zlib),
+            "zstd" => Ok(Self::Zstd),
+            _ => Err("must be uncompressed, zlib or zstd".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ramp_has_two_rates_and_a_length() {
+        let (ramp, to) = RateRamp::parse("100..5000:60s").unwrap();
+        assert_eq!((ramp.from_per_s, to), (100.0, 5_000.0));
+        assert_eq!(ramp.length, Duration::from_secs(60));
+        for wrong in ["100..5000", "100:60s", "a..b:1s", "1..2:3x", "-1..2:1s", ""] {
+            assert!(RateRamp::parse(wrong).is_err(), "{wrong}");
+        }
+    }
 }

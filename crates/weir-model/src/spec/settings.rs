@@ -13,7 +13,7 @@ use crate::ServerVariables;
 
 use super::{
     ArrivalKind, DataSource, DataSpec, DriveSpec, FileWorkload, LoadSpec, Mix, Node, Pace,
-    RateRamp, RunSpec, SysbenchWorkload, Topology, Warmup, WorkloadSpec,
+    RateRamp, RunSpec, SysbenchWorkload, ThinkKind, Topology, Warmup, WorkloadSpec,
 };
 
 /// Name -> value.
@@ -214,7 +214,9 @@ impl Writer {
                 self.put("rate", &"closed");
                 if !think.mean.0.is_zero() {
                     self.put("think_time", &think.mean);
-                    self.put_text("think_kind", &think.kind);
+                    if think.kind != ThinkKind::default() {
+                        self.put_text("think_kind", &think.kind);
+                    }
                 }
             }
             Pace::Open(rate) => {

@@ -66,14 +66,26 @@ impl Resolver<'_> {
             cells = multiplied;
         }
         let cells = self.without_excluded(cells, factors)?;
-        cells.into_iter().map(Draft::finish).collect()
+        let finish = |cell: Draft| {
+            let levels = cell.levels.clone();
+            cell.finish().map_err(|why| StudyError::Cell {
+                file: self.name.to_owned(),
+                levels: Cell {
+                    levels,
+                    ..Cell::default()
+                }
+                .label(),
+                why: why.to_string(),
+            })
+        };
+        cells.into_iter().map(finish).collect()
     }
 
     fn with_level(&self, cell: &Draft, factor: &str, level: &Level) -> Result<Draft, StudyError> {
         let mut cell = cell.clone();
         for (setting, value) in &level.settings {
             Target::of(setting)
-                .apply(&mut cell, value, self.flavor_of)
+                .apply(&mut cell, value, self.context())
                 .map_err(|why| self.error(&format!("factors.{factor}"), value, why))?;
         }
         cell.levels.insert(factor.to_owned(), level.label.clone());
@@ -199,7 +211,8 @@ impl Resolver<'_> {
             let stays = |setting: &String| Target::of(setting).is_of_the_load();
             if !factor.settings.iter().all(stays) {
                 let why = "needs another start of the server; only what the load does can vary \
-                           inside one: threads, rate, rtt, distribution, options of the workload";
+                           inside one: threads, rate, think time, rtt, compression, distribution, options of the \
+                           workload";
                 return Err(self.error("repeat.within_server", name, why));
             }
         }

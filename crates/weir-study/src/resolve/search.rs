@@ -1,14 +1,16 @@
 //! The search of a study.
 
+use std::path::Path;
+
 use weir_model::variables::BUFFER_POOL_SIZE;
-use weir_model::{Bytes, Plan, SearchGoal, SearchPlan};
+use weir_model::{Bytes, Cell, Plan, Probe, SearchGoal, SearchPlan};
 
 use super::Resolver;
 use crate::StudyError;
 use crate::draft::Draft;
 use crate::file::{Find, SearchSection};
 use crate::levels;
-use crate::target::Target;
+use crate::target::{Context, Target};
 
 /// Where a memory sweep stops paying, where it begins to hurt, and deep in its cliff: the points A,
 /// B and C of the published study of memory against drives.
@@ -40,7 +42,7 @@ impl Resolver<'_> {
         if low == 0 || high <= low {
             return Err(wrong("must begin above 0 and rise".to_owned()));
         }
-        Ok(Some(SearchPlan {
+        let found = SearchPlan {
             goal,
             factor,
             low,
@@ -48,7 +50,17 @@ impl Resolver<'_> {
             tolerance: self.tolerance(search)?,
             runs: search.runs.unwrap_or(1).max(1),
             confirm: search.confirm.unwrap_or(CONFIRM),
-        }))
+        };
+        for (of_cell, cell) in plan.cells.iter().enumerate() {
+            let probe = Probe {
+                of_cell,
+                place: low,
+                confirms: false,
+            };
+            try_probe_cell(cell, &found, probe)
+                .map_err(|why| self.error("search.factor", &found.factor, why))?;
+        }
+        Ok(Some(found))
     }
 
     fn goal(&self, search: &SearchSection) -> Result<SearchGoal, StudyError> {
@@ -133,22 +145,22 @@ pub(super) fn share(text: &str) -> Option<f64> {
 }
 
 /// The cell of a design with the searched quantity at `place`.
-pub(crate) fn probe_cell(
-    plan: &Plan,
-    search: &SearchPlan,
-    probe: weir_model::Probe,
-) -> weir_model::Cell {
-    let mut cell = Draft::of(&plan.cells[probe.of_cell]);
+pub(crate) fn probe_cell(plan: &Plan, search: &SearchPlan, probe: Probe) -> Cell {
+    let cell = try_probe_cell(&plan.cells[probe.of_cell], search, probe);
+    cell.expect("invariant: each cell was tried when the study was resolved")
+}
+
+/// An error says why `cell` cannot be searched in.
+fn try_probe_cell(cell: &Cell, search: &SearchPlan, probe: Probe) -> Result<Cell, String> {
+    let mut draft = Draft::of(cell);
     let target = Target::of(&search.factor);
     let value = probe.place.to_string();
-    target
-        .apply(&mut cell, &value, &|_| {
-            unreachable!("a search does not vary servers")
-        })
-        .expect("invariant: every target of a search takes whole numbers above 0");
-    let mut cell = cell
-        .finish()
-        .expect("invariant: a search changes nothing that a cell could lack");
+    let context = Context {
+        flavor_of: &|_| unreachable!("a search does not vary servers"),
+        folder: Path::new(""),
+    };
+    target.apply(&mut draft, &value, context)?;
+    let mut cell = draft.finish().map_err(|error| error.to_string())?;
     let label = match target {
         Target::Variable(_) => Bytes(probe.place).to_string(),
         _ => value,
@@ -156,5 +168,5 @@ pub(crate) fn probe_cell(
     let again = if probe.confirms { " again" } else { "" };
     cell.levels.insert(search.factor.clone(), label + again);
     cell.probe = Some(probe);
-    cell
+    Ok(cell)
 }

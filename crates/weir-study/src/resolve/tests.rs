@@ -4,6 +4,8 @@ use weir_model::{Cell, Flavor, SearchGoal};
 
 use super::*;
 
+mod loads;
+
 const STUDY: &str = r#"
     [study]
     title = "T"
@@ -437,6 +439,7 @@ fn a_search_replaces_the_runs() {
 #[test]
 fn every_example_of_the_guide_is_a_study() {
     let guide = include_str!("../../../../docs/studies.md");
+    let guide = guide.replace("./shop.toml", "../../workloads/shop.toml");
     let blocks = guide.split("```toml\n").skip(1);
     let examples: Vec<&str> = blocks
         .map(|block| block.split("```").next().unwrap())

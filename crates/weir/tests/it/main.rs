@@ -16,6 +16,7 @@ mod layers;
 mod left_changed;
 mod limiter;
 mod load;
+mod own_load;
 mod plan;
 mod predict;
 mod replicas;
