@@ -46,7 +46,7 @@ pub fn parse<S: AsRef<str>>(
         options::apply(&mut settings, value)?;
     }
     let (workload, command) = words_of(&line.words, line.command, compat)?;
-    settings.resolve(workload, command)
+    Ok(settings.resolve(workload, command))
 }
 
 /// A command line in its parts.

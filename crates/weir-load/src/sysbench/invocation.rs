@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use weir_model::{ArrivalKind, Distribution, Mix, Rate, Secret};
+use weir_model::{ArrivalKind, DistributionName, DistributionOptions, Mix, Rate, Secret};
 
 use super::compat::Compat;
 use super::more::More;
 use super::server::ServerSettings;
-use super::value::UsageError;
 use crate::plan::{LoadPlan, PreparePlan, Tolerated, reactors_for};
 use crate::reactor_kind::ReactorKind;
 use crate::workload::Workload;
@@ -126,13 +125,9 @@ pub(super) struct Settings {
     pub(super) json: bool,
     pub(super) histogram: bool,
     pub(super) verbosity: u32,
-    pub(super) rand_type: String,
+    pub(super) rand_type: DistributionName,
     pub(super) rand_seed: u64,
-    pub(super) rand_iterations: u32,
-    pub(super) rand_hot_rows: u32,
-    pub(super) rand_hot_keys: u32,
-    pub(super) rand_pareto_h: f64,
-    pub(super) rand_zipfian_exponent: f64,
+    pub(super) keys: DistributionOptions,
     pub(super) tolerated: Tolerated,
     pub(super) tables: u32,
     pub(super) table_size: u64,
@@ -148,8 +143,8 @@ impl Settings {
     /// The defaults of a version.
     pub(super) fn new(compat: Compat) -> Self {
         let rand_type = match compat {
-            Compat::Release => "special",
-            Compat::Development => "uniform",
+            Compat::Release => DistributionName::Special,
+            Compat::Development => DistributionName::Uniform,
         };
         Self {
             threads: 1,
@@ -179,13 +174,9 @@ impl Settings {
             json: false,
             histogram: false,
             verbosity: 3,
-            rand_type: rand_type.to_owned(),
+            rand_type,
             rand_seed: 0,
-            rand_iterations: 12,
-            rand_hot_rows: 1,
-            rand_hot_keys: 75,
-            rand_pareto_h: 0.2,
-            rand_zipfian_exponent: 0.8,
+            keys: DistributionOptions::default(),
             tolerated: Tolerated::default(),
             tables: 1,
             table_size: 10_000,
@@ -201,12 +192,8 @@ impl Settings {
 
 impl Settings {
     /// What these settings ask for.
-    pub(super) fn resolve(
-        self,
-        workload: Workload,
-        command: Command,
-    ) -> Result<Invocation, UsageError> {
-        let distribution = self.distribution()?;
+    pub(super) fn resolve(self, workload: Workload, command: Command) -> Invocation {
+        let distribution = self.keys.of(self.rand_type);
         let (endpoint, more_addresses) = self.server.endpoint();
         let seed = if self.rand_seed == 0 {
             seed_from_clock()
@@ -269,7 +256,7 @@ impl Settings {
         prepare.table_options = self.table_options;
         let (allow_replica, dry_run) = (self.more.allow_replica, self.more.dry_run);
         self.more.complete(&mut plan, &mut prepare);
-        Ok(Invocation {
+        Invocation {
             command,
             compat: self.compat,
             warnings: self.warnings,
@@ -287,30 +274,6 @@ impl Settings {
             verbosity: self.verbosity,
             allow_replica,
             dry_run,
-        })
-    }
-
-    fn distribution(&self) -> Result<Distribution, UsageError> {
-        let iterations = self.rand_iterations;
-        match self.rand_type.as_str() {
-            "uniform" => Ok(Distribution::Uniform),
-            "gaussian" => Ok(Distribution::Gaussian { iterations }),
-            "special" => Ok(Distribution::Special {
-                iterations,
-                hot_rows_percent: self.rand_hot_rows,
-                hot_keys_percent: self.rand_hot_keys,
-            }),
-            "pareto" => Ok(Distribution::Pareto {
-                h: self.rand_pareto_h,
-            }),
-            "zipfian" => Ok(Distribution::Zipfian {
-                exponent: self.rand_zipfian_exponent,
-            }),
-            _ => Err(UsageError::Value {
-                name: "rand-type".to_owned(),
-                value: self.rand_type.clone(),
-                expected: "must be uniform, gaussian, special, pareto or zipfian",
-            }),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Options, declared once: which there are, whose they are, what they say, what they set.
 
-use weir_model::{ArrivalKind, Secret, TlsMode, nearest};
+use weir_model::{ArrivalKind, DistributionName, Secret, TlsMode, nearest};
 
 use super::compat::Compat;
 use super::invocation::Settings;
@@ -78,14 +78,14 @@ options! {
     "percentiles", Weir, "", "percentiles of latency after the report, such as 50,95,99.9", |s, v| s.percentiles = percentiles(v)?;
     "histogram", Both, "off", "print a histogram of latencies", |s, v| s.histogram = v.switch()?;
     "verbosity", Both, "3", "0 prints nothing but errors, 5 everything", |s, v| s.verbosity = v.number(0, 5)? as u32;
-    "rand-type", Release, "special", "distribution of keys: uniform, gaussian, special, pareto or zipfian", |s, v| s.rand_type = v.text()?;
-    "rand-type", Development, "uniform", "distribution of keys: uniform, gaussian, special, pareto or zipfian", |s, v| s.rand_type = v.text()?;
+    "rand-type", Release, "special", "distribution of keys: uniform, gaussian, special, pareto or zipfian", |s, v| s.rand_type = distribution(v)?;
+    "rand-type", Development, "uniform", "distribution of keys: uniform, gaussian, special, pareto or zipfian", |s, v| s.rand_type = distribution(v)?;
     "rand-seed", Both, "0", "seed of keys and values, 0 to take it from the clock", |s, v| s.rand_seed = v.number(0, u64::MAX)?;
-    "rand-spec-iter", Release, "12", "numbers averaged by gaussian and special", |s, v| s.rand_iterations = v.small(1)?;
-    "rand-spec-pct", Release, "1", "percent of the rows that are hot in special", |s, v| s.rand_hot_rows = v.number(0, 100)? as u32;
-    "rand-spec-res", Release, "75", "percent of the keys that are hot in special", |s, v| s.rand_hot_keys = v.number(0, 100)? as u32;
-    "rand-pareto-h", Both, "0.2", "share h of pareto", |s, v| s.rand_pareto_h = v.real()?;
-    "rand-zipfian-exp", Development, "0.8", "exponent of zipfian", |s, v| s.rand_zipfian_exponent = v.real()?;
+    "rand-spec-iter", Release, "12", "numbers averaged by gaussian and special", |s, v| s.keys.iterations = v.small(1)?;
+    "rand-spec-pct", Release, "1", "percent of the rows that are hot in special", |s, v| s.keys.hot_rows_percent = v.number(0, 100)? as u32;
+    "rand-spec-res", Release, "75", "percent of the keys that are hot in special", |s, v| s.keys.hot_keys_percent = v.number(0, 100)? as u32;
+    "rand-pareto-h", Both, "0.2", "share h of pareto", |s, v| s.keys.pareto_h = v.real()?;
+    "rand-zipfian-exp", Development, "0.8", "exponent of zipfian", |s, v| s.keys.zipfian_exponent = v.real()?;
     "mysql-host", Both, "localhost", "hosts, to be used in turn; localhost means the Unix socket", |s, v| s.server.hosts = v.list(|text| Some(text.to_owned()))?;
     "mysql-port", Both, "3306", "ports, to be used in turn", |s, v| s.server.ports = v.list(|text| text.parse().ok().filter(|port| *port > 0))?;
     "mysql-socket", Both, "", "Unix sockets, to be used in turn", |s, v| s.server.sockets = v.list_or_none(|text| Some(text.into()))?;
@@ -302,6 +302,11 @@ fn prepared_statements(value: Value<'_>) -> Result<bool, UsageError> {
         Some("disable") => Ok(false),
         _ => Err(value.wrong("must be auto or disable")),
     }
+}
+
+fn distribution(value: Value<'_>) -> Result<DistributionName, UsageError> {
+    let expected = "must be uniform, gaussian, special, pareto or zipfian";
+    value.text()?.parse().map_err(|_| value.wrong(expected))
 }
 
 fn arrivals(value: Value<'_>) -> Result<ArrivalKind, UsageError> {

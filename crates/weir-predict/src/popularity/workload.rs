@@ -79,7 +79,7 @@ impl TableSet {
 
     /// Tables as `weir load prepare` makes them for `workload` on such a server.
     pub fn prepared(workload: WorkloadName, tables: u32, rows: u64, flavor: Flavor) -> Self {
-        let leaf = if has_text(workload) {
+        let leaf = if workload.has_text() {
             LeafCapacity::TEXT
         } else {
             LeafCapacity::SBTEST
@@ -120,15 +120,6 @@ impl LeafCapacity {
     };
 }
 
-pub(crate) fn has_text(workload: WorkloadName) -> bool {
-    matches!(
-        workload,
-        WorkloadName::OltpTextReadOnly
-            | WorkloadName::OltpTextWriteOnly
-            | WorkloadName::OltpTextReadWrite
-    )
-}
-
 /// The popularity of the pages that `workload` asks for.
 pub fn popularity_of(
     workload: WorkloadName,
@@ -149,7 +140,7 @@ pub fn popularity_of(
             share: 1.0 / leaves as f64,
         }]
     };
-    let text = if has_text(workload) {
+    let text = if workload.has_text() {
         all_alike(leaves(tables.leaf.text_entries))
     } else {
         Vec::new()
@@ -282,7 +273,7 @@ impl Uses {
                 });
             }
         }
-        if has_text(workload) && workload != W::OltpTextWriteOnly {
+        if workload.has_text() && workload != W::OltpTextWriteOnly {
             uses.text_select(mix, tables);
         }
         match workload {
