@@ -8,6 +8,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use rustix::io::Errno;
+use rustix::net::sockopt::socket_peercred;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use weir_model::Address;
 
@@ -53,6 +54,15 @@ impl Blocking {
     /// The socket itself, without a deadline.
     pub fn into_stream(self) -> Stream {
         self.stream
+    }
+
+    /// The process at the other end of a Unix socket (unix(7), `SO_PEERCRED`); on TCP nobody says.
+    pub fn peer(&self) -> Option<u32> {
+        let Stream::Unix(stream) = &self.stream else {
+            return None;
+        };
+        let peer = socket_peercred(stream).ok()?;
+        u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
     }
 
     /// What is left of the time.

@@ -101,6 +101,11 @@ impl Connection {
         self.session.version()
     }
 
+    /// The process that listens, if it is on this host and does so on a Unix socket.
+    pub fn peer(&mut self) -> Option<u32> {
+        self.session.socket().peer()
+    }
+
     /// Runs a statement whose rows, if any, are of no interest.
     ///
     /// # Errors

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
-use weir_model::{Address, Bytes, Endpoint, Flavor, ServerUrl, ServerVersion};
+use weir_model::{Bytes, Endpoint, Flavor, ServerUrl, ServerVersion};
 
 use weir_mysql::{ChangeLog, Gate, Permissions};
 
@@ -68,7 +67,7 @@ impl GivenServer {
             url: url.clone(),
             version,
             data_dir: (is_here && data_dir.is_dir()).then_some(data_dir),
-            pid: process(&endpoint.address),
+            pid: process(&mut session),
             endpoint,
             permissions,
             gate,
@@ -131,14 +130,9 @@ impl GivenServer {
     }
 }
 
-/// The server that listens on a Unix socket (unix(7), `SO_PEERCRED`); on TCP nobody says.
-fn process(address: &Address) -> Option<u32> {
-    let Address::Socket(path) = address else {
-        return None;
-    };
-    let stream = UnixStream::connect(path).ok()?;
-    let peer = rustix::net::sockopt::socket_peercred(&stream).ok()?;
-    let pid = u32::try_from(peer.pid.as_raw_nonzero().get()).ok()?;
+/// The server's process, if that is what is at the other end.
+fn process(session: &mut Session) -> Option<u32> {
+    let pid = session.peer()?;
     // A socket may be forwarded: then this is whoever forwards it.
     let command = Path::new("/proc").join(pid.to_string()).join("cmdline");
     let command = fs::read_to_string(command).ok()?;

@@ -53,6 +53,11 @@ impl Session {
         done.map(drop).map_err(ServerError::query(action))
     }
 
+    /// The process that listens, if it is on this host and does so on a Unix socket.
+    pub(crate) fn peer(&mut self) -> Option<u32> {
+        self.connection.peer()
+    }
+
     /// The server that this one follows, `HOST:PORT`, if it is a replica.
     pub(crate) fn source(&mut self) -> Result<Option<String>, ServerError> {
         let source = self.connection.source();

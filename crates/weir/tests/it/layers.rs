@@ -1,5 +1,7 @@
 //! Dependencies between crates point down; ARCHITECTURE.md lists the same layers.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -62,6 +64,99 @@ fn arrows_point_down() {
     assert!(arrows.len() > 10, "the workspace was not read: {arrows:?}");
     for (user, used) in arrows {
         assert!(layer(&user) > layer(&used), "{user} must not use {used}");
+    }
+}
+
+/// What opens a connection, and who does so to something else than a server of the user's.
+const OPENS: [&str; 7] = [
+    "Stream::connect",
+    "connect_timeout(",
+    "socket_with(",
+    "Command::new(\"mysql",
+    "Command::new(\"mariadb",
+    "mysql_async",
+    "sqlx::",
+];
+const OPENS_OTHERS: [&str; 2] = [
+    // A drive's own control socket.
+    "weir-drive/src/control.rs",
+    // Whether a private server's socket is in use.
+    "weir-server/src/private_server/settings.rs",
+];
+
+#[test]
+fn only_the_client_with_the_gate_opens_connections_to_servers() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut files = Vec::new();
+    for member in fs::read_dir(crates).unwrap().map(Result::unwrap) {
+        sources(&member.path().join("src"), &mut files);
+    }
+    assert!(files.len() > 300, "the sources were not found");
+    let mut seen = Vec::new();
+    for file in files {
+        let name = file.strip_prefix(crates).unwrap().display().to_string();
+        let text = fs::read_to_string(&file).unwrap();
+        let product = text.split("#[cfg(test)]").next().unwrap_or_default();
+        if OPENS.iter().any(|opens| product.contains(opens)) {
+            seen.push(name);
+        }
+    }
+    let is_expected =
+        |name: &String| name.starts_with("weir-mysql/") || OPENS_OTHERS.contains(&&**name);
+    assert!(seen.iter().all(is_expected), "{seen:?}");
+    assert!(
+        seen.contains(&"weir-mysql/src/blocking.rs".to_owned()),
+        "{seen:?}"
+    );
+}
+
+/// All Rust files below `directory` but those of tests.
+fn sources(directory: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.ends_with("tests") || path.ends_with("tests.rs") {
+            continue;
+        }
+        if path.is_dir() {
+            sources(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+/// Nothing but a server of Weir's own is opened without a gate that holds something back.
+#[test]
+fn a_gate_that_lets_everything_pass_is_for_private_servers() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    for (member, files) in [
+        ("weir-probe", &[][..]),
+        ("weir-load", &[]),
+        ("weir-study", &["data.rs", "serving.rs"]),
+        (
+            "weir",
+            &[
+                "server.rs",
+                "pool.rs",
+                "doublewrite.rs",
+                "target.rs",
+                "observe.rs",
+            ],
+        ),
+    ] {
+        let mut all = Vec::new();
+        sources(&crates.join(member).join("src"), &mut all);
+        for file in all {
+            let text = fs::read_to_string(&file).unwrap();
+            let product = text.split("#[cfg(test)]").next().unwrap_or_default();
+            let name = file.file_name().unwrap().to_string_lossy().into_owned();
+            let is_known = files.contains(&&*name);
+            assert!(
+                is_known || !product.contains("Gate::own()"),
+                "{}",
+                file.display()
+            );
+        }
     }
 }
 
