@@ -10,6 +10,7 @@ mod design;
 mod device;
 mod drive;
 mod endpoint;
+mod estimate;
 mod file_kind;
 mod judgement;
 mod limiter;
@@ -44,6 +45,9 @@ pub use drive::{
     Throttle, ThrottleRate, WriteCache, WriteTiming,
 };
 pub use endpoint::{Address, Endpoint, Secret};
+pub use estimate::{
+    data_size, known_row_bytes, planned_s, run_space, run_time, spent_s, with_headroom,
+};
 pub use file_kind::FileKind;
 pub use judgement::{
     Comparison, Finding, Method, MetricRatio, Ratio, SecondOpinion, Severity, Verdict,

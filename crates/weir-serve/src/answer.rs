@@ -4,8 +4,8 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
+use weir_judge::JudgeError;
 use weir_report::ReportError;
-use weir_study::StudyError;
 
 /// A request that was not done, and why.
 #[derive(Debug)]
@@ -34,8 +34,8 @@ impl IntoResponse for Refusal {
     }
 }
 
-impl From<StudyError> for Refusal {
-    fn from(error: StudyError) -> Self {
+impl From<JudgeError> for Refusal {
+    fn from(error: JudgeError) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
     }
 }

@@ -9,9 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+use weir_judge::RESULT_FILE;
 use weir_model::{StudyResult, Verdict};
+use weir_progress::PROGRESS_FILE;
 use weir_store::Store;
-use weir_study::{PROGRESS_FILE, RESULT_FILE};
 
 use crate::answer::Refusal;
 use crate::kept::{Kept, Stamp, stamp};
@@ -125,7 +126,7 @@ impl Library {
         if let Some(page) = self.reports.get(name, &stamp) {
             return Ok(page);
         }
-        let page: Arc<str> = weir_report::html(&weir_study::read_result(&file)?)?.into();
+        let page: Arc<str> = weir_report::html(&weir_judge::read_result(&file)?)?.into();
         self.reports.put(name, stamp, Arc::clone(&page));
         Ok(page)
     }
@@ -140,7 +141,7 @@ impl Library {
         }
         let first = self.to_compare(first, &files[0], stamps.0)?;
         let second = self.to_compare(second, &files[1], stamps.1)?;
-        let compared = weir_study::compare_results(&first, &second);
+        let compared = weir_judge::compare_results(&first, &second);
         let json: Arc<str> = weir_report::comparison_json(&compared)?.into();
         self.comparisons.put(&names, stamps, Arc::clone(&json));
         Ok(json)
@@ -156,7 +157,7 @@ impl Library {
         if let Some(result) = self.compared.get(name, &stamp) {
             return Ok(result);
         }
-        let result = Arc::new(weir_study::read_for_comparison(file)?);
+        let result = Arc::new(weir_judge::read_for_comparison(file)?);
         self.compared.put(name, stamp, Arc::clone(&result));
         Ok(result)
     }
@@ -187,7 +188,7 @@ impl Library {
         };
         // Reading takes long; nobody waits for it.
         let began = Instant::now();
-        match weir_study::read_for_comparison(&entry.file) {
+        match weir_judge::read_for_comparison(&entry.file) {
             Ok(result) => {
                 entry.summary.judged(&result);
                 entry.is_slow = began.elapsed() >= SLOW;
@@ -301,7 +302,7 @@ impl Summary {
     }
 
     fn judged(&mut self, result: &StudyResult) {
-        if let Some(first) = weir_study::first_comparison(result) {
+        if let Some(first) = weir_judge::first_comparison(result) {
             self.headline = weir_report::sentence(&first);
             self.verdict = Some(first.verdict);
         }

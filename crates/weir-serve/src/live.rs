@@ -1,8 +1,8 @@
 //! What is running now, in the words and numbers of the page.
 
 use serde::Serialize;
+use weir_progress::{FinishedRun, Limits, Progress, ProgressFile, RunInProgress, Second, Step};
 use weir_report::{limiter_evidence, limiter_explanation, limiter_name};
-use weir_study::{FinishedRun, Limits, Progress, ProgressFile, RunInProgress, Second, Step};
 
 use crate::conductor::OwnStudy;
 use crate::library::Library;

@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 
 use weir_model::Limiter;
+use weir_progress::Progress;
 use weir_report::limiter_name;
-use weir_study::Progress;
 
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -135,7 +135,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use weir_model::Utilization;
-    use weir_study::{Limits, RunInProgress, Second, Step};
+    use weir_progress::{Limits, RunInProgress, Second, Step};
 
     use super::*;
 

@@ -11,6 +11,12 @@ pub fn check_drives(plan: &Plan) -> Result<(), StudyError> {
     cells_by_drive(plan).try_for_each(|cell| drive_profile(cell).map(drop))
 }
 
+/// The profiles of the drives of `plan`; one that cannot be read is told by [`check_drives`].
+pub fn drive_profiles(plan: &Plan) -> Vec<DriveProfile> {
+    let profile = |cell: &Cell| drive_profile(cell).ok().flatten();
+    cells_by_drive(plan).filter_map(profile).collect()
+}
+
 /// One cell of `plan` for each drive with its settings: what is asked of drives need not be asked of all cells.
 pub(crate) fn cells_by_drive(plan: &Plan) -> impl Iterator<Item = &Cell> {
     let cells = plan.cells.iter();

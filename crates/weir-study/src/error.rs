@@ -72,30 +72,6 @@ pub enum StudyError {
         /// The result.
         path: PathBuf,
     },
-    /// Another process runs a study into the same folder.
-    #[error("`{path}` is in use: process {pid} runs a study into it; give another --out folder")]
-    FolderInUse {
-        /// The folder.
-        path: PathBuf,
-        /// The process.
-        pid: u32,
-    },
-    /// A comparison of levels that the result does not have.
-    #[error("no factor `{factor}` with two levels that were measured; there are {known}")]
-    NoSuchFactor {
-        /// What was asked for.
-        factor: String,
-        /// The factors of the result.
-        known: String,
-    },
-    /// Levels that no cell has.
-    #[error("no cell with {wanted}; there are {known}")]
-    NoSuchCells {
-        /// What was asked for.
-        wanted: String,
-        /// The factors with their levels.
-        known: String,
-    },
     /// A drive cannot hold the data.
     #[error(
         "drive `{name}` holds {capacity} at data scale {scale}, less than the data ({needed}); \
@@ -156,7 +132,10 @@ pub enum StudyError {
     /// Processes and directories.
     #[error(transparent)]
     Process(#[from] weir_process::ProcessError),
-    /// Statistics.
+    /// The file that tells where a study is.
     #[error(transparent)]
-    Stats(#[from] weir_stats::StatsError),
+    Progress(#[from] weir_progress::ProgressError),
+    /// What the runs say.
+    #[error(transparent)]
+    Judge(#[from] weir_judge::JudgeError),
 }

@@ -10,8 +10,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use weir_judge::{Foreseen, Foretold};
 use weir_model::variables::{FLUSH_METHOD, LOG_BIN};
-use weir_model::{Flavor, Plan, ServerChoice, ServerVariables, ServerVersion};
+use weir_model::{Flavor, Plan, ServerChoice, ServerVariables};
 use weir_server::{ServerBinary, ServerError};
 
 use crate::{StudyError, programs, target};
@@ -19,53 +20,27 @@ use crate::{StudyError, programs, target};
 /// How long all questions together may take: one takes some 50 ms, and there may be a thousand.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What one server would say.
-#[derive(Debug)]
-pub(crate) struct Foretold {
-    pub(crate) version: ServerVersion,
-    pub(crate) values: BTreeMap<String, String>,
-}
-
-/// What the servers of a plan's cells would say.
-#[derive(Debug, Default)]
-pub struct Foreseen {
-    cells: Vec<Option<Arc<Foretold>>>,
-    /// Who was asked, who was not, and what a server makes something else of; one line each.
-    pub notes: Vec<String>,
-}
-
-impl Foreseen {
-    /// Nobody was asked.
-    pub const NOTHING: Self = Self {
-        cells: Vec::new(),
-        notes: Vec::new(),
+/// Asks the installed programs; the error is the first setting that one of them does not take.
+///
+/// # Errors
+///
+/// A setting that a program refuses or does not have.
+pub fn foresee(plan: &Plan) -> Result<Foreseen, StudyError> {
+    let mut asking = Asking {
+        installed: weir_server::find(None).unwrap_or_default(),
+        began: Instant::now(),
+        known: BTreeMap::new(),
+        answers: BTreeMap::new(),
+        notes: BTreeSet::new(),
     };
-
-    /// Asks the installed programs; the error is the first setting that one of them does not take.
-    pub fn ask(plan: &Plan) -> Result<Self, StudyError> {
-        let mut asking = Asking {
-            installed: weir_server::find(None).unwrap_or_default(),
-            began: Instant::now(),
-            known: BTreeMap::new(),
-            answers: BTreeMap::new(),
-            notes: BTreeSet::new(),
-        };
-        let cells = plan.cells.iter().map(|cell| {
-            let node = cell.spec.primary();
-            asking.of(node.server.clone(), node.variables.clone())
-        });
-        let cells = cells.collect::<Result<_, StudyError>>()?;
-        let notes = asking.notes.into_iter();
-        Ok(Self {
-            cells,
-            notes: notes.map(|note| format!("settings: {note}")).collect(),
-        })
-    }
-
-    /// What the server of the cell `index` would say; `None`: it was not asked.
-    pub(crate) fn of(&self, index: usize) -> Option<&Foretold> {
-        self.cells.get(index)?.as_deref()
-    }
+    let cells = plan.cells.iter().map(|cell| {
+        let node = cell.spec.primary();
+        asking.of(node.server.clone(), node.variables.clone())
+    });
+    let cells = cells.collect::<Result<_, StudyError>>()?;
+    let notes = asking.notes.into_iter();
+    let notes = notes.map(|note| format!("settings: {note}")).collect();
+    Ok(Foreseen::new(cells, notes))
 }
 
 /// Questions to the installed programs; cells with the same settings ask once.

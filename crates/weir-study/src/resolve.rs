@@ -20,9 +20,9 @@ use crate::declared::{ClaimSection, NegativeControlSection};
 use crate::draft::Draft;
 use crate::file::{Setting, StudyFile};
 use crate::target::{self, Context, FlavorOf, Target};
-use crate::{StudyError, order, server_defaults};
+use crate::{StudyError, server_defaults};
 
-pub(crate) use search::probe_cell;
+pub use search::probe_cell;
 
 /// What the command line changes in a study.
 #[derive(Debug, Clone, Default)]
@@ -56,7 +56,7 @@ pub fn resolve(
     plan.search = resolver.search(&plan)?;
     server_defaults::add(&mut plan);
     if plan.search.is_none() {
-        plan.runs = order::interleaved(&plan);
+        plan.runs = weir_judge::interleaved(&plan);
     }
     Ok(plan)
 }

@@ -36,10 +36,10 @@ use weir_store::Store;
 use self::bench::Bench;
 use self::data::DataSets;
 use self::stage::Stage;
-use crate::evaluate::RESULT_FILE;
-use crate::schedule::{self, Next};
-use crate::{Event, StudyError, evaluate};
+use crate::StudyError;
 pub use rehearsal::rehearse;
+use weir_judge::{Next, RESULT_FILE, evaluate};
+use weir_progress::Event;
 
 /// Where and how a study runs.
 #[derive(Debug, Clone)]
@@ -140,7 +140,7 @@ impl RunningStudy<'_> {
         on_event: &mut dyn FnMut(&Event<'_>),
     ) -> Result<bool, StudyError> {
         loop {
-            let planned = match schedule::next(&self.bench.plan, &self.records)? {
+            let planned = match weir_judge::next(&self.bench.plan, &self.records)? {
                 Next::Done => return Ok(false),
                 Next::Run(planned) => planned,
                 Next::Probe(probe) => PlannedRun {
@@ -152,7 +152,7 @@ impl RunningStudy<'_> {
                 return Ok(true);
             }
             let position = self.records.len() + 1;
-            let total = schedule::total_runs(&self.bench.plan, &self.records);
+            let total = weir_judge::total_runs(&self.bench.plan, &self.records);
             let label = self.bench.plan.cells[planned.cell].label();
             on_event(&Event::RunStarted {
                 position,

@@ -6,7 +6,7 @@ mod screen;
 
 use std::io::IsTerminal;
 
-use weir_study::{Event, Progress};
+use weir_progress::{Event, Progress};
 
 pub(crate) use loading::LoadingProgress;
 

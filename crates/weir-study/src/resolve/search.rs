@@ -145,7 +145,7 @@ pub(super) fn share(text: &str) -> Option<f64> {
 }
 
 /// The cell of a design with the searched quantity at `place`.
-pub(crate) fn probe_cell(plan: &Plan, search: &SearchPlan, probe: Probe) -> Cell {
+pub fn probe_cell(plan: &Plan, search: &SearchPlan, probe: Probe) -> Cell {
     let cell = try_probe_cell(&plan.cells[probe.of_cell], search, probe);
     cell.expect("invariant: each cell was tried when the study was resolved")
 }

@@ -13,7 +13,7 @@ use super::RunOptions;
 use super::drives::Drives;
 use super::given;
 use crate::resolve::probe_cell;
-use crate::{Foreseen, StudyError, programs, target};
+use crate::{StudyError, programs, target};
 
 /// The test bench.
 pub(super) struct Bench<'a> {
@@ -120,5 +120,5 @@ fn check_variables(
             weir_server::check_variables(&known, &names)?;
         }
     }
-    Foreseen::ask(plan).map(drop)
+    crate::foresee(plan).map(drop)
 }

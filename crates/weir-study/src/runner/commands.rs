@@ -9,7 +9,7 @@ use weir_model::Warmup;
 use weir_server::{ServerBinary, StartOptions};
 
 use crate::StudyError;
-use crate::setting::RUN_DIRECTORY;
+use weir_judge::RUN_DIRECTORY;
 
 /// `weir drive mount ...`.
 pub(super) fn mount(options: &MountOptions) -> String {

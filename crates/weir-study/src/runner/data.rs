@@ -17,7 +17,8 @@ use weir_server::{PrivateServer, SnapshotHold, SnapshotKey, Snapshots, StartOpti
 use super::bench::Bench;
 use super::given;
 use super::place;
-use crate::{Event, StudyError};
+use crate::StudyError;
+use weir_progress::Event;
 
 /// Seed of the rows. Fixed: studies with the same workload and size share their snapshot.
 const DATA_SEED: u64 = 1;
@@ -161,7 +162,7 @@ fn load(
     on_event: &mut dyn FnMut(&Event<'_>),
 ) -> Result<Option<()>, StudyError> {
     let binary = bench.server_of(cell);
-    let size = crate::estimate::data_size(&cell.spec);
+    let size = weir_model::data_size(&cell.spec);
     let place = place::choose(bench.options.work.as_deref(), size)?;
     let home = WorkDirectory::create(&place, "load")?;
     let data_dir = home.path().join("data");

@@ -9,7 +9,8 @@ use weir_server::GivenServer;
 
 use super::RunOptions;
 use super::data::make_tables;
-use crate::{Event, StudyError};
+use crate::StudyError;
+use weir_progress::Event;
 
 /// Logs in to all of them, and checks that the study asks nothing of them that is not theirs to give.
 pub(super) fn open(

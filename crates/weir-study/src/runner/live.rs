@@ -8,7 +8,7 @@ use weir_probe::Sampler;
 
 use super::limiter::limiter;
 use super::usage::{Offered, utilization_now};
-use crate::Event;
+use weir_progress::Event;
 
 /// The seconds that are looked at: enough for the probes' ticks, few enough to follow a change.
 const WINDOW: Duration = Duration::from_secs(4);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use weir_model::Bytes;
 
 use crate::StudyError;
-use crate::estimate::with_headroom;
+use weir_model::with_headroom;
 use weir_process::PathError;
 
 /// Memory-backed storage of Linux (`shm_overview(7)`): an emulated drive on it has no other

@@ -19,7 +19,7 @@ use super::commands;
 use super::data::{self, PreparedData};
 use super::replicas;
 use crate::StudyError;
-use crate::setting::without_directory;
+use weir_judge::without_directory;
 
 /// What serves.
 pub(super) enum Serving {

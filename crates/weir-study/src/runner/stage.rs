@@ -16,8 +16,9 @@ use super::serving::Serving;
 use super::usage::Offered;
 use super::warmup;
 use super::watch::{Measured, Watch, relative_to_measurement};
-use crate::setting::is_setting;
-use crate::{Event, StudyError};
+use crate::StudyError;
+use weir_judge::is_setting;
+use weir_progress::Event;
 
 /// How often the probes look.
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);

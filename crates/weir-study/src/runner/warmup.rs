@@ -14,7 +14,7 @@ use weir_stats::steady_tail;
 
 use super::live::LiveLimiter;
 use super::watch::Watch;
-use crate::Event;
+use weir_progress::Event;
 
 /// Load between the end of the warm-up and the measurement: connections are made anew in between,
 /// and the first second of a load is not like the others.

@@ -9,7 +9,7 @@ use crate::{Outcome, output};
 pub(crate) fn execute(arguments: &ClaimsArguments) -> anyhow::Result<Outcome> {
     let results = arguments.results.iter();
     let results: Vec<StudyResult> = results
-        .map(|result| weir_study::read_result(result))
+        .map(|result| weir_judge::read_result(result))
         .collect::<Result<_, _>>()?;
     if arguments.json {
         let claims: Vec<_> = results.iter().map(in_json).collect();

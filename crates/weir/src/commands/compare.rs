@@ -11,15 +11,15 @@ pub(crate) fn execute(arguments: &CompareArguments) -> anyhow::Result<Outcome> {
         (Some(factor), _) => {
             let at = arguments.at.iter().cloned().collect();
             within(
-                &weir_study::read_factor(&arguments.first, factor, &at)?,
+                &weir_judge::read_factor(&arguments.first, factor, &at)?,
                 factor,
             )
         }
         (None, second) => {
             let second = second.as_ref().unwrap_or(&arguments.first);
-            let first = weir_study::read_for_comparison(&arguments.first)?;
-            let second = weir_study::read_for_comparison(second)?;
-            weir_study::compare_results(&first, &second)
+            let first = weir_judge::read_for_comparison(&arguments.first)?;
+            let second = weir_judge::read_for_comparison(second)?;
+            weir_judge::compare_results(&first, &second)
         }
     };
     if let Some(file) = &arguments.junit {

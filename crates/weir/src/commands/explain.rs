@@ -2,8 +2,8 @@
 
 use anyhow::bail;
 use serde_json::{Value, json};
+use weir_judge::{RULES, Rule};
 use weir_report::table;
-use weir_study::{RULES, Rule};
 
 use crate::cli::ExplainArguments;
 use crate::{Outcome, output};

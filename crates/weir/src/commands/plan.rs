@@ -2,10 +2,11 @@
 
 use std::fmt::Display;
 
+use weir_judge::Foreseen;
 use weir_model::variables::BUFFER_POOL_SIZE;
 use weir_model::{Bytes, Cell, Plan, PlannedRun, SearchGoal, SearchPlan, Warmup};
 use weir_report::table;
-use weir_study::{Foreseen, Overrides};
+use weir_study::Overrides;
 
 use crate::cli::PlanArguments;
 use crate::commands::study_file;
@@ -20,7 +21,7 @@ pub(crate) fn execute(arguments: &PlanArguments) -> anyhow::Result<Outcome> {
     let text = study_file::read(&arguments.study, arguments.reduced)?;
     let plan = study_file::resolve(&arguments.study, &text, &overrides)?;
     weir_study::check_drives(&plan)?;
-    let foreseen = Foreseen::ask(&plan)?;
+    let foreseen = weir_study::foresee(&plan)?;
     if arguments.json {
         output::line(serde_json::to_string_pretty(&plan)?)?;
     } else {
@@ -38,13 +39,13 @@ fn print(plan: &Plan, foreseen: &Foreseen) -> anyhow::Result<()> {
         Some(search) => output::line(search_line(search))?,
         None => print_order(plan)?,
     }
-    let runs = weir_study::expected_runs(plan);
-    let time = weir_study::run_time(plan, runs);
+    let runs = weir_judge::expected_runs(plan);
+    let time = weir_model::run_time(plan, runs);
     output::line(format_args!("\ndata:  {}", data(plan)))?;
     output::line(format_args!(
         "space: about {} for each run, in memory if half of it is free, else in the temporary directory \
          or --work; the loaded data are kept in the user's cache",
-        weir_study::run_space(plan)
+        weir_model::run_space(plan)
     ))?;
     output::line(format_args!(
         "time:  about {time} for {runs} runs{}, and once the loading of the data",
@@ -54,13 +55,14 @@ fn print(plan: &Plan, foreseen: &Foreseen) -> anyhow::Result<()> {
             ""
         }
     ))?;
-    for prospect in weir_study::prospects(plan) {
+    for prospect in weir_judge::prospects(plan) {
         output::line(prospect)?;
     }
     for note in &foreseen.notes {
         output::line(note)?;
     }
-    for finding in weir_study::findings_of_design(plan, foreseen) {
+    let drives = weir_study::drive_profiles(plan);
+    for finding in weir_judge::findings_of_design(plan, &drives, foreseen) {
         output::line(weir_report::finding_line(&finding))?;
     }
     Ok(())
@@ -123,12 +125,12 @@ fn warms_up_by_rule(cell: &Cell) -> bool {
 fn data(plan: &Plan) -> String {
     let specs: Vec<_> = plan.designed().map(|cell| &*cell.spec).collect();
     let rows = specs.iter().map(|spec| spec.data.rows_total());
-    let sizes = specs.iter().map(|spec| weir_study::data_size(spec));
+    let sizes = specs.iter().map(|spec| weir_model::data_size(spec));
     let text = format!("{} rows, about {}", range(ends(rows)), range(ends(sizes)));
     let pools = specs.iter().filter_map(|spec| {
         let pool = spec.variable(BUFFER_POOL_SIZE)?.parse().ok();
         let pool = pool.filter(|pool: &Bytes| pool.0 > 0)?;
-        Some((pool, weir_study::data_size(spec)))
+        Some((pool, weir_model::data_size(spec)))
     });
     let (pools, tenths): (Vec<Bytes>, Vec<u64>) = pools
         .map(|(pool, size)| (pool, (size.0 as f64 / pool.0 as f64 * 10.0).round() as u64))

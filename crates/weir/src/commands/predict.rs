@@ -64,7 +64,7 @@ pub(crate) fn execute(arguments: &PredictArguments) -> anyhow::Result<Outcome> {
         let text = study_file::read(&arguments.of, false)?;
         let plan = study_file::resolve(&arguments.of, &text, &overrides)?;
         let chosen = Chosen::of(&plan, &arguments.at)?;
-        let plan = weir_study::part_of_plan(plan, &chosen.cells);
+        let plan = weir_judge::part_of_plan(plan, &chosen.cells);
         misses::execute(&plan, &chosen.assumed, arguments)?;
         return Ok(Outcome::Done);
     }
@@ -72,9 +72,9 @@ pub(crate) fn execute(arguments: &PredictArguments) -> anyhow::Result<Outcome> {
         traced::execute(&arguments.of, arguments)?;
         return Ok(Outcome::Done);
     }
-    let result = weir_study::read_result(&arguments.of)?;
+    let result = weir_judge::read_result(&arguments.of)?;
     let chosen = Chosen::of(&result.plan, &arguments.at)?;
-    let result = weir_study::part_of_result(result, &chosen.cells);
+    let result = weir_judge::part_of_result(result, &chosen.cells);
     // A server of the user's has settings that no study says.
     for run in &result.runs {
         weir_predict::check_variables(&run.variables)?;
@@ -303,7 +303,7 @@ mod tests {
         let path = std::path::Path::new("s.toml");
         let plan = study_file::resolve(path, TWO_SERVERS, &Overrides::default()).unwrap();
         let at = levels.map(|(name, level)| (name.to_owned(), level.to_owned()));
-        let cells = weir_study::cells_at(&plan, &at.into()).unwrap();
+        let cells = weir_judge::cells_at(&plan, &at.into()).unwrap();
         let result = StudyResult {
             plan,
             started_at: String::new(),
@@ -320,7 +320,7 @@ mod tests {
             searches: Vec::new(),
             provenance: weir_model::Provenance::default(),
         };
-        weir_study::part_of_result(result, &cells)
+        weir_judge::part_of_result(result, &cells)
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::Outcome;
 use crate::cli::{ReportArguments, ReportFormat};
 
 pub(crate) fn execute(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
-    let result = weir_study::read_result(&arguments.result)?;
+    let result = weir_judge::read_result(&arguments.result)?;
     let report = render(&result, arguments.format)?;
     match &arguments.out {
         Some(file) => write(file, &report)?,

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use weir_model::{Plan, Provenance, StudyResult, Verdict};
-use weir_study::{Event, Overrides, Progress, ProgressFile, RunOptions, RunOutcome, StudyError};
+use weir_progress::{Event, Progress, ProgressFile};
+use weir_study::{Overrides, RunOptions, RunOutcome, StudyError};
 
 use crate::cli::RunArguments;
 use crate::commands::{given_server, report, study_file};
@@ -24,7 +25,7 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
     };
     // A resumed study keeps its seed, so that the runs that are left are those that were planned.
     let stored = if arguments.resume {
-        weir_study::read_result(&out).ok()
+        weir_judge::read_result(&out).ok()
     } else {
         None
     };
@@ -141,7 +142,7 @@ pub(super) fn default_folder(study: &Path) -> PathBuf {
 
 /// Tells that the runs before a failure are not lost, unless the failure is about them.
 fn kept(error: StudyError, out: &Path) -> anyhow::Error {
-    let runs = weir_study::read_result(out).map_or(0, |result| result.runs.len());
+    let runs = weir_judge::read_result(out).map_or(0, |result| result.runs.len());
     if runs == 0 || matches!(error, StudyError::Store(_) | StudyError::OtherPlan { .. }) {
         return error.into();
     }

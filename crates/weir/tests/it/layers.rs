@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Layer of each crate. A crate may use crates of lower layers only.
-const LAYERS: [(&str, u32); 16] = [
+const LAYERS: [(&str, u32); 18] = [
     ("weir-model", 0),
     ("weir-innodb", 1),
     ("weir-mysql", 1),
@@ -15,8 +15,10 @@ const LAYERS: [(&str, u32); 16] = [
     ("weir-stats", 1),
     ("weir-store", 1),
     ("weir-drive", 2),
+    ("weir-judge", 2),
     ("weir-load", 2),
     ("weir-probe", 2),
+    ("weir-progress", 2),
     ("weir-server", 2),
     ("weir-crash", 3),
     ("weir-predict", 3),
@@ -56,6 +58,34 @@ fn arrows() -> Vec<(String, String)> {
             .collect::<Vec<_>>()
     };
     packages.iter().flat_map(of_package).collect()
+}
+
+/// A page in a browser is made of files: whoever serves it needs no way to a server or a drive.
+#[test]
+fn who_serves_results_links_nothing_that_reaches_a_server_or_a_drive() {
+    let output = Command::new(env!("CARGO"))
+        .args(["tree", "--package", "weir-serve", "--edges", "normal"])
+        .args(["--prefix", "none", "--format", "{p}", "--offline"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    let tree = String::from_utf8(output.stdout).unwrap();
+    let crates: Vec<_> = tree
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert!(crates.contains(&"weir-judge"), "{crates:?}");
+    for reaching in [
+        "fuser",
+        "io-uring",
+        "rustls",
+        "mysql_common",
+        "weir-mysql",
+        "weir-server",
+    ] {
+        assert!(!crates.contains(&reaching), "{reaching}");
+    }
 }
 
 #[test]

@@ -22,7 +22,7 @@ impl Chosen {
     /// pool and connections.
     pub(super) fn of(plan: &Plan, at: &[(String, String)]) -> anyhow::Result<Self> {
         let mut levels: BTreeMap<_, _> = at.iter().cloned().collect();
-        let first = weir_study::cells_at(plan, &levels)?[0];
+        let first = weir_judge::cells_at(plan, &levels)?[0];
         let mut assumed = Vec::new();
         for factor in &plan.factors {
             let mut settings = factor.settings.iter().map(String::as_str);
@@ -43,7 +43,7 @@ impl Chosen {
             }
             levels.insert(factor.name.clone(), level.clone());
         }
-        let cells = weir_study::cells_at(plan, &levels)?;
+        let cells = weir_judge::cells_at(plan, &levels)?;
         let first = cells.first().and_then(|cell| plan.cells.get(*cell));
         assumed.extend(first.and_then(unprotected));
         Ok(Self { cells, assumed })

@@ -191,7 +191,7 @@ fn write_down(out: &Path, seed: u64, anchors: &[Anchor]) -> anyhow::Result<()> {
 
 /// What was written down and begun in `out`.
 fn begun(out: &Path) -> anyhow::Result<(Plan, Vec<Anchor>)> {
-    let plan = weir_study::read_result(out)?.plan;
+    let plan = weir_judge::read_result(out)?.plan;
     let path = out.join(BLIND_FILE);
     let text = fs::read_to_string(&path)
         .with_context(|| format!("cannot read {}, which `verify` wrote", path.display()))?;
@@ -262,7 +262,7 @@ fn plan_of(plan: &Plan, anchors: &[Anchor], controls: &Controls, runs: u32) -> P
         ..plan.clone()
     };
     plan.reseed(study_file::clock_seed());
-    plan.runs = weir_study::interleaved(&plan);
+    plan.runs = weir_judge::interleaved(&plan);
     plan
 }
 

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use weir_model::{Plan, StudyResult};
 
-use crate::StudyError;
+use crate::JudgeError;
 use crate::compare::holds_at;
 
 /// Positions of the cells of `plan` with all the levels of `at`, ascending; an error if there is none.
-pub fn cells_at(plan: &Plan, at: &BTreeMap<String, String>) -> Result<Vec<usize>, StudyError> {
+pub fn cells_at(plan: &Plan, at: &BTreeMap<String, String>) -> Result<Vec<usize>, JudgeError> {
     let cells = plan.cells.iter().enumerate();
     let cells = cells.filter(|(_, cell)| holds_at(&cell.levels, at));
     let cells: Vec<_> = cells.map(|(position, _)| position).collect();
@@ -18,7 +18,7 @@ pub fn cells_at(plan: &Plan, at: &BTreeMap<String, String>) -> Result<Vec<usize>
             let levels = factor.levels.join("`, `");
             format!("{} (`{levels}`)", factor.name)
         });
-        return Err(StudyError::NoSuchCells {
+        return Err(JudgeError::NoSuchCells {
             wanted: wanted.collect::<Vec<_>>().join(", "),
             known: known.collect::<Vec<_>>().join(", "),
         });

@@ -6,7 +6,7 @@ use weir_model::{Cell, DriveProfile, Finding, RunResult, RunSpec, ThrottleRate};
 
 use super::evidence::some_of;
 use super::{Design, Evidence, ONLY_WARNS, Rule};
-use crate::estimate::data_size;
+use weir_model::data_size;
 
 pub(super) const RULE: Rule = Rule {
     id: "R15",

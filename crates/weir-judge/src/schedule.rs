@@ -7,7 +7,7 @@ mod search;
 
 use weir_model::{Plan, PlannedRun, Probe, RunRecord};
 
-use crate::StudyError;
+use crate::JudgeError;
 
 pub(crate) use blocks::open_contrasts;
 pub(crate) use search::answers;
@@ -17,7 +17,7 @@ mod tests;
 
 /// What to do next.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Next {
+pub enum Next {
     /// One more run of a cell of the plan.
     Run(PlannedRun),
     /// A run at a place that has no cell yet.
@@ -27,7 +27,7 @@ pub(crate) enum Next {
 }
 
 /// The next run after `records`.
-pub(crate) fn next(plan: &Plan, records: &[RunRecord]) -> Result<Next, StudyError> {
+pub fn next(plan: &Plan, records: &[RunRecord]) -> Result<Next, JudgeError> {
     match &plan.search {
         Some(search) => search::next(plan, search, records),
         None => blocks::next(plan, records),
@@ -35,7 +35,7 @@ pub(crate) fn next(plan: &Plan, records: &[RunRecord]) -> Result<Next, StudyErro
 }
 
 /// How many runs there will be, as far as can be known: never fewer than are complete.
-pub(crate) fn total_runs(plan: &Plan, records: &[RunRecord]) -> usize {
+pub fn total_runs(plan: &Plan, records: &[RunRecord]) -> usize {
     let open = usize::from(plan.search.is_some() || plan.repeat.until.is_some());
     expected_runs(plan).max(records.len() + open)
 }

@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 
 use weir_process::PathError;
 
-use super::Progress;
-use crate::StudyError;
+use crate::{Progress, ProgressError};
 
 /// Its name in the folder of the result.
 pub const PROGRESS_FILE: &str = "progress.json";
@@ -23,9 +22,9 @@ pub struct ProgressFile {
 
 impl ProgressFile {
     /// Takes the folder of a result for the study that `progress` is about.
-    pub fn create(folder: &Path, progress: &Progress) -> Result<Self, StudyError> {
+    pub fn create(folder: &Path, progress: &Progress) -> Result<Self, ProgressError> {
         if let Some(other) = Self::read(folder) {
-            return Err(StudyError::FolderInUse {
+            return Err(ProgressError::FolderInUse {
                 path: folder.to_owned(),
                 pid: other.writer.pid,
             });

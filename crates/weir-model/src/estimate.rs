@@ -1,6 +1,6 @@
 //! What a plan will need, before it runs.
 
-use weir_model::{Bytes, Duration, Plan, RunRecord, RunSpec, WorkloadName, WorkloadSpec};
+use crate::{Bytes, Duration, Plan, RunRecord, RunSpec, WorkloadName, WorkloadSpec};
 
 /// Bytes of a row on disk with its share of the secondary index. Two million rows of sysbench's
 /// table loaded by Weir occupy 260 each; published data sets have 220 to 230.
@@ -33,12 +33,12 @@ pub fn run_space(plan: &Plan) -> Bytes {
 }
 
 /// Space for a run on so many bytes of data.
-pub(crate) fn with_headroom(data: Bytes) -> Bytes {
+pub fn with_headroom(data: Bytes) -> Bytes {
     Bytes(data.0 + data.0 / 4 + HEADROOM_BYTES)
 }
 
 /// Bytes of a row of the tables of `workload`; `None` for those that were never measured.
-pub(crate) fn known_row_bytes(workload: &WorkloadSpec) -> Option<u64> {
+pub fn known_row_bytes(workload: &WorkloadSpec) -> Option<u64> {
     let is_measured = match workload {
         WorkloadSpec::Sysbench(sysbench) => {
             let is_bulk = |name| name == WorkloadName::BulkInsert;
@@ -60,13 +60,13 @@ pub fn run_time(plan: &Plan, runs: usize) -> Duration {
 }
 
 /// Seconds of one planned run.
-pub(crate) fn planned_s(spec: &RunSpec) -> f64 {
+pub fn planned_s(spec: &RunSpec) -> f64 {
     let load = &spec.load;
     load.warmup.least().as_secs_f64() + load.measure.as_secs_f64() + AROUND_A_RUN_S
 }
 
 /// Seconds that runs took that were made.
-pub(crate) fn spent_s<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> f64 {
+pub fn spent_s<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> f64 {
     let one = |record: &RunRecord| record.approach.warmup_s + record.measured_s + AROUND_A_RUN_S;
     records.into_iter().map(one).sum()
 }

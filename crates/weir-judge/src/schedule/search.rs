@@ -16,13 +16,13 @@ use weir_stats::{
 };
 
 use super::Next;
-use crate::StudyError;
+use crate::JudgeError;
 
 pub(super) fn next(
     plan: &Plan,
     search: &SearchPlan,
     records: &[RunRecord],
-) -> Result<Next, StudyError> {
+) -> Result<Next, JudgeError> {
     let mut cells = design_cells(plan);
     cells.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(plan.seed));
     cells.sort_by_key(|cell| runs_of(plan, *cell, records).count());
@@ -54,7 +54,7 @@ pub(super) fn expected_runs(plan: &Plan, search: &SearchPlan) -> usize {
 }
 
 /// The answers as far as the runs give them, one for each cell of the design.
-pub(crate) fn answers(plan: &Plan, records: &[RunRecord]) -> Result<Vec<SearchAnswer>, StudyError> {
+pub(crate) fn answers(plan: &Plan, records: &[RunRecord]) -> Result<Vec<SearchAnswer>, JudgeError> {
     let Some(search) = &plan.search else {
         return Ok(Vec::new());
     };

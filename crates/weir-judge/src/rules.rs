@@ -29,7 +29,7 @@ mod steadiness;
 
 use std::fmt::Write as _;
 
-use weir_model::{Comparison, Finding, Plan, Severity};
+use weir_model::{Comparison, DriveProfile, Finding, Plan, Severity};
 
 use crate::foreseen::Foreseen;
 
@@ -131,10 +131,14 @@ impl Rule {
     }
 }
 
-/// What the rules find about `plan` before anything runs, of servers that say what `foreseen` has.
-pub fn findings_of_design(plan: &Plan, foreseen: &Foreseen) -> Vec<Finding> {
-    let drives = evidence::profiles(plan);
-    let design = Design::new(plan, &drives, foreseen);
+/// What the rules find about `plan` before anything runs, on `drives` and with servers that say what
+/// `foreseen` has.
+pub fn findings_of_design(
+    plan: &Plan,
+    drives: &[DriveProfile],
+    foreseen: &Foreseen,
+) -> Vec<Finding> {
+    let design = Design::new(plan, drives, foreseen);
     RULES
         .iter()
         .flat_map(|rule| (rule.design)(&design))
@@ -174,7 +178,7 @@ pub fn rules_as_markdown() -> String {
          before a study\nruns (`weir plan`), on every comparison, and on the result as a whole. An \
          error makes a comparison\n*invalid* (exit code 3); a warning is printed beside it. `weir \
          explain R4` prints one of them.\n\nThis file is generated from the rules themselves \
-         (`crates/weir-study/src/rules/`, one file each).\n\n| rule | asks | severity |\n|---|---|---|\n",
+         (`crates/weir-judge/src/rules/`, one file each).\n\n| rule | asks | severity |\n|---|---|---|\n",
     );
     // Writing to a String cannot fail.
     for rule in RULES {

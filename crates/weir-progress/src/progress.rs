@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use weir_model::{IntervalRecord, Limiter, Plan, Utilization};
 use weir_process::ProcessIdentity;
 
-use crate::estimate::run_time;
 use crate::event::Event;
+use weir_model::run_time;
 
 /// Version of the file's form.
 const VERSION: u32 = 1;

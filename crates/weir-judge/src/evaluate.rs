@@ -10,7 +10,7 @@ use weir_store::Store;
 use crate::estimate_ratio::Pairing;
 use crate::measured::RunsByCell;
 use crate::rules::{Design, Evidence};
-use crate::{Foreseen, StudyError, analysis, compare, conduct, rules, schedule};
+use crate::{Foreseen, JudgeError, analysis, compare, conduct, rules, schedule};
 
 /// Of a result the servers themselves are the evidence.
 static NOTHING_FORESEEN: Foreseen = Foreseen::NOTHING;
@@ -19,7 +19,7 @@ static NOTHING_FORESEEN: Foreseen = Foreseen::NOTHING;
 pub const RESULT_FILE: &str = "result.sqlite";
 
 /// Reads the result at `path` (its folder or its file) and judges it.
-pub fn read_result(path: &Path) -> Result<StudyResult, StudyError> {
+pub fn read_result(path: &Path) -> Result<StudyResult, JudgeError> {
     evaluate(Store::open(&result_file(path))?.read()?)
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn result_file(path: &Path) -> PathBuf {
 }
 
 /// Fills in comparisons, findings, analysis and the answers of searches from the runs.
-pub fn evaluate(result: StudyResult) -> Result<StudyResult, StudyError> {
+pub fn evaluate(result: StudyResult) -> Result<StudyResult, JudgeError> {
     let mut result = judge(result, Pairing::Repetition);
     let records: Vec<_> = result.runs.iter().map(|run| run.record.clone()).collect();
     result

@@ -7,9 +7,9 @@ use weir_stats::{StatsError, is_settled};
 
 use super::Next;
 use crate::compare::{Contrast, contrasts};
-use crate::{StudyError, estimate, order};
+use crate::{JudgeError, order};
 
-pub(super) fn next(plan: &Plan, records: &[RunRecord]) -> Result<Next, StudyError> {
+pub(super) fn next(plan: &Plan, records: &[RunRecord]) -> Result<Next, JudgeError> {
     if let Some(run) = first_missing(&plan.runs, records) {
         return Ok(Next::Run(run));
     }
@@ -50,7 +50,7 @@ pub(crate) fn open_contrasts(
 }
 
 /// The cells of those contrasts: the time goes where it decides something.
-fn open_cells(plan: &Plan, records: &[&RunRecord], until: f64) -> Result<Vec<usize>, StudyError> {
+fn open_cells(plan: &Plan, records: &[&RunRecord], until: f64) -> Result<Vec<usize>, JudgeError> {
     let open = open_contrasts(plan, records, until)?;
     let cells: BTreeSet<_> = open
         .iter()
@@ -67,8 +67,8 @@ fn is_over_budget(plan: &Plan, records: &[&RunRecord], block: &[PlannedRun]) -> 
     };
     let planned = block
         .iter()
-        .map(|run| estimate::planned_s(&plan.cells[run.cell].spec));
-    let spent_s = estimate::spent_s(records.iter().copied());
+        .map(|run| weir_model::planned_s(&plan.cells[run.cell].spec));
+    let spent_s = weir_model::spent_s(records.iter().copied());
     spent_s + planned.sum::<f64>() > budget.as_secs_f64()
 }
 

@@ -6,7 +6,7 @@ use weir_model::variables::BUFFER_POOL_SIZE;
 use weir_model::{Bytes, Finding};
 
 use super::{Design, ONLY_WARNS, Rule};
-use crate::estimate::data_size;
+use weir_model::data_size;
 
 pub(super) const RULE: Rule = Rule {
     id: "R11",

@@ -20,7 +20,9 @@ use weir_model::{
 };
 
 use super::{RULES, findings_of_design, rules_as_markdown};
-use crate::{Foreseen, Overrides, StudyFile, evaluate, resolve};
+use weir_study::{Overrides, StudyFile, drive_profiles, resolve};
+
+use crate::{Foreseen, evaluate};
 
 const DRIVE: &str = r#"
     title = "D"
@@ -36,6 +38,11 @@ const DRIVE: &str = r#"
     amplification_random = 2
     cache = "power-protected"
 "#;
+
+/// What the rules find about a plan of which no server was asked.
+fn findings_before(plan: &Plan) -> Vec<Finding> {
+    findings_of_design(plan, &drive_profiles(plan), &Foreseen::NOTHING)
+}
 
 fn cell(doublewrite: &str) -> Cell {
     let factor = BTreeMap::from([("innodb_doublewrite".to_owned(), doublewrite.to_owned())]);
@@ -257,7 +264,7 @@ pub(super) fn of_design(path: &Path) -> Vec<String> {
 
 /// The rules that speak on a study, before it runs.
 fn of_text(text: &str) -> Vec<String> {
-    let findings = findings_of_design(&plan_of(text), &Foreseen::NOTHING);
+    let findings = findings_before(&plan_of(text));
     findings.into_iter().map(|finding| finding.rule).collect()
 }
 
@@ -292,7 +299,7 @@ fn study_files_break_the_rule_that_they_are_named_after_and_fair_ones_none() {
 fn r1_levels_that_move_several_settings_together_are_told() {
     let mut plan = fair().plan;
     plan.cells[1].spec_mut().load.connections = 99;
-    let findings = findings_of_design(&plan, &Foreseen::NOTHING);
+    let findings = findings_before(&plan);
     let told = |rule: &str| findings.iter().find(|finding| finding.rule == rule);
     let message = &told("R1").unwrap().message;
     assert!(message.contains("innodb_doublewrite, threads"), "{message}");

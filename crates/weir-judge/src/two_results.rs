@@ -13,7 +13,7 @@ use weir_model::{
 };
 use weir_store::Store;
 
-use crate::StudyError;
+use crate::JudgeError;
 use crate::compare::{contrasts, holds_at};
 use crate::estimate_ratio::{Pairing, unpaired};
 use crate::evaluate::{comparisons_of, judge, result_file};
@@ -27,7 +27,7 @@ const FIRST: &str = "A";
 const SECOND: &str = "B";
 
 /// Reads the result at `path` (its folder or its file) with what [`compare_results`] looks at; not judged.
-pub fn read_for_comparison(path: &Path) -> Result<StudyResult, StudyError> {
+pub fn read_for_comparison(path: &Path) -> Result<StudyResult, JudgeError> {
     Ok(Store::open(&result_file(path))?.read_without_samples()?)
 }
 
@@ -37,7 +37,7 @@ pub fn read_factor(
     path: &Path,
     factor: &str,
     at: &BTreeMap<String, String>,
-) -> Result<StudyResult, StudyError> {
+) -> Result<StudyResult, JudgeError> {
     let store = Store::open(&result_file(path))?;
     let plan = store.header()?.plan;
     let of_factor = contrasts(&plan)
@@ -50,7 +50,7 @@ pub fn read_factor(
     cells.dedup();
     if cells.is_empty() {
         let known = plan.cells.first().map(|cell| cell.levels.keys().cloned());
-        return Err(StudyError::NoSuchFactor {
+        return Err(JudgeError::NoSuchFactor {
             factor: factor.to_owned(),
             known: known.into_iter().flatten().collect::<Vec<_>>().join(", "),
         });

@@ -3,7 +3,7 @@
 use weir_model::Finding;
 
 use super::{Evidence, ONLY_WARNS, Rule};
-use crate::estimate::known_row_bytes;
+use weir_model::known_row_bytes;
 
 pub(super) const RULE: Rule = Rule {
     id: "R10",

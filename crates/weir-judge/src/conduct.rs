@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use weir_model::{Finding, Gap, Plan, RunRecord, RunResult, ServerUrl, Severity, StudyResult};
 use weir_stats::change_points;
 
-use crate::StudyError;
+use crate::JudgeError;
 use crate::measured::measured_series;
 use crate::schedule::open_contrasts;
 
@@ -25,7 +25,7 @@ const STEPS_NAMED: usize = 3;
 pub(crate) fn findings(
     result: &StudyResult,
     records: &[RunRecord],
-) -> Result<Vec<Finding>, StudyError> {
+) -> Result<Vec<Finding>, JudgeError> {
     let plan = &result.plan;
     let found = [
         unsteady_warmups(plan, records),
@@ -139,7 +139,7 @@ fn lost_sources(result: &StudyResult) -> Option<Finding> {
     Some(warning("R18", message))
 }
 
-fn open_intervals(plan: &Plan, records: &[RunRecord]) -> Result<Option<Finding>, StudyError> {
+fn open_intervals(plan: &Plan, records: &[RunRecord]) -> Result<Option<Finding>, JudgeError> {
     let Some(until) = plan.repeat.until else {
         return Ok(None);
     };

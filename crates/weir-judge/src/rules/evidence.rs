@@ -9,7 +9,6 @@ use weir_stats::{NoiseFloor, RatioEstimate};
 
 use crate::claims::claimed;
 use crate::compare::{Contrast, contrasts};
-use crate::drive_profile::{cells_by_drive, drive_profile};
 use crate::foreseen::Foreseen;
 use crate::measured::RunsByCell;
 use crate::settings::CellSettings;
@@ -144,13 +143,6 @@ impl<'a> Evidence<'a> {
 fn profile<'a>(drives: &'a [DriveProfile], cell: &Cell) -> Option<&'a DriveProfile> {
     let name = cell.spec.drive_name()?;
     drives.iter().find(|drive| drive.name == name)
-}
-
-/// The profiles of the drives in `plan`; one that cannot be read is the study's own error, told
-/// elsewhere.
-pub(super) fn profiles(plan: &Plan) -> Vec<DriveProfile> {
-    let profile = |cell: &Cell| drive_profile(cell).ok().flatten();
-    cells_by_drive(plan).filter_map(profile).collect()
 }
 
 /// The first `count` of `items`, and how many more there are.

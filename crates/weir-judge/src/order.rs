@@ -19,7 +19,7 @@ pub fn interleaved(plan: &Plan) -> Vec<PlannedRun> {
 }
 
 /// One run of each of `cells`, as repetition `repetition`.
-pub(crate) fn block(plan: &Plan, repetition: u32, cells: &[usize]) -> Vec<PlannedRun> {
+pub fn block(plan: &Plan, repetition: u32, cells: &[usize]) -> Vec<PlannedRun> {
     let mut random = random(plan.seed, repetition);
     let mut servers: Vec<Vec<usize>> = Vec::new();
     for &cell in cells {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// What stands for a run's own directory in the values of variables, so that two runs with equal
 /// settings have equal variables, and no result tells where somebody's disk is mounted.
-pub(crate) const RUN_DIRECTORY: &str = "(run)";
+pub const RUN_DIRECTORY: &str = "(run)";
 
 /// Variables that differ between two starts of one server, or two moments of one start.
 const NOT_SETTINGS: [&str; 14] = [
@@ -26,12 +26,12 @@ const NOT_SETTINGS: [&str; 14] = [
 ];
 
 /// Whether `name` is a setting: equal in two runs unless somebody made it differ.
-pub(crate) fn is_setting(name: &str) -> bool {
+pub fn is_setting(name: &str) -> bool {
     !NOT_SETTINGS.contains(&name)
 }
 
 /// `variables` without the run's own `directory` in their values.
-pub(crate) fn without_directory(
+pub fn without_directory(
     variables: BTreeMap<String, String>,
     directory: &Path,
 ) -> BTreeMap<String, String> {

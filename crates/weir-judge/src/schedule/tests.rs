@@ -5,8 +5,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_model::{Approach, Cell, Flavor, LatencySummary, Limiter, Plan, RunRecord, Utilization};
 
 use super::{Next, answers, next};
-use crate::resolve::{Overrides, probe_cell, resolve};
-use crate::{StudyError, StudyFile, conduct};
+use weir_study::{Overrides, StudyError, StudyFile, probe_cell, resolve};
+
+use crate::conduct;
 
 const STUDY: &str = r#"
     [study]
