@@ -14,7 +14,7 @@ mkdir "$folder"
 # Runs one test; prints its seconds and the most memory that its process took, KiB.
 run() {
     local began=$EPOCHREALTIME peak=0 now
-    "$weir" crash-test --server "$server" --drive intel-p4610 --doublewrite off --atomic 512 --all \
+    "$weir" crash-test run --server "$server" --drive intel-p4610 --doublewrite off --atomic 512 --all \
         --rows 150000 --json "$@" >"$folder/last.json" 2>"$folder/last.log" &
     local pid=$!
     while kill -0 "$pid" 2>/dev/null; do
@@ -47,7 +47,7 @@ done
 state=$(number state <(grep -A2 '"verdict": "failed"' "$folder/a1/crash-test.json") || true)
 replayed=null
 if [ -n "$state" ]; then
-    replayed=$("$weir" crash-test --replay "$folder/a1" --state "$state" | grep -c 'the same bytes')
+    replayed=$("$weir" crash-test replay "$folder/a1" --state "$state" | grep -c 'the same bytes')
 fi
 printf '{"server":"%s","states":%s,"rounds":[%s],"failure_made_again":%s}\n' \
     "$server" "$states" "$rows" "$replayed" | tee "$folder/bench-crash.json"

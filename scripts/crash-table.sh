@@ -20,7 +20,7 @@ cell() {
     rm -rf "${folder:?}/$name"
     local status=0
     # shellcheck disable=SC2086 # rules and prefix are several words
-    ${CELL_PREFIX:-} "$weir" crash-test --server "$server" --drive scaleflux-csd2000 $rules \
+    ${CELL_PREFIX:-} "$weir" crash-test run --server "$server" --drive scaleflux-csd2000 $rules \
         --doublewrite "$doublewrite" --flush-log-at-trx-commit "$flush" --states "$states" --all --seed "$seed" \
         --rows 3000 --seconds 6 --clients 4 --set innodb_buffer_pool_size=6M \
         --out "$folder/$name" "$@" >"$folder/$name.txt" 2>"$folder/$name.log" || status=$?

@@ -1,5 +1,5 @@
 //! Judges a replayed state whose files somebody changed: `judge_changed TEST STATE DIRECTORY`, where
-//! `weir crash-test --replay TEST --state STATE` made DIRECTORY. For questions like "does it recover without
+//! `weir crash-test replay TEST --state STATE` made DIRECTORY. For questions like "does it recover without
 //! this copy of the page?".
 #![allow(
     clippy::print_stdout,

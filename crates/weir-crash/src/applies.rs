@@ -124,7 +124,7 @@ impl CrashTest {
         );
         let options = differing.iter().filter_map(SettingDifference::option);
         let options: Vec<_> = [own].into_iter().chain(options).collect();
-        format!("weir crash-test {} --json", options.join(" "))
+        format!("weir crash-test run {} --json", options.join(" "))
     }
 }
 
@@ -327,7 +327,7 @@ mod tests {
         };
         assert_eq!(
             test().again_for(&server, Err("elsewhere")),
-            "weir crash-test --server mysql --drive scaleflux-csd2000 --doublewrite off \
+            "weir crash-test run --server mysql --drive scaleflux-csd2000 --doublewrite off \
              --flush-log-at-trx-commit 2 --set innodb_redo_log_capacity=8388608 --json"
         );
     }

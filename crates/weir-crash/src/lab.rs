@@ -311,7 +311,7 @@ impl CrashTest {
         Self::parse(&path, &text)
     }
 
-    /// Reads a test that is to count for a server: what `weir crash-test --json` printed to `path`, of this
+    /// Reads a test that is to count for a server: what `weir crash-test run --json` printed to `path`, of this
     /// version's format.
     pub fn read_verdict(path: &Path) -> Result<Self, CrashError> {
         let text = fs::read(path).map_err(PathError::on("read", path))?;

@@ -232,7 +232,7 @@ impl Storage {
         lines.push(format!("what this proves: {}", self.proven(page)));
         lines.push(
             "what it cannot prove: what this device really does when its power is cut. Only cutting its power \
-             can; `weir crash-test --drive` tests a server against an emulated drive's rules, never this device"
+             can; `weir crash-test run --drive` tests a server against an emulated drive's rules, never this device"
                 .to_owned(),
         );
         lines

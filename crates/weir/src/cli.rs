@@ -59,7 +59,10 @@ pub(crate) enum Command {
         command: ServerCommand,
     },
     /// Cut the power of an emulated drive under a server, many times, and judge what is left
-    CrashTest(CrashTestArguments),
+    CrashTest {
+        #[command(subcommand)]
+        command: CrashTestCommand,
+    },
     /// What this machine can do: servers, FUSE, memory, limits, and what to install
     Doctor(JsonArguments),
     /// End servers and mounts that a killed weir left behind; never touches others
@@ -253,6 +256,16 @@ pub(crate) struct ClaimsArguments {
     pub(crate) json: bool,
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum CrashTestCommand {
+    /// Record a server at work once, make crash states of it, and judge what the server recovers
+    Run(Box<CrashTestArguments>),
+    /// Make one state of a test once more, byte by byte
+    Replay(CrashReplayArguments),
+    /// What the storage below a folder promises, as far as it can be known without cutting its power
+    Inspect(CrashInspectArguments),
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct CrashTestArguments {
     /// Name of a drive's profile, or the path of one; +KEY=VALUE replaces a figure
@@ -306,18 +319,35 @@ pub(crate) struct CrashTestArguments {
     /// A recording ends when it has grown to this
     #[arg(long, value_name = "SIZE", default_value = "2G")]
     pub(crate) recording_limit: Bytes,
-    /// Make a state of the test in this folder once more, byte by byte
-    #[arg(long, value_name = "DIR", requires = "state")]
-    pub(crate) replay: Option<PathBuf>,
-    /// The state to make once more
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CrashReplayArguments {
+    /// The folder of a test
+    #[arg(value_name = "DIR")]
+    pub(crate) test: PathBuf,
+    /// The state to make once more: the number that the test printed
     #[arg(long, value_name = "N")]
-    pub(crate) state: Option<u32>,
+    pub(crate) state: u32,
     /// It is a state of the positive control
-    #[arg(long, requires = "replay")]
+    #[arg(long)]
     pub(crate) control: bool,
-    /// Look at the storage of this folder instead: what can be proven without cutting its power
-    #[arg(long, value_name = "DIR", conflicts_with = "replay")]
-    pub(crate) path: Option<PathBuf>,
+    /// The server and the state live here [default: in memory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) work: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CrashInspectArguments {
+    /// A folder on the storage
+    #[arg(value_name = "DIR")]
+    pub(crate) path: PathBuf,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

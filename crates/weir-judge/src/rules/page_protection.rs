@@ -19,11 +19,11 @@ pub(super) const RULE: Rule = Rule {
               a crash test of that drive in `[[crash_tests]]` with no page lost, of the same server, page size and \
               flush method, it is said so. A crash test cuts the emulated drive: that a real one of that name keeps \
               its profile stays its maker's word, which is always said. Of storage without a profile the rule knows \
-              nothing; `weir crash-test --path` reads what it promises (NVMe's AWUPF).",
+              nothing; `weir crash-test inspect` reads what it promises (NVMe's AWUPF).",
     reason: "InnoDB cannot recover a page of which a power cut left half. All published gains of \
              doublewrite off (up to +48 %) rest on the word of a vendor; none showed a power cut.",
     remedy: "Keep doublewrite on, or choose a drive with atomic writes of innodb_page_size and test the server on it \
-             with `weir crash-test --doublewrite off`; before you rely on a real drive, cut its power.",
+             with `weir crash-test run --doublewrite off`; before you rely on a real drive, cut its power.",
     reference: "published studies, sections 1 and 5; NVM Express base specification, AWUPF and NABSPF; \
                 MySQL 8.4 manual, innodb_doublewrite",
     severities: ONLY_WARNS,

@@ -137,7 +137,7 @@ pub(crate) struct SwitchArguments {
     /// Ask for the password of a server of yours
     #[arg(long)]
     pub(crate) ask_password: bool,
-    /// A crash test that held: the JSON of `weir crash-test --doublewrite off`. It counts for the tested server and
+    /// A crash test that held: the JSON of `weir crash-test run --doublewrite off`. It counts for the tested server and
     /// settings, on storage that is known to keep the tested drive's rules
     #[arg(long, value_name = "FILE")]
     pub(crate) verdict: Option<PathBuf>,

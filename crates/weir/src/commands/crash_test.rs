@@ -14,7 +14,7 @@ use weir_crash::{
 use weir_model::variables::FLUSH_METHOD;
 use weir_model::{Atomicity, Doublewrite, PAGE_SIZE_DEFAULT, ServerVariables};
 
-use crate::cli::CrashTestArguments;
+use crate::cli::{CrashReplayArguments, CrashTestArguments, CrashTestCommand};
 use crate::commands::study_file::clock_seed;
 use crate::{Outcome, interrupt, output};
 
@@ -22,13 +22,15 @@ use crate::{Outcome, interrupt, output};
 const MEMORY: &str = "/dev/shm";
 const TABLES: u32 = 4;
 
-pub(crate) fn execute(arguments: &CrashTestArguments) -> anyhow::Result<Outcome> {
-    if let Some(path) = &arguments.path {
-        return inspect(path, arguments.json);
+pub(crate) fn execute(command: &CrashTestCommand) -> anyhow::Result<Outcome> {
+    match command {
+        CrashTestCommand::Run(arguments) => run(arguments),
+        CrashTestCommand::Replay(arguments) => replay(arguments),
+        CrashTestCommand::Inspect(arguments) => inspect(&arguments.path, arguments.json),
     }
-    if let Some(folder) = &arguments.replay {
-        return replay(folder, arguments);
-    }
+}
+
+fn run(arguments: &CrashTestArguments) -> anyhow::Result<Outcome> {
     let options = options(arguments)?;
     let stop = interrupt::stop_flag()?;
     eprintln!(
@@ -109,13 +111,13 @@ fn options(arguments: &CrashTestArguments) -> anyhow::Result<TestOptions> {
         all: arguments.all,
         out: std::path::absolute(&out)
             .with_context(|| format!("no such place: {}", out.display()))?,
-        work: work(arguments),
+        work: work(arguments.work.as_deref()),
         weir: std::env::current_exe().context("cannot find the weir program itself")?,
     })
 }
 
-fn work(arguments: &CrashTestArguments) -> PathBuf {
-    arguments.work.clone().unwrap_or_else(|| MEMORY.into())
+fn work(asked: Option<&Path>) -> PathBuf {
+    asked.unwrap_or(Path::new(MEMORY)).to_owned()
 }
 
 /// `NAME=VALUE`.
@@ -144,10 +146,8 @@ fn inspect(path: &Path, json: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn replay(folder: &Path, arguments: &CrashTestArguments) -> anyhow::Result<Outcome> {
-    let number = arguments
-        .state
-        .context("--replay needs --state N: the number that the test printed")?;
+fn replay(arguments: &CrashReplayArguments) -> anyhow::Result<Outcome> {
+    let (folder, number) = (&arguments.test, arguments.state);
     let which = if arguments.control {
         "control"
     } else {
@@ -162,7 +162,13 @@ fn replay(folder: &Path, arguments: &CrashTestArguments) -> anyhow::Result<Outco
     }
     let stop = interrupt::stop_flag()?;
     let which = (arguments.control, number);
-    let replayed = replay_state(folder, which, &work(arguments), &target, stop);
+    let replayed = replay_state(
+        folder,
+        which,
+        &work(arguments.work.as_deref()),
+        &target,
+        stop,
+    );
     if let Err(CrashError::Stopped) = replayed {
         return Ok(Outcome::Stopped);
     }
@@ -309,7 +315,7 @@ fn told(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
                 describe(failed)?;
             }
             output::line(format_args!(
-                "make it again: weir crash-test --replay {} --state {state}",
+                "make it again: weir crash-test replay {} --state {state}",
                 folder.display()
             ))
         }

@@ -39,7 +39,7 @@ const SMALL: [&str; 6] = [
 ];
 
 fn crash_test(world: &World, flavor: &str, out: &Path, more: &[&str]) -> Output {
-    let command = ["crash-test", "--server", flavor, "--out"].map(Into::into);
+    let command = ["crash-test", "run", "--server", flavor, "--out"].map(Into::into);
     let arguments = command.into_iter().chain([out.into()]);
     let options = SMALL.iter().chain(more).map(Into::into);
     Weir::in_world(world)
@@ -70,7 +70,7 @@ fn torn_pages_are_found_and_made_again(flavor: &str) {
     let failed = test["verdict"]["state"].as_u64().unwrap();
     let state = &test["states"][failed as usize - 1];
     let again = Weir::in_world(&world)
-        .args(["crash-test", "--replay", out.to_str().unwrap(), "--state"])
+        .args(["crash-test", "replay", out.to_str().unwrap(), "--state"])
         .args([failed.to_string()])
         .succeeds();
     assert!(again.stdout.contains("the same bytes"), "{}", again.stdout);
@@ -86,7 +86,7 @@ fn torn_pages_are_found_and_made_again(flavor: &str) {
     let message = Weir::in_world(&world)
         .args([
             "crash-test",
-            "--replay",
+            "replay",
             out.to_str().unwrap(),
             "--state",
             "999",
@@ -114,7 +114,7 @@ fn a_second_test_in_the_folder_and_a_cut_recording_are_refused(
     file.set_len(bytes / 2).unwrap();
     fs::remove_dir_all(out.join(format!("state-{state}"))).unwrap();
     let message = Weir::in_world(world)
-        .args(["crash-test", "--replay", out.to_str().unwrap(), "--state"])
+        .args(["crash-test", "replay", out.to_str().unwrap(), "--state"])
         .args([state.to_string()])
         .fails();
     assert!(message.contains("the recording is cut short"), "{message}");
@@ -198,7 +198,7 @@ innodb_doublewrite = ["ON", "OFF"]
 fn rubbish_in_one_line() {
     let world = World::new();
     let fails = |arguments: &[&str]| {
-        let all = ["crash-test"].iter().chain(arguments);
+        let all = ["crash-test", "run"].iter().chain(arguments);
         Weir::in_world(&world).args(all).fails()
     };
     let message = fails(&["--drive", "no-such-drive"]);
@@ -210,7 +210,10 @@ fn rubbish_in_one_line() {
     assert!(message.contains("knows ON, OFF"), "{message}");
     let folder = world.path("folder");
     fs::create_dir(&folder).unwrap();
-    let message = fails(&["--replay", folder.to_str().unwrap(), "--state", "1"]);
+    let message = Weir::in_world(&world)
+        .args(["crash-test", "replay", folder.to_str().unwrap()])
+        .args(["--state", "1"])
+        .fails();
     assert!(message.contains("crash-test.json"), "{message}");
     world.assert_nothing_left();
 }
@@ -219,7 +222,7 @@ fn rubbish_in_one_line() {
 fn a_folders_storage_is_described() {
     let world = World::new();
     let output = Weir::in_world(&world)
-        .args(["crash-test", "--path", world.home.path().to_str().unwrap()])
+        .args(["crash-test", "inspect", world.home.path().to_str().unwrap()])
         .succeeds();
     for part in ["O_DIRECT", "what this proves", "what it cannot prove"] {
         assert!(output.stdout.contains(part), "{}", output.stdout);
@@ -232,6 +235,7 @@ fn ctrl_c_while_states_are_judged_leaves_nothing_running() {
     let out = world.path("test");
     let command = [
         "crash-test",
+        "run",
         "--server",
         "mariadb",
         "--all",
@@ -275,7 +279,13 @@ fn on_a_small_disk(world: &World, out: &Path, size: &str, beside: &str) -> Outpu
         // Who is not root becomes it in a user namespace, where mounts are private as well.
         .args(["--map-root-user", "--mount", "sh", "-c", &script, "sh"])
         .arg(env!("CARGO_BIN_EXE_weir"))
-        .args(["crash-test", "--server=mariadb", "--states=2000", "--all"])
+        .args([
+            "crash-test",
+            "run",
+            "--server=mariadb",
+            "--states=2000",
+            "--all",
+        ])
         .args(SMALL)
         .args([Path::new("--out"), out, Path::new("--work"), &work])
         .envs([("WORK", &work), ("OUT", &out.to_owned())])

@@ -14,7 +14,7 @@ use crate::server::Servers;
 const DRIVE: &str = "scaleflux-csd2000";
 const SMALL: &str = "innodb_buffer_pool_size=64M";
 
-/// What `weir crash-test --json` prints of a test that held, of a server that was as this one is.
+/// What `weir crash-test run --json` prints of a test that held, of a server that was as this one is.
 pub(crate) fn held_test(session: &mut Session, flavor: Flavor, doublewrite: &str) -> String {
     let mut said = session.variables().unwrap();
     let version: ServerVersion = said["version"].parse().unwrap();
@@ -165,7 +165,7 @@ fn crash_test(servers: &Servers, flavor: &str, name: &str, more: &[&str]) -> Str
         &out,
     ];
     let printed = servers
-        .command("crash-test", &[&test[..], more].concat())
+        .command("crash-test", &[&["run"], &test[..], more].concat())
         .succeeds();
     let verdict = servers
         .world
