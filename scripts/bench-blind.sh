@@ -58,7 +58,7 @@ for server in ${SERVERS:-mysql mariadb}; do
         study "$server" "$workload" >"$name.toml"
         rm -rf "$name" "$name-verified"
         "$weir" run "$name.toml" --out "$name" >"$name.log" || [ $? -eq 3 ]
-        "$weir" predict "$name" verify --drive "$drives" --pool "$pools" --runs "${RUNS:-1}" --out "$name-verified" \
+        "$weir" predict verify "$name" --drive "$drives" --pool "$pools" --runs "${RUNS:-1}" --out "$name-verified" \
             --json >"$name.unfinished"
         mv "$name.unfinished" "$name.json"
         for which in blind controlled anchored; do

@@ -53,7 +53,7 @@ measure() {
 
 predict() {
     local name=$folder/$1-$2
-    "$weir" predict "$name" --where "distribution=$3" --pool 32M,64M,96M,128M,160M,184M --json >"$name-$3.json"
+    "$weir" predict result "$name" --where "distribution=$3" --pool 32M,64M,96M,128M,160M,184M --json >"$name-$3.json"
     echo "$1 $2 $3: $(grep -om1 '"miss_ratio_off_max": [0-9.]*' "$name-$3.json" | cut -d' ' -f2) off at most" >&2
 }
 

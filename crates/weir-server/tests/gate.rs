@@ -202,7 +202,7 @@ impl Bench {
         let tables: Vec<String> = connection
             .rows("SELECT table_name FROM information_schema.tables WHERE table_schema = 'hr'")
             .unwrap();
-        let mut look = |table: String| {
+        let look = |table: String| {
             let rows = format!("SELECT CAST(SUM(id * 1000 + pay) AS CHAR) FROM hr.{table}");
             let rows = connection.first::<Option<String>>(&rows).ok();
             let mut count = |of: &str| {
@@ -215,7 +215,7 @@ impl Bench {
             let shape = (count("columns"), count("statistics"));
             (table, format!("{rows:?} {shape:?}"))
         };
-        tables.into_iter().map(|table| look(table)).collect()
+        tables.into_iter().map(look).collect()
     }
 }
 

@@ -27,4 +27,4 @@ pub use foreseen::foresee;
 pub use full_size::full_size;
 pub use reduced::reduced;
 pub use resolve::{Overrides, probe_cell, resolve};
-pub use runner::{RunOptions, RunOutcome, rehearse, run};
+pub use runner::{Allowed, RunOptions, RunOutcome, rehearse, run};

@@ -41,6 +41,15 @@ pub use rehearsal::rehearse;
 use weir_judge::{Next, RESULT_FILE, evaluate};
 use weir_progress::Event;
 
+/// What the user allows on the servers that a study only opens.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Allowed {
+    /// Settings may be changed.
+    pub config: bool,
+    /// Tables may be written also where the server is a replica or read-only.
+    pub replica: bool,
+}
+
 /// Where and how a study runs.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
@@ -54,10 +63,8 @@ pub struct RunOptions {
     pub weir: PathBuf,
     /// Emulate drives also below this machine's FUSE floor.
     pub below_floor: bool,
-    /// Whether settings of servers that the user gives may be changed.
-    pub allow_config: bool,
-    /// Whether their tables may be written also where they are replicas or read-only.
-    pub allow_replica: bool,
+    /// What servers that the user gives allow.
+    pub allowed: Allowed,
     /// How to log in to these: the user's option file and password.
     pub client: ClientConfig,
     /// What the result says of where it comes from.

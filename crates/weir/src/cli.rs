@@ -40,7 +40,10 @@ pub(crate) enum Command {
     /// Results and running studies in a browser: history, comparison, live view, start and stop
     Serve(ServeArguments),
     /// What a study would measure: misses, throughput and latency of pools and drives that nobody ran
-    Predict(PredictArguments),
+    Predict {
+        #[command(subcommand)]
+        command: PredictCommand,
+    },
     /// What became of the published claims that results were held against, on one page
     Claims(ClaimsArguments),
     /// What a rule asks, why, and what to do: `weir explain R4`; without a rule, all of them
@@ -150,73 +153,152 @@ pub(crate) struct PlanArguments {
     pub(crate) json: bool,
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum PredictCommand {
+    /// Misses, throughput, p99 and the limit of pools, drives and connections that a result's study did not run
+    Result(Box<PredictResultArguments>),
+    /// Misses of pools for a study that was not run yet
+    Study(PredictStudyArguments),
+    /// Misses of pools, from what `weir drive trace` recorded of a run with a tiny pool
+    Trace(PredictTraceArguments),
+    /// What other pools of a live server would miss, from looks at what its pool holds
+    Observe(ObserveArguments),
+    /// Write predictions down, run three to five of them (or all of --pool x --drive), and say how far off they were
+    Verify(VerifyArguments),
+}
+
+/// Which pools are asked about.
 #[derive(Debug, Args)]
-#[allow(clippy::struct_excessive_bools)] // each is a switch of the command line
-pub(crate) struct PredictArguments {
-    /// A result, whose runs say what a transaction takes; or, for misses only, a study file, what `weir drive
-    /// trace` recorded of a run with a tiny pool, or `observe` and a server
-    #[arg(value_name = "RESULT|STUDY|TRACE|observe")]
-    pub(crate) of: PathBuf,
-    /// `verify`: write predictions down, run three to five of them (or all of --pool x --drive), and say how far off they were. After
-    /// `observe`: the server to look at, a private one's name or the URL of one of yours
-    #[arg(value_name = "verify|SERVER")]
-    pub(crate) more: Option<String>,
-    /// Folder of what `verify` writes [default: results/verify-DATE-TIME]
-    #[arg(long, value_name = "DIR", requires = "more")]
-    pub(crate) out: Option<PathBuf>,
-    /// How often `verify` runs each place, in blocks of a random order
-    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=20), requires = "more")]
-    pub(crate) runs: u32,
-    /// Go on with what `verify` began in --out
-    #[arg(long, requires_all = ["more", "out"])]
-    pub(crate) resume: bool,
-    /// How often `observe` looks at the pool
-    #[arg(long, value_name = "N", default_value = "12", value_parser = clap::value_parser!(u32).range(4..))]
-    pub(crate) looks: u32,
-    /// Time between two looks
-    #[arg(long, value_name = "TIME", default_value = "10s")]
-    pub(crate) interval: Duration,
-    /// Let `observe` dump the list of pages of a server of yours, and set for it what has to be set
-    #[arg(long)]
-    pub(crate) allow_config: bool,
-    /// Print the statements with which `observe` would change a server of yours, and send none of them
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Ask for the password of a server of yours
-    #[arg(long)]
-    pub(crate) ask_password: bool,
+pub(crate) struct PoolsArgument {
     /// Buffer pools: `1G..64G` in doubling steps, or a list; by default shares of the data
     #[arg(long, value_name = "SIZES")]
     pub(crate) pool: Option<String>,
+}
+
+/// Which of what else a study varies is asked about.
+#[derive(Debug, Args)]
+pub(crate) struct LevelsArgument {
+    /// Of what else the study varies, this level, as in `workload=oltp_read_only`; by default the first
+    /// cell's; may be given several times
+    #[arg(long = "where", value_name = "FACTOR=LEVEL", value_parser = factor_and_level)]
+    pub(crate) at: Vec<(String, String)>,
+}
+
+/// Which drives and connections are asked about.
+#[derive(Debug, Args)]
+pub(crate) struct PlacesArgument {
     /// Drives: names of profiles, or paths; by default the first cell's
     #[arg(long, value_name = "PROFILES", value_delimiter = ',')]
     pub(crate) drive: Vec<String>,
     /// Connections; by default the first cell's
     #[arg(long, value_name = "N", value_delimiter = ',')]
     pub(crate) threads: Vec<u32>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PredictResultArguments {
+    /// A result, whose runs say what a transaction takes
+    pub(crate) result: PathBuf,
+    #[command(flatten)]
+    pub(crate) pools: PoolsArgument,
+    #[command(flatten)]
+    pub(crate) places: PlacesArgument,
+    #[command(flatten)]
+    pub(crate) levels: LevelsArgument,
     /// Ask about the study at its full size: all rows, whole drives, pools times as large
-    #[arg(long, conflicts_with = "more")]
+    #[arg(long)]
     pub(crate) full_size: bool,
     /// Cores of the host that is asked about; by default those of the result's host
-    #[arg(long, value_name = "N", conflicts_with = "more", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) cores: Option<u32>,
-    /// Of what else the study varies, this level, as in `workload=oltp_read_only`; by default the first
-    /// cell's; may be given several times
-    #[arg(long = "where", value_name = "FACTOR=LEVEL", value_parser = factor_and_level)]
-    pub(crate) at: Vec<(String, String)>,
     /// What a year brings when the data grow by so many percent a month
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) growth: Option<f64>,
     /// Write the result's report here, with the predictions as figures in it
-    #[arg(long, value_name = "FILE", conflicts_with = "more")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
     /// The most transactions that keep this latency, as in `p99 <= 10ms`: for each pool and drive
-    #[arg(long, value_name = "OBJECTIVE", conflicts_with = "more")]
+    #[arg(long, value_name = "OBJECTIVE")]
     pub(crate) objective: Option<Objective>,
     /// What things cost in one currency: `memory=4` for a GiB, `intel-p4610=1200` for a drive; drives'
     /// prices are by default those of the study
-    #[arg(long, value_name = "NAME=AMOUNT", value_delimiter = ',', value_parser = name_and_amount, conflicts_with = "more")]
+    #[arg(long, value_name = "NAME=AMOUNT", value_delimiter = ',', value_parser = name_and_amount)]
     pub(crate) price: Vec<(String, f64)>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PredictStudyArguments {
+    /// The study file
+    pub(crate) study: PathBuf,
+    #[command(flatten)]
+    pub(crate) pools: PoolsArgument,
+    #[command(flatten)]
+    pub(crate) levels: LevelsArgument,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PredictTraceArguments {
+    /// The trace's file
+    pub(crate) trace: PathBuf,
+    #[command(flatten)]
+    pub(crate) pools: PoolsArgument,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // each is a switch of the command line
+pub(crate) struct ObserveArguments {
+    /// The server to look at: a private one's name, or the URL of one of yours
+    pub(crate) server: String,
+    /// How often to look at the pool
+    #[arg(long, value_name = "N", default_value = "12", value_parser = clap::value_parser!(u32).range(4..))]
+    pub(crate) looks: u32,
+    /// Time between two looks
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    pub(crate) interval: Duration,
+    #[command(flatten)]
+    pub(crate) pools: PoolsArgument,
+    /// Let a server of yours dump its list of pages, and set for it what has to be set
+    #[arg(long)]
+    pub(crate) allow_config: bool,
+    /// Print the statements that would change a server of yours, and send none of them
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Ask for the password of a server of yours
+    #[arg(long)]
+    pub(crate) ask_password: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArguments {
+    /// A result, whose runs say what a transaction takes
+    pub(crate) result: PathBuf,
+    /// Folder of what is written and run [default: results/verify-DATE-TIME]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// How often each prediction is run, in blocks of a random order
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=20))]
+    pub(crate) runs: u32,
+    /// Go on with what was begun in --out
+    #[arg(long, requires = "out")]
+    pub(crate) resume: bool,
+    #[command(flatten)]
+    pub(crate) pools: PoolsArgument,
+    #[command(flatten)]
+    pub(crate) places: PlacesArgument,
+    #[command(flatten)]
+    pub(crate) levels: LevelsArgument,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

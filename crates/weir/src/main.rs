@@ -98,7 +98,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Report(arguments) => commands::report::execute(&arguments),
         Command::Serve(arguments) => commands::serve::execute(&arguments),
         Command::Compare(arguments) => commands::compare::execute(&arguments),
-        Command::Predict(arguments) => commands::predict::execute(&arguments),
+        Command::Predict { command } => commands::predict::execute(&command),
         Command::Claims(arguments) => commands::claims::execute(&arguments),
         Command::Explain(arguments) => commands::explain::execute(&arguments),
         Command::Load(arguments) => commands::load::execute(&arguments),

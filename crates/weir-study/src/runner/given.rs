@@ -24,7 +24,7 @@ pub(super) fn open(
             continue;
         };
         let server = servers.get_mut(url).expect("invariant: it was opened");
-        let native = weir_server::native_config(server, &node.variables, options.allow_config)?;
+        let native = weir_server::native_config(server, &node.variables, options.allowed.config)?;
         permit_tables(cell, server, options)?;
         weir_server::permit_config(server, &native)?;
     }
@@ -39,7 +39,7 @@ pub(super) fn permit_tables(
     options: &RunOptions,
 ) -> Result<(), StudyError> {
     server.permit_schema();
-    if options.allow_replica {
+    if options.allowed.replica {
         server.permit_replica();
     }
     let workload = Workload::try_from(&cell.spec.workload).map_err(StudyError::Workload)?;

@@ -27,7 +27,7 @@ pub fn rehearse(plan: &Plan, options: &RunOptions) -> Result<Vec<String>, StudyE
                 continue;
             }
             let native =
-                weir_server::native_config(&server, &node.variables, options.allow_config)?;
+                weir_server::native_config(&server, &node.variables, options.allowed.config)?;
             if !prepared.contains(&&cell.spec.data.source) {
                 prepared.push(&cell.spec.data.source);
                 given::permit_tables(cell, &mut server, options)?;

@@ -120,7 +120,7 @@ impl Serving {
         cell: &Cell,
         server: &GivenServer,
     ) -> Result<(Self, Vec<String>), StudyError> {
-        let allowed = bench.options.allow_config;
+        let allowed = bench.options.allowed.config;
         let variables = &cell.spec.primary().variables;
         let wanted = weir_server::native_config(server, variables, allowed)?;
         let mut changes = ConfigChanges::new(server);

@@ -16,9 +16,9 @@ mod traced;
 mod verify;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use weir_drive::TraceReader;
 use weir_model::variables::BUFFER_POOL_SIZE as POOL;
 use weir_model::{Bytes, DataSource, LRU_SCAN_DEPTH, Plan, RunSpec, StudyResult, WorkloadSpec};
 use weir_predict::{PoolUse, Popularity, TableSet, popularity_of};
@@ -28,7 +28,7 @@ use self::calibrated::Calibrated;
 use self::chosen::Chosen;
 use self::prices::PriceList;
 use self::surface::{Surface, Wanted};
-use crate::cli::PredictArguments;
+use crate::cli::{LevelsArgument, PoolsArgument, PredictCommand, PredictResultArguments};
 use crate::commands::{report, study_file};
 use crate::{Outcome, output};
 
@@ -37,53 +37,46 @@ const SHARES: [f64; 8] = [0.1, 0.2, 0.33, 0.5, 0.7, 0.85, 1.0, 1.2];
 /// Doublings of a range of pools.
 const DOUBLINGS_MAX: usize = 20;
 
-/// The word that asks to look at a server.
-const OBSERVE: &str = "observe";
-/// The word that asks for runs.
-const VERIFY: &str = "verify";
-
-pub(crate) fn execute(arguments: &PredictArguments) -> anyhow::Result<Outcome> {
-    match arguments.more.as_deref() {
-        Some(server) if arguments.of.as_os_str() == OBSERVE => {
-            return observe::execute(server, arguments);
+pub(crate) fn execute(command: &PredictCommand) -> anyhow::Result<Outcome> {
+    match command {
+        PredictCommand::Observe(arguments) => return observe::execute(arguments),
+        PredictCommand::Verify(arguments) => {
+            let (result, _) = chosen_result(&arguments.result, &arguments.levels)?;
+            return verify::execute(&result, arguments);
         }
-        Some(word) if word != VERIFY => bail!(
-            "predict: `{word}` (not understood); write `weir predict RESULT verify`, or `weir predict observe SERVER`"
-        ),
-        _ => {}
+        PredictCommand::Result(arguments) => {
+            let (result, assumed) = chosen_result(&arguments.result, &arguments.levels)?;
+            throughput(&result, &assumed, arguments)?;
+        }
+        PredictCommand::Study(arguments) => {
+            let overrides = Overrides {
+                server: None,
+                seed: study_file::clock_seed(),
+            };
+            let text = study_file::read(&arguments.study, false)?;
+            let plan = study_file::resolve(&arguments.study, &text, &overrides)?;
+            let chosen = Chosen::of(&plan, &arguments.levels.at)?;
+            let plan = weir_judge::part_of_plan(plan, &chosen.cells);
+            misses::execute(&plan, &chosen.assumed, arguments)?;
+        }
+        PredictCommand::Trace(arguments) => traced::execute(arguments)?,
     }
-    if arguments
-        .of
-        .extension()
-        .is_some_and(|ending| ending == "toml")
-    {
-        let overrides = Overrides {
-            server: None,
-            seed: study_file::clock_seed(),
-        };
-        let text = study_file::read(&arguments.of, false)?;
-        let plan = study_file::resolve(&arguments.of, &text, &overrides)?;
-        let chosen = Chosen::of(&plan, &arguments.at)?;
-        let plan = weir_judge::part_of_plan(plan, &chosen.cells);
-        misses::execute(&plan, &chosen.assumed, arguments)?;
-        return Ok(Outcome::Done);
-    }
-    if TraceReader::is_trace(&arguments.of) {
-        traced::execute(&arguments.of, arguments)?;
-        return Ok(Outcome::Done);
-    }
-    let result = weir_judge::read_result(&arguments.of)?;
-    let chosen = Chosen::of(&result.plan, &arguments.at)?;
+    Ok(Outcome::Done)
+}
+
+/// The part of a result that is asked about, and what was assumed in choosing it.
+fn chosen_result(
+    path: &Path,
+    levels: &LevelsArgument,
+) -> anyhow::Result<(StudyResult, Vec<String>)> {
+    let result = weir_judge::read_result(path)?;
+    let chosen = Chosen::of(&result.plan, &levels.at)?;
     let result = weir_judge::part_of_result(result, &chosen.cells);
     // A server of the user's has settings that no study says.
     for run in &result.runs {
         weir_predict::check_variables(&run.variables)?;
     }
-    if arguments.more.is_some() {
-        return verify::execute(&result, arguments);
-    }
-    throughput(&result, &chosen.assumed, arguments)?;
-    Ok(Outcome::Done)
+    Ok((result, chosen.assumed))
 }
 
 /// What is predicted of a plan, before any run.
@@ -101,13 +94,13 @@ struct Subject {
 const POOL_DEFAULT: Bytes = Bytes(128 << 20);
 
 impl Subject {
-    fn of(plan: &Plan, arguments: &PredictArguments) -> anyhow::Result<Self> {
+    fn of(plan: &Plan, asked: &PoolsArgument) -> anyhow::Result<Self> {
         let spec = first_cell(plan)?;
         let primary = spec.primary();
         let flavor = primary.server.flavor;
         let popularity = popularity(spec)?;
         let data_bytes = popularity.pages() * weir_predict::PAGE_BYTES;
-        let pools = match &arguments.pool {
+        let pools = match &asked.pool {
             Some(text) => pools(text)?,
             None => default_pools(plan, data_bytes)?,
         };
@@ -227,12 +220,17 @@ fn whole_mebibytes(pages: f64) -> Bytes {
 fn throughput(
     result: &StudyResult,
     assumed: &[String],
-    arguments: &PredictArguments,
+    arguments: &PredictResultArguments,
 ) -> anyhow::Result<()> {
-    let mut subject = Subject::of(&result.plan, arguments)?;
-    let mut calibrated = Calibrated::of(result, &subject, &arguments.drive, &arguments.threads)?;
+    let mut subject = Subject::of(&result.plan, &arguments.pools)?;
+    let mut calibrated = Calibrated::of(
+        result,
+        &subject,
+        &arguments.places.drive,
+        &arguments.places.threads,
+    )?;
     if arguments.full_size {
-        subject = Subject::of(&weir_study::full_size(&result.plan), arguments)?;
+        subject = Subject::of(&weir_study::full_size(&result.plan), &arguments.pools)?;
         calibrated = calibrated.at_full_size(&first_cell(&result.plan)?.data, &subject);
     }
     let calibrated = calibrated.on_cores(arguments.cores);
@@ -272,7 +270,7 @@ fn throughput(
     }
     output::line(
         "throughput and latency can be far off where the server writes much, see docs/predict.md; hold them against this \
-         machine with `verify`",
+         machine with `weir predict verify`",
     )
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use weir_model::{Plan, Provenance, StudyResult, Verdict};
 use weir_progress::{Event, Progress, ProgressFile};
-use weir_study::{Overrides, RunOptions, RunOutcome, StudyError};
+use weir_study::{Allowed, Overrides, RunOptions, RunOutcome, StudyError};
 
 use crate::cli::RunArguments;
 use crate::commands::{given_server, report, study_file};
@@ -42,8 +42,10 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
         work: arguments.work.clone(),
         weir: std::env::current_exe().context("cannot find the weir program itself")?,
         below_floor: arguments.below_floor,
-        allow_config: arguments.allow_config,
-        allow_replica: arguments.allow_replica,
+        allowed: Allowed {
+            config: arguments.allow_config,
+            replica: arguments.allow_replica,
+        },
         client: given_server::client_config(arguments.ask_password)?,
         provenance: provenance(text),
     };

@@ -135,7 +135,7 @@ fn a_drive_is_recorded_and_the_recording_read() {
         listed.contains("\twrite\t0\t65536\tdata\tibdata1\n"),
         "{listed}"
     );
-    let error = Weir::new().args(["predict"]).args([&file]).fails();
+    let error = Weir::new().args(["predict", "trace"]).args([&file]).fails();
     assert!(error.contains("say too little about how often"), "{error}");
     fs::write(&file, "no trace").unwrap();
     let error = Weir::new().args(["drive", "trace"]).args([&file]).fails();

@@ -1,4 +1,4 @@
-//! `weir predict` of a result, and what `verify` says of it after a run. Called by the test that has
+//! `weir predict` of a result, and what `predict verify` says of it after a run. Called by the test that has
 //! a result: a study takes long.
 
 use std::fs;
@@ -12,7 +12,7 @@ use crate::server::Servers;
 /// Predictions of the result in `world`/out, and one of them held against the machine.
 pub(crate) fn assert_predictable(world: &World) {
     let out = world.path("out");
-    let predict = ["predict", out.to_str().unwrap()];
+    let predict = ["predict", "result", out.to_str().unwrap()];
     let drives = ["--drive", "intel-p4610,consumer-tlc", "--growth", "10"];
     let money = ["--price", "memory=4,consumer-tlc=100"];
     let promise = ["--objective", "p99 <= 1s"];
@@ -44,7 +44,7 @@ pub(crate) fn assert_predictable(world: &World) {
         .args(["--threads", "4000"])
         .fails();
     assert!(error.contains("4000"), "{error}");
-    assert_verified(world, predict);
+    assert_verified(world, out.to_str().unwrap());
 }
 
 /// A variable that is a factor is that of the level that is asked about.
@@ -57,7 +57,14 @@ fn a_level_of_innodb_old_blocks_time_counts() {
     let frozen = |level: &str| -> f64 {
         let at = format!("innodb_old_blocks_time={level}");
         let told = Weir::new()
-            .args(["predict", study.to_str().unwrap(), "--pool", "8M", "--json"])
+            .args([
+                "predict",
+                "study",
+                study.to_str().unwrap(),
+                "--pool",
+                "8M",
+                "--json",
+            ])
             .args(["--where", &at])
             .succeeds();
         let rows: Value = serde_json::from_str(&told.stdout).unwrap();
@@ -68,12 +75,13 @@ fn a_level_of_innodb_old_blocks_time_counts() {
 }
 
 /// What was written down before the run is what the error is counted from.
-fn assert_verified(world: &World, predict: [&str; 2]) {
+fn assert_verified(world: &World, result: &str) {
     let folder = world.path("verified");
-    let verify = ["verify", "--pool", "64M", "--json", "--out"];
+    let verify = [
+        "predict", "verify", result, "--pool", "64M", "--json", "--out",
+    ];
     let verified = |more: &[&str]| -> Value {
         let told = Weir::in_world(world)
-            .args(predict)
             .args(verify)
             .args([folder.to_str().unwrap()])
             .args(more)
@@ -169,7 +177,7 @@ fn a_prediction_without_doublewrite_says_what_it_does_not_know() {
     let study = world.write("study.toml", &small_study("mysql"));
     let predicted = |level: &str| {
         let at = format!("innodb_doublewrite={level}");
-        let predict = ["predict", study.to_str().unwrap(), "--where", &at];
+        let predict = ["predict", "study", study.to_str().unwrap(), "--where", &at];
         Weir::in_world(&world).args(predict).succeeds().stdout
     };
     let words = "which of them tears no page without it is not predicted";

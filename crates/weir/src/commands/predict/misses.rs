@@ -6,16 +6,16 @@ use weir_predict::{PoolModel, old_blocks_time_s};
 use weir_report::table;
 
 use super::{Subject, first_cell};
-use crate::cli::PredictArguments;
+use crate::cli::PredictStudyArguments;
 use crate::output;
 
 /// Without a run there is no processor time and no throughput: misses only.
 pub(super) fn execute(
     plan: &Plan,
     assumed: &[String],
-    arguments: &PredictArguments,
+    arguments: &PredictStudyArguments,
 ) -> anyhow::Result<()> {
-    let subject = Subject::of(plan, arguments)?;
+    let subject = Subject::of(plan, &arguments.pools)?;
     let old_blocks_time_s = old_blocks_time_s(first_cell(plan)?);
     let rows: Vec<_> = subject
         .pools

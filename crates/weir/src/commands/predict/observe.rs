@@ -13,7 +13,7 @@ use weir_report::table;
 use weir_server::{ConfigChanges, Instances, Session};
 
 use super::asked_pools;
-use crate::cli::PredictArguments;
+use crate::cli::ObserveArguments;
 use crate::commands::given_server;
 use crate::{Outcome, interrupt, output};
 
@@ -48,9 +48,10 @@ struct Row {
 }
 
 /// Observes the server called `name`, one of ours or the URL of one of the user's.
-pub(super) fn execute(name: &str, arguments: &PredictArguments) -> anyhow::Result<Outcome> {
+pub(super) fn execute(arguments: &ObserveArguments) -> anyhow::Result<Outcome> {
     // What is set has to be put back, also where somebody does not want to wait.
     let stop = interrupt::stop_flag()?;
+    let name = &arguments.server;
     if arguments.dry_run {
         return rehearse(arguments);
     }
@@ -71,7 +72,7 @@ pub(super) fn execute(name: &str, arguments: &PredictArguments) -> anyhow::Resul
     Ok(Outcome::Done)
 }
 
-fn rehearse(arguments: &PredictArguments) -> anyhow::Result<Outcome> {
+fn rehearse(arguments: &ObserveArguments) -> anyhow::Result<Outcome> {
     output::line(format_args!("SET GLOBAL {DUMP_PERCENT} = 100"))?;
     output::line(format_args!(
         "SET GLOBAL {DUMP_NOW} = ON -- {} times, {} apart; each writes the server's list of pages anew",
@@ -85,7 +86,7 @@ fn rehearse(arguments: &PredictArguments) -> anyhow::Result<Outcome> {
 /// A server of the user's: only where that is allowed, and it gets back what was set.
 fn observe_given(
     name: &str,
-    arguments: &PredictArguments,
+    arguments: &ObserveArguments,
     stop: &AtomicBool,
 ) -> anyhow::Result<Option<Observation>> {
     if !arguments.allow_config {
@@ -112,7 +113,7 @@ fn observe_given(
 /// An instance of Weir's own.
 fn observe_instance(
     name: &str,
-    arguments: &PredictArguments,
+    arguments: &ObserveArguments,
     stop: &AtomicBool,
 ) -> anyhow::Result<Option<Observation>> {
     let mut session = Session::open(&Instances::open()?.endpoint(name)?, &Gate::own())?;
@@ -138,7 +139,7 @@ fn dump_percent(name: &str, session: &mut Session) -> anyhow::Result<String> {
 fn observe(
     name: &str,
     session: &mut Session,
-    arguments: &PredictArguments,
+    arguments: &ObserveArguments,
     stop: &AtomicBool,
 ) -> anyhow::Result<Option<Observation>> {
     let pool = session.pool()?;
@@ -175,7 +176,7 @@ fn observe(
     let misses_per_s = (reads(session)? - before) / seconds;
     let pages_of_data = (data.unwrap_or(0) as f64 / page_bytes).max(looks.distinct() as f64);
     let popularity = looks.popularity(pages_of_data, misses_per_s)?;
-    let sizes = asked_pools(arguments.pool.as_deref(), pages_of_data)?;
+    let sizes = asked_pools(arguments.pools.pool.as_deref(), pages_of_data)?;
     let row = |size: &Bytes| {
         let misses_per_s_there = lru(&popularity, size.0 as f64 / page_bytes).misses;
         Row {

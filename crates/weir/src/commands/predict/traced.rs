@@ -1,15 +1,13 @@
 //! Misses of pools from what a recorded run with a tiny pool has read: of any workload, since nothing has to
 //! be known of it.
 
-use std::path::Path;
-
 use serde::Serialize;
 use weir_model::Bytes;
 use weir_predict::{PAGE_BYTES, PageReads, READS_MAX, StackDistances};
 use weir_report::table;
 
 use super::asked_pools;
-use crate::cli::PredictArguments;
+use crate::cli::PredictTraceArguments;
 use crate::output;
 
 /// The share of the reads that only fills the pools.
@@ -24,11 +22,12 @@ struct Row {
     miss_ratio: f64,
 }
 
-/// Prints the misses of pools for the trace in the file `path`.
-pub(super) fn execute(path: &Path, arguments: &PredictArguments) -> anyhow::Result<()> {
+/// Prints the misses of pools for a trace.
+pub(super) fn execute(arguments: &PredictTraceArguments) -> anyhow::Result<()> {
+    let path = &arguments.trace;
     let reads = PageReads::read(path)?;
     let pages = f64::from(reads.distinct);
-    let sizes = asked_pools(arguments.pool.as_deref(), pages)?;
+    let sizes = asked_pools(arguments.pools.pool.as_deref(), pages)?;
     let rows = rows(&reads, &sizes);
     if arguments.json {
         return output::line(serde_json::to_string_pretty(&rows)?);

@@ -1,4 +1,4 @@
-//! `weir predict ... verify`: predictions that are written down first and run afterwards.
+//! `weir predict verify`: predictions that are written down first and run afterwards.
 
 mod controls;
 mod errors;
@@ -13,13 +13,13 @@ use anyhow::{Context as _, bail};
 use serde::{Deserialize, Serialize};
 use weir_model::{Bytes, Cell, DriveSpec, Factor, Plan, Repetition, StudyResult};
 use weir_predict::{Prediction, cliffs};
-use weir_study::{RunOptions, StudyError};
+use weir_study::{Allowed, RunOptions, StudyError};
 
 use self::controls::Controls;
 use self::errors::{Errors, Verification};
 use super::calibrated::{Calibrated, is_alike};
 use super::{POOL, Subject};
-use crate::cli::PredictArguments;
+use crate::cli::VerifyArguments;
 use crate::commands::{given_server, run, study_file};
 use crate::{Outcome, interrupt};
 
@@ -50,11 +50,16 @@ impl Anchor {
 
 pub(super) fn execute(
     result: &StudyResult,
-    arguments: &PredictArguments,
+    arguments: &VerifyArguments,
 ) -> anyhow::Result<Outcome> {
     let stop = interrupt::stop_flag()?;
-    let subject = Subject::of(&result.plan, arguments)?;
-    let blind = Calibrated::of(result, &subject, &arguments.drive, &arguments.threads)?;
+    let subject = Subject::of(&result.plan, &arguments.pools)?;
+    let blind = Calibrated::of(
+        result,
+        &subject,
+        &arguments.places.drive,
+        &arguments.places.threads,
+    )?;
     let out = arguments
         .out
         .clone()
@@ -88,8 +93,7 @@ pub(super) fn execute(
         work: None,
         weir: std::env::current_exe().context("cannot find the weir program itself")?,
         below_floor: false,
-        allow_config: false,
-        allow_replica: false,
+        allowed: Allowed::default(),
         client: given_server::client_config(false)?,
         provenance: run::provenance(result.provenance.study_file.clone()),
     };
@@ -125,14 +129,14 @@ pub(super) fn execute(
 fn anchors(
     subject: &Subject,
     blind: &Calibrated,
-    arguments: &PredictArguments,
+    arguments: &VerifyArguments,
 ) -> anyhow::Result<Vec<Anchor>> {
     let connections = blind.threads.iter().copied().max().unwrap_or(1);
     let mut anchors = Vec::new();
     for (profile, drive) in &blind.drives {
         let place = blind.place(drive, connections);
         let named = cliffs(&place)?;
-        let pools: Vec<Bytes> = match &arguments.pool {
+        let pools: Vec<Bytes> = match &arguments.pools.pool {
             Some(_) => subject.pools.clone(),
             None => [named.third, named.reach[1], ALL_FIT * named.all_fit]
                 .map(|pages| super::whole_mebibytes(pages + subject.popularity.upper_pages()))
@@ -147,7 +151,7 @@ fn anchors(
         }
     }
     anchors.dedup_by_key(|anchor| (anchor.drive.clone(), anchor.pool_bytes));
-    if arguments.pool.is_none() {
+    if arguments.pools.pool.is_none() {
         anchors.truncate(ANCHORS_MAX);
     } else if anchors.len() > NAMED_MAX {
         bail!(

@@ -8,7 +8,7 @@ use weir_model::variables::DOUBLEWRITE;
 use weir_model::{ServerUrl, option_variable};
 use weir_mysql::ClientConfig;
 use weir_server::{Instance, Instances, ServerBinary};
-use weir_study::{Overrides, RunOptions, StudyFile};
+use weir_study::{Allowed, Overrides, RunOptions, StudyFile};
 
 use crate::cli::AdviseArguments;
 use crate::commands::run;
@@ -48,8 +48,7 @@ pub(super) fn execute(
         work: Some(work.join("runs")),
         weir: std::env::current_exe()?,
         below_floor: false,
-        allow_config: false,
-        allow_replica: false,
+        allowed: Allowed::default(),
         client: ClientConfig::default(),
         provenance: weir_model::Provenance {
             study_file: text,

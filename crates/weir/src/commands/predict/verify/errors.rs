@@ -9,7 +9,7 @@ use weir_report::table;
 use super::super::Subject;
 use super::super::calibrated::{Calibrated, mean};
 use super::Anchor;
-use crate::cli::PredictArguments;
+use crate::cli::VerifyArguments;
 use crate::output;
 
 /// What became of a prediction.
@@ -50,7 +50,7 @@ pub(super) struct Verification {
 pub(super) struct Errors<'a> {
     pub(super) ran: &'a StudyResult,
     pub(super) subject: &'a Subject,
-    pub(super) arguments: &'a PredictArguments,
+    pub(super) arguments: &'a VerifyArguments,
     /// The model of before on a machine that is as fast as it was during the runs.
     pub(super) controlled: Calibrated,
     /// Places that were run before.
@@ -75,8 +75,8 @@ impl Errors<'_> {
         let others = Calibrated::of(
             others,
             self.subject,
-            &self.arguments.drive,
-            &self.arguments.threads,
+            &self.arguments.places.drive,
+            &self.arguments.places.threads,
         )?;
         Ok(Some(Verified {
             controlled: self.predicted(&self.controlled, &anchor)?,
