@@ -20,7 +20,7 @@ pub fn cleanup(plan: &PreparePlan, gate: &Gate) -> Result<(), LoadError> {
     for name in names {
         // What is not there would be dropped in the binary log all the same.
         if there.contains(&name) {
-            control.run(&format!("DROP TABLE IF EXISTS {name}"))?;
+            control.run(format!("DROP TABLE IF EXISTS {name}"))?;
         }
     }
     Ok(())

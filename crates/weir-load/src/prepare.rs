@@ -109,7 +109,7 @@ pub(crate) fn make_schema(control: &mut Connection, schema: &str) -> Result<(), 
 fn make_bulk_tables(connector: &Connector, tables: u32) -> Result<(), LoadError> {
     let mut control = Connection::connect(connector, true, Patience::Endless)?;
     for number in 1..=tables {
-        control.run(&create_bulk_table(number))?;
+        control.run(create_bulk_table(number))?;
     }
     Ok(())
 }
@@ -196,7 +196,7 @@ impl Job<'_> {
             .unwrap_or_else(PoisonError::into_inner);
         for id in connections.iter() {
             // The connection may have gone already, which is just as well.
-            let _ = control.run(&format!("KILL QUERY {id}"));
+            let _ = control.run(format!("KILL QUERY {id}"));
         }
     }
 }

@@ -59,7 +59,7 @@ fn read(control: &mut Connection, table: &str, stop: &AtomicBool) -> Result<(), 
         if stop.load(Ordering::Relaxed) {
             return Err(LoadError::Interrupted("reading the tables"));
         }
-        control.run(&format!(
+        control.run(format!(
             "SELECT COUNT(*) FROM {table} FORCE INDEX (`{index}`)"
         ))?;
     }

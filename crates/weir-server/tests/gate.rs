@@ -215,7 +215,7 @@ impl Bench {
             let shape = (count("columns"), count("statistics"));
             (table, format!("{rows:?} {shape:?}"))
         };
-        tables.into_iter().map(|table| look(table)).collect()
+        tables.into_iter().map(&mut look).collect()
     }
 }
 

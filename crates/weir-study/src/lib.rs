@@ -53,5 +53,6 @@ pub use resolve::{Overrides, resolve};
 pub use rules::{RULES, Rule, findings_of_design, rules_as_markdown};
 pub use runner::{RunOptions, RunOutcome, rehearse, run};
 pub use schedule::expected_runs;
+pub use setting::is_setting;
 pub use two_results::{compare_results, read_factor, read_for_comparison};
 pub use workload::settings as workload_settings;

@@ -43,6 +43,7 @@ pub use rehearsal::rehearse;
 
 /// Where and how a study runs.
 #[derive(Debug, Clone)]
+#[allow(clippy::struct_excessive_bools)] // each is a switch of the command line
 pub struct RunOptions {
     /// Folder of the result; made if need be.
     pub out: PathBuf,

@@ -26,7 +26,7 @@ const NOT_SETTINGS: [&str; 14] = [
 ];
 
 /// Whether `name` is a setting: equal in two runs unless somebody made it differ.
-pub(crate) fn is_setting(name: &str) -> bool {
+pub fn is_setting(name: &str) -> bool {
     !NOT_SETTINGS.contains(&name)
 }
 

@@ -39,12 +39,12 @@ fn account(server: &PrivateServer, name: &str, identified: &str) {
     let mut control = control(&endpoint);
     for host in ["localhost", "127.0.0.1"] {
         control
-            .run(&format!(
+            .run(format!(
                 "CREATE USER '{name}'@'{host}' IDENTIFIED {identified}"
             ))
             .unwrap();
         control
-            .run(&format!("GRANT ALL ON *.* TO '{name}'@'{host}'"))
+            .run(format!("GRANT ALL ON *.* TO '{name}'@'{host}'"))
             .unwrap();
     }
 }

@@ -44,6 +44,7 @@ pub enum Form {
 
 /// A command line, understood.
 #[derive(Debug, Clone)]
+#[allow(clippy::struct_excessive_bools)] // each is a switch of the command line
 pub struct Invocation {
     /// What is to be done.
     pub command: Command,

@@ -136,9 +136,8 @@ fn sets_encoding(name: &str) -> bool {
 fn is_encoding(assignment: &[Token<'_>]) -> bool {
     let end = assignment.iter().position(|word| word.is("COLLATE"));
     let value = assignment[..end.unwrap_or(assignment.len())].last();
-    let text = match value {
-        Some(Token::Text(text) | Token::Word(text) | Token::Double(text)) => text,
-        _ => return false,
+    let Some(Token::Text(text) | Token::Word(text) | Token::Double(text)) = value else {
+        return false;
     };
     ENCODINGS
         .iter()

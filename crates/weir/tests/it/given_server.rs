@@ -148,7 +148,7 @@ fn over_tls(users: &Users) {
     };
     let require = "ALTER USER app@'127.0.0.1' REQUIRE SSL";
     users
-        .server
+        .server()
         .session()
         .unwrap()
         .run("require TLS", require)
