@@ -201,11 +201,23 @@ impl ConfigChanges {
                 ServerError::Connect { .. } => true,
                 _ => false,
             };
+            if !may_come_back && self.is_as_before(changed) {
+                return Ok(());
+            }
             if !may_come_back || Instant::now() >= deadline {
                 return Err(error);
             }
             thread::sleep(PAUSE);
         }
+    }
+
+    /// Whether a variable has the value that it had: an account that may not set it has changed nothing.
+    fn is_as_before(&self, changed: &Changed) -> bool {
+        let value = self
+            .server
+            .session()
+            .and_then(|mut session| session.global(&changed.name));
+        value.is_ok_and(|value| value == changed.before)
     }
 
     fn try_put_back(

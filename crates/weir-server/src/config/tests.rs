@@ -73,6 +73,21 @@ fn a_note_that_cannot_be_written_changes_nothing(flavor: Flavor) {
     assert_eq!(bench.value(CAPACITY), before);
 }
 
+fn what_the_account_may_not_set_is_not_noted_as_changed(flavor: Flavor) {
+    let mut bench = Bench::start(flavor);
+    let mut root = testing::connect(&bench.given.endpoint);
+    root.run("CREATE USER poor@localhost IDENTIFIED BY 'x'")
+        .unwrap();
+    bench.given.endpoint.user = "poor".to_owned();
+    bench.given.endpoint.password = weir_model::Secret::new("x");
+    bench.given.permit_variables(&[CAPACITY.to_owned()].into());
+    let mut changes = ConfigChanges::noted_in(&bench.given, &bench.notes());
+    let wanted = [(CAPACITY.to_owned(), "333".to_owned())].into();
+    assert!(changes.apply(&wanted).is_err());
+    drop(changes);
+    assert_eq!(bench.note_count(), 0);
+}
+
 fn one_setting_that_stays_changed_does_not_keep_the_others(flavor: Flavor) {
     let mut bench = Bench::start(flavor);
     let before = bench.value(CAPACITY);
@@ -91,6 +106,7 @@ fn one_setting_that_stays_changed_does_not_keep_the_others(flavor: Flavor) {
 on_both_flavors!(
     an_error_after_the_change_leaves_nothing_changed
     a_note_that_cannot_be_written_changes_nothing
+    what_the_account_may_not_set_is_not_noted_as_changed
     one_setting_that_stays_changed_does_not_keep_the_others
 );
 

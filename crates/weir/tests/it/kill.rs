@@ -47,10 +47,10 @@ fn study(flavor: &str) -> String {
 }
 
 /// Numbers from 0 to 1 (`SplitMix64`, Steele, Lea and Flood 2014).
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    fn seeded() -> Self {
+    pub(crate) fn seeded() -> Self {
         let given = std::env::var("WEIR_KILL_SEED").ok();
         let clock = || {
             let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
@@ -61,7 +61,7 @@ impl Random {
         Self(seed)
     }
 
-    fn next(&mut self) -> f64 {
+    pub(crate) fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -53,7 +53,7 @@ fn a_killed_study_leaves_the_way_back(flavor: Flavor) {
     }
     let (_, rest) = told[0].split_once("send `").unwrap();
     let (statement, _) = rest.split_once('`').unwrap();
-    let mut session = users.server.session().unwrap();
+    let mut session = users.server().session().unwrap();
     session.run("put it back by hand", statement).unwrap();
     assert_eq!(users.value(VARIABLE), before);
     let listed = users.weir(&["clean"]).succeeds().stdout;
@@ -85,7 +85,7 @@ fn what_cannot_be_put_back_stays_told(flavor: Flavor) {
     let users = Users::new(flavor);
     kill_while_changed(&users, "777");
     let account = "ALTER USER app@localhost ACCOUNT LOCK";
-    let mut session = users.server.session().unwrap();
+    let mut session = users.server().session().unwrap();
     session.run("lock the account out", account).unwrap();
     let output = users.weir(&["clean", "--put-back"]).output();
     assert_eq!(output.code, Some(1), "{}", output.stderr);

@@ -3,11 +3,12 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
 use weir_model::{Address, Endpoint, Flavor};
-use weir_server::{PrivateServer, testing};
+use weir_server::{PrivateServer, StartOptions, free_port, loopback_variables, testing};
 
 use crate::harness::{Weir, World};
 
@@ -15,8 +16,9 @@ pub(crate) const PASSWORD: &str = "the-users-own-password";
 
 /// The user's server: private to this test, with accounts and certificates of its own.
 pub(crate) struct Users {
-    pub(crate) server: PrivateServer,
+    server: Option<PrivateServer>,
     _directory: TempDir,
+    options: StartOptions,
     pub(crate) port: u16,
     pub(crate) world: World,
     pub(crate) flavor: Flavor,
@@ -24,17 +26,31 @@ pub(crate) struct Users {
 
 impl Users {
     pub(crate) fn new(flavor: Flavor) -> Self {
+        Self::with(flavor, &[])
+    }
+
+    /// With variables of the test's.
+    pub(crate) fn with(flavor: Flavor, more: &[(&str, &str)]) -> Self {
         let world = World::new();
         let certificate = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
         let certificate_file = world.write("server.pem", &certificate.cert.pem());
         let key = world.write("key.pem", &certificate.signing_key.serialize_pem());
-        let tls = [
+        let own = [
             ("ssl_ca", certificate_file.to_str().unwrap()),
             ("ssl_cert", certificate_file.to_str().unwrap()),
             ("ssl_key", key.to_str().unwrap()),
             ("innodb_flush_method", "O_DIRECT"),
         ];
-        let (server, directory, port) = testing::start_on_tcp(flavor, &tls);
+        let port = free_port().unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let mut options = testing::options(directory.path());
+        options.variables.extend(loopback_variables(port));
+        let variables = own.iter().chain(more);
+        let variables = variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        options.variables.extend(variables);
+        let binary = testing::binary(flavor);
+        testing::data_directory(&binary, &options.data_dir);
+        let server = PrivateServer::start(&binary, &options).unwrap();
         let mut session = server.session().unwrap();
         for account in ["app@localhost", "app@'127.0.0.1'", "poor@localhost"] {
             let create = format!("CREATE USER {account} IDENTIFIED BY '{PASSWORD}'");
@@ -52,28 +68,44 @@ impl Users {
             ("poor.cnf", "poor", PASSWORD),
             ("wrong.cnf", "app", "not-the-password"),
         ] {
-            let text = format!("[client]\nuser = {user}\npassword = {password}\n");
-            let path = world.write(file, &text);
-            fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+            write_option_file(&world, file, user, password);
         }
         world.write("asks.cnf", "[client]\nuser = app\n");
         Self {
-            server,
+            server: Some(server),
             _directory: directory,
+            options,
             port,
             world,
             flavor,
         }
     }
 
+    pub(crate) fn server(&self) -> &PrivateServer {
+        self.server.as_ref().unwrap()
+    }
+
+    /// Shuts it down and starts it again, where it was.
+    pub(crate) fn restart(&mut self) {
+        let server = self.server.take().unwrap();
+        server.stop(Duration::from_mins(1)).unwrap();
+        let binary = testing::binary(self.flavor);
+        self.server = Some(PrivateServer::start(&binary, &self.options).unwrap());
+    }
+
     pub(crate) fn socket(&self) -> PathBuf {
-        match self.server.endpoint() {
+        match self.server().endpoint() {
             Endpoint {
                 address: Address::Socket(path),
                 ..
             } => path,
             other => panic!("{other:?}"),
         }
+    }
+
+    /// An option file with an account.
+    pub(crate) fn option_file(&self, file: &str, user: &str, password: &str) {
+        write_option_file(&self.world, file, user, password);
     }
 
     /// Its URL, with the account of an option file.
@@ -95,7 +127,22 @@ impl Users {
 
     /// `weir run` of a study with `factor` on the server at `url`, into the folder `out`.
     pub(crate) fn run(&self, url: &str, factor: &str, out: &str, more: &[&str]) -> Weir {
-        let study = self.world.write(
+        let study = self.study(url, factor, "oltp_read_write", "rows = 2_000", "2s");
+        let out = self.world.path(out);
+        let (study, out) = (study.to_str().unwrap(), out.to_str().unwrap());
+        self.weir(&[&["run", study, "--out", out, "--json"], more].concat())
+    }
+
+    /// A study file.
+    pub(crate) fn study(
+        &self,
+        url: &str,
+        factor: &str,
+        workload: &str,
+        data: &str,
+        measure: &str,
+    ) -> PathBuf {
+        self.world.write(
             "study.toml",
             &format!(
                 r#"
@@ -105,12 +152,12 @@ impl Users {
                 [server]
                 flavor = "{url}"
                 [data]
-                workload = "oltp_read_write"
-                rows = 2_000
+                workload = "{workload}"
+                {data}
                 [load]
                 threads = 2
                 warmup = "0s"
-                measure = "2s"
+                measure = "{measure}"
                 [factors]
                 {factor}
                 [repeat]
@@ -118,14 +165,11 @@ impl Users {
                 seed = 1
                 "#
             ),
-        );
-        let out = self.world.path(out);
-        let (study, out) = (study.to_str().unwrap(), out.to_str().unwrap());
-        self.weir(&[&["run", study, "--out", out, "--json"], more].concat())
+        )
     }
 
     pub(crate) fn value(&self, name: &str) -> String {
-        let value = self.server.session().unwrap().variable(name).unwrap();
+        let value = self.server().session().unwrap().variable(name).unwrap();
         value.unwrap()
     }
 
@@ -145,4 +189,10 @@ impl Users {
             .filter(|line| line["statement"].as_str().unwrap().contains(text))
             .count()
     }
+}
+
+fn write_option_file(world: &World, file: &str, user: &str, password: &str) {
+    let text = format!("[client]\nuser = {user}\npassword = {password}\n");
+    let path = world.write(file, &text);
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
 }
