@@ -20,6 +20,8 @@ pub(crate) struct Window {
     keyboard: File,
     tty: OwnedFd,
     shown: Arc<Mutex<Vec<u8>>>,
+    /// The terminal's settings before the program started.
+    pub(crate) before: Termios,
     pub(crate) child: Child,
 }
 
@@ -38,6 +40,7 @@ impl Window {
             ws_ypixel: 0,
         };
         tcsetwinsize(&tty, size).unwrap();
+        let before = tcgetattr(tty.as_fd()).unwrap();
         let stdio = || Stdio::from(tty.try_clone().unwrap());
         // The terminal is its own, so that Ctrl-C reaches it as a signal.
         let child = Command::new("setsid")
@@ -63,6 +66,7 @@ impl Window {
             keyboard: File::from(master),
             tty,
             shown,
+            before,
             child,
         }
     }
