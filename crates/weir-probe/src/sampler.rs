@@ -109,9 +109,16 @@ impl Collector {
     fn run(mut self, stop: &Stop) -> (Vec<Series>, Vec<Gap>) {
         let mut lost = Vec::new();
         let mut tick = Instant::now();
+        let mut has_read = false;
         loop {
-            self.sample(tick);
-            let from_s = self.clock.seconds(tick);
+            let had_read = has_read;
+            has_read |= self.sample(tick);
+            // What is refused when it is first asked for was never to be had, however late that was.
+            let from_s = if had_read {
+                self.clock.seconds(tick)
+            } else {
+                0.0
+            };
             let losses = self.readings.take_losses().into_iter();
             lost.extend(losses.map(|loss| (from_s, loss)));
             // Ticks that passed during the reading are skipped, not caught up with.
@@ -131,17 +138,20 @@ impl Collector {
         (self.readings.into_series(), self.gaps)
     }
 
-    fn sample(&mut self, tick: Instant) {
+    /// Takes a sample; whether it is one.
+    fn sample(&mut self, tick: Instant) -> bool {
         match self.read() {
             Ok(time_s) => {
                 self.readings.complete(time_s);
                 *self.latest.lock().unwrap_or_else(PoisonError::into_inner) =
                     self.readings.latest(LATEST);
                 self.is_failing = false;
+                true
             }
             Err(error) => {
                 self.readings.discard();
                 self.note_gap(self.clock.seconds(tick), &error);
+                false
             }
         }
     }
@@ -344,6 +354,33 @@ mod tests {
         assert_eq!(series.len(), 1);
         let sampled = times(&series, metrics::DRIVE_READS);
         assert!(sampled.is_sorted() && sampled[0] > gaps[0].to_s);
+    }
+
+    /// As where a busy server let the probe in late.
+    #[test]
+    fn what_is_refused_at_the_first_success_was_never_to_be_had() {
+        let (count, counted) = mpsc::channel();
+        let mut turn = 0;
+        let probe = Scripted(move |readings: &mut Readings| {
+            turn += 1;
+            let _ = count.send(());
+            if turn <= 2 {
+                return Err(ProbeError::Drive);
+            }
+            if turn == 3 {
+                readings.lose("INNODB_METRICS", ProbeError::Drive);
+            }
+            readings.add(metrics::STATUS_QUESTIONS, 1.0);
+            Ok(())
+        });
+        let interval = Duration::from_millis(20);
+        let running = Sampler::start(vec![Box::new(probe)], interval, Instant::now());
+        for _ in 0..5 {
+            counted.recv_timeout(Duration::from_mins(1)).unwrap();
+        }
+        let (_, gaps) = running.finish();
+        let named = gaps.iter().find(|gap| gap.source == "INNODB_METRICS");
+        assert!(named.is_some_and(|gap| gap.from_s <= 0.0), "{gaps:?}");
     }
 
     #[test]

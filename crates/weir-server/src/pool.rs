@@ -77,6 +77,8 @@ impl Session {
         let deadline = Instant::now() + LIMIT;
         // The status may still be that of the dump before; the file is renamed into place.
         while written(&file) == before && Instant::now() < deadline {
+            // A server that is gone writes nothing.
+            self.status_of("Innodb_buffer_pool_dump_status")?;
             thread::sleep(PAUSE);
         }
         self.wait_for("Innodb_buffer_pool_dump_status", "dump")?;

@@ -41,7 +41,7 @@ pub(super) enum Reach {
 
 /// A command as a user types it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Command {
+pub(crate) struct Command {
     pub(super) name: &'static str,
     pub(super) reach: Reach,
     /// How other statements than reading ones begin.
@@ -119,7 +119,7 @@ impl Command {
     }
 
     /// The command, with the account of an option file.
-    pub(super) fn on(&self, users: &Users, account: &str) -> Weir {
+    pub(crate) fn on(&self, users: &Users, account: &str) -> Weir {
         let url = users.url(account);
         if let Some(rest) = self.name.strip_prefix("load ") {
             return load(users, account, rest);
