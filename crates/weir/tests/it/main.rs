@@ -19,6 +19,7 @@ mod limiter;
 mod load;
 mod plan;
 mod predict;
+mod reach;
 mod replicas;
 mod report;
 mod run;
