@@ -51,6 +51,14 @@ pub enum LoadError {
         /// What is wrong.
         why: String,
     },
+    /// What is written to a table would be written elsewhere, too.
+    #[error("table {table}: {why}, which lies outside of the schema; name a table without it")]
+    Reach {
+        /// Schema and table.
+        table: String,
+        /// What reaches further.
+        why: String,
+    },
     /// A setting that no load can have.
     #[error("{setting} = {value} ({why})")]
     Setting {

@@ -1,13 +1,19 @@
 //! What can be known before the load begins: tables, the server's limits, this process's limits.
 
+mod reach;
+
+use std::collections::BTreeSet;
+
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::LoadError;
 use crate::connect::{Servers, UNSUPPORTED_AS_PREPARED};
 use crate::driver::Statements;
 use crate::plan::LoadPlan;
-use crate::workload::{Script, table_name};
-use weir_mysql::{ClientError, Connection, Deadline, Patience};
+use crate::workload::{Script, Statement, table_name};
+use weir_mysql::{ClientError, Connection, Deadline, Gate, Patience};
+
+pub(crate) use reach::check as check_reach;
 
 /// Files that a process has open besides its connections, generously.
 const OTHER_FILES: u64 = 64;
@@ -32,9 +38,21 @@ pub(crate) fn check(
         check_connections(all, &mut control)?;
         if let Some((_, connections)) = working.next() {
             check_server(plan, script, connections, &mut control)?;
+            let changed = tables_changed(script, server.gate());
+            reach::check(&changed, server, &mut control)?;
         }
     }
     Ok(())
+}
+
+/// Names of all tables that the statements of a load change.
+fn tables_changed(script: &Script, gate: &Gate) -> BTreeSet<String> {
+    let each = |statement: &Statement| {
+        let tables = 0..statement.tables;
+        let sql = tables.map(|table| statement.sql(table)).collect::<Vec<_>>();
+        sql.into_iter().flat_map(|sql| gate.tables_changed(&sql))
+    };
+    script.statements.iter().flat_map(each).collect()
 }
 
 /// Checks one server, which is to have so many of the connections.

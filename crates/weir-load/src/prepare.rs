@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use crate::LoadError;
 use crate::plan::PreparePlan;
+use crate::preflight::check_reach;
 use crate::rehearsal::rehearse_prepare;
 use crate::workload::{Table, create_bulk_table};
 use loader::Loader;
@@ -70,6 +71,8 @@ pub fn prepare(
     };
     let mut control = Connection::connect(&job.connector, false, Patience::Endless)?;
     make_schema(&mut control, &plan.endpoint.database)?;
+    let names = job.tables.iter().map(|table| table.name.clone()).collect();
+    check_reach(&names, &job.connector, &mut control)?;
     if plan.workload.is_bulk() {
         return make_bulk_tables(&job.connector, plan.tables);
     }

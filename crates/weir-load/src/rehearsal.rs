@@ -29,6 +29,8 @@ pub(crate) fn rehearse_prepare(
         Ok(control.first::<u64>(&sql)? != Some(0))
     };
     make_schema(&mut control, schema)?;
+    let names = tables.iter().map(|table| table.name.clone()).collect();
+    preflight::check_reach(&names, &connector, &mut control)?;
     if plan.binary_log == BinaryLog::Off {
         gate.note("SET SESSION sql_log_bin = 0".to_owned());
     }

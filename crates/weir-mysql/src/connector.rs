@@ -49,13 +49,17 @@ impl Connector {
     ///
     /// # Errors
     ///
-    /// An address where nobody answers, a login that is refused, or the deadline.
+    /// An address where nobody answers, a login that is refused, the deadline, or a schema that is not the
+    /// one that the gate knows.
     pub fn login(
         &self,
         use_database: bool,
         deadline: Deadline,
     ) -> Result<Session<Blocking>, ClientError> {
         let endpoint = &self.endpoint;
+        if use_database {
+            self.gate.may_use(&endpoint.address, &endpoint.database)?;
+        }
         let login = Login {
             user: &endpoint.user,
             password: endpoint.password.reveal(),
@@ -96,6 +100,11 @@ impl Connector {
     /// Where the server is.
     pub fn address(&self) -> &Address {
         &self.endpoint.address
+    }
+
+    /// The schema of the endpoint.
+    pub fn database(&self) -> &str {
+        &self.endpoint.database
     }
 
     /// What may be done to the server.

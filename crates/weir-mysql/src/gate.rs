@@ -19,6 +19,8 @@ use weir_model::Address;
 use crate::{ClientError, shorten};
 pub use change_log::ChangeLog;
 use statement::{Effect, effect};
+use targets::{schemas_of_code, tables};
+use tokens::tokens;
 
 /// Schemas that are the servers' own.
 const SYSTEM_SCHEMAS: [&str; 4] = ["mysql", "information_schema", "performance_schema", "sys"];
@@ -185,6 +187,36 @@ impl Gate {
             state.admitted.insert(sql.to_owned());
         }
         Ok(passage)
+    }
+
+    /// Names of the tables that a statement changes, and of those that it reads beside; none if it changes
+    /// nothing or everything passes.
+    pub fn tables_changed(&self, sql: &str) -> Vec<String> {
+        match effect(sql) {
+            Effect::Write(_) if !self.is_own() => tables(&tokens(sql)),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The first schema that stored code names, a trigger's body or a view's query, and that may not be changed.
+    pub fn outside_of(&self, code: &str) -> Option<String> {
+        let allowed = self.0.as_ref()?.permissions.schema.as_ref();
+        let schemas = schemas_of_code(&tokens(code));
+        schemas.into_iter().find(|schema| Some(schema) != allowed)
+    }
+
+    /// Whether a connection may be in a schema: a statement that names none is about that one.
+    pub(crate) fn may_use(&self, address: &Address, schema: &str) -> Result<(), ClientError> {
+        let guard = self.0.as_ref();
+        let allowed = guard.and_then(|guard| guard.permissions.schema.as_ref());
+        match allowed.filter(|allowed| *allowed != schema) {
+            Some(allowed) => Err(ClientError::Forbidden {
+                address: address.to_string(),
+                statement: format!("USE {schema}"),
+                why: format!("only `{allowed}` may be changed"),
+            }),
+            None => Ok(()),
+        }
     }
 
     /// A connection was opened: its own statements may be ended.
@@ -457,6 +489,14 @@ mod tests {
         assert!(gate.admit(&address(), "SELECT 1").is_ok());
         gate.may_be_written(&address());
         assert!(gate.admit(&address(), "DROP TABLE t").is_ok());
+    }
+
+    #[test]
+    fn a_connection_is_in_the_schema_that_may_be_changed_or_in_none() {
+        let gate = allowing("shop", &[]);
+        assert!(gate.may_use(&address(), "shop").is_ok());
+        assert!(gate.may_use(&address(), "hr").is_err());
+        assert!(Gate::reading().may_use(&address(), "hr").is_ok());
     }
 
     #[test]

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use weir_load::{LoadPlan, PreparePlan, ReactorKind, cleanup, prepare, prewarm};
 use weir_model::{ArrivalKind, Endpoint, Flavor, Rate, WorkloadName};
-use weir_mysql::{Compression, Gate};
+use weir_mysql::Compression;
 
-use super::{Bench, ROWS, TABLES, checksum, go};
+use super::{Bench, ROWS, TABLES, checksum, gate_of, go, users_gate};
 
 /// Transactions of a run.
 const EVENTS: u64 = 200;
@@ -49,15 +49,15 @@ fn rows_are_loaded_compressed_in_every_way(flavor: Flavor) {
             let received = added(&bench, "Bytes_received", || {
                 prepare(
                     &tables,
-                    &Gate::own(),
+                    &users_gate(),
                     &AtomicBool::new(false),
                     &mut |_, _| {},
                 )
                 .unwrap();
             });
-            prewarm(&tables, &Gate::own(), &AtomicBool::new(false), &|_, _| {}).unwrap();
+            prewarm(&tables, &users_gate(), &AtomicBool::new(false), &|_, _| {}).unwrap();
             let sum = checksum(&mut oracle, "sbtest2").1;
-            cleanup(&tables, &Gate::own()).unwrap();
+            cleanup(&tables, &users_gate()).unwrap();
             (sum, received)
         };
         let (sum, plain_bytes) = load(None);
@@ -151,7 +151,7 @@ fn insert_in_bulk(bench: &Bench, way: Compression) {
     };
     prepare(
         &tables,
-        &Gate::own(),
+        &gate_of(&endpoint.database),
         &AtomicBool::new(false),
         &mut |_, _| {},
     )
@@ -193,7 +193,7 @@ fn a_way_that_the_server_does_not_offer_is_named(flavor: Flavor) {
     let errors = [
         prepare(
             &tables,
-            &Gate::own(),
+            &users_gate(),
             &AtomicBool::new(false),
             &mut |_, _| {},
         )

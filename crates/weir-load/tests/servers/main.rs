@@ -17,7 +17,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use weir_load::{LoadError, LoadOutcome, LoadPlan, PreparePlan, prepare, run};
 use weir_model::{Distribution, Flavor, WorkloadName};
-use weir_mysql::{Connection, Gate};
+use weir_mysql::{Connection, Gate, Permissions};
 use weir_server::{PrivateServer, testing};
 
 const TABLES: u32 = 2;
@@ -40,7 +40,7 @@ impl Bench {
         let mut progress = Vec::new();
         prepare(
             &bench.tables(),
-            &Gate::own(),
+            &users_gate(),
             &AtomicBool::new(false),
             &mut |done, total| {
                 progress.push((done, total));
@@ -81,12 +81,26 @@ impl Bench {
     }
 }
 
+/// As for a server of the user's: nothing that a load sends is held back there.
+fn users_gate() -> Gate {
+    gate_of(weir_server::DATABASE)
+}
+
+fn gate_of(schema: &str) -> Gate {
+    Gate::new(Permissions {
+        schema: Some(schema.to_owned()),
+        skips_binary_log: true,
+        ..Permissions::default()
+    })
+}
+
 fn status(status: &BTreeMap<String, String>, name: &str) -> u64 {
     status[name].parse().unwrap()
 }
 
 fn go(plan: &LoadPlan) -> Result<LoadOutcome, LoadError> {
-    run(plan, &Gate::own(), &AtomicBool::new(false), &mut |_| {})
+    let gate = gate_of(&plan.endpoint.database);
+    run(plan, &gate, &AtomicBool::new(false), &mut |_| {})
 }
 
 fn checksum(oracle: &mut Connection, table: &str) -> (String, Option<u64>) {

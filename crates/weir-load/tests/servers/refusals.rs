@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use weir_load::{LoadError, LoadPlan, Tolerated, prepare};
 use weir_model::{Distribution, Flavor, Secret, WorkloadName};
-use weir_mysql::{ClientError, Gate};
+use weir_mysql::ClientError;
 
-use super::{Bench, ROWS, go};
+use super::{Bench, ROWS, gate_of, go};
 
 weir_server::on_both_flavors! {
     errors_are_told_apart_by_code_when_all_are_tolerated
@@ -125,7 +125,7 @@ fn missing_privileges_are_named_before_the_run(flavor: Flavor) {
     "elsewhere".clone_into(&mut tables.endpoint.database);
     let error = prepare(
         &tables,
-        &Gate::own(),
+        &gate_of("elsewhere"),
         &AtomicBool::new(false),
         &mut |_, _| {},
     )

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use weir_load::{LoadError, LoadPlan, ReactorKind, run};
 use weir_model::{Flavor, WorkloadName};
-use weir_mysql::{ClientError, Compression, Gate};
+use weir_mysql::{ClientError, Compression};
 use weir_server::{PrivateServer, testing};
 
-use super::{Bench, go};
+use super::{Bench, go, users_gate};
 
 weir_server::on_both_flavors! {
     connections_are_made_again_as_often_as_asked
@@ -58,7 +58,7 @@ fn a_server_that_is_killed_ends_the_run(flavor: Flavor) {
         let load = scope.spawn(|| {
             run(
                 &plan,
-                &Gate::own(),
+                &users_gate(),
                 &AtomicBool::new(false),
                 &mut |interval| {
                     is_running.fetch_or(interval.record.transactions > 0, Ordering::Relaxed);
@@ -116,7 +116,7 @@ fn survive_a_restart(flavor: Flavor, reactor: ReactorKind, compression: Option<C
     };
     std::thread::scope(|scope| {
         let load = scope.spawn(|| {
-            run(&plan, &Gate::own(), &stop, &mut |interval| {
+            run(&plan, &users_gate(), &stop, &mut |interval| {
                 done.fetch_add(interval.record.transactions, Ordering::Relaxed);
                 reconnects.fetch_add(interval.reconnects, Ordering::Relaxed);
             })

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use weir_load::{LoadError, LoadPlan, PreparePlan, cleanup, prepare, prewarm};
 use weir_model::{Flavor, WorkloadName};
-use weir_mysql::{Connection, Gate};
+use weir_mysql::Connection;
 
-use super::{Bench, ROWS, TABLES, checksum, go};
+use super::{Bench, ROWS, TABLES, checksum, go, users_gate};
 
 weir_server::on_both_flavors! {
     tables_have_sysbenchs_shape
@@ -47,7 +47,7 @@ fn tables_have_sysbenchs_shape(flavor: Flavor) {
     let before = checksum(&mut oracle, "sbtest1");
     prepare(
         &bench.tables(),
-        &Gate::own(),
+        &users_gate(),
         &AtomicBool::new(false),
         &mut |_, _| {},
     )
@@ -63,7 +63,7 @@ fn tables_have_sysbenchs_shape(flavor: Flavor) {
     };
     let error = prepare(
         &larger,
-        &Gate::own(),
+        &users_gate(),
         &AtomicBool::new(false),
         &mut |_, _| {},
     )
@@ -72,7 +72,7 @@ fn tables_have_sysbenchs_shape(flavor: Flavor) {
         error.to_string().contains("exists with 3000 rows"),
         "{error}"
     );
-    cleanup(&bench.tables(), &Gate::own()).unwrap();
+    cleanup(&bench.tables(), &users_gate()).unwrap();
     let error = go(&bench.plan(WorkloadName::OltpReadOnly)).unwrap_err();
     assert!(error.to_string().contains("does not exist"), "{error}");
 }
@@ -93,7 +93,7 @@ fn tables_are_made_as_the_options_say(flavor: Flavor) {
     };
     prepare(
         &tables,
-        &Gate::own(),
+        &users_gate(),
         &AtomicBool::new(false),
         &mut |_, _| {},
     )
@@ -127,14 +127,14 @@ fn tables_are_made_as_the_options_say(flavor: Flavor) {
         .unwrap()
         .unwrap();
     assert_eq!(counts, (all, all));
-    cleanup(&bench.tables(), &Gate::own()).unwrap();
+    cleanup(&bench.tables(), &users_gate()).unwrap();
     let tables = PreparePlan {
         engine: "myisam".to_owned(),
         ..bench.tables()
     };
     prepare(
         &tables,
-        &Gate::own(),
+        &users_gate(),
         &AtomicBool::new(false),
         &mut |_, _| {},
     )
@@ -150,7 +150,7 @@ fn tables_are_read_into_the_pool_and_idle_connections_stay(flavor: Flavor) {
     let told = AtomicU64::new(0);
     prewarm(
         &bench.tables(),
-        &Gate::own(),
+        &users_gate(),
         &AtomicBool::new(false),
         &|done, total| {
             assert!(done <= total);
@@ -175,7 +175,7 @@ fn tables_are_read_into_the_pool_and_idle_connections_stay(flavor: Flavor) {
         tables: TABLES + 1,
         ..bench.tables()
     };
-    let error = prewarm(&missing, &Gate::own(), &AtomicBool::new(false), &|_, _| {}).unwrap_err();
+    let error = prewarm(&missing, &users_gate(), &AtomicBool::new(false), &|_, _| {}).unwrap_err();
     assert!(error.to_string().contains("sbtest3"), "{error}");
 }
 
@@ -188,7 +188,7 @@ fn loading_can_be_interrupted_and_gone_on_with(flavor: Flavor) {
     };
     let stop = AtomicBool::new(false);
     let mut reached = 0;
-    let error = prepare(&plan, &Gate::own(), &stop, &mut |done, _| {
+    let error = prepare(&plan, &users_gate(), &stop, &mut |done, _| {
         // Some rows are in by then: one statement takes 8 MiB of them.
         reached = done;
         stop.fetch_or(done > 60_000, Ordering::Relaxed);
@@ -208,7 +208,7 @@ fn loading_can_be_interrupted_and_gone_on_with(flavor: Flavor) {
     };
     let error = prepare(
         &other_seed,
-        &Gate::own(),
+        &users_gate(),
         &AtomicBool::new(false),
         &mut |_, _| {},
     )
@@ -222,7 +222,7 @@ fn loading_can_be_interrupted_and_gone_on_with(flavor: Flavor) {
     let mut first = None;
     prepare(
         &plan,
-        &Gate::own(),
+        &users_gate(),
         &AtomicBool::new(false),
         &mut |done, _| {
             first.get_or_insert(done);
@@ -231,10 +231,16 @@ fn loading_can_be_interrupted_and_gone_on_with(flavor: Flavor) {
     .unwrap();
     let resumed = checksum(&mut oracle, "sbtest1").1;
     let shown: (String, String) = oracle.first("SHOW CREATE TABLE sbtest1").unwrap().unwrap();
-    cleanup(&plan, &Gate::own()).unwrap();
+    cleanup(&plan, &users_gate()).unwrap();
     // The same as without an interruption, also by the other way to send rows.
     oracle.run("SET GLOBAL local_infile = OFF").unwrap();
-    prepare(&plan, &Gate::own(), &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    prepare(
+        &plan,
+        &users_gate(),
+        &AtomicBool::new(false),
+        &mut |_, _| {},
+    )
+    .unwrap();
     assert_eq!(checksum(&mut oracle, "sbtest1").1, resumed);
     let whole: (String, String) = oracle.first("SHOW CREATE TABLE sbtest1").unwrap().unwrap();
     assert_eq!(shown, whole);

@@ -10,9 +10,8 @@ use std::sync::atomic::AtomicBool;
 
 use weir_load::{PreparePlan, prepare};
 use weir_model::{Flavor, WorkloadName};
-use weir_mysql::Gate;
 
-use super::Bench;
+use super::{Bench, users_gate};
 
 /// What a drive compresses at a time.
 const BLOCK_BYTES: usize = 4096;
@@ -43,7 +42,7 @@ fn generated_text_compresses_as_a_book_does(flavor: Flavor) {
         bench.oracle().run("DROP TABLE IF EXISTS sbtest1").unwrap();
         prepare(
             &tables,
-            &Gate::own(),
+            &users_gate(),
             &AtomicBool::new(false),
             &mut |_, _| {},
         )

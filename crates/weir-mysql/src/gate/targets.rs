@@ -41,14 +41,25 @@ const AFTER_TABLES: [&str; 9] = [
 /// Functions whose arguments are divided by `FROM`.
 const FROM_INSIDE: [&str; 6] = ["EXTRACT", "TRIM", "SUBSTRING", "SUBSTR", "MID", "OVERLAY"];
 
+/// What a trigger calls the row that is written.
+const ROWS_OF_TRIGGERS: [&str; 4] = ["NEW", "OLD", "new", "old"];
+
 /// The schemas that the tokens of a statement name, each as often as it is named.
 pub(super) fn schemas(tokens: &[Token<'_>]) -> Vec<String> {
+    Scan::new(tokens).all().schemas()
+}
+
+/// The schemas that the tokens of a trigger's body or of a view name.
+pub(super) fn schemas_of_code(tokens: &[Token<'_>]) -> Vec<String> {
     let mut scan = Scan::new(tokens);
-    let mut at = 0;
-    while at < tokens.len() {
-        at += scan.step(at);
-    }
-    scan.schemas()
+    scan.tables.extend(ROWS_OF_TRIGGERS);
+    scan.all().schemas()
+}
+
+/// The names of the tables that the tokens of a statement name, and of what could be one.
+pub(super) fn tables(tokens: &[Token<'_>]) -> Vec<String> {
+    let scan = Scan::new(tokens).all();
+    scan.tables.iter().map(|name| (*name).to_owned()).collect()
 }
 
 /// What stands between two parentheses.
@@ -84,6 +95,15 @@ impl<'t, 'a> Scan<'t, 'a> {
             named: Vec::new(),
             qualifiers: Vec::new(),
         }
+    }
+
+    /// Takes all tokens.
+    fn all(mut self) -> Self {
+        let mut at = 0;
+        while at < self.tokens.len() {
+            at += self.step(at);
+        }
+        self
     }
 
     fn token(&self, at: usize) -> Option<Token<'a>> {
@@ -307,6 +327,39 @@ mod tests {
                 "{sql}: {found:?}"
             );
         }
+    }
+
+    #[test]
+    fn what_stored_code_reaches_is_found_in_it() {
+        let code = |sql: &str| schemas_of_code(&tokens(sql));
+        for sql in [
+            "BEGIN SET NEW.a = OLD.a + 1; UPDATE u SET b = NEW.a WHERE u.id = new.id; END",
+            "SET NEW.at = NOW()",
+        ] {
+            assert_eq!(code(sql), [""; 0], "{sql}");
+        }
+        for sql in [
+            "INSERT INTO hr.log VALUES (NEW.id)",
+            "BEGIN INSERT INTO t VALUES (1); INSERT hr.log VALUES (NEW.id); END",
+            "CALL hr.note(NEW.id)",
+            "SET NEW.a = hr.f(NEW.b)",
+            "select `hr`.`people`.`id` AS `id` from `hr`.`people`",
+        ] {
+            let found = code(sql);
+            assert!(!found.is_empty(), "{sql}");
+            assert!(
+                found.iter().all(|schema| schema == "hr"),
+                "{sql}: {found:?}"
+            );
+        }
+        let named = tables(&tokens(
+            "UPDATE orders o JOIN items AS i ON o.a = i.a SET o.b = 1",
+        ));
+        assert!(
+            ["orders", "items"]
+                .iter()
+                .all(|name| named.contains(&(*name).to_owned()))
+        );
     }
 
     /// A table of the own schema that is called as the other schema is hides nothing.

@@ -21,6 +21,7 @@ mod load;
 mod own_load;
 mod plan;
 mod predict;
+mod reach;
 mod replicas;
 mod report;
 mod run;
