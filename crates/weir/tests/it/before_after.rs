@@ -4,6 +4,8 @@
 //!
 //! `WEIR_KILL_SEED` repeats the moments of the kills.
 
+#![allow(clippy::print_stderr, reason = "what the kills met must be known")]
+
 mod commands;
 mod state;
 
@@ -208,11 +210,16 @@ fn wait_until_idle(users: &Users) {
 fn what_a_kill_leaves_changed_is_noted(flavor: Flavor) {
     let mut random = Random::seeded();
     let users = start(flavor);
+    // Those that change settings more often: there is more to be left.
+    let settings = CHANGING
+        .into_iter()
+        .filter(|command| command.reach == Reach::Settings);
+    let commands: Vec<_> = CHANGING.into_iter().chain(settings).collect();
     let before = State::of(&users);
     let (mut killed, mut changed_settings) = (0, 0);
     while killed < KILLS {
-        let index = (random.next() * CHANGING.len() as f64) as usize;
-        let command = CHANGING[index.min(CHANGING.len() - 1)];
+        let index = (random.next() * commands.len() as f64) as usize;
+        let command = commands[index.min(commands.len() - 1)];
         let mut child = command.on(&users, "app.cnf").spawn();
         thread::sleep(KILL_AFTER_MAX.mul_f64(random.next()));
         if child.try_wait().unwrap().is_some() {
@@ -242,6 +249,7 @@ fn what_a_kill_leaves_changed_is_noted(flavor: Flavor) {
         assert!(changed.is_empty(), "{}: {changed:#?}", command.name);
         assert!(left(&users).is_empty());
     }
+    eprintln!("{flavor}: {changed_settings} settings were left changed by {KILLS} kills");
     // Otherwise this has seen nothing.
     assert!(changed_settings > 0, "no kill left a setting changed");
     of("load prepare more").on(&users, "app.cnf").succeeds();
@@ -323,13 +331,8 @@ fn a_restart_in_the_middle_changes_nothing(flavor: Flavor) {
         wait_until("the setting is changed", || users.value(variable) != value);
         users.restart();
         let output = Output::from(child.wait_with_output().unwrap());
-        assert_eq!(
-            output.code,
-            Some(1),
-            "{name}: {}{}",
-            output.stdout,
-            output.stderr
-        );
+        let ended = output.code.is_some() && !output.stderr.contains("do it by hand");
+        assert!(ended, "{name}: {}{}", output.stdout, output.stderr);
         let changed = before.changes(&State::of(&users), is_of_a_restart);
         assert!(changed.is_empty(), "{name}: {changed:#?}");
         assert!(left(&users).is_empty(), "{name}");

@@ -1,6 +1,8 @@
 //! The privileges that each command needs on a server of the user's, as docs/your-server.md lists them: it
 //! works with exactly these, and without one of them it fails or says what it leaves out.
 
+use std::collections::BTreeSet;
+
 use weir_model::Flavor;
 use weir_server::on_both_flavors;
 
@@ -79,6 +81,7 @@ fn needed(command: &str, flavor: Flavor) -> Vec<Privilege> {
         "run changing" => vec![SELECT, PROCESS, PERFORMANCE, replication, settings],
         "observe" => vec![settings],
         "doublewrite status" | "doublewrite on" => vec![],
+        "doublewrite switched on" => vec![replication],
         other => panic!("{other}"),
     }
 }
@@ -96,6 +99,55 @@ const COMMANDS: [&str; 11] = [
     "load prepare more",
     "load cleanup",
 ];
+
+/// The beginning of a command's row in the documented table.
+fn row(command: &str) -> &'static str {
+    match command {
+        "load prepare more" => "`load prepare`",
+        "load prewarm" => "`load prewarm`",
+        "load run reading" => "`load run`, reading",
+        "load run writing" => "`load run`, writing",
+        "load cleanup" => "`load cleanup`",
+        "run reading" => "`run`, reading",
+        "run writing" => "`run`, writing",
+        "run changing" => "`run --allow-config`",
+        "observe" => "`predict observe`",
+        "doublewrite status" => "`server doublewrite status`",
+        "doublewrite switched on" => "`server doublewrite on\\|off`",
+        other => panic!("{other}"),
+    }
+}
+
+/// The privileges in a cell: what stands in backquotes.
+fn in_cell(cell: &str) -> BTreeSet<&str> {
+    cell.split('`').skip(1).step_by(2).collect()
+}
+
+#[test]
+fn the_documented_privileges_are_these() {
+    let text = include_str!("../../../../docs/your-server.md");
+    for (command, flavor) in COMMANDS
+        .iter()
+        .chain(&["doublewrite switched on"])
+        .flat_map(|command| [Flavor::Mysql, Flavor::Mariadb].map(|flavor| (*command, flavor)))
+    {
+        if command == "doublewrite on" {
+            continue;
+        }
+        let begin = format!("| {} |", row(command));
+        let line = text.lines().find(|line| line.starts_with(&begin));
+        let cells: Vec<_> = line.unwrap_or_else(|| panic!("{begin}"))[begin.len()..]
+            .split('|')
+            .collect();
+        let on_all = if flavor == Flavor::Mysql { 1 } else { 2 };
+        let of = |on: &str| -> BTreeSet<&str> {
+            let needed = needed(command, flavor).into_iter();
+            needed.filter(|p| p.on == on).map(|p| p.name).collect()
+        };
+        assert_eq!(in_cell(cells[0]), of("sbtest.*"), "{command}");
+        assert_eq!(in_cell(cells[on_all]), of("*.*"), "{command} {flavor}");
+    }
+}
 
 fn account(users: &Users, privileges: &[Privilege]) {
     let mut session = users.server().session().unwrap();
@@ -148,4 +200,19 @@ fn each_command_needs_what_is_listed(flavor: Flavor) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n----\n"));
 }
 
-on_both_flavors!(each_command_needs_what_is_listed);
+/// A switch is refused where it is not known whether the server is a replica.
+fn a_switch_needs_what_is_listed(flavor: Flavor) {
+    let users = Users::with(flavor, &[("innodb_doublewrite", "OFF")]);
+    users.option_file("granted.cnf", "granted", "x");
+    account(&users, &[]);
+    let output = outcome(&users, "doublewrite on");
+    assert_eq!(output.code, Some(1), "{}", output.stdout);
+    account(&users, &needed("doublewrite switched on", flavor));
+    let output = outcome(&users, "doublewrite on");
+    assert_eq!(output.code, Some(0), "{}", output.stderr);
+}
+
+on_both_flavors!(
+    each_command_needs_what_is_listed
+    a_switch_needs_what_is_listed
+);
