@@ -20,14 +20,26 @@ weir_server::on_both_flavors! {
     bulk_inserts_fill_a_table_per_connection
 }
 
+/// Transactions of a run.
+const EVENTS: u64 = 100;
+
+/// So many transactions, however fast the machine is.
+fn counted(plan: LoadPlan) -> LoadPlan {
+    LoadPlan {
+        max_events: Some(EVENTS),
+        measure: None,
+        ..plan
+    }
+}
+
 fn writes_leave_as_many_rows_as_there_were(flavor: Flavor) {
     let bench = Bench::loaded(flavor);
     let before: Vec<u64> = ["Com_commit", "Com_begin", "Com_insert", "Com_delete"]
         .map(|name| bench.counter(name))
         .into();
-    let outcome = go(&bench.plan(WorkloadName::OltpWriteOnly)).unwrap();
+    let outcome = go(&counted(bench.plan(WorkloadName::OltpWriteOnly))).unwrap();
     let counts = outcome.counts_whole_run;
-    assert!(counts.transactions > 10, "{counts:?}");
+    assert_eq!(counts.transactions, EVENTS, "{counts:?}");
     let tries = counts.transactions + counts.errors;
     let after = |index: usize, name| bench.counter(name) - before[index];
     assert_eq!(after(0, "Com_commit"), counts.transactions);
@@ -57,9 +69,9 @@ fn reads_are_counted_as_the_server_counts_them(flavor: Flavor) {
         (WorkloadName::OltpReadOnly, 14),
     ] {
         let before = bench.counter("Com_stmt_execute");
-        let outcome = go(&bench.plan(workload)).unwrap();
+        let outcome = go(&counted(bench.plan(workload))).unwrap();
         let counts = outcome.counts_whole_run;
-        assert!(counts.transactions > 10, "{workload}: {counts:?}");
+        assert_eq!(counts.transactions, EVENTS, "{workload}: {counts:?}");
         assert_eq!(counts.errors, 0, "{workload}");
         assert_eq!(counts.reads, selects * counts.transactions, "{workload}");
         let executed = bench.counter("Com_stmt_execute") - before;
@@ -133,16 +145,12 @@ fn simple_workloads_send_what_sysbench_sends(flavor: Flavor) {
     oracle.run("SET GLOBAL log_output = 'TABLE'").unwrap();
     for (workload, expected) in cases {
         oracle.run("TRUNCATE TABLE mysql.general_log").unwrap();
-        let plan = LoadPlan {
-            max_events: Some(100),
-            measure: None,
-            ..bench.plan(workload)
-        };
+        let plan = counted(bench.plan(workload));
         oracle.run("SET GLOBAL general_log = ON").unwrap();
         let outcome = go(&plan).unwrap();
         oracle.run("SET GLOBAL general_log = OFF").unwrap();
-        assert_eq!(outcome.counts.transactions, 100, "{workload}");
-        assert_eq!(outcome.counts.queries, 100, "{workload}");
+        assert_eq!(outcome.counts.transactions, EVENTS, "{workload}");
+        assert_eq!(outcome.counts.queries, EVENTS, "{workload}");
         let mut shapes = logged(&mut oracle);
         // The checks before the run.
         shapes.retain(|shape| {
@@ -208,10 +216,10 @@ fn text_is_read_and_written_and_mixes_with_other_workloads(flavor: Flavor) {
     ] {
         let plan = LoadPlan {
             workload: workload.parse().unwrap(),
-            ..bench.plan(WorkloadName::OltpReadWrite)
+            ..counted(bench.plan(WorkloadName::OltpReadWrite))
         };
         let counts = go(&plan).unwrap().counts_whole_run;
-        assert!(counts.transactions > 10, "{workload}: {counts:?}");
+        assert_eq!(counts.transactions, EVENTS, "{workload}: {counts:?}");
         let is_read_only = workload == "oltp_text_read_only";
         assert_eq!(counts.writes == 0, is_read_only, "{workload}: {counts:?}");
         assert!(
@@ -261,10 +269,10 @@ fn without_prepared_statements_the_same_is_asked_as_text(flavor: Flavor) {
                 workload: workload.parse().unwrap(),
                 text_file: Some(book.clone()),
                 prepared_statements: false,
-                ..bench.plan(WorkloadName::OltpReadWrite)
+                ..counted(bench.plan(WorkloadName::OltpReadWrite))
             };
             let counts = go(&plan).unwrap().counts_whole_run;
-            assert!(counts.transactions > 10, "{workload}: {counts:?}");
+            assert_eq!(counts.transactions, EVENTS, "{workload}: {counts:?}");
             assert!(counts.reads > 0, "{workload}: {counts:?}");
         }
     }
@@ -311,11 +319,11 @@ fn workload_files_are_prepared_and_run(flavor: Flavor) {
         .unwrap();
         let load = LoadPlan {
             workload,
-            ..bench.plan(WorkloadName::OltpReadWrite)
+            ..counted(bench.plan(WorkloadName::OltpReadWrite))
         };
         let counts = go(&load).unwrap().counts_whole_run;
         assert!(
-            counts.transactions > 10 && counts.reads > 0,
+            counts.transactions == EVENTS && counts.reads > 0,
             "{name}: {counts:?}"
         );
         assert!(counts.writes > 0, "{name}: {counts:?}");
