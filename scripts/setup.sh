@@ -6,7 +6,7 @@
 #   scripts/setup.sh --tests   also what `make test` needs: a browser for the report's tests
 #   scripts/setup.sh --bench   also what `make bench-*` needs: fio, sysbench, xfsprogs
 #
-# Packages come from the distribution (Debian, Ubuntu). Rust and Node.js are checked, not installed:
+# The tests' runner, cargo-nextest, is built from its registry once. Packages come from the distribution (Debian, Ubuntu). Rust and Node.js are checked, not installed:
 # how a toolchain is managed is its owner's choice.
 set -eu
 
@@ -14,6 +14,8 @@ scripts=$(dirname "$(readlink -f "$0")")
 root=$(dirname "$scripts")
 # The oldest Node.js that the report's build tools support.
 NODE_MINIMUM=20.19
+# The runner of the tests.
+NEXTEST_VERSION=0.9.151
 
 say() { printf '%s\n' "$*" >&2; }
 die() {
@@ -46,6 +48,9 @@ main() {
         need xfsprogs 'makes a file system with reflinks to restore on' mkfs.xfs
     fi
     install_missing
+    if [ "$tests" = yes ]; then
+        install_test_runner
+    fi
     "$scripts/install-mysql.sh"
 }
 
@@ -61,6 +66,14 @@ need() {
     done
     say "missing: $package ($why)"
     missing="$missing $package"
+}
+
+# Runs each test in a process of its own and ends one that hangs, which cargo's own runner does not.
+install_test_runner() {
+    cargo nextest --version >/dev/null 2>&1 && return 0
+    say "missing: cargo-nextest (runs the tests with a limit of time each); building it takes some minutes"
+    cargo install --quiet --locked "cargo-nextest@$NEXTEST_VERSION" ||
+        die "cargo could not install cargo-nextest; look at its words above"
 }
 
 install_missing() {

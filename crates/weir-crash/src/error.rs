@@ -35,12 +35,25 @@ pub enum CrashError {
         source: Box<weir_mysql::ClientError>,
     },
     /// A file of an earlier test.
-    #[error("reading a crash test's file failed: {} ({why}); give the folder that `weir crash-test` wrote", path.display())]
+    #[error("reading a crash test's file failed: {} ({why}); give what `weir crash-test` wrote", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
         why: String,
+    },
+    /// A verdict of another version of Weir.
+    #[error(
+        "the crash test does not count for a server: {} (its format is {found}, this version \
+         reads {known}); make it again with this version of Weir", path.display()
+    )]
+    OtherFormat {
+        /// The file.
+        path: PathBuf,
+        /// Its format; 0 before there were numbers.
+        found: u32,
+        /// The format that counts.
+        known: u32,
     },
     /// A state that was not part of the test.
     #[error("no such crash state: {state} (the test has states 1 to {states}); name one of these")]

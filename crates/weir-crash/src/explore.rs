@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use weir_model::Bytes;
+use weir_model::{Bytes, Doublewrite};
 use weir_process::{PathError, WorkDirectory};
 use weir_server::ServerBinary;
 
@@ -54,7 +54,7 @@ pub struct ExploreOptions {
 impl ExploreOptions {
     /// Bytes of the server's pages.
     pub(crate) fn page_bytes(&self) -> u64 {
-        settings::page_bytes(&self.variables)
+        settings::page_bytes(self.server.flavor, &self.variables)
     }
 }
 
@@ -321,7 +321,8 @@ fn make_state(
     home: PathBuf,
 ) -> Result<Made, CrashError> {
     let mut truth = frontier.branch(&home, options.cut, options.seed, choice)?;
-    if settings::keeps_copies(&options.variables) {
+    let doublewrite = settings::doublewrite(options.server.flavor, &options.variables);
+    if doublewrite == Some(Doublewrite::Repairs) {
         torn::note_before(&mut truth.torn_pages, &home)?;
     }
     Ok(Made {

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use weir_model::{Atomicity, Bytes, DriveProfile, Flavor};
+use weir_model::{Atomicity, Bytes, Doublewrite, DriveProfile, Flavor};
 use weir_process::PathError;
 use weir_server::ServerBinary;
 
@@ -20,6 +21,9 @@ use crate::record::{RecordOptions, Recorded, record};
 use crate::settings::{self, DOUBLEWRITE, FLUSH_LOG, Variables};
 use crate::verdict::{StateResult, Tally, Verdict};
 
+/// Number of the way in which tests are kept. It went up when the recorded server's own words for its settings
+/// came in, without which nobody can say whose verdict it is.
+pub const FORMAT: u32 = 2;
 /// States that the control may take until it has found the damage that must be there.
 const CONTROL_STATES: u32 = 200;
 /// Folders of the recordings in a test's folder.
@@ -73,6 +77,10 @@ impl TestOptions {
 /// Everything about a crash test; `crash-test.json` in its folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CrashTest {
+    /// Number of the way in which it is kept: [`FORMAT`]. A file of another one can be looked at and its states
+    /// made again; it counts for no switch.
+    #[serde(default)]
+    pub format: u32,
     /// Its settings.
     pub setting: Setting,
     /// Settings of the positive control; `None`: the test is its own control.
@@ -110,8 +118,12 @@ pub struct Setting {
     pub cut: Cut,
     /// What the device keeps.
     pub rules: DeviceRules,
-    /// The server's settings.
+    /// What the server was told.
     pub variables: Variables,
+    /// What it then said of the settings that decide what a power cut does to its pages
+    /// ([`crate::DECISIVE_SETTINGS`]).
+    #[serde(default)]
+    pub said: Variables,
     /// States that were chosen.
     pub states: u32,
     /// Seed of places and outcomes.
@@ -147,6 +159,7 @@ pub fn test(
     weir_server::translate(setting.flavor, options.server.version, &setting.variables)?;
     take_folder(options)?;
     let recorded = make_recording(options, &setting, stop, watch)?;
+    setting.said = recorded.said.clone();
     setting.own_complaints = own_complaints(options, &setting, &recorded, stop)?;
     let lost_is_failure = options.flush_log_at_trx_commit == 1;
     let began = Instant::now();
@@ -161,6 +174,7 @@ pub fn test(
         .is_some()
         .then(|| Tally::of(&control_states));
     let test = CrashTest {
+        format: FORMAT,
         verdict: Verdict::of(&states, control.as_ref(), lost_is_failure),
         commits: recorded.ledger.acknowledged() as u64,
         events: recorded.recording.event_count(),
@@ -193,7 +207,8 @@ fn control(
         ..setting.clone()
     };
     control.rules.atomicity = Atomicity::default();
-    let is_off = settings::is_off(&setting.variables);
+    let doublewrite = settings::doublewrite(setting.flavor, &setting.variables);
+    let is_off = doublewrite == Some(Doublewrite::Off);
     if is_off && control.rules == setting.rules && setting.cut == Cut::Power {
         return Ok((None, Vec::new()));
     }
@@ -203,10 +218,10 @@ fn control(
         recorded
     } else {
         CONTROL.clone_into(&mut control.recording);
-        control
-            .variables
-            .insert(DOUBLEWRITE.to_owned(), "OFF".to_owned());
+        let off = settings::variables(&[(DOUBLEWRITE, "OFF")]);
+        control.variables = settings::with_asked(control.variables, &off);
         own = make_recording(options, &control, stop, watch)?;
+        control.said = own.said.clone();
         control.own_complaints = own_complaints(options, &control, &own, stop)?;
         &own
     };
@@ -279,13 +294,41 @@ fn open(
     Ok((recorded, explore_options(setting, server, work)))
 }
 
+/// A test's mark.
+#[derive(Deserialize)]
+struct Marked {
+    #[serde(default)]
+    format: u32,
+    #[serde(rename = "setting")]
+    _setting: IgnoredAny,
+}
+
 impl CrashTest {
     /// Reads the test in `folder`.
     pub fn read(folder: &Path) -> Result<Self, CrashError> {
         let path = file(folder);
         let text = fs::read(&path).map_err(PathError::on("read", &path))?;
-        serde_json::from_slice(&text).map_err(|error| CrashError::Unreadable {
-            path,
+        Self::parse(&path, &text)
+    }
+
+    /// Reads a test that is to count for a server: what `weir crash-test --json` printed to `path`, of this
+    /// version's format.
+    pub fn read_verdict(path: &Path) -> Result<Self, CrashError> {
+        let text = fs::read(path).map_err(PathError::on("read", path))?;
+        let marked: Result<Marked, _> = serde_json::from_slice(&text);
+        match marked {
+            Ok(Marked { format, .. }) if format != FORMAT => Err(CrashError::OtherFormat {
+                path: path.to_owned(),
+                found: format,
+                known: FORMAT,
+            }),
+            _ => Self::parse(path, &text),
+        }
+    }
+
+    fn parse(path: &Path, text: &[u8]) -> Result<Self, CrashError> {
+        serde_json::from_slice(text).map_err(|error| CrashError::Unreadable {
+            path: path.to_owned(),
             why: error.to_string(),
         })
     }
@@ -329,6 +372,7 @@ fn setting(options: &TestOptions, recording: &str) -> Setting {
         cut: options.cut,
         rules: options.rules,
         variables: variables(options),
+        said: Variables::new(),
         states: options.states,
         seed: options.seed,
         recording: recording.to_owned(),
@@ -343,12 +387,7 @@ fn variables(options: &TestOptions) -> Variables {
         (FLUSH_LOG, &flush),
         (DOUBLEWRITE, &options.doublewrite),
     ]));
-    if options.variables.contains_key("log_bin") {
-        // An option file holds both, and the later line would win.
-        variables.remove("skip_log_bin");
-    }
-    variables.extend(options.variables.clone());
-    variables
+    settings::with_asked(variables, &options.variables)
 }
 
 fn make_recording(

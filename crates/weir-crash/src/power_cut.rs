@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use weir_drive::Recording;
+use weir_model::PAGE_SIZE_DEFAULT;
 
 use crate::cache::DeviceRules;
 use crate::error::CrashError;
 use crate::frontier::{Cut, Frontier};
 use crate::moments::{Choice, Moment};
-use crate::settings::PAGE_BYTES;
 use crate::verdict::GroundTruth;
 
 /// Makes in the new directory `media` what survives a power cut at the end of the recording in
@@ -23,7 +23,7 @@ pub fn survivors(
 ) -> Result<GroundTruth, CrashError> {
     let recording = Recording::open(recording)?;
     weir_server::copy_directory(base, media)?;
-    let mut frontier = Frontier::new(media, &recording, rules, PAGE_BYTES);
+    let mut frontier = Frontier::new(media, &recording, rules, PAGE_SIZE_DEFAULT.0);
     for event in recording.events() {
         frontier.advance(&event?)?;
     }

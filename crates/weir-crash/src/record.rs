@@ -14,6 +14,7 @@ use weir_server::{PrivateServer, ServerBinary, SnapshotKey, Snapshots, StartOpti
 use crate::content::{LOADED_SEED, Shape};
 use crate::error::CrashError;
 use crate::ledger::Ledger;
+use crate::server_settings::decisive;
 use crate::settings::{self, DOUBLEWRITE, FLUSH_LOG, PAGE_SIZE, Variables};
 use crate::{explore, workload};
 
@@ -60,6 +61,8 @@ pub struct Recorded {
     pub ledger: Ledger,
     /// When the clients began: cuts lie after it.
     pub began_ns: u64,
+    /// What the server said of its decisive settings.
+    pub said: Variables,
 }
 
 /// Written last: where it is, the recording is whole.
@@ -68,6 +71,8 @@ struct Note {
     making: Making,
     began_ns: u64,
     ledger: Ledger,
+    #[serde(default)]
+    said: Variables,
 }
 
 /// What a recording was made by: a test of the same may go on from it.
@@ -135,6 +140,7 @@ impl Recorded {
             recording,
             ledger: note.ledger,
             began_ns: note.began_ns,
+            said: note.said,
             folder: folder.to_owned(),
         })
     }
@@ -180,7 +186,8 @@ pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<Recorded, Cr
     start.variables = options.variables.clone();
     start.flushes_beside_writes = drive.flushes_slowly();
     let server = PrivateServer::start(&options.server, &start)?;
-    check_setting(&server, &options.variables)?;
+    let said = server.variables()?;
+    check_setting(options, &said)?;
     let began_ns = monotonic_ns();
     let written = write_for(&server, options, stop);
     server.kill();
@@ -189,6 +196,7 @@ pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<Recorded, Cr
         making: Making::of(options),
         began_ns,
         ledger: written?,
+        said: decisive(said),
     };
     let path = options.out.join(NOTE);
     let text = serde_json::to_vec(&note).expect("invariant: a ledger has no maps");
@@ -196,18 +204,16 @@ pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<Recorded, Cr
     Recorded::open(&options.out)
 }
 
-/// Servers round, cap and override: MySQL turns doublewrite off by itself on drives that say they are atomic.
-fn check_setting(server: &PrivateServer, variables: &Variables) -> Result<(), CrashError> {
-    let said = server.variables()?;
+/// Servers round, cap and override: a test of what was not asked for would be taken for another.
+fn check_setting(options: &RecordOptions, said: &Variables) -> Result<(), CrashError> {
+    let (flavor, told) = (options.server.flavor, &options.variables);
     for name in [DOUBLEWRITE, FLUSH_LOG] {
-        let (Some(wanted), Some(found)) = (variables.get(name), said.get(name)) else {
-            continue;
-        };
-        if !settings::means_the_same(wanted, found) {
+        if !settings::means_the_same(flavor, name, told, said) {
+            let value = |of: &Variables| of.get(name).cloned().unwrap_or_default();
             return Err(CrashError::OtherSetting {
                 name: name.to_owned(),
-                wanted: wanted.clone(),
-                found: found.clone(),
+                wanted: value(told),
+                found: value(said),
             });
         }
     }
@@ -259,7 +265,7 @@ fn prepare(
         tables: options.shape.tables,
         rows: options.shape.rows.into(),
         seed: LOADED_SEED,
-        page_bytes: settings::page_bytes(&options.variables) as u32,
+        page_bytes: settings::page_bytes(options.server.flavor, &options.variables) as u32,
         format: DATA_FORMAT,
     };
     if snapshots.find(&key).is_none() {

@@ -2,15 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use weir_model::{Bytes, Flavor};
+use weir_model::variables::{
+    BUFFER_POOL_SIZE as POOL, FLUSH_METHOD, LOG_FILE_SIZE, REDO_LOG_CAPACITY,
+};
+pub(crate) use weir_model::variables::{DOUBLEWRITE, FLUSH_LOG_AT_COMMIT as FLUSH_LOG, PAGE_SIZE};
+use weir_model::{Bytes, Doublewrite, Flavor, ServerVariables, option_spelling, set_options};
 
-pub(crate) const DOUBLEWRITE: &str = "innodb_doublewrite";
-pub(crate) const FLUSH_LOG: &str = "innodb_flush_log_at_trx_commit";
-pub(crate) const PAGE_SIZE: &str = "innodb_page_size";
-/// InnoDB's pages unless it is told otherwise.
-pub(crate) const PAGE_BYTES: u64 = 16 * 1024;
-
-const POOL: &str = "innodb_buffer_pool_size";
 /// The pool of the recorded server unless it is told otherwise, and the least of a judged one.
 const POOL_DEFAULT: &str = "32M";
 
@@ -28,8 +25,8 @@ pub(crate) fn variables(pairs: &[(&str, &str)]) -> Variables {
 pub(crate) fn of_the_test(flavor: Flavor) -> Variables {
     let mut all = variables(&[
         (POOL, POOL_DEFAULT),
-        ("innodb_redo_log_capacity", "10M"),
-        ("innodb_flush_method", "O_DIRECT"),
+        (REDO_LOG_CAPACITY, "10M"),
+        (FLUSH_METHOD, "O_DIRECT"),
         ("innodb_max_undo_log_size", "10M"),
         ("innodb_purge_rseg_truncate_frequency", "1"),
         ("innodb_buffer_pool_load_at_startup", "OFF"),
@@ -48,11 +45,7 @@ pub(crate) fn of_the_test(flavor: Flavor) -> Variables {
 
 /// Small logs, since every state is a copy of them, and undo tablespaces that can be truncated.
 pub(crate) fn of_the_loading(flavor: Flavor) -> Variables {
-    let mut all = variables(&[
-        (POOL, "512M"),
-        ("innodb_redo_log_capacity", "32M"),
-        (FLUSH_LOG, "0"),
-    ]);
+    let mut all = variables(&[(POOL, "512M"), (REDO_LOG_CAPACITY, "32M"), (FLUSH_LOG, "0")]);
     all.extend(variables(match flavor {
         Flavor::Mysql => &[("skip_log_bin", "1")],
         // In 10.11 undo logs lie in the system tablespace unless they are told not to.
@@ -74,33 +67,40 @@ pub(crate) fn of_the_judgement(variables: &Variables) -> Variables {
     all
 }
 
+/// `own` with what the user asks for, which takes the place of every spelling of the same variable, and of every
+/// way to say the redo log's size.
+pub(crate) fn with_asked(mut own: Variables, asked: &Variables) -> Variables {
+    const REDO: [&str; 2] = [REDO_LOG_CAPACITY, LOG_FILE_SIZE];
+    let asked = asked.iter();
+    let asked = asked.map(|(name, value)| (option_spelling(name), value.clone()));
+    let asked: Variables = asked.collect();
+    if REDO.iter().any(|name| asked.contains_key(*name)) {
+        own.retain(|name, _| !REDO.contains(&name.as_str()));
+    }
+    set_options(&mut own, asked);
+    own
+}
+
 /// Bytes of a page of a server with these variables.
-pub(crate) fn page_bytes(variables: &Variables) -> u64 {
-    let asked = variables.get(PAGE_SIZE);
-    let asked = asked.and_then(|size| size.parse::<Bytes>().ok());
-    asked.map_or(PAGE_BYTES, |size| size.0)
+pub(crate) fn page_bytes(flavor: Flavor, variables: &Variables) -> u64 {
+    ServerVariables::written(flavor, variables).page_size().0
 }
 
-/// Whether the server copies pages whole before it writes them; mere detection does not.
-pub(crate) fn keeps_copies(variables: &Variables) -> bool {
-    let doublewrite = variables.get(DOUBLEWRITE);
-    doublewrite.is_some_and(|value| means_the_same(value, "ON"))
+/// What becomes of torn pages, as far as the variables say.
+pub(crate) fn doublewrite(flavor: Flavor, variables: &Variables) -> Option<Doublewrite> {
+    ServerVariables::written(flavor, variables).doublewrite()
 }
 
-/// Whether `innodb_doublewrite` is off.
-pub(crate) fn is_off(variables: &Variables) -> bool {
-    let doublewrite = variables.get(DOUBLEWRITE);
-    doublewrite.is_some_and(|value| means_the_same(value, "OFF"))
-}
-
-/// Whether two values of a variable are spellings of one.
-pub(crate) fn means_the_same(wanted: &str, found: &str) -> bool {
-    let plain = |value: &str| match value.to_ascii_uppercase().as_str() {
-        "1" | "TRUE" | "ON" | "DETECT_AND_RECOVER" => "ON".to_owned(),
-        "0" | "FALSE" | "OFF" => "OFF".to_owned(),
-        other => other.to_owned(),
-    };
-    plain(wanted) == plain(found)
+/// Whether a server that says `found` of the variable `name` was told `wanted`.
+pub(crate) fn means_the_same(
+    flavor: Flavor,
+    name: &str,
+    wanted: &Variables,
+    found: &Variables,
+) -> bool {
+    let wanted = ServerVariables::written(flavor, wanted);
+    let found = ServerVariables::said(flavor, found);
+    found.get(name).is_none() || wanted.agrees(&found, name)
 }
 
 #[cfg(test)]
@@ -111,14 +111,33 @@ mod tests {
     fn what_settings_mean() {
         let pool = |asked| of_the_judgement(&variables(&[(POOL, asked)]))[POOL].clone();
         assert_eq!([pool("6M"), pool("1G")], [POOL_DEFAULT, "1G"]);
-        let doublewrite = |value| variables(&[(DOUBLEWRITE, value)]);
-        assert!(keeps_copies(&doublewrite("on")) && keeps_copies(&doublewrite("1")));
-        assert!(is_off(&doublewrite("FALSE")) && !is_off(&doublewrite("ON")));
-        let detecting = doublewrite("DETECT_ONLY");
-        assert!(!keeps_copies(&detecting) && !is_off(&detecting));
-        assert_eq!(page_bytes(&detecting), 16_384);
+        let off = variables(&[("skip-innodb-doublewrite", "1")]);
+        assert_eq!(doublewrite(Flavor::Mysql, &off), Some(Doublewrite::Off));
         for (asked, bytes) in [("8K", 8192), ("4096", 4096), ("64k", 65_536)] {
-            assert_eq!(page_bytes(&variables(&[(PAGE_SIZE, asked)])), bytes);
+            let asked = variables(&[(PAGE_SIZE, asked)]);
+            assert_eq!(page_bytes(Flavor::Mysql, &asked), bytes);
         }
+        assert_eq!(page_bytes(Flavor::Mysql, &off), 16_384);
+    }
+
+    #[test]
+    fn a_servers_word_for_what_it_was_told_is_the_same() {
+        let same = |wanted, found| {
+            let [wanted, found] = [wanted, found].map(|value| variables(&[(DOUBLEWRITE, value)]));
+            means_the_same(Flavor::Mysql, DOUBLEWRITE, &wanted, &found)
+        };
+        assert!(same("0", "FALSE") && same("detect_only", "DETECT_ONLY"));
+        assert!(!same("OFF", "ON"));
+    }
+
+    #[test]
+    fn what_is_asked_for_takes_the_place_of_the_labs_own() {
+        let own = of_the_test(Flavor::Mysql);
+        let asked = with_asked(own, &variables(&[("log-bin", "binlog")]));
+        assert_eq!(asked["log_bin"], "binlog");
+        assert!(!asked.contains_key("skip_log_bin"), "{asked:?}");
+        let own = of_the_test(Flavor::Mariadb);
+        let asked = with_asked(own, &variables(&[(LOG_FILE_SIZE, "96M")]));
+        assert!(!asked.contains_key(REDO_LOG_CAPACITY), "{asked:?}");
     }
 }

@@ -12,16 +12,18 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, StatxFlags, major, minor, statfs, statx};
 use serde::Serialize;
-use weir_model::Bytes;
-use weir_process::PathError;
+use weir_model::{Atomicity, Bytes};
+use weir_process::{Mount, PathError};
 use weir_server::Proof;
 
+use crate::cache::CacheRule;
 use crate::error::CrashError;
+use crate::kept_rules::KeptRules;
 
 pub use nvme::{Nvme, NvmeIdentity};
 
-/// The server's page, which must never be torn.
-const PAGE: u32 = 16 * 1024;
+/// Block devices that lie in memory.
+const MEMORY_DEVICES: [&str; 2] = ["zram", "ram"];
 
 /// `include/uapi/linux/magic.h`.
 const EXT4: u64 = 0xef53;
@@ -34,6 +36,12 @@ const STATX_WRITE_ATOMIC: u32 = 0x0001_0000;
 pub struct Storage {
     /// The folder.
     pub path: PathBuf,
+    /// Type of its file system; `None`: the mount table does not say.
+    pub file_system: Option<String>,
+    /// A power cut leaves nothing at all.
+    pub in_memory: bool,
+    /// The mount is set to send no flushes to the device.
+    pub flushes_withheld: bool,
     /// `O_DIRECT` opens there.
     pub direct: bool,
     /// Alignment that direct writes need, bytes; `None`: the kernel does not say.
@@ -53,6 +61,8 @@ pub struct Storage {
 pub struct BlockDevice {
     /// Its name in sysfs.
     pub name: String,
+    /// The smallest write that it takes, which is never torn, bytes.
+    pub logical_block: Option<u32>,
     /// Bytes that it writes at once.
     pub physical_block: Option<u32>,
     /// Largest write that it never tears, bytes; 0: none but its sectors.
@@ -97,13 +107,20 @@ impl Storage {
             (EXT4, promised @ 1..) => promised,
             _ => u32::try_from(kind.f_bsize).unwrap_or(0),
         };
+        let (mount, device) = (Mount::of(path), BlockDevice::of(folder.dev()));
         Ok(Self {
             path: path.to_owned(),
+            in_memory: mount.as_ref().is_some_and(Mount::is_in_memory)
+                || device.as_ref().is_some_and(BlockDevice::is_in_memory),
+            flushes_withheld: mount
+                .as_ref()
+                .is_some_and(|mount| mount.withholds_flushes().is_some()),
+            file_system: mount.map(|mount| mount.file_system),
             direct: is_direct,
             direct_alignment: some(told.stx_dio_offset_align),
             file_system_atomic: some(told.stx_atomic_write_unit_max),
             extent_unit,
-            device: BlockDevice::of(folder.dev()),
+            device,
         })
     }
 
@@ -111,36 +128,80 @@ impl Storage {
     /// today. File system and device have to promise them, extents may not begin within a page, and without
     /// `O_DIRECT` the kernel cuts writes as it likes.
     pub fn proof(&self) -> Proof {
-        let device = self.device.as_ref();
-        let kernel = device.and_then(|device| device.atomic_write_max);
-        let promised = self.file_system_atomic.zip(kernel);
-        let whole = promised.map_or(0, |(file_system, device)| {
-            file_system.min(device).min(self.extent_unit)
-        });
-        let alone = device.map_or(0, BlockDevice::largest_whole);
-        match (self.direct, whole, alone) {
-            (_, 0, 0) | (false, _, 0) => Proof::None,
-            (is_direct, whole, alone) => Proof::Storage {
-                largest: Bytes(if is_direct { whole.into() } else { 0 }),
+        let whole = self.whole();
+        let alone = self.device.as_ref().map_or(0, BlockDevice::largest_whole);
+        match (whole, alone) {
+            (0, 0) => Proof::None,
+            _ if !self.direct && alone == 0 => Proof::None,
+            _ => Proof::Storage {
+                largest: Bytes(whole),
                 device: Bytes(alone),
             },
         }
     }
 
-    /// Whether the file system promises that a page is never torn.
-    fn promises_whole_pages(&self) -> bool {
+    /// The largest aligned write that is never torn, bytes; 0: none but the device's blocks.
+    fn whole(&self) -> u64 {
+        let device = self.device.as_ref();
+        let kernel = device.and_then(|device| device.atomic_write_max);
+        match (self.direct, self.file_system_atomic, kernel) {
+            (true, Some(file_system), Some(device)) => {
+                file_system.min(device).min(self.extent_unit).into()
+            }
+            _ => 0,
+        }
+    }
+
+    /// The rules that it keeps in a power cut, by its own word.
+    pub fn kept(&self) -> KeptRules {
+        let device = self.device.as_ref();
+        let block = device.and_then(|device| device.logical_block);
+        let block = u64::from(block.unwrap_or(512));
+        let cache = match self.cache() {
+            Some(CacheRule::Volatile) if self.flushes_withheld => Some(CacheRule::Lying),
+            cache => cache,
+        };
+        KeptRules {
+            cache,
+            // The kernel does not say.
+            cache_size: None,
+            atomicity: Atomicity {
+                unit: Bytes(self.whole().max(block)),
+                granularity: Bytes(block),
+                // Linux promises aligned writes only.
+                boundary: None,
+                ..Atomicity::default()
+            },
+        }
+    }
+
+    /// What becomes of its write cache; `None`: nobody says.
+    fn cache(&self) -> Option<CacheRule> {
+        if self.in_memory {
+            return Some(CacheRule::Lying);
+        }
+        let is_volatile = self.device.as_ref()?.volatile_cache?;
+        Some(if is_volatile {
+            CacheRule::Volatile
+        } else {
+            CacheRule::PowerProtected
+        })
+    }
+
+    /// Whether the file system promises that a page of `page` is never torn, if it is asked.
+    fn promises_whole(&self, page: Bytes) -> bool {
         self.file_system_atomic
-            .is_some_and(|largest| largest >= PAGE)
+            .is_some_and(|largest| u64::from(largest) >= page.0)
     }
 
     /// Whether the device promises it, of a write that reaches it in one piece.
-    fn device_promises_whole_pages(&self) -> bool {
+    fn device_promises_whole(&self, page: Bytes) -> bool {
         let device = self.device.as_ref();
-        device.is_some_and(|device| device.largest_whole() >= u64::from(PAGE))
+        device.is_some_and(|device| device.largest_whole() >= page.0)
     }
 
-    /// What is known and what is not, in plain words.
-    pub fn lines(&self) -> Vec<String> {
+    /// What is known and what is not of pages of `page`, in plain words.
+    pub fn lines(&self, page: Bytes) -> Vec<String> {
         let size = |bytes: u32| Bytes(bytes.into()).to_string();
         let mut lines = vec![if self.direct {
             let alignment = self
@@ -163,27 +224,38 @@ impl Storage {
             ),
             Some(device) => lines.extend(device.lines()),
         }
-        lines.push(format!("what this proves: {}", self.proven()));
+        if self.in_memory {
+            lines.push("it lies in memory: a power cut leaves nothing of it".to_owned());
+        } else if self.flushes_withheld {
+            lines.push("flushes: the mount sends none to the device (nobarrier)".to_owned());
+        }
+        lines.push(format!("what this proves: {}", self.proven(page)));
         lines.push(
-            "what it cannot prove: what this device really does when its power is cut. Only cutting it can; \
-             `weir crash-test --drive` does that to an emulated drive with the same rules"
+            "what it cannot prove: what this device really does when its power is cut. Only cutting its power \
+             can; `weir crash-test --drive` tests a server against an emulated drive's rules, never this device"
                 .to_owned(),
         );
         lines
     }
 
-    fn proven(&self) -> &'static str {
-        if matches!(self.proof(), Proof::Storage { largest, .. } if largest.0 >= PAGE.into()) {
-            "file system and device promise pages of 16 KiB untorn, and no page lies across two extents; a \
-             promise is no power cut"
-        } else if self.promises_whole_pages() {
-            "the system promises pages of 16 KiB untorn, for writes that ask for it (RWF_ATOMIC); a server that \
-             does not ask gets no promise, and a promise is no power cut"
-        } else if self.device_promises_whole_pages() {
-            "the device promises not to tear a write of 16 KiB that reaches it in one piece; the file system \
-             does not promise that a page does (its extents may lie across). Keep the doublewrite buffer on"
+    fn proven(&self, page: Bytes) -> String {
+        if matches!(self.proof(), Proof::Storage { largest, .. } if largest >= page) {
+            format!(
+                "file system and device promise pages of {page} untorn, and no page lies across two extents; a \
+                 promise is no power cut"
+            )
+        } else if self.promises_whole(page) {
+            format!(
+                "the system promises pages of {page} untorn, for writes that ask for it (RWF_ATOMIC); a server \
+                 that does not ask gets no promise, and a promise is no power cut; keep the doublewrite buffer on"
+            )
+        } else if self.device_promises_whole(page) {
+            format!(
+                "the device promises not to tear a write of {page} that reaches it in one piece; the file system \
+                 does not promise that a page does (its extents may lie across). Keep the doublewrite buffer on"
+            )
         } else {
-            "nothing here promises untorn pages; keep the doublewrite buffer on"
+            "nothing here promises untorn pages; keep the doublewrite buffer on".to_owned()
         }
     }
 }
@@ -212,10 +284,16 @@ impl BlockDevice {
         Some(Self {
             nvme: Nvme::of(&Path::new("/dev").join(&name), &disk),
             name,
+            logical_block: number("logical_block_size"),
             physical_block: number("physical_block_size"),
             atomic_write_max: number("atomic_write_unit_max_bytes"),
             volatile_cache: text("write_cache").map(|kind| kind.trim() == "write back"),
         })
+    }
+
+    fn is_in_memory(&self) -> bool {
+        let kind = self.name.trim_end_matches(|c: char| c.is_ascii_digit());
+        MEMORY_DEVICES.contains(&kind)
     }
 
     /// The largest write that it never tears, as far as it or the kernel says.
@@ -256,13 +334,15 @@ impl BlockDevice {
 mod tests {
     use super::*;
 
+    const PAGE: Bytes = Bytes(16_384);
+
     #[test]
     fn a_folder_is_looked_at_and_left_as_it_was() {
         let folder = tempfile::tempdir().unwrap();
         let found = Storage::inspect(folder.path()).unwrap();
         assert!(
             found
-                .lines()
+                .lines(PAGE)
                 .iter()
                 .any(|line| line.starts_with("O_DIRECT"))
         );
@@ -284,12 +364,16 @@ mod tests {
         };
         Storage {
             path: PathBuf::new(),
+            file_system: Some("ext4".to_owned()),
+            in_memory: false,
+            flushes_withheld: false,
             direct: true,
             direct_alignment: None,
             file_system_atomic,
             extent_unit: 4096,
             device: Some(BlockDevice {
                 name: "nvme0n1".to_owned(),
+                logical_block: Some(512),
                 physical_block: Some(4096),
                 atomic_write_max: Some(device_atomic as u32),
                 volatile_cache: None,
@@ -349,11 +433,49 @@ mod tests {
                 extent_unit,
                 ..storage(file_system, device)
             };
-            let lines = storage.lines();
+            let lines = storage.lines(PAGE);
             let proven = lines
                 .iter()
                 .find(|line| line.starts_with("what this proves"));
             assert!(proven.unwrap().contains(words), "{lines:#?}");
         }
+    }
+
+    #[test]
+    fn a_switch_and_its_status_judge_pages_of_the_servers_size() {
+        let storage = storage(Some(4096), 4096);
+        let proven = |page| storage.proven(Bytes(page));
+        assert!(proven(4096).contains("promise pages of 4K untorn"));
+        assert!(proven(16_384).contains("nothing here promises"));
+    }
+
+    #[test]
+    fn what_is_kept_is_never_more_than_what_is_said() {
+        let with_cache = |volatile_cache, flushes_withheld, in_memory| {
+            let mut storage = storage(Some(16_384), 16_384);
+            storage.extent_unit = 16_384;
+            storage.flushes_withheld = flushes_withheld;
+            storage.in_memory = in_memory;
+            storage.device.as_mut().unwrap().volatile_cache = volatile_cache;
+            storage.kept()
+        };
+        let kept = with_cache(Some(false), false, false);
+        assert_eq!(kept.cache, Some(CacheRule::PowerProtected));
+        assert!(kept.atomicity.keeps_whole(16_384));
+        assert_eq!(with_cache(None, false, false).cache, None);
+        assert_eq!(
+            with_cache(Some(true), false, false).cache,
+            Some(CacheRule::Volatile)
+        );
+        assert_eq!(
+            with_cache(Some(true), true, false).cache,
+            Some(CacheRule::Lying)
+        );
+        assert_eq!(
+            with_cache(Some(false), false, true).cache,
+            Some(CacheRule::Lying)
+        );
+        let plain = storage(None, 16_384).kept();
+        assert_eq!(plain.atomicity.unit, Bytes(512), "the device's word alone");
     }
 }

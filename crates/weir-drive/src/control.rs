@@ -30,6 +30,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) enum Request {
     /// Its statistics.
     Statistics,
+    /// Its profile, with the settings that it was mounted with.
+    Profile,
     /// To unmount.
     Unmount,
     /// To lose its power.
@@ -61,6 +63,11 @@ pub(crate) type Answer = Result<serde_json::Value, String>;
 /// What the drive that is mounted at `mountpoint` has counted.
 pub fn statistics(mountpoint: &Path) -> Result<DriveStatistics, DriveError> {
     ask(mountpoint, &Request::Statistics)
+}
+
+/// What the drive that is mounted at `mountpoint` is: its profile with the settings of the mount.
+pub fn profile(mountpoint: &Path) -> Result<DriveProfile, DriveError> {
+    ask(mountpoint, &Request::Profile)
 }
 
 /// Sets faults of the drive at `mountpoint`, pairs of key and value (see [`Faults`]); returns all.

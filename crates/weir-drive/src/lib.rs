@@ -27,7 +27,7 @@ mod trace;
 pub use clock::monotonic_ns;
 pub use compression::{BlockCompressor, Sampler as CompressionSampler};
 pub use control::{
-    Cut, cut, reset_faults, set_faults, start_trace, statistics, stop_trace, unmount,
+    Cut, cut, profile, reset_faults, set_faults, start_trace, statistics, stop_trace, unmount,
 };
 pub use error::DriveError;
 pub use floor::{READ_FLOOR_US, WRITE_FLOOR_US, check_floor};

@@ -14,7 +14,7 @@ mod transport;
 use std::io;
 
 use crate::LoadError;
-use crate::meter::Meter;
+use crate::meter::{ConnectionCounters, Meter};
 use crate::stamp::Stamp;
 
 pub(crate) use mysql::{MysqlDriver, Shared, Statements};
@@ -81,24 +81,5 @@ pub(crate) trait Driver {
     fn outgoing(shared: &mut Self::Shared) -> &mut Vec<u8>;
 
     /// Transactions and time of this driver within the measurement.
-    fn share(&self) -> Share;
-}
-
-/// One driver's part in the measurement.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Share {
-    /// Transactions completed.
-    pub(crate) transactions: u64,
-    /// Sum of their latencies, nanoseconds.
-    pub(crate) busy_ns: u64,
-}
-
-impl Share {
-    /// What has been added to an earlier share of the same driver.
-    pub(crate) fn since(self, before: Self) -> Self {
-        Self {
-            transactions: self.transactions - before.transactions,
-            busy_ns: self.busy_ns - before.busy_ns,
-        }
-    }
+    fn counters(&self) -> ConnectionCounters;
 }

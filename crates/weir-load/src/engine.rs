@@ -1,5 +1,7 @@
 //! A run: checks, connections, reactor threads, and the merging of what they count.
 
+pub(crate) mod setup;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Scope, ScopedJoinHandle};
@@ -9,16 +11,17 @@ use weir_mysql::{Deadline, Gate};
 
 use crate::LoadError;
 use crate::connect::{Servers, connect_all, open};
-use crate::driver::{MysqlDriver, Reconnector, Renewal, Share, Shared, reconnecting};
+use crate::driver::{MysqlDriver, Reconnector, Renewal, Shared, reconnecting};
 use crate::idle::IdleConnections;
-use crate::meter::{Arrivals, Clock, Lane, Meter, Tally, Timeline};
+use crate::meter::{Arrivals, Clock, FrameSender, IntervalFrame, Meter, ReporterEnd, Timeline};
 use crate::plan::LoadPlan;
 use crate::preflight;
-use crate::reactor::{ReactorKind, drive as drive_reactor, use_batch_scheduling};
-use crate::statistics::{Interval, KindNames, LoadOutcome, Merger, Totals, fairness};
+use crate::reactor::{drive as drive_reactor, use_batch_scheduling};
+use crate::reactor_kind::ReactorKind;
+use crate::statistics::{Closed, Interval, KindNames, LoadOutcome, Merger, Totals};
 use crate::workload::Script;
 
-/// Empty tallies that wait for each reactor at the start: one to swap in, one for a late return.
+/// Empty frames that wait for each reactor at the start: one to swap in, one for a late return.
 const SPARES: usize = 2;
 
 /// Longest wait for an answer of a server that may just have come back: a run must not be held by
@@ -26,24 +29,6 @@ const SPARES: usize = 2;
 const RECONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Connections that a reactor has made again at the same time.
 const RECONNECTING_MAX: usize = 8;
-
-/// What one reactor thread leaves behind.
-struct ReactorReport {
-    shares: Vec<Share>,
-    unfinished: usize,
-    cpu_ns: u64,
-    batch_scheduling: bool,
-    kind: ReactorKind,
-}
-
-/// The coordinator's end of the exchange with one reactor.
-struct Exchange {
-    full: Receiver<Box<Tally>>,
-    empty: Sender<Box<Tally>>,
-    shares: Receiver<Vec<Share>>,
-    /// The connections' parts at the last checkpoint.
-    shares_before: Vec<Share>,
-}
 
 /// What is told of a run while it lasts.
 #[derive(Debug)]
@@ -119,17 +104,17 @@ fn drive(
 ) -> Result<LoadOutcome, LoadError> {
     let budget = plan.max_events.map(AtomicU64::new);
     let abort = AtomicBool::new(false);
-    let timeline = plan.timeline();
+    let timeline = setup::timeline(plan);
     let origin = Instant::now();
-    let mut merger = Merger::new(timeline, KindNames::of(script));
-    let mut exchanges = Vec::new();
-    let reports = std::thread::scope(|scope| {
-        let mut threads = Vec::new();
-        for (index, part) in (0..).zip(deal(drivers, plan.reactors as usize)) {
-            let (lane, exchange) = exchange(part.len(), plan.rate.is_some());
-            exchanges.push(exchange);
-            let reconnector = plan
-                .renewal()
+    let parts = deal(drivers, plan.reactors as usize);
+    let mut merger = Merger::new(timeline, KindNames::of(script), parts.len());
+    let (full, frames) = channel();
+    std::thread::scope(|scope| {
+        let (mut threads, mut returns) = (Vec::new(), Vec::new());
+        for (index, part) in (0..).zip(parts) {
+            let (empty, sender) = frame_sender(index, &full, plan.rate.is_some());
+            returns.push(empty);
+            let reconnector = setup::renewal(plan)
                 .map(|renewal| spawn_reconnecting(scope, renewal, part.len(), servers, script))
                 .transpose()?;
             let shared = Shared::new(
@@ -137,7 +122,7 @@ fn drive(
                 &plan.endpoint.address,
                 plan.tolerated.clone(),
                 reconnector,
-                plan.half_rtt_ns(),
+                setup::half_rtt_ns(plan),
                 plan.think,
                 plan.compression,
             );
@@ -145,36 +130,22 @@ fn drive(
                 kind: plan.reactor,
                 timeline,
                 origin,
-                lane,
-                arrivals: plan.arrivals(index, part.len() as u32),
+                sender,
+                arrivals: setup::arrivals(plan, index, part.len() as u32),
                 budget: budget.as_ref(),
                 stop,
                 abort: &abort,
             };
             threads.push(job.spawn(scope, part, shared)?);
         }
-        merge(&mut exchanges, &mut merger, on_progress);
-        threads.into_iter().map(join).collect::<Result<Vec<_>, _>>()
+        // The reactors' own ends are left: when the last has ended, so has the channel.
+        drop(full);
+        merge(&frames, &returns, &mut merger, on_progress);
+        threads.into_iter().try_for_each(join)
     })?;
     let mut outcome = merger.finish();
-    outcome.client_cpu_s = reports.iter().map(|r| r.cpu_ns as f64 / 1e9).collect();
-    outcome.reactors = reports.iter().map(|report| report.kind).collect();
-    outcome.batch_scheduling = reports.iter().all(|report| report.batch_scheduling);
-    outcome.unfinished = reports.iter().map(|report| report.unfinished as u64).sum();
     outcome.measured_from = Some(origin + Duration::from_nanos(timeline.measure_ns));
     outcome.stopped_early = stop.load(Ordering::Relaxed);
-    outcome.fairness = fairness(
-        reports
-            .iter()
-            .flat_map(|report| report.shares.iter().copied()),
-    );
-    if let Some(last) = &mut outcome.since_checkpoint {
-        let parts = exchanges.iter_mut().zip(&reports);
-        let since: Vec<_> = parts
-            .flat_map(|(exchange, report)| exchange.since(report.shares.clone()))
-            .collect();
-        last.fairness = fairness(since.iter().copied());
-    }
     Ok(outcome)
 }
 
@@ -222,36 +193,24 @@ fn deal<D>(drivers: Vec<D>, reactors: usize) -> Vec<Vec<D>> {
     parts
 }
 
-fn exchange(connections: usize, is_open: bool) -> (Lane, Exchange) {
-    let (full_sender, full) = channel();
-    let (shares_sender, shares) = channel();
+/// A reporter's way to the merger, and the merger's way back.
+fn frame_sender(
+    reporter: u32,
+    full: &Sender<Box<IntervalFrame>>,
+    is_open: bool,
+) -> (Sender<Box<IntervalFrame>>, FrameSender) {
     let (empty, empty_receiver) = channel();
     for _ in 0..SPARES {
         empty
-            .send(Box::new(Tally::new(is_open)))
+            .send(Box::new(IntervalFrame::new(is_open)))
             .expect("invariant: the receiver of this channel is a local variable");
     }
-    let lane = Lane {
-        full: full_sender,
+    let sender = FrameSender {
+        reporter,
+        full: full.clone(),
         empty: empty_receiver,
-        shares: shares_sender,
     };
-    let exchange = Exchange {
-        full,
-        empty,
-        shares,
-        shares_before: vec![Share::default(); connections],
-    };
-    (lane, exchange)
-}
-
-impl Exchange {
-    /// What the connections have done since the last checkpoint, of which this is the next.
-    fn since(&mut self, shares: Vec<Share>) -> Vec<Share> {
-        let before = std::mem::replace(&mut self.shares_before, shares);
-        let pairs = self.shares_before.iter().zip(before);
-        pairs.map(|(now, before)| now.since(before)).collect()
-    }
+    (empty, sender)
 }
 
 /// What a reactor thread needs besides its connections.
@@ -259,14 +218,14 @@ struct ReactorJob<'scope> {
     kind: ReactorKind,
     timeline: Timeline<'scope>,
     origin: Instant,
-    lane: Lane,
+    sender: FrameSender,
     arrivals: Option<Arrivals>,
     budget: Option<&'scope AtomicU64>,
     stop: &'scope AtomicBool,
     abort: &'scope AtomicBool,
 }
 
-type ReactorThread<'scope> = ScopedJoinHandle<'scope, Result<ReactorReport, LoadError>>;
+type ReactorThread<'scope> = ScopedJoinHandle<'scope, Result<(), LoadError>>;
 
 impl<'scope> ReactorJob<'scope> {
     fn spawn<'env>(
@@ -295,72 +254,52 @@ impl<'scope> ReactorJob<'scope> {
             })
     }
 
-    fn run(
-        self,
-        drivers: Vec<MysqlDriver>,
-        shared: &mut Shared,
-    ) -> Result<ReactorReport, LoadError> {
+    fn run(self, drivers: Vec<MysqlDriver>, shared: &mut Shared) -> Result<(), LoadError> {
         let batch_scheduling = use_batch_scheduling();
         let mut meter = Meter::new(
             self.timeline,
             Clock::Since(self.origin),
-            self.lane,
+            self.sender,
             self.budget,
             self.arrivals,
         );
         let flags = (self.stop, self.abort);
-        let (outcome, kind) = drive_reactor(self.kind, drivers, flags, shared, &mut meter)?;
-        Ok(ReactorReport {
-            shares: outcome.shares,
-            unfinished: outcome.unfinished,
-            cpu_ns: meter.finish(),
+        let (outcome, reactor) = drive_reactor(self.kind, drivers, flags, shared, &mut meter)?;
+        meter.finish(ReporterEnd {
+            connections: outcome.connections,
+            unfinished: outcome.unfinished as u64,
             batch_scheduling,
-            kind,
-        })
+            reactor,
+        });
+        Ok(())
     }
 }
 
-/// Merges the reactors' tallies, interval by interval, until all reactors have ended.
+/// Merges the reactors' frames until all reactors have ended.
 fn merge(
-    exchanges: &mut [Exchange],
+    frames: &Receiver<Box<IntervalFrame>>,
+    returns: &[Sender<Box<IntervalFrame>>],
     merger: &mut Merger<'_>,
     on_progress: &mut dyn FnMut(Progress<'_>),
 ) {
-    loop {
-        let mut any = false;
-        for exchange in &*exchanges {
-            // A reactor sends a tally at the end of every interval, also when it was idle.
-            let Ok(mut tally) = exchange.full.recv() else {
-                continue;
-            };
-            any = true;
-            merger.add(&tally);
-            tally.clear();
-            // A reactor that has ended needs none.
-            let _ = exchange.empty.send(tally);
-        }
-        if !any {
-            return;
-        }
-        let is_at_checkpoint = merger.is_at_checkpoint();
-        if let Some(interval) = merger.end_interval() {
-            on_progress(Progress::Interval(&interval));
-        }
-        if is_at_checkpoint {
-            // A reactor that has ended has nothing to add to what it said before.
-            let since: Vec<_> = exchanges
-                .iter_mut()
-                .filter_map(|exchange| exchange.shares.recv().ok().map(|now| exchange.since(now)))
-                .flatten()
-                .collect();
-            if let Some(totals) = merger.end_stretch(fairness(since.iter().copied())) {
-                on_progress(Progress::Checkpoint(&totals));
+    let mut tell = |closed: Vec<Closed>| {
+        for closed in closed {
+            match closed {
+                Closed::Interval(interval) => on_progress(Progress::Interval(&interval)),
+                Closed::Checkpoint(totals) => on_progress(Progress::Checkpoint(&totals)),
             }
         }
+    };
+    for mut frame in frames {
+        tell(merger.take(&frame));
+        frame.clear();
+        // A reactor that has ended needs none.
+        let _ = returns[frame.reporter as usize].send(frame);
     }
+    tell(merger.close_all());
 }
 
-fn join(thread: ReactorThread<'_>) -> Result<ReactorReport, LoadError> {
+fn join(thread: ReactorThread<'_>) -> Result<(), LoadError> {
     thread
         .join()
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))

@@ -30,6 +30,7 @@ mod preflight;
 mod prepare;
 mod prewarm;
 mod reactor;
+mod reactor_kind;
 mod rehearsal;
 mod stamp;
 mod statistics;
@@ -49,7 +50,7 @@ pub use plan::{
 };
 pub use prepare::prepare;
 pub use prewarm::prewarm;
-pub use reactor::ReactorKind;
+pub use reactor_kind::ReactorKind;
 pub use rehearsal::{rehearse_run, statements};
 pub use statistics::{Fairness, Interval, KindLatency, LoadOutcome, OpenLoop, Outage, Totals};
 pub use workload::{Distribution, KeyStream, Mix, STATEMENTS_PER_TABLE_MAX, Workload};

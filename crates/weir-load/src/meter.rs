@@ -1,13 +1,15 @@
 //! What a reactor counts, second by second, without allocation or locks on the way.
 //!
-//! Each reactor owns one [`Tally`]. When an interval ends, the full tally goes to the coordinator
-//! and an empty one takes its place; the coordinator merges, clears and returns it. Intervals end
-//! at fixed times on one clock that all reactors share, and a transaction belongs to the interval
-//! in which its reply was read.
+//! Each reactor owns one [`IntervalFrame`]. When an interval ends, the full frame goes to the merger and
+//! an empty one takes its place; the merger adds it up, clears and returns it. Intervals end at fixed
+//! times on one clock that all reactors share, and a transaction belongs to the interval in which its
+//! reply was read.
 
 mod arrivals;
 mod clock;
 mod errors;
+mod histogram_v2;
+mod interval_frame;
 mod kinds;
 mod outages;
 mod timeline;
@@ -17,9 +19,8 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use hdrhistogram::Histogram;
 use rustix::time::{ClockId, clock_gettime};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::driver::Share;
 use crate::stamp::Stamp;
 use weir_mysql::ServerError;
 
@@ -27,6 +28,7 @@ pub(crate) use arrivals::{Arrivals, Curve};
 pub(crate) use clock::Clock;
 pub use errors::ErrorCount;
 pub(crate) use errors::Errors;
+pub(crate) use interval_frame::{ConnectionCounters, IntervalFrame, OpenLoopTally, ReporterEnd};
 pub(crate) use kinds::{Kind, KindLatencies};
 pub(crate) use outages::{Outage, join as join_outages};
 pub(crate) use timeline::{Phase, Timeline};
@@ -47,7 +49,7 @@ pub(crate) fn add_histogram(sum: &mut Histogram<u64>, part: &Histogram<u64>) {
 }
 
 /// Numbers of things.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Transactions completed.
     pub transactions: u64,
@@ -91,96 +93,20 @@ pub(crate) enum QueryKind {
 
 /// When a transaction was due and was last tried; nanoseconds on the meter's clock.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Course {
+pub(crate) struct TransactionTiming {
     /// When its schedule wanted it; in a closed loop, when it was last tried.
-    pub(crate) due_ns: u64,
-    /// When the first request of its last try was sent.
-    pub(crate) tried_ns: u64,
+    pub(crate) intended_start_ns: u64,
+    /// When the first request of its last attempt was sent.
+    pub(crate) last_attempt_ns: u64,
 }
 
-/// What only an open loop has.
+/// A reactor's way to whoever merges: full frames go there, empty ones come back.
 #[derive(Debug)]
-pub(crate) struct Pace {
-    /// Time from the last try to the reply, nanoseconds.
-    pub(crate) service: Histogram<u64>,
-    /// Time from when a transaction was due to when it was begun, nanoseconds.
-    pub(crate) lag: Histogram<u64>,
-    /// Transactions that found no free connection when they were due.
-    pub(crate) waited: u64,
-    /// Transactions that had become due by the end of the interval, since the run began.
-    pub(crate) due: u64,
-    /// Of these, those that waited at the end of the interval.
-    pub(crate) queue_length: u64,
-}
-
-/// One reactor's numbers of one interval.
-#[derive(Debug)]
-pub(crate) struct Tally {
-    pub(crate) phase: Phase,
-    /// Nanoseconds since the run began.
-    pub(crate) from_ns: u64,
-    pub(crate) to_ns: u64,
-    pub(crate) counts: Counts,
-    /// Latency of transactions, nanoseconds.
-    pub(crate) latency: Histogram<u64>,
-    /// Exact sum of the same.
-    pub(crate) latency_ns_sum: u64,
-    /// Latencies by kind, nanoseconds.
-    pub(crate) kinds: KindLatencies,
-    /// Transactions under way at its end.
-    pub(crate) concurrency: u64,
-    pub(crate) pace: Option<Pace>,
-    pub(crate) errors: Errors,
-    /// Those that ended in it.
-    pub(crate) outages: Vec<Outage>,
-}
-
-impl Tally {
-    /// An empty tally; `is_open`: of an open loop.
-    pub(crate) fn new(is_open: bool) -> Self {
-        Self {
-            phase: Phase::Warmup,
-            from_ns: 0,
-            to_ns: 0,
-            counts: Counts::default(),
-            latency: new_histogram(),
-            latency_ns_sum: 0,
-            kinds: KindLatencies::default(),
-            concurrency: 0,
-            errors: Errors::default(),
-            outages: Vec::new(),
-            pace: is_open.then(|| Pace {
-                service: new_histogram(),
-                lag: new_histogram(),
-                waited: 0,
-                due: 0,
-                queue_length: 0,
-            }),
-        }
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.counts = Counts::default();
-        self.latency.reset();
-        self.latency_ns_sum = 0;
-        self.kinds.clear();
-        self.errors.clear();
-        self.outages.clear();
-        if let Some(pace) = &mut self.pace {
-            pace.service.reset();
-            pace.lag.reset();
-            pace.waited = 0;
-        }
-    }
-}
-
-/// A reactor's end of the exchange of tallies.
-#[derive(Debug)]
-pub(crate) struct Lane {
-    pub(crate) full: Sender<Box<Tally>>,
-    pub(crate) empty: Receiver<Box<Tally>>,
-    /// At each checkpoint, each connection's part so far.
-    pub(crate) shares: Sender<Vec<Share>>,
+pub(crate) struct FrameSender {
+    /// Its number among the reporters.
+    pub(crate) reporter: u32,
+    pub(crate) full: Sender<Box<IntervalFrame>>,
+    pub(crate) empty: Receiver<Box<IntervalFrame>>,
 }
 
 /// A reactor's clock and counters.
@@ -190,11 +116,14 @@ pub(crate) struct Meter<'a> {
     clock: Clock,
     now_ns: u64,
     /// When the reply that is being counted came.
-    heard_ns: u64,
+    reply_received_ns: u64,
     boundary_ns: u64,
     phase: Phase,
-    tally: Box<Tally>,
-    lane: Lane,
+    frame: Box<IntervalFrame>,
+    sender: FrameSender,
+    /// Frames that wait for the connections' counters, and those behind them.
+    #[allow(clippy::vec_box, reason = "they travel in their boxes")]
+    held: Vec<Box<IntervalFrame>>,
     /// Transactions that may still be begun, shared by all reactors.
     budget: Option<&'a AtomicU64>,
     /// The schedule of an open loop.
@@ -204,10 +133,8 @@ pub(crate) struct Meter<'a> {
     /// Connections that are lost, and since when at least one is.
     lost: u64,
     lost_since_ns: u64,
-    /// Checkpoints whose shares have not been delivered.
-    checkpoints: u32,
+    /// The thread's CPU time when the interval began.
     cpu_start_ns: u64,
-    cpu_ns: u64,
 }
 
 impl<'a> Meter<'a> {
@@ -215,7 +142,7 @@ impl<'a> Meter<'a> {
     pub(crate) fn new(
         timeline: Timeline<'a>,
         clock: Clock,
-        lane: Lane,
+        sender: FrameSender,
         budget: Option<&'a AtomicU64>,
         arrivals: Option<Arrivals>,
     ) -> Self {
@@ -223,19 +150,21 @@ impl<'a> Meter<'a> {
             timeline,
             clock,
             now_ns: 0,
-            heard_ns: 0,
+            reply_received_ns: 0,
             boundary_ns: timeline.boundary_after(0),
             phase: timeline.phase_at(0),
-            tally: Box::new(Tally::new(arrivals.is_some())),
-            lane,
+            frame: Box::new(IntervalFrame {
+                reporter: sender.reporter,
+                ..IntervalFrame::new(arrivals.is_some())
+            }),
+            sender,
+            held: Vec::new(),
             budget,
             arrivals,
             concurrency: 0,
             lost: 0,
             lost_since_ns: 0,
-            checkpoints: 0,
             cpu_start_ns: thread_cpu_ns(),
-            cpu_ns: 0,
         }
     }
 
@@ -251,20 +180,20 @@ impl<'a> Meter<'a> {
     /// Reads the clock for a reply that came to this machine then, or now if nobody knows; when
     /// that was, nanoseconds since the run began. Its latencies end there: what it then waited for
     /// this thread is not the server's.
-    pub(crate) fn hear(&mut self, came: Option<Stamp>) -> u64 {
+    pub(crate) fn reply_received(&mut self, came: Option<Stamp>) -> u64 {
         let age_ns = came.map_or(0, Stamp::age_ns);
-        self.heard_ns = self.now().saturating_sub(age_ns);
-        self.heard_ns
+        self.reply_received_ns = self.now().saturating_sub(age_ns);
+        self.reply_received_ns
     }
 
-    /// As [`Self::hear`], for a reply whose time was known before it came.
-    pub(crate) fn hear_at(&mut self, at_ns: u64) {
-        self.heard_ns = self.now().min(at_ns);
+    /// As [`Self::reply_received`], for a reply whose time was known before it came.
+    pub(crate) fn reply_received_at(&mut self, at_ns: u64) {
+        self.reply_received_ns = self.now().min(at_ns);
     }
 
     /// When the last reply came.
-    pub(crate) fn heard(&self) -> u64 {
-        self.heard_ns
+    pub(crate) fn reply_received_ns(&self) -> u64 {
+        self.reply_received_ns
     }
 
     /// The clock as it was last read.
@@ -312,28 +241,29 @@ impl<'a> Meter<'a> {
     }
 
     /// Counts a transaction that begins, due as told by [`Self::claim`].
-    pub(crate) fn begin(&mut self, due_ns: u64, waited: bool) -> Course {
+    pub(crate) fn begin(&mut self, due_ns: u64, waited: bool) -> TransactionTiming {
         self.concurrency += 1;
-        if let Some(pace) = &mut self.tally.pace {
-            pace.lag
+        if let Some(tally) = &mut self.frame.open_loop {
+            tally
+                .lag_ns
                 .saturating_record(self.now_ns.saturating_sub(due_ns));
-            pace.waited += u64::from(waited);
+            tally.waited += u64::from(waited);
         }
-        Course {
-            due_ns,
-            tried_ns: self.now_ns,
+        TransactionTiming {
+            intended_start_ns: due_ns,
+            last_attempt_ns: self.now_ns,
         }
     }
 
-    /// The course of a transaction that is tried again. In a closed loop that is a new one.
-    pub(crate) fn retry(&self, course: Course) -> Course {
-        Course {
-            due_ns: if self.arrivals.is_some() {
-                course.due_ns
+    /// The timing of a transaction that is tried again. In a closed loop that is a new one.
+    pub(crate) fn retry(&self, timing: TransactionTiming) -> TransactionTiming {
+        TransactionTiming {
+            intended_start_ns: if self.arrivals.is_some() {
+                timing.intended_start_ns
             } else {
                 self.now_ns
             },
-            tried_ns: self.now_ns,
+            last_attempt_ns: self.now_ns,
         }
     }
 
@@ -347,7 +277,7 @@ impl<'a> Meter<'a> {
 
     /// Counts a connection that was made again without having been lost.
     pub(crate) fn renewed(&mut self) {
-        self.tally.counts.reconnects += 1;
+        self.frame.counts.reconnects += 1;
     }
 
     /// Counts a connection that is back.
@@ -360,7 +290,7 @@ impl<'a> Meter<'a> {
     }
 
     fn end_outage(&mut self, to_ns: u64) {
-        self.tally.outages.push(Outage {
+        self.frame.outages.push(Outage {
             from_ns: self.lost_since_ns,
             to_ns,
         });
@@ -392,7 +322,7 @@ impl<'a> Meter<'a> {
 
     /// Counts a completed statement.
     pub(crate) fn query(&mut self, kind: QueryKind) {
-        let counts = &mut self.tally.counts;
+        let counts = &mut self.frame.counts;
         counts.queries += 1;
         match kind {
             QueryKind::Read => counts.reads += 1,
@@ -403,34 +333,44 @@ impl<'a> Meter<'a> {
 
     /// Notes the latency of something that has just been completed.
     pub(crate) fn completed(&mut self, kind: Kind, since_ns: u64) {
-        let latency_ns = self.heard_ns.saturating_sub(since_ns);
-        self.tally.kinds.record(kind, latency_ns);
+        let latency_ns = self.reply_received_ns.saturating_sub(since_ns);
+        self.frame.kinds.record(kind, latency_ns);
     }
 
     /// Counts transactions that were completed by one reply and have one latency together.
-    pub(crate) fn transactions(&mut self, count: u64, course: Course) {
-        let latency_ns = self.heard_ns.saturating_sub(course.due_ns);
+    pub(crate) fn transactions(&mut self, count: u64, timing: TransactionTiming) {
+        let latency_ns = self
+            .reply_received_ns
+            .saturating_sub(timing.intended_start_ns);
         self.concurrency -= 1;
-        if let Some(pace) = &mut self.tally.pace {
-            pace.service
-                .saturating_record(self.heard_ns.saturating_sub(course.tried_ns));
+        if let Some(tally) = &mut self.frame.open_loop {
+            tally.service_ns.saturating_record(
+                self.reply_received_ns
+                    .saturating_sub(timing.last_attempt_ns),
+            );
         }
-        self.tally.counts.transactions += count;
-        self.tally.latency.saturating_record(latency_ns);
-        self.tally.latency_ns_sum += latency_ns;
+        self.frame.counts.transactions += count;
+        self.frame.latency_ns.saturating_record(latency_ns);
+        self.frame.latency_ns_sum += latency_ns;
     }
 
     /// Counts a try that failed with a tolerated error.
     pub(crate) fn failed_try(&mut self, error: ServerError) {
-        self.tally.counts.errors += 1;
-        self.tally.errors.count(error, self.now_ns);
+        self.frame.counts.errors += 1;
+        self.frame.errors.count(error, self.now_ns);
     }
 
-    /// Delivers the connections' `shares` if a checkpoint has passed since the last call.
-    pub(crate) fn deliver<I: Iterator<Item = Share>>(&mut self, shares: impl Fn() -> I) {
-        for _ in 0..std::mem::take(&mut self.checkpoints) {
-            // Without a coordinator nobody wants them any more.
-            let _ = self.lane.shares.send(shares().collect());
+    /// Sends the frames that wait for the `connections`' counters.
+    pub(crate) fn deliver<I: Iterator<Item = ConnectionCounters>>(
+        &mut self,
+        connections: impl Fn() -> I,
+    ) {
+        for mut frame in self.held.drain(..) {
+            if self.timeline.is_checkpoint(frame.to_ns) {
+                frame.connections = Some(connections().collect());
+            }
+            // Without a merger nobody wants the numbers any more.
+            let _ = self.sender.full.send(frame);
         }
     }
 
@@ -446,51 +386,47 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// Ends the run; the thread's CPU time within the measurement, nanoseconds.
-    pub(crate) fn finish(mut self) -> u64 {
+    /// Ends the run, and says how.
+    pub(crate) fn finish(mut self, end: ReporterEnd) {
         self.cut();
+        self.deliver(|| end.connections.iter().copied());
+        self.frame.end = Some(end);
         self.end_interval(self.now_ns);
-        self.cpu_ns
     }
 
     fn end_interval(&mut self, at_ns: u64) {
-        self.tally.phase = self.phase;
-        self.tally.to_ns = at_ns;
+        let frame = &mut self.frame;
+        frame.phase = self.phase;
+        frame.to_ns = at_ns;
+        frame.concurrency = self.concurrency;
+        let cpu_ns = thread_cpu_ns();
+        frame.cpu_ns = cpu_ns.saturating_sub(self.cpu_start_ns);
+        self.cpu_start_ns = cpu_ns;
+        if let (Some(tally), Some(arrivals)) = (&mut frame.open_loop, &mut self.arrivals) {
+            (tally.due, tally.queue_length) = arrivals.until(at_ns);
+        }
         if self.lost > 0 && self.phase == Phase::Measure && at_ns >= self.timeline.end_ns {
             // Some connection was not back at the end of the measurement.
             self.end_outage(at_ns);
         }
-        self.tally.concurrency = self.concurrency;
-        if let (Some(pace), Some(arrivals)) = (&mut self.tally.pace, &mut self.arrivals) {
-            (pace.due, pace.queue_length) = arrivals.until(at_ns);
-        }
-        // The coordinator is rarely late; when it is, a new tally is made rather than waited for.
+        // The merger is rarely late; when it is, a new frame is made rather than waited for.
         let mut next = self
-            .lane
+            .sender
             .empty
             .try_recv()
-            .unwrap_or_else(|_| Box::new(Tally::new(self.arrivals.is_some())));
+            .unwrap_or_else(|_| Box::new(IntervalFrame::new(self.arrivals.is_some())));
+        next.reporter = self.sender.reporter;
+        next.index = self.frame.index + 1;
         next.from_ns = at_ns;
-        let full = std::mem::replace(&mut self.tally, next);
-        // Without a coordinator nobody wants the numbers any more.
-        let _ = self.lane.full.send(full);
-        self.checkpoints += u32::from(self.timeline.is_checkpoint(at_ns));
+        let full = std::mem::replace(&mut self.frame, next);
+        if self.timeline.is_checkpoint(at_ns) || !self.held.is_empty() {
+            self.held.push(full);
+        } else {
+            // Without a merger nobody wants the numbers any more.
+            let _ = self.sender.full.send(full);
+        }
         self.boundary_ns = self.timeline.boundary_after(at_ns);
-        self.enter(self.timeline.phase_at(at_ns));
-    }
-
-    fn enter(&mut self, phase: Phase) {
-        if phase == self.phase {
-            return;
-        }
-        match (self.phase, phase) {
-            (Phase::Warmup, Phase::Measure) => self.cpu_start_ns = thread_cpu_ns(),
-            (Phase::Measure, Phase::Drain) => {
-                self.cpu_ns = thread_cpu_ns().saturating_sub(self.cpu_start_ns);
-            }
-            _ => {}
-        }
-        self.phase = phase;
+        self.phase = self.timeline.phase_at(at_ns);
     }
 }
 

@@ -6,19 +6,14 @@ use std::time::Duration;
 use weir_model::{Address, Endpoint};
 
 use crate::LoadError;
-use crate::driver::Renewal;
-use crate::meter::{Arrivals, Curve, Timeline};
-use crate::reactor::{RING_CONNECTIONS_MIN, ReactorKind};
-use crate::workload::{Distribution, Mix, Workload, seeded};
+use crate::reactor_kind::{RING_CONNECTIONS_MIN, ReactorKind};
+use crate::workload::{Distribution, Mix, Workload};
 use weir_mysql::Compression;
 
 /// Beyond what any server or client does.
 const RATE_PER_S_MAX: f64 = 1e7;
 /// Transactions must be able to complete within the 3 s after the measurement.
 const RTT_MAX: Duration = Duration::from_secs(1);
-/// First stream of random numbers for schedules: above those of connections and tables.
-const SCHEDULE_STREAM: u64 = 1 << 63;
-
 /// Connections from which on a second reactor is worth its thread.
 const TWO_REACTORS_CONNECTIONS_MIN: u32 = 8;
 /// Processors that the server gets for each reactor of many connections.
@@ -284,56 +279,10 @@ impl LoadPlan {
         Ok(())
     }
 
-    /// The part of the schedule for reactor `index`, which drives `part` of all connections.
-    pub(crate) fn arrivals(&self, index: u32, part: u32) -> Option<Arrivals> {
-        let rate = self.rate?;
-        let part = f64::from(part) / f64::from(self.connections);
-        let ramp = rate.ramp.unwrap_or(RateRamp {
-            from_per_s: rate.per_s,
-            length: Duration::ZERO,
-        });
-        let curve = Curve {
-            // Reactors' constant schedules interleave.
-            offset_ns: f64::from(index) * 1e9 / rate.per_s,
-            from_per_s: ramp.from_per_s * part,
-            to_per_s: rate.per_s * part,
-            ramp_ns: ramp.length.as_nanos() as f64,
-        };
-        let rng = seeded(self.seed, SCHEDULE_STREAM + u64::from(index));
-        Some(Arrivals::new(rate.arrivals, curve, rng))
-    }
-
     /// When connection `number` begins, nanoseconds into the run.
     pub(crate) fn begins_ns(&self, number: u32) -> u64 {
         let share = f64::from(number) / f64::from(self.connections);
         (self.connection_ramp.as_nanos() as f64 * share) as u64
-    }
-
-    /// When connections are made again, if ever.
-    pub(crate) fn renewal(&self) -> Option<Renewal> {
-        let every = self.reconnect_every.unwrap_or(0);
-        (every > 0 || self.reconnect).then_some(Renewal {
-            every,
-            after_loss: self.reconnect,
-        })
-    }
-
-    pub(crate) fn half_rtt_ns(&self) -> u64 {
-        u64::try_from(self.rtt.as_nanos() / 2).unwrap_or(u64::MAX)
-    }
-
-    /// The run in time.
-    pub(crate) fn timeline(&self) -> Timeline<'_> {
-        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        let measure_ns = nanoseconds(self.warmup);
-        Timeline {
-            measure_ns,
-            end_ns: self.measure.map_or(u64::MAX, |time| {
-                measure_ns.saturating_add(nanoseconds(time))
-            }),
-            interval_ns: nanoseconds(self.interval),
-            checkpoints: &self.checkpoints,
-        }
     }
 }
 
@@ -452,24 +401,5 @@ mod tests {
         assert!(reactors_for(8) <= 2);
         assert!((1..=2).contains(&reactors_for(64)));
         assert!(reactors_for(100_000) <= 100_000 / RING_CONNECTIONS_MIN);
-    }
-
-    #[test]
-    fn reactors_share_a_schedule_in_proportion_to_their_connections() {
-        let plan = LoadPlan {
-            connections: 4,
-            rate: Some(Rate {
-                per_s: 1_000.0,
-                arrivals: ArrivalKind::Constant,
-                ramp: None,
-            }),
-            ..plan(WorkloadName::OltpReadOnly)
-        };
-        let due = |index, part| {
-            let mut arrivals = plan.arrivals(index, part).unwrap();
-            arrivals.until(10_000_000_000).0
-        };
-        assert!((7_500..=7_501).contains(&due(0, 3)));
-        assert!((2_499..=2_501).contains(&due(1, 1)));
     }
 }

@@ -3,8 +3,8 @@
 //! Bytes go between the drivers and their sockets, each way once. Timers are kept in a heap for the
 //! drivers that wait for a time; the sockets' wait ends with the first of them.
 
+mod drive;
 mod epoll;
-mod kind;
 mod ring;
 mod schedule;
 mod sockets;
@@ -16,12 +16,11 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::LoadError;
-use crate::driver::{Cause, Driver, Next, Share};
-use crate::meter::{Meter, Phase};
+use crate::driver::{Cause, Driver, Next};
+use crate::meter::{ConnectionCounters, Meter, Phase};
 
+pub(crate) use drive::drive;
 use epoll::EpollSockets;
-pub use kind::ReactorKind;
-pub(crate) use kind::{RING_CONNECTIONS_MIN, drive};
 use ring::RingSockets;
 pub(crate) use schedule::use_batch_scheduling;
 use sockets::{Arrival, Sockets, Wait};
@@ -51,8 +50,8 @@ struct Slot<D> {
 /// What the drivers of a reactor did.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// Each driver's part.
-    pub(crate) shares: Vec<Share>,
+    /// Each connection's part.
+    pub(crate) connections: Vec<ConnectionCounters>,
     /// Drivers whose last transaction did not complete in time.
     pub(crate) unfinished: usize,
 }
@@ -114,7 +113,7 @@ impl<'a, D: Driver, S: Sockets> Reactor<'a, D, S> {
                 meter.now();
             }
             self.fire_timers(shared, meter)?;
-            meter.deliver(|| self.shares());
+            meter.deliver(|| self.connections());
             if self.stop.load(Ordering::Relaxed) || self.abort.load(Ordering::Relaxed) {
                 meter.cut();
             }
@@ -124,13 +123,13 @@ impl<'a, D: Driver, S: Sockets> Reactor<'a, D, S> {
             }
         }
         Ok(Outcome {
-            shares: self.shares().collect(),
+            connections: self.connections().collect(),
             unfinished: self.active,
         })
     }
 
-    fn shares(&self) -> impl Iterator<Item = Share> {
-        self.slots.iter().map(|slot| slot.driver.share())
+    fn connections(&self) -> impl Iterator<Item = ConnectionCounters> {
+        self.slots.iter().map(|slot| slot.driver.counters())
     }
 
     /// Tells the drivers whose next transaction is not due yet that there will be none.

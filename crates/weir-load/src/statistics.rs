@@ -1,4 +1,4 @@
-//! From tallies to what a run reports.
+//! From frames to what a run reports.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,22 +10,19 @@ use serde::Serialize;
 use weir_model::{IntervalRecord, LatencySummary};
 
 mod kinds;
+mod merger;
 mod open_loop;
 mod totals;
 
-use crate::driver::Share;
-use crate::reactor::ReactorKind;
+use crate::reactor_kind::ReactorKind;
 pub use kinds::KindLatency;
 pub(crate) use kinds::KindNames;
+pub(crate) use merger::{Closed, Merger};
 pub use open_loop::OpenLoop;
-use open_loop::PaceSum;
-use totals::Sums;
+use open_loop::OpenLoopSum;
 pub use totals::Totals;
 
-use crate::meter::{
-    self, Counts, ErrorCount, Errors, Kind, KindLatencies, Phase, Tally, Timeline, add_histogram,
-    join_outages, new_histogram,
-};
+use crate::meter::{ConnectionCounters, Counts, ErrorCount, Kind, KindLatencies, new_histogram};
 
 /// Latencies in nanoseconds; printed as how many they are, not as tens of thousands of counters.
 #[derive(Clone)]
@@ -48,10 +45,12 @@ pub struct Interval {
     pub concurrency: u64,
     /// Transactions that were due at its end and waited for a connection; 0 in a closed loop.
     pub queue_length: u64,
+    /// Reporters that had not reported when it was closed; what they counted is in the totals only.
+    pub missing_reporters: u32,
     latency_ns: Latencies,
     kinds: KindLatencies,
     names: Arc<KindNames>,
-    pace: Option<PaceSum>,
+    open_loop: Option<OpenLoopSum>,
 }
 
 impl Interval {
@@ -73,8 +72,8 @@ impl Interval {
     /// A percentile of the time from a transaction's first request to its last reply,
     /// microseconds.
     pub fn service_us(&self, percentile: f64) -> f64 {
-        match &self.pace {
-            Some(pace) => quantile_us(&pace.service_ns.0, percentile / 100.0),
+        match &self.open_loop {
+            Some(sum) => quantile_us(&sum.service_ns.0, percentile / 100.0),
             None => self.latency_us(percentile),
         }
     }
@@ -82,8 +81,8 @@ impl Interval {
     /// A percentile of the time from when a transaction was due to its first request,
     /// microseconds; 0 in a closed loop.
     pub fn lag_us(&self, percentile: f64) -> f64 {
-        let lag = |pace: &PaceSum| quantile_us(&pace.lag_ns.0, percentile / 100.0);
-        self.pace.as_ref().map_or(0.0, lag)
+        let lag = |sum: &OpenLoopSum| quantile_us(&sum.lag_ns.0, percentile / 100.0);
+        self.open_loop.as_ref().map_or(0.0, lag)
     }
 }
 
@@ -118,6 +117,9 @@ pub struct LoadOutcome {
     pub batch_scheduling: bool,
     /// Connections whose last transaction did not complete within 3 s of the end.
     pub unfinished: u64,
+    /// Reports of intervals that came when these were closed: they are in the totals only.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub late_frames: u64,
     /// Idle connections that were still there at the end.
     pub idle_connections: u64,
     /// The caller stopped it.
@@ -157,6 +159,17 @@ impl LoadOutcome {
         cpu_s * 1e6 / self.counts.queries.max(1) as f64
     }
 
+    /// A sentence about intervals that were closed before all was known of them; nothing if none was.
+    pub fn lateness_note(&self) -> Option<String> {
+        (self.late_frames > 0).then(|| {
+            format!(
+                "{} reports of an interval came after it was closed: they are in the totals, but not in the \
+                 lines of the intervals; the load engine was not given its cores in time",
+                self.late_frames
+            )
+        })
+    }
+
     /// The totals of the whole measurement.
     pub fn totals(&self) -> Totals {
         Totals {
@@ -193,10 +206,20 @@ pub struct Fairness {
     pub busy_s_deviation: f64,
 }
 
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for a reference"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// Fairness over all connections.
-pub(crate) fn fairness(shares: impl Iterator<Item = Share> + Clone) -> Fairness {
-    let transactions = shares.clone().map(|share| share.transactions as f64);
-    let busy_s = shares.map(|share| share.busy_ns as f64 / 1e9);
+fn fairness(connections: impl Iterator<Item = ConnectionCounters> + Clone) -> Fairness {
+    let transactions = connections
+        .clone()
+        .map(|counters| counters.transactions as f64);
+    let busy_s = connections.map(|counters| counters.busy_ns as f64 / 1e9);
     let (transactions_mean, transactions_deviation) = mean_and_deviation(transactions);
     let (busy_s_mean, busy_s_deviation) = mean_and_deviation(busy_s);
     Fairness {
@@ -213,210 +236,6 @@ fn mean_and_deviation(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let mean = values.clone().sum::<f64>() / count;
     let variance = values.map(|value| (value - mean).powi(2)).sum::<f64>() / count;
     (mean, variance.sqrt())
-}
-
-/// Merges tallies into intervals and a whole.
-#[derive(Debug)]
-pub(crate) struct Merger<'a> {
-    timeline: Timeline<'a>,
-    interval: Option<IntervalSum>,
-    whole: Sums,
-    /// Since the last checkpoint; only if there are checkpoints.
-    stretch: Option<Sums>,
-    kinds: KindLatencies,
-    names: Arc<KindNames>,
-    counts_whole_run: Counts,
-    errors: Errors,
-    outages: Vec<meter::Outage>,
-    measured_ns: u64,
-    pace: Option<PaceSum>,
-    /// Transactions that were due before the measurement.
-    due_before: u64,
-}
-
-#[derive(Debug)]
-struct IntervalSum {
-    phase: Phase,
-    from_ns: u64,
-    to_ns: u64,
-    counts: Counts,
-    latency_ns: Histogram<u64>,
-    kinds: KindLatencies,
-    concurrency: u64,
-    pace: Option<PaceSum>,
-}
-
-impl IntervalSum {
-    /// Forgets what holds for the end of an interval only: this was a checkpoint within it.
-    fn pause(&mut self) {
-        self.concurrency = 0;
-        if let Some(pace) = &mut self.pace {
-            (pace.due, pace.queue_length) = (0, 0);
-        }
-    }
-}
-
-impl<'a> Merger<'a> {
-    pub(crate) fn new(timeline: Timeline<'a>, names: KindNames) -> Self {
-        let stretch = (!timeline.checkpoints.is_empty()).then(|| Sums::new(0.0));
-        Self {
-            timeline,
-            interval: None,
-            whole: Sums::new(0.0),
-            stretch,
-            kinds: KindLatencies::default(),
-            names: Arc::new(names),
-            counts_whole_run: Counts::default(),
-            errors: Errors::default(),
-            outages: Vec::new(),
-            measured_ns: 0,
-            pace: None,
-            due_before: 0,
-        }
-    }
-
-    /// Adds one reactor's tally of the interval that is being merged.
-    pub(crate) fn add(&mut self, tally: &Tally) {
-        self.counts_whole_run.add(&tally.counts);
-        if tally.phase == Phase::Drain {
-            return;
-        }
-        if tally.phase == Phase::Measure {
-            self.whole.add(tally);
-            if let Some(stretch) = &mut self.stretch {
-                stretch.add(tally);
-            }
-            self.errors.add(&tally.errors);
-            self.outages.extend(&tally.outages);
-            self.kinds.add(&tally.kinds);
-            if let Some(pace) = &tally.pace {
-                self.pace.get_or_insert_with(PaceSum::new).add(pace);
-            }
-            let measured_ns = tally.to_ns.saturating_sub(self.timeline.measure_ns);
-            self.measured_ns = self.measured_ns.max(measured_ns);
-        }
-        let interval = self.interval.get_or_insert_with(|| IntervalSum {
-            phase: tally.phase,
-            from_ns: tally.from_ns,
-            to_ns: tally.to_ns,
-            counts: Counts::default(),
-            latency_ns: new_histogram(),
-            kinds: KindLatencies::default(),
-            concurrency: 0,
-            pace: None,
-        });
-        interval.concurrency += tally.concurrency;
-        if let Some(pace) = &tally.pace {
-            interval.pace.get_or_insert_with(PaceSum::new).add(pace);
-        }
-        interval.to_ns = interval.to_ns.max(tally.to_ns);
-        interval.counts.add(&tally.counts);
-        add_histogram(&mut interval.latency_ns, &tally.latency);
-        interval.kinds.add(&tally.kinds);
-    }
-
-    /// Whether what was merged ends at a checkpoint.
-    pub(crate) fn is_at_checkpoint(&self) -> bool {
-        let sum = self.interval.as_ref();
-        sum.is_some_and(|sum| self.timeline.is_checkpoint(sum.to_ns))
-    }
-
-    /// The totals since the last checkpoint, and the end of their stretch.
-    pub(crate) fn end_stretch(&mut self, fairness: Fairness) -> Option<Totals> {
-        let elapsed_s = self.measured_ns as f64 / 1e9;
-        let sums = self.stretch.replace(Sums::new(elapsed_s))?;
-        Some(sums.into_totals(elapsed_s, fairness))
-    }
-
-    /// The interval that was merged, if one has ended.
-    pub(crate) fn end_interval(&mut self) -> Option<Interval> {
-        let mut sum = self.interval.take()?;
-        if self.timeline.is_within_interval(sum.to_ns) {
-            sum.pause();
-            self.interval = Some(sum);
-            return None;
-        }
-        let (due, queue_length) = sum
-            .pace
-            .as_ref()
-            .map_or((0, 0), |pace| (pace.due, pace.queue_length));
-        if sum.phase == Phase::Warmup {
-            self.due_before = due;
-        } else if let Some(pace) = &mut self.pace {
-            // Positions in the schedule, not sums over intervals.
-            (pace.due, pace.queue_length) = (due, queue_length);
-        }
-        let from_ns = self.timeline.measure_ns as f64;
-        let time_s = (sum.to_ns as f64 - from_ns) / 1e9;
-        let latency_us = |quantile| quantile_us(&sum.latency_ns, quantile);
-        let record = IntervalRecord {
-            // A warm-up that was cut short ends before the measurement would have begun.
-            time_s: if sum.phase == Phase::Warmup {
-                time_s.min(0.0)
-            } else {
-                time_s
-            },
-            length_s: (sum.to_ns - sum.from_ns) as f64 / 1e9,
-            transactions: sum.counts.transactions,
-            queries: sum.counts.queries,
-            reads: sum.counts.reads,
-            writes: sum.counts.writes,
-            errors: sum.counts.errors,
-            latency_us_p50: latency_us(0.5),
-            latency_us_p95: latency_us(0.95),
-            latency_us_p99: latency_us(0.99),
-            latency_us_max: latency_us(1.0),
-        };
-        Some(Interval {
-            record,
-            reconnects: sum.counts.reconnects,
-            concurrency: sum.concurrency,
-            queue_length,
-            pace: sum.pace,
-            latency_ns: Latencies(sum.latency_ns),
-            kinds: sum.kinds,
-            names: Arc::clone(&self.names),
-        })
-    }
-
-    /// The whole measurement. What only the reactors know is left empty.
-    pub(crate) fn finish(self) -> LoadOutcome {
-        let measured_s = self.measured_ns as f64 / 1e9;
-        let stretch = self.stretch.filter(|stretch| stretch.from_s > 0.0);
-        let whole = self.whole.into_totals(measured_s, Fairness::default());
-        let measure_ns = self.timeline.measure_ns as f64;
-        let outages = join_outages(self.outages)
-            .iter()
-            .map(|outage| Outage {
-                from_s: (outage.from_ns as f64 - measure_ns) / 1e9,
-                length_s: (outage.to_ns - outage.from_ns) as f64 / 1e9,
-            })
-            .collect();
-        let open_loop = self.pace.map(|pace| pace.finish(self.due_before));
-        LoadOutcome {
-            counts: whole.counts,
-            counts_whole_run: self.counts_whole_run,
-            errors: self.errors.into_sorted(),
-            measured_s,
-            latency: whole.latency,
-            latency_s_sum: whole.latency_s_sum,
-            histogram: serialize_us(&whole.latency_ns.0),
-            kinds: kinds::summaries(&self.names, &self.kinds),
-            client_cpu_s: Vec::new(),
-            reactors: Vec::new(),
-            batch_scheduling: false,
-            unfinished: 0,
-            idle_connections: 0,
-            stopped_early: false,
-            measured_from: None,
-            fairness: whole.fairness,
-            outages,
-            open_loop,
-            since_checkpoint: stretch
-                .map(|stretch| stretch.into_totals(measured_s, Fairness::default())),
-            latency_ns: whole.latency_ns,
-        }
-    }
 }
 
 /// A quantile in microseconds; 0 without values.

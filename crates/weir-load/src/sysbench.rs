@@ -7,23 +7,19 @@
 mod additions;
 mod command_line;
 mod compat;
-mod given_server;
 mod help;
 mod invocation;
 mod more;
-mod option_file;
 mod options;
 mod report;
 mod server;
 mod value;
 
 pub use additions::additions;
-pub use command_line::{PASSWORD_VARIABLE, Surroundings, parse};
+pub use command_line::parse;
 pub use compat::Compat;
-pub use given_server::endpoint;
 pub use help::help;
 pub use invocation::{Command, Form, Invocation};
-pub use option_file::{OptionFileSetting, read as read_option_file};
 pub use report::{
     THREADS_STARTED, checkpoint_report, final_report, header, interval_line, version,
 };

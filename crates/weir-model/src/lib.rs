@@ -5,6 +5,7 @@
 
 mod analysis;
 mod claim;
+mod crash_test;
 mod deployment;
 mod design;
 mod device;
@@ -19,6 +20,7 @@ mod plan;
 mod result;
 mod server;
 mod server_url;
+mod server_variables;
 mod suggest;
 mod tls;
 mod toml_text;
@@ -29,6 +31,7 @@ pub use analysis::{
     OverallEffect, PoolElasticity, ResultComparison, Scalability,
 };
 pub use claim::{Bound, Claim};
+pub use crash_test::{CrashTest, PagesInQuestion};
 pub use deployment::{Deployment, PoolStart, Replication};
 pub use design::{Factor, LatencyStatistic, Objective, Repetition, SearchGoal, SearchPlan};
 pub use device::{DeviceModel, Nanoseconds, Op, OpKind};
@@ -48,8 +51,8 @@ pub use limiter::{ConnectionTime, Limiter, Utilization};
 pub use limits::{CpuList, Limits};
 pub use metric::{Gap, Metric, MetricKind, Series, metrics};
 pub use plan::{
-    Cell, CrashTest, DataPlan, DistributionName, LoadSettings, NegativeControl, Plan, PlannedRun,
-    Price, Probe, ServerChoice, ServerSettings, WorkloadName,
+    Cell, DataPlan, DistributionName, LoadSettings, NegativeControl, Plan, PlannedRun, Price,
+    Probe, ServerChoice, ServerSettings, WorkloadName,
 };
 pub use result::{
     Approach, Confirmation, FoundPlace, IntervalRecord, LatencySummary, Provenance, RunRecord,
@@ -57,6 +60,10 @@ pub use result::{
 };
 pub use server::{Flavor, LRU_SCAN_DEPTH, ServerVersion};
 pub use server_url::ServerUrl;
+pub use server_variables::{
+    Doublewrite, FlushMethod, PAGE_SIZE_DEFAULT, RedoFlush, ServerVariables, names as variables,
+    option_spelling, option_variable, set_options,
+};
 pub use suggest::nearest;
 pub use tls::{Tls, TlsMode};
 pub use toml_text::parse_toml;

@@ -8,7 +8,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Claim, Deployment, Duration, Factor, Flavor, Repetition, Scale, SearchPlan, ServerUrl,
+    Claim, CrashTest, Deployment, Duration, Factor, Flavor, Repetition, Scale, SearchPlan,
+    ServerUrl,
 };
 
 /// A study with nothing left to decide. It is stored with the result.
@@ -263,35 +264,6 @@ pub struct NegativeControl {
     /// Levels of other factors where it can do nothing.
     #[serde(rename = "where")]
     pub at: BTreeMap<String, String>,
-}
-
-/// A power-cut test of a drive without doublewrite, made before the study.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CrashTest {
-    /// The drive.
-    pub drive: String,
-    /// Crash states that were tried.
-    pub states: u64,
-    /// Of these, the states in which a page was torn or a transaction lost.
-    pub lost: u64,
-    /// Where the test can be looked at.
-    pub source: String,
-}
-
-impl CrashTest {
-    /// Whether it shows that `drive` keeps pages whole: the tested one, or one of its profile with settings
-    /// that have nothing to do with that (`scaleflux-csd2000+flash.fill=0.78`).
-    pub fn shows_whole_pages(&self, drive: &str) -> bool {
-        let variant = drive.strip_prefix(self.drive.as_str());
-        let is_alike = |settings: &str| {
-            let mut keys = settings.split(['+', ',']).map(str::trim);
-            settings.is_empty()
-                || settings.starts_with('+')
-                    && keys.all(|key| key.is_empty() || key.starts_with("flash."))
-        };
-        variant.is_some_and(is_alike) && self.states > 0 && self.lost == 0
-    }
 }
 
 /// What a level costs.

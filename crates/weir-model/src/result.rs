@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::variables::{LOG_FILE_SIZE, LOG_FILES_IN_GROUP, REDO_LOG_CAPACITY};
 use crate::{
     Analysis, Bytes, Comparison, DriveProfile, DriveStatistics, Finding, Flavor, Gap, Limiter,
-    Metric, MetricKind, Plan, Series, ServerVersion, Utilization,
+    Metric, MetricKind, Plan, Series, ServerVariables, ServerVersion, Utilization,
 };
 
 /// A whole result: what the store holds and what a report shows.
@@ -159,19 +160,13 @@ pub struct RunResult {
 
 impl RunResult {
     /// Variables that say the size of the redo log: MySQL from 8.0.30 on has one capacity, others have files.
-    pub const REDO_LOG_VARIABLES: [&str; 3] = [
-        "innodb_redo_log_capacity",
-        "innodb_log_file_size",
-        "innodb_log_files_in_group",
-    ];
+    pub const REDO_LOG_VARIABLES: [&str; 3] =
+        [REDO_LOG_CAPACITY, LOG_FILE_SIZE, LOG_FILES_IN_GROUP];
 
     /// Capacity of the redo log, by whichever of these variables the server has.
     pub fn redo_log_capacity(&self) -> Option<Bytes> {
-        let [capacity, file_size, files] =
-            Self::REDO_LOG_VARIABLES.map(|name| self.variables.get(name)?.parse::<Bytes>().ok());
-        // MariaDB has one file and no variable for their number.
-        let of_files = || Some(Bytes(file_size?.0 * files.map_or(1, |files| files.0)));
-        capacity.or_else(of_files)
+        // It is said in the same way by both.
+        ServerVariables::said(Flavor::Mysql, &self.variables).redo_log_capacity()
     }
 
     /// A counter's rate per second or a gauge's mean during the measurement, which begins at time 0;

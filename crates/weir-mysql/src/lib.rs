@@ -11,6 +11,7 @@
 
 mod blocking;
 mod channel;
+mod client_login;
 mod compression;
 mod connection;
 mod connector;
@@ -20,6 +21,7 @@ mod execute;
 mod gate;
 mod greeting;
 mod handshake;
+mod option_file;
 mod packet;
 mod reply;
 mod session;
@@ -27,6 +29,9 @@ mod tls;
 
 pub use blocking::{Blocking, Stream};
 pub use channel::Channel;
+pub use client_login::{
+    ClientConfig, LoginError, PASSWORD_VARIABLE, PORT, SCHEMA, USER, endpoint, local_socket,
+};
 pub use compression::{Codec, Compression, Wire};
 pub use connection::{Connection, Patience};
 pub use connector::Connector;
@@ -34,6 +39,7 @@ pub use deadline::Deadline;
 pub use error::{ClientError, shorten};
 pub use execute::{ExecuteTemplate, ParameterKind, Request};
 pub use gate::{ChangeLog, Gate, Passage, Permissions};
+pub use option_file::{OptionFileError, OptionFileSetting, read as read_option_file};
 pub use packet::{HEADER_BYTES, Malformed, put_header, put_length_encoded};
 pub use reply::{Reply, ReplyParser, ServerError};
 pub use session::{Done, PreparedStatement, Session, SessionError, Waiting};

@@ -6,7 +6,13 @@
 //! wait: round trips, locks, the load engine. It is taken from the run with the shortest transactions, in
 //! which what the model does not know of a busy drive has the least part.
 
-use weir_model::{Bytes, Cell, Flavor, Metric, Plan, RunResult, Series, StudyResult, metrics};
+use std::collections::BTreeMap;
+
+use weir_model::variables::BUFFER_POOL_SIZE;
+use weir_model::{
+    Bytes, Cell, Doublewrite, Flavor, Metric, Plan, RedoFlush, RunResult, Series, ServerVariables,
+    StudyResult, metrics,
+};
 
 use crate::cleaning::Cleaning;
 use crate::residency::find_root;
@@ -110,12 +116,12 @@ impl Calibration {
 /// How the server of the result's first run wrote, with so much redo for a transaction.
 pub fn write_settings(result: &StudyResult, redo_bytes: f64) -> WriteSettings {
     let first = result.runs.first();
-    let said = |name: &str| Some(first?.variables.get(name)?.as_str());
-    let is = |name: &str, wanted: &[&str]| {
-        let value = said(name).unwrap_or("ON");
-        wanted.iter().any(|known| value.eq_ignore_ascii_case(known))
-    };
-    let number = |name: &str| said(name)?.parse::<f64>().ok();
+    let nothing = BTreeMap::new();
+    let variables = first.map_or(&nothing, |run| &*run.variables);
+    let cell = first.and_then(|run| result.plan.cells.get(run.record.cell));
+    let flavor = cell.map_or(Flavor::Mysql, |cell| result.plan.server_of(cell).flavor);
+    let variables = ServerVariables::said(flavor, variables);
+    let number = |name: &str| variables.number(name);
     let default = Flushing::MYSQL;
     let is_mysql = result.plan.server.flavor == Flavor::Mysql;
     let share = |name: &str| number(name).map(|percent| percent / 100.0);
@@ -126,8 +132,10 @@ pub fn write_settings(result: &StudyResult, redo_bytes: f64) -> WriteSettings {
             .and_then(RunResult::redo_log_capacity)
             .map_or(100.0 * 1_048_576.0, |capacity| capacity.0 as f64),
         redo_bytes,
-        doublewrite: is("innodb_doublewrite", &["ON", "DETECT_AND_RECOVER"]),
-        durable_commits: is("innodb_flush_log_at_trx_commit", &["ON", "1"]),
+        doublewrite: variables.doublewrite().unwrap_or(Doublewrite::Repairs)
+            == Doublewrite::Repairs,
+        durable_commits: variables.redo_flush().unwrap_or(RedoFlush::EachCommit)
+            == RedoFlush::EachCommit,
         flushing: Flushing {
             io_capacity: number("innodb_io_capacity").unwrap_or(default.io_capacity),
             io_capacity_max: number("innodb_io_capacity_max").unwrap_or(default.io_capacity_max),
@@ -184,7 +192,7 @@ impl Measured {
         let record = &run.record;
         let per_s = record.transactions_per_s;
         let per_transaction = |metric| per_transaction(run, metric);
-        let pool: Bytes = run.variables.get("innodb_buffer_pool_size")?.parse().ok()?;
+        let pool: Bytes = run.variables.get(BUFFER_POOL_SIZE)?.parse().ok()?;
         let cell = plan.cells.get(record.cell)?;
         Some(Self {
             cell: record.cell,

@@ -2,44 +2,51 @@
 
 use std::collections::BTreeMap;
 
+use weir_model::variables::PAGE_SIZE;
+use weir_model::{Flavor, ServerVariables};
+
 use crate::PredictError;
 
-/// A variable that has to have one of these values, and what the model takes for granted because of it.
+/// A variable that has to have one value, and what the model takes for granted because of it.
 struct Granted {
     name: &'static str,
-    values: &'static [&'static str],
+    value: &'static str,
     why: &'static str,
 }
 
 const GRANTED: [Granted; 3] = [
     Granted {
-        name: "innodb_page_size",
-        values: &["16384", "16K"],
+        name: PAGE_SIZE,
+        value: "16384",
         why: "pages are taken to be 16 KiB",
     },
     Granted {
         name: "innodb_old_blocks_pct",
-        values: &["37"],
+        value: "37",
         why: "37 % of a pool's list is taken to be its old part",
     },
     Granted {
         name: "innodb_random_read_ahead",
-        values: &["OFF", "0"],
+        value: "OFF",
         why: "pages are taken to be read when they are asked for",
     },
 ];
 
-/// An error if a server with these variables, by their names, is outside of the model.
+/// An error if a server with these variables, in any spelling, is outside of the model.
 pub fn check_variables(variables: &BTreeMap<String, String>) -> Result<(), PredictError> {
+    // What these three mean is the same on both.
+    let flavor = Flavor::Mysql;
+    let found = ServerVariables::written(flavor, variables);
     for granted in &GRANTED {
-        let Some(value) = variables.get(granted.name) else {
+        let wanted = BTreeMap::from([(granted.name.to_owned(), granted.value.to_owned())]);
+        let wanted = ServerVariables::said(flavor, &wanted);
+        let Some(value) = found.get(granted.name) else {
             continue;
         };
-        let mut values = granted.values.iter();
-        if !values.any(|known| known.eq_ignore_ascii_case(value)) {
+        if !found.agrees(&wanted, granted.name) {
             return Err(PredictError::Outside {
                 what: granted.name,
-                value: value.clone(),
+                value: value.to_owned(),
                 why: granted.why,
                 remedy: "give a drive trace of a run with a tiny pool for its misses, or ask with that variable's default",
             });
@@ -60,6 +67,7 @@ mod tests {
     #[test]
     fn what_the_model_has_no_terms_for_is_refused_by_name() {
         assert_eq!(checked("innodb_page_size", "16k"), Ok(()));
+        assert_eq!(checked("innodb-random-read-ahead", "FALSE"), Ok(()));
         assert_eq!(checked("innodb_io_capacity", "17"), Ok(()));
         for (name, value) in [
             ("innodb_page_size", "4K"),

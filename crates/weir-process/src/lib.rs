@@ -26,7 +26,7 @@ pub use error::ProcessError;
 pub use flush_calls::{FLUSH, FlushCalls};
 pub use identity::ProcessIdentity;
 pub use memory_group::MemoryGroup;
-pub use mounts::{is_mounted, unmount};
+pub use mounts::{Mount, is_mounted, unmount};
 pub use name::short_name;
 pub use path_error::{MAKE_ROOM, PathError};
 pub use priority::run_promptly;

@@ -1,8 +1,9 @@
 //! Mounts of emulated drives.
 
+use std::ffi::OsString;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rustix::mount::UnmountFlags;
@@ -12,18 +13,76 @@ use crate::ProcessError;
 /// The type under which drives appear in the mount table.
 const FILE_SYSTEM_TYPE: &str = "fuse.weir";
 
-/// Whether a drive of Weir's is mounted exactly at `path` (`proc_pid_mountinfo(5)`).
-pub fn is_mounted(path: &Path) -> bool {
-    let Ok(table) = fs::read("/proc/self/mountinfo") else {
-        return false;
-    };
-    let wanted = escape(path.as_os_str().as_bytes());
-    table.split(|byte| *byte == b'\n').any(|line| {
+/// The mount table of this process (`proc_pid_mountinfo(5)`).
+const TABLE: &str = "/proc/self/mountinfo";
+
+/// File systems that a power cut leaves nothing of.
+const IN_MEMORY: [&str; 2] = ["tmpfs", "ramfs"];
+
+/// Options of a mount with which the kernel sends no flushes (ext4(5)).
+const NO_FLUSHES: [&str; 2] = ["nobarrier", "barrier=0"];
+
+/// A mounted file system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mount {
+    /// Where.
+    pub mountpoint: PathBuf,
+    /// Its type: `ext4`, `fuse.weir`.
+    pub file_system: String,
+    /// Options of the mount and of the file system: `rw`, `nobarrier`.
+    pub options: Vec<String>,
+}
+
+impl Mount {
+    /// The mount that `path` lies on; `None` where the table does not say.
+    pub fn of(path: &Path) -> Option<Self> {
+        let path = path.canonicalize().ok()?;
+        let table = fs::read(TABLE).ok()?;
+        let lines = table.split(|byte| *byte == b'\n');
+        let above = lines
+            .filter_map(Self::parse)
+            .filter(|mount| path.starts_with(&mount.mountpoint));
+        // Of two at one place the later lies above the other.
+        above.max_by_key(|mount| mount.mountpoint.components().count())
+    }
+
+    /// Whether it is a drive that Weir emulates.
+    pub fn is_drive(&self) -> bool {
+        self.file_system == FILE_SYSTEM_TYPE
+    }
+
+    /// Whether a power cut leaves nothing of it.
+    pub fn is_in_memory(&self) -> bool {
+        IN_MEMORY.contains(&self.file_system.as_str())
+    }
+
+    /// The option with which the kernel sends no flushes to the device, if it is set.
+    pub fn withholds_flushes(&self) -> Option<&str> {
+        let mut options = self.options.iter().map(String::as_str);
+        options.find(|option| NO_FLUSHES.contains(option))
+    }
+
+    fn parse(line: &[u8]) -> Option<Self> {
         let mut fields = line.split(|byte| *byte == b' ');
-        let mountpoint = fields.nth(4);
-        let file_system = fields.skip_while(|field| *field != b"-").nth(1);
-        mountpoint == Some(wanted.as_slice()) && file_system == Some(FILE_SYSTEM_TYPE.as_bytes())
-    })
+        let mountpoint = OsString::from_vec(unescape(fields.nth(4)?)).into();
+        let own = String::from_utf8_lossy(fields.next()?);
+        let mut rest = fields.skip_while(|field| *field != b"-").skip(1);
+        let file_system = String::from_utf8_lossy(rest.next()?).into_owned();
+        let shared = String::from_utf8_lossy(rest.nth(1).unwrap_or_default());
+        let options = own.split(',').chain(shared.split(','));
+        Some(Self {
+            mountpoint,
+            file_system,
+            options: options.map(str::to_owned).collect(),
+        })
+    }
+}
+
+/// Whether a drive of Weir's is mounted exactly at `path`.
+pub fn is_mounted(path: &Path) -> bool {
+    let table = fs::read(TABLE).unwrap_or_default();
+    let mut mounts = table.split(|byte| *byte == b'\n').filter_map(Mount::parse);
+    mounts.any(|mount| mount.mountpoint == path && mount.is_drive())
 }
 
 /// Unmounts the drive at `path`, lazily if files are still open on it; nothing if there is none.
@@ -51,16 +110,21 @@ pub fn unmount(path: &Path) -> Result<(), ProcessError> {
 }
 
 /// Space, tab, newline and backslash stand as octal escapes in the mount table.
-fn escape(path: &[u8]) -> Vec<u8> {
-    let mut escaped = Vec::with_capacity(path.len());
-    for &byte in path {
-        if matches!(byte, b' ' | b'\t' | b'\n' | b'\\') {
-            escaped.extend_from_slice(format!("\\{byte:03o}").as_bytes());
+fn unescape(text: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let [first, after @ ..] = rest {
+        let code = after.get(..3).filter(|_| *first == b'\\');
+        let code = code.and_then(|digits| std::str::from_utf8(digits).ok());
+        if let Some(byte) = code.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            plain.push(byte);
+            rest = &after[3..];
         } else {
-            escaped.push(byte);
+            plain.push(*first);
+            rest = after;
         }
     }
-    escaped
+    plain
 }
 
 #[cfg(test)]
@@ -75,7 +139,23 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_escaped_as_the_kernel_does() {
-        assert_eq!(escape(b"/a b\\c"), b"/a\\040b\\134c");
+    fn a_line_of_the_mount_table_is_read_as_the_kernel_writes_it() {
+        let line =
+            b"36 35 98:0 / /mnt/a\\040b\\134c rw,noatime shared:1 - ext4 /dev/sda rw,nobarrier";
+        let mount = Mount::parse(line).unwrap();
+        assert_eq!(mount.mountpoint, Path::new("/mnt/a b\\c"));
+        assert_eq!(mount.file_system, "ext4");
+        assert_eq!(mount.options, ["rw", "noatime", "rw", "nobarrier"]);
+        assert_eq!(mount.withholds_flushes(), Some("nobarrier"));
+        assert!(!mount.is_in_memory());
+        assert_eq!(Mount::parse(b"broken"), None);
+    }
+
+    #[test]
+    fn a_path_lies_on_the_deepest_mount_above_it() {
+        let mount = Mount::of(Path::new("/proc/self/status")).unwrap();
+        assert_eq!(mount.file_system, "proc");
+        assert!(!mount.is_drive());
+        assert_eq!(Mount::of(Path::new("/no/such/place")), None);
     }
 }

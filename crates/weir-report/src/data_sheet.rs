@@ -254,7 +254,7 @@ fn front(drive: &DriveProfile) -> Vec<Line> {
 
 fn guarantees(drive: &DriveProfile) -> Vec<Line> {
     let cache = match drive.write.cache {
-        WriteCache::PowerProtected => "survives a power cut",
+        WriteCache::PowerProtected => "survives a power cut, its maker says",
         WriteCache::Volatile => "lost in a power cut unless flushed",
     };
     let compression = match drive.compression {
@@ -276,7 +276,7 @@ fn guarantees(drive: &DriveProfile) -> Vec<Line> {
         ("compression", "Compression", compression.to_owned()),
         (
             "atomicity.unit",
-            "Largest write that is never torn",
+            "Largest write that its maker says is never torn",
             untorn(&drive.atomicity),
         ),
     ];

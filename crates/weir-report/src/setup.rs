@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use weir_model::variables::BUFFER_POOL_SIZE;
 use weir_model::{Bytes, CrashTest, StudyResult};
 
 use crate::data_sheet::DataSheet;
@@ -79,8 +80,10 @@ fn crash_test_words(test: &CrashTest) -> String {
     } else {
         String::new()
     };
+    let server = test.server.as_deref().unwrap_or("an unnamed server");
     format!(
-        "{} without doublewrite: {} of {} lost anything{bound} ({})",
+        "{server} on the emulated {} without doublewrite: {} of {} lost anything{bound} ({}). A real drive of that \
+         name was not cut",
         test.drive,
         test.lost,
         count(test.states as usize, "crash state"),
@@ -126,11 +129,15 @@ fn times(data: u64, pool: u64) -> String {
 
 /// Sizes of the buffer pool that the runs had, ascending: from the server, else from the study.
 fn pool_bytes(result: &StudyResult) -> Vec<u64> {
-    const NAME: &str = "innodb_buffer_pool_size";
-    let of_server = result.runs.iter().filter_map(|run| run.variables.get(NAME));
+    let of_server = result
+        .runs
+        .iter()
+        .filter_map(|run| run.variables.get(BUFFER_POOL_SIZE));
     let of_cells = result.plan.cells.iter().filter_map(|cell| {
         let shared = &result.plan.server.variables;
-        cell.variables.get(NAME).or_else(|| shared.get(NAME))
+        cell.variables
+            .get(BUFFER_POOL_SIZE)
+            .or_else(|| shared.get(BUFFER_POOL_SIZE))
     });
     let read = |texts: Vec<&String>| {
         let sizes = texts.into_iter().filter_map(|text| text.parse().ok());
@@ -233,14 +240,16 @@ mod tests {
         let mut result = sample::study(2, 1);
         result.plan.crash_tests = vec![CrashTest {
             drive: "scaleflux-csd2000".to_owned(),
+            server: Some("mysql 9.7.4".to_owned()),
             states: 300,
-            lost: 0,
             source: "crash-test.json".to_owned(),
+            ..CrashTest::default()
         }];
         assert_eq!(
             text(&result, "Power-cut test"),
-            "scaleflux-csd2000 without doublewrite: 0 of 300 crash states lost anything, so with 95 % \
-             confidence fewer than 0.99 % do (crash-test.json)"
+            "mysql 9.7.4 on the emulated scaleflux-csd2000 without doublewrite: 0 of 300 crash states lost \
+             anything, so with 95 % confidence fewer than 0.99 % do (crash-test.json). A real drive of that name \
+             was not cut"
         );
         result.plan.crash_tests[0].lost = 2;
         let failed = text(&result, "Power-cut test");

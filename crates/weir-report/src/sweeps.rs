@@ -7,13 +7,13 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use weir_model::variables::BUFFER_POOL_SIZE as POOL;
 use weir_model::{Bytes, Cell, MemoryEquivalent, StudyResult};
 
 use crate::insights::equivalent;
 use crate::number::Rounded;
 use crate::words::levels_phrase;
 
-const POOL: &str = "innodb_buffer_pool_size";
 const THREADS: &str = "threads";
 
 /// What was varied, and the cells along it.

@@ -3,24 +3,21 @@
 //! The rules are those that Alibaba Cloud publishes for its write optimisation: off only where the
 //! storage writes pages whole, a switch is a restart, a replica is not switched off while its primary
 //! is on (it would be ahead of what it is to replace), and new replicas and restores inherit. Here file
-//! system and device have to promise whole pages together, or a crash test has to have been made.
+//! system and device have to promise whole pages together, or a crash test of the server has to have held with
+//! rules that the storage below it is known to keep.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use weir_model::Bytes;
+use weir_model::variables::{DOUBLEWRITE, FLUSH_METHOD};
+use weir_model::{Bytes, Doublewrite, Flavor, ServerVariables};
 
 use crate::change_log::append;
 use crate::{PoolState, ServerError, Session};
 
-/// The variable.
-pub const DOUBLEWRITE: &str = "innodb_doublewrite";
-
-/// The variable that says in which pieces pages are written.
-const FLUSH_METHOD: &str = "innodb_flush_method";
-
 /// Why pages would not be torn.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "proof")]
 pub enum Proof {
     /// Nothing says so.
@@ -33,12 +30,16 @@ pub enum Proof {
         /// file system may cut a page.
         device: Bytes,
     },
-    /// A crash test of this setting held.
+    /// A crash test of this server and setting held, and the storage keeps the rules that it assumed.
     CrashTest {
         /// Crash states that were judged.
         states: u32,
-        /// The drive that was cut.
+        /// With 95 % confidence fewer than this share of all states are damaged.
+        at_most: f64,
+        /// The emulated drive that was cut.
         drive: String,
+        /// The storage that keeps its rules; the proof holds there only.
+        holds_on: String,
     },
 }
 
@@ -65,18 +66,12 @@ pub struct Relative {
 /// Whether the switch may be set; the error says why not and what to do.
 pub fn check_switch(
     wanted: bool,
-    page: Bytes,
+    status: &DoublewriteStatus,
     proof: &Proof,
     primary: Option<&Relative>,
     replicas: &[Relative],
 ) -> Result<(), ServerError> {
-    let refuse = |why: String, remedy: &str| {
-        Err(ServerError::Doublewrite {
-            wanted: if wanted { "ON" } else { "OFF" },
-            why,
-            remedy: remedy.to_owned(),
-        })
-    };
+    let refuse = |why, remedy: &str| Err(refused(wanted, why, remedy.to_owned()));
     if wanted {
         let behind = replicas.iter().find(|replica| !replica.is_on);
         return match behind {
@@ -93,6 +88,22 @@ pub fn check_switch(
             "switch the primary off first: replicas are switched after it",
         );
     }
+    check_proof(status.page, proof)?;
+    let variables = status.meaning();
+    if variables.writes_pages_directly() == Some(true) {
+        return Ok(());
+    }
+    refuse(
+        format!(
+            "{FLUSH_METHOD} = {} writes through the page cache, which tears pages when the process is killed",
+            status.flush_method
+        ),
+        "set O_DIRECT first",
+    )
+}
+
+/// Whether pages of `page` are known to stay whole.
+fn check_proof(page: Bytes, proof: &Proof) -> Result<(), ServerError> {
     if proof.covers(page) {
         return Ok(());
     }
@@ -106,19 +117,22 @@ pub fn check_switch(
         }
         _ => format!("nothing proves that the storage writes pages of {page} whole"),
     };
-    refuse(
+    Err(refused(
+        false,
         why,
-        "show a crash test that held with --verdict FILE (`weir crash-test --doublewrite off --json`), or \
-         keep it on",
-    )
+        "keep it on, or move the data to storage whose file system and device promise whole pages; a crash test \
+         (--verdict FILE) counts where the storage keeps the rules that it assumed"
+            .to_owned(),
+    ))
 }
 
-/// Whether a value of the variable means that pages are written twice.
-pub fn is_on(value: &str) -> bool {
-    !matches!(
-        value.to_ascii_uppercase().as_str(),
-        "OFF" | "0" | "FALSE" | "DETECT_ONLY"
-    )
+/// The error that refuses the switch.
+pub fn refused(wanted: bool, why: String, remedy: String) -> ServerError {
+    ServerError::Doublewrite {
+        wanted: if wanted { "ON" } else { "OFF" },
+        why,
+        remedy,
+    }
 }
 
 /// What a restart for the switch costs.
@@ -135,6 +149,8 @@ pub struct RestartCost {
 /// The switch on a running server.
 #[derive(Debug, Clone, Serialize)]
 pub struct DoublewriteStatus {
+    /// Whose words these are.
+    pub flavor: Flavor,
     /// `innodb_doublewrite` as the server says it.
     pub value: String,
     /// `innodb_flush_method` as the server says it.
@@ -147,12 +163,17 @@ pub struct DoublewriteStatus {
     pub pages_per_write: f64,
     /// What a restart would cost now.
     pub restart: RestartCost,
+    /// All that the server says of its variables.
+    #[serde(skip)]
+    pub variables: BTreeMap<String, String>,
 }
 
 impl DoublewriteStatus {
-    /// Reads it.
-    pub fn read(session: &mut Session) -> Result<Self, ServerError> {
+    /// Reads it from a server of `flavor`.
+    pub fn read(session: &mut Session, flavor: Flavor) -> Result<Self, ServerError> {
         let pool = session.pool()?;
+        let variables = session.variables()?;
+        let said = |name: &str| variables.get(name).cloned().unwrap_or_default();
         let status = session.status()?;
         let count = |name: &str| -> u64 {
             let value = status.get(name).and_then(|value| value.parse().ok());
@@ -163,13 +184,41 @@ impl DoublewriteStatus {
             count("Innodb_dblwr_writes"),
         );
         Ok(Self {
-            value: session.variable(DOUBLEWRITE)?.unwrap_or_default(),
-            flush_method: session.variable(FLUSH_METHOD)?.unwrap_or_default(),
+            flavor,
+            value: said(DOUBLEWRITE),
+            flush_method: said(FLUSH_METHOD),
             page: pool.page,
             pages_written: pages,
             pages_per_write: pages as f64 / writes.max(1) as f64,
             restart: RestartCost::of(&pool, count("Threads_connected").saturating_sub(1)),
+            variables,
         })
+    }
+
+    /// The server's variables by their meaning.
+    pub fn meaning(&self) -> ServerVariables<'_> {
+        ServerVariables::said(self.flavor, &self.variables)
+    }
+
+    /// Whether it is on, or off, already; mere detection is neither.
+    pub fn is(&self, on: bool) -> bool {
+        let wanted = if on {
+            Doublewrite::Repairs
+        } else {
+            Doublewrite::Off
+        };
+        self.meaning().doublewrite() == Some(wanted)
+    }
+}
+
+impl Relative {
+    /// A server called `name` with these variables. What it is not told otherwise, a server has on.
+    pub fn new(name: impl Into<String>, variables: &ServerVariables<'_>) -> Self {
+        let doublewrite = variables.doublewrite().unwrap_or(Doublewrite::Repairs);
+        Self {
+            name: name.into(),
+            is_on: doublewrite == Doublewrite::Repairs,
+        }
     }
 }
 
@@ -222,16 +271,44 @@ mod tests {
         }
     }
 
+    /// A server with pages of 16 KiB that writes past the page cache.
+    fn status(doublewrite: &str, flush_method: &str) -> DoublewriteStatus {
+        let variables = [(DOUBLEWRITE, doublewrite), (FLUSH_METHOD, flush_method)];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        DoublewriteStatus {
+            flavor: Flavor::Mysql,
+            value: doublewrite.to_owned(),
+            flush_method: flush_method.to_owned(),
+            page: PAGE,
+            pages_written: 0,
+            pages_per_write: 0.0,
+            restart: RestartCost {
+                write_bytes: Bytes(0),
+                reread_bytes: Bytes(0),
+                connections: 0,
+            },
+            variables: variables.into(),
+        }
+    }
+
     fn off(proof: &Proof, primary: Option<bool>) -> Result<(), ServerError> {
         let primary = primary.map(relative);
-        check_switch(false, PAGE, proof, primary.as_ref(), &[])
+        check_switch(
+            false,
+            &status("ON", "O_DIRECT"),
+            proof,
+            primary.as_ref(),
+            &[],
+        )
     }
 
     #[test]
     fn off_needs_a_proof_that_covers_the_page() {
         let held = Proof::CrashTest {
             states: 300,
+            at_most: 0.01,
             drive: "intel-p4610".to_owned(),
+            holds_on: "the storage of /data".to_owned(),
         };
         let storage = |largest, device| Proof::Storage {
             largest: Bytes(largest),
@@ -265,20 +342,45 @@ mod tests {
         assert!(error.contains("primary `other` has it on"), "{error}");
         assert!(off(&storage, Some(false)).is_ok());
 
-        let on = |replica| check_switch(true, PAGE, &Proof::None, None, &[relative(replica)]);
+        let status = status("OFF", "O_DIRECT");
+        let on = |replica| check_switch(true, &status, &Proof::None, None, &[relative(replica)]);
         assert!(on(false).is_err() && on(true).is_ok());
     }
 
     #[test]
-    fn values_that_write_pages_once_are_off() {
-        for (value, expected) in [
-            ("ON", true),
-            ("DETECT_AND_RECOVER", true),
-            ("fast", true),
-            ("OFF", false),
-            ("DETECT_ONLY", false),
+    fn a_page_cache_tears_pages_whatever_the_storage_promises() {
+        let storage = Proof::Storage {
+            largest: PAGE,
+            device: PAGE,
+        };
+        let off = |method| check_switch(false, &status("ON", method), &storage, None, &[]);
+        assert!(off("O_DIRECT_NO_FSYNC").is_ok() && off("4").is_ok());
+        for buffered in ["fsync", "O_DSYNC", "nosync", ""] {
+            let error = off(buffered).unwrap_err().to_string();
+            assert!(error.contains("set O_DIRECT first"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_switch_is_seen_in_every_spelling() {
+        for (value, is_on, is_off) in [
+            ("ON", true, false),
+            ("DETECT_AND_RECOVER", true, false),
+            ("TRUE", true, false),
+            ("FALSE", false, true),
+            ("DETECT_ONLY", false, false),
         ] {
-            assert_eq!(is_on(value), expected, "{value}");
+            let status = status(value, "O_DIRECT");
+            assert_eq!(
+                (status.is(true), status.is(false)),
+                (is_on, is_off),
+                "{value}"
+            );
+            assert_eq!(
+                Relative::new("other", &status.meaning()).is_on,
+                is_on,
+                "{value}"
+            );
         }
     }
 

@@ -16,7 +16,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use weir_model::{Address, Bytes, Endpoint, nearest};
+use weir_model::{Address, Bytes, Endpoint, nearest, option_spelling, set_options, variables};
 use weir_process::PathError;
 
 use crate::data_directory::{create_private_directory, is_free, read_settings};
@@ -119,7 +119,7 @@ impl Instances {
                 snapshots.restore(key, &data)?;
                 // A clone inherits; what it is told itself wins.
                 let mut inherited = read_settings(&data);
-                inherited.append(&mut instance.variables);
+                set_options(&mut inherited, std::mem::take(&mut instance.variables));
                 instance.variables = inherited;
             }
             DataSource::Instance(name) => {
@@ -256,11 +256,11 @@ fn launch(binary: &ServerBinary, instance: &Instance, folder: &Folder) -> Result
 /// Of `variables`, those that shape the files of a new data directory.
 fn shaping(variables: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     const SHAPING: [&str; 3] = [
-        "innodb_page_size",
+        variables::PAGE_SIZE,
         "innodb_data_file_path",
         "lower_case_table_names",
     ];
-    let shapes = |(name, _): &(&String, &String)| SHAPING.contains(&name.as_str());
+    let shapes = |(name, _): &(&String, &String)| SHAPING.contains(&option_spelling(name).as_str());
     variables
         .iter()
         .filter(shapes)

@@ -13,6 +13,7 @@
 mod change_log;
 mod config;
 mod data_directory;
+mod data_files;
 mod doublewrite;
 mod error;
 mod error_log;
@@ -30,6 +31,7 @@ mod snapshot;
 mod state;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod unsaid;
 mod variables;
 
 pub use config::{
@@ -37,9 +39,10 @@ pub use config::{
     permit_config, put_back_left, set_statements,
 };
 pub use data_directory::{DATABASE, forget_identity};
+pub use data_files::data_elsewhere;
 pub use doublewrite::{
-    DOUBLEWRITE, DoublewriteStatus, Proof, Relative, RestartCost, SwitchRecord, check_switch,
-    is_on, log_switch, switch_log,
+    DoublewriteStatus, Proof, Relative, RestartCost, SwitchRecord, check_switch, log_switch,
+    refused, switch_log,
 };
 pub use error::ServerError;
 pub use find::{ServerBinary, choose, find};
@@ -57,4 +60,5 @@ pub use snapshot::{
     copy_directory, make_cold, space_available, space_occupied,
 };
 pub use state::state_directory;
-pub use variables::{check_variables, known_variables, translate};
+pub use unsaid::unsaid;
+pub use variables::{ServerAnswer, ask, check_variables, known_variables, translate};

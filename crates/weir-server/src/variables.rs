@@ -4,6 +4,7 @@
 //! "InnoDB Startup Options and System Variables"); MariaDB's for the same bytes is
 //! `innodb_log_file_size` (MariaDB Knowledge Base, "InnoDB System Variables").
 
+mod ask;
 mod history;
 mod known;
 mod redo_log;
@@ -12,27 +13,28 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use weir_model::{Flavor, ServerVersion};
+use weir_model::variables::DOUBLEWRITE;
+use weir_model::{Flavor, ServerVersion, option_spelling, option_variable};
 
 use crate::ServerError;
+pub use ask::{ServerAnswer, ask};
 use history::Instead;
 pub use known::{check_variables, known_variables};
 
-const DOUBLEWRITE: &str = "innodb_doublewrite";
-
 /// `variables` in the names and values of one server.
 ///
-/// Names may have dashes for underscores; the result has underscores. Names and values that the
-/// version is known not to have are replaced by its own, or refused with the reason; all else is the
-/// server's to judge.
+/// Names may have dashes for underscores; the result has underscores, and values without blanks around
+/// them. Names and values that the version is known not to have are replaced by its own, or refused with the
+/// reason, as are two spellings of one variable; all else is the server's to judge.
 pub fn translate(
     flavor: Flavor,
     version: ServerVersion,
     variables: &BTreeMap<String, String>,
 ) -> Result<BTreeMap<String, String>, ServerError> {
+    check_spellings(variables)?;
     let mut wanted = BTreeMap::new();
     for (name, value) in variables {
-        put(&mut wanted, normalize(name), value.clone())?;
+        put(&mut wanted, option_spelling(name), value.trim().to_owned())?;
     }
     let mut translated = redo_log::translate(flavor, version, &mut wanted)?;
     for (name, value) in wanted {
@@ -91,9 +93,20 @@ fn native(
     }
 }
 
-/// A variable's name as `SHOW VARIABLES` prints it.
-fn normalize(name: &str) -> String {
-    name.trim().replace('-', "_").to_ascii_lowercase()
+/// A variable has one spelling: of `innodb_doublewrite` and `skip-innodb-doublewrite` the server would take
+/// whichever comes later.
+fn check_spellings(variables: &BTreeMap<String, String>) -> Result<(), ServerError> {
+    let mut seen: BTreeMap<String, &String> = BTreeMap::new();
+    for (name, value) in variables {
+        if let Some(other) = seen.insert(option_variable(name), name) {
+            return Err(ServerError::Value {
+                name: name.clone(),
+                value: value.clone(),
+                why: format!("`{other}` sets the same variable; keep one"),
+            });
+        }
+    }
+    Ok(())
 }
 
 fn check_doublewrite(

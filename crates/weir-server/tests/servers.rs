@@ -10,10 +10,10 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use weir_model::{Address, Flavor};
+use weir_model::{Address, Doublewrite, Flavor, ServerVariables};
 use weir_process::ProcessIdentity;
 use weir_server::{
-    PrivateServer, ServerError, check_variables, find, initialise, known_variables, testing,
+    PrivateServer, ServerError, ask, check_variables, find, initialise, known_variables, testing,
 };
 
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -29,6 +29,7 @@ weir_server::on_both_flavors! {
     an_unwanted_start_is_interrupted
     a_failed_initialisation_leaves_nothing
     known_variables_are_read_without_a_start
+    a_program_says_what_it_makes_of_settings
     data_of_another_version_are_refused_before_the_start
 }
 
@@ -213,6 +214,42 @@ fn known_variables_are_read_without_a_start(flavor: Flavor) {
         error.ends_with("did you mean `innodb_doublewrite`"),
         "{error}"
     );
+}
+
+/// Numbers become words, what is too small is raised, and what it refuses is told by name; nothing stays.
+fn a_program_says_what_it_makes_of_settings(flavor: Flavor) {
+    let binary = testing::binary(flavor);
+    let asked = |name: &str, value: &str| {
+        let settings = BTreeMap::from([(name.to_owned(), value.to_owned())]);
+        ask(&binary, &settings).unwrap()
+    };
+    for (name, value, variable, made) in [
+        (
+            "innodb_flush_method",
+            "4",
+            "innodb_flush_method",
+            "O_DIRECT",
+        ),
+        ("innodb-io-capacity", "1", "innodb_io_capacity", "100"),
+        ("innodb_page_size", "8k", "innodb_page_size", "8192"),
+    ] {
+        let answer = asked(name, value);
+        assert_eq!(answer.values[variable], made, "{answer:?}");
+        assert_eq!(answer.refused, [""; 0]);
+    }
+    let off = asked("skip-innodb-doublewrite", "1");
+    let off = ServerVariables::said(flavor, &off.values);
+    assert_eq!(off.doublewrite(), Some(Doublewrite::Off));
+
+    let [refused] = asked("innodb_flush_log_at_trx_commit", "ON")
+        .refused
+        .try_into()
+        .unwrap();
+    assert!(
+        refused.starts_with("innodb_flush_log_at_trx_commit = ON: "),
+        "{refused}"
+    );
+    assert_eq!(refused.lines().count(), 1);
 }
 
 /// Data that a server of another series made would be upgraded by this one, or ruined.

@@ -128,7 +128,7 @@ fn a_restore_to_a_disk_that_is_too_small_says_so_and_leaves_nothing() {
     assert!(matches!(error, ServerError::Space { .. }));
 
     let Some(disk) = TinyDisk::mount("size=1m") else {
-        eprintln!("SKIPPED: only root may mount a small file system");
+        testing::skipped("a full disk", "only root may mount a small file system");
         return;
     };
     let kept = Kept::files(1, 3 << 20);
@@ -142,7 +142,7 @@ fn a_restore_to_a_disk_that_is_too_small_says_so_and_leaves_nothing() {
 fn a_disk_that_fills_during_a_restore_is_named_and_nothing_stays() {
     // Four files and no more: free bytes do not tell.
     let Some(disk) = TinyDisk::mount("size=64m,nr_inodes=5") else {
-        eprintln!("SKIPPED: only root may mount a small file system");
+        testing::skipped("a full disk", "only root may mount a small file system");
         return;
     };
     let kept = Kept::files(8, 64 << 10);
@@ -165,7 +165,7 @@ fn a_disk_that_somebody_fills_during_a_restore_is_named_and_nothing_of_it_stays(
     const FILE: u64 = 16 << 20;
     // As large as the data and half a file more.
     let Some(disk) = TinyDisk::mount("size=264m") else {
-        eprintln!("SKIPPED: only root may mount a small file system");
+        testing::skipped("a full disk", "only root may mount a small file system");
         return;
     };
     let kept = Kept::files(16, FILE as usize);

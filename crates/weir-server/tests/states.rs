@@ -1,7 +1,7 @@
 //! What a server may use, what its buffer pool holds, and who follows it, on both flavours.
 
 // The lint's exception for tests does not reach their helper functions.
-#![allow(clippy::unwrap_used, clippy::print_stderr)]
+#![allow(clippy::unwrap_used)]
 
 use std::fs;
 use std::time::Duration;
@@ -29,7 +29,7 @@ fn limits_hold_for_the_whole_server(flavor: Flavor) {
     let may_limit_memory = match MemoryGroup::create(1 << 30) {
         Ok(_) => true,
         Err(error) => {
-            eprintln!("SKIPPED the limit of memory: {error}");
+            testing::skipped("the limit of memory", &error.to_string());
             assert_eq!(error.to_string().lines().count(), 1);
             false
         }

@@ -29,6 +29,14 @@ pub enum StudyError {
         /// Why not, and what to write.
         why: String,
     },
+    /// A server program does not take a setting.
+    #[error("{server} refuses {refused}; set what it takes, or leave it out")]
+    RefusedSetting {
+        /// Flavour and version.
+        server: String,
+        /// Setting and reason, in the program's words.
+        refused: String,
+    },
     /// The load failed in a run.
     #[error("{run}: {source}{server}")]
     Load {

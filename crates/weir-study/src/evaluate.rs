@@ -10,7 +10,10 @@ use weir_store::Store;
 use crate::estimate_ratio::Pairing;
 use crate::measured::RunsByCell;
 use crate::rules::{Design, Evidence};
-use crate::{StudyError, analysis, compare, conduct, rules, schedule};
+use crate::{Foreseen, StudyError, analysis, compare, conduct, rules, schedule};
+
+/// Of a result the servers themselves are the evidence.
+static NOTHING_FORESEEN: Foreseen = Foreseen::NOTHING;
 
 /// The file of a result inside its folder.
 pub const RESULT_FILE: &str = "result.sqlite";
@@ -72,7 +75,7 @@ fn judged_comparisons<'a>(
     runs: &'a RunsByCell<'a>,
     pairing: Pairing,
 ) -> (Evidence<'a>, Vec<Comparison>) {
-    let design = Design::new(&result.plan, &result.drives);
+    let design = Design::new(&result.plan, &result.drives, &NOTHING_FORESEEN);
     let comparisons = compare::compare_all(&result.plan, &design.contrasts, runs, pairing);
     let comparisons = corrected(comparisons);
     let evidence = Evidence {

@@ -3,13 +3,14 @@
 mod cells;
 mod repeat;
 mod search;
+mod spellings;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use weir_model::{DataPlan, LoadSettings, Plan, Repetition, ServerSettings};
+use weir_model::{DataPlan, LoadSettings, Plan, Repetition, ServerSettings, option_spelling};
 
 use crate::declared::{ClaimSection, NegativeControlSection};
 use crate::file::{Setting, StudyFile};
@@ -40,6 +41,7 @@ pub fn resolve(
         flavor_of,
     };
     resolver.check()?;
+    resolver.check_spellings()?;
     let mut plan = resolver.shared(overrides)?;
     let within = &file.repeat.within_server;
     plan.factors = resolver.factors(within)?;
@@ -162,10 +164,11 @@ impl Resolver<'_> {
         let scale = self.file.data.scale.each().data;
         let scaled = |(variable, value): (&String, &Setting)| {
             let text = value.text();
-            let value = target::scaled(variable, &text, scale);
+            let name = option_spelling(variable);
+            let value = target::scaled(&name, text.trim(), scale);
             let key = || format!("server.config.{variable}");
             let value = value.map_err(|why| self.error(&key(), &text, why))?;
-            Ok((variable.clone(), value))
+            Ok((name, value))
         };
         self.file.server.config.iter().map(scaled).collect()
     }

@@ -17,6 +17,7 @@ mod latency_claims;
 mod noise;
 mod one_factor;
 mod page_protection;
+mod pages;
 mod percentiles;
 mod picked_points;
 mod pool_grid;
@@ -29,6 +30,8 @@ mod steadiness;
 use std::fmt::Write as _;
 
 use weir_model::{Comparison, Finding, Plan, Severity};
+
+use crate::foreseen::Foreseen;
 
 pub(crate) use self::evidence::{Design, Evidence};
 pub(crate) use self::same_units::other_questions;
@@ -128,10 +131,10 @@ impl Rule {
     }
 }
 
-/// What the rules find about `plan` before anything runs.
-pub fn findings_of_design(plan: &Plan) -> Vec<Finding> {
+/// What the rules find about `plan` before anything runs, of servers that say what `foreseen` has.
+pub fn findings_of_design(plan: &Plan, foreseen: &Foreseen) -> Vec<Finding> {
     let drives = evidence::profiles(plan);
-    let design = Design::new(plan, &drives);
+    let design = Design::new(plan, &drives, foreseen);
     RULES
         .iter()
         .flat_map(|rule| (rule.design)(&design))

@@ -26,10 +26,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use weir_load::sysbench::Surroundings;
 use weir_model::{
     Analysis, Bytes, Plan, PlannedRun, Provenance, RunRecord, RunResult, StudyResult,
 };
+use weir_mysql::ClientConfig;
 use weir_process::{PathError, Registry, sweep};
 use weir_store::Store;
 
@@ -60,7 +60,7 @@ pub struct RunOptions {
     /// Whether their tables may be written also where they are replicas or read-only.
     pub allow_replica: bool,
     /// How to log in to these: the user's option file and password.
-    pub surroundings: Surroundings,
+    pub client: ClientConfig,
     /// What the result says of where it comes from.
     pub provenance: Provenance,
 }

@@ -3,13 +3,39 @@
 use std::collections::BTreeMap;
 
 use weir_load::STATEMENTS_PER_TABLE_MAX;
-use weir_model::{Flavor, LRU_SCAN_DEPTH, Plan, Scale};
+use weir_model::variables::LOG_BIN;
+use weir_model::{Flavor, LRU_SCAN_DEPTH, Plan, Scale, option_variable};
 
 use crate::target::scaled_scan_depth;
 
 /// Adds the defaults to `plan`: shared ones once, those of a flavour where that is served. A server that
 /// the user gives is left as it is.
 pub(crate) fn add(plan: &mut Plan) {
+    add_all(plan);
+    give_way(plan);
+}
+
+/// A shared default gives way to a cell that sets its variable in another spelling: `skip_log_bin` to a factor
+/// `log_bin`. The other cells keep it.
+fn give_way(plan: &mut Plan) {
+    let shared = std::mem::take(&mut plan.server.variables);
+    for (name, value) in shared {
+        let variable = option_variable(&name);
+        let gives_way = |option: &String| *option != name && option_variable(option) == variable;
+        let mut cells = plan.cells.iter();
+        if !cells.any(|cell| cell.variables.keys().any(gives_way)) {
+            plan.server.variables.insert(name, value);
+            continue;
+        }
+        for cell in &mut plan.cells {
+            if !is_set(&cell.variables, &variable) {
+                cell.variables.insert(name.clone(), value.clone());
+            }
+        }
+    }
+}
+
+fn add_all(plan: &mut Plan) {
     let (threads, tables) = largest(plan);
     let scale = plan.data.data_scale;
     let of_cells: Vec<_> = plan.cells.iter().map(|cell| plan.server_of(cell)).collect();
@@ -54,7 +80,9 @@ fn largest(plan: &Plan) -> (u32, u32) {
 
 fn add_shared(variables: &mut BTreeMap<String, String>, threads: u32, tables: u32) {
     let mut default = |name: &str, value: String| {
-        variables.entry(name.to_owned()).or_insert(value);
+        if !is_set(variables, name) {
+            variables.insert(name.to_owned(), value);
+        }
     };
     // A pool that a former run filled would make the runs of a cell unequal.
     default("innodb_buffer_pool_load_at_startup", "OFF".to_owned());
@@ -68,13 +96,17 @@ fn add_shared(variables: &mut BTreeMap<String, String>, threads: u32, tables: u3
     );
 }
 
+/// Whether an option of any spelling sets the variable `name`.
+fn is_set(variables: &BTreeMap<String, String>, name: &str) -> bool {
+    variables
+        .keys()
+        .any(|option| option_variable(option) == name)
+}
+
 /// What the flavours differ in.
 fn add_of_flavor(variables: &mut BTreeMap<String, String>, flavor: Flavor, scale: Scale) {
     // The binary log is on in MySQL 8 and later, off in MariaDB: off unless a study asks for it.
-    let chosen = ["log_bin", "skip_log_bin"]
-        .iter()
-        .any(|name| variables.contains_key(*name));
-    if flavor == Flavor::Mysql && !chosen {
+    if flavor == Flavor::Mysql && !is_set(variables, LOG_BIN) {
         variables.insert("skip_log_bin".to_owned(), "1".to_owned());
     }
     if scale < Scale::FULL {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use weir_model::{Cell, Plan};
+use weir_model::{Cell, Plan, ServerVariables};
 
 /// Name -> value.
 pub(crate) type Settings = BTreeMap<String, String>;
@@ -70,6 +70,7 @@ fn settings(plan: &Plan, cell: &Cell) -> Settings {
         data: Some(plan.data_of(cell).clone()),
         load: Some(plan.load_of(cell).clone()),
         probe: None,
+        variables: meant(plan, cell),
         ..cell.clone()
     };
     let mut settings = Settings::new();
@@ -90,6 +91,15 @@ fn settings(plan: &Plan, cell: &Cell) -> Settings {
     }
     settings.retain(|_, value| value != "null");
     settings
+}
+
+/// The cell's own variables, by name and in one spelling of each value.
+fn meant(plan: &Plan, cell: &Cell) -> BTreeMap<String, String> {
+    let variables = ServerVariables::written(plan.server_of(cell).flavor, &cell.variables);
+    let names = variables.values().keys();
+    names
+        .filter_map(|name| Some((name.clone(), variables.meant(name)?)))
+        .collect()
 }
 
 fn value_text(value: &Value) -> String {

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use weir_model::variables::{BUFFER_POOL_SIZE, LOG_FILE_SIZE, REDO_LOG_CAPACITY};
 use weir_model::{
     Bytes, Cell, Duration, Flavor, LRU_SCAN_DEPTH, Plan, PoolStart, Scale, ServerChoice, ServerUrl,
-    WorkloadName, nearest,
+    WorkloadName, nearest, option_spelling,
 };
 
 use crate::StudyError;
@@ -49,11 +50,7 @@ const WORKLOAD_OPTIONS: [&str; 19] = [
 ];
 
 /// Sizes that shrink with the data, so that their ratios to the data stay.
-pub(crate) const SCALED_VARIABLES: [&str; 3] = [
-    "innodb_buffer_pool_size",
-    "innodb_redo_log_capacity",
-    "innodb_log_file_size",
-];
+pub(crate) const SCALED_VARIABLES: [&str; 3] = [BUFFER_POOL_SIZE, REDO_LOG_CAPACITY, LOG_FILE_SIZE];
 
 /// The least that servers take for `innodb_lru_scan_depth`, pages.
 pub(crate) const LRU_SCAN_DEPTH_MIN: u64 = 100;
@@ -107,8 +104,16 @@ impl Target {
                 // The fill level is what people vary; its place in a profile is below the flash.
                 Some("fill") => Self::DriveKey("flash.fill".to_owned()),
                 Some(key) => Self::DriveKey(key.to_owned()),
-                None => Self::Variable(name.to_owned()),
+                None => Self::Variable(option_spelling(name)),
             },
+        }
+    }
+
+    /// The name of a setting: a server variable in one spelling, all else as it is written.
+    pub(crate) fn name_of(name: &str) -> String {
+        match Self::of(name) {
+            Self::Variable(variable) => variable,
+            _ => name.to_owned(),
         }
     }
 
@@ -159,7 +164,7 @@ impl Target {
                 options.insert(name.clone(), value.to_owned());
             }
             Self::Variable(name) => {
-                let value = scaled(name, value, plan.data.data_scale)?;
+                let value = scaled(name, value.trim(), plan.data.data_scale)?;
                 cell.variables.insert(name.clone(), value);
             }
         }
@@ -284,7 +289,7 @@ pub(crate) fn scaled(variable: &str, value: &str, scale: Scale) -> Result<String
     }
     let size = Bytes::from_str(value).map_err(|why| why.to_string())?;
     let size = scale.apply(size.0);
-    let is_pool = variable == SCALED_VARIABLES[0];
+    let is_pool = variable == BUFFER_POOL_SIZE;
     // MySQL rounds a log to whole mebibytes and MariaDB to 4 KiB: they should have the same.
     let whole = if is_pool {
         size

@@ -1,8 +1,9 @@
 //! A workload's options, in the load engine's own types.
 
-use weir_load::sysbench::{Surroundings, UsageError};
+use weir_load::sysbench::UsageError;
 use weir_load::{Distribution, Mix};
 use weir_model::{LoadSettings, WorkloadName};
+use weir_mysql::ClientConfig;
 
 /// Statements and keys that `load` makes of `workload`. Names, defaults and limits of options are those of `weir load`.
 pub fn settings(
@@ -13,7 +14,7 @@ pub fn settings(
     words.push(format!("--rand-type={}", load.distribution.as_str()));
     let options = load.options.iter();
     words.extend(options.map(|(name, value)| format!("--{name}={}", value.to_lowercase())));
-    let plan = weir_load::sysbench::parse(&words, &Surroundings::default())?.plan;
+    let plan = weir_load::sysbench::parse(&words, &ClientConfig::default())?.plan;
     Ok((plan.mix, plan.distribution))
 }
 

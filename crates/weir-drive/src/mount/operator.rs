@@ -31,6 +31,7 @@ impl Operator<'_> {
                 backing_free_bytes: self.store.host_free_bytes(),
                 ..self.engine.statistics(self.store.space())
             }),
+            Request::Profile => value(self.profile),
             Request::Unmount => {
                 self.stop.request();
                 value(&())

@@ -11,9 +11,9 @@ mod transit;
 
 use std::io;
 
-use super::{Cause, Driven as _, Driver, Fresh, Next, Share, Transport};
+use super::{Cause, Driven as _, Driver, Fresh, Next, Transport};
 use crate::LoadError;
-use crate::meter::{Course, Kind, Meter, Phase, QueryKind};
+use crate::meter::{ConnectionCounters, Kind, Meter, Phase, QueryKind, TransactionTiming};
 use crate::plan::ThinkKind;
 use crate::stamp::Stamp;
 use crate::workload::{BulkText, Rng};
@@ -59,7 +59,7 @@ pub(crate) struct MysqlDriver {
     statements: Statements,
     doing: Doing,
     place: Place,
-    course: Course,
+    timing: TransactionTiming,
     /// When it begins, if not with the others, nanoseconds into the run.
     begins_ns: u64,
     /// When the outstanding request set out.
@@ -70,7 +70,7 @@ pub(crate) struct MysqlDriver {
     look_ns: u64,
     /// What the delay of a slower network holds back.
     transit: Option<Transit>,
-    share: Share,
+    counters: ConnectionCounters,
 }
 
 impl MysqlDriver {
@@ -90,13 +90,13 @@ impl MysqlDriver {
             statements,
             doing: Doing::Step(0),
             place: Place::new(number, slots),
-            course: Course::default(),
+            timing: TransactionTiming::default(),
             begins_ns,
             asked_ns: 0,
             served: 0,
             look_ns: 0,
             transit: None,
-            share: Share::default(),
+            counters: ConnectionCounters::default(),
         }
     }
 
@@ -106,7 +106,7 @@ impl MysqlDriver {
             return Self::quit(shared);
         };
         let due_ns = due_ns.saturating_add(self.pause_ns(shared));
-        self.course.due_ns = due_ns;
+        self.timing.intended_start_ns = due_ns;
         if due_ns > meter.last_now() {
             self.doing = Doing::Waiting;
             return Next::Due(due_ns);
@@ -119,7 +119,7 @@ impl MysqlDriver {
     fn pause_ns(&mut self, shared: &Shared) -> u64 {
         let begins_ns = std::mem::take(&mut self.begins_ns);
         let think_ns = shared.think.mean.as_nanos() as u64;
-        if begins_ns > 0 || think_ns == 0 || self.course.tried_ns == 0 {
+        if begins_ns > 0 || think_ns == 0 || self.timing.last_attempt_ns == 0 {
             return begins_ns;
         }
         match shared.think.kind {
@@ -133,7 +133,7 @@ impl MysqlDriver {
         if self.has_served(shared) {
             return self.leave(shared);
         }
-        self.course = meter.begin(self.course.due_ns, has_waited);
+        self.timing = meter.begin(self.timing.intended_start_ns, has_waited);
         self.place.transaction = shared.requests.choose(&mut self.rng);
         self.doing = Doing::Step(0);
         if shared.requests.is_bulk() {
@@ -148,7 +148,7 @@ impl MysqlDriver {
             meter.give_up();
             return Self::quit(shared);
         }
-        self.course = meter.retry(self.course);
+        self.timing = meter.retry(self.timing);
         self.doing = Doing::Step(0);
         self.send(shared, meter)
     }
@@ -235,14 +235,16 @@ impl MysqlDriver {
         }
         let transactions = self.place.rows.max(1);
         self.served += transactions;
-        meter.transactions(transactions, self.course);
+        meter.transactions(transactions, self.timing);
         if shared.requests.has_choice() {
             let kind = Kind::Transaction(self.place.transaction);
-            meter.completed(kind, self.course.due_ns);
+            meter.completed(kind, self.timing.intended_start_ns);
         }
         if meter.phase() == Phase::Measure {
-            self.share.transactions += transactions;
-            self.share.busy_ns += meter.heard().saturating_sub(self.course.tried_ns);
+            self.counters.transactions += transactions;
+            self.counters.busy_ns += meter
+                .reply_received_ns()
+                .saturating_sub(self.timing.last_attempt_ns);
         }
         Ok(self.next(shared, meter))
     }
@@ -294,7 +296,7 @@ impl MysqlDriver {
             }
             // What a server says unasked is its farewell; if it closes, the next request will tell.
             Cause::Received(..) | Cause::Broken(_) if self.doing == Doing::Waiting => {
-                Ok(Next::Due(self.course.due_ns))
+                Ok(Next::Due(self.timing.intended_start_ns))
             }
             Cause::Received(..) | Cause::Broken(_)
                 if matches!(self.doing, Doing::Lost | Doing::Renewing) =>
@@ -363,7 +365,7 @@ impl Driver for MysqlDriver {
         Ok(next)
     }
 
-    fn share(&self) -> Share {
-        self.share
+    fn counters(&self) -> ConnectionCounters {
+        self.counters
     }
 }

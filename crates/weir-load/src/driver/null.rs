@@ -1,23 +1,23 @@
 //! A driver without a server: its transactions take a fixed time on the reactor's own clock.
 
-use super::{Cause, Driver, Next, Share, Transport};
+use super::{Cause, Driver, Next, Transport};
 use crate::LoadError;
-use crate::meter::{Course, Meter, Phase, QueryKind};
+use crate::meter::{ConnectionCounters, Meter, Phase, QueryKind, TransactionTiming};
 
 /// Completes one transaction of one read every `delay_ns`.
 #[derive(Debug)]
 pub(crate) struct NullDriver {
     delay_ns: u64,
-    course: Course,
-    share: Share,
+    timing: TransactionTiming,
+    counters: ConnectionCounters,
 }
 
 impl NullDriver {
     pub(crate) fn new(delay_ns: u64) -> Self {
         Self {
             delay_ns,
-            course: Course::default(),
-            share: Share::default(),
+            timing: TransactionTiming::default(),
+            counters: ConnectionCounters::default(),
         }
     }
 }
@@ -50,22 +50,22 @@ impl Driver for NullDriver {
     ) -> Result<Next, LoadError> {
         let now_ns = meter.now();
         if matches!(cause, Cause::Time) {
-            meter.hear(None);
+            meter.reply_received(None);
             meter.query(QueryKind::Read);
-            meter.transactions(1, self.course);
+            meter.transactions(1, self.timing);
             if meter.phase() == Phase::Measure {
-                self.share.transactions += 1;
-                self.share.busy_ns += now_ns - self.course.tried_ns;
+                self.counters.transactions += 1;
+                self.counters.busy_ns += now_ns - self.timing.last_attempt_ns;
             }
         }
         let Some(due_ns) = meter.claim() else {
             return Ok(Next::Finished);
         };
-        self.course = meter.begin(due_ns, false);
+        self.timing = meter.begin(due_ns, false);
         Ok(Next::Time(now_ns + self.delay_ns))
     }
 
-    fn share(&self) -> Share {
-        self.share
+    fn counters(&self) -> ConnectionCounters {
+        self.counters
     }
 }

@@ -1,6 +1,6 @@
 //! Which errors a server answered with, how often, and with what words the first time.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use weir_mysql::ServerError;
 
@@ -19,8 +19,31 @@ pub struct ErrorCount {
 }
 
 /// Errors by code. A load meets a handful of codes, so that looking through a list is fastest.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(from = "Vec<Written>", into = "Vec<Written>")]
 pub(crate) struct Errors(Vec<ErrorCount>);
+
+/// Code, count, first message, and when that was; nanoseconds since the run began.
+type Written = (u16, u64, String, u64);
+
+impl From<Errors> for Vec<Written> {
+    fn from(errors: Errors) -> Self {
+        let written = |e: ErrorCount| (e.code, e.count, e.first_message, e.first_ns);
+        errors.0.into_iter().map(written).collect()
+    }
+}
+
+impl From<Vec<Written>> for Errors {
+    fn from(written: Vec<Written>) -> Self {
+        let read = |(code, count, first_message, first_ns)| ErrorCount {
+            code,
+            count,
+            first_message,
+            first_ns,
+        };
+        Self(written.into_iter().map(read).collect())
+    }
+}
 
 impl Errors {
     /// Counts an error that came at `now_ns`.

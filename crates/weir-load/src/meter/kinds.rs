@@ -7,7 +7,9 @@ use std::fmt;
 
 use hdrhistogram::Histogram;
 
-use super::new_histogram;
+use serde::{Deserialize, Serialize};
+
+use super::{histogram_v2, new_histogram};
 
 /// What a latency is of: positions in the script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,10 +19,47 @@ pub(crate) enum Kind {
 }
 
 /// Latencies in nanoseconds, by kind.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "Written")]
 pub(crate) struct KindLatencies {
     transactions: Vec<Histogram<u64>>,
     statements: Vec<Histogram<u64>>,
+}
+
+/// As bytes, transactions' and statements'.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    transactions: Vec<Vec<u8>>,
+    statements: Vec<Vec<u8>>,
+}
+
+impl From<KindLatencies> for Written {
+    fn from(kinds: KindLatencies) -> Self {
+        let bytes = |histograms: &[Histogram<u64>]| {
+            let written = histograms.iter().map(histogram_v2::bytes);
+            // Into memory: there is no error.
+            written.map(Result::unwrap_or_default).collect()
+        };
+        Self {
+            transactions: bytes(&kinds.transactions),
+            statements: bytes(&kinds.statements),
+        }
+    }
+}
+
+impl TryFrom<Written> for KindLatencies {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let read = |all: &[Vec<u8>]| -> Result<Vec<_>, String> {
+            let bytes = all.iter();
+            bytes.map(|bytes| histogram_v2::of_bytes(bytes)).collect()
+        };
+        Ok(Self {
+            transactions: read(&written.transactions)?,
+            statements: read(&written.statements)?,
+        })
+    }
 }
 
 impl KindLatencies {

@@ -1,7 +1,9 @@
 //! When connections were lost and back again.
 
+use serde::{Deserialize, Serialize};
+
 /// A time during which at least one connection was lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Outage {
     /// Nanoseconds since the run began.
     pub(crate) from_ns: u64,

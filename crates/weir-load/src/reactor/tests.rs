@@ -1,4 +1,4 @@
-//! The reactor over null drivers: timers, phases and the exchange of tallies, without a server.
+//! The reactor over null drivers: timers, phases and the exchange of frames, without a server.
 
 mod arrivals;
 mod simulated;
@@ -10,7 +10,8 @@ use std::time::Instant;
 use super::Phase::{Drain, Measure, Warmup};
 use super::*;
 use crate::driver::NullDriver;
-use crate::meter::{Clock, Counts, Lane, Tally, Timeline};
+use crate::meter::{Clock, Counts, FrameSender, IntervalFrame, ReporterEnd, Timeline};
+use crate::reactor_kind::ReactorKind;
 
 const MS: u64 = 1_000_000;
 
@@ -20,23 +21,28 @@ fn run(
     timeline: Timeline<'_>,
     budget: Option<&AtomicU64>,
     stop: &AtomicBool,
-) -> (Outcome, Vec<Tally>) {
-    let (full, tallies) = channel();
+) -> (Outcome, Vec<IntervalFrame>) {
+    let (full, frames) = channel();
     let (_spares, empty) = channel();
     let abort = AtomicBool::new(false);
-    let (shares, _) = channel();
-    let lane = Lane {
+    let sender = FrameSender {
+        reporter: 0,
         full,
         empty,
-        shares,
     };
-    let mut meter = Meter::new(timeline, Clock::Since(Instant::now()), lane, budget, None);
+    let mut meter = Meter::new(timeline, Clock::Since(Instant::now()), sender, budget, None);
     let drivers: Vec<_> = (0..drivers).map(|_| NullDriver::new(delay_ns)).collect();
     let sockets = EpollSockets::new(drivers.len()).unwrap();
     let reactor = Reactor::new(drivers, sockets, stop, &abort).unwrap();
     let outcome = reactor.run(&mut Vec::new(), &mut meter).unwrap();
-    meter.finish();
-    (outcome, tallies.try_iter().map(|tally| *tally).collect())
+    let connections = outcome.connections.clone();
+    meter.finish(ReporterEnd {
+        connections,
+        unfinished: outcome.unfinished as u64,
+        batch_scheduling: true,
+        reactor: ReactorKind::Epoll,
+    });
+    (outcome, frames.try_iter().map(|frame| *frame).collect())
 }
 
 #[test]
@@ -48,19 +54,23 @@ fn every_transaction_is_in_exactly_one_interval() {
         checkpoints: &[],
     };
     let stop = AtomicBool::new(false);
-    let (outcome, tallies) = run(8, 2 * MS, timeline, None, &stop);
+    let (outcome, frames) = run(8, 2 * MS, timeline, None, &stop);
     assert_eq!(outcome.unfinished, 0);
-    let phases: Vec<_> = tallies.iter().map(|tally| tally.phase).collect();
+    let phases: Vec<_> = frames.iter().map(|frame| frame.phase).collect();
     assert_eq!(phases, [Warmup, Measure, Measure, Measure, Drain]);
-    for pair in tallies.windows(2) {
+    for pair in frames.windows(2) {
         assert_eq!(pair[0].to_ns, pair[1].from_ns);
     }
     let mut measured = Counts::default();
-    for tally in tallies.iter().filter(|tally| tally.phase == Measure) {
-        assert_eq!(tally.latency.len(), tally.counts.transactions);
-        measured.add(&tally.counts);
+    for frame in frames.iter().filter(|frame| frame.phase == Measure) {
+        assert_eq!(frame.latency_ns.len(), frame.counts.transactions);
+        measured.add(&frame.counts);
     }
-    let shares: u64 = outcome.shares.iter().map(|share| share.transactions).sum();
+    let shares: u64 = outcome
+        .connections
+        .iter()
+        .map(|share| share.transactions)
+        .sum();
     assert_eq!(shares, measured.transactions);
     assert!(measured.transactions > 0);
 }
@@ -75,8 +85,8 @@ fn a_budget_ends_the_run() {
         checkpoints: &[],
     };
     let stop = AtomicBool::new(false);
-    let (_, tallies) = run(4, MS, endless, Some(&budget), &stop);
-    let total: u64 = tallies.iter().map(|tally| tally.counts.transactions).sum();
+    let (_, frames) = run(4, MS, endless, Some(&budget), &stop);
+    let total: u64 = frames.iter().map(|frame| frame.counts.transactions).sum();
     assert_eq!(total, 25);
 }
 
@@ -89,9 +99,9 @@ fn a_stop_ends_the_run_after_the_transactions_under_way() {
         checkpoints: &[],
     };
     let stop = AtomicBool::new(true);
-    let (outcome, tallies) = run(4, MS, endless, None, &stop);
+    let (outcome, frames) = run(4, MS, endless, None, &stop);
     assert_eq!(outcome.unfinished, 0);
-    assert_eq!(tallies.last().unwrap().phase, Phase::Drain);
+    assert_eq!(frames.last().unwrap().phase, Phase::Drain);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use serde::Serialize;
 use weir_model::LatencySummary;
 
 use super::{Latencies, LoadOutcome, summary};
-use crate::meter::{Pace, add_histogram, new_histogram};
+use crate::meter::{OpenLoopTally, add_histogram, new_histogram};
 
 /// Share of the due transactions that may wait at the end before it is worth a word.
 const QUEUE_SHARE_MAX: f64 = 0.01;
@@ -29,17 +29,17 @@ pub struct OpenLoop {
     pub lag: LatencySummary,
 }
 
-/// Paces of several reactors or intervals.
+/// Tallies of several reporters or intervals.
 #[derive(Debug, Clone)]
-pub(super) struct PaceSum {
+pub(super) struct OpenLoopSum {
     pub(super) service_ns: Latencies,
     pub(super) lag_ns: Latencies,
     waited: u64,
-    pub(super) due: u64,
-    pub(super) queue_length: u64,
+    due: u64,
+    queue_length: u64,
 }
 
-impl PaceSum {
+impl OpenLoopSum {
     pub(super) fn new() -> Self {
         Self {
             service_ns: Latencies(new_histogram()),
@@ -50,12 +50,38 @@ impl PaceSum {
         }
     }
 
-    pub(super) fn add(&mut self, pace: &Pace) {
-        add_histogram(&mut self.service_ns.0, &pace.service);
-        add_histogram(&mut self.lag_ns.0, &pace.lag);
-        self.waited += pace.waited;
-        self.due += pace.due;
-        self.queue_length += pace.queue_length;
+    /// Adds another reporter's tally of the same interval.
+    pub(super) fn add(&mut self, tally: &OpenLoopTally) {
+        add_histogram(&mut self.service_ns.0, &tally.service_ns);
+        add_histogram(&mut self.lag_ns.0, &tally.lag_ns);
+        self.waited += tally.waited;
+        self.due += tally.due;
+        self.queue_length += tally.queue_length;
+    }
+
+    /// Adds an earlier interval.
+    pub(super) fn prepend(&mut self, before: &Self) {
+        add_histogram(&mut self.service_ns.0, &before.service_ns.0);
+        add_histogram(&mut self.lag_ns.0, &before.lag_ns.0);
+        self.waited += before.waited;
+    }
+
+    /// Adds a later interval. Positions in the schedule are those of the last, not sums.
+    pub(super) fn append(&mut self, after: &Self) {
+        self.prepend(after);
+        if after.due > 0 {
+            (self.due, self.queue_length) = (after.due, after.queue_length);
+        }
+    }
+
+    /// Transactions that had become due, and those of them that waited.
+    pub(super) fn positions(&self) -> (u64, u64) {
+        (self.due, self.queue_length)
+    }
+
+    /// Keeps what was counted and forgets where in the schedule that was.
+    pub(super) fn forget_positions(&mut self) {
+        (self.due, self.queue_length) = (0, 0);
     }
 
     pub(super) fn finish(self, due_before: u64) -> OpenLoop {

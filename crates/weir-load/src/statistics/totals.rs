@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 use weir_model::LatencySummary;
 
 use super::{Fairness, Latencies, quantile_us, summary};
-use crate::meter::{Counts, Tally, add_histogram, new_histogram};
+use crate::meter::{Counts, add_histogram, new_histogram};
 
 /// What was completed in a part of a measurement.
 #[derive(Debug, Clone)]
@@ -60,10 +60,15 @@ impl Sums {
         }
     }
 
-    pub(super) fn add(&mut self, tally: &Tally) {
-        self.counts.add(&tally.counts);
-        add_histogram(&mut self.latency_ns, &tally.latency);
-        self.latency_ns_sum += tally.latency_ns_sum;
+    pub(super) fn add(
+        &mut self,
+        counts: &Counts,
+        latency_ns: &Histogram<u64>,
+        latency_ns_sum: u64,
+    ) {
+        self.counts.add(counts);
+        add_histogram(&mut self.latency_ns, latency_ns);
+        self.latency_ns_sum += latency_ns_sum;
     }
 
     /// What they are at `elapsed_s` after the beginning of the measurement.

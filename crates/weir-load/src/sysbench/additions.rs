@@ -120,7 +120,9 @@ mod tests {
     use super::*;
     use crate::meter::{ErrorCount, Timeline};
     use crate::statistics::{KindNames, Merger, Outage};
-    use crate::sysbench::{Surroundings, parse};
+    use weir_mysql::ClientConfig;
+
+    use crate::sysbench::parse;
 
     fn outcome() -> LoadOutcome {
         let timeline = Timeline {
@@ -129,13 +131,13 @@ mod tests {
             interval_ns: 1,
             checkpoints: &[],
         };
-        Merger::new(timeline, KindNames::default()).finish()
+        Merger::new(timeline, KindNames::default(), 0).finish()
     }
 
     fn invocation(line: &str) -> Invocation {
         parse(
             &line.split_whitespace().collect::<Vec<_>>(),
-            &Surroundings::default(),
+            &ClientConfig::default(),
         )
         .unwrap()
     }

@@ -3,19 +3,16 @@
 //! Later wins: option files, then the environment's password, then sysbench's `--config-file`,
 //! then the command line.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use weir_model::{Secret, WorkloadName};
+use weir_model::WorkloadName;
+use weir_mysql::{ClientConfig, OptionFileError, OptionFileSetting, read_option_file};
 
 use super::compat::Compat;
 use super::invocation::{Command, Invocation, Settings};
-use super::option_file::{self, OptionFileSetting};
 use super::options;
 use super::value::{UsageError, Value};
 use crate::workload::Workload;
-
-/// Environment variable that holds the password when no option does.
-pub const PASSWORD_VARIABLE: &str = "WEIR_MYSQL_PASSWORD";
 
 /// Groups of option files that are read.
 const CLIENT_GROUP: &str = "client";
@@ -25,33 +22,23 @@ const BUILT_IN: [&str; 5] = ["cpu", "fileio", "memory", "mutex", "threads"];
 /// Where sysbench's own scripts are installed.
 const SCRIPTS: &str = "share/sysbench";
 
-/// What counts beside the command line.
-#[derive(Debug, Clone, Default)]
-pub struct Surroundings {
-    /// The value of [`PASSWORD_VARIABLE`], if it is set.
-    pub password: Option<String>,
-    /// The user's option file, which need not exist; none is read under the name of sysbench,
-    /// which has none.
-    pub option_file: Option<PathBuf>,
-}
-
 /// Understands the words after the program's name.
 pub fn parse<S: AsRef<str>>(
     arguments: &[S],
-    surroundings: &Surroundings,
+    config: &ClientConfig,
 ) -> Result<Invocation, UsageError> {
     let line = Line::split(arguments.iter().map(AsRef::as_ref))?;
-    let files = line.option_files(surroundings)?;
+    let files = line.option_files(config)?;
     let compat = line.compat(&files)?;
     let mut settings = Settings::new(compat);
     for setting in &files {
         apply_from_file(&mut settings, setting)?;
     }
-    if let Some(password) = &surroundings.password {
-        settings.server.password = Some(Secret::new(password));
+    if let Some(password) = &config.password {
+        settings.server.password = Some(password.clone());
     }
     if let Some(path) = line.config_file {
-        for setting in option_file::read(path)? {
+        for setting in read_option_file(path)? {
             in_place(&setting, apply(&mut settings, &setting, &setting.name))?;
         }
     }
@@ -110,20 +97,17 @@ impl<'a> Line<'a> {
     }
 
     /// What the option files say: the one that was named, or an extra one and the user's.
-    fn option_files(
-        &self,
-        surroundings: &Surroundings,
-    ) -> Result<Vec<OptionFileSetting>, UsageError> {
+    fn option_files(&self, config: &ClientConfig) -> Result<Vec<OptionFileSetting>, UsageError> {
         if let Some(path) = self.defaults_file {
-            return option_file::read(path);
+            return Ok(read_option_file(path)?);
         }
         let mut settings = Vec::new();
         if let Some(path) = self.defaults_extra_file {
-            settings.extend(option_file::read(path)?);
+            settings.extend(read_option_file(path)?);
         }
-        let own = surroundings.option_file.as_ref();
+        let own = config.option_file.as_ref();
         if let Some(path) = own.filter(|path| !self.no_defaults && path.exists()) {
-            settings.extend(option_file::read(path)?);
+            settings.extend(read_option_file(path)?);
         }
         Ok(settings)
     }
@@ -173,9 +157,12 @@ fn apply(
 
 /// Adds the place to an error that comes from a file.
 fn in_place(setting: &OptionFileSetting, result: Result<(), UsageError>) -> Result<(), UsageError> {
-    result.map_err(|error| UsageError::OptionFile {
-        place: setting.place.clone(),
-        why: error.to_string(),
+    result.map_err(|error| {
+        OptionFileError {
+            place: setting.place.clone(),
+            why: error.to_string(),
+        }
+        .into()
     })
 }
 

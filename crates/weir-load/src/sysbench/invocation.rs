@@ -10,7 +10,7 @@ use super::more::More;
 use super::server::ServerSettings;
 use super::value::UsageError;
 use crate::plan::{ArrivalKind, LoadPlan, PreparePlan, Rate, Tolerated, reactors_for};
-use crate::reactor::ReactorKind;
+use crate::reactor_kind::ReactorKind;
 use crate::workload::{Distribution, Mix, Workload};
 
 /// What is to be done.

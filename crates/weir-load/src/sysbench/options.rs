@@ -7,7 +7,7 @@ use super::invocation::Settings;
 use super::more;
 use super::value::{UsageError, Value};
 use crate::plan::{ArrivalKind, Tolerated};
-use crate::reactor::ReactorKind;
+use crate::reactor_kind::ReactorKind;
 use weir_mysql::Compression;
 
 type Setter = fn(&mut Settings, Value<'_>) -> Result<(), UsageError>;

@@ -1,18 +1,11 @@
 //! Options that say where the servers are and how to log in.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use weir_model::{Address, Endpoint, Secret, Tls, TlsMode};
 
-use weir_mysql::Compression;
+use weir_mysql::{Compression, PORT, SCHEMA, USER, local_socket};
 
-/// Where MySQL's and MariaDB's packages put their socket.
-const SOCKETS: [&str; 4] = [
-    "/run/mysqld/mysqld.sock",
-    "/var/run/mysqld/mysqld.sock",
-    "/var/lib/mysql/mysql.sock",
-    "/tmp/mysql.sock",
-];
 /// Files of the working directory that sysbench 1.0.20 uses with `--mysql-ssl=on`.
 const AUTHORITY: &str = "cacert.pem";
 const CERTIFICATE: &str = "client-cert.pem";
@@ -40,11 +33,11 @@ impl Default for ServerSettings {
     fn default() -> Self {
         Self {
             hosts: vec!["localhost".to_owned()],
-            ports: vec![3306],
+            ports: vec![PORT],
             sockets: Vec::new(),
-            user: "sbtest".to_owned(),
+            user: USER.to_owned(),
             password: None,
-            database: "sbtest".to_owned(),
+            database: SCHEMA.to_owned(),
             tls: Tls::default(),
             uses_fixed_files: false,
             compresses: false,
@@ -84,7 +77,7 @@ impl ServerSettings {
         let mut addresses = Vec::new();
         for host in &self.hosts {
             if host == "localhost" {
-                addresses.push(local());
+                addresses.push(Address::Socket(local_socket()));
                 continue;
             }
             let ports = self.ports.iter();
@@ -106,12 +99,6 @@ impl ServerSettings {
         }
         tls
     }
-}
-
-/// The socket of a server on this host.
-fn local() -> Address {
-    let found = SOCKETS.iter().find(|path| Path::new(path).exists());
-    Address::Socket(PathBuf::from(found.unwrap_or(&SOCKETS[0])))
 }
 
 #[cfg(test)]

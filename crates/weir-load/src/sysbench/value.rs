@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use thiserror::Error;
+use weir_mysql::OptionFileError;
 
 /// A command line that cannot be understood. Exit status 1, as sysbench has it.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -52,13 +53,8 @@ pub enum UsageError {
     #[error("`{0}` is a Lua script, which is not run here; name one of the native workloads")]
     Script(String),
     /// An option file that cannot be used.
-    #[error("option file {place}: {why}")]
-    OptionFile {
-        /// The file, and the line if it is one.
-        place: String,
-        /// What is wrong with it.
-        why: String,
-    },
+    #[error(transparent)]
+    OptionFile(#[from] OptionFileError),
     /// Words are missing.
     #[error("no {0}; write WORKLOAD [--options] prepare|prewarm|run|cleanup|help")]
     Missing(&'static str),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use weir_model::Bytes;
+use weir_model::{ServerVariables, set_options};
 use weir_process::PathError;
 
 use super::{InstanceInfo, InstanceState, Instances};
@@ -12,9 +12,6 @@ use crate::{ServerError, SnapshotInfo, SnapshotKey, Snapshots, check_variables, 
 
 /// Number of the way in which instances are kept.
 const FORMAT: u32 = 1;
-
-/// InnoDB's default page size, bytes.
-const PAGE: Bytes = Bytes(16_384);
 
 impl Instances {
     /// Keeps the data of an instance as the snapshot called `label`; a running one is stopped for
@@ -26,8 +23,7 @@ impl Instances {
         label: &str,
     ) -> Result<SnapshotInfo, ServerError> {
         let instance = self.instance(name)?;
-        let page = instance.variables.get("innodb_page_size");
-        let page = page.and_then(|size| size.parse().ok()).unwrap_or(PAGE);
+        let variables = ServerVariables::written(instance.flavor, &instance.variables);
         let key = SnapshotKey {
             flavor: instance.flavor,
             version: instance.version,
@@ -35,7 +31,7 @@ impl Instances {
             tables: 0,
             rows: 0,
             seed: 0,
-            page_bytes: page.0 as u32,
+            page_bytes: variables.page_size().0 as u32,
             format: FORMAT,
         };
         if snapshots.find(&key).is_some() {
@@ -88,7 +84,7 @@ impl Instances {
         let names: Vec<_> = changed.keys().map(String::as_str).collect();
         check_variables(&known_variables(&binary)?, &names)?;
         let mut after = before.clone();
-        after.variables.extend(changed);
+        set_options(&mut after.variables, changed);
         let folder = self.folder(name);
         let started = self.while_stopped(name, |_| Ok(after.write(folder.path())?));
         if let Err(error) = started {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use weir_model::{Flavor, Limits, Replication, ServerVersion};
+use weir_model::{Flavor, Limits, Replication, ServerVersion, set_options};
 use weir_process::PathError;
 
 use super::loopback_variables;
@@ -88,10 +88,13 @@ impl Instance {
     pub(super) fn start_variables(&self, binary: &ServerBinary) -> BTreeMap<String, String> {
         let mut variables = self.variables.clone();
         if let Some((role, replication)) = self.role {
-            variables.extend(replication_variables(binary, role, replication));
+            set_options(
+                &mut variables,
+                replication_variables(binary, role, replication),
+            );
         }
         if let Some(port) = self.port {
-            variables.extend(loopback_variables(port));
+            set_options(&mut variables, loopback_variables(port));
         }
         variables
     }

@@ -1,10 +1,11 @@
 //! A new instance that follows another.
 
 use super::{DataSource, Instance, InstanceInfo, Instances};
-use weir_model::Replication;
+use weir_model::variables::DOUBLEWRITE;
+use weir_model::{Replication, option_variable, set_options};
 
 use crate::replication::{Role, attach};
-use crate::{DOUBLEWRITE, ServerError, free_port};
+use crate::{ServerError, free_port};
 
 impl Instances {
     /// Makes `replica` a replica of the instance called `primary`, which is stopped while its data
@@ -34,13 +35,14 @@ impl Instances {
         source.port = source.port.or(Some(free_port()?));
         let own = std::mem::take(&mut replica.variables);
         replica.variables.clone_from(&before.variables);
-        replica.variables.extend(own);
-        match before.variables.get(DOUBLEWRITE) {
-            Some(value) => replica
-                .variables
-                .insert(DOUBLEWRITE.to_owned(), value.clone()),
-            None => replica.variables.remove(DOUBLEWRITE),
-        };
+        set_options(&mut replica.variables, own);
+        let is_doublewrite = |name: &String| option_variable(name) == DOUBLEWRITE;
+        replica.variables.retain(|name, _| !is_doublewrite(name));
+        let inherited = before.variables.iter();
+        let inherited = inherited.filter(|(name, _)| is_doublewrite(name));
+        replica
+            .variables
+            .extend(inherited.map(|(name, value)| (name.clone(), value.clone())));
         replica.role = Some((Role::Replica(number), replication));
         replica.replica_of = Some(primary.to_owned());
 

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use weir_model::nearest;
+use weir_model::{nearest, option_spelling};
 
-use super::normalize;
 use crate::run::run_within;
 use crate::{ServerBinary, ServerError};
 
@@ -19,7 +18,7 @@ pub fn check_variables(
     wanted: &[&str],
 ) -> Result<(), ServerError> {
     for name in wanted {
-        let normal = normalize(name);
+        let normal = option_spelling(name);
         if normal.starts_with("loose_") || known.contains_key(&normal) {
             continue;
         }
@@ -61,7 +60,7 @@ pub fn known_variables(server: &ServerBinary) -> Result<BTreeMap<String, String>
     Ok(known)
 }
 
-fn parse_help(printed: &str) -> BTreeMap<String, String> {
+pub(super) fn parse_help(printed: &str) -> BTreeMap<String, String> {
     printed
         .lines()
         .skip_while(|line| !line.starts_with("Variables (--variable-name=value)"))
@@ -70,7 +69,7 @@ fn parse_help(printed: &str) -> BTreeMap<String, String> {
         .take_while(|line| !line.trim().is_empty())
         .filter_map(|line| {
             let (name, value) = line.split_once(char::is_whitespace)?;
-            Some((normalize(name), value.trim().to_owned()))
+            Some((option_spelling(name), value.trim().to_owned()))
         })
         .collect()
 }

@@ -10,9 +10,9 @@ use weir_model::{Bytes, Flavor, ServerVersion};
 
 use crate::ServerError;
 
-pub(super) const CAPACITY: &str = "innodb_redo_log_capacity";
-pub(super) const FILE_SIZE: &str = "innodb_log_file_size";
-pub(super) const FILES: &str = "innodb_log_files_in_group";
+pub(super) use weir_model::variables::{
+    LOG_FILE_SIZE as FILE_SIZE, LOG_FILES_IN_GROUP as FILES, REDO_LOG_CAPACITY as CAPACITY,
+};
 
 /// What a version says of its redo log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -87,11 +87,29 @@ fn doublewrite_values_are_those_of_the_version() {
 
 #[test]
 fn two_spellings_of_one_variable_are_refused() {
-    let variables = BTreeMap::from([
-        ("sync-binlog".to_owned(), "1".to_owned()),
-        ("sync_binlog".to_owned(), "0".to_owned()),
-    ]);
-    assert!(translate(Flavor::Mysql, "9.7.4".parse().unwrap(), &variables).is_err());
+    for (one, other) in [
+        ("sync-binlog", "sync_binlog"),
+        ("innodb_doublewrite", "skip-innodb-doublewrite"),
+        ("log_bin", "skip_log_bin"),
+        ("innodb_doublewrite", "loose_innodb_doublewrite"),
+    ] {
+        let pair = |name: &str| (name.to_owned(), "1".to_owned());
+        let variables = BTreeMap::from([one, other].map(pair));
+        let error = translate(Flavor::Mysql, "9.7.4".parse().unwrap(), &variables).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.contains("sets the same variable; keep one"),
+            "{error}"
+        );
+        assert_eq!(error.lines().count(), 1);
+    }
+}
+
+/// An option file holds values in quotes, in which blanks count.
+#[test]
+fn blanks_around_a_value_are_not_its_own() {
+    let told = translated(Flavor::Mysql, "9.7.4", ("innodb_doublewrite", " OFF "));
+    assert_eq!(told.unwrap()["innodb_doublewrite"], "OFF");
 }
 
 /// What a study says, and what the server is told or why it cannot be.

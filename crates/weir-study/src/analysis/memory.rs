@@ -1,5 +1,6 @@
 //! What memory is worth: elasticity between neighbouring buffer pools, and drives in memory.
 
+use weir_model::variables::BUFFER_POOL_SIZE as POOL;
 use weir_model::{Bytes, Cell, MemoryEquivalent, Plan, PoolElasticity, Ratio};
 use weir_stats::{CurvePoint, RatioEstimate, elasticity_between, equivalent_size};
 
@@ -7,7 +8,6 @@ use super::by_context;
 use crate::estimate_ratio::{Pairing, ratio};
 use crate::measured::{RunsByCell, THROUGHPUT};
 
-const POOL: &str = "innodb_buffer_pool_size";
 const DRIVE: &str = "drive";
 
 /// Between each size and the next larger one, for each context.

@@ -23,7 +23,8 @@ impl Resolver<'_> {
             let levels = self.levels(name, list)?;
             let settings: BTreeSet<String> = levels
                 .iter()
-                .flat_map(|level| level.settings.iter().map(|(setting, _)| setting.clone()))
+                .flat_map(|level| level.settings.iter())
+                .map(|(setting, _)| Target::name_of(setting))
                 .collect();
             for setting in &settings {
                 if let Some(other) = owners.insert(setting.clone(), name) {
@@ -83,7 +84,7 @@ impl Resolver<'_> {
     }
 
     /// `[factors]`, and several thread counts of `[load]`, which are a factor too.
-    fn lists(&self) -> Result<BTreeMap<String, LevelList>, StudyError> {
+    pub(super) fn lists(&self) -> Result<BTreeMap<String, LevelList>, StudyError> {
         let mut lists = self.file.factors.clone();
         let threads = if let Threads::Range(range) = &self.file.load.threads {
             LevelList::Range(range.clone())
@@ -104,7 +105,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn levels(&self, name: &str, list: &LevelList) -> Result<Vec<Level>, StudyError> {
+    pub(super) fn levels(&self, name: &str, list: &LevelList) -> Result<Vec<Level>, StudyError> {
         let key = format!("factors.{name}");
         let levels = levels(name, list).map_err(|(value, why)| self.error(&key, value, why))?;
         if levels.is_empty() {

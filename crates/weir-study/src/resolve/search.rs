@@ -1,5 +1,6 @@
 //! The search of a study.
 
+use weir_model::variables::BUFFER_POOL_SIZE;
 use weir_model::{Bytes, Plan, SearchGoal, SearchPlan};
 
 use super::Resolver;
@@ -86,9 +87,10 @@ impl Resolver<'_> {
         let default = match search.find {
             Find::Rate => "rate",
             Find::Peak => "threads",
-            Find::Knee => "innodb_buffer_pool_size",
+            Find::Knee => BUFFER_POOL_SIZE,
         };
-        let factor = search.factor.clone().unwrap_or_else(|| default.to_owned());
+        let factor = search.factor.as_deref().unwrap_or(default);
+        let factor = Target::name_of(factor);
         let target = Target::of(&factor);
         let fits = match search.find {
             Find::Rate => target == Target::Rate,

@@ -2,100 +2,157 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_model::{Cell, Comparison, DriveProfile, Finding, Plan, WriteCache};
+use weir_model::variables::{
+    DATA_LOST_BECAUSE, DOUBLEWRITE, FLUSH_LOG_AT_COMMIT, FLUSH_METHOD, FLUSHES_DISABLED_BY,
+    LOG_BIN, OTHER_ENGINES, REDO_LOG_ENABLED, SYNC_BINLOG, UNSAID,
+};
+use weir_model::{
+    Comparison, DriveProfile, Finding, FlushMethod, RedoFlush, ServerVariables, WriteCache,
+};
 
-use super::evidence::{page_bytes, some_of};
-use super::page_protection::is_off;
+use super::evidence::{Named, some_of};
+use super::pages::{self, Protection};
 use super::{Design, Evidence, Rule, WARNS_OR_FORBIDS};
 
 pub(super) const RULE: Rule = Rule {
     id: "R2",
     title: "levels are ranked at equal durability",
-    checked: "A grade per cell from the server's own variables and the drive's profile: commits flushed \
-              (innodb_flush_log_at_trx_commit = 1), binary log flushed (sync_binlog = 1, or no binary \
-              log), pages whole after a power cut (doublewrite on, or atomic writes of a page that a power-cut test in `[[crash_tests]]` showed; a maker's word is another grade), flushes \
-              sent to the media (innodb_flush_method, or a power-protected cache). Error: the grades of \
+    checked: "A grade per cell from the meaning of the server's own variables, in whatever spelling, and the drive's \
+              profile: commits flushed (innodb_flush_log_at_trx_commit = 1, on MariaDB also 3; not under MySQL's \
+              innodb_flush_method = nosync), binary log flushed (sync_binlog = 1, or no binary log), pages whole after \
+              a power cut (doublewrite on, or atomic writes of a page with a crash test of this server in \
+              `[[crash_tests]]`; a maker's word is another grade), flushes sent to the media (innodb_flush_method, or a \
+              power-protected cache). And what no variable says: a disabled redo log (status \
+              Innodb_redo_log_enabled), a library that disables flushes (libeatmydata), data in memory or on a \
+              mount that sends no flushes, tables of another engine. Before a run an installed server of that version \
+              is asked what it makes of the settings. Error: the grades of \
               two cells differ and the factor is something else, or one of these settings had another value \
               after a run than before it. Warning: the factor is one of these \
-              settings, so that the ratio is the price of safety.",
+              settings, so that the ratio is the price of safety; or a server was not durable for a reason that no \
+              variable says.",
     reason: "A setting that may lose the last second, or a page, is faster because it does less. Study 1 \
              compared a drive without doublewrite with one with it; study 2 mounted `nobarrier` over \
              volatile caches (\"may lose transactions on power outage\").",
     remedy: "Give all levels the same durability, and ask for the price of safety in a factor of its own.",
-    reference: "published studies, sections 1, 2, 5 and 6; MySQL 8.4 manual, \"InnoDB and the ACID Model\"",
+    reference: "published studies, sections 1, 2, 5 and 6; MySQL 8.4 manual, \"InnoDB and the ACID Model\" and \
+                \"Disabling Redo Logging\"",
     severities: WARNS_OR_FORBIDS,
     design: check_design,
     comparison: check,
-    ..Rule::NONE
+    study: |evidence| not_durable(evidence).into_iter().collect(),
 };
 
-/// Settings that are durability: a factor among them asks for its price.
-const DURABILITY: [&str; 7] = [
-    "innodb_doublewrite",
-    "innodb_flush_log_at_trx_commit",
-    "innodb_flush_method",
-    "log_bin",
-    "skip_log_bin",
-    "skip_innodb_doublewrite",
-    "sync_binlog",
+/// Variables that are durability: a factor among them asks for its price.
+const DURABILITY: [&str; 5] = [
+    DOUBLEWRITE,
+    FLUSH_LOG_AT_COMMIT,
+    FLUSH_METHOD,
+    LOG_BIN,
+    SYNC_BINLOG,
 ];
 
 /// What is said of pages; page protection alone is told by R3.
 const PAGES: &str = "pages whole after a power cut";
+const REDO: &str = "redo log flushed";
 
 /// Question -> answer; a missing answer is one that nobody knows.
 type Grade = BTreeMap<&'static str, String>;
 
-/// The grade of a cell whose variables are told by `variable`.
-fn grade<'a>(
-    plan: &Plan,
-    variable: impl Fn(&str) -> Option<&'a str>,
+/// The grade of a cell with these variables, whose pages are protected so.
+fn grade(
+    variables: &ServerVariables<'_>,
+    pages: Option<&Protection<'_>>,
     drive: Option<&DriveProfile>,
 ) -> Grade {
-    let is = |name: &str, wanted: &str| variable(name).map(|value| value == wanted);
     let mut grade = Grade::new();
-    if let Some(value) = variable("innodb_flush_log_at_trx_commit") {
-        let text = match value {
-            "1" => "at each commit".to_owned(),
-            other => format!("not at each commit (innodb_flush_log_at_trx_commit = {other})"),
-        };
-        grade.insert("redo log flushed", text);
+    if let Some(answer) = redo(variables) {
+        grade.insert(REDO, answer);
     }
-    let without_binlog = is("log_bin", "OFF") == Some(true) || variable("skip_log_bin").is_some();
-    if !without_binlog && let Some(value) = variable("sync_binlog") {
-        grade.insert("binary log flushed", format!("sync_binlog = {value}"));
+    if variables.binary_log() != Some(false)
+        && let Some(commits) = variables.sync_binlog()
+    {
+        grade.insert("binary log flushed", format!("{SYNC_BINLOG} = {commits}"));
     }
-    let page = page_bytes(variable("innodb_page_size"));
-    let protected = match variable("innodb_doublewrite") {
-        Some(value) if !is_off(value) => Some("yes"),
-        Some(_) => Some(match drive {
-            Some(drive)
-                if plan
-                    .crash_tests
-                    .iter()
-                    .any(|test| test.shows_whole_pages(&drive.name)) =>
-            {
-                "yes"
-            }
-            Some(drive) if drive.atomicity.keeps_whole(page.0) => "on its maker's word",
-            Some(_) => "no",
-            None => "unknown",
-        }),
-        None => None,
-    };
+    let protected = pages.map(|protection| match protection {
+        Protection::Doublewrite | Protection::Tested(_) => "yes",
+        Protection::Promised(..) => "on its maker's word",
+        Protection::None(_) if drive.is_some() => "no",
+        Protection::None(_) => "unknown",
+    });
     if let Some(answer) = protected {
         grade.insert(PAGES, answer.to_owned());
     }
-    let skips_flush = ["nosync", "littlesync", "O_DIRECT_NO_FSYNC"];
-    let method = variable("innodb_flush_method").unwrap_or_default();
-    let volatile = drive.is_some_and(|drive| drive.write.cache == WriteCache::Volatile);
-    if volatile && skips_flush.contains(&method) {
-        grade.insert(
-            "flushes reach the media",
-            format!("no (innodb_flush_method = {method})"),
-        );
+    if let Some(answer) = unflushed(variables, drive) {
+        grade.insert("flushes reach the media", answer);
     }
+    let of_other_engines = variables.get(OTHER_ENGINES);
+    grade.extend(of_other_engines.map(|engines| ("tables of InnoDB", format!("no ({engines})"))));
     grade
+}
+
+/// Whether a commit is in a flushed redo log before it is acknowledged; `None`: nobody knows.
+fn redo(variables: &ServerVariables<'_>) -> Option<String> {
+    let flavor = variables.flavor();
+    if variables.switch(REDO_LOG_ENABLED) == Some(false) {
+        return Some(format!(
+            "no ({REDO_LOG_ENABLED} = OFF: it is not even written)"
+        ));
+    }
+    let method = variables.flush_method();
+    if method.is_some_and(|method| method.skips_redo_flush(flavor)) {
+        return Some(format!("no ({FLUSH_METHOD} = nosync)"));
+    }
+    Some(match variables.redo_flush()? {
+        RedoFlush::EachCommit => "at each commit".to_owned(),
+        RedoFlush::Written | RedoFlush::EachSecond => format!(
+            "not at each commit ({FLUSH_LOG_AT_COMMIT} = {})",
+            variables.get(FLUSH_LOG_AT_COMMIT).unwrap_or_default()
+        ),
+    })
+}
+
+/// Why flushed data are not on the media; `None`: nothing known speaks against it.
+fn unflushed(variables: &ServerVariables<'_>, drive: Option<&DriveProfile>) -> Option<String> {
+    if let Some(library) = variables.get(FLUSHES_DISABLED_BY) {
+        return Some(format!("no ({library} is loaded)"));
+    }
+    if let Some(why) = variables.get(DATA_LOST_BECAUSE) {
+        return Some(format!("no ({why})"));
+    }
+    let volatile = drive.is_some_and(|drive| drive.write.cache == WriteCache::Volatile);
+    let skips = variables
+        .flush_method()
+        .is_some_and(FlushMethod::skips_data_flush);
+    let method = variables.get(FLUSH_METHOD).unwrap_or_default();
+    (volatile && skips).then(|| format!("no ({FLUSH_METHOD} = {method})"))
+}
+
+/// Servers that were not durable for a reason that no variable says, once for the whole study.
+fn not_durable(evidence: &Evidence<'_>) -> Option<Finding> {
+    let why = |run: &weir_model::RunResult| {
+        let server = evidence
+            .result
+            .plan
+            .server_of(evidence.cell(run.record.cell));
+        let variables = ServerVariables::said(server.flavor, &run.variables);
+        let redo_off = variables.switch(REDO_LOG_ENABLED) == Some(false);
+        let redo_off = redo_off.then(|| format!("{REDO_LOG_ENABLED} = OFF"));
+        let library = variables.get(FLUSHES_DISABLED_BY);
+        let library = library.map(|library| format!("{library} disables flushes"));
+        let lost = variables.get(DATA_LOST_BECAUSE).map(str::to_owned);
+        let engines = variables.get(OTHER_ENGINES);
+        let engines = engines.map(|engines| format!("tables of {engines}"));
+        redo_off.or(library).or(lost).or(engines)
+    };
+    let runs = evidence.result.runs.iter();
+    let not_durable: Vec<_> = runs.filter(|run| why(run).is_some()).collect();
+    let Named { count, first } = evidence.named(&not_durable)?;
+    let reasons: BTreeSet<_> = not_durable.iter().filter_map(|run| why(run)).collect();
+    Some(RULE.warning(format!(
+        "{count} were of a server that a crash may leave without its data ({}), such as {first}: its variables do \
+         not say so, and it is faster for it",
+        some_of(reasons, 4)
+    )))
 }
 
 fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
@@ -103,13 +160,9 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
         return Some(finding);
     }
     let grade_of = |cell: usize| {
-        let run = evidence.first_run(cell)?;
-        let variable = |name: &str| run.variables.get(name).map(String::as_str);
-        Some(grade(
-            &evidence.result.plan,
-            variable,
-            evidence.profile(cell),
-        ))
+        let pages = pages::of_result(evidence, cell);
+        let variables = evidence.variables(cell)?;
+        Some(grade(&variables, pages.as_ref(), evidence.profile(cell)))
     };
     let baseline = grade_of(comparison.baseline_cell)?;
     let level = grade_of(comparison.level_cell)?;
@@ -128,7 +181,9 @@ pub(super) fn changed_meanwhile(
     let plan = &evidence.result.plan;
     let mut changes = evidence.runs_of(comparison).flat_map(|run| {
         let of_run = run.variables_changed.iter();
-        let durable = of_run.filter(|(name, _)| DURABILITY.contains(&name.as_str()));
+        let durable = of_run.filter(|(name, _)| {
+            DURABILITY.contains(&name.as_str()) || UNSAID.contains(&name.as_str())
+        });
         durable.map(move |(name, after)| (run, name, after))
     });
     let (run, name, after) = changes.next()?;
@@ -182,22 +237,19 @@ fn judge(factor: &str, declared: &[String], baseline: &Grade, level: &Grade) -> 
 
 /// The same from the design: defaults are the servers', so only what is set is compared.
 fn check_design(design: &Design<'_>) -> Vec<Finding> {
-    let grade_of = |cell| {
-        grade(
-            design.plan,
-            |name| design.variable(cell, name),
-            design.profile(cell),
-        )
+    let grade_of = |cell: usize| {
+        let pages = pages::of_design(design, cell);
+        let drive = design.profile(&design.plan.cells[cell]);
+        grade(design.variables(cell), pages.as_ref(), drive)
     };
     let mut findings: Vec<Finding> = Vec::new();
     for contrast in &design.contrasts {
-        let (baseline, level): (&Cell, &Cell) = design.cells(contrast);
         let declared: Vec<_> = design.differing(contrast).into_iter().collect();
         let found = judge(
             &contrast.factor,
             &declared,
-            &grade_of(baseline),
-            &grade_of(level),
+            &grade_of(contrast.baseline_cell),
+            &grade_of(contrast.level_cell),
         );
         let Some(mut finding) = found else { continue };
         finding.message = format!(

@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_model::{Bytes, Cell, Comparison, DriveProfile, Plan, RunResult, StudyResult};
+use weir_model::{
+    Cell, Comparison, DriveProfile, Plan, RunResult, ServerVariables, ServerVersion, StudyResult,
+};
 use weir_stats::{NoiseFloor, RatioEstimate};
 
 use crate::claims::claimed;
 use crate::compare::{Contrast, contrasts};
 use crate::drive_profile::{cells_by_drive, drive_profile};
+use crate::foreseen::Foreseen;
 use crate::measured::RunsByCell;
 use crate::settings::CellSettings;
 
@@ -18,15 +21,27 @@ pub(crate) struct Design<'a> {
     pub(crate) drives: &'a [DriveProfile],
     pub(crate) contrasts: Vec<Contrast>,
     pub(crate) settings: CellSettings,
+    /// What the server of each cell would say, as far as it was asked; else what it is told.
+    variables: Vec<ServerVariables<'a>>,
+    foreseen: &'a Foreseen,
     /// Baseline and level of every pair of cells that a claim speaks of.
     pub(crate) claimed: BTreeSet<(usize, usize)>,
 }
 
 impl<'a> Design<'a> {
-    pub(crate) fn new(plan: &'a Plan, drives: &'a [DriveProfile]) -> Self {
+    pub(crate) fn new(plan: &'a Plan, drives: &'a [DriveProfile], foreseen: &'a Foreseen) -> Self {
+        let variables = plan.cells.iter().enumerate().map(|(index, cell)| {
+            let flavor = plan.server_of(cell).flavor;
+            match foreseen.of(index) {
+                Some(foretold) => ServerVariables::said(flavor, &foretold.values),
+                None => ServerVariables::written(flavor, &plan.variables_of(cell)),
+            }
+        });
         Self {
             plan,
             drives,
+            variables: variables.collect(),
+            foreseen,
             contrasts: contrasts(plan),
             settings: CellSettings::new(plan),
             claimed: claimed(plan),
@@ -49,11 +64,14 @@ impl<'a> Design<'a> {
         profile(self.drives, cell)
     }
 
-    /// A variable of `cell` as the design sets it.
-    pub(super) fn variable(&self, cell: &'a Cell, name: &str) -> Option<&'a str> {
-        let own = cell.variables.get(name);
-        own.or_else(|| self.plan.server.variables.get(name))
-            .map(String::as_str)
+    /// The variables of a cell before anything runs.
+    pub(super) fn variables(&self, cell: usize) -> &ServerVariables<'a> {
+        &self.variables[cell]
+    }
+
+    /// The version of a cell's server, if its program was asked.
+    pub(super) fn version(&self, cell: usize) -> Option<ServerVersion> {
+        self.foreseen.of(cell).map(|foretold| foretold.version)
     }
 }
 
@@ -100,6 +118,13 @@ impl<'a> Evidence<'a> {
         self.runs.of(cell).first().copied()
     }
 
+    /// What the server of `cell` said of its variables.
+    pub(super) fn variables(&self, cell: usize) -> Option<ServerVariables<'a>> {
+        let run = self.first_run(cell)?;
+        let server = self.result.plan.server_of(self.cell(cell));
+        Some(ServerVariables::said(server.flavor, &run.variables))
+    }
+
     pub(super) fn cell(&self, index: usize) -> &'a Cell {
         &self.result.plan.cells[index]
     }
@@ -125,13 +150,6 @@ fn profile<'a>(drives: &'a [DriveProfile], cell: &Cell) -> Option<&'a DriveProfi
 pub(super) fn profiles(plan: &Plan) -> Vec<DriveProfile> {
     let profile = |cell: &Cell| drive_profile(cell).ok().flatten();
     cells_by_drive(plan).filter_map(profile).collect()
-}
-
-/// The size of a page of `variables`.
-pub(super) fn page_bytes(variable: Option<&str>) -> Bytes {
-    variable
-        .and_then(|size| size.parse().ok())
-        .unwrap_or(Bytes(16_384))
 }
 
 /// The first `count` of `items`, and how many more there are.

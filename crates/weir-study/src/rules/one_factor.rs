@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use weir_model::variables::BUFFER_POOL_SIZE;
 use weir_model::{Comparison, Finding, RunResult};
 
 use super::evidence::some_of;
@@ -31,7 +32,7 @@ pub(super) const RULE: Rule = Rule {
 /// Variables with those that the server derives from them.
 const DERIVED: [(&str, &[&str]); 2] = [
     (
-        "innodb_buffer_pool_size",
+        BUFFER_POOL_SIZE,
         &[
             "innodb_buffer_pool_chunk_size",
             "innodb_buffer_pool_instances",

@@ -5,89 +5,42 @@
 
 use std::collections::BTreeSet;
 
-use weir_model::{Cell, Comparison, DriveProfile, Finding};
+use weir_model::{Comparison, Finding};
 
-use super::evidence::{page_bytes, some_of};
+use super::evidence::some_of;
+use super::pages::{self, Protection};
 use super::{Design, Evidence, ONLY_WARNS, Rule};
 
 pub(super) const RULE: Rule = Rule {
     id: "R3",
     title: "doublewrite off has evidence of whole pages",
-    checked: "With doublewrite off (or DETECT_ONLY, which cannot repair): the drive's profile must promise \
-              atomic writes of a page at its place, else the level is named unsafe. A profile's promise \
-              is the maker's word: until the study names a power-cut test of that drive in \
-              `[[crash_tests]]` with no page lost, it is said so. Of a real drive the rule knows nothing; \
-              `weir crash-test --path` reads what it promises (NVMe's AWUPF).",
+    checked: "With doublewrite off (or DETECT_ONLY, which cannot repair), in whatever spelling: the drive's profile \
+              must promise atomic writes of a page at its place, else the level is named unsafe. Until the study names \
+              a crash test of that drive in `[[crash_tests]]` with no page lost, of the same server, page size and \
+              flush method, it is said so. A crash test cuts the emulated drive: that a real one of that name keeps \
+              its profile stays its maker's word, which is always said. Of storage without a profile the rule knows \
+              nothing; `weir crash-test --path` reads what it promises (NVMe's AWUPF).",
     reason: "InnoDB cannot recover a page of which a power cut left half. All published gains of \
              doublewrite off (up to +48 %) rest on the word of a vendor; none showed a power cut.",
-    remedy: "Keep doublewrite on, or choose a drive with atomic writes of innodb_page_size and test it by \
-             cutting power.",
+    remedy: "Keep doublewrite on, or choose a drive with atomic writes of innodb_page_size and test the server on it \
+             with `weir crash-test --doublewrite off`; before you rely on a real drive, cut its power.",
     reference: "published studies, sections 1 and 5; NVM Express base specification, AWUPF and NABSPF; \
                 MySQL 8.4 manual, innodb_doublewrite",
     severities: ONLY_WARNS,
     design: check_design,
     comparison: check,
-    study: |evidence| promises(&evidence.design),
+    study: |evidence| {
+        let cells = 0..evidence.result.plan.cells.len();
+        promises(cells.filter_map(|cell| pages::of_result(evidence, cell)))
+    },
 };
 
-/// Whether this value of `innodb_doublewrite` leaves torn pages unrepaired.
-pub(super) fn is_off(doublewrite: &str) -> bool {
-    ["OFF", "0", "DETECT_ONLY"].contains(&doublewrite)
-}
-
-/// What keeps a page whole, as far as it is known.
-enum Protection<'a> {
-    Doublewrite,
-    /// The profile of this drive promises it, and nobody has cut its power.
-    Promised(&'a DriveProfile),
-    /// A power-cut test lost no page.
-    Tested,
-    None(String),
-}
-
-fn protection<'a>(
-    doublewrite: Option<&str>,
-    page_size: Option<&str>,
-    cell: &Cell,
-    drive: Option<&'a DriveProfile>,
-    design: &Design<'_>,
-) -> Protection<'a> {
-    let Some(doublewrite) = doublewrite.filter(|value| is_off(value)) else {
-        return Protection::Doublewrite;
-    };
-    let (Some(_), Some(drive)) = (&cell.drive, drive) else {
-        return Protection::None("doublewrite is OFF on storage of unknown atomicity".to_owned());
-    };
-    let page = page_bytes(page_size);
-    if !drive.atomicity.keeps_whole(page.0) {
-        return Protection::None(format!(
-            "doublewrite is {doublewrite} on {}, whose writes are atomic up to {} bytes, less than a \
-             page of {page}",
-            drive.name, drive.atomicity.unit.0
-        ));
-    }
-    let tests = &design.plan.crash_tests;
-    if tests.iter().any(|test| test.shows_whole_pages(&drive.name)) {
-        Protection::Tested
-    } else {
-        Protection::Promised(drive)
-    }
-}
-
 fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
-    let design = &evidence.design;
     let unsafe_cell = [comparison.baseline_cell, comparison.level_cell]
         .into_iter()
-        .find_map(|cell| {
-            let variables = &evidence.first_run(cell)?.variables;
-            let variable = |name: &str| variables.get(name).map(String::as_str);
-            let (doublewrite, page) =
-                (variable("innodb_doublewrite"), variable("innodb_page_size"));
-            let drive = evidence.profile(cell);
-            match protection(doublewrite, page, evidence.cell(cell), drive, design) {
-                Protection::None(why) => Some(why),
-                _ => None,
-            }
+        .find_map(|cell| match pages::of_result(evidence, cell)? {
+            Protection::None(why) => Some(why),
+            _ => None,
         })?;
     Some(RULE.warning(format!(
         "unsafe: {unsafe_cell}; read it as the cost of doublewrite, not as advice to turn it off, and \
@@ -96,14 +49,19 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
 }
 
 fn check_design(design: &Design<'_>) -> Vec<Finding> {
-    let cells = design.plan.cells.iter();
-    let unsafe_cells: BTreeSet<_> = cells
-        .filter_map(|cell| match of_cell(design, cell) {
-            Protection::None(why) => Some(why),
+    let cells = 0..design.plan.cells.len();
+    let found: Vec<_> = cells
+        .filter_map(|cell| pages::of_design(design, cell))
+        .collect();
+    let unsafe_cells: BTreeSet<_> = found
+        .iter()
+        .filter_map(|protection| match protection {
+            Protection::None(why) => Some(why.clone()),
             _ => None,
         })
         .collect();
-    let mut findings = promises(design);
+    let mut findings = promises(found);
+    findings.extend(advertised(design));
     if !unsafe_cells.is_empty() {
         let message = format!("unsafe: {}", some_of(unsafe_cells, 3));
         findings.push(RULE.warning(message));
@@ -111,27 +69,49 @@ fn check_design(design: &Design<'_>) -> Vec<Finding> {
     findings
 }
 
-fn of_cell<'a>(design: &Design<'a>, cell: &'a Cell) -> Protection<'a> {
-    let doublewrite = design.variable(cell, "innodb_doublewrite");
-    let page = design.variable(cell, "innodb_page_size");
-    protection(doublewrite, page, cell, design.profile(cell), design)
+/// Drives that are trusted, once for the whole study: without a crash test that counts, and with one.
+fn promises<'a>(found: impl IntoIterator<Item = Protection<'a>>) -> Vec<Finding> {
+    let (mut untested, mut tested) = (BTreeSet::new(), BTreeSet::new());
+    for protection in found {
+        match protection {
+            Protection::Promised(drive, None) => untested.insert(drive.name.clone()),
+            Protection::Promised(drive, Some(objection)) => {
+                untested.insert(format!("{} (there is a test, but {objection})", drive.name))
+            }
+            Protection::Tested(drive) => tested.insert(drive.name.clone()),
+            Protection::Doublewrite | Protection::None(_) => false,
+        };
+    }
+    let untested = (!untested.is_empty()).then(|| {
+        RULE.warning(format!(
+            "no power-cut test: that {} keeps pages whole without doublewrite is its maker's word, and how this \
+             server copes is not known; name a test in [[crash_tests]]",
+            some_of(untested, 4)
+        ))
+    });
+    let tested = (!tested.is_empty()).then(|| {
+        RULE.warning(format!(
+            "the crash test cut an emulated drive: this server loses nothing while {} keeps its profile; that a real \
+             one does is its maker's word, so cut its power before you rely on it",
+            some_of(tested, 4)
+        ))
+    });
+    untested.into_iter().chain(tested).collect()
 }
 
-/// Drives that are trusted without a power cut, once for the whole study.
-fn promises(design: &Design<'_>) -> Vec<Finding> {
+/// Drives that tell servers of their atomic writes: a server may switch doublewrite off by itself.
+fn advertised(design: &Design<'_>) -> Option<Finding> {
     let cells = design.plan.cells.iter();
-    let promised: BTreeSet<_> = cells
-        .filter_map(|cell| match of_cell(design, cell) {
-            Protection::Promised(drive) => Some(drive.name.clone()),
-            _ => None,
-        })
+    let drives = cells.filter_map(|cell| design.profile(cell));
+    let drives: BTreeSet<_> = drives
+        .filter(|drive| drive.atomicity.advertise)
+        .map(|drive| drive.name.clone())
         .collect();
-    if promised.is_empty() {
-        return Vec::new();
-    }
-    vec![RULE.warning(format!(
-        "no power-cut test: that {} keeps pages whole without doublewrite is its maker's word; name a \
-         test in [[crash_tests]] before you rely on it",
-        some_of(promised, 4)
-    ))]
+    (!drives.is_empty()).then(|| {
+        RULE.warning(format!(
+            "{} tells servers that it writes pages whole (atomicity.advertise): MySQL before 9 may then switch \
+             doublewrite off by itself, whatever the study sets; look at innodb_doublewrite in the result",
+            some_of(drives, 4)
+        ))
+    })
 }

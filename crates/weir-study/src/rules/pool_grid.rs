@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use weir_model::variables::BUFFER_POOL_SIZE;
 use weir_model::{Bytes, Finding};
 
 use super::{Design, ONLY_WARNS, Rule};
@@ -31,8 +32,7 @@ const POINTS_MIN: usize = 3;
 fn check(design: &Design<'_>) -> Option<Finding> {
     let cells = design.plan.cells.iter();
     let pools: BTreeSet<u64> = cells
-        .filter_map(|cell| cell.variables.get("innodb_buffer_pool_size"))
-        .filter_map(|size| size.parse::<Bytes>().ok())
+        .filter_map(|cell| cell.variables.get(BUFFER_POOL_SIZE)?.parse::<Bytes>().ok())
         .map(|size| size.0)
         .collect();
     let data = data_size(design.plan).0 as f64;

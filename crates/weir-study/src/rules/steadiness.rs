@@ -1,9 +1,9 @@
 //! R6: what was measured was a steady state, and for long enough.
 
-use weir_model::{Bytes, Finding, Flavor, Plan, RunResult, metrics};
+use weir_model::{Finding, Flavor, Plan, RunResult, ServerVariables, metrics};
 use weir_stats::steady_state;
 
-use super::evidence::{Named, page_bytes};
+use super::evidence::Named;
 use super::{Design, Evidence, ONLY_WARNS, Rule};
 use crate::measured::{counted, measured_series};
 
@@ -97,8 +97,8 @@ fn before_averages(evidence: &Evidence<'_>) -> Option<Finding> {
 fn began_before_averages(plan: &Plan, run: &RunResult) -> Option<bool> {
     let server = plan.server_of(&plan.cells[run.record.cell]);
     let averages_s: f64 = run.variables.get(AVERAGES)?.parse().ok()?;
-    let pool: Bytes = run.variables.get("innodb_buffer_pool_size")?.parse().ok()?;
-    let page = page_bytes(run.variables.get("innodb_page_size").map(String::as_str));
+    let variables = ServerVariables::said(server.flavor, &run.variables);
+    let (pool, page) = (variables.buffer_pool_size()?, variables.page_size());
     let written = counted(run, &metrics::STATUS_PAGES_WRITTEN)?;
     let approach = &run.record.approach;
     Some(
@@ -112,23 +112,26 @@ fn began_before_averages(plan: &Plan, run: &RunResult) -> Option<bool> {
 /// Runs that ended before pool and redo log were in the state in which they stay.
 fn few_turns(evidence: &Evidence<'_>) -> Option<Finding> {
     let runs = evidence.result.runs.iter();
-    let few: Vec<_> = runs.filter(|run| missing_turns(run).is_some()).collect();
+    let plan = &evidence.result.plan;
+    let few: Vec<_> = runs
+        .filter(|run| missing_turns(plan, run).is_some())
+        .collect();
     let Named { count, first } = evidence.named(&few)?;
-    let missing = missing_turns(few[0])?;
+    let missing = missing_turns(plan, few[0])?;
     Some(RULE.warning(format!(
         "in {count} {missing}, such as {first}; raise load.warmup"
     )))
 }
 
 /// What a run did not see often enough, in words.
-fn missing_turns(run: &RunResult) -> Option<String> {
-    let variable = |name: &str| run.variables.get(name).map(String::as_str);
-    let bytes = |name: &str| Some(variable(name)?.parse::<Bytes>().ok()?.0 as f64);
-    let page = page_bytes(variable("innodb_page_size")).0 as f64;
+fn missing_turns(plan: &Plan, run: &RunResult) -> Option<String> {
+    let server = plan.server_of(&plan.cells[run.record.cell]);
+    let variables = ServerVariables::said(server.flavor, &run.variables);
+    let page = variables.page_size().0 as f64;
     let too_few = |turns: f64, wanted: f64| (TURNS_NONE..wanted).contains(&turns);
     let pool = counted(run, &metrics::STATUS_POOL_READS)
-        .zip(bytes("innodb_buffer_pool_size"))
-        .map(|(reads, pool)| reads * page / pool)
+        .zip(variables.buffer_pool_size())
+        .map(|(reads, pool)| reads * page / pool.0 as f64)
         .filter(|turns| too_few(*turns, POOL_TURNS_MIN))
         .map(|turns| format!("the buffer pool was read in only {turns:.1} times over"));
     let redo = counted(run, &metrics::STATUS_REDO_WRITTEN)

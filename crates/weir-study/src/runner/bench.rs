@@ -4,7 +4,7 @@
 //! Everything that can be found wrong without starting a server is found here, before the first
 //! minute is spent.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use weir_model::{Bytes, Cell, Flavor, Plan, Probe, ServerChoice, ServerUrl, ServerVersion};
 use weir_server::{GivenServer, ServerBinary};
@@ -13,7 +13,7 @@ use super::RunOptions;
 use super::drives::Drives;
 use super::given;
 use crate::resolve::probe_cell;
-use crate::{StudyError, target};
+use crate::{Foreseen, StudyError, programs, target};
 
 /// The test bench.
 pub(super) struct Bench<'a> {
@@ -27,7 +27,7 @@ pub(super) struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     pub(super) fn new(plan: Plan, options: &'a RunOptions) -> Result<Self, StudyError> {
-        let servers = servers(&plan)?;
+        let servers = programs::of_plan(&plan)?;
         check_variables(&plan, &servers)?;
         let given = given::open(&plan, options)?;
         let drives = Drives::of(&plan, options)?;
@@ -95,58 +95,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The programs of all cells.
-fn servers(plan: &Plan) -> Result<BTreeMap<ServerChoice, ServerBinary>, StudyError> {
-    let choices = plan.cells.iter().map(|cell| plan.server_of(cell));
-    let choices: BTreeSet<_> = choices.filter(|choice| choice.given.is_none()).collect();
-    if choices.is_empty() {
-        return Ok(BTreeMap::new());
-    }
-    let installed = weir_server::find(None)?;
-    let chosen = choices.into_iter().map(|choice| {
-        let server = match &choice.binary {
-            Some(path) => ServerBinary::at(path)?,
-            None => newest(&installed, &choice)?,
-        };
-        Ok((choice, server))
-    });
-    chosen.collect()
-}
-
-/// The newest installed server of the flavour and, if one is asked for, the version.
-fn newest(installed: &[ServerBinary], choice: &ServerChoice) -> Result<ServerBinary, StudyError> {
-    let Some(wanted) = &choice.version else {
-        return Ok(weir_server::choose(installed, choice.flavor)?.clone());
-    };
-    let of_flavor = installed
-        .iter()
-        .filter(|server| server.flavor == choice.flavor);
-    let fits = |server: &ServerBinary| {
-        let version = server.version.to_string();
-        let rest = version.strip_prefix(wanted.as_str());
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
-    let fitting: Vec<_> = of_flavor
-        .clone()
-        .filter(|server| fits(server))
-        .cloned()
-        .collect();
-    if fitting.is_empty() {
-        let installed: Vec<_> = of_flavor.map(|server| server.version.to_string()).collect();
-        return Err(StudyError::NoSuchVersion {
-            flavor: choice.flavor,
-            version: wanted.clone(),
-            installed: if installed.is_empty() {
-                "none".into()
-            } else {
-                installed.join(", ")
-            },
-        });
-    }
-    Ok(weir_server::choose(&fitting, choice.flavor)?.clone())
-}
-
-/// Every variable of every cell must be one of its server's.
+/// Every variable of every cell must be one of its server's, with a value that it takes.
 fn check_variables(
     plan: &Plan,
     servers: &BTreeMap<ServerChoice, ServerBinary>,
@@ -171,5 +120,5 @@ fn check_variables(
             weir_server::check_variables(&known, &names)?;
         }
     }
-    Ok(())
+    Foreseen::ask(plan).map(drop)
 }

@@ -273,7 +273,8 @@ fn loading_variables(bench: &Bench<'_>, cell: &Cell) -> BTreeMap<String, String>
         ("innodb_buffer_pool_dump_at_shutdown", "ON"),
         ("innodb_buffer_pool_dump_pct", "100"),
     ];
-    variables.extend(fast.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let fast = fast.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    weir_model::set_options(&mut variables, fast);
     variables
 }
 

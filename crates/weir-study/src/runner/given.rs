@@ -62,7 +62,7 @@ pub(super) fn log_in(
         if servers.contains_key(&url) {
             continue;
         }
-        let endpoint = weir_load::sysbench::endpoint(&url, &options.surroundings);
+        let endpoint = weir_mysql::endpoint(&url, &options.client);
         let endpoint = endpoint.map_err(|error| StudyError::Given {
             url: url.to_string(),
             why: error.to_string(),

@@ -67,8 +67,7 @@ pub(super) fn start(
 
 fn take_part(bench: &Bench<'_>, cell: &Cell, role: Role, options: &mut StartOptions) {
     let replication = bench.plan.deployment_of(cell).replication;
-    // Without a binary log there is nothing to follow.
-    options.variables.remove("skip_log_bin");
+    // Also a binary log, whatever the study says: without one there is nothing to follow.
     let variables = weir_server::replication_variables(bench.server_of(cell), role, replication);
-    options.variables.extend(variables);
+    weir_model::set_options(&mut options.variables, variables);
 }

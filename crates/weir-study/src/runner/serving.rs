@@ -170,14 +170,26 @@ impl Serving {
         }
     }
 
-    /// The server's variables, free of a run's own paths.
+    /// The server's variables, free of a run's own paths, and what makes it less durable than they say.
     pub(super) fn variables(&self) -> Result<BTreeMap<String, String>, StudyError> {
         match self {
             Self::Private(private) => {
+                let mut session = private.server.session()?;
                 let directory = private.directory()?;
-                Ok(without_directory(private.server.variables()?, &directory))
+                let mut variables = without_directory(session.variables()?, &directory);
+                // Where Weir works is no property of the server.
+                let pid = Some(private.server.pid());
+                variables.extend(weir_server::unsaid(&mut session, pid, None)?);
+                Ok(variables)
             }
-            Self::Given(given) => Ok(given.server.session()?.variables()?),
+            Self::Given(given) => {
+                let server = &given.server;
+                let mut session = server.session()?;
+                let mut variables = session.variables()?;
+                let data = server.data_dir.as_deref();
+                variables.extend(weir_server::unsaid(&mut session, server.pid, data)?);
+                Ok(variables)
+            }
         }
     }
 

@@ -8,10 +8,11 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use weir_crash::{
-    CrashError, CrashTest, DeviceRules, Progress, Shape, StateResult, Storage, TestOptions,
-    TornPage, Verdict, replay_state,
+    CrashError, CrashTest, Cut, DeviceRules, Ground, Progress, Setting, Shape, StateResult,
+    TestOptions, TornPage, Verdict, replay_state,
 };
-use weir_model::Atomicity;
+use weir_model::variables::FLUSH_METHOD;
+use weir_model::{Atomicity, Doublewrite, PAGE_SIZE_DEFAULT, ServerVariables};
 
 use crate::cli::CrashTestArguments;
 use crate::commands::study_file::clock_seed;
@@ -131,12 +132,12 @@ fn default_folder() -> PathBuf {
 }
 
 fn inspect(path: &Path, json: bool) -> anyhow::Result<Outcome> {
-    let storage = Storage::inspect(path)?;
+    let ground = Ground::below(path, None)?;
     if json {
-        output::line(serde_json::to_string_pretty(&storage)?)?;
+        output::line(serde_json::to_string_pretty(&ground)?)?;
     } else {
         output::line(format_args!("storage of {}", path.display()))?;
-        for line in storage.lines() {
+        for line in ground.lines(PAGE_SIZE_DEFAULT) {
             output::line(format_args!("  {line}"))?;
         }
     }
@@ -243,24 +244,46 @@ fn print(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
 
 /// What a study quotes of a test that shows pages whole without doublewrite (rules R2 and R3).
 fn for_a_study(test: &CrashTest, options: &TestOptions) -> anyhow::Result<()> {
-    let of_the_profile = options.rules == DeviceRules::of(&options.drive);
-    let is_power_cut = options.cut == weir_crash::Cut::Power;
-    if let Verdict::Held { states, .. } = test.verdict
-        && test.tally.commits_lost.states == 0
-        && options.doublewrite == "OFF"
-        && of_the_profile
-        && is_power_cut
-    {
+    let setting = &test.setting;
+    let said = ServerVariables::said(setting.flavor, &setting.said);
+    let Verdict::Held { states, .. } = test.verdict else {
+        return Ok(());
+    };
+    let counts = test.tally.commits_lost.states == 0
+        && said.doublewrite() == Some(Doublewrite::Off)
+        && options.rules == DeviceRules::of(&options.drive)
+        && options.cut == Cut::Power;
+    if !counts {
+        return Ok(());
+    }
+    output::line(format_args!(
+        "for a study that relies on it:\n[[crash_tests]]\ndrive = \"{}\"\nserver = \"{} {}\"\npage = \"{}\"\n\
+         flush_method = \"{}\"\natomic = \"{}\"\nstates = {states}\nlost = 0\nsource = \"{}\"",
+        options.drive.name,
+        setting.flavor,
+        setting.version,
+        said.page_size(),
+        said.get(FLUSH_METHOD).unwrap_or_default(),
+        setting.rules.atomicity.unit,
+        options.out.join("crash-test.json").display()
+    ))
+}
+
+fn verdict(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
+    told(test, folder)?;
+    if let Verdict::Held { .. } = test.verdict {
+        let Setting { drive, rules, .. } = &test.setting;
         output::line(format_args!(
-            "for a study that relies on it:\n[[crash_tests]]\ndrive = \"{}\"\nstates = {states}\nlost = 0\nsource = \"{}\"",
-            options.drive.name,
-            options.out.join("crash-test.json").display()
+            "what it proves: this server with these settings, on storage that keeps the rules of the emulated \
+             {drive} (writes of {} untorn, {}). Of a real drive of that name it says nothing",
+            rules.atomicity.unit,
+            rules.cache.words()
         ))?;
     }
     Ok(())
 }
 
-fn verdict(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
+fn told(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
     match test.verdict {
         Verdict::Held { states, at_most } if test.tally.commits_lost.states > 0 => {
             output::line(format_args!(

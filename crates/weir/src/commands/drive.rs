@@ -89,6 +89,13 @@ fn mount(arguments: &MountArguments) -> anyhow::Result<()> {
                 profile.title,
                 arguments.dir.display()
             );
+            if profile.atomicity.advertise {
+                eprintln!(
+                    "it tells servers that ask that it never tears writes of {}: that is the emulation's word, which \
+                     `weir drive cut` keeps; of a real drive it proves nothing",
+                    profile.atomicity.unit
+                );
+            }
             let handicaps = weir_drive::handicaps();
             if !handicaps.is_empty() {
                 eprintln!(

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use weir_load::sysbench::{self, PASSWORD_VARIABLE, Surroundings};
-use weir_model::ServerUrl;
-use weir_mysql::Gate;
+use weir_model::{Secret, ServerUrl};
+use weir_mysql::{ClientConfig, Gate, PASSWORD_VARIABLE, endpoint};
 use weir_server::GivenServer;
 
 use crate::{output, password};
@@ -14,13 +13,13 @@ use crate::{output, password};
 const OPTION_FILE: &str = ".my.cnf";
 
 /// The user's option file, and the password of the environment or, if that is wanted, of the terminal.
-pub(crate) fn surroundings(ask_password: bool) -> anyhow::Result<Surroundings> {
+pub(crate) fn client_config(ask_password: bool) -> anyhow::Result<ClientConfig> {
     let password = if ask_password {
-        Some(password::ask()?.reveal().to_owned())
+        Some(password::ask()?)
     } else {
-        std::env::var(PASSWORD_VARIABLE).ok()
+        std::env::var(PASSWORD_VARIABLE).ok().map(Secret::new)
     };
-    Ok(Surroundings {
+    Ok(ClientConfig {
         password,
         option_file: std::env::var_os("HOME").map(|home| PathBuf::from(home).join(OPTION_FILE)),
     })
@@ -45,8 +44,8 @@ pub(crate) fn tell_rehearsed(gate: &Gate) -> anyhow::Result<()> {
 }
 
 /// Logs in to the server at `url`, which is only read until more is permitted.
-pub(crate) fn open(url: &ServerUrl, surroundings: &Surroundings) -> anyhow::Result<GivenServer> {
-    let endpoint = sysbench::endpoint(url, surroundings);
+pub(crate) fn open(url: &ServerUrl, config: &ClientConfig) -> anyhow::Result<GivenServer> {
+    let endpoint = endpoint(url, config);
     let endpoint = endpoint.map_err(|error| anyhow!("cannot use `{url}` ({error})"))?;
     Ok(GivenServer::open(url, endpoint)?)
 }

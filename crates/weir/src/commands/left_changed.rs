@@ -33,11 +33,11 @@ pub(crate) fn put_back(ask_password: bool) -> anyhow::Result<(Vec<String>, bool)
     if left.is_empty() {
         return Ok((Vec::new(), true));
     }
-    let surroundings = given_server::surroundings(ask_password)?;
+    let config = given_server::client_config(ask_password)?;
     let put_back_one = |left: &LeftChanged| -> anyhow::Result<()> {
         let url: ServerUrl = left.server.parse().map_err(anyhow::Error::msg)?;
         Ok(put_back_left(
-            &mut given_server::open(&url, &surroundings)?,
+            &mut given_server::open(&url, &config)?,
             left,
         )?)
     };

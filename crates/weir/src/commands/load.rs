@@ -29,12 +29,12 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
         null_server::execute(rest, interrupt::stop_flag()?)?;
         return Ok(Outcome::Done);
     }
-    let mut surroundings = given_server::surroundings(false)?;
+    let mut config = given_server::client_config(false)?;
     if arguments.is_drop_in {
         // sysbench reads none: its scripts must not log in as somebody else.
-        surroundings.option_file = None;
+        config.option_file = None;
     }
-    let mut invocation = sysbench::parse(&arguments.arguments, &surroundings)?;
+    let mut invocation = sysbench::parse(&arguments.arguments, &config)?;
     for warning in &invocation.warnings {
         eprintln!("WARNING: {warning}");
     }
@@ -176,10 +176,12 @@ fn note(outcome: &LoadOutcome) {
         cpu_s / outcome.measured_s.max(f64::MIN_POSITIVE),
         outcome.client_cpu_us_per_query()
     );
-    for note in [outcome.schedule_note(), outcome.client_note()]
-        .into_iter()
-        .flatten()
-    {
+    let notes = [
+        outcome.schedule_note(),
+        outcome.client_note(),
+        outcome.lateness_note(),
+    ];
+    for note in notes.into_iter().flatten() {
         eprintln!("note: {note}");
     }
     if !outcome.batch_scheduling {

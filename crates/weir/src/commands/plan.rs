@@ -1,8 +1,9 @@
 //! `weir plan`.
 
+use weir_model::variables::BUFFER_POOL_SIZE;
 use weir_model::{Bytes, Cell, Plan, PlannedRun, SearchGoal, SearchPlan};
 use weir_report::table;
-use weir_study::Overrides;
+use weir_study::{Foreseen, Overrides};
 
 use crate::cli::PlanArguments;
 use crate::commands::study_file;
@@ -17,15 +18,16 @@ pub(crate) fn execute(arguments: &PlanArguments) -> anyhow::Result<Outcome> {
     let text = study_file::read(&arguments.study, arguments.reduced)?;
     let plan = study_file::resolve(&arguments.study, &text, &overrides)?;
     weir_study::check_drives(&plan)?;
+    let foreseen = Foreseen::ask(&plan)?;
     if arguments.json {
         output::line(serde_json::to_string_pretty(&plan)?)?;
     } else {
-        print(&plan)?;
+        print(&plan, &foreseen)?;
     }
     Ok(Outcome::Done)
 }
 
-fn print(plan: &Plan) -> anyhow::Result<()> {
+fn print(plan: &Plan, foreseen: &Foreseen) -> anyhow::Result<()> {
     output::line(format_args!("{}\n{}\n", plan.title, plan.question))?;
     let rows: Vec<_> = plan.cells.iter().map(cell_row).collect();
     output::text(table(&["cell", "connections", "drive"], &rows))?;
@@ -53,7 +55,10 @@ fn print(plan: &Plan) -> anyhow::Result<()> {
     for prospect in weir_study::prospects(plan) {
         output::line(prospect)?;
     }
-    for finding in weir_study::findings_of_design(plan) {
+    for note in &foreseen.notes {
+        output::line(note)?;
+    }
+    for finding in weir_study::findings_of_design(plan, foreseen) {
         output::line(weir_report::finding_line(&finding))?;
     }
     Ok(())
@@ -112,7 +117,7 @@ fn data(plan: &Plan) -> String {
     let rows = u64::from(plan.data.tables) * plan.data.rows;
     let size = weir_study::data_size(plan);
     let text = format!("{rows} rows, about {size}");
-    let pool = plan.server.variables.get("innodb_buffer_pool_size");
+    let pool = plan.server.variables.get(BUFFER_POOL_SIZE);
     match pool.and_then(|pool| pool.parse::<Bytes>().ok()) {
         Some(pool) if pool.0 > 0 => {
             let ratio = size.0 as f64 / pool.0 as f64;

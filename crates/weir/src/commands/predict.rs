@@ -19,6 +19,7 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context as _, bail};
 use weir_drive::TraceReader;
+use weir_model::variables::BUFFER_POOL_SIZE as POOL;
 use weir_model::{Bytes, LRU_SCAN_DEPTH, Plan, StudyResult};
 use weir_predict::{PoolUse, Popularity, TableSet, popularity_of};
 use weir_study::Overrides;
@@ -96,7 +97,6 @@ struct Subject {
     pool_today: Bytes,
 }
 
-const POOL: &str = "innodb_buffer_pool_size";
 /// The servers' default.
 const POOL_DEFAULT: Bytes = Bytes(128 << 20);
 

@@ -43,7 +43,7 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
         below_floor: arguments.below_floor,
         allow_config: arguments.allow_config,
         allow_replica: arguments.allow_replica,
-        surroundings: given_server::surroundings(arguments.ask_password)?,
+        client: given_server::client_config(arguments.ask_password)?,
         provenance: provenance(text),
     };
     if arguments.dry_run {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::bail;
-use weir_model::{Flavor, Limits, Replication};
+use weir_model::{Flavor, Limits, Replication, set_options};
 use weir_mysql::Gate;
 use weir_server::{
     DataSource, Instance, InstanceInfo, InstanceState, Instances, ServerBinary, Session, Snapshots,
@@ -40,6 +40,9 @@ pub(crate) fn execute(command: &ServerCommand) -> anyhow::Result<Outcome> {
             let key = snapshots.named(snapshot)?.key;
             let info = Instances::open()?.restore(name, &snapshots, &key)?;
             describe::one(&info, *json)?;
+            if let InstanceState::Running { .. } = info.state {
+                doublewrite::note_unproven(info)?;
+            }
         }
     }
     Ok(Outcome::Done)
@@ -58,7 +61,8 @@ fn up(arguments: &UpArguments) -> anyhow::Result<()> {
     if arguments.pool == PoolArgument::Warm {
         Session::open(&instances.endpoint(&info.instance.name)?, &Gate::own())?.load_pool()?;
     }
-    describe::one(&info, arguments.json)
+    describe::one(&info, arguments.json)?;
+    doublewrite::note_unproven(info)
 }
 
 /// Starts an instance that was stopped, as it was.
@@ -105,9 +109,8 @@ fn up_new(instances: &Instances, arguments: &UpArguments) -> anyhow::Result<Inst
     if let Some(path) = &arguments.option_file {
         instance.variables = option_file::variables(&binary, path)?;
     }
-    instance
-        .variables
-        .extend(variables(&binary, &arguments.set)?);
+    let set = variables(&binary, &arguments.set)?;
+    set_options(&mut instance.variables, set);
     instance.snapshot = snapshot.as_ref().map(|snapshot| snapshot.name.clone());
     instance.limits = Limits {
         cpus: arguments.cpus.clone(),

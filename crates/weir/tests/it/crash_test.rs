@@ -147,6 +147,15 @@ fn atomic_writes_hold_without_doublewrite(flavor: &str) {
     assert!(plan_without_doublewrite(&world, flavor, "").contains(unproven));
     let plan = plan_without_doublewrite(&world, flavor, quotation);
     assert!(!plan.contains(unproven), "{plan}");
+    // It was an emulated drive that was cut.
+    let word = "that a real one does is its maker's word";
+    assert!(
+        plan.contains(word)
+            && output
+                .stdout
+                .contains("Of a real drive of that name it says nothing"),
+        "{plan}"
+    );
 }
 
 /// What `weir plan` says of a study with doublewrite off that ends with `quotation`.

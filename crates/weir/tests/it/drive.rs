@@ -220,8 +220,8 @@ fn a_shown_profile_is_told_in_words_and_is_a_profile_itself() {
     for words in [
         "# Volume's limit, operations: 50,000 per s",
         "# Drive in front as a cache: intel-p4610",
-        "# Write buffer's content: survives a power cut",
-        "# Largest write that is never torn: 512 bytes",
+        "# Write buffer's content: survives a power cut, its maker says",
+        "# Largest write that its maker says is never torn: 512 bytes",
         "# Faults: none until `weir drive set`",
     ] {
         assert!(shown.contains(words), "{words}: {shown}");

@@ -7,6 +7,7 @@ mod clean;
 mod crash_test;
 mod disturbed;
 mod doctor;
+mod doublewrite;
 mod drive;
 mod explain;
 mod given_server;

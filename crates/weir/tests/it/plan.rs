@@ -53,3 +53,62 @@ fn wrong_usage_exits_with_2() {
     let output = Weir::new().args(["plan"]).output();
     assert_eq!(output.code, Some(2));
 }
+
+/// `small_study` with one more line of configuration.
+fn with_setting(flavor: &str, setting: &str) -> String {
+    small_study(flavor).replace("[server.config]", &format!("[server.config]\n{setting}"))
+}
+
+/// What the installed program makes of a setting is said; what it refuses ends the plan with one line.
+fn an_installed_server_is_asked(flavor: &str) {
+    let world = World::new();
+    let plan = |setting: &str| {
+        let study = world.write("study.toml", &with_setting(flavor, setting));
+        Weir::in_world(&world).args(["plan", study.to_str().unwrap()])
+    };
+    let output = plan("innodb-io-capacity = 1").succeeds().stdout;
+    assert!(output.contains(" reads them"), "{output}");
+    assert!(
+        output.contains("makes innodb_io_capacity 100 of 1"),
+        "{output}"
+    );
+
+    let error = plan("innodb_flush_log_at_trx_commit = \"ON\"").fails();
+    let words = " refuses innodb_flush_log_at_trx_commit = ON: ";
+    assert!(error.contains(words) && error.contains(flavor), "{error}");
+    let error = plan("innodb_io_capacit = 200").fails();
+    assert!(
+        error.contains("did you mean `innodb_io_capacity`"),
+        "{error}"
+    );
+    let error = plan("innodb-doublewrite = \"ON\"").fails();
+    assert!(error.contains("keep one spelling"), "{error}");
+    assert_eq!(world.records().len(), 0);
+}
+
+#[test]
+fn an_installed_mysql_is_asked() {
+    an_installed_server_is_asked("mysql");
+}
+
+#[test]
+fn an_installed_mariadb_is_asked() {
+    an_installed_server_is_asked("mariadb");
+}
+
+/// A version that is not there cannot be asked: settings are as they are written.
+#[test]
+fn a_server_that_is_not_installed_is_not_asked() {
+    let world = World::new();
+    let study = world.write("study.toml", &small_study("mysql 5.1"));
+    let output = Weir::in_world(&world)
+        .args(["plan", study.to_str().unwrap()])
+        .succeeds();
+    assert!(
+        output
+            .stdout
+            .contains("settings: as they are written (no mysql 5.1"),
+        "{}",
+        output.stdout
+    );
+}

@@ -4,24 +4,41 @@ use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Child;
 
 use serde_json::Value;
 use weir_model::Endpoint;
 use weir_mysql::Gate;
 use weir_server::{Instances, Session};
 
-use crate::harness::{Weir, World, is_alive};
+use crate::harness::{Weir, World, is_alive, wait_until};
 
 /// A world whose servers are ended with it.
 pub(crate) struct Servers {
-    world: World,
+    pub(crate) world: World,
+    /// The emulated drive that they lie on.
+    drive: Option<Child>,
 }
 
 impl Servers {
     pub(crate) fn new() -> Self {
         Self {
             world: World::new(),
+            drive: None,
         }
+    }
+
+    /// Their data lie on the drive `profile`, with `settings` of the mount.
+    pub(crate) fn on_drive(profile: &str, settings: &[&str]) -> Self {
+        let mut servers = Self::new();
+        let [state, backing] = ["state", "backing"].map(|name| servers.path(name));
+        let mount = ["mount", profile, state.to_str().unwrap(), "--backing"];
+        let arguments = [&mount[..], &[backing.to_str().unwrap()], settings].concat();
+        servers.drive = Some(servers.command("drive", &arguments).spawn());
+        wait_until("the drive is mounted", || {
+            !servers.world.mounts().is_empty()
+        });
+        servers
     }
 
     /// `weir server ARGUMENTS`, with instances and snapshots of this test's own.
@@ -52,7 +69,7 @@ impl Servers {
         instances.endpoint(name).unwrap()
     }
 
-    fn path(&self, name: &str) -> std::path::PathBuf {
+    pub(crate) fn path(&self, name: &str) -> std::path::PathBuf {
         self.world.path(name)
     }
 }
@@ -64,6 +81,12 @@ impl Drop for Servers {
         for info in listed.as_array().into_iter().flatten() {
             let name = info["name"].as_str().unwrap_or_default();
             self.weir(&["down", name, "--remove"]).output();
+        }
+        if let Some(mut drive) = self.drive.take() {
+            let state = self.path("state");
+            self.command("drive", &["unmount", state.to_str().unwrap()])
+                .output();
+            let _ = drive.wait();
         }
     }
 }
@@ -272,118 +295,6 @@ fn an_option_file_for_mysql_is_understood() {
 #[test]
 fn an_option_file_for_mariadb_is_understood() {
     an_option_file_is_understood("mariadb");
-}
-
-/// A replica inherits; off needs a proof; a replica is never less safe than its primary; each change
-/// is logged.
-fn doublewrite_is_a_managed_switch(flavor: &str) {
-    let servers = Servers::new();
-    let direct = "innodb_flush_method=O_DIRECT";
-    let small = "innodb_buffer_pool_size=64M";
-    servers.json(&[
-        "up", "shop", "--server", flavor, "--set", direct, "--set", small,
-    ]);
-    let status = servers.json(&["doublewrite", "status", "shop"]);
-    assert_eq!(status["status"]["value"], "ON");
-    let error = servers.weir(&["doublewrite", "off", "shop"]).fails();
-    assert!(
-        error.contains("nothing proves") && error.contains("--verdict FILE"),
-        "{error}"
-    );
-
-    let verdict = servers.world.write("test.json", &crash_test(flavor, "OFF"));
-    let verdict = verdict.to_str().unwrap();
-    let planned = ["doublewrite", "off", "shop", "--verdict", verdict, "--plan"];
-    let planned = servers.weir(&planned).succeeds().stdout;
-    assert!(
-        planned.contains("nothing was done") && planned.contains("connections that end"),
-        "{planned}"
-    );
-    servers
-        .weir(&["up", "copy", "--replica-of", "shop"])
-        .succeeds();
-    let error = servers
-        .weir(&["doublewrite", "off", "copy", "--verdict", verdict])
-        .fails();
-    assert!(error.contains("its primary `shop` has it on"), "{error}");
-
-    servers
-        .weir(&["doublewrite", "off", "shop", "--verdict", verdict])
-        .succeeds();
-    servers
-        .weir(&["doublewrite", "off", "copy", "--verdict", verdict])
-        .succeeds();
-    let value = servers
-        .session("copy")
-        .variable("innodb_doublewrite")
-        .unwrap();
-    assert_eq!(value.as_deref(), Some("OFF"));
-    // A clone inherits, and a restored server keeps its own.
-    let taken = servers.json(&["snapshot", "take", "shop"]);
-    let snapshot = taken["name"].as_str().unwrap();
-    servers
-        .weir(&["up", "clone", "--snapshot", snapshot])
-        .succeeds();
-    servers.weir(&["restore", "shop", snapshot]).succeeds();
-    for name in ["clone", "shop"] {
-        let value = servers
-            .session(name)
-            .variable("innodb_doublewrite")
-            .unwrap();
-        assert_eq!(value.as_deref(), Some("OFF"), "{name}");
-    }
-    servers.weir(&["down", "clone", "--remove"]).succeeds();
-    let error = servers.weir(&["doublewrite", "on", "shop"]).fails();
-    assert!(error.contains("its replica `copy` has it off"), "{error}");
-    let log = fs::read_to_string(servers.path("state/weir/doublewrite.log")).unwrap();
-    assert_eq!(log.lines().count(), 2, "{log}");
-
-    let on = servers.world.write("on.json", &crash_test(flavor, "ON"));
-    servers.weir(&["doublewrite", "on", "copy"]).succeeds();
-    let error = servers.weir(&[
-        "doublewrite",
-        "off",
-        "copy",
-        "--verdict",
-        on.to_str().unwrap(),
-    ]);
-    assert!(
-        error
-            .fails()
-            .contains("made with the doublewrite buffer on")
-    );
-}
-
-/// What `weir crash-test --json` prints of a test that held.
-pub(crate) fn crash_test(flavor: &str, doublewrite: &str) -> String {
-    serde_json::json!({
-        "setting": {
-            "server": "/x/mysqld", "flavor": flavor, "version": "1.2.3", "drive": "intel-p4610",
-            "cut": "power", "rules": { "cache": "power-protected", "cache_size": 0, "atomicity": { "unit": 16384 } },
-            "variables": { "innodb_doublewrite": doublewrite }, "states": 300, "seed": 1,
-            "recording": "recording"
-        },
-        "control_setting": null,
-        "tally": {
-            "damaged": { "states": 0, "of": 300, "at_most": 0.01 },
-            "commits_lost": { "states": 0, "of": 300, "at_most": 0.01 },
-            "torn": 0, "recovery": {}, "by_moment": {}, "places": 100, "places_exhausted": 0
-        },
-        "control": null,
-        "verdict": { "verdict": "held", "states": 300, "at_most": 0.01 },
-        "commits": 1, "events": 1, "judging_s": 1.0, "states": [], "control_states": []
-    })
-    .to_string()
-}
-
-#[test]
-fn doublewrite_of_mysql_is_a_managed_switch() {
-    doublewrite_is_a_managed_switch("mysql");
-}
-
-#[test]
-fn doublewrite_of_mariadb_is_a_managed_switch() {
-    doublewrite_is_a_managed_switch("mariadb");
 }
 
 /// Both settings are measured with the server's program and variables; the server itself goes on as it was.

@@ -48,11 +48,11 @@ impl MysqlDriver {
         shared: &mut Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
-        let heard_ns = meter.hear(came);
+        let received_ns = meter.reply_received(came);
         if shared.half_rtt_ns == 0 {
             return self.replied(reply, shared, meter);
         }
-        let at_ns = heard_ns + shared.half_rtt_ns;
+        let at_ns = received_ns + shared.half_rtt_ns;
         self.transit = Some(Transit::Reply(at_ns, reply));
         Ok(Next::Time(at_ns))
     }
@@ -70,7 +70,7 @@ impl MysqlDriver {
                 Ok(self.transmit(shared, meter))
             }
             Transit::Reply(at_ns, reply) => {
-                meter.hear_at(at_ns);
+                meter.reply_received_at(at_ns);
                 self.replied(reply, shared, meter)
             }
         }

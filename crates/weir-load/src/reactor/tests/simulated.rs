@@ -19,8 +19,10 @@ use weir_model::{LatencySummary, WorkloadName};
 use super::super::Reactor;
 use super::super::sockets::{Arrival, Chunk, Sockets, Wait};
 use crate::driver::{Fresh, MysqlDriver, NonBlocking, Shared, Statements, Transport};
-use crate::meter::{Clock, Lane, Meter, new_histogram};
+use crate::engine::setup;
+use crate::meter::{Clock, FrameSender, Meter, ReporterEnd, new_histogram};
 use crate::plan::{ArrivalKind, LoadPlan, Rate};
+use crate::reactor_kind::ReactorKind;
 use crate::statistics::{KindNames, LoadOutcome, Merger};
 use crate::workload::seeded;
 use crate::workload::testing::nowhere;
@@ -123,17 +125,16 @@ fn simulate(
         due: BinaryHeap::new(),
         delays_ns: Rc::clone(&delays_ns),
     };
-    let (full, tallies) = channel();
+    let (full, frames) = channel();
     let (_spares, empty) = channel();
-    let (shares, _) = channel();
-    let lane = Lane {
+    let sender = FrameSender {
+        reporter: 0,
         full,
         empty,
-        shares,
     };
-    let timeline = plan.timeline();
-    let arrivals = plan.arrivals(0, plan.connections);
-    let mut meter = Meter::new(timeline, Clock::Told(now_ns), lane, None, arrivals);
+    let timeline = setup::timeline(&plan);
+    let arrivals = setup::arrivals(&plan, 0, plan.connections);
+    let mut meter = Meter::new(timeline, Clock::Told(now_ns), sender, None, arrivals);
     let drivers = (0..plan.connections).map(|number| driver(&plan, number));
     let (tolerated, address) = (plan.tolerated.clone(), &plan.endpoint.address);
     let mut shared = Shared::new(
@@ -149,12 +150,17 @@ fn simulate(
     let reactor = Reactor::new(drivers.collect(), server, &stop, &abort).unwrap();
     let outcome = reactor.run(&mut shared, &mut meter).unwrap();
     assert_eq!(outcome.unfinished, 0);
-    meter.finish();
-    let mut merger = Merger::new(timeline, KindNames::of(&script));
-    for tally in tallies.try_iter() {
-        merger.add(&tally);
-        merger.end_interval();
+    meter.finish(ReporterEnd {
+        connections: outcome.connections,
+        unfinished: 0,
+        batch_scheduling: true,
+        reactor: ReactorKind::Epoll,
+    });
+    let mut merger = Merger::new(timeline, KindNames::of(&script), 1);
+    for frame in frames.try_iter() {
+        merger.take(&frame);
     }
+    merger.close_all();
     (merger.finish(), delays_ns.take())
 }
 

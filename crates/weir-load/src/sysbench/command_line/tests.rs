@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use weir_model::{Address, TlsMode};
+use weir_model::{Address, Secret, TlsMode};
 
 use super::*;
 use crate::plan::{ArrivalKind, Rate, Tolerated};
@@ -11,7 +11,7 @@ use weir_mysql::Compression;
 
 fn understand(line: &str) -> Result<Invocation, UsageError> {
     let words: Vec<_> = line.split_whitespace().collect();
-    parse(&words, &Surroundings::default())
+    parse(&words, &ClientConfig::default())
 }
 
 #[test]
@@ -124,9 +124,9 @@ fn compression_is_switched_on_and_chosen_apart() {
 #[test]
 fn the_option_beats_the_environment() {
     let password = |line: &[&str]| {
-        let surroundings = Surroundings {
-            password: Some("from-environment".to_owned()),
-            ..Surroundings::default()
+        let surroundings = ClientConfig {
+            password: Some(Secret::new("from-environment")),
+            ..ClientConfig::default()
         };
         let invocation = parse(line, &surroundings).unwrap();
         invocation.plan.endpoint.password.reveal().to_owned()
@@ -199,14 +199,14 @@ fn what_is_wrong_is_named() {
     }
 }
 
-/// Surroundings whose option file holds `text`, in a directory that is to be kept.
-fn with_file(text: &str) -> (Surroundings, tempfile::TempDir) {
+/// `ClientConfig` whose option file holds `text`, in a directory that is to be kept.
+fn with_file(text: &str) -> (ClientConfig, tempfile::TempDir) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("my.cnf");
     std::fs::write(&path, text).unwrap();
-    let surroundings = Surroundings {
+    let surroundings = ClientConfig {
         option_file: Some(path),
-        ..Surroundings::default()
+        ..ClientConfig::default()
     };
     (surroundings, directory)
 }

@@ -1,41 +1,54 @@
 //! Reports against sysbench 1.0.20's own, digit by digit where both count the same.
 
 use super::*;
-use crate::meter::{Phase, Tally, Timeline};
-use crate::statistics::{Fairness, KindNames, Merger};
-use crate::sysbench::{Surroundings, parse};
+use crate::meter::{IntervalFrame, Phase, Timeline};
+use crate::statistics::{Closed, Fairness, Interval, KindNames, Merger};
+use weir_mysql::ClientConfig;
+
+use crate::sysbench::parse;
 
 fn invocation(line: &str) -> Invocation {
     parse(
         &line.split_whitespace().collect::<Vec<_>>(),
-        &Surroundings::default(),
+        &ClientConfig::default(),
     )
     .unwrap()
 }
 
 /// Three transactions of `oltp_read_write` within 10 ms.
 fn merger() -> Merger<'static> {
+    merged().0
+}
+
+fn interval() -> Interval {
+    match merged().1.swap_remove(0) {
+        Closed::Interval(interval) => *interval,
+        other @ Closed::Checkpoint(_) => panic!("{other:?}"),
+    }
+}
+
+fn merged() -> (Merger<'static>, Vec<Closed>) {
     let timeline = Timeline {
         measure_ns: 0,
         end_ns: 10_000_000,
         interval_ns: 1_000_000_000,
         checkpoints: &[],
     };
-    let mut merger = Merger::new(timeline, KindNames::default());
-    let mut tally = Tally::new(false);
-    tally.phase = Phase::Measure;
-    tally.to_ns = 10_000_000;
-    tally.counts.transactions = 3;
-    tally.counts.queries = 60;
-    tally.counts.reads = 42;
-    tally.counts.writes = 12;
-    tally.counts.others = 6;
+    let mut merger = Merger::new(timeline, KindNames::default(), 1);
+    let mut frame = IntervalFrame::new(false);
+    frame.phase = Phase::Measure;
+    frame.to_ns = 10_000_000;
+    frame.counts.transactions = 3;
+    frame.counts.queries = 60;
+    frame.counts.reads = 42;
+    frame.counts.writes = 12;
+    frame.counts.others = 6;
     for latency_ns in [3_400_000, 3_650_000, 3_750_000] {
-        tally.latency.record(latency_ns).unwrap();
-        tally.latency_ns_sum += latency_ns;
+        frame.latency_ns.record(latency_ns).unwrap();
+        frame.latency_ns_sum += latency_ns;
     }
-    merger.add(&tally);
-    merger
+    let closed = merger.take(&frame);
+    (merger, closed)
 }
 
 #[test]
@@ -81,7 +94,7 @@ Threads fairness:
 
 #[test]
 fn an_interval_is_one_line() {
-    let interval = merger().end_interval().unwrap();
+    let interval = interval();
     let line = interval_line(&invocation("oltp_read_write --threads=8 run"), &interval);
     assert_eq!(
         line,
@@ -93,7 +106,7 @@ fn an_interval_is_one_line() {
 #[test]
 fn an_open_loop_has_a_second_line_and_its_rate_in_the_header() {
     let invocation = invocation("oltp_read_write --rate=200 run");
-    let interval = merger().end_interval().unwrap();
+    let interval = interval();
     let lines = interval_line(&invocation, &interval);
     assert!(
         lines.ends_with("\n[ 0s ] queue length: 0, concurrency: 0\n"),

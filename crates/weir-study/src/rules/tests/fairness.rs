@@ -25,6 +25,9 @@ fn r1_two_programs_have_their_own_names_for_the_redo_log() {
             let mut server = result.plan.server_of(&result.plan.cells[1]);
             server.flavor = Flavor::Mariadb;
             result.plan.cells[1].server = Some(server);
+            let mut test = result.plan.crash_tests[0].clone();
+            test.server = Some("mariadb 9.7.4".into());
+            result.plan.crash_tests.push(test);
             for run in &mut result.runs {
                 let (name, size) = match run.record.cell {
                     0 => ("innodb_redo_log_capacity", "67108864"),
@@ -109,6 +112,80 @@ fn r3_a_promise_without_a_power_cut_is_told_once() {
     assert_eq!(spoiled(untested), warned("R3"));
     let lost = |result: &mut StudyResult| result.plan.crash_tests[0].lost = 1;
     assert_eq!(spoiled(lost), warned("R3"));
+}
+
+/// A test of another server says nothing of this one, and none says anything of a real drive.
+#[test]
+fn r3_a_crash_test_counts_for_its_server_and_its_rules_only() {
+    let changed = |change: fn(&mut CrashTest)| {
+        move |result: &mut StudyResult| change(&mut result.plan.crash_tests[0])
+    };
+    let changes: [fn(&mut CrashTest); 6] = [
+        |test| test.server = Some("mysql 9.7.3".into()),
+        |test| test.server = Some("mariadb 9.7.4".into()),
+        |test| test.server = None,
+        |test| test.page = Some(Bytes(4096)),
+        |test| test.atomic = Some(Bytes(65_536)),
+        |test| test.drive = "e".into(),
+    ];
+    for change in changes {
+        assert_eq!(spoiled(changed(change)), warned("R3"));
+    }
+    let method = |result: &mut StudyResult| {
+        for run in &mut result.runs {
+            let variables = Arc::make_mut(&mut run.variables);
+            variables.insert("innodb_flush_method".into(), "fsync".into());
+        }
+    };
+    assert_eq!(spoiled(method), warned("R3"));
+    let result = evaluate(fair()).unwrap();
+    let said = &result.findings[0].message;
+    assert!(said.contains("is its maker's word"), "{said}");
+}
+
+/// Its variables say that it is durable; its status, its process and its mount say otherwise.
+#[test]
+fn r2_what_no_variable_says_makes_a_server_less_durable() {
+    use weir_model::variables::{DATA_LOST_BECAUSE, FLUSHES_DISABLED_BY, REDO_LOG_ENABLED};
+    for (name, value) in [
+        (REDO_LOG_ENABLED, "OFF"),
+        (FLUSHES_DISABLED_BY, "libeatmydata.so.1"),
+        (DATA_LOST_BECAUSE, "they lie in memory (tmpfs)"),
+    ] {
+        let of_cells = |cells: &'static [usize]| {
+            move |result: &mut StudyResult| {
+                for run in &mut result.runs {
+                    let variables = Arc::make_mut(&mut run.variables);
+                    variables.insert("innodb_flush_log_at_trx_commit".into(), "1".into());
+                    if cells.contains(&run.record.cell) {
+                        variables.insert(name.into(), value.into());
+                    }
+                }
+                for (index, cell) in result.plan.cells.iter_mut().enumerate() {
+                    cell.variables.clear();
+                    cell.threads = 4 + index as u32;
+                }
+            }
+        };
+        let error = ("R2".to_owned(), Severity::Error);
+        let warning = ("R2".to_owned(), Severity::Warning);
+        let (rules, verdict) = spoiled(of_cells(&[1]));
+        assert!(
+            rules.contains(&error) && rules.contains(&warning),
+            "{name}: {rules:?}"
+        );
+        assert_eq!(verdict, Verdict::Invalid);
+        // Equal on both sides it is no reason not to compare; it is said.
+        let (rules, _) = spoiled(of_cells(&[0, 1]));
+        assert!(rules.contains(&warning), "{name}: {rules:?}");
+        let (rules, _) = spoiled(of_cells(&[]));
+        assert!(!rules.contains(&warning), "{name}: {rules:?}");
+    }
+    let disabled_meanwhile = |result: &mut StudyResult| {
+        let changed = &mut result.runs[1].variables_changed;
+        changed.insert(REDO_LOG_ENABLED.to_owned(), "OFF".to_owned());
+    };
+    assert_eq!(spoiled(disabled_meanwhile).1, Verdict::Invalid);
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn words(report: &Report<'_>) -> String {
         CacheRule::Lying => "keeps nothing for sure, as its flushes do nothing",
     };
     let mut lines = vec![
-        format!("power cut: {}, which {rule}", report.drive),
+        format!("power cut of the emulated {}, which {rule}", report.drive),
         format!(
             "{} writes were not safe yet; of tables and undo logs {} pages are torn, {} old, {} of \
              writes in flight are lost",

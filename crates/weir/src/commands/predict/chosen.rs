@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weir_model::Plan;
+use weir_model::{Cell, Doublewrite, Plan, ServerVariables};
 
 use super::POOL;
 
@@ -43,9 +43,21 @@ impl Chosen {
             }
             levels.insert(factor.name.clone(), level.clone());
         }
-        Ok(Self {
-            cells: weir_study::cells_at(plan, &levels)?,
-            assumed,
-        })
+        let cells = weir_study::cells_at(plan, &levels)?;
+        let first = cells.first().and_then(|cell| plan.cells.get(*cell));
+        assumed.extend(first.and_then(|cell| unprotected(plan, cell)));
+        Ok(Self { cells, assumed })
     }
+}
+
+/// What is not predicted of drives without doublewrite: only their profiles say which of them keep pages whole.
+fn unprotected(plan: &Plan, cell: &Cell) -> Option<String> {
+    let variables = plan.variables_of(cell);
+    let variables = ServerVariables::written(plan.server_of(cell).flavor, &variables);
+    let doublewrite = variables.doublewrite()?;
+    (doublewrite != Doublewrite::Repairs).then(|| {
+        "doublewrite is off, on each drive: which of them tears no page without it is not predicted \
+         (`weir drive show` has its maker's word, `weir plan` the rules)"
+            .to_owned()
+    })
 }

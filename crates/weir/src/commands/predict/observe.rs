@@ -96,8 +96,8 @@ fn observe_given(
         );
     }
     let url: ServerUrl = name.parse().map_err(anyhow::Error::msg)?;
-    let surroundings = given_server::surroundings(arguments.ask_password)?;
-    let mut server = given_server::open(&url, &surroundings)?;
+    let config = given_server::client_config(arguments.ask_password)?;
+    let mut server = given_server::open(&url, &config)?;
     server.permit_variables(&[DUMP_PERCENT, DUMP_NOW].map(str::to_owned).into());
     let mut session = server.session()?;
     let mut changes = ConfigChanges::new(&server);

@@ -90,7 +90,7 @@ pub(super) fn execute(
         below_floor: false,
         allow_config: false,
         allow_replica: false,
-        surroundings: given_server::surroundings(false)?,
+        client: given_server::client_config(false)?,
         provenance: run::provenance(result.provenance.study_file.clone()),
     };
     let ran = match run::watched(&plan, &options, stop) {

@@ -4,9 +4,10 @@
 use std::path::Path;
 
 use anyhow::bail;
-use weir_load::sysbench::Surroundings;
-use weir_model::ServerUrl;
-use weir_server::{DOUBLEWRITE, Instance, Instances, ServerBinary};
+use weir_model::variables::DOUBLEWRITE;
+use weir_model::{ServerUrl, option_variable};
+use weir_mysql::ClientConfig;
+use weir_server::{Instance, Instances, ServerBinary};
 use weir_study::{Overrides, RunOptions, StudyFile};
 
 use crate::cli::AdviseArguments;
@@ -49,7 +50,7 @@ pub(super) fn execute(
         below_floor: false,
         allow_config: false,
         allow_replica: false,
-        surroundings: Surroundings::default(),
+        client: ClientConfig::default(),
         provenance: weir_model::Provenance {
             study_file: text,
             weir_commit: env!("WEIR_COMMIT").to_owned(),
@@ -81,7 +82,7 @@ fn study(instance: &Instance, arguments: &AdviseArguments) -> String {
     let program = toml::Value::from(instance.program.display().to_string());
     let variables = instance.variables.iter();
     let others: toml::Table = variables
-        .filter(|(name, _)| *name != DOUBLEWRITE)
+        .filter(|(name, _)| option_variable(name) != DOUBLEWRITE)
         .map(|(name, value)| (name.clone(), value.clone().into()))
         .collect();
     format!(

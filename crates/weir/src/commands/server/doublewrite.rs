@@ -2,17 +2,17 @@
 
 mod target;
 
-use std::fs;
 use std::path::Path;
 
-use anyhow::{Context as _, bail};
+use anyhow::ensure;
 use serde_json::json;
-use weir_crash::{CrashTest, Cut, Verdict};
-use weir_model::Flavor;
+use weir_crash::{CrashTest, Ground, Objections, ServerInQuestion, Verdict};
+use weir_model::variables::DOUBLEWRITE;
+use weir_model::{Doublewrite, Flavor};
 use weir_mysql::Gate;
 use weir_server::{
-    DOUBLEWRITE, DoublewriteStatus, Instances, Proof, RestartCost, Session, SwitchRecord,
-    check_switch, is_on, log_switch, switch_log,
+    DoublewriteStatus, InstanceInfo, Instances, Proof, RestartCost, ServerError, Session,
+    SwitchRecord, check_switch, log_switch, refused, switch_log,
 };
 
 use super::advise;
@@ -37,10 +37,18 @@ pub(super) fn execute(command: &DoublewriteCommand) -> anyhow::Result<Outcome> {
 }
 
 fn status(target: &Target, json: bool) -> anyhow::Result<()> {
-    let status = DoublewriteStatus::read(&mut target.session()?)?;
-    let storage = target.storage()?;
+    let mut session = target.session()?;
+    let status = DoublewriteStatus::read(&mut session, target.flavor())?;
+    let ground = target.ground(&mut session)?;
+    // As `off` judges it without a crash test; a replica's primary, which has to be named, aside.
+    let off = check_switch(false, &status, &promise(&ground), None, &[]);
+    let off = off.map_err(|error| error.to_string()).err();
     if json {
-        let said = json!({ "status": status, "storage": storage });
+        let ground = match &ground {
+            Ok(ground) => json!(ground),
+            Err(why) => json!({ "kind": "unknown", "why": why }),
+        };
+        let said = json!({ "status": status, "storage": ground, "off": off.as_deref().unwrap_or("allowed") });
         return output::line(serde_json::to_string_pretty(&said)?);
     }
     output::line(format_args!(
@@ -52,15 +60,50 @@ fn status(target: &Target, json: bool) -> anyhow::Result<()> {
         status.pages_per_write,
         status.flush_method
     ))?;
-    match storage {
-        Some(storage) => {
-            for line in storage.lines() {
+    match &ground {
+        Ok(ground) => {
+            for line in ground.lines(status.page) {
                 output::line(format_args!("  {line}"))?;
             }
         }
-        None => output::line("  storage: on another host, where Weir cannot look at it")?,
+        Err(why) => output::line(format_args!("  {why}"))?,
     }
-    output::line(format_args!("  {}", cost(target, &status.restart)))
+    output::line(format_args!("  {}", cost(target, &status.restart)))?;
+    output::line(match off {
+        None => format!("  {DOUBLEWRITE} = OFF: allowed by what the storage promises"),
+        Some(why) if status.is(false) => {
+            format!("  it is off already; what is seen here would not allow it: {why}")
+        }
+        Some(why) => format!("  {why}"),
+    })
+}
+
+/// Says of a server that was just started with its doublewrite buffer off why nothing here shows that it may be:
+/// a snapshot or a primary on other storage may have had a proof, which does not come along.
+pub(super) fn note_unproven(info: InstanceInfo) -> anyhow::Result<()> {
+    let target = Target::Instance(Box::new(info));
+    let mut session = target.session()?;
+    let status = DoublewriteStatus::read(&mut session, target.flavor())?;
+    if status.meaning().doublewrite() == Some(Doublewrite::Repairs) {
+        return Ok(());
+    }
+    let ground = target.ground(&mut session)?;
+    if let Err(why) = check_switch(false, &status, &promise(&ground), None, &[]) {
+        eprintln!(
+            "note: `{}` runs with {DOUBLEWRITE} = {}, and a proof made elsewhere does not count here: {why}",
+            target.name(),
+            status.value
+        );
+    }
+    Ok(())
+}
+
+/// What the storage itself promises. An emulated drive's promise is no storage's.
+fn promise(ground: &Result<Ground, String>) -> Proof {
+    match ground {
+        Ok(Ground::Storage(storage)) => storage.proof(),
+        Ok(Ground::Emulated { .. }) | Err(_) => Proof::None,
+    }
 }
 
 /// What a switch costs, in a DBA's words.
@@ -79,30 +122,24 @@ fn cost(target: &Target, restart: &RestartCost) -> String {
 fn switch(arguments: &SwitchArguments, on: bool) -> anyhow::Result<()> {
     let target = Target::open(&arguments.name, arguments.ask_password)?;
     let mut session = target.session()?;
-    let before = DoublewriteStatus::read(&mut session)?;
+    let before = DoublewriteStatus::read(&mut session, target.flavor())?;
     let to = if on { "ON" } else { "OFF" };
-    let is_same = before.value.eq_ignore_ascii_case(to);
-    let proof = match arguments.verdict.as_deref() {
-        Some(path) => of_crash_test(target.flavor(), path)?,
-        None => target.promise()?,
+    let is_same = before.is(on);
+    let proof = if on || is_same {
+        Proof::None
+    } else {
+        proof(&target, &mut session, &before, arguments.verdict.as_deref())?
     };
     if !is_same {
         let (primary, replicas) = target.relatives(arguments)?;
-        check_switch(on, before.page, &proof, primary.as_ref(), &replicas)?;
-        if !on && !before.flush_method.starts_with("O_DIRECT") {
-            bail!(
-                "innodb_doublewrite = OFF is refused: innodb_flush_method = {} writes through the page \
-                 cache, which tears pages when the process is killed; set O_DIRECT first",
-                before.flush_method
-            );
-        }
+        check_switch(on, &before, &proof, primary.as_ref(), &replicas)?;
     }
     let done = match (is_same, arguments.plan, &target) {
         (true, _, _) => "it is already".to_owned(),
         (false, _, Target::Given(given)) => for_its_owner(given.url.flavor, to),
         (false, true, _) => "allowed; nothing was done".to_owned(),
         (false, false, Target::Instance(info)) => {
-            restart(&info.instance.name, session, to)?;
+            restart(&info.instance.name, session, (target.flavor(), on, to))?;
             let record = SwitchRecord {
                 at: jiff::Timestamp::now().to_string(),
                 server: &info.instance.name,
@@ -120,20 +157,39 @@ fn switch(arguments: &SwitchArguments, on: bool) -> anyhow::Result<()> {
             "restart": before.restart,
         }));
     }
-    tell(&target, &before, to, &done)
+    tell(&target, &before, (on, to), &proof, &done)
 }
 
-fn tell(target: &Target, before: &DoublewriteStatus, to: &str, done: &str) -> anyhow::Result<()> {
+fn tell(
+    target: &Target,
+    before: &DoublewriteStatus,
+    (on, to): (bool, &str),
+    proof: &Proof,
+    done: &str,
+) -> anyhow::Result<()> {
     let name = target.name();
     let from = &before.value;
     output::line(format_args!("{name}: {DOUBLEWRITE} {from} -> {to}: {done}"))?;
-    if from.eq_ignore_ascii_case(to) {
+    if before.is(on) {
         return Ok(());
+    }
+    if let Proof::CrashTest {
+        states,
+        at_most,
+        drive,
+        holds_on,
+    } = proof
+    {
+        output::line(format_args!(
+            "  a crash test of it held in {states} states of the emulated {drive}: with 95 % confidence fewer than \
+             {:.2} % are damaged; that counts for {holds_on} only",
+            at_most * 100.0
+        ))?;
     }
     output::line(format_args!("  {}", cost(target, &before.restart)))?;
     output::line(format_args!(
         "  the way back: weir server doublewrite {} {name}",
-        if to == "ON" { "off" } else { "on" }
+        if on { "off" } else { "on" }
     ))?;
     match target {
         Target::Instance(_) => output::line(format_args!("  log: {}", switch_log().display())),
@@ -142,13 +198,25 @@ fn tell(target: &Target, before: &DoublewriteStatus, to: &str, done: &str) -> an
 }
 
 /// Starts an instance again with the other setting and the pages that were in its pool.
-fn restart(name: &str, mut session: Session, to: &str) -> anyhow::Result<()> {
+fn restart(
+    name: &str,
+    mut session: Session,
+    (flavor, on, to): (Flavor, bool, &str),
+) -> anyhow::Result<()> {
     session.dump_pool()?;
     drop(session);
     let instances = Instances::open()?;
     let changed = [(DOUBLEWRITE.to_owned(), to.to_owned())].into();
     instances.set_variables(name, &changed)?;
-    Ok(Session::open(&instances.endpoint(name)?, &Gate::own())?.load_pool()?)
+    let mut session = Session::open(&instances.endpoint(name)?, &Gate::own())?;
+    session.load_pool()?;
+    let after = DoublewriteStatus::read(&mut session, flavor)?;
+    ensure!(
+        after.is(on),
+        "the server was started again with {DOUBLEWRITE} = {to} and says {}; see its error log",
+        after.value
+    );
+    Ok(())
 }
 
 /// What the owner of a server is to do: the variable neither changes while a server runs, nor is it one
@@ -164,40 +232,62 @@ fn for_its_owner(flavor: Flavor, to: &str) -> String {
     )
 }
 
-/// A crash test counts if it was of this: doublewrite off, power cut, the same flavour, and it held.
-fn of_crash_test(flavor: Flavor, path: &Path) -> anyhow::Result<Proof> {
-    let text = fs::read_to_string(path)
-        .with_context(|| format!("cannot read the crash test `{}`", path.display()))?;
-    let test: CrashTest = serde_json::from_str(&text).with_context(|| {
-        format!(
-            "`{}` is not what `weir crash-test --json` prints",
-            path.display()
-        )
-    })?;
-    let refuse = |why: &str| {
-        bail!(
-            "the crash test `{}` proves nothing here ({why}); make one with `weir crash-test --server {} \
-             --doublewrite off --json`",
-            path.display(),
-            flavor
-        )
+/// What is shown for off: the crash test at `verdict`, or what the storage promises.
+fn proof(
+    target: &Target,
+    session: &mut Session,
+    status: &DoublewriteStatus,
+    verdict: Option<&Path>,
+) -> anyhow::Result<Proof> {
+    let ground = target.ground(session)?;
+    match verdict {
+        Some(path) => of_crash_test(target, status, &ground, path),
+        None => Ok(promise(&ground)),
+    }
+}
+
+/// A crash test counts if it was of this server and the storage keeps the rules that it assumed.
+fn of_crash_test(
+    target: &Target,
+    status: &DoublewriteStatus,
+    ground: &Result<Ground, String>,
+    path: &Path,
+) -> anyhow::Result<Proof> {
+    let test = CrashTest::read_verdict(path)?;
+    let server = ServerInQuestion {
+        flavor: target.flavor(),
+        version: target.version(&status.meaning()),
+        variables: &status.variables,
     };
-    let value = test.setting.variables.get(DOUBLEWRITE);
-    if value.is_none_or(|value| is_on(value)) {
-        return refuse("it was made with the doublewrite buffer on");
+    let ground = ground.as_ref().map_err(String::as_str);
+    let objections = test.objections(&server, ground);
+    match (test.verdict, ground) {
+        (Verdict::Held { states, at_most }, Ok(ground)) if objections.all().next().is_none() => {
+            Ok(Proof::CrashTest {
+                states,
+                at_most,
+                drive: test.setting.drive,
+                holds_on: ground.name(),
+            })
+        }
+        _ => Err(does_not_count(path, &objections, &test.again_for(&server, ground)).into()),
     }
-    if test.setting.cut != Cut::Power {
-        return refuse("no power was cut in it");
-    }
-    if test.setting.flavor != flavor {
-        return refuse("it was made on another flavour");
-    }
-    match test.verdict {
-        Verdict::Held { states, .. } => Ok(Proof::CrashTest {
-            states,
-            drive: test.setting.drive,
-        }),
-        Verdict::Failed { .. } => refuse("it failed"),
-        Verdict::Blind => refuse("its control found no damage either"),
-    }
+}
+
+/// What is missing, in one line, and what to do about it.
+fn does_not_count(path: &Path, objections: &Objections, again: &str) -> ServerError {
+    let missing: Vec<_> = objections.all().collect();
+    let why = format!(
+        "the crash test `{}` does not count here ({})",
+        path.display(),
+        missing.join("; ")
+    );
+    let remedy = if objections.of_the_storage.is_empty() {
+        format!("make one of this server: `{again}`")
+    } else {
+        "keep it on: a crash test cuts an emulated drive, and counts only where the storage is known to keep \
+         that drive's rules"
+            .to_owned()
+    };
+    refused(false, why, remedy)
 }

@@ -3,18 +3,21 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::{Context as _, anyhow};
-use weir_load::sysbench::{OptionFileSetting, read_option_file};
-use weir_model::Flavor;
+use anyhow::Context as _;
+use weir_model::{Flavor, set_options};
+use weir_mysql::{OptionFileSetting, read_option_file};
 use weir_server::{ServerBinary, check_variables, known_variables, translate};
 
 /// What makes an instance private, and where it lives: Weir's to set.
-const OWN: [&str; 14] = [
+const OWN: [&str; 17] = [
     "basedir",
     "bind-address",
     "datadir",
     "innodb-data-home-dir",
+    "innodb-doublewrite-dir",
     "innodb-log-group-home-dir",
+    "innodb-temp-tablespaces-dir",
+    "innodb-undo-directory",
     "log-error",
     "mysqlx-port",
     "mysqlx-socket",
@@ -32,7 +35,7 @@ pub(super) fn variables(
     binary: &ServerBinary,
     path: &Path,
 ) -> anyhow::Result<BTreeMap<String, String>> {
-    let settings = read_option_file(path).map_err(|error| anyhow!("{error}"))?;
+    let settings = read_option_file(path)?;
     let known = known_variables(binary)?;
     let mut variables = BTreeMap::new();
     let mut left_out = Vec::new();
@@ -46,7 +49,8 @@ pub(super) fn variables(
         let native = native.with_context(|| format!("cannot use {}", setting.place))?;
         let names: Vec<_> = native.keys().map(String::as_str).collect();
         check_variables(&known, &names).with_context(|| format!("cannot use {}", setting.place))?;
-        variables.extend(native);
+        // As for the server, of two lines the later counts.
+        set_options(&mut variables, native);
     }
     if !left_out.is_empty() {
         eprintln!(

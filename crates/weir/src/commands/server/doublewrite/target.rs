@@ -1,14 +1,13 @@
 //! The server whose switch it is: an instance of Weir's, or one that the user gives.
 
-use std::path::PathBuf;
+use std::fs;
 
 use anyhow::bail;
-use weir_crash::Storage;
-use weir_model::{Flavor, ServerUrl};
+use weir_crash::Ground;
+use weir_model::{Flavor, ServerUrl, ServerVariables, ServerVersion};
 use weir_mysql::Gate;
 use weir_server::{
-    DOUBLEWRITE, GivenServer, InstanceInfo, InstanceState, Instances, Proof, Relative, Session,
-    is_on,
+    GivenServer, InstanceInfo, InstanceState, Instances, Relative, Session, data_elsewhere,
 };
 
 use crate::cli::SwitchArguments;
@@ -28,11 +27,8 @@ impl Target {
     pub(super) fn open(name: &str, ask_password: bool) -> anyhow::Result<Self> {
         if ServerUrl::is_meant(name) {
             let url: ServerUrl = name.parse().map_err(anyhow::Error::msg)?;
-            let surroundings = given_server::surroundings(ask_password)?;
-            return Ok(Self::Given(Box::new(given_server::open(
-                &url,
-                &surroundings,
-            )?)));
+            let config = given_server::client_config(ask_password)?;
+            return Ok(Self::Given(Box::new(given_server::open(&url, &config)?)));
         }
         let info = Instances::open()?.info(name)?;
         if info.state == InstanceState::Stopped {
@@ -55,6 +51,15 @@ impl Target {
         }
     }
 
+    /// The version that runs: a program may have been replaced since the server was made.
+    pub(super) fn version(&self, variables: &ServerVariables<'_>) -> ServerVersion {
+        let said = variables.get("version").and_then(|said| said.parse().ok());
+        said.unwrap_or(match self {
+            Self::Instance(info) => info.instance.version,
+            Self::Given(given) => given.version,
+        })
+    }
+
     pub(super) fn session(&self) -> anyhow::Result<Session> {
         Ok(match self {
             Self::Instance(info) => Session::open(
@@ -65,23 +70,29 @@ impl Target {
         })
     }
 
-    /// What is below its data; `None` on another host. Nothing is written into a directory that is not
+    /// What is below all of its data, or why nobody can say. Nothing is written into a directory that is not
     /// Weir's.
-    pub(super) fn storage(&self) -> anyhow::Result<Option<Storage>> {
-        let directory: Option<&PathBuf> = match self {
-            Self::Instance(info) => {
-                return Ok(Some(Storage::inspect(&info.folder.join("data"))?));
-            }
-            Self::Given(given) => given.data_dir.as_ref(),
+    pub(super) fn ground(&self, session: &mut Session) -> anyhow::Result<Result<Ground, String>> {
+        let (directory, through) = match self {
+            Self::Instance(info) => (info.folder.join("data"), None),
+            Self::Given(given) => match &given.data_dir {
+                Some(directory) if is_in_this_namespace(given.pid) => {
+                    (directory.clone(), Some(SYSTEM_TABLESPACE))
+                }
+                _ => {
+                    let why =
+                        "the storage is on another host or in a container, where Weir cannot look";
+                    return Ok(Err(why.to_owned()));
+                }
+            },
         };
-        let inspect = |path: &PathBuf| Storage::inspect_through(path, SYSTEM_TABLESPACE);
-        Ok(directory.map(inspect).transpose()?)
-    }
-
-    /// What the storage itself promises.
-    pub(super) fn promise(&self) -> anyhow::Result<Proof> {
-        let storage = self.storage()?;
-        Ok(storage.map_or(Proof::None, |storage| storage.proof()))
+        if let Some(file) = data_elsewhere(session, self.flavor(), &directory)? {
+            return Ok(Err(format!(
+                "the storage is not known: not all data lie in {} ({file})",
+                directory.display()
+            )));
+        }
+        Ok(Ok(Ground::below(&directory, through)?))
     }
 
     /// Its primary, and its replicas as far as they are known.
@@ -100,14 +111,10 @@ impl Target {
 fn of_instance(info: &InstanceInfo) -> anyhow::Result<(Option<Relative>, Vec<Relative>)> {
     let name = &info.instance.name;
     let all = Instances::open()?.list()?;
-    let relative = |other: &InstanceInfo| Relative {
-        name: other.instance.name.clone(),
-        // What it is not told otherwise, a server has on.
-        is_on: other
-            .instance
-            .variables
-            .get(DOUBLEWRITE)
-            .is_none_or(|value| is_on(value)),
+    let relative = |other: &InstanceInfo| {
+        let instance = &other.instance;
+        let variables = ServerVariables::written(instance.flavor, &instance.variables);
+        Relative::new(&instance.name, &variables)
     };
     let primary = all
         .iter()
@@ -130,12 +137,23 @@ fn of_given(given: &GivenServer, primary: Option<&ServerUrl>) -> anyhow::Result<
             given.url
         ),
         (Some(_), Some(url)) => {
-            let primary = given_server::open(url, &given_server::surroundings(false)?)?;
-            let value = primary.session()?.variable(DOUBLEWRITE)?;
-            Ok(Some(Relative {
-                name: url.to_string(),
-                is_on: value.is_none_or(|value| is_on(&value)),
-            }))
+            let primary = given_server::open(url, &given_server::client_config(false)?)?;
+            let variables = primary.session()?.variables()?;
+            let variables = ServerVariables::said(url.flavor, &variables);
+            Ok(Some(Relative::new(url.to_string(), &variables)))
         }
+    }
+}
+
+/// Whether the process `pid` sees the files that this one sees; of a server without a known process its host's
+/// name has to do.
+fn is_in_this_namespace(pid: Option<u32>) -> bool {
+    let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/mnt"));
+    let Some(pid) = pid else {
+        return true;
+    };
+    match (namespace("self"), namespace(&pid.to_string())) {
+        (Ok(own), Ok(others)) => own == others,
+        _ => false,
     }
 }

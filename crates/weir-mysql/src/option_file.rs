@@ -5,12 +5,22 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::value::UsageError;
+use thiserror::Error;
 
 /// Files may include files no deeper than this, as in MySQL.
 const DEPTH_MAX: usize = 10;
 /// Anybody may write.
 const WORLD_WRITABLE: u32 = 0o002;
+
+/// An option file that cannot be used.
+#[derive(Debug, Clone, Error, PartialEq, Eq)]
+#[error("option file {place}: {why}")]
+pub struct OptionFileError {
+    /// The file, and the line if it is one.
+    pub place: String,
+    /// What is wrong with it.
+    pub why: String,
+}
 
 /// A line `name = value` or `name`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +36,7 @@ pub struct OptionFileSetting {
 }
 
 /// Reads `path` and what it includes.
-pub fn read(path: &Path) -> Result<Vec<OptionFileSetting>, UsageError> {
+pub fn read(path: &Path) -> Result<Vec<OptionFileSetting>, OptionFileError> {
     let mut reader = Reader {
         settings: Vec::new(),
         group: String::new(),
@@ -41,8 +51,8 @@ struct Reader {
 }
 
 impl Reader {
-    fn file(&mut self, path: &Path, depth: usize) -> Result<(), UsageError> {
-        let refused = |why: String| UsageError::OptionFile {
+    fn file(&mut self, path: &Path, depth: usize) -> Result<(), OptionFileError> {
+        let refused = |why: String| OptionFileError {
             place: path.display().to_string(),
             why,
         };
@@ -69,7 +79,7 @@ impl Reader {
         number: usize,
         line: &str,
         depth: usize,
-    ) -> Result<(), UsageError> {
+    ) -> Result<(), OptionFileError> {
         let place = format!("{}:{number}", path.display());
         if line.is_empty() || line.starts_with(['#', ';']) {
             return Ok(());
@@ -80,7 +90,7 @@ impl Reader {
         if let Some(rest) = line.strip_prefix('[') {
             let Some((group, _)) = rest.split_once(']') else {
                 let why = "a group needs a closing bracket".to_owned();
-                return Err(UsageError::OptionFile { place, why });
+                return Err(OptionFileError { place, why });
             };
             group.trim().clone_into(&mut self.group);
             return Ok(());
@@ -105,8 +115,8 @@ impl Reader {
         place: &str,
         directive: &str,
         depth: usize,
-    ) -> Result<(), UsageError> {
-        let refused = |why: String| UsageError::OptionFile {
+    ) -> Result<(), OptionFileError> {
+        let refused = |why: String| OptionFileError {
             place: place.to_owned(),
             why,
         };

@@ -1,31 +1,12 @@
-//! Which of the kernel's ways to wait for sockets a reactor uses.
+//! Chooses how a reactor waits, and runs it.
 
 use std::sync::atomic::AtomicBool;
-
-use serde::Serialize;
 
 use super::{EpollSockets, Outcome, Reactor, RingSockets, Sockets, host};
 use crate::LoadError;
 use crate::driver::Driver;
 use crate::meter::Meter;
-
-/// Connections of one reactor from which on a round of replies is worth more than the earliest
-/// reply: journal, 2026-11-20, load engine numbers. Over TCP it is not: 2026-11-24, when a reply
-/// came.
-pub(crate) const RING_CONNECTIONS_MIN: u32 = 32;
-
-/// How a reactor waits for its connections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ReactorKind {
-    /// By the number of connections and by what the kernel allows.
-    #[default]
-    Auto,
-    /// epoll(7): each request is sent and each reply read by itself.
-    Epoll,
-    /// `io_uring(7)`: requests and replies in rounds. Not for TLS.
-    IoUring,
-}
+use crate::reactor_kind::{RING_CONNECTIONS_MIN, ReactorKind};
 
 /// Runs `drivers` on the calling thread; what they did, and on which kind of reactor.
 pub(crate) fn drive<D: Driver>(

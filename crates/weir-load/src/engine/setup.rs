@@ -1,0 +1,91 @@
+//! What a plan means to those who carry it out.
+
+use std::time::Duration;
+
+use crate::driver::Renewal;
+use crate::meter::{Arrivals, Curve, Timeline};
+use crate::plan::{LoadPlan, RateRamp};
+use crate::workload::seeded;
+
+/// First stream of random numbers for schedules: above those of connections and tables.
+const SCHEDULE_STREAM: u64 = 1 << 63;
+
+/// The part of the schedule for reactor `index`, which drives `part` of all connections.
+pub(crate) fn arrivals(plan: &LoadPlan, index: u32, part: u32) -> Option<Arrivals> {
+    let rate = plan.rate?;
+    let part = f64::from(part) / f64::from(plan.connections);
+    let ramp = rate.ramp.unwrap_or(RateRamp {
+        from_per_s: rate.per_s,
+        length: Duration::ZERO,
+    });
+    let curve = Curve {
+        // Reactors' constant schedules interleave.
+        offset_ns: f64::from(index) * 1e9 / rate.per_s,
+        from_per_s: ramp.from_per_s * part,
+        to_per_s: rate.per_s * part,
+        ramp_ns: ramp.length.as_nanos() as f64,
+    };
+    let rng = seeded(plan.seed, SCHEDULE_STREAM + u64::from(index));
+    Some(Arrivals::new(rate.arrivals, curve, rng))
+}
+
+/// When connections are made again, if ever.
+pub(crate) fn renewal(plan: &LoadPlan) -> Option<Renewal> {
+    let every = plan.reconnect_every.unwrap_or(0);
+    (every > 0 || plan.reconnect).then_some(Renewal {
+        every,
+        after_loss: plan.reconnect,
+    })
+}
+
+pub(crate) fn half_rtt_ns(plan: &LoadPlan) -> u64 {
+    u64::try_from(plan.rtt.as_nanos() / 2).unwrap_or(u64::MAX)
+}
+
+/// The run in time.
+pub(crate) fn timeline(plan: &LoadPlan) -> Timeline<'_> {
+    let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let measure_ns = nanoseconds(plan.warmup);
+    Timeline {
+        measure_ns,
+        end_ns: plan.measure.map_or(u64::MAX, |time| {
+            measure_ns.saturating_add(nanoseconds(time))
+        }),
+        interval_ns: nanoseconds(plan.interval),
+        checkpoints: &plan.checkpoints,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_model::{Address, Endpoint, Secret, Tls, WorkloadName};
+
+    use super::*;
+    use crate::plan::{ArrivalKind, Rate};
+
+    #[test]
+    fn reactors_share_a_schedule_in_proportion_to_their_connections() {
+        let endpoint = Endpoint {
+            address: Address::Socket("/nowhere".into()),
+            user: "weir".to_owned(),
+            password: Secret::default(),
+            database: "sbtest".to_owned(),
+            tls: Tls::default(),
+        };
+        let plan = LoadPlan {
+            connections: 4,
+            rate: Some(Rate {
+                per_s: 1_000.0,
+                arrivals: ArrivalKind::Constant,
+                ramp: None,
+            }),
+            ..LoadPlan::new(endpoint, WorkloadName::OltpReadOnly)
+        };
+        let due = |index, part| {
+            let mut part = arrivals(&plan, index, part).unwrap();
+            part.until(10_000_000_000).0
+        };
+        assert!((7_500..=7_501).contains(&due(0, 3)));
+        assert!((2_499..=2_501).contains(&due(1, 1)));
+    }
+}
