@@ -197,7 +197,7 @@ fn doublewrite_is_the_owners_to_switch(flavor: Flavor) {
     let error = weir(&["status", &nobody]).fails();
     assert!(error.contains("connection refused"), "{error}");
     // What a test of the very same server proves of an emulated drive says nothing of this host's storage.
-    let test = held_test(&mut users.server.session().unwrap(), flavor, "OFF");
+    let test = held_test(&mut users.server().session().unwrap(), flavor, "OFF");
     let verdict = users.world.write("test.json", &test);
     let off = ["off", &url, "--verdict", verdict.to_str().unwrap()];
     let told = weir(&off).fails();
@@ -254,7 +254,7 @@ fn a_server_without_its_redo_log_is_not_judged_durable() {
     let url = users.url("app.cnf");
     let told = |out: &str| findings(&result(&users.run(&url, "rate = [50]", out, &[]).output()));
     assert!(!told("with").contains("Innodb_redo_log_enabled"));
-    let mut session = users.server.session().unwrap();
+    let mut session = users.server().session().unwrap();
     session
         .run("disable", "ALTER INSTANCE DISABLE INNODB REDO_LOG")
         .unwrap();
