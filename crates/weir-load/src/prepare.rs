@@ -19,7 +19,7 @@ use crate::preflight::check_reach;
 use crate::rehearsal::rehearse_prepare;
 use crate::workload::{Table, create_bulk_table};
 use loader::Loader;
-use weir_mysql::{Connection, Connector, Gate, Patience};
+use weir_mysql::{Connection, Connector, Gate, Patience, text_literal};
 
 /// How often progress is reported and a stop is looked for.
 const PACE: Duration = Duration::from_millis(100);
@@ -98,9 +98,10 @@ pub fn prepare(
 /// Makes the schema if it is missing: `IF NOT EXISTS` alone would also be written to the binary log where
 /// it is there.
 pub(crate) fn make_schema(control: &mut Connection, schema: &str) -> Result<(), LoadError> {
-    let literal = schema.replace('\\', r"\\").replace('\'', "''");
-    let count =
-        format!("SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = '{literal}'");
+    let count = format!(
+        "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = {}",
+        text_literal(schema)
+    );
     if control.first::<u64>(&count)? != Some(0) {
         return Ok(());
     }

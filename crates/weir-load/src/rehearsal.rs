@@ -2,7 +2,7 @@
 //!
 //! The server is read all the same: what is there already would not be made.
 
-use weir_mysql::{Connection, Connector, Deadline, Gate, Patience};
+use weir_mysql::{Connection, Connector, Deadline, Gate, Patience, text_literal};
 
 use crate::connect::Servers;
 use crate::plan::{BinaryLog, LoadPlan, PreparePlan};
@@ -24,7 +24,7 @@ pub(crate) fn rehearse_prepare(
     // The schema may not be there.
     let mut control = Connection::connect(&connector, false, Patience::Endless)?;
     let schema = &plan.endpoint.database;
-    let literal = schema.replace('\\', r"\\").replace('\'', "''");
+    let literal = text_literal(schema);
     let count = |sql: String, control: &mut Connection| -> Result<bool, LoadError> {
         Ok(control.first::<u64>(&sql)? != Some(0))
     };
@@ -37,7 +37,7 @@ pub(crate) fn rehearse_prepare(
     for table in tables {
         let exists = format!(
             "SELECT COUNT(*) FROM information_schema.tables \
-             WHERE table_schema = '{literal}' AND table_name = '{}'",
+             WHERE table_schema = {literal} AND table_name = '{}'",
             table.name
         );
         if count(exists, &mut control)? {

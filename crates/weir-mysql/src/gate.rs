@@ -279,7 +279,7 @@ impl Gate {
             return Err(ClientError::Forbidden {
                 address: address.to_string(),
                 statement: shorten(sql),
-                why: "nobody looked whether the server is a replica".to_owned(),
+                why: "it was not looked at whether the server is a replica".to_owned(),
             });
         }
         if guard.permissions.is_rehearsal {

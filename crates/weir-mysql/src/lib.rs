@@ -25,6 +25,7 @@ mod option_file;
 mod packet;
 mod reply;
 mod session;
+mod text_literal;
 mod tls;
 
 pub use blocking::{Blocking, Stream};
@@ -43,6 +44,7 @@ pub use option_file::{OptionFileError, OptionFileSetting, read as read_option_fi
 pub use packet::{HEADER_BYTES, Malformed, put_header, put_length_encoded};
 pub use reply::{Reply, ReplyParser, ServerError};
 pub use session::{Done, PreparedStatement, Session, SessionError, Waiting};
+pub use text_literal::text_literal;
 
 pub use mysql_common::Value;
 pub use mysql_common::packets::Column;

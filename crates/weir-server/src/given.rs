@@ -7,7 +7,7 @@ use std::str::FromStr as _;
 
 use weir_model::{Bytes, Endpoint, Flavor, ServerUrl, ServerVersion};
 
-use weir_mysql::{ChangeLog, Gate, Permissions};
+use weir_mysql::{ChangeLog, Gate, Permissions, text_literal};
 
 use crate::{ServerError, Session};
 
@@ -122,8 +122,8 @@ impl GivenServer {
     pub fn tables_size(&self) -> Result<Bytes, ServerError> {
         let query = format!(
             "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS UNSIGNED) \
-             FROM information_schema.tables WHERE table_schema = '{}'",
-            self.endpoint.database.replace('\'', "''")
+             FROM information_schema.tables WHERE table_schema = {}",
+            text_literal(&self.endpoint.database)
         );
         let size = self.session()?.value("ask for the tables' size", &query)?;
         Ok(Bytes(size.unwrap_or(0)))

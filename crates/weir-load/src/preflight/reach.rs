@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_mysql::{ClientError, Connection, Connector, Gate};
+use weir_mysql::{ClientError, Connection, Connector, Gate, text_literal};
 
 use crate::LoadError;
 
@@ -24,7 +24,7 @@ pub(crate) fn check(
         return Ok(());
     }
     let schema = server.database();
-    let literal = schema.replace('\\', r"\\").replace('\'', "''");
+    let literal = text_literal(schema);
     for find in [views, triggers, keys] {
         let found = find(control, server.gate(), &literal)?;
         let is_changed =
@@ -42,7 +42,7 @@ pub(crate) fn check(
 fn views(control: &mut Connection, gate: &Gate, schema: &str) -> Result<Vec<Reach>, ClientError> {
     let rows: Vec<(String, Option<String>)> = control.rows(format!(
         "SELECT table_name, view_definition FROM information_schema.views \
-         WHERE table_schema = '{schema}'"
+         WHERE table_schema = {schema}"
     ))?;
     let why = |query: &str| match gate.outside_of(query) {
         _ if query.is_empty() => {
@@ -64,7 +64,7 @@ fn triggers(
 ) -> Result<Vec<Reach>, ClientError> {
     let rows: Vec<(String, String, String)> = control.rows(format!(
         "SELECT event_object_table, trigger_name, action_statement FROM information_schema.triggers \
-         WHERE event_object_schema = '{schema}'"
+         WHERE event_object_schema = {schema}"
     ))?;
     let reach = |(table, trigger, code): (String, String, String)| {
         let other = gate.outside_of(&code)?;
@@ -79,7 +79,7 @@ fn keys(control: &mut Connection, _: &Gate, schema: &str) -> Result<Vec<Reach>, 
     let rows: Vec<(String, String, String)> = control.rows(format!(
         "SELECT referenced_table_name, constraint_schema, table_name \
          FROM information_schema.referential_constraints \
-         WHERE unique_constraint_schema = '{schema}' AND constraint_schema <> '{schema}' \
+         WHERE unique_constraint_schema = {schema} AND constraint_schema <> {schema} \
          AND (update_rule {cascades} OR delete_rule {cascades})"
     ))?;
     let reach = |(table, other, child): (String, String, String)| {

@@ -13,7 +13,7 @@ use super::rows::RowWriter;
 use crate::LoadError;
 use crate::plan::BinaryLog;
 use crate::workload::Table;
-use weir_mysql::{ClientError, Connection, Done, Patience};
+use weir_mysql::{ClientError, Connection, Done, Patience, text_literal};
 
 /// Bytes of rows in one statement of text: what the server makes of longer ones leaves its processor's caches (1 MiB:
 /// a quarter more of its time).
@@ -144,7 +144,7 @@ impl<'a> Loader<'a> {
             }
             Found::Part { comment, .. } => comment,
             Found::Table { comment } => {
-                let marked = quoted(&format!("{mark}{BEFORE}{comment}"));
+                let marked = text_literal(&format!("{mark}{BEFORE}{comment}"));
                 self.run(&format!("ALTER TABLE {} COMMENT = {marked}", table.name))?;
                 comment
             }
@@ -156,7 +156,7 @@ impl<'a> Loader<'a> {
         self.fill(table, rows + 1)?;
         self.verify(table)?;
         let mut changes: Vec<_> = table.indexes.iter().map(|i| format!("ADD {i}")).collect();
-        changes.push(format!("COMMENT = {}", quoted(&comment)));
+        changes.push(format!("COMMENT = {}", text_literal(&comment)));
         self.run(&format!(
             "ALTER TABLE {} {}",
             table.name,
@@ -304,11 +304,6 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// A text as a string of SQL: a comment may not be any other literal.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\\', r"\\").replace('\'', "''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -323,7 +318,7 @@ mod tests {
             (mark.as_str(), comment.as_str()),
             ("weir is loading 3 rows", "it's mine")
         );
-        assert_eq!(quoted(&comment), "'it''s mine'");
+        assert_eq!(text_literal(&comment), "'it''s mine'");
         assert!(matches!(
             Found::by_comment("other".to_owned()),
             Found::Table { .. }

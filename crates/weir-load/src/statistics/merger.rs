@@ -339,10 +339,8 @@ impl<'a> Merger<'a> {
     /// What is left when no more frames will come.
     pub(crate) fn close_all(&mut self) -> Vec<Closed> {
         let mut closed = Vec::new();
-        while let Some(last) = self.open.last_key_value().map(|(index, _)| *index) {
-            while self.next <= last {
-                closed.extend(self.close());
-            }
+        while !self.open.is_empty() {
+            closed.extend(self.close());
         }
         if let Some(begun) = self.begun.take() {
             let interval = self.interval(begun, 0);

@@ -7,7 +7,7 @@ use weir_load::{LoadPlan, PreparePlan, ReactorKind, cleanup, prepare, prewarm};
 use weir_model::{ArrivalKind, Endpoint, Flavor, Rate, WorkloadName};
 use weir_mysql::Compression;
 
-use super::{Bench, ROWS, TABLES, checksum, gate_of, go, users_gate};
+use super::{Bench, ROWS, TABLES, checksum, gate_of, go, make, users_gate};
 
 /// Transactions of a run.
 const EVENTS: u64 = 200;
@@ -47,13 +47,7 @@ fn rows_are_loaded_compressed_in_every_way(flavor: Flavor) {
                 ..bench.tables()
             };
             let received = added(&bench, "Bytes_received", || {
-                prepare(
-                    &tables,
-                    &users_gate(),
-                    &AtomicBool::new(false),
-                    &mut |_, _| {},
-                )
-                .unwrap();
+                make(&tables).unwrap();
             });
             prewarm(&tables, &users_gate(), &AtomicBool::new(false), &|_, _| {}).unwrap();
             let sum = checksum(&mut oracle, "sbtest2").1;
@@ -191,13 +185,7 @@ fn a_way_that_the_server_does_not_offer_is_named(flavor: Flavor) {
         ..bench.tables()
     };
     let errors = [
-        prepare(
-            &tables,
-            &users_gate(),
-            &AtomicBool::new(false),
-            &mut |_, _| {},
-        )
-        .unwrap_err(),
+        make(&tables).unwrap_err(),
         go(&LoadPlan {
             compression: Some(way),
             ..bench.plan(WorkloadName::OltpReadOnly)

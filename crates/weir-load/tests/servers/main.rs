@@ -94,6 +94,16 @@ fn gate_of(schema: &str) -> Gate {
     })
 }
 
+/// Prepares tables as on a server of the user's.
+fn make(tables: &PreparePlan) -> Result<(), LoadError> {
+    prepare(
+        tables,
+        &users_gate(),
+        &AtomicBool::new(false),
+        &mut |_, _| {},
+    )
+}
+
 fn status(status: &BTreeMap<String, String>, name: &str) -> u64 {
     status[name].parse().unwrap()
 }

@@ -6,7 +6,7 @@ use weir_load::{LoadError, LoadPlan, PreparePlan, cleanup, prepare, prewarm};
 use weir_model::{Flavor, WorkloadName};
 use weir_mysql::Connection;
 
-use super::{Bench, ROWS, TABLES, checksum, go, users_gate};
+use super::{Bench, ROWS, TABLES, checksum, go, make, users_gate};
 
 weir_server::on_both_flavors! {
     tables_have_sysbenchs_shape
@@ -45,13 +45,7 @@ fn tables_have_sysbenchs_shape(flavor: Flavor) {
         [("id", "PRI"), ("k", "MUL"), ("c", ""), ("pad", "")]
     );
     let before = checksum(&mut oracle, "sbtest1");
-    prepare(
-        &bench.tables(),
-        &users_gate(),
-        &AtomicBool::new(false),
-        &mut |_, _| {},
-    )
-    .unwrap();
+    make(&bench.tables()).unwrap();
     assert_eq!(
         before,
         checksum(&mut oracle, "sbtest1"),
@@ -61,13 +55,7 @@ fn tables_have_sysbenchs_shape(flavor: Flavor) {
         rows: ROWS + 1,
         ..bench.tables()
     };
-    let error = prepare(
-        &larger,
-        &users_gate(),
-        &AtomicBool::new(false),
-        &mut |_, _| {},
-    )
-    .unwrap_err();
+    let error = make(&larger).unwrap_err();
     assert!(
         error.to_string().contains("exists with 3000 rows"),
         "{error}"
@@ -91,13 +79,7 @@ fn tables_are_made_as_the_options_say(flavor: Flavor) {
         engine: "innodb".to_owned(),
         ..bench.tables()
     };
-    prepare(
-        &tables,
-        &users_gate(),
-        &AtomicBool::new(false),
-        &mut |_, _| {},
-    )
-    .unwrap();
+    make(&tables).unwrap();
     let mut oracle = bench.oracle();
     let of_table = |column: &str, table: &str| {
         format!(
@@ -132,13 +114,7 @@ fn tables_are_made_as_the_options_say(flavor: Flavor) {
         engine: "myisam".to_owned(),
         ..bench.tables()
     };
-    prepare(
-        &tables,
-        &users_gate(),
-        &AtomicBool::new(false),
-        &mut |_, _| {},
-    )
-    .unwrap();
+    make(&tables).unwrap();
     let engines = columns_of(&mut oracle, &of_table("engine", "tables"));
     assert_eq!(engines, ["MyISAM"]);
 }
@@ -206,13 +182,7 @@ fn loading_can_be_interrupted_and_gone_on_with(flavor: Flavor) {
         seed: 2,
         ..plan.clone()
     };
-    let error = prepare(
-        &other_seed,
-        &users_gate(),
-        &AtomicBool::new(false),
-        &mut |_, _| {},
-    )
-    .unwrap_err();
+    let error = make(&other_seed).unwrap_err();
     assert!(
         error
             .to_string()
@@ -234,13 +204,7 @@ fn loading_can_be_interrupted_and_gone_on_with(flavor: Flavor) {
     cleanup(&plan, &users_gate()).unwrap();
     // The same as without an interruption, also by the other way to send rows.
     oracle.run("SET GLOBAL local_infile = OFF").unwrap();
-    prepare(
-        &plan,
-        &users_gate(),
-        &AtomicBool::new(false),
-        &mut |_, _| {},
-    )
-    .unwrap();
+    make(&plan).unwrap();
     assert_eq!(checksum(&mut oracle, "sbtest1").1, resumed);
     let whole: (String, String) = oracle.first("SHOW CREATE TABLE sbtest1").unwrap().unwrap();
     assert_eq!(shown, whole);

@@ -6,12 +6,11 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
-use weir_load::{PreparePlan, prepare};
+use weir_load::PreparePlan;
 use weir_model::{Flavor, WorkloadName};
 
-use super::{Bench, users_gate};
+use super::{Bench, make};
 
 /// What a drive compresses at a time.
 const BLOCK_BYTES: usize = 4096;
@@ -40,13 +39,7 @@ fn generated_text_compresses_as_a_book_does(flavor: Flavor) {
             ..bench.tables()
         };
         bench.oracle().run("DROP TABLE IF EXISTS sbtest1").unwrap();
-        prepare(
-            &tables,
-            &users_gate(),
-            &AtomicBool::new(false),
-            &mut |_, _| {},
-        )
-        .unwrap();
+        make(&tables).unwrap();
         ratio(&bench)
     });
     let difference = generated / of_book - 1.0;

@@ -1,13 +1,12 @@
 //! What the workloads ask, held against what the servers count and hold.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::AtomicBool;
 
-use weir_load::{LoadPlan, PreparePlan, Workload, cleanup, prepare};
+use weir_load::{LoadPlan, PreparePlan, Workload, cleanup};
 use weir_model::{Flavor, WorkloadName};
 use weir_mysql::Connection;
 
-use super::{Bench, ROWS, go, users_gate};
+use super::{Bench, ROWS, go, make, users_gate};
 
 weir_server::on_both_flavors! {
     writes_leave_as_many_rows_as_there_were
@@ -190,13 +189,7 @@ fn text_is_read_and_written_and_mixes_with_other_workloads(flavor: Flavor) {
         workload: WorkloadName::OltpTextReadWrite.into(),
         ..bench.tables()
     };
-    prepare(
-        &tables,
-        &users_gate(),
-        &AtomicBool::new(false),
-        &mut |_, _| {},
-    )
-    .unwrap();
+    make(&tables).unwrap();
     let mut oracle = bench.oracle();
     let (lines, empty, longest): (u64, u64, u64) = oracle
         .first(
@@ -249,13 +242,7 @@ fn without_prepared_statements_the_same_is_asked_as_text(flavor: Flavor) {
         text_file: Some(book.clone()),
         ..bench.tables()
     };
-    prepare(
-        &tables,
-        &users_gate(),
-        &AtomicBool::new(false),
-        &mut |_, _| {},
-    )
-    .unwrap();
+    make(&tables).unwrap();
     let executed = bench.counter("Com_stmt_execute");
     for mode in ["", "NO_BACKSLASH_ESCAPES"] {
         let set = format!("SET GLOBAL sql_mode = '{mode}'");
@@ -303,20 +290,8 @@ fn workload_files_are_prepared_and_run(flavor: Flavor) {
             workload: workload.clone(),
             ..bench.tables()
         };
-        prepare(
-            &plan,
-            &users_gate(),
-            &AtomicBool::new(false),
-            &mut |_, _| {},
-        )
-        .unwrap();
-        prepare(
-            &plan,
-            &users_gate(),
-            &AtomicBool::new(false),
-            &mut |_, _| {},
-        )
-        .unwrap();
+        make(&plan).unwrap();
+        make(&plan).unwrap();
         let load = LoadPlan {
             workload,
             ..counted(bench.plan(WorkloadName::OltpReadWrite))
@@ -361,13 +336,7 @@ fn bulk_inserts_fill_a_table_per_connection(flavor: Flavor) {
         workload: WorkloadName::BulkInsert.into(),
         ..bench.tables()
     };
-    prepare(
-        &tables,
-        &users_gate(),
-        &AtomicBool::new(false),
-        &mut |_, _| {},
-    )
-    .unwrap();
+    make(&tables).unwrap();
     let outcome = go(&plan).unwrap();
     assert_eq!(outcome.counts.transactions, 120_000);
     // As under sysbench: 39,033 rows fit the first statement of a table.
