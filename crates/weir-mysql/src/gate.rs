@@ -20,7 +20,8 @@ use crate::{ClientError, shorten};
 pub use change_log::ChangeLog;
 use statement::{Effect, effect};
 use targets::{schemas_of_code, tables};
-use tokens::tokens;
+use tokens::readings;
+pub(crate) use tokens::{Quoting, Token, next as next_token};
 
 /// Schemas that are the servers' own.
 const SYSTEM_SCHEMAS: [&str; 4] = ["mysql", "information_schema", "performance_schema", "sys"];
@@ -193,7 +194,10 @@ impl Gate {
     /// nothing or everything passes.
     pub fn tables_changed(&self, sql: &str) -> Vec<String> {
         match effect(sql) {
-            Effect::Write(_) if !self.is_own() => tables(&tokens(sql)),
+            Effect::Write(_) if !self.is_own() => {
+                let readings = readings(sql);
+                readings.iter().flat_map(|tokens| tables(tokens)).collect()
+            }
             _ => Vec::new(),
         }
     }
@@ -201,8 +205,9 @@ impl Gate {
     /// The first schema that stored code names, a trigger's body or a view's query, and that may not be changed.
     pub fn outside_of(&self, code: &str) -> Option<String> {
         let allowed = self.0.as_ref()?.permissions.schema.as_ref();
-        let schemas = schemas_of_code(&tokens(code));
-        schemas.into_iter().find(|schema| Some(schema) != allowed)
+        let readings = readings(code);
+        let mut schemas = readings.iter().flat_map(|tokens| schemas_of_code(tokens));
+        schemas.find(|schema| Some(schema) != allowed)
     }
 
     /// Whether a connection may be in a schema: a statement that names none is about that one.

@@ -1,11 +1,12 @@
 //! A statement in its words, as far as a server would read them.
 //!
 //! Strings and comments are passed over as the server does (MySQL manual, "Comments", "String
-//! Literals"). A comment that the server executes cannot be passed over; it is told.
+//! Literals"). A comment that the server executes cannot be passed over; it is told. Where a string ends depends on
+//! `sql_mode`.
 
 /// A word, a quoted name or a sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Token<'a> {
+pub(crate) enum Token<'a> {
     /// A keyword, a name or a number.
     Word(&'a str),
     /// A name in backquotes, without them. One with a backquote inside is told as it stands.
@@ -18,23 +19,23 @@ pub(super) enum Token<'a> {
     Sign(char),
     /// A comment whose text the server executes: `/*!80000 ... */`.
     Executed,
-    /// Where a string ends depends on `sql_mode`: a quote stands after a backslash.
-    Ambiguous,
+    /// A quote that does not close: the server refuses the statement.
+    Unfinished,
 }
 
 impl<'a> Token<'a> {
     /// Whether it is this keyword, which is given in capitals.
-    pub(super) fn is(self, keyword: &str) -> bool {
+    pub(crate) fn is(self, keyword: &str) -> bool {
         matches!(self, Self::Word(word) if word.eq_ignore_ascii_case(keyword))
     }
 
     /// Whether it is one of these keywords, which are given in capitals.
-    pub(super) fn is_any(self, keywords: &[&str]) -> bool {
+    pub(crate) fn is_any(self, keywords: &[&str]) -> bool {
         keywords.iter().any(|keyword| self.is(keyword))
     }
 
     /// The name, if it can be one.
-    pub(super) fn name(self) -> Option<&'a str> {
+    pub(crate) fn name(self) -> Option<&'a str> {
         match self {
             Self::Word(name) | Self::Quoted(name) | Self::Double(name) => Some(name),
             _ => None,
@@ -42,25 +43,81 @@ impl<'a> Token<'a> {
     }
 
     /// Whether it is a number or the first part of one.
-    pub(super) fn is_number(self) -> bool {
+    pub(crate) fn is_number(self) -> bool {
         matches!(self, Self::Word(word) if word.bytes().all(|byte| byte.is_ascii_digit()))
     }
 }
 
-/// All tokens of a statement.
+/// How a server reads quotes, which its `sql_mode` decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Quoting {
+    /// A backslash escapes in strings: no `NO_BACKSLASH_ESCAPES`.
+    pub(crate) has_escapes: bool,
+    /// Double quotes are those of names: `ANSI_QUOTES`.
+    pub(crate) has_double_names: bool,
+}
+
+impl Quoting {
+    /// All that differ in where something quoted ends; a server's usual one first.
+    pub(crate) const ALL: [Self; 3] = [
+        Self::USUAL,
+        Self {
+            has_escapes: true,
+            has_double_names: true,
+        },
+        Self {
+            has_escapes: false,
+            has_double_names: false,
+        },
+    ];
+    /// That of modes that say nothing of it.
+    pub(crate) const USUAL: Self = Self {
+        has_escapes: true,
+        has_double_names: false,
+    };
+
+    fn escapes_in(self, quote: char) -> bool {
+        match quote {
+            '\'' => self.has_escapes,
+            '"' => self.has_escapes && !self.has_double_names,
+            _ => false,
+        }
+    }
+}
+
+/// All tokens of a statement, in the usual mode.
+#[cfg(test)]
 pub(super) fn tokens(sql: &str) -> Vec<Token<'_>> {
+    tokens_in(sql, Quoting::USUAL)
+}
+
+/// All tokens of a statement.
+pub(super) fn tokens_in(sql: &str, quoting: Quoting) -> Vec<Token<'_>> {
     let mut rest = sql;
     let mut tokens = Vec::new();
     while let Some(first) = rest.chars().next() {
-        let (token, length) = next(rest, first);
+        let (token, length) = next(rest, first, quoting);
         tokens.extend(token);
         rest = &rest[length..];
     }
     tokens
 }
 
-/// The token at the start of `rest`, if that is one, and its length in bytes.
-fn next(rest: &str, first: char) -> (Option<Token<'_>>, usize) {
+/// The tokens of a statement in each way that a server may read it.
+pub(super) fn readings(sql: &str) -> Vec<Vec<Token<'_>>> {
+    let modes = if sql.contains('\\') {
+        &Quoting::ALL[..]
+    } else {
+        &Quoting::ALL[..1]
+    };
+    let modes = modes.iter();
+    let mut readings: Vec<_> = modes.map(|quoting| tokens_in(sql, *quoting)).collect();
+    readings.dedup();
+    readings
+}
+
+/// The token at the start of `rest`, which begins with `first`, if that is one, and its length in bytes.
+pub(crate) fn next(rest: &str, first: char, quoting: Quoting) -> (Option<Token<'_>>, usize) {
     let line_end = || rest.find('\n').unwrap_or(rest.len());
     match first {
         c if is_space(c) => (None, 1),
@@ -71,7 +128,7 @@ fn next(rest: &str, first: char) -> (Option<Token<'_>>, usize) {
             let is_executed = rest.starts_with("/*!") || rest.starts_with("/*M!");
             (is_executed.then_some(Token::Executed), end)
         }
-        '\'' | '"' | '`' => quoted(rest, first),
+        '\'' | '"' | '`' => quoted(rest, first, quoting),
         c if is_word(c) => {
             let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
             (Some(Token::Word(&rest[..end])), end)
@@ -80,15 +137,12 @@ fn next(rest: &str, first: char) -> (Option<Token<'_>>, usize) {
     }
 }
 
-/// What stands in quotes. With `NO_BACKSLASH_ESCAPES` and in names with `ANSI_QUOTES` a backslash is a
-/// character as any other.
-fn quoted(rest: &str, quote: char) -> (Option<Token<'_>>, usize) {
-    let length = quoted_length(rest, quote, false);
-    if quote != '`' && quoted_length(rest, quote, true) != length {
-        return (Some(Token::Ambiguous), length);
-    }
-    let inner = &rest[1..length];
-    let inner = inner.strip_suffix(quote).unwrap_or(inner);
+/// What stands in quotes.
+fn quoted(rest: &str, quote: char, quoting: Quoting) -> (Option<Token<'_>>, usize) {
+    let Some(length) = quoted_length(rest, quote, quoting.escapes_in(quote)) else {
+        return (Some(Token::Unfinished), rest.len());
+    };
+    let inner = &rest[1..length - 1];
     let token = match quote {
         '`' => Token::Quoted(inner),
         '"' => Token::Double(inner),
@@ -112,22 +166,23 @@ fn is_dash_comment(rest: &str) -> bool {
     after.is_some_and(|c| c.is_none_or(|c| c == ' ' || c.is_ascii_control()))
 }
 
-/// Bytes up to and with the closing quote, which is doubled or escaped where it does not close.
-fn quoted_length(text: &str, quote: char, has_escapes: bool) -> usize {
+/// Bytes up to and with the closing quote, which is doubled or escaped where it does not close; `None` if
+/// nothing closes.
+fn quoted_length(text: &str, quote: char, has_escapes: bool) -> Option<usize> {
     let mut characters = text.char_indices().skip(1).peekable();
     while let Some((at, c)) = characters.next() {
         if c == '\\' && has_escapes {
             characters.next();
         } else if c == quote && characters.next_if(|(_, next)| *next == quote).is_none() {
-            return at + quote.len_utf8();
+            return Some(at + quote.len_utf8());
         }
     }
-    text.len()
+    None
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Token::{Ambiguous, Double, Executed, Quoted, Sign, Text, Word};
+    use super::Token::{Double, Executed, Quoted, Sign, Text, Unfinished, Word};
     use super::*;
 
     #[test]
@@ -156,13 +211,19 @@ mod tests {
     }
 
     #[test]
-    fn a_string_whose_end_depends_on_the_mode_is_told() {
-        for sql in [r"'a\', b = '", r#""a\" + 1"#, r"'\' + 1", r"'it\'s'"] {
-            assert!(tokens(sql).contains(&Ambiguous), "{sql}");
+    fn a_string_whose_end_depends_on_the_mode_has_several_readings() {
+        for sql in [r"'a\', b = '", r#""a\" + 1""#, r"'\' + 1", r"'it\'s'"] {
+            assert!(readings(sql).len() > 1, "{sql}");
         }
         for sql in [r"'a\\'", r"'a\nb'", r#""\\""#, r"`a\`"] {
-            assert!(!tokens(sql).contains(&Ambiguous), "{sql}");
+            assert_eq!(readings(sql).len(), 1, "{sql}");
         }
+        let [usual, _, plain] = Quoting::ALL;
+        assert_eq!(tokens_in(r"'it\'s'", usual), [Text(r"it\'s")]);
+        assert_eq!(
+            tokens_in(r"'it\'s'", plain),
+            [Text(r"it\"), Word("s"), Unfinished]
+        );
     }
 
     #[test]
