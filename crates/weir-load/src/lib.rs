@@ -36,8 +36,6 @@ mod stamp;
 mod statistics;
 mod workload;
 
-pub mod sysbench;
-
 pub use cleanup::cleanup;
 pub use engine::{Progress, run, run_observed};
 pub use error::LoadError;
@@ -49,5 +47,5 @@ pub use prepare::prepare;
 pub use prewarm::prewarm;
 pub use reactor_kind::ReactorKind;
 pub use rehearsal::{rehearse_run, statements};
-pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage, Totals};
+pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage, Totals, outcome_of};
 pub use workload::{KeyStream, STATEMENTS_PER_TABLE_MAX, Workload};

@@ -3,11 +3,11 @@
 
 use std::fmt::{Arguments, Write as _};
 
+use weir_load::{LoadOutcome, OpenLoop};
 use weir_model::{KindLatency, LatencySummary};
 
 use super::Invocation;
 use super::report::per_second;
-use crate::statistics::{LoadOutcome, OpenLoop};
 
 /// The text that follows the final report; may be empty.
 pub fn additions(invocation: &Invocation, outcome: &LoadOutcome) -> String {
@@ -117,21 +117,16 @@ fn line(text: &mut String, arguments: Arguments<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::meter::{ErrorCount, Timeline};
-    use crate::statistics::{KindNames, Merger, Outage};
+    use std::time::Duration;
+
+    use weir_load::{Counts, ErrorCount, Outage, outcome_of};
     use weir_mysql::ClientConfig;
 
-    use crate::sysbench::parse;
+    use super::*;
+    use crate::parse;
 
     fn outcome() -> LoadOutcome {
-        let timeline = Timeline {
-            measure_ns: 0,
-            end_ns: 1,
-            interval_ns: 1,
-            checkpoints: &[],
-        };
-        Merger::new(timeline, KindNames::default(), 0).finish()
+        outcome_of(Counts::default(), &[], Duration::from_nanos(1)).1
     }
 
     fn invocation(line: &str) -> Invocation {

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use weir_load::Workload;
 use weir_model::WorkloadName;
 use weir_mysql::{ClientConfig, OptionFileError, OptionFileSetting, read_option_file};
 
@@ -12,7 +13,6 @@ use super::compat::Compat;
 use super::invocation::{Command, Invocation, Settings};
 use super::options;
 use super::value::{UsageError, Value};
-use crate::workload::Workload;
 
 /// Groups of option files that are read.
 const CLIENT_GROUP: &str = "client";

@@ -3,14 +3,12 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use weir_load::{LoadPlan, PreparePlan, ReactorKind, Tolerated, Workload, reactors_for};
 use weir_model::{ArrivalKind, DistributionName, DistributionOptions, Mix, Rate, Secret};
 
 use super::compat::Compat;
 use super::more::More;
 use super::server::ServerSettings;
-use crate::plan::{LoadPlan, PreparePlan, Tolerated, reactors_for};
-use crate::reactor_kind::ReactorKind;
-use crate::workload::Workload;
 
 /// What is to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 use std::time::Duration;
+
+use weir_load::{BinaryLog, LoadPlan, PreparePlan};
 use weir_model::{RateRamp, ThinkKind, ThinkTime};
 
 use super::value::{UsageError, Value};
-use crate::plan::{BinaryLog, LoadPlan, PreparePlan};
 
 /// These options as given.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -1,14 +1,13 @@
 //! Options, declared once: which there are, whose they are, what they say, what they set.
 
+use weir_load::{ReactorKind, Tolerated};
 use weir_model::{ArrivalKind, DistributionName, Secret, TlsMode, nearest};
+use weir_mysql::Compression;
 
 use super::compat::Compat;
 use super::invocation::Settings;
 use super::more;
 use super::value::{UsageError, Value};
-use crate::plan::Tolerated;
-use crate::reactor_kind::ReactorKind;
-use weir_mysql::Compression;
 
 type Setter = fn(&mut Settings, Value<'_>) -> Result<(), UsageError>;
 

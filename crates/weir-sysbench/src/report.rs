@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use weir_load::{Interval, LoadOutcome, Totals};
+
 use super::{Compat, Invocation};
-use crate::statistics::{Interval, LoadOutcome, Totals};
 
 /// Width of the bar of a histogram's fullest line.
 const BAR_CHARACTERS: f64 = 40.0;

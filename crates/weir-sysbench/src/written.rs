@@ -2,16 +2,15 @@
 
 use std::fmt::Display;
 use std::time::Duration;
-use weir_model::{ArrivalKind, Distribution, Mix, Rate, ThinkKind, TlsMode};
 
-use crate::plan::{LoadPlan, Tolerated, reactors_for};
-use crate::reactor_kind::ReactorKind;
+use weir_load::{LoadPlan, ReactorKind, Tolerated, reactors_for};
+use weir_model::{ArrivalKind, Distribution, Mix, Rate, ThinkKind, TlsMode};
 use weir_mysql::Compression;
 
 /// The command line of `plan`, as one would type it into a shell; without the server's address and
 /// account, which are not the load's.
 ///
-/// [`parse`](super::parse) makes an equal plan of its words but for the server. Intervals of parts of a
+/// [`parse`](crate::parse) makes an equal plan of its words but for the server. Intervals of parts of a
 /// second and a seed of 0 have no option.
 pub fn command_line(plan: &LoadPlan) -> String {
     let words = words(plan);
@@ -231,14 +230,23 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use weir_model::{RateRamp, ThinkTime, WorkloadName};
-
-    use super::*;
+    use weir_load::Workload;
+    use weir_model::{Address, Endpoint, RateRamp, Secret, ThinkTime, Tls, WorkloadName};
     use weir_mysql::ClientConfig;
 
-    use crate::sysbench::parse;
-    use crate::workload::Workload;
-    use crate::workload::testing::nowhere;
+    use super::*;
+    use crate::parse;
+
+    /// Where no server is.
+    fn nowhere() -> Endpoint {
+        Endpoint {
+            address: Address::Socket("/nowhere".into()),
+            user: "weir".to_owned(),
+            password: Secret::new(""),
+            database: "sbtest".to_owned(),
+            tls: Tls::default(),
+        }
+    }
 
     /// The plan that the words of `plan` make, with the server of `plan`.
     fn read_back(plan: &LoadPlan) -> LoadPlan {

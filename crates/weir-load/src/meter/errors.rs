@@ -15,7 +15,7 @@ pub struct ErrorCount {
     pub first_message: String,
     /// When that was, nanoseconds since the run began.
     #[serde(skip)]
-    pub(crate) first_ns: u64,
+    pub first_ns: u64,
 }
 
 /// Errors by code. A load meets a handful of codes, so that looking through a list is fastest.

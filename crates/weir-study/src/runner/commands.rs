@@ -37,7 +37,7 @@ pub(super) fn server(binary: &ServerBinary, options: &StartOptions) -> Result<St
 /// `weir load ... run`, without the server's address. A warm-up that lasts until throughput is
 /// steady is told with its most.
 pub(super) fn load(plan: &LoadPlan, warmup: Warmup) -> String {
-    weir_load::sysbench::command_line(&LoadPlan {
+    weir_sysbench::command_line(&LoadPlan {
         warmup: warmup.most().0,
         ..plan.clone()
     })

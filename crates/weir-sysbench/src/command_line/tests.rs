@@ -5,7 +5,7 @@ use std::time::Duration;
 use weir_model::{Address, ArrivalKind, Distribution, Rate, Secret, TlsMode};
 
 use super::*;
-use crate::plan::Tolerated;
+use weir_load::Tolerated;
 use weir_mysql::Compression;
 
 fn understand(line: &str) -> Result<Invocation, UsageError> {

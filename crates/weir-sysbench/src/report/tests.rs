@@ -1,11 +1,12 @@
 //! Reports against sysbench 1.0.20's own, digit by digit where both count the same.
 
-use super::*;
-use crate::meter::{IntervalFrame, Phase, Timeline};
-use crate::statistics::{Closed, Fairness, Interval, KindNames, Merger};
+use std::time::Duration;
+
+use weir_load::{Counts, Fairness, outcome_of};
 use weir_mysql::ClientConfig;
 
-use crate::sysbench::parse;
+use super::*;
+use crate::parse;
 
 fn invocation(line: &str) -> Invocation {
     parse(
@@ -16,44 +17,30 @@ fn invocation(line: &str) -> Invocation {
 }
 
 /// Three transactions of `oltp_read_write` within 10 ms.
-fn merger() -> Merger<'static> {
-    merged().0
+fn three() -> (Interval, LoadOutcome) {
+    let counts = Counts {
+        transactions: 3,
+        queries: 60,
+        reads: 42,
+        writes: 12,
+        others: 6,
+        ..Counts::default()
+    };
+    let latencies_ns = [3_400_000, 3_650_000, 3_750_000];
+    outcome_of(counts, &latencies_ns, Duration::from_millis(10))
 }
 
 fn interval() -> Interval {
-    match merged().1.swap_remove(0) {
-        Closed::Interval(interval) => *interval,
-        other @ Closed::Checkpoint(_) => panic!("{other:?}"),
-    }
+    three().0
 }
 
-fn merged() -> (Merger<'static>, Vec<Closed>) {
-    let timeline = Timeline {
-        measure_ns: 0,
-        end_ns: 10_000_000,
-        interval_ns: 1_000_000_000,
-        checkpoints: &[],
-    };
-    let mut merger = Merger::new(timeline, KindNames::default(), 1);
-    let mut frame = IntervalFrame::new(false);
-    frame.phase = Phase::Measure;
-    frame.to_ns = 10_000_000;
-    frame.counts.transactions = 3;
-    frame.counts.queries = 60;
-    frame.counts.reads = 42;
-    frame.counts.writes = 12;
-    frame.counts.others = 6;
-    for latency_ns in [3_400_000, 3_650_000, 3_750_000] {
-        frame.latency_ns.record(latency_ns).unwrap();
-        frame.latency_ns_sum += latency_ns;
-    }
-    let closed = merger.take(&frame);
-    (merger, closed)
+fn outcome() -> LoadOutcome {
+    three().1
 }
 
 #[test]
 fn the_final_report_has_sysbenchs_lines_and_columns() {
-    let mut outcome = merger().finish();
+    let mut outcome = outcome();
     outcome.fairness = Fairness {
         transactions_mean: 3.0,
         transactions_deviation: 0.0,
@@ -138,7 +125,7 @@ fn the_header_names_what_was_asked_for() {
 
 #[test]
 fn a_histogram_holds_every_transaction() {
-    let outcome = merger().finish();
+    let outcome = outcome();
     let report = final_report(&invocation("oltp_read_write --histogram run"), &outcome);
     let (histogram, rest) = report.split_once(" \nSQL statistics").unwrap();
     assert!(!rest.is_empty());
@@ -152,14 +139,14 @@ fn a_histogram_holds_every_transaction() {
 
 #[test]
 fn without_a_percentile_none_is_shown() {
-    let outcome = merger().finish();
+    let outcome = outcome();
     let report = final_report(&invocation("oltp_read_write --percentile=0 run"), &outcome);
     assert!(report.contains("percentile stats:               disabled"));
 }
 
 #[test]
 fn the_development_version_reports_its_throughput() {
-    let outcome = merger().finish();
+    let outcome = outcome();
     let invocation = invocation("oltp_read_write --compat=1.1 run");
     let report = final_report(&invocation, &outcome);
     let expected = "reconnects:                          0      (0.00 per sec.)\n\n\
@@ -180,7 +167,7 @@ fn the_development_version_reports_its_throughput() {
 #[test]
 fn a_checkpoint_report_counts_from_the_last_and_tells_the_time_from_the_beginning() {
     let line = "oltp_read_write --report-checkpoints=1,3 run";
-    let mut totals = merger().finish().totals();
+    let mut totals = outcome().totals();
     totals.elapsed_s = 3.01;
     let text = checkpoint_report(&invocation(line), &totals);
     assert!(
@@ -203,7 +190,7 @@ fn a_checkpoint_report_counts_from_the_last_and_tells_the_time_from_the_beginnin
 
 #[test]
 fn the_final_report_counts_from_the_last_checkpoint() {
-    let mut outcome = merger().finish();
+    let mut outcome = outcome();
     outcome.since_checkpoint = Some(outcome.totals());
     outcome.counts.transactions = 1_000;
     let text = final_report(&invocation("oltp_read_write run"), &outcome);

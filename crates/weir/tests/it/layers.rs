@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Layer of each crate. A crate may use crates of lower layers only.
-const LAYERS: [(&str, u32); 18] = [
+const LAYERS: [(&str, u32); 19] = [
     ("weir-model", 0),
     ("weir-innodb", 1),
     ("weir-mysql", 1),
@@ -23,8 +23,9 @@ const LAYERS: [(&str, u32); 18] = [
     ("weir-crash", 3),
     ("weir-predict", 3),
     ("weir-report", 3),
-    ("weir-study", 3),
+    ("weir-sysbench", 3),
     ("weir-serve", 4),
+    ("weir-study", 4),
     ("weir", 5),
 ];
 

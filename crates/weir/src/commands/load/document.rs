@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use weir_load::LoadOutcome;
-use weir_load::sysbench::Invocation;
 use weir_model::{IntervalRecord, Rate};
+use weir_sysbench::Invocation;
 
 /// What was asked for and what was measured. Times are in the unit that their names end with.
 #[derive(Debug, Serialize)]
