@@ -8,7 +8,7 @@ use weir_mysql::{Blocking, ClientError, Connector, Deadline, Gate, Session, Sess
 use crate::LoadError;
 use crate::driver::{Fresh, MysqlDriver, Statements};
 use crate::plan::LoadPlan;
-use crate::workload::{Script, seeded};
+use weir_workload::{Script, seeded};
 
 /// Connections that are set up at the same time. More would only queue in the server.
 const PARALLEL_MAX: usize = 8;

@@ -19,7 +19,7 @@ use crate::preflight;
 use crate::reactor::{drive as drive_reactor, use_batch_scheduling};
 use crate::reactor_kind::ReactorKind;
 use crate::statistics::{Closed, Interval, KindNames, LoadOutcome, Merger, Totals};
-use crate::workload::Script;
+use weir_workload::Script;
 
 /// Empty frames that wait for each reactor at the start: one to swap in, one for a late return.
 const SPARES: usize = 2;
@@ -71,10 +71,7 @@ pub fn run_observed(
     on_progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<LoadOutcome, LoadError> {
     plan.check()?;
-    let mut script = plan.workload.script(plan)?;
-    if !plan.prepared_statements {
-        script.send_as_text();
-    }
+    let script = plan.script()?;
     let servers = Servers::new(plan, gate)?;
     let deadline = Deadline::after(plan.init_timeout);
     preflight::check(plan, &servers, &script, deadline)?;

@@ -13,7 +13,7 @@
 //!
 //! `connect` makes the measured connections by `weir_mysql`, as the control plane does. Layers, downwards:
 //! `engine` (threads and merging) -> `reactor` (epoll or `io_uring`) -> `driver` (a MySQL connection, or
-//! none) -> `workload` (statements and keys), all of which report to `meter`. Nothing here prints; nothing
+//! none) -> what a connection does (`weir-workload`), all of which report to `meter`. Nothing here prints; nothing
 //! knows about studies or other hosts.
 
 mod cleanup;
@@ -25,6 +25,7 @@ mod hdr_log;
 mod idle;
 mod meter;
 mod null_server;
+mod parameter;
 mod plan;
 mod preflight;
 mod prepare;
@@ -34,7 +35,8 @@ mod reactor_kind;
 mod rehearsal;
 mod stamp;
 mod statistics;
-mod workload;
+#[cfg(test)]
+mod testing;
 
 pub use cleanup::cleanup;
 pub use engine::{Progress, run, run_observed};
@@ -47,5 +49,7 @@ pub use prepare::prepare;
 pub use prewarm::prewarm;
 pub use reactor_kind::ReactorKind;
 pub use rehearsal::{rehearse_run, statements};
+/// What a plan is made of.
+pub use weir_workload::{TableOptions, Workload};
+
 pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage, Totals, outcome_of};
-pub use workload::{KeyStream, STATEMENTS_PER_TABLE_MAX, Workload};

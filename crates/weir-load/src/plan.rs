@@ -2,15 +2,14 @@
 
 mod of_spec;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use weir_model::{Address, Distribution, Endpoint, Mix, Rate, ThinkTime};
+use weir_model::{Address, Endpoint, Rate, ThinkTime};
 
 use crate::LoadError;
 use crate::reactor_kind::{RING_CONNECTIONS_MIN, ReactorKind};
-use crate::workload::Workload;
 use weir_mysql::Compression;
+use weir_workload::{Script, ScriptInputs, Table, TableOptions, Workload};
 
 /// Beyond what any server or client does.
 const RATE_PER_S_MAX: f64 = 1e7;
@@ -102,12 +101,6 @@ pub struct LoadPlan {
     pub max_events: Option<u64>,
     /// Seed of keys and values.
     pub seed: u64,
-    /// Which rows are asked for.
-    pub distribution: Distribution,
-    /// How many statements of each kind a transaction has.
-    pub mix: Mix,
-    /// A book for the text workloads; generated text without it.
-    pub text_file: Option<PathBuf>,
     /// The tables choose the keys of new rows themselves.
     pub auto_increment: bool,
     /// Errors that don't end the run.
@@ -152,9 +145,6 @@ impl LoadPlan {
             idle_connections: 0,
             max_events: None,
             seed: 1,
-            distribution: Distribution::default(),
-            mix: Mix::default(),
-            text_file: None,
             auto_increment: true,
             tolerated: Tolerated::default(),
             prepared_statements: true,
@@ -232,6 +222,21 @@ impl LoadPlan {
         Ok(())
     }
 
+    /// What its connections do.
+    pub(crate) fn script(&self) -> Result<Script, LoadError> {
+        let mut script = self.workload.script(&ScriptInputs {
+            tables: self.tables,
+            rows: self.rows,
+            connections: self.connections,
+            seed: self.seed,
+            auto_increment: self.auto_increment,
+        })?;
+        if !self.prepared_statements {
+            script.send_as_text();
+        }
+        Ok(script)
+    }
+
     /// When connection `number` begins, nanoseconds into the run.
     pub(crate) fn begins_ns(&self, number: u32) -> u64 {
         let share = f64::from(number) / f64::from(self.connections);
@@ -251,38 +256,21 @@ pub enum BinaryLog {
 
 /// Tables to be made.
 #[derive(Debug, Clone)]
-#[allow(clippy::struct_excessive_bools)] // sysbench's switches, each on its own
 pub struct PreparePlan {
     /// The server; its schema is made if it is missing.
     pub endpoint: Endpoint,
     /// Whose tables.
     pub workload: Workload,
-    /// Number of tables.
-    pub tables: u32,
-    /// Rows of each table.
-    pub rows: u64,
+    /// How many tables, how large and how they are made.
+    pub tables: TableOptions,
     /// Connections that load in parallel, each one table at a time.
     pub threads: u32,
     /// Seed of the values.
     pub seed: u64,
-    /// Distribution of column `k`.
-    pub distribution: Distribution,
-    /// Make the index on `k`.
-    pub secondary_index: bool,
-    /// Storage engine.
-    pub engine: String,
-    /// The tables choose the keys of new rows themselves.
-    pub auto_increment: bool,
-    /// An ordinary index on `id` in place of the primary key.
-    pub secondary_key: bool,
-    /// What stands at the end of the statement that makes a table.
-    pub table_options: String,
     /// Whether the rows go to the server's binary log.
     pub binary_log: BinaryLog,
     /// How all connections are compressed, if they are.
     pub compression: Option<Compression>,
-    /// A book for the text workloads; generated text without it.
-    pub text_file: Option<PathBuf>,
 }
 
 impl PreparePlan {
@@ -291,20 +279,17 @@ impl PreparePlan {
         Self {
             endpoint,
             workload: workload.into(),
-            tables: 1,
-            rows: 10_000,
+            tables: TableOptions::default(),
             threads: 1,
             seed: 1,
-            distribution: Distribution::default(),
-            secondary_index: true,
-            engine: "innodb".to_owned(),
-            auto_increment: true,
-            secondary_key: false,
-            table_options: String::new(),
             binary_log: BinaryLog::On,
             compression: None,
-            text_file: None,
         }
+    }
+
+    /// The tables to be made and filled.
+    pub(crate) fn all_tables(&self) -> Result<Vec<Table>, LoadError> {
+        Ok(self.workload.tables(&self.tables)?)
     }
 }
 

@@ -8,10 +8,9 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::LoadError;
 use crate::connect::{Servers, UNSUPPORTED_AS_PREPARED};
-use crate::driver::Statements;
 use crate::plan::LoadPlan;
-use crate::workload::{Script, Statement, table_name};
 use weir_mysql::{ClientError, Connection, Deadline, Gate, Patience};
+use weir_workload::{Script, Statement, table_name};
 
 pub(crate) use reach::check as check_reach;
 
@@ -141,7 +140,7 @@ fn check_statements(
     control: &mut Connection,
 ) -> Result<(), LoadError> {
     let used = status(control, "Prepared_stmt_count")?;
-    let each = Statements::count(script);
+    let each = script.prepared_statements();
     let needed = u64::from(connections) * each + used;
     check_limit(
         control,

@@ -7,8 +7,8 @@ use weir_mysql::{Connection, Connector, Deadline, Gate, Patience, text_literal};
 use crate::connect::Servers;
 use crate::plan::{BinaryLog, LoadPlan, PreparePlan};
 use crate::prepare::make_schema;
-use crate::workload::Table;
 use crate::{LoadError, preflight};
+use weir_workload::Table;
 
 /// Notes in `gate` what [`prepare`](crate::prepare) would send.
 ///
@@ -68,7 +68,7 @@ pub(crate) fn rehearse_prepare(
 ///
 /// A plan that no load can have.
 pub fn statements(plan: &LoadPlan) -> Result<Vec<String>, LoadError> {
-    let script = plan.workload.script(plan)?;
+    let script = plan.script()?;
     let statements = script.statements.iter();
     Ok(statements.map(|statement| statement.sql(0)).collect())
 }
@@ -81,7 +81,7 @@ pub fn statements(plan: &LoadPlan) -> Result<Vec<String>, LoadError> {
 pub fn rehearse_run(plan: &LoadPlan, gate: &Gate) -> Result<(), LoadError> {
     debug_assert!(gate.is_rehearsal());
     plan.check()?;
-    let script = plan.workload.script(plan)?;
+    let script = plan.script()?;
     let servers = Servers::new(plan, gate)?;
     let deadline = Deadline::after(plan.init_timeout);
     preflight::check(plan, &servers, &script, deadline)

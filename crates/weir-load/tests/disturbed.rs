@@ -18,7 +18,7 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use tempfile::TempDir;
 use weir_load::{
     LoadError, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, PreparePlan, ReactorKind,
-    prepare, run,
+    TableOptions, prepare, run,
 };
 use weir_model::{Address, Endpoint, Flavor, Tls, TlsMode, WorkloadName};
 use weir_mysql::{Compression, Gate};
@@ -229,7 +229,10 @@ fn garbled_conversations_with_a_null_server_end_in_time() {
 fn garbled_conversations_end_in_time(flavor: Flavor) {
     let (server, _directory) = testing::start(flavor);
     let tables = PreparePlan {
-        rows: 100,
+        tables: TableOptions {
+            rows: 100,
+            ..TableOptions::default()
+        },
         ..PreparePlan::new(server.endpoint(), WorkloadName::OltpReadWrite)
     };
     prepare(
@@ -345,7 +348,10 @@ fn signal(pid: u32, name: &str) {
 fn a_server_that_stands_still_does_not_hold_a_run(flavor: Flavor) {
     let (server, _directory) = testing::start(flavor);
     let tables = PreparePlan {
-        rows: 100,
+        tables: TableOptions {
+            rows: 100,
+            ..TableOptions::default()
+        },
         ..PreparePlan::new(server.endpoint(), WorkloadName::OltpReadWrite)
     };
     prepare(

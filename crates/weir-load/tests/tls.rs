@@ -7,8 +7,13 @@ use std::sync::atomic::AtomicBool;
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use tempfile::TempDir;
-use weir_load::{LoadError, LoadOutcome, LoadPlan, PreparePlan, prepare, run};
-use weir_model::{Address, Endpoint, Flavor, Secret, Tls, TlsMode, WorkloadName};
+use weir_load::{
+    LoadError, LoadOutcome, LoadPlan, PreparePlan, TableOptions, Workload, prepare, run,
+};
+use weir_model::{
+    Address, Distribution, Endpoint, Flavor, Mix, Secret, SysbenchWorkload, Tls, TlsMode,
+    WorkloadName,
+};
 use weir_mysql::{Compression, Gate};
 use weir_server::{PrivateServer, testing};
 
@@ -78,7 +83,10 @@ impl Bench {
             certificates,
         };
         let tables = PreparePlan {
-            rows: ROWS,
+            tables: TableOptions {
+                rows: ROWS,
+                ..TableOptions::default()
+            },
             ..PreparePlan::new(
                 bench.endpoint("127.0.0.1", bench.trusting(TlsMode::VerifyCa)),
                 WorkloadName::OltpReadWrite,
@@ -285,7 +293,7 @@ fn read_long_ranges(bench: &Bench, compression: Option<Compression>) -> u64 {
         ..LoadPlan::new(endpoint, WorkloadName::OltpReadOnly)
     };
     // 1,000 rows of 120 bytes are many records.
-    plan.mix.range_size = 1_000;
+    plan.workload = with_ranges_of(1_000);
     let before = (bench.counter("Bytes_sent"), bench.encrypted());
     assert_eq!(go(&plan).unwrap().counts.transactions, 50);
     assert!(bench.encrypted() > before.1);
@@ -351,4 +359,17 @@ fn certificates_of_mysqls_own_making_are_good_for_verify_ca() {
 weir_server::on_both_flavors! {
     encryption_does_what_its_options_say
     a_server_without_encryption_is_named_or_put_up_with
+}
+
+/// Read-only transactions whose ranges have so many rows.
+fn with_ranges_of(rows: u32) -> Workload {
+    let workload = SysbenchWorkload {
+        mix: Mix {
+            range_size: rows,
+            ..Mix::default()
+        },
+        distribution: Distribution::default(),
+        ..WorkloadName::OltpReadOnly.into()
+    };
+    workload.into()
 }

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use weir_load::Workload;
 use weir_model::variables::{BUFFER_POOL_SIZE, LOG_FILE_SIZE, REDO_LOG_CAPACITY};
 use weir_model::{
-    Bytes, Duration, Flavor, LRU_SCAN_DEPTH, PoolStart, Scale, ServerChoice, ServerUrl,
-    SysbenchOptions, UnitError, WorkloadName, WorkloadShares, option_spelling, set_options,
+    Bytes, Duration, FileWorkload, Flavor, LRU_SCAN_DEPTH, PoolStart, Scale, ServerChoice,
+    ServerUrl, SysbenchOptions, UnitError, WorkloadName, WorkloadShares, WorkloadSpec,
+    option_spelling, set_options,
 };
+use weir_workload::{Workload, read_spec};
 
 use crate::StudyError;
 use crate::draft::{Draft, Transactions};
@@ -271,12 +272,11 @@ pub(crate) fn server(value: &str, flavor_of: FlavorOf<'_>) -> Result<ServerChoic
 pub(crate) fn workload(value: &str, folder: &Path) -> Result<Transactions, String> {
     if Workload::is_file(value) {
         let path = folder.join(value);
-        let workload: Workload = path.display().to_string().parse()?;
-        return Ok(Transactions::File {
-            path,
-            text: workload.text().unwrap_or_default().into(),
-            sizes: workload.table_sizes(),
-        });
+        let spec = read_spec(&path.display().to_string())?;
+        let sizes = Workload::try_from(&spec)?.table_sizes();
+        if let WorkloadSpec::File(FileWorkload { path, text, .. }) = spec {
+            return Ok(Transactions::File { path, text, sizes });
+        }
     }
     let shares: WorkloadShares = value.parse()?;
     // It fills tables of its own until the time is over: no run starts from equal data.

@@ -5,9 +5,9 @@
 
 use std::path::Path;
 
-use weir_load::Workload;
-use weir_model::WorkloadName;
+use weir_model::{WorkloadName, WorkloadSpec};
 use weir_mysql::{ClientConfig, OptionFileError, OptionFileSetting, read_option_file};
+use weir_workload::read_spec;
 
 use super::compat::Compat;
 use super::invocation::{Command, Invocation, Settings};
@@ -46,7 +46,7 @@ pub fn parse<S: AsRef<str>>(
         options::apply(&mut settings, value)?;
     }
     let (workload, command) = words_of(&line.words, line.command, compat)?;
-    Ok(settings.resolve(workload, command))
+    settings.resolve(workload, command)
 }
 
 /// A command line in its parts.
@@ -170,7 +170,7 @@ fn words_of(
     words: &[&str],
     asked: Option<Command>,
     compat: Compat,
-) -> Result<(Workload, Command), UsageError> {
+) -> Result<(WorkloadSpec, Command), UsageError> {
     if let Some(command) = asked {
         return Ok((WorkloadName::OltpReadWrite.into(), command));
     }
@@ -181,7 +181,7 @@ fn words_of(
     if BUILT_IN.contains(name) {
         return Err(UsageError::BuiltIn((*name).to_owned()));
     }
-    let workload = native(name)?.parse().map_err(UsageError::Workload)?;
+    let workload = read_spec(native(name)?).map_err(UsageError::Workload)?;
     let (command, rest) = rest.split_first().ok_or(UsageError::Missing("command"))?;
     let command = match *command {
         "prepare" => Command::Prepare,

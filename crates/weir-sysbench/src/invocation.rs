@@ -3,12 +3,17 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use weir_load::{LoadPlan, PreparePlan, ReactorKind, Tolerated, Workload, reactors_for};
-use weir_model::{ArrivalKind, DistributionName, DistributionOptions, Mix, Rate, Secret};
+use weir_load::{LoadPlan, PreparePlan, ReactorKind, Tolerated, reactors_for};
+use weir_model::{
+    ArrivalKind, DistributionName, DistributionOptions, FileWorkload, Mix, Rate, Secret,
+    SysbenchWorkload, WorkloadSpec,
+};
+use weir_workload::{TableOptions, Workload};
 
 use super::compat::Compat;
 use super::more::More;
 use super::server::ServerSettings;
+use super::value::UsageError;
 
 /// What is to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -190,8 +195,27 @@ impl Settings {
 
 impl Settings {
     /// What these settings ask for.
-    pub(super) fn resolve(self, workload: Workload, command: Command) -> Invocation {
+    pub(super) fn resolve(
+        self,
+        workload: WorkloadSpec,
+        command: Command,
+    ) -> Result<Invocation, UsageError> {
         let distribution = self.keys.of(self.rand_type);
+        let workload = match workload {
+            WorkloadSpec::Sysbench(SysbenchWorkload { shares, .. }) => {
+                WorkloadSpec::Sysbench(SysbenchWorkload {
+                    shares,
+                    mix: self.mix,
+                    distribution,
+                    text_file: self.more.text_file.clone(),
+                })
+            }
+            WorkloadSpec::File(file) => WorkloadSpec::File(FileWorkload {
+                distribution,
+                ..file
+            }),
+        };
+        let workload = Workload::try_from(&workload).map_err(UsageError::Workload)?;
         let (endpoint, more_addresses) = self.server.endpoint();
         let seed = if self.rand_seed == 0 {
             seed_from_clock()
@@ -235,26 +259,26 @@ impl Settings {
         plan.rtt = self.rtt;
         plan.compression = self.server.compression();
         plan.seed = seed;
-        plan.distribution = distribution;
-        plan.mix = self.mix;
         plan.auto_increment = self.auto_increment;
         plan.tolerated = self.tolerated;
         let mut prepare = PreparePlan::new(endpoint, workload);
-        prepare.tables = tables;
-        prepare.rows = self.table_size;
+        prepare.tables = TableOptions {
+            tables,
+            rows: self.table_size,
+            distribution,
+            secondary_index: self.create_secondary,
+            engine: self.engine,
+            auto_increment: self.auto_increment,
+            secondary_key: self.secondary_key,
+            table_options: self.table_options,
+        };
         prepare.threads = self.threads;
         // A loading that was interrupted must find its rows again, also without being told a seed.
         prepare.seed = self.rand_seed.max(1);
-        prepare.distribution = distribution;
-        prepare.secondary_index = self.create_secondary;
-        prepare.engine = self.engine;
         prepare.compression = plan.compression;
-        prepare.auto_increment = self.auto_increment;
-        prepare.secondary_key = self.secondary_key;
-        prepare.table_options = self.table_options;
         let (allow_replica, dry_run) = (self.more.allow_replica, self.more.dry_run);
         self.more.complete(&mut plan, &mut prepare);
-        Invocation {
+        Ok(Invocation {
             command,
             compat: self.compat,
             warnings: self.warnings,
@@ -272,7 +296,7 @@ impl Settings {
             verbosity: self.verbosity,
             allow_replica,
             dry_run,
-        }
+        })
     }
 }
 

@@ -28,8 +28,6 @@ impl More {
         plan.think = self.think;
         plan.connection_ramp = self.connection_ramp;
         plan.idle_connections = self.idle_connections;
-        plan.text_file.clone_from(&self.text_file);
-        prepare.text_file = self.text_file;
         prepare.binary_log = self.binary_log;
     }
 }

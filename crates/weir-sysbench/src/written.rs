@@ -4,7 +4,9 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use weir_load::{LoadPlan, ReactorKind, Tolerated, reactors_for};
-use weir_model::{ArrivalKind, Distribution, Mix, Rate, ThinkKind, TlsMode};
+use weir_model::{
+    ArrivalKind, Distribution, Mix, Rate, SysbenchWorkload, ThinkKind, TlsMode, WorkloadSpec,
+};
 use weir_mysql::Compression;
 
 /// The command line of `plan`, as one would type it into a shell; without the server's address and
@@ -22,8 +24,14 @@ pub fn command_line(plan: &LoadPlan) -> String {
 fn words(plan: &LoadPlan) -> Vec<String> {
     let mut options = Options::default();
     options.tables(plan);
-    options.keys(plan);
-    options.transactions(&plan.mix);
+    let workload = plan.workload.spec();
+    options.keys(workload.distribution(), plan.seed);
+    if let WorkloadSpec::Sysbench(SysbenchWorkload { mix, text_file, .. }) = &workload {
+        options.transactions(mix);
+        if let Some(book) = text_file {
+            options.put("text-file", book.display());
+        }
+    }
     options.time(plan);
     options.pace(plan);
     options.connections(plan);
@@ -67,13 +75,10 @@ impl Options {
         self.put("table-size", plan.rows);
         self.put("threads", plan.connections);
         self.switch("auto_inc", plan.auto_increment, true);
-        if let Some(book) = &plan.text_file {
-            self.put("text-file", book.display());
-        }
     }
 
-    fn keys(&mut self, plan: &LoadPlan) {
-        match plan.distribution {
+    fn keys(&mut self, distribution: Distribution, seed: u64) {
+        match distribution {
             Distribution::Uniform => self.put("rand-type", "uniform"),
             Distribution::Gaussian { iterations } => {
                 self.put("rand-type", "gaussian");
@@ -98,7 +103,7 @@ impl Options {
                 self.differing("rand-zipfian-exp", &exponent, &0.8);
             }
         }
-        self.put("rand-seed", plan.seed);
+        self.put("rand-seed", seed);
     }
 
     fn transactions(&mut self, mix: &Mix) {
@@ -230,9 +235,11 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use weir_load::Workload;
-    use weir_model::{Address, Endpoint, RateRamp, Secret, ThinkTime, Tls, WorkloadName};
+    use weir_model::{
+        Address, Endpoint, RateRamp, Secret, ThinkTime, Tls, WorkloadName, WorkloadShares,
+    };
     use weir_mysql::ClientConfig;
+    use weir_workload::Workload;
 
     use super::*;
     use crate::parse;
@@ -262,14 +269,14 @@ mod tests {
         assert_eq!(wanted, found, "{}", command_line(plan));
     }
 
-    fn workload() -> impl Strategy<Value = Workload> {
+    fn shares() -> impl Strategy<Value = WorkloadShares> {
         let names = prop::sample::subsequence(WorkloadName::ALL.to_vec(), 1..4);
         let mixed = (names, 1_u32..99).prop_map(|(names, weight)| {
             let names = names
                 .iter()
                 .filter(|name| **name != WorkloadName::BulkInsert);
             let words: Vec<_> = names.map(|name| format!("{name}:{weight}")).collect();
-            let mixed = words.join(",").parse::<Workload>().ok()?;
+            let mixed = words.join(",").parse::<WorkloadShares>().ok()?;
             // One workload alone has no weight.
             mixed.to_string().parse().ok()
         });
@@ -338,7 +345,7 @@ mod tests {
 
     prop_compose! {
         fn plan()(
-            workload in workload(),
+            shares in shares(),
             mix in mix(),
             distribution in distribution(),
             (tables, rows, connections, reactors) in (1_u32..99, 1_u64..1_000_000, 1_u32..99, 1_u32..9),
@@ -355,7 +362,7 @@ mod tests {
             (idle_connections, interval_s, checkpoint_s, init_timeout_s) in (0_u32..9, 1_u64..9, 0_u64..9, 1_u64..99),
         ) -> LoadPlan {
             LoadPlan {
-                tables, rows, connections, reactors, warmup, rtt, rate, seed, max_events, distribution, mix,
+                tables, rows, connections, reactors, warmup, rtt, rate, seed, max_events,
                 tolerated, compression, auto_increment, prepared_statements, reconnect, reconnect_every,
                 idle_connections,
                 // Nothing is measured for no time; without a limit there is none.
@@ -368,8 +375,10 @@ mod tests {
                 interval: Duration::from_secs(interval_s),
                 checkpoints: (checkpoint_s > 0).then(|| Duration::from_secs(checkpoint_s)).into_iter().collect(),
                 init_timeout: Duration::from_secs(init_timeout_s),
-                text_file: has_text.then(|| "a book's text.txt".into()),
-                ..LoadPlan::new(nowhere(), workload)
+                ..LoadPlan::new(nowhere(), SysbenchWorkload {
+                    shares, mix, distribution,
+                    text_file: has_text.then(|| "a book's text.txt".into()),
+                })
             }
         }
     }
@@ -384,7 +393,7 @@ mod tests {
     #[test]
     fn a_file_and_bulk_inserts_are_read_back_too() {
         let shop = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/shop.toml");
-        let tables = LoadPlan::new(nowhere(), shop.parse::<Workload>().unwrap());
+        let tables = LoadPlan::new(nowhere(), Workload::read(shop).unwrap());
         assert_reads_back(&tables);
         let bulk = LoadPlan {
             tables: 3,
@@ -396,13 +405,16 @@ mod tests {
 
     #[test]
     fn a_measurement_of_a_part_of_a_second_is_a_command_that_runs() {
-        let plan = LoadPlan {
-            measure: Some(Duration::from_millis(200)),
+        let without_begin = SysbenchWorkload {
             mix: Mix {
                 skip_transactions: true,
                 ..Mix::default()
             },
-            ..LoadPlan::new(nowhere(), WorkloadName::OltpReadOnly)
+            ..WorkloadName::OltpReadOnly.into()
+        };
+        let plan = LoadPlan {
+            measure: Some(Duration::from_millis(200)),
+            ..LoadPlan::new(nowhere(), without_begin)
         };
         let line = command_line(&plan);
         assert!(line.contains(" --time=0.2 "), "{line}");

@@ -12,7 +12,7 @@ const ROW_BYTES_MIN: usize = 6;
 
 /// A bulk insert being built, digit by digit: formatting would take longer than sending.
 #[derive(Debug)]
-pub(crate) struct BulkText<'a> {
+pub struct BulkText<'a> {
     out: &'a mut Vec<u8>,
     start: usize,
     rows: u64,
@@ -20,10 +20,10 @@ pub(crate) struct BulkText<'a> {
 
 impl<'a> BulkText<'a> {
     /// The most rows that a statement can have.
-    pub(crate) const ROWS_MAX: u64 = (STATEMENT_BYTES / ROW_BYTES_MIN) as u64;
+    pub const ROWS_MAX: u64 = (STATEMENT_BYTES / ROW_BYTES_MIN) as u64;
 
     /// Appends the beginning of a statement for table `number` to `out`.
-    pub(crate) fn new(out: &'a mut Vec<u8>, number: u32) -> Self {
+    pub fn new(out: &'a mut Vec<u8>, number: u32) -> Self {
         let start = out.len();
         out.extend_from_slice(b"INSERT INTO sbtest");
         put_integer(out, number.into());
@@ -36,7 +36,7 @@ impl<'a> BulkText<'a> {
     }
 
     /// Appends rows from `first` on, `rows_max` at most; how many.
-    pub(crate) fn fill(mut self, first: u32, rows_max: u64) -> u64 {
+    pub fn fill(mut self, first: u32, rows_max: u64) -> u64 {
         let mut id = first;
         while self.rows < rows_max {
             let before = self.out.len();

@@ -2,35 +2,50 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::Arc;
 
 use weir_model::{
-    FileWorkload, SysbenchWorkload, TableSize, WorkloadName, WorkloadShares, WorkloadSpec,
+    Distribution, FileWorkload, SysbenchWorkload, TableSize, WorkloadName, WorkloadSpec,
 };
 
-use super::file::WorkloadFile;
-use super::{Script, Table, oltp, sbtest};
-use crate::LoadError;
-use crate::plan::{LoadPlan, PreparePlan};
+use crate::file::WorkloadFile;
+use crate::{Script, Table, TableOptions, WorkloadError, oltp, sbtest};
 
-/// Which transactions a load has, and on which tables.
-///
-/// As text: a workload's name, names with weights as in
-/// `oltp_point_select:80,oltp_write_only:20`, or the path of a workload file that ends in `.toml`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Which transactions a load has, and on which tables: a description that holds together.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Workload(Kind);
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 enum Kind {
-    /// sysbench's workloads with their weights.
-    Sysbench(WorkloadShares),
+    Sysbench(SysbenchWorkload),
     File(Arc<WorkloadFile>),
 }
 
+/// What a script depends on beside its workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScriptInputs {
+    /// Number of tables, if the workload does not say itself.
+    pub tables: u32,
+    /// Rows of each, likewise.
+    pub rows: u64,
+    /// Connections that share the tables.
+    pub connections: u32,
+    /// Seed of values that are shared by all connections.
+    pub seed: u64,
+    /// The tables choose the keys of new rows themselves.
+    pub auto_increment: bool,
+}
+
 impl From<WorkloadName> for Workload {
+    /// With sysbench's default options.
     fn from(name: WorkloadName) -> Self {
-        Self(Kind::Sysbench(name.into()))
+        SysbenchWorkload::from(name).into()
+    }
+}
+
+impl From<SysbenchWorkload> for Workload {
+    fn from(workload: SysbenchWorkload) -> Self {
+        Self(Kind::Sysbench(workload))
     }
 }
 
@@ -41,57 +56,65 @@ impl TryFrom<&WorkloadSpec> for Workload {
     /// not looked at.
     fn try_from(spec: &WorkloadSpec) -> Result<Self, String> {
         Ok(Self(match spec {
-            WorkloadSpec::Sysbench(SysbenchWorkload { shares, .. }) => {
-                Kind::Sysbench(shares.clone())
-            }
-            WorkloadSpec::File(FileWorkload { path, text, .. }) => {
-                Kind::File(Arc::new(WorkloadFile::parse(path, text)?))
-            }
+            WorkloadSpec::Sysbench(sysbench) => Kind::Sysbench(sysbench.clone()),
+            WorkloadSpec::File(file) => Kind::File(Arc::new(WorkloadFile::new(file.clone())?)),
         }))
-    }
-}
-
-impl FromStr for Workload {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if Self::is_file(text) {
-            let file = WorkloadFile::read(Path::new(text))?;
-            return Ok(Self(Kind::File(Arc::new(file))));
-        }
-        text.parse().map(|shares| Self(Kind::Sysbench(shares)))
     }
 }
 
 impl fmt::Display for Workload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Kind::File(file) => file.path().display().fmt(f),
-            Kind::Sysbench(shares) => shares.fmt(f),
-        }
+        self.spec().fmt(f)
     }
 }
 
+/// The workload that a user names, with default options: a workload's name, names with weights as in
+/// `oltp_point_select:80,oltp_write_only:20`, or the path of a workload file that ends in `.toml`,
+/// which is read.
+pub fn read_spec(name: &str) -> Result<WorkloadSpec, String> {
+    if !Workload::is_file(name) {
+        return Ok(WorkloadSpec::Sysbench(SysbenchWorkload {
+            shares: name.parse()?,
+            ..SysbenchWorkload::default()
+        }));
+    }
+    let path = PathBuf::from(name);
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        let why = error.to_string().to_lowercase();
+        format!("{}: {why}; name a file", path.display())
+    })?;
+    Ok(WorkloadSpec::File(FileWorkload {
+        path,
+        text: text.into(),
+        distribution: Distribution::default(),
+    }))
+}
+
 impl Workload {
-    /// Whether `text` is meant to be the path of a workload's file.
-    pub fn is_file(text: &str) -> bool {
-        let extension = Path::new(text).extension();
+    /// Reads the workload that a user names, see [`read_spec`].
+    pub fn read(name: &str) -> Result<Self, String> {
+        Self::try_from(&read_spec(name)?)
+    }
+
+    /// Whether `name` is meant to be the path of a workload's file.
+    pub fn is_file(name: &str) -> bool {
+        let extension = Path::new(name).extension();
         extension.is_some_and(|extension| extension == "toml")
     }
 
-    /// The text of its file; `None` for sysbench's workloads.
-    pub fn text(&self) -> Option<&str> {
+    /// Its description.
+    pub fn spec(&self) -> WorkloadSpec {
         match &self.0 {
-            Kind::File(file) => Some(file.text()),
-            Kind::Sysbench(_) => None,
+            Kind::Sysbench(sysbench) => WorkloadSpec::Sysbench(sysbench.clone()),
+            Kind::File(file) => WorkloadSpec::File(file.spec().clone()),
         }
     }
 
     /// The book that its file takes lines of, if it names one.
     pub fn book(&self) -> Option<PathBuf> {
         match &self.0 {
-            Kind::File(file) => file.book(),
             Kind::Sysbench(_) => None,
+            Kind::File(file) => file.book(),
         }
     }
 
@@ -99,22 +122,27 @@ impl Workload {
     /// one asks for.
     pub fn table_sizes(&self) -> Vec<TableSize> {
         match &self.0 {
-            Kind::File(file) => file.table_sizes(),
             Kind::Sysbench(_) => Vec::new(),
+            Kind::File(file) => file.table_sizes(),
         }
     }
 
     /// Whether its transactions change nothing.
     pub fn only_reads(&self) -> bool {
         match &self.0 {
-            Kind::Sysbench(shares) => shares.all(WorkloadName::only_reads),
+            Kind::Sysbench(sysbench) => sysbench.shares.all(WorkloadName::only_reads),
             Kind::File(file) => file.only_reads(),
         }
     }
 
     /// Whether each connection fills an empty table of its own instead of loading filled ones.
     pub fn is_bulk(&self) -> bool {
-        self.has(|name| name == WorkloadName::BulkInsert)
+        match &self.0 {
+            Kind::Sysbench(sysbench) => {
+                sysbench.shares.any(|name| name == WorkloadName::BulkInsert)
+            }
+            Kind::File(_) => false,
+        }
     }
 
     /// Whether it works on sysbench's tables, filled.
@@ -122,26 +150,19 @@ impl Workload {
         matches!(self.0, Kind::Sysbench(_)) && !self.is_bulk()
     }
 
-    fn has(&self, is: impl Fn(WorkloadName) -> bool) -> bool {
-        match &self.0 {
-            Kind::Sysbench(shares) => shares.any(is),
-            Kind::File(_) => false,
-        }
-    }
-
     /// What its connections do.
-    pub(crate) fn script(&self, plan: &LoadPlan) -> Result<Script, LoadError> {
+    pub fn script(&self, inputs: &ScriptInputs) -> Result<Script, WorkloadError> {
         match &self.0 {
-            Kind::Sysbench(shares) => oltp::script(plan, shares),
-            Kind::File(file) => file.script(plan.seed, plan.distribution),
+            Kind::Sysbench(sysbench) => oltp::script(sysbench, inputs),
+            Kind::File(file) => file.script(inputs.seed),
         }
     }
 
-    /// The tables to be made and filled.
-    pub(crate) fn tables(&self, plan: &PreparePlan) -> Result<Vec<Table>, LoadError> {
+    /// The tables to be made and filled; those of a file are as it says, whatever `options` are.
+    pub fn tables(&self, options: &TableOptions) -> Result<Vec<Table>, WorkloadError> {
         match &self.0 {
-            Kind::Sysbench(_) => sbtest::tables(plan, self.has(WorkloadName::has_text)),
-            Kind::File(file) => file.tables(plan.distribution),
+            Kind::Sysbench(sysbench) => sbtest::tables(sysbench, options),
+            Kind::File(file) => file.tables(),
         }
     }
 }

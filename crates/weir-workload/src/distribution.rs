@@ -15,7 +15,7 @@ use zipf::Zipf;
 use weir_model::Distribution;
 
 use super::{Rng, seeded};
-use crate::LoadError;
+use crate::WorkloadError;
 
 /// The keys that a load asks for, `1..=rows`, one after the other and without end: for whoever
 /// simulates a load.
@@ -27,7 +27,7 @@ pub struct KeyStream {
 
 impl KeyStream {
     /// Keys over `rows` rows; the same for the same seed.
-    pub fn new(distribution: Distribution, rows: u64, seed: u64) -> Result<Self, LoadError> {
+    pub fn new(distribution: Distribution, rows: u64, seed: u64) -> Result<Self, WorkloadError> {
         Ok(Self {
             keys: Keys::new(distribution, rows)?,
             rng: seeded(seed, 0),
@@ -45,7 +45,7 @@ impl Iterator for KeyStream {
 
 /// A distribution over a table of known size.
 #[derive(Debug, Clone)]
-pub(crate) struct Keys {
+pub struct Keys {
     rows: u64,
     shape: Shape,
 }
@@ -87,9 +87,9 @@ impl HotRows {
 
 impl Keys {
     /// Keys over `rows` rows.
-    pub(crate) fn new(distribution: Distribution, rows: u64) -> Result<Self, LoadError> {
+    pub fn new(distribution: Distribution, rows: u64) -> Result<Self, WorkloadError> {
         if rows == 0 || rows > i32::MAX as u64 {
-            return Err(LoadError::Setting {
+            return Err(WorkloadError::Setting {
                 setting: "rows",
                 value: rows.to_string(),
                 why: "must be 1 to 2147483647, the range of an INTEGER key",
@@ -130,7 +130,7 @@ impl Keys {
     }
 
     /// The next key, `1..=rows`.
-    pub(crate) fn next(&self, rng: &mut Rng) -> u32 {
+    pub fn next(&self, rng: &mut Rng) -> u32 {
         let rows = self.rows as f64;
         let key = match &self.shape {
             Shape::Uniform => rng.below(self.rows),
@@ -160,22 +160,22 @@ fn bell(rng: &mut Rng, iterations: u32) -> f64 {
     sum / f64::from(iterations)
 }
 
-fn at_least_one(iterations: u32) -> Result<u32, LoadError> {
+fn at_least_one(iterations: u32) -> Result<u32, WorkloadError> {
     if iterations == 0 {
         return Err(setting("iterations", 0.0, "must be at least 1"));
     }
     Ok(iterations)
 }
 
-fn percent(name: &'static str, value: u32) -> Result<u64, LoadError> {
+fn percent(name: &'static str, value: u32) -> Result<u64, WorkloadError> {
     if value > 100 {
         return Err(setting(name, f64::from(value), "must be 0 to 100 percent"));
     }
     Ok(u64::from(value))
 }
 
-fn setting(setting: &'static str, value: f64, why: &'static str) -> LoadError {
-    LoadError::Setting {
+fn setting(setting: &'static str, value: f64, why: &'static str) -> WorkloadError {
+    WorkloadError::Setting {
         setting,
         value: value.to_string(),
         why,

@@ -8,13 +8,12 @@ mod format;
 mod resolve;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use format::File;
-use weir_model::{Distribution, TableSize, parse_toml};
+use weir_model::{FileWorkload, TableSize, parse_toml};
 
-use super::{Script, Table};
-use crate::LoadError;
+use crate::{Script, Table, WorkloadError};
 
 /// First words of statements that change no row.
 const HARMLESS: [&str; 9] = [
@@ -24,44 +23,32 @@ const HARMLESS: [&str; 9] = [
 /// A workload file that holds together.
 #[derive(Clone)]
 pub(crate) struct WorkloadFile {
-    path: PathBuf,
-    text: String,
+    spec: FileWorkload,
     file: File,
 }
 
 impl WorkloadFile {
-    /// Reads and checks a file; an error says file, line, reason and what to do.
-    pub(crate) fn read(path: &Path) -> Result<Self, String> {
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            let why = error.to_string().to_lowercase();
-            format!("{}: {why}; name a file", path.display())
-        })?;
-        Self::parse(path, &text)
+    /// Checks what a file says; an error says file, line, reason and what to do.
+    pub(crate) fn new(spec: FileWorkload) -> Result<Self, String> {
+        let failed = |why: String, spec: &FileWorkload| format!("{}: {why}", spec.path.display());
+        let file = parse_toml(&spec.text).map_err(|why| failed(why, &spec))?;
+        let read = Self { spec, file };
+        // Whatever the seed of a run will be, it does not make it wrong.
+        match read.resolve(0) {
+            Ok(_) => Ok(read),
+            Err(why) => Err(failed(why, &read.spec)),
+        }
     }
 
-    /// Checks `text`, which was read from `path`.
-    pub(crate) fn parse(path: &Path, text: &str) -> Result<Self, String> {
-        let failed = |why: String| format!("{}: {why}", path.display());
-        let read = Self {
-            path: path.to_owned(),
-            text: text.to_owned(),
-            file: parse_toml(text).map_err(failed)?,
-        };
-        // Whatever the settings of a run will be, they do not make it wrong.
-        let resolved = read.resolve(0, Distribution::Uniform);
-        resolved.map_err(failed)?;
-        Ok(read)
-    }
-
-    /// What it says.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
+    /// Its description.
+    pub(crate) fn spec(&self) -> &FileWorkload {
+        &self.spec
     }
 
     /// The text whose lines it takes, if it names one. It is named as seen from the file.
     pub(crate) fn book(&self) -> Option<PathBuf> {
         let named = self.file.text_file.as_ref()?;
-        let directory = self.path.parent();
+        let directory = self.spec.path.parent();
         Some(directory.map_or_else(|| named.clone(), |directory| directory.join(named)))
     }
 
@@ -87,34 +74,25 @@ impl WorkloadFile {
         })
     }
 
-    /// Where it is.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Its transactions. `seed` and `distribution` are the run's.
-    pub(crate) fn script(
-        &self,
-        seed: u64,
-        distribution: Distribution,
-    ) -> Result<Script, LoadError> {
-        let resolved = self.resolve(seed, distribution);
+    /// Its transactions. `seed` is the run's.
+    pub(crate) fn script(&self, seed: u64) -> Result<Script, WorkloadError> {
+        let resolved = self.resolve(seed);
         resolved
             .map(|(_, script)| script)
             .map_err(|why| self.failed(why))
     }
 
-    /// Its tables. `distribution` is that of keys that name none.
-    pub(crate) fn tables(&self, distribution: Distribution) -> Result<Vec<Table>, LoadError> {
-        let resolved = self.resolve(0, distribution);
+    /// Its tables.
+    pub(crate) fn tables(&self) -> Result<Vec<Table>, WorkloadError> {
+        let resolved = self.resolve(0);
         resolved
             .map(|(tables, _)| tables)
             .map_err(|why| self.failed(why))
     }
 
-    fn failed(&self, why: String) -> LoadError {
-        LoadError::File {
-            path: self.path.display().to_string(),
+    fn failed(&self, why: String) -> WorkloadError {
+        WorkloadError::File {
+            path: self.spec.path.display().to_string(),
             why,
             remedy: "see docs/workloads.md",
         }
@@ -123,17 +101,15 @@ impl WorkloadFile {
 
 impl fmt::Debug for WorkloadFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "WorkloadFile({})", self.path.display())
+        write!(f, "WorkloadFile({})", self.spec.path.display())
     }
 }
 
 impl PartialEq for WorkloadFile {
     fn eq(&self, other: &Self) -> bool {
-        self.path == other.path && self.text == other.text
+        self.spec == other.spec
     }
 }
-
-impl Eq for WorkloadFile {}
 
 #[cfg(test)]
 mod tests;

@@ -8,17 +8,21 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use super::{Keys, Lines, Parts, Pattern, Rng, write_groups};
-use weir_mysql::ParameterKind;
 
 /// A source of values.
 #[derive(Debug, Clone)]
-pub(crate) enum Generator {
+pub enum Generator {
     /// The number of a row, by a distribution.
     Key(Keys),
     /// The number of a row in the connection's own part of the table.
     PartKey(Parts),
     /// An integer from `first` on, as far as the keys go.
-    Integer { first: i64, keys: Keys },
+    Integer {
+        /// The least.
+        first: i64,
+        /// How far above it, counted from 1.
+        keys: Keys,
+    },
     /// The number of the row that is being made. Only tables have one.
     Row,
     /// Ascending, shared by all connections of a run.
@@ -39,24 +43,37 @@ pub(crate) enum Generator {
 
 /// For whom a value is drawn.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Drawer {
+pub struct Drawer {
     /// The connection, from 0.
-    pub(crate) connection: u32,
+    pub connection: u32,
     /// The row that is being made, from 1.
-    pub(crate) row: u64,
+    pub row: u64,
+}
+
+/// What a value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ValueKind {
+    /// An `INTEGER`.
+    Integer,
+    /// A `BIGINT`.
+    BigInteger,
+    /// A string.
+    Text,
 }
 
 /// A value as it was drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Value<'a> {
+pub enum Value<'a> {
+    /// A number.
     Integer(i64),
+    /// A string.
     Text(&'a [u8]),
 }
 
 impl Value<'_> {
     /// Appends it as a literal of SQL that means the same in every `sql_mode`: whether a backslash
     /// escapes depends on `NO_BACKSLASH_ESCAPES`, so that texts with one are written in hexadecimal.
-    pub(crate) fn put_literal(self, out: &mut Vec<u8>) {
+    pub fn put_literal(self, out: &mut Vec<u8>) {
         match self {
             Self::Integer(number) => put_integer(out, number),
             Self::Text(text) if text.contains(&b'\\') => {
@@ -83,20 +100,20 @@ impl Value<'_> {
 
 impl Generator {
     /// The type of its values.
-    pub(crate) fn kind(&self) -> ParameterKind {
+    pub fn kind(&self) -> ValueKind {
         match self {
-            Self::Key(_) | Self::PartKey(_) => ParameterKind::Integer,
+            Self::Key(_) | Self::PartKey(_) => ValueKind::Integer,
             Self::Integer { .. } | Self::Row | Self::Sequence(_) | Self::Unique(_) => {
-                ParameterKind::BigInteger
+                ValueKind::BigInteger
             }
             Self::Groups(_) | Self::Pattern(_) | Self::Line(_) | Self::Choice(_) | Self::Now => {
-                ParameterKind::Text
+                ValueKind::Text
             }
         }
     }
 
     /// The next value. `scratch` holds it if it has to be put together.
-    pub(crate) fn draw<'a>(
+    pub fn draw<'a>(
         &'a self,
         drawer: Drawer,
         rng: &mut Rng,
@@ -141,7 +158,7 @@ impl Generator {
 /// `SplitMix`: Steele, Lea and Flood 2014). A number outside the span goes through it again, which
 /// ends within the span ("cycle walking": Black and Rogaway 2002).
 #[derive(Debug)]
-pub(crate) struct Unique {
+pub struct Unique {
     first: i64,
     span: u64,
     mask: u64,
@@ -151,7 +168,7 @@ pub(crate) struct Unique {
 
 impl Unique {
     /// Numbers of `first..first + span`; after `span` of them they repeat.
-    pub(crate) fn new(first: i64, span: u64, seed: u64) -> Self {
+    pub fn new(first: i64, span: u64, seed: u64) -> Self {
         let span = span.max(1);
         let mask = span
             .checked_next_power_of_two()
@@ -188,7 +205,7 @@ impl Unique {
 
 /// Texts with weights.
 #[derive(Debug)]
-pub(crate) struct Choice {
+pub struct Choice {
     texts: Vec<String>,
     /// Sums of the weights up to and with each.
     up_to: Vec<u64>,
@@ -196,7 +213,7 @@ pub(crate) struct Choice {
 
 impl Choice {
     /// One of `texts`, which are not empty and do not all weigh nothing.
-    pub(crate) fn new(texts: Vec<(String, u32)>) -> Self {
+    pub fn new(texts: Vec<(String, u32)>) -> Self {
         let mut sum = 0;
         let (texts, up_to) = texts
             .into_iter()
@@ -270,7 +287,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::workload::seeded;
+    use crate::seeded;
 
     #[test]
     fn unique_numbers_are_unique_and_in_range_whatever_the_seed() {

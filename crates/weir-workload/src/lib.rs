@@ -1,13 +1,16 @@
 //! Workloads: which statements a transaction has, in which order, with which parameters, and the
 //! tables that they work on.
 //!
-//! A workload becomes a [`Script`]: kinds of transactions with weights, each a list of steps over
-//! shared [`Statement`]s, whose parameters come from [`Generator`]s. Drivers know nothing else.
+//! A [`Workload`] is a workload's description that holds together. It becomes a [`Script`]: kinds of
+//! transactions with weights, each a list of steps over shared [`Statement`]s, whose parameters come
+//! from [`Generator`]s; and [`Table`]s, whose rows come from the same. Nothing here knows a server or
+//! a connection: the load engine sends what a script says, predictions and rules read it.
 
 mod bulk;
 mod choice;
 mod distribution;
 mod english;
+mod error;
 mod file;
 mod generator;
 mod lines;
@@ -15,55 +18,48 @@ mod oltp;
 mod part;
 mod pattern;
 mod rng;
+mod rows;
 mod sbtest;
 mod script;
 mod statement;
 mod table;
 mod text;
 
-pub use choice::Workload;
+pub use bulk::BulkText;
+pub use choice::{ScriptInputs, Workload, read_spec};
 pub use distribution::KeyStream;
+pub use error::WorkloadError;
+pub use generator::{Drawer, Generator, Value, ValueKind};
 pub use oltp::STATEMENTS_PER_TABLE_MAX;
+pub use rng::{Rng, seeded};
+pub use rows::RowWriter;
+pub use sbtest::{TableOptions, create_bulk_table};
+pub use script::{Execution, Script, Step, Transaction};
+pub use statement::{Parameter, Sending, Statement, between_marks};
+pub use table::{Table, table_name};
+pub use text::{C_BYTES, PAD_BYTES};
 
-pub(crate) use bulk::BulkText;
-pub(crate) use distribution::Keys;
-pub(crate) use generator::{Drawer, Generator, Unique, Value, put_integer};
-pub(crate) use lines::Lines;
-pub(crate) use part::Parts;
-pub(crate) use pattern::Pattern;
-pub(crate) use rng::{Rng, seeded};
-pub(crate) use sbtest::create_bulk_table;
-pub(crate) use script::{Execution, Script, Step};
-pub(crate) use statement::{Parameter, Sending, Statement, between_marks};
-pub(crate) use table::{Table, table_name};
-pub(crate) use text::{C_BYTES, PAD_BYTES, write_groups};
+use distribution::Keys;
+use generator::{Unique, put_integer};
+use lines::Lines;
+use part::Parts;
+use pattern::Pattern;
+use text::write_groups;
 
 /// What tests of other modules need.
 #[cfg(test)]
-pub(crate) mod testing {
-    use weir_model::{Address, Endpoint, Secret, Tls, WorkloadName};
+mod testing {
+    use weir_model::WorkloadName;
 
-    use super::{Table, Workload};
-    use crate::plan::PreparePlan;
-
-    /// Where no server is.
-    pub(crate) fn nowhere() -> Endpoint {
-        Endpoint {
-            address: Address::Socket("/nowhere".into()),
-            user: "weir".to_owned(),
-            password: Secret::new(""),
-            database: "sbtest".to_owned(),
-            tls: Tls::default(),
-        }
-    }
+    use super::{Table, TableOptions, Workload};
 
     /// sysbench's first table with so many rows.
     pub(crate) fn table(rows: u64) -> Table {
-        let workload = Workload::from(WorkloadName::OltpReadWrite);
-        let plan = PreparePlan {
+        let options = TableOptions {
             rows,
-            ..PreparePlan::new(nowhere(), workload.clone())
+            ..TableOptions::default()
         };
-        workload.tables(&plan).unwrap().remove(0)
+        let workload = Workload::from(WorkloadName::OltpReadWrite);
+        workload.tables(&options).unwrap().remove(0)
     }
 }

@@ -4,14 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{Rng, english};
-use crate::LoadError;
+use crate::WorkloadError;
 
 /// Characters that a text column holds.
 const CHARACTERS_MAX: usize = 255;
 
 /// Lines, none of them empty.
 #[derive(Debug)]
-pub(crate) struct Lines {
+pub struct Lines {
     text: String,
     /// Where each line ends; it begins where the one before ends.
     ends: Vec<usize>,
@@ -19,11 +19,11 @@ pub(crate) struct Lines {
 
 impl Lines {
     /// The lines of the book in `file`, or generated ones without it.
-    pub(crate) fn open(file: Option<&Path>) -> Result<Arc<Self>, LoadError> {
+    pub fn open(file: Option<&Path>) -> Result<Arc<Self>, WorkloadError> {
         let Some(path) = file else {
             return Ok(Arc::new(english::lines()));
         };
-        let failed = |why: String| LoadError::File {
+        let failed = |why: String| WorkloadError::File {
             path: path.display().to_string(),
             why,
             remedy: "name a text file in UTF-8",
@@ -38,7 +38,7 @@ impl Lines {
     }
 
     /// These lines without the spaces around them; empty ones are left out, long ones are cut.
-    pub(crate) fn of<'a>(lines: impl Iterator<Item = &'a str>) -> Self {
+    pub fn of<'a>(lines: impl Iterator<Item = &'a str>) -> Self {
         let mut text = String::new();
         let mut ends = Vec::new();
         for line in lines.map(str::trim).filter(|line| !line.is_empty()) {
@@ -50,14 +50,14 @@ impl Lines {
     }
 
     /// One of the lines, each as likely as the others.
-    pub(crate) fn choose(&self, rng: &mut Rng) -> &[u8] {
+    pub fn choose(&self, rng: &mut Rng) -> &[u8] {
         let number = rng.below(self.ends.len() as u64) as usize;
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.text.as_bytes()[start..self.ends[number]]
     }
 
     #[cfg(test)]
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts
             .zip(&self.ends)
@@ -70,7 +70,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::workload::seeded;
+    use crate::seeded;
 
     #[test]
     fn lines_are_trimmed_cut_and_never_empty() {

@@ -7,14 +7,14 @@
 
 use std::sync::Arc;
 
-use weir_model::{Mix, WorkloadName, WorkloadShare, WorkloadShares};
+use weir_model::{Mix, SysbenchWorkload, WorkloadName, WorkloadShare};
 
-use super::script::{Execution, Script, Step, Transaction};
-use super::statement::{Parameter, Sending};
-use super::{C_BYTES, Generator, Keys, Lines, PAD_BYTES, Parts, Statement, Unique};
-use crate::LoadError;
-use crate::plan::LoadPlan;
-use weir_mysql::ParameterKind;
+use crate::script::{Execution, Script, Step, Transaction};
+use crate::statement::{Parameter, Sending};
+use crate::{
+    C_BYTES, Generator, Keys, Lines, PAD_BYTES, Parts, ScriptInputs, Statement, Unique, ValueKind,
+    WorkloadError,
+};
 
 /// Statements of one workload that a connection prepares for each table, at most.
 pub const STATEMENTS_PER_TABLE_MAX: u64 = 12;
@@ -22,39 +22,46 @@ pub const STATEMENTS_PER_TABLE_MAX: u64 = 12;
 const KEY: usize = 0;
 
 /// The script of sysbench's workloads in these proportions.
-pub(super) fn script(plan: &LoadPlan, shares: &WorkloadShares) -> Result<Script, LoadError> {
-    check(plan, shares)?;
-    let mut builder = Builder::new(plan, shares)?;
+pub(crate) fn script(
+    workload: &SysbenchWorkload,
+    inputs: &ScriptInputs,
+) -> Result<Script, WorkloadError> {
+    check(workload)?;
+    let mut builder = Builder::new(workload, inputs)?;
     let mut transactions = Vec::new();
-    for WorkloadShare { workload, weight } in &shares.0 {
-        let steps = builder.transaction(*workload)?;
+    for WorkloadShare {
+        workload: name,
+        weight,
+    } in &workload.shares.0
+    {
+        let steps = builder.transaction(*name)?;
         transactions.push(Transaction {
-            name: workload.to_string(),
+            name: name.to_string(),
             weight: *weight,
-            is_explicit: builder.is_explicit(*workload),
+            is_explicit: builder.is_explicit(*name),
             steps,
         });
     }
     Script::new(transactions, builder.statements, builder.slots)
 }
 
-fn check(plan: &LoadPlan, shares: &WorkloadShares) -> Result<(), LoadError> {
-    let mix = &plan.mix;
+fn check(workload: &SysbenchWorkload) -> Result<(), WorkloadError> {
+    let SysbenchWorkload { shares, mix, .. } = workload;
     for (setting, value, max) in [
         ("random points", mix.random_points, Mix::RANDOM_POINTS_MAX),
         ("random ranges", mix.random_ranges, Mix::RANDOM_RANGES_MAX),
     ] {
         if value == 0 || value > max {
-            return Err(LoadError::Setting {
+            return Err(WorkloadError::Setting {
                 setting,
                 value: value.to_string(),
                 why: "must be at least 1 and make no more than 65535 parameters",
             });
         }
     }
-    let is_bulk = |workload| workload == WorkloadName::BulkInsert;
+    let is_bulk = |name| name == WorkloadName::BulkInsert;
     if shares.single().is_none() && shares.any(is_bulk) {
-        return Err(LoadError::Setting {
+        return Err(WorkloadError::Setting {
             setting: "workload",
             value: "bulk_insert".to_owned(),
             why: "it fills tables of its own and cannot be mixed with others",
@@ -65,7 +72,8 @@ fn check(plan: &LoadPlan, shares: &WorkloadShares) -> Result<(), LoadError> {
 
 /// Puts the statements of all transactions together, each once.
 struct Builder<'a> {
-    plan: &'a LoadPlan,
+    workload: &'a SysbenchWorkload,
+    inputs: &'a ScriptInputs,
     mix: &'a Mix,
     keys: Keys,
     lines: Option<Arc<Lines>>,
@@ -74,14 +82,18 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(plan: &'a LoadPlan, shares: &WorkloadShares) -> Result<Self, LoadError> {
-        let wants_text = shares.any(WorkloadName::has_text);
+    fn new(
+        workload: &'a SysbenchWorkload,
+        inputs: &'a ScriptInputs,
+    ) -> Result<Self, WorkloadError> {
+        let wants_text = workload.shares.any(WorkloadName::has_text);
         Ok(Self {
-            plan,
-            mix: &plan.mix,
-            keys: Keys::new(plan.distribution, plan.rows)?,
+            workload,
+            inputs,
+            mix: &workload.mix,
+            keys: Keys::new(workload.distribution, inputs.rows)?,
             lines: wants_text
-                .then(|| Lines::open(plan.text_file.as_deref()))
+                .then(|| Lines::open(workload.text_file.as_deref()))
                 .transpose()?,
             statements: Vec::new(),
             slots: 1,
@@ -102,7 +114,7 @@ impl<'a> Builder<'a> {
         is_grouped && !self.mix.skip_transactions
     }
 
-    fn transaction(&mut self, workload: WorkloadName) -> Result<Vec<Step>, LoadError> {
+    fn transaction(&mut self, workload: WorkloadName) -> Result<Vec<Step>, WorkloadError> {
         use WorkloadName as W;
         let mut steps = Vec::new();
         let is_explicit = self.is_explicit(workload);
@@ -170,7 +182,7 @@ impl<'a> Builder<'a> {
     }
 
     fn on_tables(&self, name: &str, sql: &str, parameters: Vec<Parameter>) -> Statement {
-        Statement::on_tables(name, sql, self.plan.tables, parameters)
+        Statement::on_tables(name, sql, self.inputs.tables, parameters)
     }
 
     fn line(&self) -> Parameter {
@@ -302,14 +314,14 @@ impl<'a> Builder<'a> {
     /// A row after the others. As text: sysbench prepares nothing here.
     fn append(&mut self, steps: &mut Vec<Step>) {
         let values = vec![self.key_value(), groups(C_BYTES), groups(PAD_BYTES)];
-        let mut statement = if self.plan.auto_increment {
+        let mut statement = if self.inputs.auto_increment {
             // Key 0 is replaced by the table's next one.
             let sql = "INSERT INTO {table} (id, k, c, pad) VALUES (0, ?, ?, ?)";
             self.on_tables("append", sql, values)
         } else {
-            let rows = self.plan.rows;
+            let rows = self.inputs.rows;
             let span = (i32::MAX as u64).saturating_sub(rows);
-            let after_rows = Unique::new(rows.cast_signed() + 1, span, self.plan.seed);
+            let after_rows = Unique::new(rows.cast_signed() + 1, span, self.inputs.seed);
             let id = Parameter::Draw(Generator::Unique(Arc::new(after_rows)));
             let sql = "INSERT INTO {table} (id, k, c, pad) VALUES (?, ?, ?, ?)";
             let values = std::iter::once(id).chain(values).collect();
@@ -319,12 +331,14 @@ impl<'a> Builder<'a> {
         self.add(steps, statement, Row::NewTable, 1);
     }
 
-    fn part_key(&self) -> Result<Generator, LoadError> {
-        let plan = self.plan;
-        Parts::new(plan.distribution, plan.rows, plan.connections).map(Generator::PartKey)
+    fn part_key(&self) -> Result<Generator, WorkloadError> {
+        let ScriptInputs {
+            rows, connections, ..
+        } = *self.inputs;
+        Parts::new(self.workload.distribution, rows, connections).map(Generator::PartKey)
     }
 
-    fn random_points(&mut self, steps: &mut Vec<Step>) -> Result<(), LoadError> {
+    fn random_points(&mut self, steps: &mut Vec<Step>) -> Result<(), WorkloadError> {
         let points = self.mix.random_points as usize;
         let sql = format!(
             "SELECT id, k, c, pad FROM {{table}} WHERE k IN ({})",
@@ -336,7 +350,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn random_ranges(&mut self, steps: &mut Vec<Step>) -> Result<(), LoadError> {
+    fn random_ranges(&mut self, steps: &mut Vec<Step>) -> Result<(), WorkloadError> {
         let ranges = self.mix.random_ranges as usize;
         let sql = format!(
             "SELECT count(k) FROM {{table}} WHERE {}",
@@ -344,7 +358,7 @@ impl<'a> Builder<'a> {
         );
         self.slots = self.slots.max(ranges);
         let bounds = |slot| {
-            let first = Parameter::Slot(slot, ParameterKind::Integer);
+            let first = Parameter::Slot(slot, ValueKind::Integer);
             [
                 first,
                 Parameter::SlotPlus(slot, self.mix.random_range_delta),
@@ -374,7 +388,7 @@ enum Row {
 }
 
 fn key() -> Parameter {
-    Parameter::Slot(KEY, ParameterKind::Integer)
+    Parameter::Slot(KEY, ValueKind::Integer)
 }
 
 fn groups(length: usize) -> Parameter {

@@ -6,12 +6,12 @@
 //! one to the end of the table.
 
 use super::{Keys, Rng};
-use crate::LoadError;
+use crate::WorkloadError;
 use weir_model::Distribution;
 
 /// A table in as many parts as there are connections.
 #[derive(Debug, Clone)]
-pub(crate) struct Parts {
+pub struct Parts {
     part_rows: u64,
     last: u32,
     keys: Keys,
@@ -21,11 +21,11 @@ pub(crate) struct Parts {
 
 impl Parts {
     /// Shares `rows` rows out among `connections`.
-    pub(crate) fn new(
+    pub fn new(
         distribution: Distribution,
         rows: u64,
         connections: u32,
-    ) -> Result<Self, LoadError> {
+    ) -> Result<Self, WorkloadError> {
         let part_rows = rows / u64::from(connections);
         let last = connections - 1;
         let last_rows = rows - part_rows * u64::from(last);
@@ -38,7 +38,7 @@ impl Parts {
     }
 
     /// The next key of a connection, from its own part.
-    pub(crate) fn key_of(&self, connection: u32, rng: &mut Rng) -> u32 {
+    pub fn key_of(&self, connection: u32, rng: &mut Rng) -> u32 {
         let keys = if connection == self.last {
             &self.keys_of_last
         } else {
@@ -52,7 +52,7 @@ impl Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::seeded;
+    use crate::seeded;
 
     fn range(parts: &Parts, connection: u32) -> (u32, u32) {
         let mut rng = seeded(1, u64::from(connection));

@@ -5,15 +5,15 @@ use super::Rng;
 
 /// A pattern.
 #[derive(Debug)]
-pub(crate) struct Pattern(Vec<u8>);
+pub struct Pattern(Vec<u8>);
 
 impl Pattern {
-    pub(crate) fn new(text: &str) -> Self {
+    pub fn new(text: &str) -> Self {
         Self(text.as_bytes().to_vec())
     }
 
     /// Appends a string of this pattern.
-    pub(crate) fn write(&self, rng: &mut Rng, out: &mut Vec<u8>) {
+    pub fn write(&self, rng: &mut Rng, out: &mut Vec<u8>) {
         out.extend(self.0.iter().map(|byte| match byte {
             b'#' => b'0' + rng.below(10) as u8,
             b'@' => b'a' + rng.below(26) as u8,
@@ -25,7 +25,7 @@ impl Pattern {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::seeded;
+    use crate::seeded;
 
     #[test]
     fn digits_and_letters_stand_where_the_pattern_wants_them() {

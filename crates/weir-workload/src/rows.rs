@@ -1,11 +1,10 @@
 //! Rows as the server takes them: multi-row inserts, as text or prepared, or lines of `LOAD DATA`.
 
-use crate::workload::{Rng, Table, Value, put_integer};
-use weir_mysql::{ParameterKind, Request};
+use crate::{Rng, Table, Value, ValueKind, put_integer};
 
 /// Writes a table's rows, one after the other.
 #[derive(Debug)]
-pub(super) struct RowWriter<'a> {
+pub struct RowWriter<'a> {
     table: &'a Table,
     seed: u64,
     scratch: Vec<u8>,
@@ -13,7 +12,7 @@ pub(super) struct RowWriter<'a> {
 
 impl<'a> RowWriter<'a> {
     /// Rows of `table`.
-    pub(super) fn new(table: &'a Table, seed: u64) -> Self {
+    pub fn new(table: &'a Table, seed: u64) -> Self {
         Self {
             table,
             seed,
@@ -23,13 +22,7 @@ impl<'a> RowWriter<'a> {
 
     /// Makes `out` an insert of the rows from `first` to `last`, as far as `bytes_max` go; the last
     /// row that it has. It has at least one.
-    pub(super) fn insert(
-        &mut self,
-        first: u64,
-        last: u64,
-        bytes_max: usize,
-        out: &mut Vec<u8>,
-    ) -> u64 {
+    pub fn insert(&mut self, first: u64, last: u64, bytes_max: usize, out: &mut Vec<u8>) -> u64 {
         out.clear();
         let (name, columns) = (&self.table.name, self.table.column_list());
         out.extend_from_slice(format!("INSERT INTO {name} ({columns}) VALUES").as_bytes());
@@ -49,7 +42,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// The statement that takes so many rows as parameters.
-    pub(super) fn batch_statement(&self, rows: usize) -> String {
+    pub fn batch_statement(&self, rows: usize) -> String {
         let row = format!("({})", vec!["?"; self.table.columns.len()].join(","));
         format!(
             "INSERT INTO {} ({}) VALUES{}",
@@ -60,27 +53,19 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Of what kind the parameters of a row are.
-    pub(super) fn kinds(&mut self) -> Vec<ParameterKind> {
+    pub fn kinds(&mut self) -> Vec<ValueKind> {
         let mut kinds = Vec::new();
         self.values(1, |_, value| {
             kinds.push(match value {
-                Value::Integer(_) => ParameterKind::BigInteger,
-                Value::Text(_) => ParameterKind::Text,
+                Value::Integer(_) => ValueKind::BigInteger,
+                Value::Text(_) => ValueKind::Text,
             });
         });
         kinds
     }
 
-    /// Appends a row's parameters.
-    pub(super) fn parameters(&mut self, row: u64, request: &mut Request<'_>) {
-        self.values(row, |_, value| match value {
-            Value::Integer(number) => request.big_integer(number),
-            Value::Text(text) => request.text(text),
-        });
-    }
-
     /// The statement that takes lines of rows.
-    pub(super) fn load_statement(&self) -> String {
+    pub fn load_statement(&self) -> String {
         format!(
             "LOAD DATA LOCAL INFILE 'rows' INTO TABLE {} CHARACTER SET utf8mb4 \
              FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\\n' ({})",
@@ -90,7 +75,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Appends a row as a line.
-    pub(super) fn line(&mut self, row: u64, out: &mut Vec<u8>) {
+    pub fn line(&mut self, row: u64, out: &mut Vec<u8>) {
         self.values(row, |position, value| {
             if position > 0 {
                 out.push(b'\t');
@@ -103,7 +88,8 @@ impl<'a> RowWriter<'a> {
         out.push(b'\n');
     }
 
-    fn values(&mut self, row: u64, mut take: impl FnMut(usize, Value<'_>)) {
+    /// Gives a row's values to `take`, each with the position of its column.
+    pub fn values(&mut self, row: u64, mut take: impl FnMut(usize, Value<'_>)) {
         let mut rng: Rng = self.table.rng_of_row(self.seed, row);
         for (position, column) in self.table.columns.iter().enumerate() {
             let drawer = Table::drawer(row);
@@ -132,7 +118,7 @@ fn put_escaped(out: &mut Vec<u8>, text: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::testing::table;
+    use crate::testing::table;
 
     #[test]
     fn an_insert_holds_the_rows_that_were_asked_for_as_far_as_they_fit() {

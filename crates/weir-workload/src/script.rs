@@ -2,37 +2,37 @@
 
 use super::generator::choose_by_weight;
 use super::{Generator, Rng, Sending, Statement};
-use crate::LoadError;
+use crate::WorkloadError;
 
 /// A workload, ready to be driven.
 #[derive(Debug, Clone)]
-pub(crate) struct Script {
+pub struct Script {
     /// The kinds of transactions; never empty.
-    pub(crate) transactions: Vec<Transaction>,
+    pub transactions: Vec<Transaction>,
     /// All statements; a step names one by its position.
-    pub(crate) statements: Vec<Statement>,
+    pub statements: Vec<Statement>,
     /// Values that a transaction keeps from one statement to the next.
-    pub(crate) slots: usize,
+    pub slots: usize,
     /// Sums of the transactions' weights up to and with each.
     weight_up_to: Vec<u64>,
 }
 
 /// A kind of transaction.
 #[derive(Debug, Clone)]
-pub(crate) struct Transaction {
+pub struct Transaction {
     /// What reports call it.
-    pub(crate) name: String,
+    pub name: String,
     /// How often it comes, in proportion to the others.
-    pub(crate) weight: u32,
+    pub weight: u32,
     /// Its steps, in order; never empty.
-    pub(crate) steps: Vec<Step>,
+    pub steps: Vec<Step>,
     /// It opens a transaction of the server, to be rolled back when a statement fails.
-    pub(crate) is_explicit: bool,
+    pub is_explicit: bool,
 }
 
 /// A step of a transaction.
 #[derive(Debug, Clone)]
-pub(crate) enum Step {
+pub enum Step {
     /// A statement.
     Execute(Execution),
     /// A statement full of rows for the connection's own table.
@@ -41,22 +41,22 @@ pub(crate) enum Step {
 
 /// A statement that is executed.
 #[derive(Debug, Clone)]
-pub(crate) struct Execution {
+pub struct Execution {
     /// Position of the statement in the script.
-    pub(crate) statement: usize,
+    pub statement: usize,
     /// Chooses a table before; otherwise it is the one of the step before.
-    pub(crate) new_table: bool,
+    pub new_table: bool,
     /// Values that are drawn before, with the slots that keep them.
-    pub(crate) draws: Vec<(usize, Generator)>,
+    pub draws: Vec<(usize, Generator)>,
 }
 
 impl Script {
     /// A script of these transactions.
-    pub(crate) fn new(
+    pub fn new(
         transactions: Vec<Transaction>,
         statements: Vec<Statement>,
         slots: usize,
-    ) -> Result<Self, LoadError> {
+    ) -> Result<Self, WorkloadError> {
         let mut sum = 0;
         let weight_up_to: Vec<u64> = transactions
             .iter()
@@ -66,14 +66,14 @@ impl Script {
             })
             .collect();
         if sum == 0 {
-            return Err(LoadError::Setting {
+            return Err(WorkloadError::Setting {
                 setting: "weights",
                 value: "0".to_owned(),
                 why: "at least one kind of transaction must weigh more than 0",
             });
         }
         if let Some(empty) = transactions.iter().find(|t| t.steps.is_empty()) {
-            return Err(LoadError::Setting {
+            return Err(WorkloadError::Setting {
                 setting: "transaction",
                 value: empty.name.clone(),
                 why: "needs at least one statement",
@@ -88,14 +88,23 @@ impl Script {
     }
 
     /// Sends every statement as text, with its values as literals.
-    pub(crate) fn send_as_text(&mut self) {
+    pub fn send_as_text(&mut self) {
         for statement in &mut self.statements {
             statement.sending = Sending::Text;
         }
     }
 
+    /// Statements that a connection prepares for it, each on each of its tables.
+    pub fn prepared_statements(&self) -> u64 {
+        let is_prepared = |statement: &&Statement| statement.sending == Sending::Prepared;
+        let statements = self.statements.iter().filter(is_prepared);
+        statements
+            .map(|statement| u64::from(statement.tables))
+            .sum()
+    }
+
     /// The kind of the next transaction. One that has no choice needs no randomness.
-    pub(crate) fn choose(&self, rng: &mut Rng) -> usize {
+    pub fn choose(&self, rng: &mut Rng) -> usize {
         if self.transactions.len() == 1 {
             return 0;
         }
@@ -103,7 +112,7 @@ impl Script {
     }
 
     /// Whether its connections fill tables of their own.
-    pub(crate) fn is_bulk(&self) -> bool {
+    pub fn is_bulk(&self) -> bool {
         matches!(self.transactions[0].steps[..], [Step::Bulk])
     }
 }
@@ -111,7 +120,7 @@ impl Script {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::seeded;
+    use crate::seeded;
 
     fn transaction(name: &str, weight: u32) -> Transaction {
         Transaction {

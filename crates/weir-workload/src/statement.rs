@@ -1,14 +1,13 @@
 //! A statement and where its parameters come from.
 
-use super::{Generator, table_name};
-use weir_mysql::ParameterKind;
+use super::{Generator, ValueKind, table_name};
 
 /// Stands for the table's name in a statement that each table has.
 const TABLE: &str = "{table}";
 
 /// How a statement is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sending {
+pub enum Sending {
     /// Prepared on each connection; as text if the server can't prepare it and it has no
     /// parameters.
     Prepared,
@@ -18,22 +17,24 @@ pub(crate) enum Sending {
 
 /// A statement of a workload.
 #[derive(Debug, Clone)]
-pub(crate) struct Statement {
+pub struct Statement {
     /// What reports call it.
-    pub(crate) name: String,
+    pub name: String,
     /// Its text, with `{table}` for the table if there are several.
     sql: String,
     /// Tables that it exists for; 1 if it names its table itself.
-    pub(crate) tables: u32,
-    pub(crate) parameters: Vec<Parameter>,
-    pub(crate) sending: Sending,
+    pub tables: u32,
+    /// The values of its question marks, in order.
+    pub parameters: Vec<Parameter>,
+    /// How it goes to the server.
+    pub sending: Sending,
 }
 
 /// Where a parameter's value comes from.
 #[derive(Debug, Clone)]
-pub(crate) enum Parameter {
+pub enum Parameter {
     /// The transaction's value of this number, which is of this kind.
-    Slot(usize, ParameterKind),
+    Slot(usize, ValueKind),
     /// The same plus so much, at most the largest `INTEGER`.
     SlotPlus(usize, u32),
     /// A value of its own each time.
@@ -41,10 +42,11 @@ pub(crate) enum Parameter {
 }
 
 impl Parameter {
-    pub(crate) fn kind(&self) -> ParameterKind {
+    /// What its values are.
+    pub fn kind(&self) -> ValueKind {
         match self {
             Self::Slot(_, kind) => *kind,
-            Self::SlotPlus(..) => ParameterKind::Integer,
+            Self::SlotPlus(..) => ValueKind::Integer,
             Self::Draw(generator) => generator.kind(),
         }
     }
@@ -52,7 +54,7 @@ impl Parameter {
 
 impl Statement {
     /// A statement for each of `tables` tables, which `sql` calls `{table}`.
-    pub(crate) fn on_tables(
+    pub fn on_tables(
         name: &str,
         sql: impl Into<String>,
         tables: u32,
@@ -68,27 +70,27 @@ impl Statement {
     }
 
     /// A statement without parameters that concerns no table.
-    pub(crate) fn plain(name: &str, sql: &str) -> Self {
+    pub fn plain(name: &str, sql: &str) -> Self {
         Self::on_tables(name, sql, 1, Vec::new())
     }
 
     /// Its text for a table, counted from 0.
-    pub(crate) fn sql(&self, table: u32) -> String {
+    pub fn sql(&self, table: u32) -> String {
         self.sql.replace(TABLE, &table_name(table + 1))
     }
 
     /// Position of its handle for a table among its handles.
-    pub(crate) fn handle(&self, table: u32) -> usize {
+    pub fn handle(&self, table: u32) -> usize {
         if self.tables == 1 { 0 } else { table as usize }
     }
 
     /// The kinds of its parameters.
-    pub(crate) fn kinds(&self) -> Vec<ParameterKind> {
+    pub fn kinds(&self) -> Vec<ValueKind> {
         self.parameters.iter().map(Parameter::kind).collect()
     }
 
     /// Whether it opens a transaction.
-    pub(crate) fn opens_transaction(&self) -> bool {
+    pub fn opens_transaction(&self) -> bool {
         let mut words = self.sql.split_whitespace();
         let first = words.next().unwrap_or_default();
         first.eq_ignore_ascii_case("begin")
@@ -100,7 +102,7 @@ impl Statement {
 }
 
 /// The texts between the parameters: question marks within quotes are none.
-pub(crate) fn between_marks(sql: &str) -> Vec<&str> {
+pub fn between_marks(sql: &str) -> Vec<&str> {
     let mut quote = None;
     sql.split(|c| {
         match (quote, c) {

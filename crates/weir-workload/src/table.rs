@@ -4,47 +4,50 @@ use super::generator::Drawer;
 use super::{Generator, Rng, seeded};
 
 /// Name of sysbench's table `number`, counted from 1.
-pub(crate) fn table_name(number: u32) -> String {
+pub fn table_name(number: u32) -> String {
     format!("sbtest{number}")
 }
 
 /// A table that is made and filled.
 #[derive(Debug, Clone)]
-pub(crate) struct Table {
-    pub(crate) name: String,
+pub struct Table {
+    /// Its name.
+    pub name: String,
     /// Its number in its workload, from 1: tables of one workload differ in their rows.
-    pub(crate) number: u32,
+    pub number: u32,
     /// Makes it, without what is built after the rows.
-    pub(crate) create: String,
-    pub(crate) columns: Vec<Column>,
-    pub(crate) rows: u64,
+    pub create: String,
+    /// Those that are filled, in order.
+    pub columns: Vec<Column>,
+    /// How many it is filled with.
+    pub rows: u64,
     /// Secondary indexes, which are built after the rows: what stands after `ADD` in
     /// `ALTER TABLE t ADD INDEX name (columns)`.
-    pub(crate) indexes: Vec<String>,
+    pub indexes: Vec<String>,
 }
 
 /// A column that is filled.
 #[derive(Debug, Clone)]
-pub(crate) struct Column {
-    pub(crate) name: String,
-    pub(crate) generator: Generator,
+pub struct Column {
+    pub name: String,
+    pub generator: Generator,
 }
 
 impl Table {
     /// The names of its columns, for a statement that fills it.
-    pub(crate) fn column_list(&self) -> String {
+    pub fn column_list(&self) -> String {
         let names: Vec<_> = self.columns.iter().map(|c| c.name.as_str()).collect();
         names.join(", ")
     }
 
     /// The random numbers of one row: a function of the seed, the table and the row, so that rows
     /// can be made in any order and by whoever goes on with a load that was interrupted.
-    pub(crate) fn rng_of_row(&self, seed: u64, row: u64) -> Rng {
+    pub fn rng_of_row(&self, seed: u64, row: u64) -> Rng {
         seeded(seed, (u64::from(self.number) << 32) + row)
     }
 
     /// Who draws the values of a row.
-    pub(crate) fn drawer(row: u64) -> Drawer {
+    pub fn drawer(row: u64) -> Drawer {
         Drawer { connection: 0, row }
     }
 }

@@ -3,9 +3,9 @@
 use super::Rng;
 
 /// Length of `c`: ten groups.
-pub(crate) const C_BYTES: usize = 119;
+pub const C_BYTES: usize = 119;
 /// Length of `pad`: five groups.
-pub(crate) const PAD_BYTES: usize = 59;
+pub const PAD_BYTES: usize = 59;
 
 const GROUP_DIGITS: usize = 11;
 /// Of these, those that are made apart from the others.
@@ -37,7 +37,7 @@ fn put_digits(mut number: u32, out: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::seeded;
+    use crate::seeded;
 
     #[test]
     fn columns_are_groups_of_eleven_digits() {

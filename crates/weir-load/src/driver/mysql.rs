@@ -16,8 +16,8 @@ use super::{Cause, Driven as _, Driver, Fresh, Next, Transport};
 use crate::LoadError;
 use crate::meter::{ConnectionCounters, Kind, Meter, Phase, QueryKind, TransactionTiming};
 use crate::stamp::Stamp;
-use crate::workload::{BulkText, Rng};
 use weir_mysql::{Reply, ReplyParser, ServerError, Wire};
+use weir_workload::{BulkText, Rng};
 
 use place::Place;
 use requests::Requests;

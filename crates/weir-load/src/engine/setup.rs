@@ -7,7 +7,7 @@ use weir_model::RateRamp;
 use crate::driver::Renewal;
 use crate::meter::{Arrivals, Curve, Timeline};
 use crate::plan::LoadPlan;
-use crate::workload::seeded;
+use weir_workload::seeded;
 
 /// First stream of random numbers for schedules: above those of connections and tables.
 const SCHEDULE_STREAM: u64 = 1 << 63;

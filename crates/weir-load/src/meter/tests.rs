@@ -6,7 +6,7 @@ use weir_model::ArrivalKind;
 
 use super::*;
 use crate::reactor_kind::ReactorKind;
-use crate::workload::seeded;
+use weir_workload::seeded;
 
 fn meter<'a>(
     timeline: Timeline<'a>,

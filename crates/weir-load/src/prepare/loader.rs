@@ -9,11 +9,10 @@ use std::sync::atomic::Ordering;
 
 use super::Job;
 use super::batch::Batch;
-use super::rows::RowWriter;
 use crate::LoadError;
 use crate::plan::BinaryLog;
-use crate::workload::Table;
 use weir_mysql::{ClientError, Connection, Done, Patience, text_literal};
+use weir_workload::{RowWriter, Table};
 
 /// Bytes of rows in one statement of text: what the server makes of longer ones leaves its processor's caches (1 MiB:
 /// a quarter more of its time).
@@ -118,7 +117,7 @@ impl<'a> Loader<'a> {
     pub(super) fn load(&mut self, table: &Table) -> Result<(), LoadError> {
         let mark = format!(
             "{MARK} {} rows, seed {}, {:?}",
-            table.rows, self.job.plan.seed, self.job.plan.distribution
+            table.rows, self.job.plan.seed, self.job.plan.tables.distribution
         );
         let mut found = self.find(table)?;
         let mut rows = 0;

@@ -5,7 +5,7 @@ use weir_model::KindLatency;
 
 use super::summary;
 use crate::meter::{Kind, KindLatencies};
-use crate::workload::Script;
+use weir_workload::Script;
 
 /// What reports call the kinds of a script.
 #[derive(Debug, Clone, Default)]

@@ -3,8 +3,12 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use weir_load::{LoadPlan, PreparePlan, ReactorKind, cleanup, prepare, prewarm};
-use weir_model::{ArrivalKind, Endpoint, Flavor, Rate, WorkloadName};
+use weir_load::{
+    LoadPlan, PreparePlan, ReactorKind, TableOptions, Workload, cleanup, prepare, prewarm,
+};
+use weir_model::{
+    ArrivalKind, Distribution, Endpoint, Flavor, Mix, Rate, SysbenchWorkload, WorkloadName,
+};
 use weir_mysql::Compression;
 
 use super::{Bench, ROWS, TABLES, checksum, gate_of, go, make, users_gate};
@@ -78,7 +82,7 @@ fn compressed_replies_are_shorter_on_every_reactor(flavor: Flavor) {
             ..bench.plan(WorkloadName::OltpReadOnly)
         };
         // Replies of several of the server's buffers.
-        plan.mix.range_size = 500;
+        plan.workload = with_ranges_of(500);
         added(&bench, "Bytes_sent", || {
             let outcome = go(&plan).unwrap();
             assert_eq!(outcome.counts.transactions, EVENTS);
@@ -180,8 +184,11 @@ fn a_way_that_the_server_does_not_offer_is_named(flavor: Flavor) {
     }
     let tables = PreparePlan {
         compression: Some(way),
-        tables: TABLES,
-        rows: ROWS,
+        tables: TableOptions {
+            tables: TABLES,
+            rows: ROWS,
+            ..bench.tables().tables
+        },
         ..bench.tables()
     };
     let errors = [
@@ -200,4 +207,17 @@ fn a_way_that_the_server_does_not_offer_is_named(flavor: Flavor) {
             "{error}"
         );
     }
+}
+
+/// Read-only transactions whose ranges have so many rows.
+fn with_ranges_of(rows: u32) -> Workload {
+    let workload = SysbenchWorkload {
+        mix: Mix {
+            range_size: rows,
+            ..Mix::default()
+        },
+        distribution: Distribution::Uniform,
+        ..WorkloadName::OltpReadOnly.into()
+    };
+    workload.into()
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use weir_load::{LoadError, LoadPlan, Tolerated, prepare};
-use weir_model::{Distribution, Flavor, Secret, WorkloadName};
+use weir_model::{Distribution, Flavor, Secret, SysbenchWorkload, WorkloadName};
 use weir_mysql::ClientError;
 
 use super::{Bench, ROWS, gate_of, go};
@@ -45,16 +45,20 @@ fn errors_are_told_apart_by_code_when_all_are_tolerated(flavor: Flavor) {
 
 fn everything_at_once_with_hot_rows_goes_on_through_deadlocks(flavor: Flavor) {
     let bench = Bench::loaded(flavor);
-    let plan = LoadPlan {
-        connections: 16,
-        reactors: 2,
+    let on_hot_rows = SysbenchWorkload {
         // All keys on 30 rows.
         distribution: Distribution::Special {
             iterations: 12,
             hot_rows_percent: 1,
             hot_keys_percent: 100,
         },
+        ..WorkloadName::OltpReadWrite.into()
+    };
+    let plan = LoadPlan {
+        connections: 16,
+        reactors: 2,
         measure: Some(Duration::from_secs(2)),
+        workload: on_hot_rows.into(),
         ..bench.plan(WorkloadName::OltpReadWrite)
     };
     let outcome = go(&plan).unwrap();

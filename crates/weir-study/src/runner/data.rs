@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use weir_load::{BinaryLog, PreparePlan, Workload};
+use weir_load::{BinaryLog, PreparePlan};
 use weir_model::{Bytes, Cell, DataSource, Endpoint, RunSpec, WorkloadSpec};
 use weir_mysql::Gate;
 use weir_process::{PathError, WorkDirectory, short_name};
 use weir_server::{PrivateServer, SnapshotHold, SnapshotKey, Snapshots, StartOptions};
+use weir_workload::Workload;
 
 use super::bench::Bench;
 use super::given;

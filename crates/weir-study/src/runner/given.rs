@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use weir_load::Workload;
 use weir_model::{Bytes, Cell, Plan, ServerUrl};
 use weir_server::GivenServer;
+use weir_workload::Workload;
 
 use super::RunOptions;
 use super::data::make_tables;

@@ -7,12 +7,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use weir_drive::{DriveProcess, MountOptions};
-use weir_load::Workload;
 use weir_model::{Cell, DriveProfile, Endpoint, Flavor, PoolStart};
 use weir_mysql::Gate;
 use weir_probe::{DriveProbe, HostProbe, Probe, ProcessProbe, ReplicaProbe, ServerProbe};
 use weir_process::{PathError, WorkDirectory};
 use weir_server::{ConfigChanges, GivenServer, PrivateServer, StartOptions};
+use weir_workload::Workload;
 
 use super::bench::Bench;
 use super::commands;

@@ -2,15 +2,22 @@
 
 use std::time::Duration;
 
-use weir_model::{Address, ArrivalKind, Distribution, Rate, Secret, TlsMode};
+use weir_model::{Address, ArrivalKind, Distribution, Mix, Rate, Secret, TlsMode};
 
 use super::*;
-use weir_load::Tolerated;
+use weir_load::{LoadPlan, Tolerated};
 use weir_mysql::Compression;
 
 fn understand(line: &str) -> Result<Invocation, UsageError> {
     let words: Vec<_> = line.split_whitespace().collect();
     parse(&words, &ClientConfig::default())
+}
+
+fn mix_of(plan: &LoadPlan) -> Mix {
+    match plan.workload.spec() {
+        WorkloadSpec::Sysbench(sysbench) => sysbench.mix,
+        WorkloadSpec::File(file) => panic!("{}", file.path.display()),
+    }
 }
 
 #[test]
@@ -23,13 +30,16 @@ fn a_usual_command_line() {
     .unwrap();
     assert_eq!(invocation.command, Command::Run);
     let plan = &invocation.plan;
-    assert_eq!(plan.workload, WorkloadName::OltpReadWrite.into());
+    assert_eq!(plan.workload.to_string(), "oltp_read_write");
     assert_eq!((plan.tables, plan.rows, plan.connections), (4, 1 << 20, 64));
     assert_eq!(plan.measure, Some(Duration::from_mins(5)));
     assert_eq!(plan.warmup, Duration::from_secs(30));
     assert_eq!(plan.interval, Duration::from_secs(10));
-    assert_eq!(plan.distribution, Distribution::Pareto { h: 0.2 });
-    assert!(plan.mix.skip_transactions);
+    assert_eq!(
+        plan.workload.spec().distribution(),
+        Distribution::Pareto { h: 0.2 }
+    );
+    assert!(mix_of(plan).skip_transactions);
     assert_eq!(plan.endpoint.address, Address::Socket("/x/s".into()));
     assert_eq!(invocation.percentile, 99);
 }
@@ -284,9 +294,12 @@ fn a_password_may_be_asked_for() {
 #[test]
 fn each_version_has_its_defaults() {
     let plan = |line: &str| understand(line).unwrap().plan;
-    let special = plan("oltp_read_only run").distribution;
+    let special = plan("oltp_read_only run").workload.spec().distribution();
     assert!(matches!(special, Distribution::Special { .. }));
-    let uniform = plan("oltp_read_only --compat=1.1 run").distribution;
+    let uniform = plan("oltp_read_only --compat=1.1 run")
+        .workload
+        .spec()
+        .distribution();
     assert_eq!(uniform, Distribution::Uniform);
     assert!(understand("oltp_read_only --compat=2 run").is_err());
 }

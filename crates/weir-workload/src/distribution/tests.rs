@@ -1,7 +1,7 @@
 //! Each distribution against its own formula, by the Kolmogorov-Smirnov distance.
 
 use super::*;
-use crate::workload::seeded;
+use crate::seeded;
 
 const DRAWS: usize = 200_000;
 /// Critical Kolmogorov-Smirnov distance at a significance of 10^-6, for [`DRAWS`] draws:

@@ -2,7 +2,7 @@
 //! inversion to generate variates from monotone discrete distributions"): constant time and no
 //! table, whatever the number of rows.
 
-use crate::workload::Rng;
+use crate::Rng;
 
 /// Numbers `1..=n` with probabilities in proportion to `x^-exponent`.
 #[derive(Debug, Clone)]

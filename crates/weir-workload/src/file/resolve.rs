@@ -9,10 +9,10 @@ use weir_model::{Distribution, nearest};
 
 use super::WorkloadFile;
 use super::format::{Key, Kind, Source, StatementEntry, TableEntry, TransactionEntry};
-use crate::workload::generator::Choice;
-use crate::workload::script::Transaction;
-use crate::workload::table::Column;
-use crate::workload::{
+use crate::generator::Choice;
+use crate::script::Transaction;
+use crate::table::Column;
+use crate::{
     Execution, Generator, Keys, Lines, Parameter, Pattern, Script, Statement, Step, Table, Unique,
     between_marks,
 };
@@ -22,15 +22,10 @@ const KNOWN: [&str; 3] = ["row", "now", "line"];
 
 impl WorkloadFile {
     /// Its tables and its script, or why it has none.
-    pub(super) fn resolve(
-        &self,
-        seed: u64,
-        distribution: Distribution,
-    ) -> Result<(Vec<Table>, Script), String> {
+    pub(super) fn resolve(&self, seed: u64) -> Result<(Vec<Table>, Script), String> {
         let mut resolver = Resolver {
             workload: self,
             seed,
-            distribution,
             lines: None,
             named: Vec::new(),
             statements: Vec::new(),
@@ -51,7 +46,7 @@ impl WorkloadFile {
 
     /// A complaint about what is written at `place`.
     fn at<T>(&self, place: &Spanned<T>, why: &str) -> String {
-        let line = 1 + self.text[..place.span().start].matches('\n').count();
+        let line = 1 + self.spec.text[..place.span().start].matches('\n').count();
         format!("line {line}: {why}")
     }
 }
@@ -66,7 +61,6 @@ enum Use {
 struct Resolver<'a> {
     workload: &'a WorkloadFile,
     seed: u64,
-    distribution: Distribution,
     /// Opened when they are first wanted.
     lines: Option<Arc<Lines>>,
     /// The named values; the position is the slot.
@@ -287,7 +281,7 @@ impl<'a> Resolver<'a> {
         };
         let distribution = key
             .distribution
-            .map_or(self.distribution, Distribution::from);
+            .map_or(self.workload.spec.distribution, Distribution::from);
         keys(distribution, table.get_ref().rows)
     }
 }

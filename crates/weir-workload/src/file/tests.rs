@@ -1,7 +1,11 @@
 //! Files that are right and files that are wrong.
 
+use std::path::Path;
+
+use weir_model::Distribution;
+
 use super::*;
-use crate::workload::Step;
+use crate::{Step, Workload};
 
 const GOOD: &str = r#"
 title = "A shop"
@@ -31,18 +35,19 @@ statements = [
 "#;
 
 fn read(text: &str) -> Result<WorkloadFile, String> {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("shop.toml");
-    std::fs::write(&path, text).unwrap();
-    WorkloadFile::read(&path)
+    WorkloadFile::new(FileWorkload {
+        path: "/nowhere/shop.toml".into(),
+        text: text.into(),
+        distribution: Distribution::Uniform,
+    })
 }
 
 #[test]
 fn a_file_becomes_tables_and_transactions() {
     let file = read(GOOD).unwrap();
-    let tables = file.tables(Distribution::Uniform).unwrap();
+    let tables = file.tables().unwrap();
     assert_eq!(tables[0].column_list(), "id, name, note");
-    let script = file.script(1, Distribution::Uniform).unwrap();
+    let script = file.script(1).unwrap();
     let shown: Vec<_> = script
         .transactions
         .iter()
@@ -111,7 +116,7 @@ fn what_is_wrong_is_told_with_file_line_and_remedy() {
         );
         assert_eq!(error.lines().count(), 1, "{error}");
     }
-    let missing = WorkloadFile::read(Path::new("/nowhere/x.toml")).unwrap_err();
+    let missing = Workload::read("/nowhere/x.toml").unwrap_err();
     assert!(missing.contains("no such file"), "{missing}");
 }
 
@@ -125,7 +130,7 @@ fn the_workloads_that_come_with_weir_are_right() {
             .extension()
             .is_some_and(|extension| extension == "toml")
         {
-            WorkloadFile::read(&path).unwrap();
+            Workload::read(path.to_str().unwrap()).unwrap();
             count += 1;
         }
     }

@@ -2,21 +2,26 @@
 
 use super::*;
 use crate::Workload;
-use crate::driver::Statements;
-use crate::workload::testing::nowhere;
 
-fn plan(workload: &str, mix: Mix) -> LoadPlan {
-    let endpoint = nowhere();
-    LoadPlan {
-        tables: 3,
+const INPUTS: ScriptInputs = ScriptInputs {
+    tables: 3,
+    rows: 10_000,
+    connections: 1,
+    seed: 1,
+    auto_increment: true,
+};
+
+fn workload(names: &str, mix: Mix) -> Workload {
+    let workload = SysbenchWorkload {
+        shares: names.parse().unwrap(),
         mix,
-        ..LoadPlan::new(endpoint, workload.parse::<Workload>().unwrap())
-    }
+        ..SysbenchWorkload::default()
+    };
+    workload.into()
 }
 
-fn script_of(workload: &str, mix: Mix) -> Result<Script, LoadError> {
-    let plan = plan(workload, mix);
-    plan.workload.script(&plan)
+fn script_of(names: &str, mix: Mix) -> Result<Script, WorkloadError> {
+    workload(names, mix).script(&INPUTS)
 }
 
 /// The names of a transaction's statements.
@@ -84,12 +89,11 @@ fn an_insert_restores_the_row_that_was_just_deleted_on_one_table() {
 
 #[test]
 fn no_workload_prepares_more_than_a_server_is_made_ready_for() {
-    const TABLES: u32 = 3;
     for workload in WorkloadName::ALL {
         let script = script_of(workload.as_str(), Mix::default()).unwrap();
-        let prepared = Statements::count(&script);
+        let prepared = script.prepared_statements();
         assert!(
-            prepared <= STATEMENTS_PER_TABLE_MAX * u64::from(TABLES),
+            prepared <= STATEMENTS_PER_TABLE_MAX * u64::from(INPUTS.tables),
             "{workload}: {prepared}"
         );
     }
@@ -193,9 +197,12 @@ fn lists_are_as_long_as_asked_for() {
 
 #[test]
 fn rows_of_a_run_without_auto_increment_come_after_those_of_the_table() {
-    let mut plan = plan("oltp_insert", Mix::default());
-    plan.auto_increment = false;
-    let script = plan.workload.script(&plan).unwrap();
+    let inputs = ScriptInputs {
+        auto_increment: false,
+        ..INPUTS
+    };
+    let script = workload("oltp_insert", Mix::default());
+    let script = script.script(&inputs).unwrap();
     assert_eq!(
         script.statements[0].sql(1),
         "INSERT INTO sbtest2 (id, k, c, pad) VALUES (?, ?, ?, ?)"

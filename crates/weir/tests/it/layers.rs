@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Layer of each crate. A crate may use crates of lower layers only.
-const LAYERS: [(&str, u32); 19] = [
+const LAYERS: [(&str, u32); 20] = [
     ("weir-model", 0),
     ("weir-innodb", 1),
     ("weir-mysql", 1),
@@ -16,17 +16,18 @@ const LAYERS: [(&str, u32); 19] = [
     ("weir-store", 1),
     ("weir-drive", 2),
     ("weir-judge", 2),
-    ("weir-load", 2),
     ("weir-probe", 2),
     ("weir-progress", 2),
     ("weir-server", 2),
+    ("weir-workload", 2),
     ("weir-crash", 3),
+    ("weir-load", 3),
     ("weir-predict", 3),
     ("weir-report", 3),
-    ("weir-sysbench", 3),
     ("weir-serve", 4),
-    ("weir-study", 4),
-    ("weir", 5),
+    ("weir-sysbench", 4),
+    ("weir-study", 5),
+    ("weir", 6),
 ];
 
 fn layer(name: &str) -> u32 {

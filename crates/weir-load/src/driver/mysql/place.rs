@@ -1,6 +1,6 @@
 //! What a connection's current steps work on.
 
-use crate::workload::Value;
+use weir_workload::Value;
 
 /// Table and values of a connection's transaction.
 #[derive(Debug)]

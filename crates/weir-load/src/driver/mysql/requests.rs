@@ -11,14 +11,14 @@ use super::Place;
 use super::statements::{Statements, positions};
 use crate::LoadError;
 use crate::driver::Reconnector;
+use crate::parameter::parameter_kinds;
 use crate::plan::Tolerated;
-use crate::workload::{
-    BulkText, Drawer, Execution, Parameter, Rng, Script, Sending, Statement, Step, Value,
-    between_marks, table_name,
-};
 use weir_mysql::{
-    ClientError, Codec, Compression, ExecuteTemplate, Malformed, ParameterKind, Request,
-    ServerError,
+    ClientError, Codec, Compression, ExecuteTemplate, Malformed, Request, ServerError,
+};
+use weir_workload::{
+    BulkText, Drawer, Execution, Parameter, Rng, Script, Sending, Statement, Step, Value,
+    ValueKind, between_marks, table_name,
 };
 
 /// What the connections of one reactor share.
@@ -129,7 +129,7 @@ impl Form {
         let tables = if is_ever_text { statement.tables } else { 0 };
         Self {
             first_handle,
-            execute: ExecuteTemplate::new(&statement.kinds()),
+            execute: ExecuteTemplate::new(&parameter_kinds(&statement.kinds())),
             pieces: (0..tables).map(pieces).collect(),
         }
     }
@@ -281,7 +281,7 @@ fn execute(
     handle.is_typed = true;
     for parameter in &statement.parameters {
         match (value(parameter, place, rng, scratch), parameter.kind()) {
-            (Value::Integer(number), ParameterKind::Integer) => request.integer(number as i32),
+            (Value::Integer(number), ValueKind::Integer) => request.integer(number as i32),
             (Value::Integer(number), _) => request.big_integer(number),
             (Value::Text(text), _) => request.text(text),
         }

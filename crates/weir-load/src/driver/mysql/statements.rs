@@ -1,6 +1,6 @@
 //! The statements that a connection has prepared.
 
-use crate::workload::{Script, Sending, Statement};
+use weir_workload::{Script, Sending};
 
 /// A statement of one connection, on one table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -48,15 +48,6 @@ impl Statements {
         Ok(Self {
             handles: handles.into_boxed_slice(),
         })
-    }
-
-    /// Statements that a connection prepares for `script`.
-    pub(crate) fn count(script: &Script) -> u64 {
-        let prepared = |statement: &&Statement| statement.sending == Sending::Prepared;
-        let statements = script.statements.iter().filter(prepared);
-        statements
-            .map(|statement| u64::from(statement.tables))
-            .sum()
     }
 
     /// The handle at a position, see [`positions`].

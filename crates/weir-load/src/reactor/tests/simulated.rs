@@ -24,9 +24,9 @@ use crate::meter::{Clock, FrameSender, Meter, ReporterEnd, new_histogram};
 use crate::plan::LoadPlan;
 use crate::reactor_kind::ReactorKind;
 use crate::statistics::{KindNames, LoadOutcome, Merger};
-use crate::workload::seeded;
-use crate::workload::testing::nowhere;
+use crate::testing::nowhere;
 use weir_mysql::{Channel, Stream};
+use weir_workload::seeded;
 
 /// The answer to a statement that changed nothing.
 const DONE: &[u8] = &[7, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0];
@@ -95,7 +95,7 @@ impl Sockets for Server {
 }
 
 fn driver(plan: &LoadPlan, number: u32) -> MysqlDriver {
-    let script = plan.workload.script(plan).unwrap();
+    let script = plan.script().unwrap();
     let (near, _) = UnixStream::pair().unwrap();
     let fresh = Fresh {
         transport: Channel::plain(NonBlocking::try_from(Stream::Unix(near)).unwrap()),
@@ -117,7 +117,7 @@ fn simulate(
         measure: Some(Duration::from_secs(10)),
         ..LoadPlan::new(nowhere(), WorkloadName::OltpPointSelect)
     };
-    let script = plan.workload.script(&plan).unwrap();
+    let script = plan.script().unwrap();
     let (now_ns, delays_ns) = (Rc::new(Cell::new(0)), Rc::new(Cell::default()));
     let server = Server {
         now_ns: Rc::clone(&now_ns),

@@ -4,8 +4,8 @@ use weir_model::WorkloadName;
 
 use super::*;
 use crate::plan::LoadPlan;
-use crate::workload::testing::nowhere;
-use crate::workload::{C_BYTES, PAD_BYTES, seeded};
+use crate::testing::nowhere;
+use weir_workload::{C_BYTES, PAD_BYTES, seeded};
 
 /// Three transactions of one of two connections, as bytes.
 fn requests(seed: u64, connection: u64) -> Vec<Vec<u8>> {
@@ -20,7 +20,7 @@ fn requests_of(workload: WorkloadName, seed: u64, connection: u64) -> Vec<Vec<u8
         connections: 2,
         ..LoadPlan::new(endpoint, workload)
     };
-    let script = plan.workload.script(&plan).unwrap();
+    let script = plan.script().unwrap();
     let mut id = 0;
     let mut statements = Statements::prepare(&script, |_, _| {
         id += 1;
