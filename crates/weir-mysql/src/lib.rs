@@ -42,7 +42,7 @@ pub use execute::{ExecuteTemplate, ParameterKind, Request};
 pub use gate::{ChangeLog, Gate, Passage, Permissions};
 pub use option_file::{OptionFileError, OptionFileSetting, read as read_option_file};
 pub use packet::{HEADER_BYTES, Malformed, put_header, put_length_encoded};
-pub use reply::{Reply, ReplyParser, ServerError};
+pub use reply::{Expected, Reply, ReplyParser, ServerError};
 pub use session::{Done, PreparedStatement, Session, SessionError, Waiting};
 pub use text_literal::text_literal;
 
