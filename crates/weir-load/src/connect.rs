@@ -6,8 +6,9 @@ use weir_model::Endpoint;
 use weir_mysql::{Blocking, ClientError, Connector, Deadline, Gate, Session, SessionError};
 
 use crate::LoadError;
-use crate::driver::{Fresh, MysqlDriver, Statements};
+use crate::driver::{Fresh, MysqlDriver};
 use crate::plan::LoadPlan;
+use crate::session::{Statements, Work};
 use weir_workload::{Script, seeded};
 
 /// Connections that are set up at the same time. More would only queue in the server.
@@ -99,14 +100,14 @@ impl Servers {
 pub(crate) fn connect_all(
     plan: &LoadPlan,
     servers: &Servers,
-    script: &Script,
+    work: &Work<'_>,
     stop: &AtomicBool,
     deadline: Deadline,
 ) -> Result<Vec<MysqlDriver>, LoadError> {
     let job = Job {
         plan,
         servers,
-        script,
+        work,
         stop,
         deadline,
         ready: AtomicU32::new(0),
@@ -136,7 +137,7 @@ pub(crate) fn connect_all(
 struct Job<'a> {
     plan: &'a LoadPlan,
     servers: &'a Servers,
-    script: &'a Script,
+    work: &'a Work<'a>,
     stop: &'a AtomicBool,
     deadline: Deadline,
     ready: AtomicU32,
@@ -155,13 +156,12 @@ impl Job<'_> {
     }
 
     fn connect(&self, number: u32) -> Result<MysqlDriver, LoadError> {
-        let fresh = open(self.servers.of(number), self.script, self.deadline)
+        let fresh = open(self.servers.of(number), &self.work.script, self.deadline)
             .map_err(|error| self.with_progress(error))?;
         self.ready.fetch_add(1, Ordering::Relaxed);
         let rng = seeded(self.plan.seed, u64::from(number));
         let begins_ns = self.plan.begins_ns(number);
-        let slots = self.script.slots;
-        Ok(MysqlDriver::new(number, fresh, slots, begins_ns, rng))
+        Ok(MysqlDriver::new(number, fresh, self.work, begins_ns, rng))
     }
 
     /// Adds to a lack of time how far the others have come.

@@ -18,6 +18,7 @@ use crate::plan::LoadPlan;
 use crate::preflight;
 use crate::reactor::{drive as drive_reactor, use_batch_scheduling};
 use crate::reactor_kind::ReactorKind;
+use crate::session::{SessionSource, Work};
 use crate::statistics::{Closed, Interval, KindNames, LoadOutcome, Merger, Totals};
 use weir_workload::Script;
 
@@ -71,16 +72,48 @@ pub fn run_observed(
     on_progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<LoadOutcome, LoadError> {
     plan.check()?;
-    let script = plan.script()?;
+    run_work(
+        plan,
+        &Work::of_script(plan.script()?),
+        gate,
+        stop,
+        on_progress,
+    )
+}
+
+/// [`run_observed`] with the sessions of a source in place of the plan's workload; the plan's workload
+/// and tables are not looked at.
+///
+/// # Errors
+///
+/// As [`run`], and statements of sessions that may not be sent to the server.
+pub fn run_sessions(
+    plan: &LoadPlan,
+    source: &dyn SessionSource,
+    gate: &Gate,
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<LoadOutcome, LoadError> {
+    plan.check()?;
+    run_work(plan, &Work::of_source(source), gate, stop, on_progress)
+}
+
+fn run_work(
+    plan: &LoadPlan,
+    work: &Work<'_>,
+    gate: &Gate,
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<LoadOutcome, LoadError> {
     let servers = Servers::new(plan, gate)?;
     let deadline = Deadline::after(plan.init_timeout);
-    preflight::check(plan, &servers, &script, deadline)?;
-    let drivers = connect_all(plan, &servers, &script, stop, deadline)?;
+    preflight::check(plan, &servers, work, deadline)?;
+    let drivers = connect_all(plan, &servers, work, stop, deadline)?;
     let idle = IdleConnections::open(plan, &servers, stop)?;
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let keeping = scope.spawn(|| idle.keep(&is_over));
-        let outcome = drive(plan, drivers, &servers, &script, stop, on_progress);
+        let outcome = drive(plan, drivers, &servers, work, stop, on_progress);
         is_over.store(true, Ordering::Relaxed);
         let idle_connections = keeping
             .join()
@@ -95,7 +128,7 @@ fn drive(
     plan: &LoadPlan,
     drivers: Vec<MysqlDriver>,
     servers: &Servers,
-    script: &Script,
+    work: &Work<'_>,
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<LoadOutcome, LoadError> {
@@ -104,7 +137,7 @@ fn drive(
     let timeline = setup::timeline(plan);
     let origin = Instant::now();
     let parts = deal(drivers, plan.reactors as usize);
-    let mut merger = Merger::new(timeline, KindNames::of(script), parts.len());
+    let mut merger = Merger::new(timeline, KindNames::of(work.kinds()), parts.len());
     let (full, frames) = channel();
     std::thread::scope(|scope| {
         let (mut threads, mut returns) = (Vec::new(), Vec::new());
@@ -112,11 +145,12 @@ fn drive(
             let (empty, sender) = frame_sender(index, &full, plan.rate.is_some());
             returns.push(empty);
             let reconnector = setup::renewal(plan)
-                .map(|renewal| spawn_reconnecting(scope, renewal, part.len(), servers, script))
+                .map(|renewal| {
+                    spawn_reconnecting(scope, renewal, part.len(), servers, &work.script)
+                })
                 .transpose()?;
             let shared = Shared::new(
-                script.clone(),
-                &plan.endpoint.address,
+                (&plan.endpoint.address, servers.of(0).gate()),
                 plan.tolerated.clone(),
                 reconnector,
                 setup::half_rtt_ns(plan),

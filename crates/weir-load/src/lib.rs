@@ -33,13 +33,14 @@ mod prewarm;
 mod reactor;
 mod reactor_kind;
 mod rehearsal;
+mod session;
 mod stamp;
 mod statistics;
 #[cfg(test)]
 mod testing;
 
 pub use cleanup::cleanup;
-pub use engine::{Progress, run, run_observed};
+pub use engine::{Progress, run, run_observed, run_sessions};
 pub use error::LoadError;
 pub use hdr_log::HdrLog;
 pub use meter::{Counts, ErrorCount};
@@ -49,6 +50,7 @@ pub use prepare::prepare;
 pub use prewarm::prewarm;
 pub use reactor_kind::ReactorKind;
 pub use rehearsal::{rehearse_run, statements};
+pub use session::{Session, SessionKinds, SessionSource, Step, Turn};
 /// What a plan is made of.
 pub use weir_workload::{TableOptions, Workload};
 

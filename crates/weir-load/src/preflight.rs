@@ -9,6 +9,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::LoadError;
 use crate::connect::{Servers, UNSUPPORTED_AS_PREPARED};
 use crate::plan::LoadPlan;
+use crate::session::Work;
 use weir_mysql::{ClientError, Connection, Deadline, Gate, Patience};
 use weir_workload::{Script, Statement, table_name};
 
@@ -25,7 +26,7 @@ const NO_SUCH_COLUMN: u16 = 1054;
 pub(crate) fn check(
     plan: &LoadPlan,
     servers: &Servers,
-    script: &Script,
+    work: &Work<'_>,
     deadline: Deadline,
 ) -> Result<(), LoadError> {
     let all = plan.connections.saturating_add(plan.idle_connections);
@@ -35,13 +36,33 @@ pub(crate) fn check(
     for (server, all) in servers.shares(all) {
         let mut control = Connection::connect(server, true, Patience::Until(deadline))?;
         check_connections(all, &mut control)?;
-        if let Some((_, connections)) = working.next() {
-            check_server(plan, script, connections, &mut control)?;
-            let changed = tables_changed(script, server.gate());
-            reach::check(&changed, server, &mut control)?;
-        }
+        let Some((_, connections)) = working.next() else {
+            continue;
+        };
+        let changed = if work.is_compiled() {
+            check_server(plan, &work.script, connections, &mut control)?;
+            tables_changed(&work.script, server.gate())
+        } else {
+            tables_in_reach(work, &mut control)?
+        };
+        reach::check(&changed, server, &mut control)?;
     }
     Ok(())
+}
+
+/// Names of all tables that a source's sessions may change: those of the schema. The gate judges their
+/// statements one by one.
+fn tables_in_reach(
+    work: &Work<'_>,
+    control: &mut Connection,
+) -> Result<BTreeSet<String>, LoadError> {
+    if work.only_reads() {
+        return Ok(BTreeSet::new());
+    }
+    control.look_before_writing()?;
+    let tables: Vec<String> = control
+        .rows("SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()")?;
+    Ok(tables.into_iter().collect())
 }
 
 /// Names of all tables that the statements of a load change.

@@ -7,6 +7,7 @@ use weir_mysql::{Connection, Connector, Deadline, Gate, Patience, text_literal};
 use crate::connect::Servers;
 use crate::plan::{BinaryLog, LoadPlan, PreparePlan};
 use crate::prepare::make_schema;
+use crate::session::Work;
 use crate::{LoadError, preflight};
 use weir_workload::Table;
 
@@ -81,8 +82,8 @@ pub fn statements(plan: &LoadPlan) -> Result<Vec<String>, LoadError> {
 pub fn rehearse_run(plan: &LoadPlan, gate: &Gate) -> Result<(), LoadError> {
     debug_assert!(gate.is_rehearsal());
     plan.check()?;
-    let script = plan.script()?;
+    let work = Work::of_script(plan.script()?);
     let servers = Servers::new(plan, gate)?;
     let deadline = Deadline::after(plan.init_timeout);
-    preflight::check(plan, &servers, &script, deadline)
+    preflight::check(plan, &servers, &work, deadline)
 }

@@ -7,7 +7,7 @@ use crate::WorkloadError;
 /// A workload, ready to be driven.
 #[derive(Debug, Clone)]
 pub struct Script {
-    /// The kinds of transactions; never empty.
+    /// The kinds of transactions; empty only in [`Script::empty`].
     pub transactions: Vec<Transaction>,
     /// All statements; a step names one by its position.
     pub statements: Vec<Statement>,
@@ -87,6 +87,16 @@ impl Script {
         })
     }
 
+    /// A script without transactions, for whoever decides while the load runs.
+    pub fn empty() -> Self {
+        Self {
+            transactions: Vec::new(),
+            statements: Vec::new(),
+            slots: 0,
+            weight_up_to: Vec::new(),
+        }
+    }
+
     /// Sends every statement as text, with its values as literals.
     pub fn send_as_text(&mut self) {
         for statement in &mut self.statements {
@@ -113,7 +123,8 @@ impl Script {
 
     /// Whether its connections fill tables of their own.
     pub fn is_bulk(&self) -> bool {
-        matches!(self.transactions[0].steps[..], [Step::Bulk])
+        let first = self.transactions.first();
+        first.is_some_and(|first| matches!(first.steps[..], [Step::Bulk]))
     }
 }
 

@@ -1,106 +1,135 @@
-//! Requests of a script, with their parameters drawn.
+//! The session of a compiled workload: its script as bytes, with its parameters drawn.
 //!
-//! One set of templates serves all connections of a reactor: only the numbers of the statements
-//! differ between them.
+//! One set of templates serves all connections of a run: only the numbers of the statements
+//! differ between them. Nothing is allocated on the way of a query.
 
-use std::fmt::Display;
+use std::sync::Arc;
 
-use weir_model::ThinkTime;
-
-use super::Place;
-use super::statements::{Statements, positions};
-use crate::LoadError;
-use crate::driver::Reconnector;
-use crate::parameter::parameter_kinds;
-use crate::plan::Tolerated;
-use weir_mysql::{
-    ClientError, Codec, Compression, ExecuteTemplate, Malformed, Request, ServerError,
-};
+use weir_mysql::{ExecuteTemplate, Reply, Request, Row, ServerError};
 use weir_workload::{
-    BulkText, Drawer, Execution, Parameter, Rng, Script, Sending, Statement, Step, Value,
-    ValueKind, between_marks, table_name,
+    BulkText, Drawer, Execution, Parameter, Rng, Script, Sending, Statement, Value, ValueKind,
+    between_marks, table_name,
 };
 
-/// What the connections of one reactor share.
+use super::place::Place;
+use super::statements::{Statements, positions};
+use super::{Session, Step, Turn};
+use crate::parameter::parameter_kinds;
+
+/// The server has already undone the whole transaction (`ER_LOCK_DEADLOCK`).
+const DEADLOCK: u16 = 1213;
+
+/// A connection that runs the transactions of a script.
 #[derive(Debug)]
-pub(crate) struct Shared {
-    /// What the reactor is to send.
-    pub(super) outgoing: Vec<u8>,
-    pub(super) requests: Requests,
-    pub(super) link: Link,
-    pub(super) tolerated: Tolerated,
-    /// Makes connections again, if that is asked for.
-    pub(super) reconnector: Option<Reconnector>,
-    /// By how much each request and each reply is delayed.
-    pub(super) half_rtt_ns: u64,
-    pub(super) think: ThinkTime,
-    /// Packs requests and unpacks replies, if connections are compressed.
-    pub(super) codec: Option<Codec>,
+pub(crate) struct CompiledSession {
+    templates: Arc<Templates>,
+    statements: Statements,
+    place: Place,
+    at: At,
 }
 
-impl Shared {
-    /// Buffers and templates for `script` at `address`.
-    pub(crate) fn new(
-        script: Script,
-        address: &impl Display,
-        tolerated: Tolerated,
-        reconnector: Option<Reconnector>,
-        half_rtt_ns: u64,
-        think: ThinkTime,
-        compression: Option<Compression>,
-    ) -> Self {
+/// What the outstanding request is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum At {
+    /// This step of the transaction.
+    Step(usize),
+    /// Undoing a transaction that failed.
+    Rollback,
+}
+
+impl CompiledSession {
+    /// The session of connection `number`, from 0, on which `statements` are prepared.
+    pub(crate) fn new(templates: Arc<Templates>, statements: Statements, number: u32) -> Self {
+        let slots = templates.script.slots;
         Self {
-            outgoing: Vec::new(),
-            requests: Requests::new(script),
-            link: Link {
-                address: address.to_string(),
-            },
-            tolerated,
-            reconnector,
-            half_rtt_ns,
-            think,
-            codec: compression.map(Codec::new),
+            templates,
+            statements,
+            place: Place::new(number, slots),
+            at: At::Step(0),
+        }
+    }
+
+    /// Goes on on a new connection.
+    pub(crate) fn renew(&mut self, statements: Statements) {
+        self.statements = statements;
+    }
+
+    /// Leaves the request of a step.
+    fn request(&mut self, step: usize, turn: &mut Turn<'_>) -> Step {
+        self.at = At::Step(step);
+        let rows_permitted = self.place.rows;
+        let Self {
+            templates,
+            statements,
+            place,
+            ..
+        } = self;
+        templates.step(step, statements, place, turn);
+        // A bulk insert has as many rows as fit.
+        turn.meter.return_permits(rows_permitted - place.rows);
+        Step::Request {
+            kind: templates.statement(place.transaction, step),
         }
     }
 }
 
-/// The server's address, for errors.
-#[derive(Debug)]
-pub(super) struct Link {
-    address: String,
-}
+impl Session for CompiledSession {
+    fn begin(&mut self, turn: &mut Turn<'_>) -> Step {
+        self.place.transaction = self.templates.script.choose(turn.rng);
+        if self.templates.script.is_bulk() {
+            // The rows after those that were sent before, as many as fit and may still be sent.
+            let place = &mut self.place;
+            place.first_row = place.first_row.wrapping_add(place.rows as u32);
+            place.rows = 1 + turn.meter.permit_more(BulkText::ROWS_MAX - 1);
+        }
+        self.request(0, turn)
+    }
 
-impl Link {
-    pub(super) fn lost(&self, error: &std::io::Error) -> LoadError {
-        let why = match error.kind() {
-            std::io::ErrorKind::UnexpectedEof => "the server closed it".to_owned(),
-            _ => error.to_string().to_lowercase(),
+    fn again(&mut self, turn: &mut Turn<'_>) -> Step {
+        self.request(0, turn)
+    }
+
+    fn replied(&mut self, _: &Reply, _: &[Row], turn: &mut Turn<'_>) -> Step {
+        let At::Step(step) = self.at else {
+            return Step::Retry { keeps_start: false };
         };
-        LoadError::Client(ClientError::Lost {
-            address: self.address.clone(),
-            why,
-        })
+        let transaction = self.place.transaction;
+        if step + 1 < self.templates.steps(transaction) {
+            return self.request(step + 1, turn);
+        }
+        Step::Done {
+            transactions: self.place.rows.max(1),
+            kind: self.templates.has_choice().then_some(transaction),
+        }
     }
 
-    pub(super) fn malformed(&self, malformed: Malformed) -> LoadError {
-        LoadError::Client(ClientError::Protocol {
-            address: self.address.clone(),
-            why: malformed.to_string(),
-        })
+    fn refused(&mut self, error: &ServerError, turn: &mut Turn<'_>) -> Step {
+        let is_open = self.templates.is_explicit(self.place.transaction)
+            && self.at != At::Rollback
+            && error.code != DEADLOCK;
+        if !is_open {
+            return Step::Retry { keeps_start: false };
+        }
+        self.at = At::Rollback;
+        let mut request = Request::query(turn.out);
+        request.sql().extend_from_slice(b"ROLLBACK");
+        request.finish();
+        Step::Request { kind: None }
     }
 
-    pub(super) fn refused(&self, statement: &str, error: ServerError) -> LoadError {
-        LoadError::Client(ClientError::refused(self.address.clone(), statement, error))
+    fn sql(&self) -> String {
+        match self.at {
+            At::Step(step) => self.templates.sql(step, &self.place),
+            At::Rollback => "ROLLBACK".to_owned(),
+        }
     }
 }
 
 /// Templates of all requests.
 #[derive(Debug)]
-pub(super) struct Requests {
+pub(crate) struct Templates {
     script: Script,
     forms: Vec<Form>,
-    /// Where a value is put together that has several parts.
-    scratch: Vec<u8>,
 }
 
 /// A statement, ready to be sent.
@@ -135,8 +164,8 @@ impl Form {
     }
 }
 
-impl Requests {
-    fn new(script: Script) -> Self {
+impl Templates {
+    pub(crate) fn new(script: Script) -> Self {
         let (first_handles, _) = positions(&script);
         let forms = script.statements.iter().zip(first_handles);
         Self {
@@ -144,85 +173,59 @@ impl Requests {
                 .map(|(statement, first_handle)| Form::new(statement, first_handle))
                 .collect(),
             script,
-            scratch: Vec::new(),
         }
     }
 
-    /// The kind of the next transaction.
-    pub(super) fn choose(&self, rng: &mut Rng) -> usize {
-        self.script.choose(rng)
-    }
-
     /// Steps of a kind of transaction.
-    pub(super) fn steps(&self, transaction: usize) -> usize {
+    fn steps(&self, transaction: usize) -> usize {
         self.script.transactions[transaction].steps.len()
     }
 
     /// The statement of a step, as its position in the script.
-    pub(super) fn statement(&self, transaction: usize, step: usize) -> Option<usize> {
+    fn statement(&self, transaction: usize, step: usize) -> Option<usize> {
         match &self.script.transactions[transaction].steps[step] {
-            Step::Execute(execution) => Some(execution.statement),
-            Step::Bulk => None,
+            weir_workload::Step::Execute(execution) => Some(execution.statement),
+            weir_workload::Step::Bulk => None,
         }
     }
 
     /// Whether there are several kinds of transactions.
-    pub(super) fn has_choice(&self) -> bool {
+    fn has_choice(&self) -> bool {
         self.script.transactions.len() > 1
     }
 
-    pub(super) fn is_bulk(&self) -> bool {
-        self.script.is_bulk()
-    }
-
     /// Whether a kind of transaction is one of the server's, to be rolled back.
-    pub(super) fn is_explicit(&self, transaction: usize) -> bool {
+    fn is_explicit(&self, transaction: usize) -> bool {
         self.script.transactions[transaction].is_explicit
     }
 
     /// The text of a step, for an error.
-    pub(super) fn sql(&self, step: usize, place: &Place) -> String {
+    fn sql(&self, step: usize, place: &Place) -> String {
         match &self.script.transactions[place.transaction].steps[step] {
-            Step::Execute(execution) => {
+            weir_workload::Step::Execute(execution) => {
                 self.script.statements[execution.statement].sql(place.table)
             }
-            Step::Bulk => format!("INSERT INTO {}", table_name(place.table + 1)),
+            weir_workload::Step::Bulk => format!("INSERT INTO {}", table_name(place.table + 1)),
         }
     }
 
-    /// Appends the request that undoes a transaction.
-    pub(super) fn rollback(out: &mut Vec<u8>) {
-        let mut request = Request::query(out);
-        request.sql().extend_from_slice(b"ROLLBACK");
-        request.finish();
-    }
-
-    /// Appends the request of a step to `out`, its table and values drawn.
-    pub(super) fn step(
-        &mut self,
+    /// Appends the request of a step, its table and values drawn.
+    fn step(
+        &self,
         step: usize,
         statements: &mut Statements,
         place: &mut Place,
-        rng: &mut Rng,
-        out: &mut Vec<u8>,
+        turn: &mut Turn<'_>,
     ) {
         match &self.script.transactions[place.transaction].steps[step] {
-            Step::Execute(execution) => {
+            weir_workload::Step::Execute(execution) => {
                 let statement = &self.script.statements[execution.statement];
                 let form = &self.forms[execution.statement];
-                prepare_place(execution, statement.tables, place, rng, &mut self.scratch);
-                execute(
-                    statement,
-                    form,
-                    statements,
-                    place,
-                    rng,
-                    &mut self.scratch,
-                    out,
-                );
+                prepare_place(execution, statement.tables, place, turn.rng, turn.scratch);
+                execute(statement, form, statements, place, turn);
             }
-            Step::Bulk => {
-                let mut request = Request::query(out);
+            weir_workload::Step::Bulk => {
+                let mut request = Request::query(turn.out);
                 let text = BulkText::new(request.sql(), place.table + 1);
                 place.rows = text.fill(place.first_row, place.rows);
                 request.finish();
@@ -260,10 +263,11 @@ fn execute(
     form: &Form,
     statements: &mut Statements,
     place: &Place,
-    rng: &mut Rng,
-    scratch: &mut Vec<u8>,
-    out: &mut Vec<u8>,
+    turn: &mut Turn<'_>,
 ) {
+    let Turn {
+        out, rng, scratch, ..
+    } = turn;
     let table = statement.handle(place.table);
     let handle = statements.at(form.first_handle + table);
     if handle.is_text {

@@ -6,6 +6,7 @@ mod compression;
 mod pace;
 mod refusals;
 mod restarts;
+mod sessions;
 mod tables;
 mod text;
 mod workloads;

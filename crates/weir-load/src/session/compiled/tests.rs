@@ -1,10 +1,12 @@
 //! Requests as bytes.
 
-use weir_model::WorkloadName;
+use weir_model::{Address, WorkloadName};
+use weir_mysql::Gate;
 
 use super::*;
+use crate::LoadError;
 use crate::plan::LoadPlan;
-use crate::testing::nowhere;
+use crate::testing::{meter, nowhere};
 use weir_workload::{C_BYTES, PAD_BYTES, seeded};
 
 /// Three transactions of one of two connections, as bytes.
@@ -22,22 +24,30 @@ fn requests_of(workload: WorkloadName, seed: u64, connection: u64) -> Vec<Vec<u8
     };
     let script = plan.script().unwrap();
     let mut id = 0;
-    let mut statements = Statements::prepare(&script, |_, _| {
+    let statements = Statements::prepare(&script, |_, _| {
         id += 1;
         Ok::<_, LoadError>(Some(id))
     })
     .unwrap();
-    let mut place = Place::new(connection as u32, script.slots);
-    let mut requests = Requests::new(script);
-    let mut rng = seeded(seed, connection);
-    (0..3 * requests.steps(0))
-        .map(|index| {
-            let mut out = Vec::new();
-            let step = index % requests.steps(0);
-            requests.step(step, &mut statements, &mut place, &mut rng, &mut out);
-            out
-        })
-        .collect()
+    let templates = Arc::new(Templates::new(script));
+    let steps = templates.steps(0);
+    let mut session = CompiledSession::new(templates, statements, connection as u32);
+    let (meter, mut rng) = (meter(), seeded(seed, connection));
+    let (address, gate) = (Address::Socket("/nowhere".into()), Gate::own());
+    let done = Reply::Done { affected_rows: 1 };
+    let mut requests = Vec::new();
+    for index in 0..3 * steps {
+        let (mut out, mut scratch) = (Vec::new(), Vec::new());
+        let mut turn = Turn::new(&mut out, &mut rng, &mut scratch, &meter, (&address, &gate));
+        let step = if index % steps == 0 {
+            session.begin(&mut turn)
+        } else {
+            session.replied(&done, &[], &mut turn)
+        };
+        assert!(matches!(step, Step::Request { .. }));
+        requests.push(out);
+    }
+    requests
 }
 
 #[test]
