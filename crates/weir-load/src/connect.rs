@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use weir_model::Endpoint;
-use weir_mysql::{Blocking, ClientError, Connector, Deadline, Gate, Session, SessionError};
+use weir_mysql::{
+    Blocking, ClientError, Compression, Connector, Deadline, Gate, Session, SessionError,
+};
 
 use crate::LoadError;
 use crate::driver::{Fresh, MysqlDriver};
@@ -75,7 +77,8 @@ impl Servers {
                     address: address.clone(),
                     ..plan.endpoint.clone()
                 };
-                Ok(Connector::new(endpoint, plan.compression, gate.clone())?)
+                let compression = Compression::of(plan.load.compression);
+                Ok(Connector::new(endpoint, compression, gate.clone())?)
             })
             .collect::<Result<_, _>>()
             .map(Self)
@@ -112,7 +115,7 @@ pub(crate) fn connect_all(
         deadline,
         ready: AtomicU32::new(0),
     };
-    let numbers: Vec<u32> = (0..plan.connections).collect();
+    let numbers: Vec<u32> = (0..plan.load.connections).collect();
     let share = numbers.len().div_ceil(PARALLEL_MAX);
     // One connection goes first: a wrong password is then one failed login, and with
     // caching_sha2_password the others find the cache filled.
@@ -177,7 +180,7 @@ impl Job<'_> {
                 waiting: format!(
                     "{waiting}, and {} of {} connections were ready",
                     self.ready.load(Ordering::Relaxed),
-                    self.plan.connections
+                    self.plan.load.connections
                 ),
             },
             error => error,

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use weir_mysql::{Deadline, Gate};
+use weir_mysql::{Compression, Deadline, Gate};
 
 use crate::LoadError;
 use crate::connect::{Servers, connect_all, open};
@@ -142,7 +142,7 @@ fn drive(
     std::thread::scope(|scope| {
         let (mut threads, mut returns) = (Vec::new(), Vec::new());
         for (index, part) in (0..).zip(parts) {
-            let (empty, sender) = frame_sender(index, &full, plan.rate.is_some());
+            let (empty, sender) = frame_sender(index, &full, plan.load.pace.rate().is_some());
             returns.push(empty);
             let reconnector = setup::renewal(plan)
                 .map(|renewal| {
@@ -154,8 +154,8 @@ fn drive(
                 plan.tolerated.clone(),
                 reconnector,
                 setup::half_rtt_ns(plan),
-                plan.think,
-                plan.compression,
+                plan.load.pace.think(),
+                Compression::of(plan.load.compression),
             );
             let job = ReactorJob {
                 kind: plan.reactor,

@@ -29,10 +29,13 @@ pub(crate) fn check(
     work: &Work<'_>,
     deadline: Deadline,
 ) -> Result<(), LoadError> {
-    let all = plan.connections.saturating_add(plan.idle_connections);
+    let all = plan
+        .load
+        .connections
+        .saturating_add(plan.load.idle_connections);
     raise_file_limit(u64::from(all) + OTHER_FILES)?;
     // Dealt in turn: the servers of the working connections are the first of all.
-    let mut working = servers.shares(plan.connections);
+    let mut working = servers.shares(plan.load.connections);
     for (server, all) in servers.shares(all) {
         let mut control = Connection::connect(server, true, Patience::Until(deadline))?;
         check_connections(all, &mut control)?;
@@ -84,7 +87,7 @@ fn check_server(
 ) -> Result<(), LoadError> {
     check_statements(script, connections, control)?;
     if script.is_bulk() {
-        for number in 1..=plan.connections {
+        for number in 1..=plan.load.connections {
             check_bulk_table(plan, number, control)?;
             // No connection prepares it.
             control.admit_only(&format!("INSERT INTO {} VALUES ...", table_name(number)))?;
@@ -247,7 +250,7 @@ fn check_bulk_table(
         0 => {
             return Err(refused(format!(
                 "does not exist, but {} connections need a table each",
-                plan.connections
+                plan.load.connections
             )));
         }
         _ => return Err(refused("is not a table of bulk_insert".to_owned())),

@@ -11,7 +11,7 @@ use weir_load::{
     LoadError, LoadOutcome, LoadPlan, PreparePlan, TableOptions, Workload, prepare, run,
 };
 use weir_model::{
-    Address, Distribution, Endpoint, Flavor, Mix, Secret, SysbenchWorkload, Tls, TlsMode,
+    Address, Distribution, Endpoint, Flavor, LoadSpec, Mix, Secret, SysbenchWorkload, Tls, TlsMode,
     WorkloadName,
 };
 use weir_mysql::{Compression, Gate};
@@ -119,9 +119,12 @@ impl Bench {
         let before = self.encrypted();
         let plan = LoadPlan {
             rows: ROWS,
-            connections: CONNECTIONS,
-            measure: None,
             max_events: Some(60),
+            load: LoadSpec {
+                connections: CONNECTIONS,
+                measure: weir_model::Duration::default(),
+                ..LoadSpec::default()
+            },
             ..LoadPlan::new(endpoint, WorkloadName::OltpReadWrite)
         };
         let outcome = go(&plan)?;
@@ -274,9 +277,12 @@ fn insert_in_bulk(bench: &Bench, compression: Option<Compression>) {
     )
     .unwrap();
     let plan = LoadPlan {
-        compression,
-        measure: None,
         max_events: Some(100_000),
+        load: LoadSpec {
+            compression: compression.map_or_else(Default::default, Into::into),
+            measure: weir_model::Duration::default(),
+            ..LoadSpec::default()
+        },
         ..LoadPlan::new(endpoint, WorkloadName::BulkInsert)
     };
     assert_eq!(go(&plan).unwrap().counts.transactions, 100_000);
@@ -287,9 +293,12 @@ fn read_long_ranges(bench: &Bench, compression: Option<Compression>) -> u64 {
     let endpoint = bench.endpoint("127.0.0.1", bench.trusting(TlsMode::Required));
     let mut plan = LoadPlan {
         rows: ROWS,
-        compression,
-        measure: None,
         max_events: Some(50),
+        load: LoadSpec {
+            compression: compression.map_or_else(Default::default, Into::into),
+            measure: weir_model::Duration::default(),
+            ..LoadSpec::default()
+        },
         ..LoadPlan::new(endpoint, WorkloadName::OltpReadOnly)
     };
     // 1,000 rows of 120 bytes are many records.
@@ -305,8 +314,11 @@ fn once(server: &PrivateServer, port: u16, tls: Tls) -> Result<LoadOutcome, Load
     let endpoint = far(server, "127.0.0.1", port, tls);
     go(&LoadPlan {
         rows: 1,
-        measure: None,
         max_events: Some(1),
+        load: LoadSpec {
+            measure: weir_model::Duration::default(),
+            ..LoadSpec::default()
+        },
         ..LoadPlan::new(endpoint, WorkloadName::OltpPointSelect)
     })
 }

@@ -112,6 +112,12 @@ impl Duration {
     }
 }
 
+impl From<std::time::Duration> for Duration {
+    fn from(length: std::time::Duration) -> Self {
+        Self(length)
+    }
+}
+
 impl FromStr for Duration {
     type Err = UnitError;
 

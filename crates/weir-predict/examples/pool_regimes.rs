@@ -17,7 +17,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use weir_load::{LoadPlan, PreparePlan, TableOptions};
 use weir_model::{
-    Bytes, Distribution, DistributionName, Flavor, Mix, SysbenchWorkload, WorkloadName,
+    Bytes, Distribution, DistributionName, Flavor, LoadSpec, Mix, SysbenchWorkload, WorkloadName,
 };
 use weir_mysql::Gate;
 use weir_predict::{Popularity, TableSet, frozen, lru, midpoint, popularity_of};
@@ -199,13 +199,20 @@ impl Cell<'_> {
         };
         let plan = LoadPlan {
             rows: self.table.rows,
-            connections: self.options.connections,
-            measure: Some(Duration::from_secs(seconds)),
-            rate: self.options.rate.map(|per_s| weir_model::Rate {
-                per_s,
-                arrivals: weir_model::ArrivalKind::Poisson,
-                ramp: None,
-            }),
+            load: LoadSpec {
+                connections: self.options.connections,
+                measure: Duration::from_secs(seconds).into(),
+                pace: self
+                    .options
+                    .rate
+                    .map(|per_s| weir_model::Rate {
+                        per_s,
+                        arrivals: weir_model::ArrivalKind::Poisson,
+                        ramp: None,
+                    })
+                    .into(),
+                ..LoadSpec::default()
+            },
             ..LoadPlan::new(server.endpoint(), workload)
         };
         let outcome = weir_load::run(&plan, &Gate::own(), &AtomicBool::new(false), &mut |_| {})?;

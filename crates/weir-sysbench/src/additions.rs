@@ -25,9 +25,12 @@ pub fn additions(invocation: &Invocation, outcome: &LoadOutcome) -> String {
         text.push('\n');
     }
     kinds(&mut text, outcome, invocation.statement_latency);
-    if invocation.plan.idle_connections > 0 {
+    if invocation.plan.load.idle_connections > 0 {
         let label = "Idle connections:";
-        let (open, all) = (outcome.idle_connections, invocation.plan.idle_connections);
+        let (open, all) = (
+            outcome.idle_connections,
+            invocation.plan.load.idle_connections,
+        );
         line(
             &mut text,
             format_args!("{label:<40} {open} of {all} still open at the end\n"),

@@ -5,9 +5,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use weir_load::{LoadPlan, PreparePlan, ReactorKind, Tolerated, reactors_for};
 use weir_model::{
-    ArrivalKind, DistributionName, DistributionOptions, FileWorkload, Mix, Rate, Secret,
-    SysbenchWorkload, WorkloadSpec,
+    ArrivalKind, DistributionName, DistributionOptions, FileWorkload, Mix, ProtocolCompression,
+    Rate, Secret, SysbenchWorkload, WorkloadSpec,
 };
+use weir_mysql::Compression;
 use weir_workload::{TableOptions, Workload};
 
 use super::compat::Compat;
@@ -231,11 +232,11 @@ impl Settings {
         };
         plan.tables = tables;
         plan.rows = self.table_size;
-        plan.connections = self.threads;
+        plan.load.connections = self.threads;
         plan.reactors = self.reactors.unwrap_or_else(|| reactors_for(self.threads));
         plan.reactor = self.reactor;
-        plan.warmup = self.warmup;
-        plan.measure = (!self.measure.is_zero()).then_some(self.measure);
+        plan.load.warmup = self.warmup.into();
+        plan.load.measure = self.measure.into();
         plan.interval = Duration::from_secs(u64::from(self.report_interval_s.max(1)));
         let checkpoints = self.checkpoints_s.iter();
         plan.checkpoints = checkpoints
@@ -246,18 +247,22 @@ impl Settings {
             Some((ramp, per_s)) => (Some(ramp), per_s),
             None => (None, self.rate_per_s),
         };
-        plan.rate = (per_s > 0.0).then_some(Rate {
+        let rate = (per_s > 0.0).then_some(Rate {
             per_s,
             arrivals: self.arrivals,
             ramp,
         });
+        plan.load.pace = self.more.pace(rate)?;
         plan.more_addresses = more_addresses;
         plan.init_timeout = Duration::from_secs(u64::from(self.init_timeout_s));
         plan.prepared_statements = self.prepared_statements;
         plan.reconnect = self.reconnect;
         plan.reconnect_every = (self.reconnect_every > 0).then_some(self.reconnect_every);
-        plan.rtt = self.rtt;
-        plan.compression = self.server.compression();
+        plan.load.rtt = self.rtt.into();
+        plan.load.compression = self
+            .server
+            .compression()
+            .map_or_else(ProtocolCompression::default, Into::into);
         plan.seed = seed;
         plan.auto_increment = self.auto_increment;
         plan.tolerated = self.tolerated;
@@ -275,7 +280,7 @@ impl Settings {
         prepare.threads = self.threads;
         // A loading that was interrupted must find its rows again, also without being told a seed.
         prepare.seed = self.rand_seed.max(1);
-        prepare.compression = plan.compression;
+        prepare.compression = Compression::of(plan.load.compression);
         let (allow_replica, dry_run) = (self.more.allow_replica, self.more.dry_run);
         self.more.complete(&mut plan, &mut prepare);
         Ok(Invocation {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use weir_load::{BinaryLog, LoadPlan, PreparePlan};
-use weir_model::{RateRamp, ThinkKind, ThinkTime};
+use weir_model::{Pace, Rate, RateRamp, ThinkKind, ThinkTime};
 
 use super::value::{UsageError, Value};
 
@@ -23,11 +23,24 @@ pub(super) struct More {
 }
 
 impl More {
+    /// When transactions begin: at a rate, or when the user has thought.
+    pub(super) fn pace(&self, rate: Option<Rate>) -> Result<Pace, UsageError> {
+        let mean = self.think.mean;
+        match rate {
+            Some(_) if !mean.0.is_zero() => Err(UsageError::Value {
+                name: "think-time".to_owned(),
+                value: mean.to_string(),
+                expected: "a rate says already when transactions begin; leave one of both out",
+            }),
+            Some(rate) => Ok(Pace::Open(rate)),
+            None => Ok(self.think.into()),
+        }
+    }
+
     /// Completes the plans of a run and of its tables.
     pub(super) fn complete(self, plan: &mut LoadPlan, prepare: &mut PreparePlan) {
-        plan.think = self.think;
-        plan.connection_ramp = self.connection_ramp;
-        plan.idle_connections = self.idle_connections;
+        plan.load.connection_ramp = self.connection_ramp.into();
+        plan.load.idle_connections = self.idle_connections;
         prepare.binary_log = self.binary_log;
     }
 }

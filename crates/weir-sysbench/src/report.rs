@@ -24,13 +24,13 @@ pub fn header(invocation: &Invocation, version: &str) -> String {
          Running the test with following options:\n\
          Number of threads: {}\n",
         invocation.compat.version(),
-        invocation.plan.connections
+        invocation.plan.load.connections
     );
-    if !invocation.plan.warmup.is_zero() {
-        let warmup_s = invocation.plan.warmup.as_secs_f64();
+    let warmup_s = invocation.plan.load.warmup.least().as_secs_f64();
+    if warmup_s > 0.0 {
         line(&mut text, format_args!("Warmup time: {warmup_s}s"));
     }
-    if let Some(rate) = &invocation.plan.rate {
+    if let Some(rate) = invocation.plan.load.pace.rate() {
         line(
             &mut text,
             format_args!("Target transaction rate: {}/sec", rate.per_s),
@@ -77,7 +77,7 @@ pub fn interval_line(invocation: &Invocation, interval: &Interval) -> String {
             "[ {:.0}s ] thds: {} tps: {:4.2} qps: {:4.2} (r/w/o: {:4.2}/{:4.2}/{:4.2}) \
          lat (ms,{}%): {:4.2} err/s: {:4.2} reconn/s: {:4.2}",
             record.time_s,
-            invocation.plan.connections,
+            invocation.plan.load.connections,
             per_s(record.transactions),
             per_s(record.queries),
             per_s(record.reads),
@@ -89,7 +89,7 @@ pub fn interval_line(invocation: &Invocation, interval: &Interval) -> String {
             per_s(interval.reconnects),
         ),
     );
-    if invocation.plan.rate.is_some() {
+    if invocation.plan.load.pace.rate().is_some() {
         line(
             &mut text,
             format_args!(

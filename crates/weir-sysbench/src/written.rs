@@ -73,7 +73,7 @@ impl Options {
             self.put("tables", plan.tables);
         }
         self.put("table-size", plan.rows);
-        self.put("threads", plan.connections);
+        self.put("threads", plan.load.connections);
         self.switch("auto_inc", plan.auto_increment, true);
     }
 
@@ -139,8 +139,8 @@ impl Options {
     }
 
     fn time(&mut self, plan: &LoadPlan) {
-        self.put("warmup-time", plan.warmup.as_secs_f64());
-        self.put("time", plan.measure.unwrap_or_default().as_secs_f64());
+        self.put("warmup-time", plan.load.warmup.least().as_secs_f64());
+        self.put("time", plan.load.measure.as_secs_f64());
         if let Some(events) = plan.max_events {
             self.put("events", events);
         }
@@ -155,11 +155,12 @@ impl Options {
     }
 
     fn pace(&mut self, plan: &LoadPlan) {
-        if let Some(rate) = plan.rate {
+        if let Some(rate) = plan.load.pace.rate() {
             self.rate(&rate);
         }
-        self.duration("think-time", plan.think.mean.0);
-        if plan.think.kind == ThinkKind::Exponential {
+        let think = plan.load.pace.think();
+        self.duration("think-time", think.mean.0);
+        if think.kind == ThinkKind::Exponential {
             self.put("think-kind", "exponential");
         }
     }
@@ -178,17 +179,17 @@ impl Options {
     }
 
     fn connections(&mut self, plan: &LoadPlan) {
-        self.duration("threads-ramp", plan.connection_ramp);
-        self.differing("idle-connections", &plan.idle_connections, &0);
-        self.duration("rtt", plan.rtt);
-        let reactors = reactors_for(plan.connections);
+        self.duration("threads-ramp", plan.load.connection_ramp.0);
+        self.differing("idle-connections", &plan.load.idle_connections, &0);
+        self.duration("rtt", plan.load.rtt.0);
+        let reactors = reactors_for(plan.load.connections);
         self.differing("reactors", &plan.reactors, &reactors);
         match plan.reactor {
             ReactorKind::Auto => {}
             ReactorKind::Epoll => self.put("reactor", "epoll"),
             ReactorKind::IoUring => self.put("reactor", "io_uring"),
         }
-        if let Some(compression) = plan.compression {
+        if let Some(compression) = Compression::of(plan.load.compression) {
             self.put("mysql-compression", "on");
             if compression == Compression::Zstd {
                 self.put("mysql-compression-algorithms", "zstd");
@@ -236,7 +237,8 @@ fn quoted(word: &str) -> String {
 mod tests {
     use proptest::prelude::*;
     use weir_model::{
-        Address, Endpoint, RateRamp, Secret, ThinkTime, Tls, WorkloadName, WorkloadShares,
+        Address, Endpoint, LoadSpec, Pace, RateRamp, Secret, ThinkTime, Tls, WorkloadName,
+        WorkloadShares,
     };
     use weir_mysql::ClientConfig;
     use weir_workload::Workload;
@@ -344,33 +346,40 @@ mod tests {
     }
 
     prop_compose! {
-        fn plan()(
-            shares in shares(),
-            mix in mix(),
-            distribution in distribution(),
-            (tables, rows, connections, reactors) in (1_u32..99, 1_u64..1_000_000, 1_u32..99, 1_u32..9),
-            (warmup, measure, rtt, think, ramp) in (
-                time(9_000_000), prop::option::of(time(9_000_000)), time(900_000), time(900_000), time(9_000_000)),
-            rate in rate(),
-            (seed, max_events, reconnect_every) in (
-                1_u64.., prop::option::of(1_u64..), prop::option::of(1_u64..)),
-            tolerated in prop_oneof![
-                Just(Tolerated::All), Just(Tolerated::default()),
-                prop::collection::vec(any::<u16>(), 0..4).prop_map(Tolerated::Codes)],
-            compression in prop::option::of(prop_oneof![Just(Compression::Zlib), Just(Compression::Zstd)]),
-            [is_exponential, auto_increment, prepared_statements, reconnect, has_text] in any::<[bool; 5]>(),
-            (idle_connections, interval_s, checkpoint_s, init_timeout_s) in (0_u32..9, 1_u64..9, 0_u64..9, 1_u64..99),
-        ) -> LoadPlan {
+            fn plan()(
+                shares in shares(),
+                mix in mix(),
+                distribution in distribution(),
+                (tables, rows, connections, reactors) in (1_u32..99, 1_u64..1_000_000, 1_u32..99, 1_u32..9),
+                (warmup, measure, rtt, think, ramp) in (
+                    time(9_000_000), prop::option::of(time(9_000_000)), time(900_000), time(900_000), time(9_000_000)),
+                rate in rate(),
+                (seed, max_events, reconnect_every) in (
+                    1_u64.., prop::option::of(1_u64..), prop::option::of(1_u64..)),
+                tolerated in prop_oneof![
+                    Just(Tolerated::All), Just(Tolerated::default()),
+                    prop::collection::vec(any::<u16>(), 0..4).prop_map(Tolerated::Codes)],
+                compression in prop::option::of(prop_oneof![Just(Compression::Zlib), Just(Compression::Zstd)]),
+                [is_exponential, auto_increment, prepared_statements, reconnect, has_text] in any::<[bool; 5]>(),
+                (idle_connections, interval_s, checkpoint_s, init_timeout_s) in (0_u32..9, 1_u64..9, 0_u64..9, 1_u64..99),
+            ) -> LoadPlan {
+            let think = ThinkTime {
+                mean: weir_model::Duration(think),
+                kind: if is_exponential { ThinkKind::Exponential } else { ThinkKind::Constant },
+            };
             LoadPlan {
-                tables, rows, connections, reactors, warmup, rtt, rate, seed, max_events,
-                tolerated, compression, auto_increment, prepared_statements, reconnect, reconnect_every,
-                idle_connections,
-                // Nothing is measured for no time; without a limit there is none.
-                measure: measure.filter(|time| !time.is_zero()),
-                connection_ramp: ramp,
-                think: ThinkTime {
-                    mean: weir_model::Duration(think),
-                    kind: if is_exponential { ThinkKind::Exponential } else { ThinkKind::Constant },
+                tables, rows, reactors, seed, max_events, tolerated, auto_increment, prepared_statements,
+                reconnect, reconnect_every,
+                load: LoadSpec {
+                    connections, idle_connections,
+                    warmup: warmup.into(),
+                    // Nothing is measured for no time: without a limit there is none.
+                    measure: measure.unwrap_or_default().into(),
+                    pace: rate.map_or(Pace::Closed { think }, Pace::Open),
+                    rtt: rtt.into(),
+                    connection_ramp: ramp.into(),
+                    compression: compression.map_or_else(Default::default, Into::into),
+                    ..LoadSpec::default()
                 },
                 interval: Duration::from_secs(interval_s),
                 checkpoints: (checkpoint_s > 0).then(|| Duration::from_secs(checkpoint_s)).into_iter().collect(),
@@ -397,7 +406,10 @@ mod tests {
         assert_reads_back(&tables);
         let bulk = LoadPlan {
             tables: 3,
-            connections: 3,
+            load: LoadSpec {
+                connections: 3,
+                ..LoadSpec::default()
+            },
             ..LoadPlan::new(nowhere(), WorkloadName::BulkInsert)
         };
         assert_reads_back(&bulk);
@@ -413,7 +425,10 @@ mod tests {
             ..WorkloadName::OltpReadOnly.into()
         };
         let plan = LoadPlan {
-            measure: Some(Duration::from_millis(200)),
+            load: LoadSpec {
+                measure: Duration::from_millis(200).into(),
+                ..LoadSpec::default()
+            },
             ..LoadPlan::new(nowhere(), without_begin)
         };
         let line = command_line(&plan);

@@ -1,9 +1,8 @@
 //! What a run's description asks of the load engine.
 
-use weir_model::{DataSource, Endpoint, Pace, ProtocolCompression, RunSpec};
+use weir_model::{DataSource, Endpoint, RunSpec};
 
 use super::{LoadPlan, PreparePlan, reactors_for};
-use weir_mysql::Compression;
 use weir_workload::Workload;
 
 impl LoadPlan {
@@ -17,22 +16,8 @@ impl LoadPlan {
         if let DataSource::Sysbench { tables, rows } = spec.data.source {
             (plan.tables, plan.rows) = (tables, rows);
         }
-        match load.pace {
-            Pace::Closed { think } => plan.think = think,
-            Pace::Open(rate) => plan.rate = Some(rate),
-        }
-        plan.connections = load.connections;
         plan.reactors = reactors_for(load.connections);
-        plan.warmup = load.warmup.least().0;
-        plan.measure = Some(load.measure.0);
-        plan.rtt = load.rtt.0;
-        plan.connection_ramp = load.connection_ramp.0;
-        plan.idle_connections = load.idle_connections;
-        plan.compression = match load.compression {
-            ProtocolCompression::Uncompressed => None,
-            ProtocolCompression::Zlib => Some(Compression::Zlib),
-            ProtocolCompression::Zstd => Some(Compression::Zstd),
-        };
+        plan.load = load.clone();
         plan.seed = spec.seed_of(repetition);
         Ok(plan)
     }
@@ -56,8 +41,8 @@ mod tests {
     use std::time::Duration;
 
     use weir_model::{
-        FileWorkload, Mix, RateRamp, SysbenchWorkload, ThinkKind, ThinkTime, TlsMode, Warmup,
-        WorkloadName, WorkloadSpec,
+        FileWorkload, Mix, Pace, ProtocolCompression, RateRamp, SysbenchWorkload, ThinkKind,
+        ThinkTime, TlsMode, Warmup, WorkloadName, WorkloadSpec,
     };
 
     use super::*;
@@ -100,11 +85,11 @@ mod tests {
             spec.load.compression = ProtocolCompression::Zstd;
             spec.load.tls = TlsMode::Required;
         });
-        assert_eq!((plan.think, plan.connections), (think, 9));
-        assert_eq!(plan.warmup, Duration::from_secs(3));
-        assert_eq!(plan.connection_ramp, Duration::from_secs(4));
-        assert_eq!(plan.idle_connections, 7);
-        assert_eq!(plan.compression, Some(Compression::Zstd));
+        assert_eq!((plan.load.pace.think(), plan.load.connections), (think, 9));
+        assert_eq!(plan.load.warmup.least().0, Duration::from_secs(3));
+        assert_eq!(plan.load.connection_ramp.0, Duration::from_secs(4));
+        assert_eq!(plan.load.idle_connections, 7);
+        assert_eq!(plan.load.compression, ProtocolCompression::Zstd);
         assert_eq!(plan.endpoint.tls.mode, TlsMode::Required);
         let rate = weir_model::Rate {
             per_s: 100.0,
@@ -115,7 +100,7 @@ mod tests {
             }),
         };
         let open = planned(|spec| spec.load.pace = Pace::Open(rate));
-        assert_eq!(open.rate, Some(rate));
+        assert_eq!(open.load.pace.rate(), Some(rate));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use weir_load::{LoadError, LoadOutcome, LoadPlan, PreparePlan, TableOptions, prepare, run};
-use weir_model::{Distribution, Flavor, SysbenchWorkload, WorkloadName};
+use weir_model::{Distribution, Flavor, LoadSpec, SysbenchWorkload, WorkloadName};
 use weir_mysql::{Connection, Gate, Permissions};
 use weir_server::{PrivateServer, testing};
 
@@ -69,8 +69,11 @@ impl Bench {
         LoadPlan {
             tables: TABLES,
             rows: ROWS,
-            connections: 4,
-            measure: Some(Duration::from_secs(1)),
+            load: LoadSpec {
+                connections: 4,
+                measure: Duration::from_secs(1).into(),
+                ..LoadSpec::default()
+            },
             ..LoadPlan::new(self.server.endpoint(), uniform(workload))
         }
     }

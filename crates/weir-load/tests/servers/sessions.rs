@@ -6,7 +6,7 @@ use weir_load::{
     LoadError, LoadOutcome, LoadPlan, Session, SessionKinds, SessionSource, Step, Tolerated, Turn,
     run_sessions,
 };
-use weir_model::{Flavor, WorkloadName};
+use weir_model::{Flavor, LoadSpec, WorkloadName};
 use weir_mysql::{Reply, Row, ServerError, Value};
 
 use super::{Bench, users_gate};
@@ -146,12 +146,15 @@ impl SessionSource for Accounts {
 
 fn pay(bench: &Bench, table: &'static str) -> Result<LoadOutcome, LoadError> {
     let plan = LoadPlan {
-        connections: CONNECTIONS,
-        measure: None,
         max_events: Some(EVENTS),
         tolerated: Tolerated::Codes(vec![NO_SUCH_COLUMN]),
         // Statements that were prepared on a connection are prepared again on the next.
         reconnect_every: Some(7),
+        load: LoadSpec {
+            connections: CONNECTIONS,
+            measure: weir_model::Duration::default(),
+            ..LoadSpec::default()
+        },
         ..LoadPlan::new(bench.server.endpoint(), WorkloadName::OltpPointSelect)
     };
     let never = AtomicBool::new(false);

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use weir_load::{LoadError, LoadPlan, PreparePlan, TableOptions, cleanup, prepare, prewarm};
-use weir_model::{Flavor, WorkloadName};
+use weir_model::{Flavor, LoadSpec, WorkloadName};
 use weir_mysql::Connection;
 
 use super::{Bench, ROWS, TABLES, checksum, go, make, users_gate};
@@ -151,7 +151,10 @@ fn tables_are_read_into_the_pool_and_idle_connections_stay(flavor: Flavor) {
         "{read}"
     );
     let plan = LoadPlan {
-        idle_connections: 5,
+        load: LoadSpec {
+            idle_connections: 5,
+            ..bench.plan(WorkloadName::OltpPointSelect).load
+        },
         ..bench.plan(WorkloadName::OltpPointSelect)
     };
     let outcome = go(&plan).unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use weir_load::{LoadPlan, PreparePlan, Workload, cleanup};
-use weir_model::{Distribution, Flavor, SysbenchWorkload, WorkloadName};
+use weir_model::{Distribution, Flavor, LoadSpec, SysbenchWorkload, WorkloadName};
 use weir_mysql::Connection;
 
 use super::{Bench, ROWS, go, make, users_gate};
@@ -27,7 +27,10 @@ const EVENTS: u64 = 100;
 fn counted(plan: LoadPlan) -> LoadPlan {
     LoadPlan {
         max_events: Some(EVENTS),
-        measure: None,
+        load: LoadSpec {
+            measure: weir_model::Duration::default(),
+            ..plan.load
+        },
         ..plan
     }
 }
@@ -321,9 +324,12 @@ fn workload_files_are_prepared_and_run(flavor: Flavor) {
 fn bulk_inserts_fill_a_table_per_connection(flavor: Flavor) {
     let bench = Bench::empty(flavor);
     let plan = LoadPlan {
-        connections: 2,
-        measure: None,
         max_events: Some(120_000),
+        load: LoadSpec {
+            connections: 2,
+            measure: weir_model::Duration::default(),
+            ..bench.plan(WorkloadName::BulkInsert).load
+        },
         ..bench.plan(WorkloadName::BulkInsert)
     };
     let error = go(&plan).unwrap_err().to_string();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use weir_drive::MountOptions;
 use weir_load::LoadPlan;
-use weir_model::Warmup;
+use weir_model::{LoadSpec, Warmup};
 use weir_server::{ServerBinary, StartOptions};
 
 use crate::StudyError;
@@ -38,7 +38,10 @@ pub(super) fn server(binary: &ServerBinary, options: &StartOptions) -> Result<St
 /// steady is told with its most.
 pub(super) fn load(plan: &LoadPlan, warmup: Warmup) -> String {
     weir_sysbench::command_line(&LoadPlan {
-        warmup: warmup.most().0,
+        load: LoadSpec {
+            warmup: warmup.most().0.into(),
+            ..plan.load.clone()
+        },
         ..plan.clone()
     })
 }

@@ -118,7 +118,7 @@ impl Stage {
         stop: &AtomicBool,
         on_event: &mut dyn FnMut(&Event<'_>),
     ) -> Result<Option<Measured>, weir_load::LoadError> {
-        let connections = plan.connections;
+        let connections = plan.load.connections;
         let sampling_began = Instant::now();
         let sampler = Sampler::start(self.serving.probes(), PROBE_INTERVAL, sampling_began);
         let device = self.serving.directory().and_then(weir_probe::block_device);

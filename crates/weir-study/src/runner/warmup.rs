@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use weir_load::{LoadError, LoadPlan};
-use weir_model::IntervalRecord;
+use weir_model::{IntervalRecord, LoadSpec, Pace};
 use weir_mysql::Gate;
 use weir_stats::steady_tail;
 
@@ -25,9 +25,9 @@ const OTHER_KEYS: u64 = 0x5741_524d;
 
 /// Makes `plan`, which was warmed up, the one that is measured: it goes on where the warm-up ended.
 pub(super) fn resume(plan: &mut LoadPlan) {
-    plan.warmup = RESUME;
-    plan.connection_ramp = Duration::ZERO;
-    if let Some(rate) = &mut plan.rate {
+    plan.load.warmup = RESUME.into();
+    plan.load.connection_ramp = weir_model::Duration::default();
+    if let Pace::Open(rate) = &mut plan.load.pace {
         rate.ramp = None;
     }
 }
@@ -51,11 +51,14 @@ pub(super) fn until_steady(
     live: &LiveLimiter<'_>,
     on_event: &mut dyn FnMut(&Event<'_>),
 ) -> Result<Warmed, LoadError> {
-    let least = plan.warmup.as_secs_f64().ceil() as usize;
+    let least = plan.load.warmup.least().as_secs_f64().ceil() as usize;
     let plan = LoadPlan {
-        warmup: Duration::ZERO,
-        measure: Some(at_most),
         seed: plan.seed ^ OTHER_KEYS,
+        load: LoadSpec {
+            warmup: Duration::ZERO.into(),
+            measure: at_most.into(),
+            ..plan.load.clone()
+        },
         ..plan.clone()
     };
     let end = AtomicBool::new(false);

@@ -31,9 +31,12 @@ fn a_usual_command_line() {
     assert_eq!(invocation.command, Command::Run);
     let plan = &invocation.plan;
     assert_eq!(plan.workload.to_string(), "oltp_read_write");
-    assert_eq!((plan.tables, plan.rows, plan.connections), (4, 1 << 20, 64));
-    assert_eq!(plan.measure, Some(Duration::from_mins(5)));
-    assert_eq!(plan.warmup, Duration::from_secs(30));
+    assert_eq!(
+        (plan.tables, plan.rows, plan.load.connections),
+        (4, 1 << 20, 64)
+    );
+    assert_eq!(plan.load.measure.0, Duration::from_mins(5));
+    assert_eq!(plan.load.warmup.least().0, Duration::from_secs(30));
     assert_eq!(plan.interval, Duration::from_secs(10));
     assert_eq!(
         plan.workload.spec().distribution(),
@@ -57,12 +60,25 @@ fn no_limits_at_all_are_no_limits() {
     let plan = understand("oltp_read_only --time=0 --events=7 run")
         .unwrap()
         .plan;
-    assert_eq!((plan.measure, plan.max_events), (None, Some(7)));
+    assert_eq!(
+        (plan.load.measure.0, plan.max_events),
+        (Duration::ZERO, Some(7))
+    );
+}
+
+#[test]
+fn a_rate_and_think_time_are_not_taken_together() {
+    let line = "oltp_read_only --think-time=1ms --rate=7 run";
+    let error = understand(line).unwrap_err().to_string();
+    assert!(
+        error.contains("--think-time: `1ms` (a rate says"),
+        "{error}"
+    );
 }
 
 #[test]
 fn a_rate_opens_the_loop() {
-    let rate = |line: &str| understand(line).unwrap().plan.rate;
+    let rate = |line: &str| understand(line).unwrap().plan.load.pace.rate();
     assert_eq!(rate("oltp_read_only run"), None);
     assert_eq!(rate("oltp_read_only --rate=0 run"), None);
     let poisson = Rate {
@@ -97,7 +113,7 @@ fn every_error_may_be_ignored() {
 
 #[test]
 fn a_round_trip_time_has_a_unit() {
-    let rtt = |line: &str| understand(line).map(|invocation| invocation.plan.rtt);
+    let rtt = |line: &str| understand(line).map(|invocation| invocation.plan.load.rtt.0);
     assert_eq!(rtt("oltp_read_only run"), Ok(Duration::ZERO));
     let half_ms = Duration::from_micros(500);
     assert_eq!(rtt("oltp_read_only --rtt=500us run"), Ok(half_ms));
@@ -108,8 +124,9 @@ fn a_round_trip_time_has_a_unit() {
 fn compression_is_switched_on_and_chosen_apart() {
     let compression = |line: &str| {
         let invocation = understand(line).unwrap();
-        assert_eq!(invocation.plan.compression, invocation.prepare.compression);
-        invocation.plan.compression
+        let compression = Compression::of(invocation.plan.load.compression);
+        assert_eq!(compression, invocation.prepare.compression);
+        compression
     };
     for (options, expected) in [
         ("", None),
@@ -230,7 +247,7 @@ fn option_files_come_before_the_command_line() {
     let line = |words: &[&str]| parse(words, &surroundings).unwrap();
     let invocation = line(&["oltp_read_only", "--threads=9", "run"]);
     let plan = &invocation.plan;
-    assert_eq!((plan.connections, plan.rows), (9, 5));
+    assert_eq!((plan.load.connections, plan.rows), (9, 5));
     let endpoint = &plan.endpoint;
     assert_eq!(endpoint.user, "admin");
     assert_eq!(endpoint.database, "bench");
@@ -240,6 +257,7 @@ fn option_files_come_before_the_command_line() {
     assert_eq!(
         line(&["oltp_read_only", "--no-defaults", "run"])
             .plan
+            .load
             .connections,
         1
     );
@@ -249,7 +267,7 @@ fn option_files_come_before_the_command_line() {
     let only = format!("--defaults-file={other}");
     let plan = line(&["oltp_read_only", &only, "run"]).plan;
     assert_eq!(
-        (plan.endpoint.user.as_str(), plan.connections),
+        (plan.endpoint.user.as_str(), plan.load.connections),
         ("other", 1)
     );
     assert_eq!(plan.endpoint.password.reveal(), "a#b");
@@ -279,7 +297,7 @@ fn sysbenchs_own_file_is_between_option_files_and_the_line() {
     let file = format!("--config-file={}", path.display());
     let line = ["oltp_read_only", &file, "--table-size=4", "run"];
     let plan = parse(&line, &surroundings).unwrap().plan;
-    assert_eq!((plan.connections, plan.tables, plan.rows), (2, 3, 4));
+    assert_eq!((plan.load.connections, plan.tables, plan.rows), (2, 3, 4));
 }
 
 #[test]
@@ -348,9 +366,12 @@ fn what_has_no_effect_may_be_given_and_old_names_are_warned_of() {
          --mysql-dry-run=off --reconnect=0 --forced-shutdown=10% run",
     )
     .unwrap();
-    assert_eq!(invocation.plan.connections, 3);
-    assert_eq!(invocation.plan.measure, Some(Duration::from_secs(5)));
-    assert_eq!(invocation.plan.rate.map(|rate| rate.per_s), Some(7.0));
+    assert_eq!(invocation.plan.load.connections, 3);
+    assert_eq!(invocation.plan.load.measure.0, Duration::from_secs(5));
+    assert_eq!(
+        invocation.plan.load.pace.rate().map(|rate| rate.per_s),
+        Some(7.0)
+    );
     assert_eq!(invocation.warnings.len(), 4);
     assert_eq!(
         invocation.warnings[0],

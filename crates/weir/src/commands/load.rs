@@ -111,7 +111,7 @@ fn run(invocation: &Invocation, gate: &Gate, stop: &AtomicBool) -> anyhow::Resul
     let mut hdr_log = invocation
         .hdr_log
         .as_deref()
-        .map(|path| create_hdr_log(path, invocation.plan.warmup))
+        .map(|path| create_hdr_log(path, invocation.plan.load.warmup.least().0))
         .transpose()?;
     let mut logged = Ok(());
     let mut intervals = Vec::new();

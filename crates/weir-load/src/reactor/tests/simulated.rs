@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use weir_model::{ArrivalKind, LatencySummary, Rate, WorkloadName};
+use weir_model::{ArrivalKind, LatencySummary, LoadSpec, Rate, WorkloadName};
 
 use super::super::Reactor;
 use super::super::sockets::{Arrival, Chunk, Sockets, Wait};
@@ -112,9 +112,12 @@ fn simulate(
     delay_ns: impl FnMut(u64) -> u64 + 'static,
 ) -> (LoadOutcome, Vec<u64>) {
     let plan = LoadPlan {
-        connections: CONNECTIONS,
-        rate,
-        measure: Some(Duration::from_secs(10)),
+        load: LoadSpec {
+            connections: CONNECTIONS,
+            pace: rate.into(),
+            measure: Duration::from_secs(10).into(),
+            ..LoadSpec::default()
+        },
         ..LoadPlan::new(nowhere(), WorkloadName::OltpPointSelect)
     };
     let work = Work::of_script(plan.script().unwrap());
@@ -133,16 +136,16 @@ fn simulate(
         empty,
     };
     let timeline = setup::timeline(&plan);
-    let arrivals = setup::arrivals(&plan, 0, plan.connections);
+    let arrivals = setup::arrivals(&plan, 0, plan.load.connections);
     let mut meter = Meter::new(timeline, Clock::Told(now_ns), sender, None, arrivals);
-    let drivers = (0..plan.connections).map(|number| driver(&plan, &work, number));
+    let drivers = (0..plan.load.connections).map(|number| driver(&plan, &work, number));
     let (tolerated, address) = (plan.tolerated.clone(), &plan.endpoint.address);
     let mut shared = Shared::new(
         (address, &Gate::own()),
         tolerated,
         None,
         0,
-        plan.think,
+        plan.load.pace.think(),
         None,
     );
     let (stop, abort) = (AtomicBool::new(false), AtomicBool::new(false));

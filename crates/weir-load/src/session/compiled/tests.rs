@@ -1,6 +1,6 @@
 //! Requests as bytes.
 
-use weir_model::{Address, WorkloadName};
+use weir_model::{Address, LoadSpec, WorkloadName};
 use weir_mysql::Gate;
 
 use super::*;
@@ -19,7 +19,10 @@ fn requests_of(workload: WorkloadName, seed: u64, connection: u64) -> Vec<Vec<u8
     let plan = LoadPlan {
         tables: 4,
         rows: 1_000,
-        connections: 2,
+        load: LoadSpec {
+            connections: 2,
+            ..LoadSpec::default()
+        },
         ..LoadPlan::new(endpoint, workload)
     };
     let script = plan.script().unwrap();
