@@ -11,7 +11,7 @@ use weir_workload::seeded;
 use super::*;
 use crate::driver::NonBlocking;
 use crate::plan::Tolerated;
-use crate::session::{Session, SessionKinds, SessionSource, Statements};
+use crate::session::{Session, SessionKinds, SessionSource, Statements, Step, Turn};
 use crate::testing::meter_told;
 
 /// One column and a row with `41`, as text, as a server sends them that has deprecated the packet
