@@ -13,7 +13,7 @@
 //!
 //! `connect` makes the measured connections by `weir_mysql`, as the control plane does. Layers, downwards:
 //! `engine` (threads and merging) -> `reactor` (epoll or `io_uring`) -> `driver` (a MySQL connection, or
-//! none) -> what a connection does (`weir-workload`), all of which report to `meter`. Nothing here prints; nothing
+//! none) -> `session` (what it does), most of which report to `meter`. Nothing here prints; nothing
 //! knows about studies or other hosts.
 
 mod cleanup;
@@ -51,7 +51,7 @@ pub use prewarm::prewarm;
 pub use reactor_kind::ReactorKind;
 pub use rehearsal::{rehearse_run, statements};
 pub use session::{Session, SessionKinds, SessionSource, Step, Turn};
+pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage, Totals, outcome_of};
+
 /// What a plan is made of.
 pub use weir_workload::{TableOptions, Workload};
-
-pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage, Totals, outcome_of};
