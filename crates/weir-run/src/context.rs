@@ -5,16 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use weir_model::{Bytes, Cell, Flavor, Plan, Probe, ServerChoice, ServerUrl, ServerVersion};
+use weir_model::{Bytes, Cell, Flavor, Plan, ServerChoice, ServerUrl, ServerVersion};
 use weir_server::{GivenServer, ServerBinary};
 
 use crate::drives::Drives;
-use crate::{RunError, RunOptions, external};
+use crate::{RunError, RunOptions, external_servers};
 
 /// The test context.
 pub(crate) struct StudyContext<'a> {
-    /// The plan; a search adds cells to it.
-    pub(crate) plan: Plan,
     pub(crate) options: &'a RunOptions,
     servers: BTreeMap<ServerChoice, ServerBinary>,
     external: BTreeMap<ServerUrl, GivenServer>,
@@ -22,26 +20,16 @@ pub(crate) struct StudyContext<'a> {
 }
 
 impl<'a> StudyContext<'a> {
-    pub(crate) fn new(plan: Plan, options: &'a RunOptions) -> Result<Self, RunError> {
-        let servers = weir_study::server_programs(&plan)?;
-        let external = external::open(&plan, options)?;
-        let drives = Drives::of(&plan, options)?;
+    pub(crate) fn new(plan: &Plan, options: &'a RunOptions) -> Result<Self, RunError> {
+        let servers = weir_study::server_programs(plan)?;
+        let external = external_servers::open(plan, options)?;
+        let drives = Drives::of(plan, options)?;
         Ok(Self {
-            plan,
             options,
             servers,
             external,
             drives,
         })
-    }
-
-    /// Adds the cell of a point where a search measures, and returns its index.
-    pub(crate) fn add_probe(&mut self, probe: Probe) -> usize {
-        let search = self.plan.search.as_ref();
-        let search = search.expect("invariant: only a search has probes");
-        let cell = weir_study::probe_cell(&self.plan, search, probe);
-        self.plan.cells.push(cell);
-        self.plan.cells.len() - 1
     }
 
     /// The program that serves `cell`, where Weir starts it.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 use weir_model::{Bytes, Scale};
 use weir_process::PathError;
+use weir_server::ServerError;
 
 /// A plan that cannot be run.
 #[derive(Debug, Error)]
@@ -60,12 +61,12 @@ pub enum RunError {
         /// Its name in the cache.
         name: String,
     },
-    /// Ctrl-C while the data were being loaded.
+    /// Ctrl-C before the first run was complete. Later, a study ends with what it has.
     #[error("stopped before the first run; nothing was measured")]
-    StoppedBeforeFirstRun,
+    Interrupted,
     /// The server.
     #[error(transparent)]
-    Server(#[from] weir_server::ServerError),
+    Server(ServerError),
     /// The drive.
     #[error(transparent)]
     Drive(#[from] weir_drive::DriveError),
@@ -87,4 +88,13 @@ pub enum RunError {
     /// What the study file or installed servers say of the plan.
     #[error(transparent)]
     Study(#[from] weir_study::StudyError),
+}
+
+impl From<ServerError> for RunError {
+    fn from(error: ServerError) -> Self {
+        match error {
+            ServerError::Interrupted => Self::Interrupted,
+            error => Self::Server(error),
+        }
+    }
 }

@@ -6,19 +6,21 @@
 //! the user gives is loaded as it is, and gets back what was set on it.
 
 mod bottleneck;
+mod cancel;
 mod commands;
 mod context;
 mod data;
 mod drives;
 mod error;
-mod external;
+mod external_servers;
 mod host;
 mod live;
 mod options;
 mod rehearsal;
-mod replicas;
 mod runner;
 mod session;
+mod study_targets;
+mod tables;
 mod target;
 mod usage;
 mod warmup;

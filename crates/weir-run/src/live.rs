@@ -7,6 +7,7 @@ use weir_model::{Limiter, LoadSpec, Utilization};
 use weir_probe::Sampler;
 
 use crate::bottleneck::bottleneck;
+use crate::cancel::Control;
 use crate::usage::{Offered, utilization_now};
 use weir_progress::Event;
 
@@ -27,9 +28,9 @@ pub(crate) struct LiveBottleneck<'a> {
 
 impl LiveBottleneck<'_> {
     /// Tells the present bottleneck, if it can be told.
-    pub(crate) fn tell(&self, interval: &Interval, on_event: &mut dyn FnMut(&Event<'_>)) {
+    pub(crate) fn tell(&self, interval: &Interval, control: &mut Control<'_>) {
         if let Some((bottleneck, used)) = self.now(interval) {
-            on_event(&Event::Limiter(bottleneck, &used));
+            control.tell(&Event::Limiter(bottleneck, &used));
         }
     }
 

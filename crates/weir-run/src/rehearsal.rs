@@ -4,9 +4,11 @@ use std::sync::atomic::AtomicBool;
 
 use weir_load::LoadPlan;
 use weir_model::Plan;
+use weir_progress::Event;
 use weir_server::set_statements;
 
-use crate::{RunError, RunOptions, data, external};
+use crate::cancel::Control;
+use crate::{RunError, RunOptions, external_servers, tables};
 
 /// Statements that [`run`](crate::run) would send to servers of the user's, in words where they are
 /// many; nothing is changed. A study on servers of Weir's own has none.
@@ -16,7 +18,7 @@ use crate::{RunError, RunOptions, data, external};
 /// What would refuse the study itself: a login, a setting that is not allowed, tables in the way.
 pub fn rehearse(plan: &Plan, options: &RunOptions) -> Result<Vec<String>, RunError> {
     let mut lines = Vec::new();
-    for (url, mut server) in external::log_in(plan, options)? {
+    for (url, mut server) in external_servers::log_in(plan, options)? {
         lines.push(format!("-- {url}"));
         let mut prepared = Vec::new();
         for cell in &plan.cells {
@@ -28,11 +30,13 @@ pub fn rehearse(plan: &Plan, options: &RunOptions) -> Result<Vec<String>, RunErr
                 weir_server::native_config(&server, &node.variables, options.allowed.config)?;
             if !prepared.contains(&&cell.spec.data.source) {
                 prepared.push(&cell.spec.data.source);
-                external::permit_tables(cell, &mut server, options)?;
+                external_servers::permit_tables(cell, &mut server, options)?;
                 server.rehearse();
                 let never = AtomicBool::new(false);
                 let (endpoint, gate) = (server.endpoint.clone(), server.gate());
-                data::make_tables(&cell.spec, endpoint, gate, "", &never, &mut |_| {})?;
+                let mut nobody = |_: &Event<'_>| {};
+                let control = &mut Control::new(&never, &mut nobody);
+                tables::make_tables(&cell.spec, endpoint, gate, "", control)?;
                 lines.extend(gate.rehearsed());
                 let remarks = gate.remarks().into_iter();
                 lines.extend(remarks.map(|remark| format!("-- {remark}")));

@@ -2,18 +2,19 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
-use weir_model::{Analysis, Bytes, Plan, PlannedRun, RunRecord, RunResult, StudyResult};
+use weir_judge::{Next, RESULT_FILE, evaluate};
+use weir_model::{Analysis, Plan, PlannedRun, Probe, RunRecord, RunResult, StudyResult};
 use weir_process::{PathError, Registry, sweep};
+use weir_progress::Event;
 use weir_store::Store;
 
-use crate::context::StudyContext;
-use crate::data::DataSets;
+use crate::cancel::{Cancel, Control};
 use crate::session::RunSession;
+use crate::study_targets::StudyTargets;
+use crate::target::{Description, Targets};
 use crate::{RunError, RunOptions, host};
-use weir_judge::{Next, RESULT_FILE, evaluate};
-use weir_progress::Event;
 
 /// A study that was run, or as much of it as there was time for.
 #[derive(Debug)]
@@ -29,6 +30,11 @@ pub struct RunOutcome {
 }
 
 /// Runs `plan`. When `stop` becomes true, the run in flight is dropped and what is complete kept.
+///
+/// # Errors
+///
+/// [`RunError::Interrupted`] if `stop` came before a run was complete; whatever keeps a run from being made.
+/// Runs that are complete are kept.
 pub fn run(
     plan: &Plan,
     options: &RunOptions,
@@ -37,45 +43,58 @@ pub fn run(
 ) -> Result<RunOutcome, RunError> {
     // What a killed study left behind would take memory and space from this one.
     sweep(&Registry::open()?)?;
+    let open = || StudyTargets::open(plan, options);
+    run_on(open, plan, options, Control::new(stop, on_event))
+}
+
+/// Runs `plan` on the targets that `open` gives, once it is clear that their runs can be kept.
+fn run_on<T: Targets>(
+    open: impl FnOnce() -> Result<T, RunError>,
+    plan: &Plan,
+    options: &RunOptions,
+    mut control: Control<'_>,
+) -> Result<RunOutcome, RunError> {
     let file = options.out.join(RESULT_FILE);
-    let stored = stored_result(plan, &file, options.resume)?;
-    let (store, plan, records) = match stored {
+    let (store, plan, records) = match stored_result(plan, &file, options.resume)? {
         Some((store, result)) => {
             let records = result.runs.into_iter().map(|run| run.record).collect();
             (Some(store), result.plan, records)
         }
         None => (None, plan.clone(), Vec::new()),
     };
-    let context = StudyContext::new(plan, options)?;
-    let Some(data) = DataSets::prepare(&context, stop, on_event)? else {
-        return Err(RunError::StoppedBeforeFirstRun);
-    };
     let mut study = RunningStudy {
-        context,
-        data,
+        session: None,
+        targets: open()?,
+        plan,
+        options,
         store,
         file,
         records,
-        session: None,
     };
-    let stopped = study.run_all(stop, on_event)?;
+    let stopped = match study.run_all(&mut control) {
+        Ok(()) => false,
+        Err(RunError::Interrupted) => true,
+        Err(error) => return Err(error),
+    };
     let Some(store) = study.store else {
-        return Err(RunError::StoppedBeforeFirstRun);
+        return Err(RunError::Interrupted);
     };
     Ok(RunOutcome {
         result: evaluate(store.read()?)?,
         file: study.file,
         stopped,
-        remarks: study.context.remarks(),
+        remarks: study.targets.remarks(),
     })
 }
 
 /// A study between its first run and its last.
-struct RunningStudy<'a> {
-    // The server and the drive go down before the context that they stand on.
+struct RunningStudy<'a, T> {
+    // The server and the drive go down before the data that they stand on.
     session: Option<RunSession>,
-    context: StudyContext<'a>,
-    data: DataSets,
+    targets: T,
+    /// The plan; a search adds cells to it.
+    plan: Plan,
+    options: &'a RunOptions,
     /// There is no result before there is a run to put into it.
     store: Option<Store>,
     file: PathBuf,
@@ -83,104 +102,111 @@ struct RunningStudy<'a> {
     records: Vec<RunRecord>,
 }
 
-impl RunningStudy<'_> {
-    /// Makes run after run; whether `stop` ended it before the last.
-    fn run_all(
-        &mut self,
-        stop: &AtomicBool,
-        on_event: &mut dyn FnMut(&Event<'_>),
-    ) -> Result<bool, RunError> {
-        loop {
-            let planned = match weir_judge::next(&self.context.plan, &self.records)? {
-                Next::Done => return Ok(false),
-                Next::Run(planned) => planned,
-                Next::Probe(probe) => PlannedRun {
-                    cell: self.context.add_probe(probe),
-                    repetition: 1,
-                },
-            };
-            if stop.load(Ordering::Relaxed) {
-                return Ok(true);
-            }
+impl<T: Targets> RunningStudy<'_, T> {
+    /// Makes the data, then run after run, to the last.
+    fn run_all(&mut self, control: &mut Control<'_>) -> Result<(), RunError> {
+        self.targets.prepare(&self.plan.cells, control)?;
+        while let Some(planned) = self.next()? {
+            control.cancel.check()?;
             let position = self.records.len() + 1;
-            let total = weir_judge::total_runs(&self.context.plan, &self.records);
-            let label = self.context.plan.cells[planned.cell].label();
-            on_event(&Event::RunStarted {
+            let total = weir_judge::total_runs(&self.plan, &self.records);
+            let label = self.plan.cells[planned.cell].label();
+            control.tell(&Event::RunStarted {
                 position,
                 total,
                 label: &label,
                 repetition: planned.repetition,
             });
-            let Some(run) = self.make(planned, stop, on_event)? else {
-                return Ok(true);
-            };
+            let run = self.make(planned, control)?;
             self.keep(&run)?;
-            on_event(&Event::RunFinished {
+            control.tell(&Event::RunFinished {
                 position,
                 total,
                 label: &label,
                 record: &run.record,
             });
         }
+        // What it changed is put back, and it is told if it could not be.
+        self.session.take().map_or(Ok(()), RunSession::end)
     }
 
-    /// Makes one run; `None` if it was stopped. Whatever it started is gone when this returns,
-    /// unless the next run of the plan goes on with the same server.
+    /// What is to be run next.
+    fn next(&mut self) -> Result<Option<PlannedRun>, RunError> {
+        Ok(match weir_judge::next(&self.plan, &self.records)? {
+            Next::Done => None,
+            Next::Run(planned) => Some(planned),
+            Next::Probe(probe) => Some(PlannedRun {
+                cell: self.add_probe(probe),
+                repetition: 1,
+            }),
+        })
+    }
+
+    /// Adds the cell of a point where a search measures, and returns its index.
+    fn add_probe(&mut self, probe: Probe) -> usize {
+        let search = self.plan.search.as_ref();
+        let search = search.expect("invariant: only a search has probes");
+        let cell = weir_study::probe_cell(&self.plan, search, probe);
+        self.plan.cells.push(cell);
+        self.plan.cells.len() - 1
+    }
+
+    /// Makes one run. Whatever it started is gone when this returns, unless the next run of the plan goes on
+    /// with the same server.
     fn make(
         &mut self,
         planned: PlannedRun,
-        stop: &AtomicBool,
-        on_event: &mut dyn FnMut(&Event<'_>),
-    ) -> Result<Option<RunResult>, RunError> {
-        let kept = self.session.take();
-        let kept = match kept {
-            Some(session) if !session.serves(&self.context.plan, planned) => {
-                session.take_down()?;
-                None
-            }
-            kept => kept,
-        };
-        let session = if kept.is_some() {
-            kept
-        } else {
-            let runs_before = self.runs_on_server_of(planned);
-            RunSession::set(&self.context, &self.data, planned, runs_before, stop)?
-        };
-        let Some(mut session) = session else {
-            return Ok(None);
-        };
-        let Some(run) = session.make(&self.context, planned, stop, on_event)? else {
-            return Ok(None);
-        };
-        if self.context.plan.shares_server(planned.cell, planned.cell) {
+        control: &mut Control<'_>,
+    ) -> Result<RunResult, RunError> {
+        let mut session = self.session_for(planned, control.cancel)?;
+        let cell = &self.plan.cells[planned.cell];
+        let run = session.make(cell, planned, control)?;
+        if self.plan.shares_server(planned.cell, planned.cell) {
             self.session = Some(session);
         } else {
-            session.take_down()?;
+            session.end()?;
         }
-        Ok(Some(run))
+        Ok(run)
     }
 
-    /// Complete runs on the server of `planned`.
+    /// The session that the run before left, if `planned` goes on with it, else a new one.
+    fn session_for(
+        &mut self,
+        planned: PlannedRun,
+        cancel: Cancel<'_>,
+    ) -> Result<RunSession, RunError> {
+        match self.session.take() {
+            Some(session) if session.serves(&self.plan, planned) => return Ok(session),
+            Some(session) => session.end()?,
+            None => {}
+        }
+        let target = self.targets.begin(&self.plan.cells[planned.cell], cancel)?;
+        let runs_before = self.runs_on_server_of(planned);
+        Ok(RunSession::new(target, planned, runs_before))
+    }
+
+    /// Complete runs on the server of `planned`: none on one that has just been started.
     fn runs_on_server_of(&self, planned: PlannedRun) -> u32 {
-        let plan = &self.context.plan;
-        let server = |cell: usize| &plan.cells[cell].spec.primary().server;
+        let server = |cell: usize| &self.plan.cells[cell].spec.primary().server;
+        if server(planned.cell).given.is_none() {
+            return 0;
+        }
         let is_on_it = |record: &&RunRecord| server(record.cell) == server(planned.cell);
         self.records.iter().filter(is_on_it).count() as u32
     }
 
     /// Stores a complete run.
     fn keep(&mut self, run: &RunResult) -> Result<(), RunError> {
-        let plan = &self.context.plan;
         let store = if let Some(store) = &mut self.store {
             store
         } else {
-            let tables = self.data.tables(&self.context);
-            let new = create_store(&self.context, &self.file, tables)?;
+            let description = self.targets.describe(&self.plan.cells[0]);
+            let new = create_store(&self.plan, self.options, description, &self.file)?;
             self.store.insert(new)
         };
-        if plan.cells[run.record.cell].probe.is_some() {
+        if self.plan.cells[run.record.cell].probe.is_some() {
             // Before its first run: a killed study leaves a cell without runs, never the reverse.
-            store.set_plan(plan)?;
+            store.set_plan(&self.plan)?;
         }
         store.append(run)?;
         self.records.push(run.record.clone());
@@ -218,42 +244,32 @@ fn stored_result(
     }
 }
 
-fn create_store(context: &StudyContext<'_>, file: &Path, tables: Bytes) -> Result<Store, RunError> {
-    let out = &context.options.out;
+fn create_store(
+    plan: &Plan,
+    options: &RunOptions,
+    of: Description,
+    file: &Path,
+) -> Result<Store, RunError> {
+    let out = &options.out;
     fs::create_dir_all(out).map_err(PathError::on("create", out))?;
-    let (flavor, server_version) = context.version_of(&context.plan.cells[0]);
     let header = StudyResult {
-        plan: context.plan.clone(),
+        plan: plan.clone(),
         started_at: jiff::Timestamp::now().to_string(),
         weir_version: env!("CARGO_PKG_VERSION").to_owned(),
-        flavor,
-        server_version,
+        flavor: of.flavor,
+        server_version: of.version,
         host: host::describe(),
-        drives: context.drives.profiles(),
-        data_bytes: tables.0,
+        drives: of.drives,
+        data_bytes: of.tables.0,
         runs: Vec::new(),
         comparisons: Vec::new(),
         analysis: Analysis::default(),
         findings: Vec::new(),
         searches: Vec::new(),
-        provenance: context.options.provenance.clone(),
+        provenance: options.provenance.clone(),
     };
     Ok(Store::create(file, &header)?)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_result_of_an_earlier_schema_is_refused_before_anything_runs() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join(RESULT_FILE);
-        let earlier = "../weir-store/fixtures/schema-4.sqlite";
-        let earlier = Path::new(env!("CARGO_MANIFEST_DIR")).join(earlier);
-        fs::copy(earlier, &file).unwrap();
-        let plan = Store::open(&file).unwrap().read().unwrap().plan;
-        let refused = stored_result(&plan, &file, true).unwrap_err().to_string();
-        assert!(refused.contains("can be read only"), "{refused}");
-    }
-}
+mod tests;

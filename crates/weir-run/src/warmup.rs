@@ -12,6 +12,7 @@ use weir_model::IntervalRecord;
 use weir_mysql::Gate;
 use weir_stats::steady_tail;
 
+use crate::cancel::Control;
 use crate::live::LiveBottleneck;
 use crate::watch::Watch;
 use weir_progress::Event;
@@ -41,15 +42,14 @@ pub(crate) struct Warmed {
 }
 
 /// Loads as `plan` does until its throughput is steady: at least its warm-up, at most `at_most`.
-/// Whether `stop` ended it, the caller sees by the flag.
+/// Whether it was cancelled, the caller sees by the token.
 pub(crate) fn until_steady(
     plan: &LoadPlan,
     gate: &Gate,
     at_most: Duration,
-    stop: &AtomicBool,
     watch: &mut Watch,
     live: &LiveBottleneck<'_>,
-    on_event: &mut dyn FnMut(&Event<'_>),
+    control: &mut Control<'_>,
 ) -> Result<Warmed, LoadError> {
     let least = plan.warmup.as_secs_f64().ceil() as usize;
     let plan = LoadPlan {
@@ -66,14 +66,14 @@ pub(crate) fn until_steady(
         watch.observe_earlier(&record);
         series.push(record.queries as f64 / record.length_s);
         steady = steady_tail(&series, least).is_some_and(|found| found.is_steady());
-        if steady || stop.load(Ordering::Relaxed) {
+        if steady || control.cancel.is_set() {
             end.store(true, Ordering::Relaxed);
         }
-        on_event(&Event::Interval(&IntervalRecord {
+        control.tell(&Event::Interval(&IntervalRecord {
             time_s: record.time_s - at_most.as_secs_f64(),
             ..record
         }));
-        live.tell(interval, on_event);
+        live.tell(interval, control);
     })?;
     let gap_s = RESUME.as_secs_f64();
     watch.end_earlier(gap_s);

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use weir_drive::DriveProcess;
 use weir_load::LoadOutcome;
 use weir_model::{
     Approach, DriveStatistics, Gap, IntervalRecord, PlannedRun, RunRecord, RunResult, Series,
@@ -22,11 +21,15 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    pub(crate) fn observe(&mut self, interval: &IntervalRecord, drive: Option<&DriveProcess>) {
+    pub(crate) fn observe(
+        &mut self,
+        interval: &IntervalRecord,
+        drive: impl FnOnce() -> Option<DriveStatistics>,
+    ) {
         // The last interval of the warm-up ends at 0; without a warm-up the first one must do.
         let is_warm_up = |last: &IntervalRecord| last.time_s < 0.0;
         if interval.time_s >= 0.0 && self.intervals.last().is_none_or(is_warm_up) {
-            self.drive_before = drive.and_then(|drive| drive.statistics().ok());
+            self.drive_before = drive();
         }
         self.intervals.push(*interval);
     }

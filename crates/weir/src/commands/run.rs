@@ -59,7 +59,7 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
     }
     eprintln!("{}: {}, seed {}", plan.title, extent(&plan), plan.seed);
     let outcome = match watched(&plan, &options, stop) {
-        Err(error @ RunError::StoppedBeforeFirstRun) => {
+        Err(error @ RunError::Interrupted) => {
             eprintln!("{error}");
             return Ok(Outcome::Stopped);
         }

@@ -164,7 +164,7 @@ fn a_gate_that_lets_everything_pass_is_for_private_servers() {
         ("weir-probe", &[][..]),
         ("weir-load", &[]),
         ("weir-study", &[]),
-        ("weir-run", &["data.rs", "target.rs"]),
+        ("weir-run", &["data.rs", "private.rs"]),
         (
             "weir",
             &[

@@ -3,21 +3,21 @@
 //! They lie on the host's own storage, also where the primary is on an emulated drive: the drive is
 //! what is measured.
 
-use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::fs;
 
 use weir_model::Cell;
 use weir_process::PathError;
 use weir_server::{PrivateServer, Role, StartOptions};
 
-use crate::RunError;
-use crate::commands;
+use super::PrivateTarget;
+use crate::cancel::Cancel;
 use crate::context::StudyContext;
-use crate::data::{self, PreparedData};
+use crate::data::PreparedData;
+use crate::{RunError, commands};
 
 /// Prepares `options` of a run's server for the replicas that its cell wants; the port on which they
 /// reach it, if there are any.
-pub(crate) fn prepare_primary(
+pub(super) fn prepare_primary(
     context: &StudyContext<'_>,
     cell: &Cell,
     options: &mut StartOptions,
@@ -32,37 +32,34 @@ pub(crate) fn prepare_primary(
     Ok(Some(port))
 }
 
-/// Starts the replicas of `primary`, each in a directory of its own below `home`, and waits until they
-/// follow; `None` if it was stopped.
-pub(crate) fn start(
-    context: &StudyContext<'_>,
-    cell: &Cell,
-    data: &PreparedData,
-    home: &Path,
-    primary: (&PrivateServer, u16),
-    lines: &mut Vec<String>,
-    stop: &AtomicBool,
-) -> Result<Option<Vec<PrivateServer>>, RunError> {
-    let binary = context.server_of(cell);
-    let (primary, port) = primary;
-    let mut replicas = Vec::new();
-    for (number, node) in (1..).zip(cell.spec.topology.replicas()) {
-        let place = home.join(&node.name);
-        std::fs::create_dir_all(&place).map_err(PathError::on("create", &place))?;
-        let mut options = StartOptions::new(place.join("data"), place.join("server"));
-        data.snapshots.restore(&data.key, &options.data_dir)?;
-        weir_server::forget_identity(&options.data_dir)?;
-        options.variables.clone_from(&node.variables);
-        take_part(context, cell, Role::Replica(number), &mut options);
-        lines.push(commands::server(binary, &options)?);
-        let started = PrivateServer::start_watched(binary, &options, &mut data::watching(stop));
-        let Some(replica) = data::unless_stopped(started)? else {
-            return Ok(None);
-        };
-        weir_server::attach(binary, &primary.endpoint(), port, &replica.endpoint())?;
-        replicas.push(replica);
+impl PrivateTarget {
+    /// Starts the replicas of its server, each in a directory of its own, and waits until they follow. They
+    /// reach it at `port`.
+    pub(super) fn start_replicas(
+        &mut self,
+        context: &StudyContext<'_>,
+        cell: &Cell,
+        data: &PreparedData,
+        port: u16,
+        cancel: Cancel<'_>,
+    ) -> Result<(), RunError> {
+        let binary = context.server_of(cell);
+        let primary = self.server.endpoint();
+        for (number, node) in (1..).zip(cell.spec.topology.replicas()) {
+            let home = self.home.path().join(&node.name);
+            fs::create_dir_all(&home).map_err(PathError::on("create", &home))?;
+            let mut options = StartOptions::new(home.join("data"), home.join("server"));
+            data.snapshots.restore(&data.key, &options.data_dir)?;
+            weir_server::forget_identity(&options.data_dir)?;
+            options.variables.clone_from(&node.variables);
+            take_part(context, cell, Role::Replica(number), &mut options);
+            self.commands.push(commands::server(binary, &options)?);
+            let replica = PrivateServer::start_watched(binary, &options, &mut cancel.watching())?;
+            weir_server::attach(binary, &primary, port, &replica.endpoint())?;
+            self.replicas.push(replica);
+        }
+        Ok(())
     }
-    Ok(Some(replicas))
 }
 
 fn take_part(context: &StudyContext<'_>, cell: &Cell, role: Role, options: &mut StartOptions) {

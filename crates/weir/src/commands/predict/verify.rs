@@ -98,7 +98,7 @@ pub(super) fn execute(
         provenance: run::provenance(result.provenance.study_file.clone()),
     };
     let ran = match run::watched(&plan, &options, stop) {
-        Err(RunError::StoppedBeforeFirstRun) => return Ok(Outcome::Stopped),
+        Err(RunError::Interrupted) => return Ok(Outcome::Stopped),
         ran => ran?.result,
     };
     if stop.load(Ordering::SeqCst) {

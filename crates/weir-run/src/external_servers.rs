@@ -1,16 +1,13 @@
-//! The servers that the user gives: opened before anything is spent, and their tables.
+//! The servers that the user gives: opened before anything is spent.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
 
 use weir_load::Workload;
-use weir_model::{Bytes, Cell, Plan, ServerUrl};
+use weir_model::{Cell, Plan, ServerUrl};
 use weir_server::GivenServer;
 
 use crate::RunError;
 use crate::RunOptions;
-use crate::data::make_tables;
-use weir_progress::Event;
 
 /// Logs in to all of them, and checks that the study asks nothing of them that is not theirs to give.
 pub(crate) fn open(
@@ -86,25 +83,4 @@ fn check_design(cell: &Cell, url: &ServerUrl) -> Result<(), RunError> {
         url: url.to_string(),
         why: why.to_owned(),
     })
-}
-
-/// Makes the tables of `cell` that are missing; what they occupy, or `None` if it was stopped. Tables
-/// that are there with as many rows are used as they are, others are refused.
-pub(crate) fn load(
-    cell: &Cell,
-    server: &GivenServer,
-    stop: &AtomicBool,
-    on_event: &mut dyn FnMut(&Event<'_>),
-) -> Result<Option<Bytes>, RunError> {
-    let what = format!("the tables of `{}`", server.url);
-    let (endpoint, gate) = (server.endpoint.clone(), server.gate());
-    if make_tables(&cell.spec, endpoint, gate, &what, stop, on_event)?.is_none() {
-        return Ok(None);
-    }
-    let size = server.tables_size()?;
-    on_event(&Event::DataReady {
-        size,
-        from_cache: false,
-    });
-    Ok(Some(size))
 }
