@@ -18,6 +18,7 @@ mod limits;
 mod metric;
 mod plan;
 mod result;
+mod rule_id;
 #[cfg(feature = "schema")]
 mod schema;
 mod server;
@@ -60,6 +61,7 @@ pub use result::{
     Approach, Confirmation, FoundPlace, IntervalRecord, KindLatency, LatencySummary, Provenance,
     RunRecord, RunResult, SearchAnswer, StudyResult,
 };
+pub use rule_id::{RuleId, UnknownRule};
 pub use server::{Flavor, LRU_SCAN_DEPTH, ServerVersion};
 pub use server_url::ServerUrl;
 pub use server_variables::{

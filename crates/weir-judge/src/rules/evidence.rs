@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weir_model::{
-    Cell, Comparison, DriveProfile, Plan, RunResult, ServerVariables, ServerVersion, StudyResult,
+    Cell, Comparison, DriveProfile, Plan, RunRecord, RunResult, ServerUrl, ServerVariables,
+    ServerVersion, StudyResult,
 };
 use weir_stats::{NoiseFloor, RatioEstimate};
 
-use crate::claims::claimed;
+use crate::claim_contrasts::claimed;
 use crate::compare::{Contrast, contrasts};
 use crate::foreseen::Foreseen;
 use crate::measured::RunsByCell;
@@ -100,11 +101,22 @@ impl<'a> Evidence<'a> {
     /// `None` without any `runs`.
     pub(super) fn named(&self, runs: &[&RunResult]) -> Option<Named> {
         let record = &runs.first()?.record;
-        let cell = self.result.plan.cells[record.cell].label();
         Some(Named {
             count: format!("{} of {} runs", runs.len(), self.result.runs.len()),
-            first: format!("repetition {} of {cell}", record.repetition),
+            first: self.name(record),
         })
+    }
+
+    /// A run in the words of a finding: "repetition 1 of pool 4G".
+    pub(super) fn name(&self, record: &RunRecord) -> String {
+        let cell = self.result.plan.cells[record.cell].label();
+        format!("repetition {} of {cell}", record.repetition)
+    }
+
+    /// The user's own server of a run.
+    pub(super) fn given(&self, record: &RunRecord) -> Option<&'a ServerUrl> {
+        let node = self.cell(record.cell).spec.primary();
+        node.server.given.as_ref()
     }
 
     /// The runs of both cells of a comparison.

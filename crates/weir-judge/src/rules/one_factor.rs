@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weir_model::variables::BUFFER_POOL_SIZE;
-use weir_model::{Comparison, Finding, RunResult};
+use weir_model::{Comparison, Finding, RuleId, RunResult};
 
 use super::evidence::some_of;
 use super::{Design, Evidence, Rule, WARNS_OR_FORBIDS};
+use crate::compare::Contrast;
 use crate::setting::is_setting;
 
 pub(super) const RULE: Rule = Rule {
-    id: "R1",
+    id: RuleId::R1,
     title: "one factor differs between two levels",
     checked: "Error: the servers' own variables (SHOW GLOBAL VARIABLES, not the option files: a server \
               rounds, caps and overrides) differ in more than the two cells declare; between two \
@@ -104,11 +105,23 @@ fn differing_variables<'a>(baseline: &'a RunResult, level: &'a RunResult) -> BTr
     differing
 }
 
+/// Settings in which the cells of `contrast` differ; another server is as many as it has properties that differ.
+fn moved_together(design: &Design<'_>, contrast: &Contrast) -> BTreeSet<String> {
+    let mut names = design.differing(contrast);
+    let (baseline, level) = design.cells(contrast);
+    let [of_baseline, of_level] = [baseline, level].map(|cell| &cell.spec.primary().server);
+    if of_baseline.flavor != of_level.flavor && of_baseline.version != of_level.version {
+        names.remove(PROGRAM);
+        names.extend(["server flavor", "server version"].map(str::to_owned));
+    }
+    names
+}
+
 /// Each factor whose levels move several settings, once.
 fn check_design(design: &Design<'_>) -> Vec<Finding> {
     let mut by_factor: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for contrast in &design.contrasts {
-        let names = design.differing(contrast);
+        let names = moved_together(design, contrast);
         if names.len() > 1 {
             by_factor.entry(&contrast.factor).or_default().extend(names);
         }

@@ -2,33 +2,24 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use weir_load::{BinaryLog, PreparePlan};
-use weir_model::{Bytes, Cell, DataSource, Endpoint, RunSpec, WorkloadSpec};
+use weir_model::{Bytes, Cell, DataSource, RunSpec, WorkloadSpec};
 use weir_mysql::Gate;
 use weir_process::{PathError, WorkDirectory, short_name};
+use weir_progress::Event;
 use weir_server::{PrivateServer, SnapshotHold, SnapshotKey, Snapshots, StartOptions};
 use weir_workload::Workload;
 
-use super::bench::Bench;
-use super::given;
-use super::place;
-use crate::StudyError;
-use weir_progress::Event;
-
-/// Seed of the rows. Fixed: studies with the same workload and size share their snapshot.
-const DATA_SEED: u64 = 1;
+use crate::cancel::Control;
+use crate::context::StudyContext;
+use crate::tables::{self, DATA_SEED};
+use crate::{RunError, working_directory};
 
 /// Memory for loading: pages that stay in the pool are written once.
 const LOADING_POOL: &str = "1G";
-
-/// Connections that load in parallel, at most one a table.
-const LOADING_THREADS: u32 = 4;
 
 /// Raised when the loader makes other rows than before, so that old snapshots are not used.
 const DATA_FORMAT: u32 = 3;
@@ -38,65 +29,69 @@ const PAGE_SIZE: (&str, Bytes) = ("innodb_page_size", Bytes(16_384));
 
 /// A data set that is ready to be restored.
 #[derive(Debug)]
-pub(super) struct PreparedData {
-    pub(super) snapshots: Snapshots,
-    pub(super) key: SnapshotKey,
+pub(crate) struct PreparedData {
+    pub(crate) snapshots: Snapshots,
+    pub(crate) key: SnapshotKey,
     /// What the whole directory occupies, with the server's own tables and redo.
-    pub(super) directory: Bytes,
+    pub(crate) directory: Bytes,
     /// What the workload's tables occupy.
-    pub(super) tables: Bytes,
+    pub(crate) tables: Bytes,
     /// Nobody removes the snapshot while the study needs it.
     _hold: SnapshotHold,
 }
 
 /// The data sets of a study: cells of one server program and one kind of data share theirs.
 #[derive(Debug, Default)]
-pub(super) struct DataSets {
+pub(crate) struct DataSets {
     prepared: Vec<PreparedData>,
     /// A run on each data set, or more of them where the same data are described in several ways.
     runs: Vec<(Arc<RunSpec>, usize)>,
     /// What the tables of the first cell occupy, where the user gives its server.
-    given: Option<Bytes>,
+    external: Option<Bytes>,
 }
 
 impl DataSets {
-    /// Finds or makes the data of all cells; `None` if it was stopped.
-    pub(super) fn prepare(
-        bench: &Bench<'_>,
-        stop: &AtomicBool,
-        on_event: &mut dyn FnMut(&Event<'_>),
-    ) -> Result<Option<Self>, StudyError> {
+    /// Finds or makes the data of `cells`.
+    pub(crate) fn prepare(
+        context: &StudyContext<'_>,
+        cells: &[Cell],
+        control: &mut Control<'_>,
+    ) -> Result<Self, RunError> {
         let mut sets = Self::default();
         let mut loaded: Vec<&RunSpec> = Vec::new();
-        for cell in &bench.plan.cells {
-            if let Some(server) = bench.given_of(cell) {
-                if loaded.iter().any(|spec| have_same_data(spec, &cell.spec)) {
-                    continue;
-                }
-                loaded.push(&cell.spec);
-                let Some(size) = given::load(cell, server, stop, on_event)? else {
-                    return Ok(None);
-                };
-                sets.given.get_or_insert(size);
+        for cell in cells {
+            let Some(server) = context.external_of(cell) else {
+                sets.add(context, cell, control)?;
                 continue;
+            };
+            if !loaded.iter().any(|spec| have_same_data(spec, &cell.spec)) {
+                loaded.push(&cell.spec);
+                let size = tables::make_on_external(cell, server, control)?;
+                sets.external.get_or_insert(size);
             }
-            if sets.find(&cell.spec).is_none() {
-                let key = key(bench, cell)?;
-                let known = sets.prepared.iter().position(|data| data.key == key);
-                let number = if let Some(number) = known {
-                    number
-                } else {
-                    let Some(data) = prepare(bench, cell, key, stop, on_event)? else {
-                        return Ok(None);
-                    };
-                    sets.prepared.push(data);
-                    sets.prepared.len() - 1
-                };
-                sets.runs.push((Arc::clone(&cell.spec), number));
-            }
-            bench.check_capacity(cell, sets.of(cell).directory)?;
         }
-        Ok(Some(sets))
+        Ok(sets)
+    }
+
+    /// Adds the data of a cell whose server Weir starts.
+    fn add(
+        &mut self,
+        context: &StudyContext<'_>,
+        cell: &Cell,
+        control: &mut Control<'_>,
+    ) -> Result<(), RunError> {
+        if self.find(&cell.spec).is_none() {
+            let key = key(context, cell)?;
+            let known = self.prepared.iter().position(|data| data.key == key);
+            let number = if let Some(number) = known {
+                number
+            } else {
+                self.prepared.push(prepare(context, cell, key, control)?);
+                self.prepared.len() - 1
+            };
+            self.runs.push((Arc::clone(&cell.spec), number));
+        }
+        context.check_capacity(cell, self.of(cell).directory)
     }
 
     fn find(&self, spec: &RunSpec) -> Option<&PreparedData> {
@@ -106,147 +101,79 @@ impl DataSets {
     }
 
     /// The data of `cell`.
-    pub(super) fn of(&self, cell: &Cell) -> &PreparedData {
+    pub(crate) fn of(&self, cell: &Cell) -> &PreparedData {
         let found = self.find(&cell.spec);
         found.expect("invariant: a search varies nothing that other data were needed for")
     }
 
-    /// What the workload's tables occupy in the study's first cell.
-    pub(super) fn tables(&self, bench: &Bench<'_>) -> Bytes {
-        let first = &bench.plan.cells[0];
-        match self.given {
-            Some(tables) if bench.given_of(first).is_some() => tables,
+    /// What the workload's tables occupy in `first`, the study's first cell.
+    pub(crate) fn tables(&self, context: &StudyContext<'_>, first: &Cell) -> Bytes {
+        match self.external {
+            Some(tables) if context.external_of(first).is_some() => tables,
             _ => self.of(first).tables,
         }
     }
 }
 
-/// Finds or makes the data of `cell`; `None` if it was stopped.
+/// Finds or makes the data of `cell`.
 fn prepare(
-    bench: &Bench<'_>,
+    context: &StudyContext<'_>,
     cell: &Cell,
     key: SnapshotKey,
-    stop: &AtomicBool,
-    on_event: &mut dyn FnMut(&Event<'_>),
-) -> Result<Option<PreparedData>, StudyError> {
+    control: &mut Control<'_>,
+) -> Result<PreparedData, RunError> {
     let snapshots = Snapshots::open(&weir_server::cache_directory())?;
     let from_cache = snapshots.find(&key).is_some();
-    if !from_cache && load(bench, cell, &snapshots, &key, stop, on_event)?.is_none() {
-        return Ok(None);
+    if !from_cache {
+        load(context, cell, &snapshots, &key, control)?;
     }
     let Some(hold) = snapshots.hold(&key)? else {
-        return Err(StudyError::SnapshotRemoved { name: key.name() });
+        return Err(RunError::SnapshotRemoved { name: key.name() });
     };
     let stored = hold.data_dir();
     let directory = weir_server::space_occupied(stored)?;
     let tables = weir_server::space_occupied(&stored.join(weir_server::DATABASE))?;
-    on_event(&Event::DataReady {
+    control.tell(&Event::DataReady {
         size: tables,
         from_cache,
     });
-    Ok(Some(PreparedData {
+    Ok(PreparedData {
         snapshots,
         key,
         directory,
         tables,
         _hold: hold,
-    }))
+    })
 }
 
-/// Loads the data on a server of its own, off the drives, and keeps them; `None` if stopped.
+/// Loads the data on a server of its own, off the drives, and keeps them.
 fn load(
-    bench: &Bench<'_>,
+    context: &StudyContext<'_>,
     cell: &Cell,
     snapshots: &Snapshots,
     key: &SnapshotKey,
-    stop: &AtomicBool,
-    on_event: &mut dyn FnMut(&Event<'_>),
-) -> Result<Option<()>, StudyError> {
-    let binary = bench.server_of(cell);
+    control: &mut Control<'_>,
+) -> Result<(), RunError> {
+    let binary = context.server_of(cell);
     let size = weir_model::data_size(&cell.spec);
-    let place = place::choose(bench.options.work.as_deref(), size)?;
+    let place = working_directory::choose(context.options.work.as_deref(), size)?;
     let home = WorkDirectory::create(&place, "load")?;
     let data_dir = home.path().join("data");
     let shaping = [(PAGE_SIZE.0.to_owned(), page_size(&cell.spec).0.to_string())].into();
     weir_server::initialise(binary, &data_dir, &shaping)?;
     let mut options = StartOptions::new(&data_dir, home.path().join("server"));
     options.variables = loading_variables(&cell.spec);
-    let started = PrivateServer::start_watched(binary, &options, &mut watching(stop));
-    let Some(server) = unless_stopped(started)? else {
-        return Ok(None);
-    };
+    let watch = &mut control.cancel.watching();
+    let server = PrivateServer::start_watched(binary, &options, watch)?;
     let what = "loading the data";
-    let own = Gate::own();
-    if make_tables(&cell.spec, server.endpoint(), &own, what, stop, on_event)?.is_none() {
-        return Ok(None);
-    }
+    tables::make_tables(&cell.spec, server.endpoint(), &Gate::own(), what, control)?;
     server.stop(Duration::from_mins(5))?;
-    snapshots.store(key, &data_dir)?;
-    Ok(Some(()))
+    Ok(snapshots.store(key, &data_dir)?)
 }
 
-/// Makes the tables of a run that are missing at `endpoint`, as part of `what`; `None` if stopped.
-pub(super) fn make_tables(
-    spec: &RunSpec,
-    endpoint: Endpoint,
-    gate: &Gate,
-    what: &str,
-    stop: &AtomicBool,
-    on_event: &mut dyn FnMut(&Event<'_>),
-) -> Result<Option<()>, StudyError> {
-    let plan = PreparePlan {
-        threads: LOADING_THREADS,
-        seed: DATA_SEED,
-        // Nobody follows a server of Weir's own while its data are made.
-        binary_log: if gate.is_own() {
-            BinaryLog::Off
-        } else {
-            BinaryLog::On
-        },
-        ..PreparePlan::of_spec(spec, endpoint).map_err(StudyError::Workload)?
-    };
-    let loaded = weir_load::prepare(&plan, gate, stop, &mut |rows_done, rows_total| {
-        on_event(&Event::Loading {
-            rows_done,
-            rows_total,
-        });
-    });
-    if stop.load(Ordering::Relaxed) {
-        return Ok(None);
-    }
-    loaded.map_err(|source| StudyError::Load {
-        run: what.to_owned(),
-        source: Box::new(source),
-        server: String::new(),
-    })?;
-    Ok(Some(()))
-}
-
-/// Ends the wait for a server when `stop` is set.
-pub(super) fn watching(stop: &AtomicBool) -> impl FnMut(Duration) -> ControlFlow<()> {
-    move |_| {
-        if stop.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    }
-}
-
-/// A started server, or `None` if the wait for it was ended on purpose.
-pub(super) fn unless_stopped(
-    started: Result<PrivateServer, weir_server::ServerError>,
-) -> Result<Option<PrivateServer>, StudyError> {
-    match started {
-        Ok(server) => Ok(Some(server)),
-        Err(weir_server::ServerError::Interrupted) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
-}
-
-fn key(bench: &Bench<'_>, cell: &Cell) -> Result<SnapshotKey, StudyError> {
+fn key(context: &StudyContext<'_>, cell: &Cell) -> Result<SnapshotKey, RunError> {
     let data = &cell.spec.data;
-    let server = bench.server_of(cell);
+    let server = context.server_of(cell);
     let (tables, rows) = match data.source {
         DataSource::Sysbench { tables, rows } => (tables, rows),
         DataSource::File { .. } => (data.table_count() as u32, data.rows_total()),
@@ -265,7 +192,7 @@ fn key(bench: &Bench<'_>, cell: &Cell) -> Result<SnapshotKey, StudyError> {
 }
 
 /// The name of a workload's tables, with what tells the text of a book or a file.
-fn tables_of(workload: &WorkloadSpec) -> Result<String, StudyError> {
+fn tables_of(workload: &WorkloadSpec) -> Result<String, RunError> {
     match workload {
         WorkloadSpec::Sysbench(_) if !workload.has_text() => Ok("oltp".to_owned()),
         WorkloadSpec::Sysbench(sysbench) => match &sysbench.text_file {
@@ -273,7 +200,7 @@ fn tables_of(workload: &WorkloadSpec) -> Result<String, StudyError> {
             Some(book) => Ok(format!("oltp_text-{}", short_name(&contents(book)?))),
         },
         WorkloadSpec::File(file) => {
-            let named = Workload::try_from(workload).map_err(StudyError::Workload)?;
+            let named = Workload::try_from(workload).map_err(RunError::Workload)?;
             let mut made_of = format!("{:?} {}", file.distribution, file.text).into_bytes();
             if let Some(book) = named.book() {
                 made_of.extend(contents(&book)?);
@@ -285,7 +212,7 @@ fn tables_of(workload: &WorkloadSpec) -> Result<String, StudyError> {
     }
 }
 
-fn contents(path: &Path) -> Result<Vec<u8>, StudyError> {
+fn contents(path: &Path) -> Result<Vec<u8>, RunError> {
     Ok(fs::read(path).map_err(PathError::on("read", path))?)
 }
 
@@ -327,13 +254,4 @@ fn loading_variables(spec: &RunSpec) -> BTreeMap<String, String> {
     let fast = fast.map(|(name, value)| (name.to_owned(), value.to_owned()));
     weir_model::set_options(&mut variables, fast);
     variables
-}
-
-/// The place of a run on these data.
-pub(super) fn home(bench: &Bench<'_>, data: &PreparedData) -> Result<WorkDirectory, StudyError> {
-    let work: Option<&Path> = bench.options.work.as_deref();
-    Ok(WorkDirectory::create(
-        &place::choose(work, data.directory)?,
-        "run",
-    )?)
 }

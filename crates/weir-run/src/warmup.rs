@@ -12,8 +12,9 @@ use weir_model::{IntervalRecord, LoadSpec, Pace};
 use weir_mysql::Gate;
 use weir_stats::steady_tail;
 
-use super::live::LiveLimiter;
-use super::watch::Watch;
+use crate::cancel::Control;
+use crate::live::LiveBottleneck;
+use crate::watch::Watch;
 use weir_progress::Event;
 
 /// Load between the end of the warm-up and the measurement: connections are made anew in between,
@@ -24,7 +25,7 @@ const RESUME: Duration = Duration::from_secs(1);
 const OTHER_KEYS: u64 = 0x5741_524d;
 
 /// Makes `plan`, which was warmed up, the one that is measured: it goes on where the warm-up ended.
-pub(super) fn resume(plan: &mut LoadPlan) {
+pub(crate) fn resume(plan: &mut LoadPlan) {
     plan.load.warmup = RESUME.into();
     plan.load.connection_ramp = weir_model::Duration::default();
     if let Pace::Open(rate) = &mut plan.load.pace {
@@ -33,23 +34,22 @@ pub(super) fn resume(plan: &mut LoadPlan) {
 }
 
 /// How a warm-up ended.
-pub(super) struct Warmed {
+pub(crate) struct Warmed {
     /// Its length up to the measurement, seconds.
-    pub(super) length_s: f64,
+    pub(crate) length_s: f64,
     /// Whether the rule held; else it was as long as allowed.
-    pub(super) steady: bool,
+    pub(crate) steady: bool,
 }
 
 /// Loads as `plan` does until its throughput is steady: at least its warm-up, at most `at_most`.
-/// Whether `stop` ended it, the caller sees by the flag.
-pub(super) fn until_steady(
+/// Whether it was cancelled, the caller sees by the token.
+pub(crate) fn until_steady(
     plan: &LoadPlan,
     gate: &Gate,
     at_most: Duration,
-    stop: &AtomicBool,
     watch: &mut Watch,
-    live: &LiveLimiter<'_>,
-    on_event: &mut dyn FnMut(&Event<'_>),
+    live: &LiveBottleneck<'_>,
+    control: &mut Control<'_>,
 ) -> Result<Warmed, LoadError> {
     let least = plan.load.warmup.least().as_secs_f64().ceil() as usize;
     let plan = LoadPlan {
@@ -69,14 +69,14 @@ pub(super) fn until_steady(
         watch.observe_earlier(&record);
         series.push(record.queries as f64 / record.length_s);
         steady = steady_tail(&series, least).is_some_and(|found| found.is_steady());
-        if steady || stop.load(Ordering::Relaxed) {
+        if steady || control.cancel.is_set() {
             end.store(true, Ordering::Relaxed);
         }
-        on_event(&Event::Interval(&IntervalRecord {
+        control.tell(&Event::Interval(&IntervalRecord {
             time_s: record.time_s - at_most.as_secs_f64(),
             ..record
         }));
-        live.tell(interval, on_event);
+        live.tell(interval, control);
     })?;
     let gap_s = RESUME.as_secs_f64();
     watch.end_earlier(gap_s);

@@ -1,108 +1,88 @@
 //! One run, from restored data to a measured result.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use weir_load::LoadPlan;
+use weir_judge::is_setting;
+use weir_load::{LoadError, LoadPlan};
 use weir_model::{Approach, Cell, LoadSpec, Plan, PlannedRun, RunResult, Warmup};
 use weir_probe::Sampler;
-
-use super::bench::Bench;
-use super::commands;
-use super::data::DataSets;
-use super::live::LiveLimiter;
-use super::serving::Serving;
-use super::usage::Offered;
-use super::warmup;
-use super::watch::{Measured, Watch, relative_to_measurement};
-use crate::StudyError;
-use weir_judge::is_setting;
 use weir_progress::Event;
+
+use crate::cancel::Control;
+use crate::live::LiveBottleneck;
+use crate::target::Target;
+use crate::usage::Offered;
+use crate::watch::{Measured, Watch, relative_to_measurement};
+use crate::{RunError, commands, warmup};
 
 /// How often the probes look.
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What serves a run, and what it has served.
-pub(super) struct Stage {
-    serving: Serving,
+/// A target, and what it has served.
+pub(crate) struct RunSession {
+    target: Box<dyn Target>,
     /// Cell and repetition of the first run on this server.
     first: PlannedRun,
     /// Runs that this server has served.
     runs: u32,
-    /// What was started for all of them, in order.
-    commands: Vec<String>,
 }
 
-impl Stage {
-    /// Starts the server on restored data, or takes the one that the user gives, which has served
-    /// `runs_before` runs of the study; `None` if it was stopped.
-    pub(super) fn set(
-        bench: &Bench<'_>,
-        data: &DataSets,
-        planned: PlannedRun,
-        runs_before: u32,
-        stop: &AtomicBool,
-    ) -> Result<Option<Self>, StudyError> {
-        let cell = &bench.plan.cells[planned.cell];
-        let (started, runs) = match bench.given_of(cell) {
-            Some(given) => (Some(Serving::take(bench, cell, given)?), runs_before),
-            None => (Serving::start(bench, cell, data.of(cell), stop)?, 0),
-        };
-        Ok(started.map(|(serving, commands)| Self {
-            serving,
-            first: planned,
+impl RunSession {
+    /// `target` is ready for `first`, and has served `runs` runs of the study.
+    pub(crate) fn new(target: Box<dyn Target>, first: PlannedRun, runs: u32) -> Self {
+        Self {
+            target,
+            first,
             runs,
-            commands,
-        }))
+        }
     }
 
     /// Takes everything down; what was changed is as before.
-    pub(super) fn take_down(self) -> Result<(), StudyError> {
-        self.serving.end()
+    pub(crate) fn end(self) -> Result<(), RunError> {
+        self.target.end()
     }
 
     /// Whether `planned` goes on with this server instead of a new one.
-    pub(super) fn serves(&self, plan: &Plan, planned: PlannedRun) -> bool {
+    pub(crate) fn serves(&self, plan: &Plan, planned: PlannedRun) -> bool {
         planned.repetition == self.first.repetition
             && plan.shares_server(self.first.cell, planned.cell)
     }
 
-    /// Makes one run; `None` if it was stopped.
-    pub(super) fn make(
+    /// Makes one run, `planned`, of `cell`.
+    pub(crate) fn make(
         &mut self,
-        bench: &Bench<'_>,
+        cell: &Cell,
         planned: PlannedRun,
-        stop: &AtomicBool,
-        on_event: &mut dyn FnMut(&Event<'_>),
-    ) -> Result<Option<RunResult>, StudyError> {
-        let cell = &bench.plan.cells[planned.cell];
+        control: &mut Control<'_>,
+    ) -> Result<RunResult, RunError> {
         let started_at = jiff::Timestamp::now().to_string();
-        let variables = self.serving.variables()?;
-        let (spec, endpoint) = (&cell.spec, self.serving.endpoint());
+        let variables = self.target.variables()?;
+        let (spec, endpoint) = (&cell.spec, self.target.endpoint());
         let load = LoadPlan::of_spec(spec, planned.repetition, endpoint);
-        let load = load.map_err(StudyError::Workload)?;
+        let load = load.map_err(RunError::Workload)?;
         let commands = self.commands(commands::load(&load, spec.load.warmup));
-        let loaded = self.load(load, &spec.load, stop, on_event);
-        let Some(measured) = self.explain(loaded, cell, planned)? else {
-            return Ok(None);
-        };
+        let cancel = control.cancel;
+        let measured = self.load(load, &spec.load, control);
+        // Also where the stop came while connections were made, which is an error for the load.
+        cancel.check()?;
+        let measured = measured.map_err(|error| self.explained(error, cell, planned))?;
         self.runs += 1;
-        let variables_changed = changed(&variables, &self.serving.variables()?);
-        Ok(Some(measured.into_result(
+        let variables_changed = changed(&variables, &self.target.variables()?);
+        Ok(measured.into_result(
             planned,
             started_at,
             variables,
             variables_changed,
             commands,
-            self.serving.server_log()?,
-        )))
+            self.target.log()?,
+        ))
     }
 
     /// What was started for the run with the command `load`, free of this run's own paths.
     fn commands(&self, load: String) -> Vec<String> {
-        let all = self.commands.iter().cloned().chain([load]);
-        match self.serving.directory() {
+        let all = self.target.commands().iter().cloned().chain([load]);
+        match self.target.directory() {
             Some(directory) => all
                 .map(|command| commands::anonymous(&command, directory))
                 .collect(),
@@ -110,58 +90,47 @@ impl Stage {
         }
     }
 
-    /// Loads the server and measures; `None` if it was stopped.
+    /// Loads the server and measures.
     fn load(
         &mut self,
         mut plan: LoadPlan,
         settings: &LoadSpec,
-        stop: &AtomicBool,
-        on_event: &mut dyn FnMut(&Event<'_>),
-    ) -> Result<Option<Measured>, weir_load::LoadError> {
+        control: &mut Control<'_>,
+    ) -> Result<Measured, LoadError> {
         let connections = plan.load.connections;
         let sampling_began = Instant::now();
-        let sampler = Sampler::start(self.serving.probes(), PROBE_INTERVAL, sampling_began);
-        let device = self.serving.directory().and_then(weir_probe::block_device);
-        let live = LiveLimiter {
+        let sampler = Sampler::start(self.target.probes(), PROBE_INTERVAL, sampling_began);
+        let device = self.target.directory().and_then(weir_probe::block_device);
+        let live = LiveBottleneck {
             sampler: &sampler,
             sampling_began,
             settings,
             connections,
             reactors: plan.reactors,
-            device: device.clone().filter(|_| self.serving.drive().is_none()),
+            device: device.clone().filter(|_| !self.target.has_drive()),
         };
-        let gate = self.serving.gate();
+        let gate = self.target.gate();
         let mut watch = Watch::default();
         let mut warmup_s = settings.warmup.least().as_secs_f64();
         let mut steady = None;
         if let Warmup::UntilSteady { at_most, .. } = settings.warmup {
-            let warmed =
-                warmup::until_steady(&plan, &gate, at_most.0, stop, &mut watch, &live, on_event)?;
+            let warmed = warmup::until_steady(&plan, &gate, at_most.0, &mut watch, &live, control)?;
             warmup::resume(&mut plan);
             warmup_s = warmed.length_s;
             steady = Some(warmed.steady);
         }
+        let stop = control.cancel.flag();
         let outcome = weir_load::run(&plan, &gate, stop, &mut |interval| {
-            watch.observe(&interval.record, self.serving.drive());
-            on_event(&Event::Interval(&interval.record));
-            live.tell(interval, on_event);
+            watch.observe(&interval.record, || self.target.drive_statistics());
+            control.tell(&Event::Interval(&interval.record));
+            live.tell(interval, control);
         });
-        let drive_after = self
-            .serving
-            .drive()
-            .and_then(|drive| drive.statistics().ok());
+        let drive_after = self.target.drive_statistics();
         let sampled = sampler.finish();
-        // Also where the stop came while connections were made, which is an error for the load.
-        if stop.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
         let outcome = outcome?;
-        if outcome.stopped_early {
-            return Ok(None);
-        }
         let measured_from = outcome.measured_from.unwrap_or(sampling_began);
         let (series, gaps) = relative_to_measurement(sampled, sampling_began, measured_from);
-        Ok(Some(Measured {
+        Ok(Measured {
             offered: Offered::of(&outcome, settings, connections),
             device,
             outcome,
@@ -177,24 +146,19 @@ impl Stage {
                 steady,
                 runs_before: self.runs,
             },
-        }))
+        })
     }
 
-    /// Adds what the server said to a failure of the load: it usually knows the reason better.
-    fn explain(
-        &mut self,
-        loaded: Result<Option<Measured>, weir_load::LoadError>,
-        cell: &Cell,
-        planned: PlannedRun,
-    ) -> Result<Option<Measured>, StudyError> {
-        loaded.map_err(|source| StudyError::Load {
+    /// A failure of the load with what the server said: it usually knows the reason better.
+    fn explained(&mut self, error: LoadError, cell: &Cell, planned: PlannedRun) -> RunError {
+        RunError::Load {
             run: format!("run of {}, repetition {}", cell.label(), planned.repetition),
-            source: Box::new(source),
-            server: match self.serving.has_exited() {
+            source: Box::new(error),
+            server: match self.target.has_exited() {
                 Some(words) => format!("; the server has ended: {words}"),
                 None => String::new(),
             },
-        })
+        }
     }
 }
 
