@@ -1,75 +1,19 @@
-//! Makes the runs of a plan: the only part of this crate that touches servers and drives.
-//!
-//! Every run starts from nothing but the snapshot: data restored, drive mounted, server started
-//! cold, loaded, and all of it thrown away. What remains is the stored result. Where a study varies
-//! the load within one server, the runs of a block that differ in nothing else share one. A server that
-//! the user gives is loaded as it is, and gets back what was set on it.
-
-mod bench;
-mod commands;
-mod data;
-mod drives;
-mod given;
-mod host;
-mod limiter;
-mod live;
-mod place;
-mod rehearsal;
-mod replicas;
-mod serving;
-mod stage;
-mod usage;
-mod warmup;
-mod watch;
+//! From a plan to a stored result: run after run, until nothing remains.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use weir_model::{
-    Analysis, Bytes, Plan, PlannedRun, Provenance, RunRecord, RunResult, StudyResult,
-};
-use weir_mysql::ClientConfig;
+use weir_model::{Analysis, Bytes, Plan, PlannedRun, RunRecord, RunResult, StudyResult};
 use weir_process::{PathError, Registry, sweep};
 use weir_store::Store;
 
-use self::bench::Bench;
-use self::data::DataSets;
-use self::stage::Stage;
-use crate::StudyError;
-pub use rehearsal::rehearse;
+use crate::context::StudyContext;
+use crate::data::DataSets;
+use crate::session::RunSession;
+use crate::{RunError, RunOptions, host};
 use weir_judge::{Next, RESULT_FILE, evaluate};
 use weir_progress::Event;
-
-/// What the user allows on the servers that a study only opens.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Allowed {
-    /// Settings may be changed.
-    pub config: bool,
-    /// Tables may be written also where the server is a replica or read-only.
-    pub replica: bool,
-}
-
-/// Where and how a study runs.
-#[derive(Debug, Clone)]
-pub struct RunOptions {
-    /// Folder of the result; made if need be.
-    pub out: PathBuf,
-    /// Go on with the result in `out` if there is one.
-    pub resume: bool,
-    /// Where data directories and mounts are put; by default in memory if they fit.
-    pub work: Option<PathBuf>,
-    /// The `weir` program, which the drives run in.
-    pub weir: PathBuf,
-    /// Emulate drives also below this machine's FUSE floor.
-    pub below_floor: bool,
-    /// What servers that the user gives allow.
-    pub allowed: Allowed,
-    /// How to log in to these: the user's option file and password.
-    pub client: ClientConfig,
-    /// What the result says of where it comes from.
-    pub provenance: Provenance,
-}
 
 /// A study that was run, or as much of it as there was time for.
 #[derive(Debug)]
@@ -90,7 +34,7 @@ pub fn run(
     options: &RunOptions,
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(&Event<'_>),
-) -> Result<RunOutcome, StudyError> {
+) -> Result<RunOutcome, RunError> {
     // What a killed study left behind would take memory and space from this one.
     sweep(&Registry::open()?)?;
     let file = options.out.join(RESULT_FILE);
@@ -102,35 +46,35 @@ pub fn run(
         }
         None => (None, plan.clone(), Vec::new()),
     };
-    let bench = Bench::new(plan, options)?;
-    let Some(data) = DataSets::prepare(&bench, stop, on_event)? else {
-        return Err(StudyError::StoppedBeforeFirstRun);
+    let context = StudyContext::new(plan, options)?;
+    let Some(data) = DataSets::prepare(&context, stop, on_event)? else {
+        return Err(RunError::StoppedBeforeFirstRun);
     };
     let mut study = RunningStudy {
-        bench,
+        context,
         data,
         store,
         file,
         records,
-        stage: None,
+        session: None,
     };
     let stopped = study.run_all(stop, on_event)?;
     let Some(store) = study.store else {
-        return Err(StudyError::StoppedBeforeFirstRun);
+        return Err(RunError::StoppedBeforeFirstRun);
     };
     Ok(RunOutcome {
         result: evaluate(store.read()?)?,
         file: study.file,
         stopped,
-        remarks: study.bench.remarks(),
+        remarks: study.context.remarks(),
     })
 }
 
 /// A study between its first run and its last.
 struct RunningStudy<'a> {
-    // The server and the drive go down before the bench that they stand on.
-    stage: Option<Stage>,
-    bench: Bench<'a>,
+    // The server and the drive go down before the context that they stand on.
+    session: Option<RunSession>,
+    context: StudyContext<'a>,
     data: DataSets,
     /// There is no result before there is a run to put into it.
     store: Option<Store>,
@@ -145,13 +89,13 @@ impl RunningStudy<'_> {
         &mut self,
         stop: &AtomicBool,
         on_event: &mut dyn FnMut(&Event<'_>),
-    ) -> Result<bool, StudyError> {
+    ) -> Result<bool, RunError> {
         loop {
-            let planned = match weir_judge::next(&self.bench.plan, &self.records)? {
+            let planned = match weir_judge::next(&self.context.plan, &self.records)? {
                 Next::Done => return Ok(false),
                 Next::Run(planned) => planned,
                 Next::Probe(probe) => PlannedRun {
-                    cell: self.bench.add_probe(probe),
+                    cell: self.context.add_probe(probe),
                     repetition: 1,
                 },
             };
@@ -159,8 +103,8 @@ impl RunningStudy<'_> {
                 return Ok(true);
             }
             let position = self.records.len() + 1;
-            let total = weir_judge::total_runs(&self.bench.plan, &self.records);
-            let label = self.bench.plan.cells[planned.cell].label();
+            let total = weir_judge::total_runs(&self.context.plan, &self.records);
+            let label = self.context.plan.cells[planned.cell].label();
             on_event(&Event::RunStarted {
                 position,
                 total,
@@ -187,51 +131,51 @@ impl RunningStudy<'_> {
         planned: PlannedRun,
         stop: &AtomicBool,
         on_event: &mut dyn FnMut(&Event<'_>),
-    ) -> Result<Option<RunResult>, StudyError> {
-        let kept = self.stage.take();
+    ) -> Result<Option<RunResult>, RunError> {
+        let kept = self.session.take();
         let kept = match kept {
-            Some(stage) if !stage.serves(&self.bench.plan, planned) => {
-                stage.take_down()?;
+            Some(session) if !session.serves(&self.context.plan, planned) => {
+                session.take_down()?;
                 None
             }
             kept => kept,
         };
-        let stage = if kept.is_some() {
+        let session = if kept.is_some() {
             kept
         } else {
             let runs_before = self.runs_on_server_of(planned);
-            Stage::set(&self.bench, &self.data, planned, runs_before, stop)?
+            RunSession::set(&self.context, &self.data, planned, runs_before, stop)?
         };
-        let Some(mut stage) = stage else {
+        let Some(mut session) = session else {
             return Ok(None);
         };
-        let Some(run) = stage.make(&self.bench, planned, stop, on_event)? else {
+        let Some(run) = session.make(&self.context, planned, stop, on_event)? else {
             return Ok(None);
         };
-        if self.bench.plan.shares_server(planned.cell, planned.cell) {
-            self.stage = Some(stage);
+        if self.context.plan.shares_server(planned.cell, planned.cell) {
+            self.session = Some(session);
         } else {
-            stage.take_down()?;
+            session.take_down()?;
         }
         Ok(Some(run))
     }
 
     /// Complete runs on the server of `planned`.
     fn runs_on_server_of(&self, planned: PlannedRun) -> u32 {
-        let plan = &self.bench.plan;
+        let plan = &self.context.plan;
         let server = |cell: usize| &plan.cells[cell].spec.primary().server;
         let is_on_it = |record: &&RunRecord| server(record.cell) == server(planned.cell);
         self.records.iter().filter(is_on_it).count() as u32
     }
 
     /// Stores a complete run.
-    fn keep(&mut self, run: &RunResult) -> Result<(), StudyError> {
-        let plan = &self.bench.plan;
+    fn keep(&mut self, run: &RunResult) -> Result<(), RunError> {
+        let plan = &self.context.plan;
         let store = if let Some(store) = &mut self.store {
             store
         } else {
-            let tables = self.data.tables(&self.bench);
-            let new = create_store(&self.bench, &self.file, tables)?;
+            let tables = self.data.tables(&self.context);
+            let new = create_store(&self.context, &self.file, tables)?;
             self.store.insert(new)
         };
         if plan.cells[run.record.cell].probe.is_some() {
@@ -249,7 +193,7 @@ fn stored_result(
     plan: &Plan,
     file: &Path,
     resume: bool,
-) -> Result<Option<(Store, StudyResult)>, StudyError> {
+) -> Result<Option<(Store, StudyResult)>, RunError> {
     if !file.exists() {
         return Ok(None);
     }
@@ -268,31 +212,31 @@ fn stored_result(
     if design == *plan {
         Ok(Some((store, result)))
     } else {
-        Err(StudyError::OtherPlan {
+        Err(RunError::OtherPlan {
             path: file.to_owned(),
         })
     }
 }
 
-fn create_store(bench: &Bench<'_>, file: &Path, tables: Bytes) -> Result<Store, StudyError> {
-    let out = &bench.options.out;
+fn create_store(context: &StudyContext<'_>, file: &Path, tables: Bytes) -> Result<Store, RunError> {
+    let out = &context.options.out;
     fs::create_dir_all(out).map_err(PathError::on("create", out))?;
-    let (flavor, server_version) = bench.version_of(&bench.plan.cells[0]);
+    let (flavor, server_version) = context.version_of(&context.plan.cells[0]);
     let header = StudyResult {
-        plan: bench.plan.clone(),
+        plan: context.plan.clone(),
         started_at: jiff::Timestamp::now().to_string(),
         weir_version: env!("CARGO_PKG_VERSION").to_owned(),
         flavor,
         server_version,
         host: host::describe(),
-        drives: bench.drives.profiles(),
+        drives: context.drives.profiles(),
         data_bytes: tables.0,
         runs: Vec::new(),
         comparisons: Vec::new(),
         analysis: Analysis::default(),
         findings: Vec::new(),
         searches: Vec::new(),
-        provenance: bench.options.provenance.clone(),
+        provenance: context.options.provenance.clone(),
     };
     Ok(Store::create(file, &header)?)
 }

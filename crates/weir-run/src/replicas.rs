@@ -10,23 +10,23 @@ use weir_model::Cell;
 use weir_process::PathError;
 use weir_server::{PrivateServer, Role, StartOptions};
 
-use super::bench::Bench;
-use super::commands;
-use super::data::{self, PreparedData};
-use crate::StudyError;
+use crate::RunError;
+use crate::commands;
+use crate::context::StudyContext;
+use crate::data::{self, PreparedData};
 
 /// Prepares `options` of a run's server for the replicas that its cell wants; the port on which they
 /// reach it, if there are any.
-pub(super) fn prepare_primary(
-    bench: &Bench<'_>,
+pub(crate) fn prepare_primary(
+    context: &StudyContext<'_>,
     cell: &Cell,
     options: &mut StartOptions,
-) -> Result<Option<u16>, StudyError> {
+) -> Result<Option<u16>, RunError> {
     if cell.spec.topology.replicas().is_empty() {
         return Ok(None);
     }
     let port = weir_server::free_port()?;
-    take_part(bench, cell, Role::Primary, options);
+    take_part(context, cell, Role::Primary, options);
     let listening = weir_server::loopback_variables(port);
     options.variables.extend(listening);
     Ok(Some(port))
@@ -34,16 +34,16 @@ pub(super) fn prepare_primary(
 
 /// Starts the replicas of `primary`, each in a directory of its own below `home`, and waits until they
 /// follow; `None` if it was stopped.
-pub(super) fn start(
-    bench: &Bench<'_>,
+pub(crate) fn start(
+    context: &StudyContext<'_>,
     cell: &Cell,
     data: &PreparedData,
     home: &Path,
     primary: (&PrivateServer, u16),
     lines: &mut Vec<String>,
     stop: &AtomicBool,
-) -> Result<Option<Vec<PrivateServer>>, StudyError> {
-    let binary = bench.server_of(cell);
+) -> Result<Option<Vec<PrivateServer>>, RunError> {
+    let binary = context.server_of(cell);
     let (primary, port) = primary;
     let mut replicas = Vec::new();
     for (number, node) in (1..).zip(cell.spec.topology.replicas()) {
@@ -53,7 +53,7 @@ pub(super) fn start(
         data.snapshots.restore(&data.key, &options.data_dir)?;
         weir_server::forget_identity(&options.data_dir)?;
         options.variables.clone_from(&node.variables);
-        take_part(bench, cell, Role::Replica(number), &mut options);
+        take_part(context, cell, Role::Replica(number), &mut options);
         lines.push(commands::server(binary, &options)?);
         let started = PrivateServer::start_watched(binary, &options, &mut data::watching(stop));
         let Some(replica) = data::unless_stopped(started)? else {
@@ -65,9 +65,9 @@ pub(super) fn start(
     Ok(Some(replicas))
 }
 
-fn take_part(bench: &Bench<'_>, cell: &Cell, role: Role, options: &mut StartOptions) {
+fn take_part(context: &StudyContext<'_>, cell: &Cell, role: Role, options: &mut StartOptions) {
     let replication = cell.spec.topology.replication;
     // Also a binary log, whatever the study says: without one there is nothing to follow.
-    let variables = weir_server::replication_variables(bench.server_of(cell), role, replication);
+    let variables = weir_server::replication_variables(context.server_of(cell), role, replication);
     weir_model::set_options(&mut options.variables, variables);
 }

@@ -12,8 +12,8 @@ use weir_model::IntervalRecord;
 use weir_mysql::Gate;
 use weir_stats::steady_tail;
 
-use super::live::LiveLimiter;
-use super::watch::Watch;
+use crate::live::LiveBottleneck;
+use crate::watch::Watch;
 use weir_progress::Event;
 
 /// Load between the end of the warm-up and the measurement: connections are made anew in between,
@@ -24,7 +24,7 @@ const RESUME: Duration = Duration::from_secs(1);
 const OTHER_KEYS: u64 = 0x5741_524d;
 
 /// Makes `plan`, which was warmed up, the one that is measured: it goes on where the warm-up ended.
-pub(super) fn resume(plan: &mut LoadPlan) {
+pub(crate) fn resume(plan: &mut LoadPlan) {
     plan.warmup = RESUME;
     plan.connection_ramp = Duration::ZERO;
     if let Some(rate) = &mut plan.rate {
@@ -33,22 +33,22 @@ pub(super) fn resume(plan: &mut LoadPlan) {
 }
 
 /// How a warm-up ended.
-pub(super) struct Warmed {
+pub(crate) struct Warmed {
     /// Its length up to the measurement, seconds.
-    pub(super) length_s: f64,
+    pub(crate) length_s: f64,
     /// Whether the rule held; else it was as long as allowed.
-    pub(super) steady: bool,
+    pub(crate) steady: bool,
 }
 
 /// Loads as `plan` does until its throughput is steady: at least its warm-up, at most `at_most`.
 /// Whether `stop` ended it, the caller sees by the flag.
-pub(super) fn until_steady(
+pub(crate) fn until_steady(
     plan: &LoadPlan,
     gate: &Gate,
     at_most: Duration,
     stop: &AtomicBool,
     watch: &mut Watch,
-    live: &LiveLimiter<'_>,
+    live: &LiveBottleneck<'_>,
     on_event: &mut dyn FnMut(&Event<'_>),
 ) -> Result<Warmed, LoadError> {
     let least = plan.warmup.as_secs_f64().ceil() as usize;

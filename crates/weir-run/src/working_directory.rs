@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use weir_model::Bytes;
 
-use crate::StudyError;
+use crate::RunError;
 use weir_model::with_headroom;
 use weir_process::PathError;
 
@@ -15,7 +15,7 @@ const MEMORY: &str = "/dev/shm";
 
 /// `work` if given, else memory if `data` fit there with room to spare, else the temporary
 /// directory. The chosen place must have room for `data` and what a run adds to them.
-pub(super) fn choose(work: Option<&Path>, data: Bytes) -> Result<PathBuf, StudyError> {
+pub(crate) fn choose(work: Option<&Path>, data: Bytes) -> Result<PathBuf, RunError> {
     let needed = with_headroom(data);
     let place = match work {
         Some(work) => {

@@ -14,22 +14,22 @@ use weir_probe::{DriveProbe, HostProbe, Probe, ProcessProbe, ReplicaProbe, Serve
 use weir_process::{PathError, WorkDirectory};
 use weir_server::{ConfigChanges, GivenServer, PrivateServer, StartOptions};
 
-use super::bench::Bench;
-use super::commands;
-use super::data::{self, PreparedData};
-use super::replicas;
-use crate::StudyError;
+use crate::RunError;
+use crate::commands;
+use crate::context::StudyContext;
+use crate::data::{self, PreparedData};
+use crate::replicas;
 use weir_judge::without_directory;
 
 /// What serves.
-pub(super) enum Serving {
+pub(crate) enum ServerUnderTest {
     Private(Box<PrivateServing>),
     Given(Box<GivenServing>),
 }
 
 /// In the order in which it must be taken down: the server, the drive that it writes to, the directory
 /// below both.
-pub(super) struct PrivateServing {
+pub(crate) struct PrivateServing {
     /// They follow the server.
     replicas: Vec<PrivateServer>,
     server: PrivateServer,
@@ -38,39 +38,39 @@ pub(super) struct PrivateServing {
 }
 
 /// A server that the user gives, with the run's settings until it is put back.
-pub(super) struct GivenServing {
+pub(crate) struct GivenServing {
     server: GivenServer,
     changes: ConfigChanges,
 }
 
 impl PrivateServing {
     /// The run's directory as the server names it.
-    fn directory(&self) -> Result<PathBuf, StudyError> {
+    fn directory(&self) -> Result<PathBuf, RunError> {
         let directory = self.home.path();
         let found = directory.canonicalize();
         Ok(found.map_err(PathError::on("find", directory))?)
     }
 }
 
-impl Serving {
+impl ServerUnderTest {
     /// Restores `data`, mounts the drive and starts the server, and tells the commands; `None` if it was
     /// stopped.
-    pub(super) fn start(
-        bench: &Bench<'_>,
+    pub(crate) fn start(
+        context: &StudyContext<'_>,
         cell: &Cell,
         data: &PreparedData,
         stop: &AtomicBool,
-    ) -> Result<Option<(Self, Vec<String>)>, StudyError> {
-        let home = data::home(bench, data)?;
+    ) -> Result<Option<(Self, Vec<String>)>, RunError> {
+        let home = data::home(context, data)?;
         let backing = home.path().join("backing");
         data.snapshots.restore(&data.key, &backing.join("data"))?;
         let mut data_root = backing.clone();
         let mut commands = Vec::new();
-        let drive = if let Some(drive) = bench.drives.of_cell(cell) {
+        let drive = if let Some(drive) = context.drives.of_cell(cell) {
             data_root = home.path().join("drive");
-            let options = mount_options(bench, cell, drive, backing, data_root.clone());
+            let options = mount_options(context, cell, drive, backing, data_root.clone());
             commands.push(commands::mount(&options));
-            Some(DriveProcess::mount(&bench.options.weir, &options)?)
+            Some(DriveProcess::mount(&context.options.weir, &options)?)
         } else {
             // What restoring left in the host's cache would hide reads, and is outside of a limit of the
             // server's memory. An emulated drive has a latency of its own.
@@ -82,14 +82,14 @@ impl Serving {
         options.variables.clone_from(&primary.variables);
         options.limits = primary.limits.clone();
         options.flushes_beside_writes = drive.as_ref().is_some_and(DriveProcess::flushes_slowly);
-        let port = replicas::prepare_primary(bench, cell, &mut options)?;
-        commands.push(commands::server(bench.server_of(cell), &options)?);
+        let port = replicas::prepare_primary(context, cell, &mut options)?;
+        commands.push(commands::server(context.server_of(cell), &options)?);
         let watch = &mut data::watching(stop);
-        let started = PrivateServer::start_watched(bench.server_of(cell), &options, watch);
+        let started = PrivateServer::start_watched(context.server_of(cell), &options, watch);
         let Some(server) = data::unless_stopped(started)? else {
             return Ok(None);
         };
-        if !settle(bench, cell, stop) {
+        if !settle(context, cell, stop) {
             return Ok(None);
         }
         if primary.pool == PoolStart::Warm {
@@ -99,7 +99,7 @@ impl Serving {
         if let Some(port) = port {
             let primary = (&server, port);
             let lines = &mut commands;
-            let started = replicas::start(bench, cell, data, home.path(), primary, lines, stop)?;
+            let started = replicas::start(context, cell, data, home.path(), primary, lines, stop)?;
             let Some(started) = started else {
                 return Ok(None);
             };
@@ -115,12 +115,12 @@ impl Serving {
     }
 
     /// Brings a server that the user gives to the settings of `cell`, and tells the statements.
-    pub(super) fn take(
-        bench: &Bench<'_>,
+    pub(crate) fn take(
+        context: &StudyContext<'_>,
         cell: &Cell,
         server: &GivenServer,
-    ) -> Result<(Self, Vec<String>), StudyError> {
-        let allowed = bench.options.allowed.config;
+    ) -> Result<(Self, Vec<String>), RunError> {
+        let allowed = context.options.allowed.config;
         let variables = &cell.spec.primary().variables;
         let wanted = weir_server::native_config(server, variables, allowed)?;
         let mut changes = ConfigChanges::new(server);
@@ -134,14 +134,14 @@ impl Serving {
     }
 
     /// Ends what was started, or puts back what was changed.
-    pub(super) fn end(self) -> Result<(), StudyError> {
+    pub(crate) fn end(self) -> Result<(), RunError> {
         match self {
             Self::Private(_) => Ok(()),
             Self::Given(mut given) => Ok(given.changes.put_back()?),
         }
     }
 
-    pub(super) fn endpoint(&self) -> Endpoint {
+    pub(crate) fn endpoint(&self) -> Endpoint {
         match self {
             Self::Private(private) => private.server.endpoint(),
             Self::Given(given) => given.server.endpoint.clone(),
@@ -149,14 +149,14 @@ impl Serving {
     }
 
     /// What may be done to it.
-    pub(super) fn gate(&self) -> Gate {
+    pub(crate) fn gate(&self) -> Gate {
         match self {
             Self::Private(_) => Gate::own(),
             Self::Given(given) => given.server.gate().clone(),
         }
     }
 
-    pub(super) fn drive(&self) -> Option<&DriveProcess> {
+    pub(crate) fn drive(&self) -> Option<&DriveProcess> {
         match self {
             Self::Private(private) => private.drive.as_ref(),
             Self::Given(_) => None,
@@ -164,7 +164,7 @@ impl Serving {
     }
 
     /// A directory on the storage that the data lie on; `None` on another host.
-    pub(super) fn directory(&self) -> Option<&Path> {
+    pub(crate) fn directory(&self) -> Option<&Path> {
         match self {
             Self::Private(private) => Some(private.home.path()),
             Self::Given(given) => given.server.data_dir.as_deref(),
@@ -172,7 +172,7 @@ impl Serving {
     }
 
     /// The server's variables, free of a run's own paths, and what makes it less durable than they say.
-    pub(super) fn variables(&self) -> Result<BTreeMap<String, String>, StudyError> {
+    pub(crate) fn variables(&self) -> Result<BTreeMap<String, String>, RunError> {
         match self {
             Self::Private(private) => {
                 let mut session = private.server.session()?;
@@ -196,7 +196,7 @@ impl Serving {
 
     /// What the server has written to its error log, free of a run's own paths; a server that the user
     /// gives keeps its log for itself.
-    pub(super) fn server_log(&self) -> Result<String, StudyError> {
+    pub(crate) fn server_log(&self) -> Result<String, RunError> {
         match self {
             Self::Private(private) => {
                 let log = private.server.log_tail();
@@ -207,7 +207,7 @@ impl Serving {
     }
 
     /// Why the server no longer runs, in its own words, as far as Weir can know.
-    pub(super) fn has_exited(&mut self) -> Option<String> {
+    pub(crate) fn has_exited(&mut self) -> Option<String> {
         match self {
             Self::Private(private) => private.server.has_exited(),
             Self::Given(_) => None,
@@ -215,7 +215,7 @@ impl Serving {
     }
 
     /// Everything that can be looked at from here.
-    pub(super) fn probes(&self) -> Vec<Box<dyn Probe>> {
+    pub(crate) fn probes(&self) -> Vec<Box<dyn Probe>> {
         let mut probes: Vec<Box<dyn Probe>> = vec![
             Box::new(ProcessProbe::client()),
             Box::new(ServerProbe::new(self.endpoint())),
@@ -255,11 +255,11 @@ const CLEANER_AWAKE: Duration = Duration::from_millis(2_500);
 /// A page cleaner that is awake evicts a part of a full pool each second. Where transactions only read and the pool turns over
 /// within `innodb_old_blocks_time`, what it holds from then on depended on when in its second the load began: runs that
 /// should have been the same missed 0.42 and 0.45 of their pages, or 0.45 and 0.50 (docs/journal/2026-11-24-misses.md).
-fn settle(bench: &Bench<'_>, cell: &Cell, stop: &AtomicBool) -> bool {
+fn settle(context: &StudyContext<'_>, cell: &Cell, stop: &AtomicBool) -> bool {
     const STEP: Duration = Duration::from_millis(50);
     let workload = Workload::try_from(&cell.spec.workload);
     let only_reads = workload.is_ok_and(|workload| workload.only_reads());
-    if bench.server_of(cell).flavor == Flavor::Mysql && only_reads {
+    if context.server_of(cell).flavor == Flavor::Mysql && only_reads {
         let began = Instant::now();
         while began.elapsed() < CLEANER_AWAKE && !stop.load(Ordering::Relaxed) {
             thread::sleep(STEP);
@@ -269,7 +269,7 @@ fn settle(bench: &Bench<'_>, cell: &Cell, stop: &AtomicBool) -> bool {
 }
 
 fn mount_options(
-    bench: &Bench<'_>,
+    context: &StudyContext<'_>,
     cell: &Cell,
     drive: &DriveProfile,
     backing: PathBuf,
@@ -279,7 +279,7 @@ fn mount_options(
     MountOptions {
         data_scale: data.data_scale,
         drive_scale: data.drive_scale,
-        below_floor: bench.options.below_floor,
+        below_floor: context.options.below_floor,
         ..MountOptions::new(&drive.name, backing, mountpoint)
     }
 }

@@ -8,15 +8,15 @@ use weir_load::LoadPlan;
 use weir_model::{Approach, Cell, LoadSpec, Plan, PlannedRun, RunResult, Warmup};
 use weir_probe::Sampler;
 
-use super::bench::Bench;
-use super::commands;
-use super::data::DataSets;
-use super::live::LiveLimiter;
-use super::serving::Serving;
-use super::usage::Offered;
-use super::warmup;
-use super::watch::{Measured, Watch, relative_to_measurement};
-use crate::StudyError;
+use crate::RunError;
+use crate::commands;
+use crate::context::StudyContext;
+use crate::data::DataSets;
+use crate::live::LiveBottleneck;
+use crate::target::ServerUnderTest;
+use crate::usage::Offered;
+use crate::warmup;
+use crate::watch::{Measured, Watch, relative_to_measurement};
 use weir_judge::is_setting;
 use weir_progress::Event;
 
@@ -24,8 +24,8 @@ use weir_progress::Event;
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What serves a run, and what it has served.
-pub(super) struct Stage {
-    serving: Serving,
+pub(crate) struct RunSession {
+    target: ServerUnderTest,
     /// Cell and repetition of the first run on this server.
     first: PlannedRun,
     /// Runs that this server has served.
@@ -34,23 +34,29 @@ pub(super) struct Stage {
     commands: Vec<String>,
 }
 
-impl Stage {
+impl RunSession {
     /// Starts the server on restored data, or takes the one that the user gives, which has served
     /// `runs_before` runs of the study; `None` if it was stopped.
-    pub(super) fn set(
-        bench: &Bench<'_>,
+    pub(crate) fn set(
+        context: &StudyContext<'_>,
         data: &DataSets,
         planned: PlannedRun,
         runs_before: u32,
         stop: &AtomicBool,
-    ) -> Result<Option<Self>, StudyError> {
-        let cell = &bench.plan.cells[planned.cell];
-        let (started, runs) = match bench.given_of(cell) {
-            Some(given) => (Some(Serving::take(bench, cell, given)?), runs_before),
-            None => (Serving::start(bench, cell, data.of(cell), stop)?, 0),
+    ) -> Result<Option<Self>, RunError> {
+        let cell = &context.plan.cells[planned.cell];
+        let (started, runs) = match context.external_of(cell) {
+            Some(server) => (
+                Some(ServerUnderTest::take(context, cell, server)?),
+                runs_before,
+            ),
+            None => (
+                ServerUnderTest::start(context, cell, data.of(cell), stop)?,
+                0,
+            ),
         };
-        Ok(started.map(|(serving, commands)| Self {
-            serving,
+        Ok(started.map(|(target, commands)| Self {
+            target,
             first: planned,
             runs,
             commands,
@@ -58,51 +64,51 @@ impl Stage {
     }
 
     /// Takes everything down; what was changed is as before.
-    pub(super) fn take_down(self) -> Result<(), StudyError> {
-        self.serving.end()
+    pub(crate) fn take_down(self) -> Result<(), RunError> {
+        self.target.end()
     }
 
     /// Whether `planned` goes on with this server instead of a new one.
-    pub(super) fn serves(&self, plan: &Plan, planned: PlannedRun) -> bool {
+    pub(crate) fn serves(&self, plan: &Plan, planned: PlannedRun) -> bool {
         planned.repetition == self.first.repetition
             && plan.shares_server(self.first.cell, planned.cell)
     }
 
     /// Makes one run; `None` if it was stopped.
-    pub(super) fn make(
+    pub(crate) fn make(
         &mut self,
-        bench: &Bench<'_>,
+        context: &StudyContext<'_>,
         planned: PlannedRun,
         stop: &AtomicBool,
         on_event: &mut dyn FnMut(&Event<'_>),
-    ) -> Result<Option<RunResult>, StudyError> {
-        let cell = &bench.plan.cells[planned.cell];
+    ) -> Result<Option<RunResult>, RunError> {
+        let cell = &context.plan.cells[planned.cell];
         let started_at = jiff::Timestamp::now().to_string();
-        let variables = self.serving.variables()?;
-        let (spec, endpoint) = (&cell.spec, self.serving.endpoint());
+        let variables = self.target.variables()?;
+        let (spec, endpoint) = (&cell.spec, self.target.endpoint());
         let load = LoadPlan::of_spec(spec, planned.repetition, endpoint);
-        let load = load.map_err(StudyError::Workload)?;
+        let load = load.map_err(RunError::Workload)?;
         let commands = self.commands(commands::load(&load, spec.load.warmup));
         let loaded = self.load(load, &spec.load, stop, on_event);
         let Some(measured) = self.explain(loaded, cell, planned)? else {
             return Ok(None);
         };
         self.runs += 1;
-        let variables_changed = changed(&variables, &self.serving.variables()?);
+        let variables_changed = changed(&variables, &self.target.variables()?);
         Ok(Some(measured.into_result(
             planned,
             started_at,
             variables,
             variables_changed,
             commands,
-            self.serving.server_log()?,
+            self.target.server_log()?,
         )))
     }
 
     /// What was started for the run with the command `load`, free of this run's own paths.
     fn commands(&self, load: String) -> Vec<String> {
         let all = self.commands.iter().cloned().chain([load]);
-        match self.serving.directory() {
+        match self.target.directory() {
             Some(directory) => all
                 .map(|command| commands::anonymous(&command, directory))
                 .collect(),
@@ -120,17 +126,17 @@ impl Stage {
     ) -> Result<Option<Measured>, weir_load::LoadError> {
         let connections = plan.connections;
         let sampling_began = Instant::now();
-        let sampler = Sampler::start(self.serving.probes(), PROBE_INTERVAL, sampling_began);
-        let device = self.serving.directory().and_then(weir_probe::block_device);
-        let live = LiveLimiter {
+        let sampler = Sampler::start(self.target.probes(), PROBE_INTERVAL, sampling_began);
+        let device = self.target.directory().and_then(weir_probe::block_device);
+        let live = LiveBottleneck {
             sampler: &sampler,
             sampling_began,
             settings,
             connections,
             reactors: plan.reactors,
-            device: device.clone().filter(|_| self.serving.drive().is_none()),
+            device: device.clone().filter(|_| self.target.drive().is_none()),
         };
-        let gate = self.serving.gate();
+        let gate = self.target.gate();
         let mut watch = Watch::default();
         let mut warmup_s = settings.warmup.least().as_secs_f64();
         let mut steady = None;
@@ -142,12 +148,12 @@ impl Stage {
             steady = Some(warmed.steady);
         }
         let outcome = weir_load::run(&plan, &gate, stop, &mut |interval| {
-            watch.observe(&interval.record, self.serving.drive());
+            watch.observe(&interval.record, self.target.drive());
             on_event(&Event::Interval(&interval.record));
             live.tell(interval, on_event);
         });
         let drive_after = self
-            .serving
+            .target
             .drive()
             .and_then(|drive| drive.statistics().ok());
         let sampled = sampler.finish();
@@ -186,11 +192,11 @@ impl Stage {
         loaded: Result<Option<Measured>, weir_load::LoadError>,
         cell: &Cell,
         planned: PlannedRun,
-    ) -> Result<Option<Measured>, StudyError> {
-        loaded.map_err(|source| StudyError::Load {
+    ) -> Result<Option<Measured>, RunError> {
+        loaded.map_err(|source| RunError::Load {
             run: format!("run of {}, repetition {}", cell.label(), planned.repetition),
             source: Box::new(source),
-            server: match self.serving.has_exited() {
+            server: match self.target.has_exited() {
                 Some(words) => format!("; the server has ended: {words}"),
                 None => String::new(),
             },

@@ -8,18 +8,18 @@ use weir_load::LoadPlan;
 use weir_model::Warmup;
 use weir_server::{ServerBinary, StartOptions};
 
-use crate::StudyError;
+use crate::RunError;
 use weir_judge::RUN_DIRECTORY;
 
 /// `weir drive mount ...`.
-pub(super) fn mount(options: &MountOptions) -> String {
+pub(crate) fn mount(options: &MountOptions) -> String {
     let words = options.to_arguments();
     let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
     format!("weir {}", words.join(" "))
 }
 
 /// The server with every option that Weir gives it; sockets, paths and the log are its own affair.
-pub(super) fn server(binary: &ServerBinary, options: &StartOptions) -> Result<String, StudyError> {
+pub(crate) fn server(binary: &ServerBinary, options: &StartOptions) -> Result<String, RunError> {
     let variables = weir_server::translate(binary.flavor, binary.version, &options.variables)?;
     let program = binary.path.file_name().unwrap_or_default();
     let mut line = format!(
@@ -36,7 +36,7 @@ pub(super) fn server(binary: &ServerBinary, options: &StartOptions) -> Result<St
 
 /// `weir load ... run`, without the server's address. A warm-up that lasts until throughput is
 /// steady is told with its most.
-pub(super) fn load(plan: &LoadPlan, warmup: Warmup) -> String {
+pub(crate) fn load(plan: &LoadPlan, warmup: Warmup) -> String {
     weir_load::sysbench::command_line(&LoadPlan {
         warmup: warmup.most().0,
         ..plan.clone()
@@ -44,6 +44,6 @@ pub(super) fn load(plan: &LoadPlan, warmup: Warmup) -> String {
 }
 
 /// `command` without the run's own `directory`.
-pub(super) fn anonymous(command: &str, directory: &Path) -> String {
+pub(crate) fn anonymous(command: &str, directory: &Path) -> String {
     command.replace(&directory.display().to_string(), RUN_DIRECTORY)
 }

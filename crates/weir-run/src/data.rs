@@ -14,10 +14,10 @@ use weir_mysql::Gate;
 use weir_process::{PathError, WorkDirectory, short_name};
 use weir_server::{PrivateServer, SnapshotHold, SnapshotKey, Snapshots, StartOptions};
 
-use super::bench::Bench;
-use super::given;
-use super::place;
-use crate::StudyError;
+use crate::RunError;
+use crate::context::StudyContext;
+use crate::external;
+use crate::working_directory;
 use weir_progress::Event;
 
 /// Seed of the rows. Fixed: studies with the same workload and size share their snapshot.
@@ -37,55 +37,55 @@ const PAGE_SIZE: (&str, Bytes) = ("innodb_page_size", Bytes(16_384));
 
 /// A data set that is ready to be restored.
 #[derive(Debug)]
-pub(super) struct PreparedData {
-    pub(super) snapshots: Snapshots,
-    pub(super) key: SnapshotKey,
+pub(crate) struct PreparedData {
+    pub(crate) snapshots: Snapshots,
+    pub(crate) key: SnapshotKey,
     /// What the whole directory occupies, with the server's own tables and redo.
-    pub(super) directory: Bytes,
+    pub(crate) directory: Bytes,
     /// What the workload's tables occupy.
-    pub(super) tables: Bytes,
+    pub(crate) tables: Bytes,
     /// Nobody removes the snapshot while the study needs it.
     _hold: SnapshotHold,
 }
 
 /// The data sets of a study: cells of one server program and one kind of data share theirs.
 #[derive(Debug, Default)]
-pub(super) struct DataSets {
+pub(crate) struct DataSets {
     prepared: Vec<PreparedData>,
     /// A run on each data set, or more of them where the same data are described in several ways.
     runs: Vec<(Arc<RunSpec>, usize)>,
     /// What the tables of the first cell occupy, where the user gives its server.
-    given: Option<Bytes>,
+    external: Option<Bytes>,
 }
 
 impl DataSets {
     /// Finds or makes the data of all cells; `None` if it was stopped.
-    pub(super) fn prepare(
-        bench: &Bench<'_>,
+    pub(crate) fn prepare(
+        context: &StudyContext<'_>,
         stop: &AtomicBool,
         on_event: &mut dyn FnMut(&Event<'_>),
-    ) -> Result<Option<Self>, StudyError> {
+    ) -> Result<Option<Self>, RunError> {
         let mut sets = Self::default();
         let mut loaded: Vec<&RunSpec> = Vec::new();
-        for cell in &bench.plan.cells {
-            if let Some(server) = bench.given_of(cell) {
+        for cell in &context.plan.cells {
+            if let Some(server) = context.external_of(cell) {
                 if loaded.iter().any(|spec| have_same_data(spec, &cell.spec)) {
                     continue;
                 }
                 loaded.push(&cell.spec);
-                let Some(size) = given::load(cell, server, stop, on_event)? else {
+                let Some(size) = external::load(cell, server, stop, on_event)? else {
                     return Ok(None);
                 };
-                sets.given.get_or_insert(size);
+                sets.external.get_or_insert(size);
                 continue;
             }
             if sets.find(&cell.spec).is_none() {
-                let key = key(bench, cell)?;
+                let key = key(context, cell)?;
                 let known = sets.prepared.iter().position(|data| data.key == key);
                 let number = if let Some(number) = known {
                     number
                 } else {
-                    let Some(data) = prepare(bench, cell, key, stop, on_event)? else {
+                    let Some(data) = prepare(context, cell, key, stop, on_event)? else {
                         return Ok(None);
                     };
                     sets.prepared.push(data);
@@ -93,7 +93,7 @@ impl DataSets {
                 };
                 sets.runs.push((Arc::clone(&cell.spec), number));
             }
-            bench.check_capacity(cell, sets.of(cell).directory)?;
+            context.check_capacity(cell, sets.of(cell).directory)?;
         }
         Ok(Some(sets))
     }
@@ -105,16 +105,16 @@ impl DataSets {
     }
 
     /// The data of `cell`.
-    pub(super) fn of(&self, cell: &Cell) -> &PreparedData {
+    pub(crate) fn of(&self, cell: &Cell) -> &PreparedData {
         let found = self.find(&cell.spec);
         found.expect("invariant: a search varies nothing that other data were needed for")
     }
 
     /// What the workload's tables occupy in the study's first cell.
-    pub(super) fn tables(&self, bench: &Bench<'_>) -> Bytes {
-        let first = &bench.plan.cells[0];
-        match self.given {
-            Some(tables) if bench.given_of(first).is_some() => tables,
+    pub(crate) fn tables(&self, context: &StudyContext<'_>) -> Bytes {
+        let first = &context.plan.cells[0];
+        match self.external {
+            Some(tables) if context.external_of(first).is_some() => tables,
             _ => self.of(first).tables,
         }
     }
@@ -122,19 +122,19 @@ impl DataSets {
 
 /// Finds or makes the data of `cell`; `None` if it was stopped.
 fn prepare(
-    bench: &Bench<'_>,
+    context: &StudyContext<'_>,
     cell: &Cell,
     key: SnapshotKey,
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(&Event<'_>),
-) -> Result<Option<PreparedData>, StudyError> {
+) -> Result<Option<PreparedData>, RunError> {
     let snapshots = Snapshots::open(&weir_server::cache_directory())?;
     let from_cache = snapshots.find(&key).is_some();
-    if !from_cache && load(bench, cell, &snapshots, &key, stop, on_event)?.is_none() {
+    if !from_cache && load(context, cell, &snapshots, &key, stop, on_event)?.is_none() {
         return Ok(None);
     }
     let Some(hold) = snapshots.hold(&key)? else {
-        return Err(StudyError::SnapshotRemoved { name: key.name() });
+        return Err(RunError::SnapshotRemoved { name: key.name() });
     };
     let stored = hold.data_dir();
     let directory = weir_server::space_occupied(stored)?;
@@ -154,16 +154,16 @@ fn prepare(
 
 /// Loads the data on a server of its own, off the drives, and keeps them; `None` if stopped.
 fn load(
-    bench: &Bench<'_>,
+    context: &StudyContext<'_>,
     cell: &Cell,
     snapshots: &Snapshots,
     key: &SnapshotKey,
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(&Event<'_>),
-) -> Result<Option<()>, StudyError> {
-    let binary = bench.server_of(cell);
+) -> Result<Option<()>, RunError> {
+    let binary = context.server_of(cell);
     let size = weir_model::data_size(&cell.spec);
-    let place = place::choose(bench.options.work.as_deref(), size)?;
+    let place = working_directory::choose(context.options.work.as_deref(), size)?;
     let home = WorkDirectory::create(&place, "load")?;
     let data_dir = home.path().join("data");
     let shaping = [(PAGE_SIZE.0.to_owned(), page_size(&cell.spec).0.to_string())].into();
@@ -185,14 +185,14 @@ fn load(
 }
 
 /// Makes the tables of a run that are missing at `endpoint`, as part of `what`; `None` if stopped.
-pub(super) fn make_tables(
+pub(crate) fn make_tables(
     spec: &RunSpec,
     endpoint: Endpoint,
     gate: &Gate,
     what: &str,
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(&Event<'_>),
-) -> Result<Option<()>, StudyError> {
+) -> Result<Option<()>, RunError> {
     let plan = PreparePlan {
         threads: LOADING_THREADS,
         seed: DATA_SEED,
@@ -202,7 +202,7 @@ pub(super) fn make_tables(
         } else {
             BinaryLog::On
         },
-        ..PreparePlan::of_spec(spec, endpoint).map_err(StudyError::Workload)?
+        ..PreparePlan::of_spec(spec, endpoint).map_err(RunError::Workload)?
     };
     let loaded = weir_load::prepare(&plan, gate, stop, &mut |rows_done, rows_total| {
         on_event(&Event::Loading {
@@ -213,7 +213,7 @@ pub(super) fn make_tables(
     if stop.load(Ordering::Relaxed) {
         return Ok(None);
     }
-    loaded.map_err(|source| StudyError::Load {
+    loaded.map_err(|source| RunError::Load {
         run: what.to_owned(),
         source: Box::new(source),
         server: String::new(),
@@ -222,7 +222,7 @@ pub(super) fn make_tables(
 }
 
 /// Ends the wait for a server when `stop` is set.
-pub(super) fn watching(stop: &AtomicBool) -> impl FnMut(Duration) -> ControlFlow<()> {
+pub(crate) fn watching(stop: &AtomicBool) -> impl FnMut(Duration) -> ControlFlow<()> {
     move |_| {
         if stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
@@ -233,9 +233,9 @@ pub(super) fn watching(stop: &AtomicBool) -> impl FnMut(Duration) -> ControlFlow
 }
 
 /// A started server, or `None` if the wait for it was ended on purpose.
-pub(super) fn unless_stopped(
+pub(crate) fn unless_stopped(
     started: Result<PrivateServer, weir_server::ServerError>,
-) -> Result<Option<PrivateServer>, StudyError> {
+) -> Result<Option<PrivateServer>, RunError> {
     match started {
         Ok(server) => Ok(Some(server)),
         Err(weir_server::ServerError::Interrupted) => Ok(None),
@@ -243,9 +243,9 @@ pub(super) fn unless_stopped(
     }
 }
 
-fn key(bench: &Bench<'_>, cell: &Cell) -> Result<SnapshotKey, StudyError> {
+fn key(context: &StudyContext<'_>, cell: &Cell) -> Result<SnapshotKey, RunError> {
     let data = &cell.spec.data;
-    let server = bench.server_of(cell);
+    let server = context.server_of(cell);
     let (tables, rows) = match data.source {
         DataSource::Sysbench { tables, rows } => (tables, rows),
         DataSource::File { .. } => (data.table_count() as u32, data.rows_total()),
@@ -264,7 +264,7 @@ fn key(bench: &Bench<'_>, cell: &Cell) -> Result<SnapshotKey, StudyError> {
 }
 
 /// The name of a workload's tables, with what tells the text of a book or a file.
-fn tables_of(workload: &WorkloadSpec) -> Result<String, StudyError> {
+fn tables_of(workload: &WorkloadSpec) -> Result<String, RunError> {
     match workload {
         WorkloadSpec::Sysbench(_) if !workload.has_text() => Ok("oltp".to_owned()),
         WorkloadSpec::Sysbench(sysbench) => match &sysbench.text_file {
@@ -272,7 +272,7 @@ fn tables_of(workload: &WorkloadSpec) -> Result<String, StudyError> {
             Some(book) => Ok(format!("oltp_text-{}", short_name(&contents(book)?))),
         },
         WorkloadSpec::File(file) => {
-            let named = Workload::try_from(workload).map_err(StudyError::Workload)?;
+            let named = Workload::try_from(workload).map_err(RunError::Workload)?;
             let mut made_of = format!("{:?} {}", file.distribution, file.text).into_bytes();
             if let Some(book) = named.book() {
                 made_of.extend(contents(&book)?);
@@ -284,7 +284,7 @@ fn tables_of(workload: &WorkloadSpec) -> Result<String, StudyError> {
     }
 }
 
-fn contents(path: &Path) -> Result<Vec<u8>, StudyError> {
+fn contents(path: &Path) -> Result<Vec<u8>, RunError> {
     Ok(fs::read(path).map_err(PathError::on("read", path))?)
 }
 
@@ -329,10 +329,13 @@ fn loading_variables(spec: &RunSpec) -> BTreeMap<String, String> {
 }
 
 /// The place of a run on these data.
-pub(super) fn home(bench: &Bench<'_>, data: &PreparedData) -> Result<WorkDirectory, StudyError> {
-    let work: Option<&Path> = bench.options.work.as_deref();
+pub(crate) fn home(
+    context: &StudyContext<'_>,
+    data: &PreparedData,
+) -> Result<WorkDirectory, RunError> {
+    let work: Option<&Path> = context.options.work.as_deref();
     Ok(WorkDirectory::create(
-        &place::choose(work, data.directory)?,
+        &working_directory::choose(work, data.directory)?,
         "run",
     )?)
 }

@@ -17,29 +17,29 @@ const PAGE_WRITES_MIN: f64 = 1.0;
 
 /// What the load engine knows of a run.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Offered {
-    pub(super) connections: f64,
+pub(crate) struct Offered {
+    pub(crate) connections: f64,
     /// The load has a rate of its own.
-    pub(super) has_rate: bool,
+    pub(crate) has_rate: bool,
     /// Round-trip time that the load engine adds.
-    pub(super) rtt_s: f64,
-    pub(super) measured_s: f64,
-    pub(super) transactions_per_s: f64,
+    pub(crate) rtt_s: f64,
+    pub(crate) measured_s: f64,
+    pub(crate) transactions_per_s: f64,
     /// Statements per second: each is a round trip.
-    pub(super) statements_per_s: f64,
+    pub(crate) statements_per_s: f64,
     /// Transactions per second that changed something, at most.
-    pub(super) commits_per_s: f64,
+    pub(crate) commits_per_s: f64,
     /// Connections whose COMMIT was under way at the server, on average; `None` where statements commit by
     /// themselves.
-    pub(super) committing: Option<f64>,
+    pub(crate) committing: Option<f64>,
     /// Mean latency of transactions.
-    pub(super) latency_s: f64,
+    pub(crate) latency_s: f64,
     /// Share of a core that the busiest reactor used, which no probe sees from outside.
-    pub(super) client_cpu: f64,
+    pub(crate) client_cpu: f64,
 }
 
 impl Offered {
-    pub(super) fn of(outcome: &LoadOutcome, settings: &LoadSpec, threads: u32) -> Self {
+    pub(crate) fn of(outcome: &LoadOutcome, settings: &LoadSpec, threads: u32) -> Self {
         let per_s = |count: u64| count as f64 / outcome.measured_s;
         let counts = &outcome.counts;
         let rtt_s = settings.rtt.as_secs_f64();
@@ -68,7 +68,7 @@ impl Offered {
 
 /// Utilisation during the measurement. `device` is the block device below the data, if there is
 /// one and no emulated drive; `drive` is what the emulated one counted.
-pub(super) fn utilization(
+pub(crate) fn utilization(
     series: &[Series],
     drive: Option<&DriveStatistics>,
     device: Option<&str>,
@@ -83,7 +83,7 @@ pub(super) fn utilization(
 }
 
 /// The same during `load.measured_s` before `now_s`, as far as the samples tell by themselves.
-pub(super) fn utilization_now(
+pub(crate) fn utilization_now(
     series: &[Series],
     now_s: f64,
     device: Option<&str>,

@@ -22,7 +22,7 @@ const CORES_WAITED_FOR: f64 = 0.50;
 const LARGEST_MIN: f64 = 0.30;
 
 /// The resource that limited a run; `has_rate` if the load had a rate of its own.
-pub(super) fn limiter(used: &Utilization, has_rate: bool) -> Limiter {
+pub(crate) fn bottleneck(used: &Utilization, has_rate: bool) -> Limiter {
     let connections = &used.connections;
     let share = |place: Option<f64>| place.unwrap_or(0.0) / connections.busy.max(f64::MIN_POSITIVE);
     if used.client_cpu >= Utilization::SATURATED {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_saturated_resource_is_the_limiter() {
+    fn the_most_saturated_resource_is_the_bottleneck() {
         let cases = [
             (0.9, 0.0, 0.86, Limiter::DriveWrite),
             (0.5, 0.99, 0.0, Limiter::DriveRead),
@@ -138,7 +138,7 @@ mod tests {
                 client_cores: 0.4,
                 ..idle()
             };
-            assert_eq!(limiter(&used, false), expected, "{used:?}");
+            assert_eq!(bottleneck(&used, false), expected, "{used:?}");
         }
     }
 
@@ -150,17 +150,17 @@ mod tests {
             client_cores,
             ..idle()
         };
-        assert_eq!(limiter(&used(1.2, 0.7), false), Limiter::ServerCpu);
-        assert_eq!(limiter(&used(0.7, 1.2), false), Limiter::ClientCpu);
+        assert_eq!(bottleneck(&used(1.2, 0.7), false), Limiter::ServerCpu);
+        assert_eq!(bottleneck(&used(0.7, 1.2), false), Limiter::ClientCpu);
         // Somebody else's work on the host.
-        assert_eq!(limiter(&used(0.4, 0.1), false), Limiter::Unexplained);
+        assert_eq!(bottleneck(&used(0.4, 0.1), false), Limiter::Unexplained);
         let pinned = Utilization {
             server_cores: 0.98,
             server_cores_allowed: 1.0,
             host_cpu: 0.6,
             ..idle()
         };
-        assert_eq!(limiter(&pinned, false), Limiter::ServerCpu);
+        assert_eq!(bottleneck(&pinned, false), Limiter::ServerCpu);
     }
 
     #[test]
@@ -175,7 +175,7 @@ mod tests {
             (at(|c| c.read = Some(2.0)), Limiter::Unexplained),
         ];
         for (used, expected) in cases {
-            assert_eq!(limiter(&used, false), expected, "{used:?}");
+            assert_eq!(bottleneck(&used, false), expected, "{used:?}");
         }
     }
 
@@ -186,17 +186,17 @@ mod tests {
             drive_write: 0.9,
             ..at(|c| c.lock = Some(12.0))
         };
-        assert_eq!(limiter(&busy, false), Limiter::Lock);
+        assert_eq!(bottleneck(&busy, false), Limiter::Lock);
         let memory = Utilization {
             memory: Some(0.4),
             ..busy
         };
-        assert_eq!(limiter(&memory, false), Limiter::Memory);
+        assert_eq!(bottleneck(&memory, false), Limiter::Memory);
         let client = Utilization {
             client_cpu: 0.95,
             ..memory
         };
-        assert_eq!(limiter(&client, false), Limiter::ClientCpu);
+        assert_eq!(bottleneck(&client, false), Limiter::ClientCpu);
     }
 
     #[test]
@@ -208,23 +208,23 @@ mod tests {
             drive_cores: 0.3,
             ..idle()
         };
-        assert_eq!(limiter(&used, false), Limiter::ServerCpu);
+        assert_eq!(bottleneck(&used, false), Limiter::ServerCpu);
         let of_drive = Utilization {
             drive_cores: 1.1,
             server_cores: 0.3,
             ..used
         };
-        assert_eq!(limiter(&of_drive, false), Limiter::ClientCpu);
+        assert_eq!(bottleneck(&of_drive, false), Limiter::ClientCpu);
         let reading = Utilization {
             connections: at(|c| c.read = Some(9.0)).connections,
             ..used
         };
-        assert_eq!(limiter(&reading, false), Limiter::DriveRead);
+        assert_eq!(bottleneck(&reading, false), Limiter::DriveRead);
         let calm = Utilization {
             core_wait: Some(0.3),
             ..used
         };
-        assert_eq!(limiter(&calm, false), Limiter::Unexplained);
+        assert_eq!(bottleneck(&calm, false), Limiter::Unexplained);
     }
 
     #[test]
@@ -233,7 +233,7 @@ mod tests {
             c.busy = 3.0;
             c.flush = Some(2.5);
         });
-        assert_eq!(limiter(&used, true), Limiter::OfferedRate);
-        assert_eq!(limiter(&used, false), Limiter::Flush);
+        assert_eq!(bottleneck(&used, true), Limiter::OfferedRate);
+        assert_eq!(bottleneck(&used, false), Limiter::Flush);
     }
 }

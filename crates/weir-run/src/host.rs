@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 /// Processor, cores, memory and kernel.
-pub(super) fn describe() -> BTreeMap<String, String> {
+pub(crate) fn describe() -> BTreeMap<String, String> {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let system = rustix::system::uname();
     let memory = weir_probe::memory().map_or_else(|_| String::new(), |m| m.total.to_string());

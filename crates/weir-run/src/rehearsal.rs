@@ -6,19 +6,17 @@ use weir_load::LoadPlan;
 use weir_model::Plan;
 use weir_server::set_statements;
 
-use super::RunOptions;
-use super::given;
-use crate::StudyError;
+use crate::{RunError, RunOptions, data, external};
 
-/// Statements that [`run`](super::run) would send to servers of the user's, in words where they are
+/// Statements that [`run`](crate::run) would send to servers of the user's, in words where they are
 /// many; nothing is changed. A study on servers of Weir's own has none.
 ///
 /// # Errors
 ///
 /// What would refuse the study itself: a login, a setting that is not allowed, tables in the way.
-pub fn rehearse(plan: &Plan, options: &RunOptions) -> Result<Vec<String>, StudyError> {
+pub fn rehearse(plan: &Plan, options: &RunOptions) -> Result<Vec<String>, RunError> {
     let mut lines = Vec::new();
-    for (url, mut server) in given::log_in(plan, options)? {
+    for (url, mut server) in external::log_in(plan, options)? {
         lines.push(format!("-- {url}"));
         let mut prepared = Vec::new();
         for cell in &plan.cells {
@@ -30,11 +28,11 @@ pub fn rehearse(plan: &Plan, options: &RunOptions) -> Result<Vec<String>, StudyE
                 weir_server::native_config(&server, &node.variables, options.allowed.config)?;
             if !prepared.contains(&&cell.spec.data.source) {
                 prepared.push(&cell.spec.data.source);
-                given::permit_tables(cell, &mut server, options)?;
+                external::permit_tables(cell, &mut server, options)?;
                 server.rehearse();
                 let never = AtomicBool::new(false);
                 let (endpoint, gate) = (server.endpoint.clone(), server.gate());
-                super::data::make_tables(&cell.spec, endpoint, gate, "", &never, &mut |_| {})?;
+                data::make_tables(&cell.spec, endpoint, gate, "", &never, &mut |_| {})?;
                 lines.extend(gate.rehearsed());
                 let remarks = gate.remarks().into_iter();
                 lines.extend(remarks.map(|remark| format!("-- {remark}")));
@@ -42,8 +40,8 @@ pub fn rehearse(plan: &Plan, options: &RunOptions) -> Result<Vec<String>, StudyE
             lines.push(format!("-- each run of `{}`", cell.label()));
             lines.extend(set_statements(&native));
             let load = LoadPlan::of_spec(&cell.spec, 1, server.endpoint.clone());
-            let load = load.map_err(StudyError::Workload)?;
-            let sent = weir_load::statements(&load).map_err(|source| StudyError::Load {
+            let load = load.map_err(RunError::Workload)?;
+            let sent = weir_load::statements(&load).map_err(|source| RunError::Load {
                 run: cell.label(),
                 source: Box::new(source),
                 server: String::new(),

@@ -10,19 +10,19 @@ use weir_model::{
     Approach, DriveStatistics, Gap, IntervalRecord, PlannedRun, RunRecord, RunResult, Series,
 };
 
-use super::limiter::limiter;
-use super::usage::{Offered, utilization};
+use crate::bottleneck::bottleneck;
+use crate::usage::{Offered, utilization};
 
 /// What is noted while the load runs.
 #[derive(Default)]
-pub(super) struct Watch {
-    pub(super) intervals: Vec<IntervalRecord>,
+pub(crate) struct Watch {
+    pub(crate) intervals: Vec<IntervalRecord>,
     /// The drive's counters when the measurement began.
-    pub(super) drive_before: Option<DriveStatistics>,
+    pub(crate) drive_before: Option<DriveStatistics>,
 }
 
 impl Watch {
-    pub(super) fn observe(&mut self, interval: &IntervalRecord, drive: Option<&DriveProcess>) {
+    pub(crate) fn observe(&mut self, interval: &IntervalRecord, drive: Option<&DriveProcess>) {
         // The last interval of the warm-up ends at 0; without a warm-up the first one must do.
         let is_warm_up = |last: &IntervalRecord| last.time_s < 0.0;
         if interval.time_s >= 0.0 && self.intervals.last().is_none_or(is_warm_up) {
@@ -33,12 +33,12 @@ impl Watch {
 
     /// Notes an interval of a load before the one that is measured; [`Watch::end_earlier`] moves
     /// it to its place in time.
-    pub(super) fn observe_earlier(&mut self, interval: &IntervalRecord) {
+    pub(crate) fn observe_earlier(&mut self, interval: &IntervalRecord) {
         self.intervals.push(*interval);
     }
 
     /// The earlier load is over, `gap_s` before the measurement.
-    pub(super) fn end_earlier(&mut self, gap_s: f64) {
+    pub(crate) fn end_earlier(&mut self, gap_s: f64) {
         let end_s = self.intervals.last().map_or(0.0, |last| last.time_s);
         for interval in &mut self.intervals {
             interval.time_s -= end_s + gap_s;
@@ -47,7 +47,7 @@ impl Watch {
 }
 
 /// Moves the times of samples and gaps from the start of the sampling to the start of the measurement.
-pub(super) fn relative_to_measurement(
+pub(crate) fn relative_to_measurement(
     (mut series, mut gaps): (Vec<Series>, Vec<Gap>),
     sampling_began: Instant,
     measured_from: Instant,
@@ -65,20 +65,20 @@ pub(super) fn relative_to_measurement(
 }
 
 /// A completed measurement.
-pub(super) struct Measured {
-    pub(super) outcome: LoadOutcome,
-    pub(super) intervals: Vec<IntervalRecord>,
-    pub(super) series: Vec<Series>,
-    pub(super) gaps: Vec<Gap>,
-    pub(super) approach: Approach,
-    pub(super) drive: Option<DriveStatistics>,
+pub(crate) struct Measured {
+    pub(crate) outcome: LoadOutcome,
+    pub(crate) intervals: Vec<IntervalRecord>,
+    pub(crate) series: Vec<Series>,
+    pub(crate) gaps: Vec<Gap>,
+    pub(crate) approach: Approach,
+    pub(crate) drive: Option<DriveStatistics>,
     /// The block device below the data, where no drive is emulated.
-    pub(super) device: Option<String>,
-    pub(super) offered: Offered,
+    pub(crate) device: Option<String>,
+    pub(crate) offered: Offered,
 }
 
 impl Measured {
-    pub(super) fn into_result(
+    pub(crate) fn into_result(
         self,
         planned: PlannedRun,
         started_at: String,
@@ -102,7 +102,7 @@ impl Measured {
                 latency: outcome.latency,
                 errors: outcome.counts.errors,
                 unfinished: outcome.unfinished,
-                limiter: limiter(&utilization, self.offered.has_rate),
+                limiter: bottleneck(&utilization, self.offered.has_rate),
                 utilization,
                 approach: self.approach,
             },

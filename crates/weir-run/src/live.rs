@@ -6,30 +6,30 @@ use weir_load::Interval;
 use weir_model::{Limiter, LoadSpec, Utilization};
 use weir_probe::Sampler;
 
-use super::limiter::limiter;
-use super::usage::{Offered, utilization_now};
+use crate::bottleneck::bottleneck;
+use crate::usage::{Offered, utilization_now};
 use weir_progress::Event;
 
 /// The seconds that are looked at: enough for the probes' ticks, few enough to follow a change.
 const WINDOW: Duration = Duration::from_secs(4);
 
 /// Looks at a running sampler.
-pub(super) struct LiveLimiter<'a> {
-    pub(super) sampler: &'a Sampler,
+pub(crate) struct LiveBottleneck<'a> {
+    pub(crate) sampler: &'a Sampler,
     /// Time 0 of the sampler.
-    pub(super) sampling_began: Instant,
-    pub(super) settings: &'a LoadSpec,
-    pub(super) connections: u32,
-    pub(super) reactors: u32,
+    pub(crate) sampling_began: Instant,
+    pub(crate) settings: &'a LoadSpec,
+    pub(crate) connections: u32,
+    pub(crate) reactors: u32,
     /// The block device below the data, where no drive is emulated.
-    pub(super) device: Option<String>,
+    pub(crate) device: Option<String>,
 }
 
-impl LiveLimiter<'_> {
-    /// Tells the present limiter, if it can be told.
-    pub(super) fn tell(&self, interval: &Interval, on_event: &mut dyn FnMut(&Event<'_>)) {
-        if let Some((limiter, used)) = self.now(interval) {
-            on_event(&Event::Limiter(limiter, &used));
+impl LiveBottleneck<'_> {
+    /// Tells the present bottleneck, if it can be told.
+    pub(crate) fn tell(&self, interval: &Interval, on_event: &mut dyn FnMut(&Event<'_>)) {
+        if let Some((bottleneck, used)) = self.now(interval) {
+            on_event(&Event::Limiter(bottleneck, &used));
         }
     }
 
@@ -45,7 +45,7 @@ impl LiveLimiter<'_> {
         let mut used = utilization_now(&samples, passed.as_secs_f64(), device, &load);
         // How busy the busiest reactor is, the load engine says at its end; until then their mean.
         used.client_cpu = used.client_cores / f64::from(self.reactors.max(1));
-        Some((limiter(&used, load.has_rate), used))
+        Some((bottleneck(&used, load.has_rate), used))
     }
 
     fn offered(&self, interval: &Interval) -> Offered {

@@ -7,16 +7,16 @@ use weir_load::Workload;
 use weir_model::{Bytes, Cell, Plan, ServerUrl};
 use weir_server::GivenServer;
 
-use super::RunOptions;
-use super::data::make_tables;
-use crate::StudyError;
+use crate::RunError;
+use crate::RunOptions;
+use crate::data::make_tables;
 use weir_progress::Event;
 
 /// Logs in to all of them, and checks that the study asks nothing of them that is not theirs to give.
-pub(super) fn open(
+pub(crate) fn open(
     plan: &Plan,
     options: &RunOptions,
-) -> Result<BTreeMap<ServerUrl, GivenServer>, StudyError> {
+) -> Result<BTreeMap<ServerUrl, GivenServer>, RunError> {
     let mut servers = log_in(plan, options)?;
     for cell in &plan.cells {
         let node = cell.spec.primary();
@@ -33,16 +33,16 @@ pub(super) fn open(
 
 /// Permits what the tables of `cell` need; a load that writes is refused on a replica before anything is
 /// changed.
-pub(super) fn permit_tables(
+pub(crate) fn permit_tables(
     cell: &Cell,
     server: &mut GivenServer,
     options: &RunOptions,
-) -> Result<(), StudyError> {
+) -> Result<(), RunError> {
     server.permit_schema();
     if options.allowed.replica {
         server.permit_replica();
     }
-    let workload = Workload::try_from(&cell.spec.workload).map_err(StudyError::Workload)?;
+    let workload = Workload::try_from(&cell.spec.workload).map_err(RunError::Workload)?;
     if !workload.only_reads() {
         server.look_before_writing()?;
     }
@@ -50,10 +50,10 @@ pub(super) fn permit_tables(
 }
 
 /// Logs in to all of them, to read.
-pub(super) fn log_in(
+pub(crate) fn log_in(
     plan: &Plan,
     options: &RunOptions,
-) -> Result<BTreeMap<ServerUrl, GivenServer>, StudyError> {
+) -> Result<BTreeMap<ServerUrl, GivenServer>, RunError> {
     let mut servers = BTreeMap::new();
     for cell in &plan.cells {
         let Some(url) = &cell.spec.primary().server.given else {
@@ -64,7 +64,7 @@ pub(super) fn log_in(
             continue;
         }
         let endpoint = weir_mysql::endpoint(url, &options.client);
-        let endpoint = endpoint.map_err(|error| StudyError::Given {
+        let endpoint = endpoint.map_err(|error| RunError::External {
             url: url.to_string(),
             why: error.to_string(),
         })?;
@@ -74,7 +74,7 @@ pub(super) fn log_in(
 }
 
 /// What only a server of Weir's own can have.
-fn check_design(cell: &Cell, url: &ServerUrl) -> Result<(), StudyError> {
+fn check_design(cell: &Cell, url: &ServerUrl) -> Result<(), RunError> {
     let why = if cell.spec.primary().drive.is_some() {
         "its data stay where they are, so no drive is emulated below them; leave `drive` out"
     } else if !cell.spec.topology.is_plain() {
@@ -82,7 +82,7 @@ fn check_design(cell: &Cell, url: &ServerUrl) -> Result<(), StudyError> {
     } else {
         return Ok(());
     };
-    Err(StudyError::Given {
+    Err(RunError::External {
         url: url.to_string(),
         why: why.to_owned(),
     })
@@ -90,12 +90,12 @@ fn check_design(cell: &Cell, url: &ServerUrl) -> Result<(), StudyError> {
 
 /// Makes the tables of `cell` that are missing; what they occupy, or `None` if it was stopped. Tables
 /// that are there with as many rows are used as they are, others are refused.
-pub(super) fn load(
+pub(crate) fn load(
     cell: &Cell,
     server: &GivenServer,
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(&Event<'_>),
-) -> Result<Option<Bytes>, StudyError> {
+) -> Result<Option<Bytes>, RunError> {
     let what = format!("the tables of `{}`", server.url);
     let (endpoint, gate) = (server.endpoint.clone(), server.gate());
     if make_tables(&cell.spec, endpoint, gate, &what, stop, on_event)?.is_none() {

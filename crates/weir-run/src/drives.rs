@@ -4,23 +4,19 @@ use std::collections::BTreeMap;
 
 use weir_model::{Cell, DriveProfile, Plan};
 
-use super::RunOptions;
-use crate::StudyError;
-use crate::drive_profile::{cells_by_drive, drive_profile};
+use crate::{RunError, RunOptions};
 
 /// All drives of a plan by [`weir_model::RunSpec::drive_name`], which is also what to mount.
 #[derive(Default)]
-pub(super) struct Drives {
+pub(crate) struct Drives {
     by_name: BTreeMap<String, DriveProfile>,
 }
 
 impl Drives {
-    pub(super) fn of(plan: &Plan, options: &RunOptions) -> Result<Self, StudyError> {
+    pub(crate) fn of(plan: &Plan, options: &RunOptions) -> Result<Self, RunError> {
+        weir_study::check_drives(plan)?;
         let mut drives = Self::default();
-        for cell in cells_by_drive(plan) {
-            let Some(profile) = drive_profile(cell)? else {
-                continue;
-            };
+        for profile in weir_study::drive_profiles(plan) {
             if !options.below_floor {
                 weir_drive::check_floor(&profile)?;
             }
@@ -33,12 +29,12 @@ impl Drives {
     }
 
     /// The drive of `cell`; `None`: it lies on the host's own storage.
-    pub(super) fn of_cell(&self, cell: &Cell) -> Option<&DriveProfile> {
+    pub(crate) fn of_cell(&self, cell: &Cell) -> Option<&DriveProfile> {
         self.by_name.get(&cell.spec.drive_name()?)
     }
 
     /// The profiles, for the result.
-    pub(super) fn profiles(&self) -> Vec<DriveProfile> {
+    pub(crate) fn profiles(&self) -> Vec<DriveProfile> {
         self.by_name.values().cloned().collect()
     }
 }
