@@ -4,9 +4,11 @@
 //! the design before anything runs, at each comparison, and at the result as a whole; an error
 //! makes a comparison invalid, a warning is printed beside it.
 
+mod as_asked;
 mod client;
 mod combined;
 mod conditions;
+mod consequences;
 mod cost;
 mod drive_accuracy;
 mod drive_state;
@@ -62,7 +64,7 @@ pub struct Rule {
 }
 
 /// All rules, in the order of their numbers.
-pub const RULES: [&Rule; 20] = [
+pub const RULES: [&Rule; 21] = [
     &one_factor::RULE,
     &durability::RULE,
     &page_protection::RULE,
@@ -82,6 +84,7 @@ pub const RULES: [&Rule; 20] = [
     &cost::RULE,
     &provenance::RULE,
     &scope::RULE,
+    &as_asked::RULE,
     &drive_accuracy::RULE,
 ];
 

@@ -3,6 +3,7 @@
 //! Designs are study files in `fixtures/rules`, each named after the rule that it breaks; results
 //! are made here.
 
+mod asked;
 mod fairness;
 mod measurement;
 mod spellings;
@@ -321,8 +322,8 @@ fn the_document_is_what_the_rules_say() {
 #[test]
 fn every_rule_says_why_and_what_to_do_in_order() {
     let ids: Vec<_> = RULES.iter().map(|rule| rule.id).collect();
-    let numbered: Vec<_> = (1..=19).map(|number| format!("R{number}")).collect();
-    assert_eq!(ids[..19], numbered);
+    let numbered: Vec<_> = (1..ids.len()).map(|number| format!("R{number}")).collect();
+    assert_eq!(ids[..numbered.len()], numbered);
     for rule in RULES {
         for text in [
             rule.title,
