@@ -5,9 +5,11 @@
 //! makes a comparison invalid, *inconclusive* an effect, a warning is printed beside it. No finding has
 //! another source than this table.
 
+mod as_asked;
 mod client;
 mod combined;
 mod conditions;
+mod consequences;
 mod cost;
 mod drive_accuracy;
 mod drive_state;
@@ -63,7 +65,7 @@ pub struct Rule {
 }
 
 /// All rules, in the order of their numbers.
-pub const RULES: [&Rule; 20] = [
+pub const RULES: [&Rule; 21] = [
     &one_factor::RULE,
     &durability::RULE,
     &page_protection::RULE,
@@ -83,6 +85,7 @@ pub const RULES: [&Rule; 20] = [
     &cost::RULE,
     &provenance::RULE,
     &scope::RULE,
+    &as_asked::RULE,
     &drive_accuracy::RULE,
 ];
 

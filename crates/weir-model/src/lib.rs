@@ -65,8 +65,9 @@ pub use rule_id::{RuleId, UnknownRule};
 pub use server::{Flavor, LRU_SCAN_DEPTH, ServerVersion};
 pub use server_url::ServerUrl;
 pub use server_variables::{
-    Doublewrite, FlushMethod, PAGE_SIZE_DEFAULT, RedoFlush, ServerVariables, names as variables,
-    option_spelling, option_variable, set_options,
+    Doublewrite, FlushMethod, PAGE_SIZE_DEFAULT, RedoFlush, ServerVariables, SettingError,
+    names as variables, native_options, native_variables, one_variable, option_spelling,
+    option_variable, set_options, shown_names,
 };
 pub use spec::{
     ArrivalKind, DataSource, DataSpec, Distribution, DistributionName, DistributionOptions,

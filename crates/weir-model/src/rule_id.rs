@@ -29,13 +29,14 @@ pub enum RuleId {
     R17,
     R18,
     R19,
+    R23,
     #[serde(rename = "drive")]
     Drive,
 }
 
 impl RuleId {
     /// All rules, in the order of their numbers.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::R1,
         Self::R2,
         Self::R3,
@@ -55,6 +56,7 @@ impl RuleId {
         Self::R17,
         Self::R18,
         Self::R19,
+        Self::R23,
         Self::Drive,
     ];
 }
@@ -81,7 +83,7 @@ impl FromStr for RuleId {
 
 /// No rule has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no rule `{0}`; `weir explain` lists all, from R1 to R19")]
+#[error("no rule `{0}`; `weir explain` lists all")]
 pub struct UnknownRule(String);
 
 #[cfg(test)]

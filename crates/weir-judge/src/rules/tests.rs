@@ -3,6 +3,7 @@
 //! Designs are study files in `fixtures/rules`, each named after the rule that it breaks; results
 //! are made here.
 
+mod asked;
 mod fairness;
 mod measurement;
 mod spellings;

@@ -2,9 +2,11 @@
 //!
 //! From MySQL's "Server Version Reference" (Option and Variable Changes for 8.0 to 8.4) and MariaDB's
 //! "Server System Variables" and "InnoDB System Variables" with their change histories. What is not
-//! here is asked of the server program itself ([`super::known_variables`]).
+//! here is asked of the server program itself (`weir-server`).
 
-use weir_model::{Flavor, ServerVersion};
+use crate::{Flavor, ServerVersion};
+
+use super::synonyms::old_word;
 
 /// Major, minor, patch.
 pub(super) type Version = (u32, u32, u32);
@@ -193,18 +195,6 @@ const SPANS: &[Span] = &[
         &["innodb_use_fdatasync"],
         Nothing("files are flushed with fsync"),
     ),
-    since(
-        Mysql,
-        (8, 0, 26),
-        &["replica_parallel_workers"],
-        Name("slave_parallel_workers"),
-    ),
-    since(
-        Mysql,
-        (8, 0, 26),
-        &["log_replica_updates"],
-        Name("log_slave_updates"),
-    ),
     before(
         Mariadb,
         NEVER,
@@ -222,12 +212,6 @@ const SPANS: &[Span] = &[
         NEVER,
         &["replica_parallel_workers"],
         Name("slave_parallel_threads"),
-    ),
-    before(
-        Mariadb,
-        NEVER,
-        &["log_replica_updates"],
-        Name("log_slave_updates"),
     ),
     before(
         Mariadb,
@@ -309,6 +293,89 @@ const SPANS: &[Span] = &[
         &["innodb_change_buffering", "innodb_change_buffer_max_size"],
         Nothing("there is no change buffer any more"),
     ),
+    before(Mysql, NEVER, &["log_slow_query"], Name("slow_query_log")),
+    before(
+        Mysql,
+        NEVER,
+        &["log_slow_query_file"],
+        Name("slow_query_log_file"),
+    ),
+    before(
+        Mysql,
+        NEVER,
+        &["log_slow_query_time"],
+        Name("long_query_time"),
+    ),
+    before(
+        Mysql,
+        NEVER,
+        &["log_slow_min_examined_row_limit"],
+        Name("min_examined_row_limit"),
+    ),
+    before(
+        Mysql,
+        NEVER,
+        &["tmp_memory_table_size"],
+        Name("tmp_table_size"),
+    ),
+    before(
+        Mysql,
+        (5, 7, 5),
+        &["storage_engine"],
+        Name("default_storage_engine"),
+    ),
+    before(
+        Mysql,
+        NEVER,
+        &["max_statement_time"],
+        Nothing("set max_execution_time, in milliseconds, for SELECT only"),
+    ),
+    before(
+        Mysql,
+        NEVER,
+        &[
+            "thread_handling",
+            "thread_pool_size",
+            "thread_pool_max_threads",
+        ],
+        Nothing("a thread pool is a plugin of MySQL Enterprise and of Percona Server"),
+    ),
+    before(
+        Mysql,
+        NEVER,
+        &["innodb_use_atomic_writes", "innodb_buffer_pool_size_max"],
+        Nothing("it is MariaDB's alone"),
+    ),
+    since(
+        Mariadb,
+        (10, 11, 0),
+        &["log_slow_query"],
+        Name("slow_query_log"),
+    ),
+    since(
+        Mariadb,
+        (10, 11, 0),
+        &["log_slow_query_file"],
+        Name("slow_query_log_file"),
+    ),
+    since(
+        Mariadb,
+        (10, 11, 0),
+        &["log_slow_query_time"],
+        Name("long_query_time"),
+    ),
+    since(
+        Mariadb,
+        (10, 11, 0),
+        &["log_slow_min_examined_row_limit"],
+        Name("min_examined_row_limit"),
+    ),
+    before(
+        Mariadb,
+        NEVER,
+        &["max_execution_time"],
+        Nothing("set max_statement_time, in seconds"),
+    ),
     since(
         Mariadb,
         (10, 6, 1),
@@ -325,9 +392,11 @@ pub(super) fn instead_of(
     name: &str,
 ) -> Option<(Instead, String)> {
     let number = (version.major, version.minor, version.patch);
-    let span = SPANS
-        .iter()
-        .find(|span| span.flavor == flavor && span.names.contains(&name))?;
+    let mut of_flavor = SPANS.iter().filter(|span| span.flavor == flavor);
+    let Some(span) = of_flavor.find(|span| span.names.contains(&name)) else {
+        let old = old_word(flavor, number, name)?;
+        return Some((Name(old), format!("{flavor} {version} has the older word")));
+    };
     let text = |(major, minor, patch): Version| format!("{major}.{minor}.{patch}");
     if number < span.from {
         return Some((span.instead, format!("new in {flavor} {}", text(span.from))));

@@ -6,11 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use weir_model::{Bytes, Flavor, ServerVersion};
+use super::SettingError;
+use crate::{Bytes, Flavor, ServerVersion};
 
-use crate::ServerError;
-
-pub(super) use weir_model::variables::{
+pub(super) use crate::server_variables::names::{
     LOG_FILE_SIZE as FILE_SIZE, LOG_FILES_IN_GROUP as FILES, REDO_LOG_CAPACITY as CAPACITY,
 };
 
@@ -42,7 +41,7 @@ pub(super) fn translate(
     flavor: Flavor,
     version: ServerVersion,
     wanted: &mut BTreeMap<String, String>,
-) -> Result<BTreeMap<String, String>, ServerError> {
+) -> Result<BTreeMap<String, String>, SettingError> {
     let [capacity, file_size, files] = [CAPACITY, FILE_SIZE, FILES].map(|name| wanted.remove(name));
     let form = Form::of(flavor, version);
     let mut native = BTreeMap::new();
@@ -62,12 +61,28 @@ pub(super) fn translate(
     Ok(native)
 }
 
+/// Under which names a server says what the variable `name` of the redo log sets; none if it is no such variable.
+pub(super) fn names_of(
+    flavor: Flavor,
+    version: ServerVersion,
+    name: &str,
+) -> impl Iterator<Item = String> {
+    let shown = match (Form::of(flavor, version), name) {
+        (Form::Capacity, CAPACITY | FILE_SIZE | FILES) => Some(CAPACITY),
+        (Form::OneFile, CAPACITY | FILE_SIZE | FILES) | (Form::Files(_), CAPACITY) => {
+            Some(FILE_SIZE)
+        }
+        _ => None,
+    };
+    shown.map(str::to_owned).into_iter()
+}
+
 /// The whole log's size as `form` has it.
 fn of_capacity(
     form: Form,
     value: &str,
     files: Option<&str>,
-) -> Result<(String, String), ServerError> {
+) -> Result<(String, String), SettingError> {
     Ok(match form {
         // As it was written: `2G` stays `2G`.
         Form::Capacity => (CAPACITY.to_owned(), value.to_owned()),
@@ -84,10 +99,10 @@ fn of_file_size(
     form: Form,
     value: &str,
     files: Option<&str>,
-) -> Result<(String, String), ServerError> {
+) -> Result<(String, String), SettingError> {
     let whole = |files: u64| {
         let one = bytes(FILE_SIZE, value)?;
-        Ok::<_, ServerError>(one.saturating_mul(files).to_string())
+        Ok::<_, SettingError>(one.saturating_mul(files).to_string())
     };
     Ok(match (form, number(files)?) {
         (Form::Capacity, files) => (CAPACITY.to_owned(), whole(files.unwrap_or(2))?),
@@ -96,13 +111,13 @@ fn of_file_size(
     })
 }
 
-fn bytes(name: &str, value: &str) -> Result<u64, ServerError> {
+fn bytes(name: &str, value: &str) -> Result<u64, SettingError> {
     let size: Result<Bytes, _> = value.parse();
     size.map(|bytes| bytes.0)
         .map_err(|error| refused(name, value, error.to_string()))
 }
 
-fn number(files: Option<&str>) -> Result<Option<u64>, ServerError> {
+fn number(files: Option<&str>) -> Result<Option<u64>, SettingError> {
     let Some(text) = files else {
         return Ok(None);
     };
@@ -112,8 +127,8 @@ fn number(files: Option<&str>) -> Result<Option<u64>, ServerError> {
         .ok_or_else(|| refused(FILES, text, "must be a number of files".to_owned()))
 }
 
-fn refused(name: &str, value: &str, why: String) -> ServerError {
-    ServerError::Value {
+fn refused(name: &str, value: &str, why: String) -> SettingError {
+    SettingError {
         name: name.to_owned(),
         value: value.to_owned(),
         why,
