@@ -77,8 +77,8 @@ pub fn run_observed(
     }
     let servers = Servers::new(plan, gate)?;
     let deadline = Deadline::after(plan.init_timeout);
-    preflight::check(plan, &servers, &script, deadline)?;
-    let drivers = connect_all(plan, &servers, &script, stop, deadline)?;
+    let round_trip = preflight::check(plan, &servers, &script, deadline)?;
+    let drivers = connect_all(plan, &servers, &script, round_trip, stop, deadline)?;
     let idle = IdleConnections::open(plan, &servers, stop)?;
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {

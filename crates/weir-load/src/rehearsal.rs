@@ -84,5 +84,5 @@ pub fn rehearse_run(plan: &LoadPlan, gate: &Gate) -> Result<(), LoadError> {
     let script = plan.workload.script(plan)?;
     let servers = Servers::new(plan, gate)?;
     let deadline = Deadline::after(plan.init_timeout);
-    preflight::check(plan, &servers, &script, deadline)
+    preflight::check(plan, &servers, &script, deadline).map(drop)
 }

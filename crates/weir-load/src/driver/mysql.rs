@@ -22,7 +22,7 @@ use weir_mysql::{Reply, ReplyParser, ServerError, Wire};
 use place::Place;
 use requests::Requests;
 pub(crate) use requests::Shared;
-pub(crate) use statements::Statements;
+pub(crate) use statements::{Statements, Wanted};
 use transit::Transit;
 
 /// `COM_QUIT`, as a packet.

@@ -63,7 +63,10 @@ impl Relay {
     /// When the host gives no port.
     pub fn start(target: u16, delay: Duration) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("invariant: loopback has ports");
-        let port = listener.local_addr().expect("invariant: it is bound").port();
+        let port = listener
+            .local_addr()
+            .expect("invariant: it is bound")
+            .port();
         let shared = Arc::new(Shared {
             target,
             delay,
@@ -163,7 +166,9 @@ impl Shared {
                     thread::sleep(LOOK);
                     continue;
                 }
-                Fault::Reset => return set_socket_linger(&from, Some(Duration::ZERO)).map_err(Into::into),
+                Fault::Reset => {
+                    return set_socket_linger(&from, Some(Duration::ZERO)).map_err(Into::into);
+                }
                 Fault::HalfClose if is_to_client => return Ok(()),
                 _ => {}
             }
