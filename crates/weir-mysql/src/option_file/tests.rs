@@ -1,5 +1,7 @@
 use std::fs::Permissions;
 
+use proptest::prelude::*;
+
 use super::*;
 
 fn write(directory: &Path, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
@@ -225,4 +227,39 @@ fn the_login_file_is_read() {
     let mut file = OptionFile::default();
     file.add_login_file(&path).unwrap();
     assert!(file.settings.is_empty() && file.warnings[0].contains("chmod 600"));
+}
+
+const PIECES: [&[u8]; 9] = [
+    b"[client]",
+    b"\n",
+    b"=",
+    b"'",
+    b"\"",
+    b"\\",
+    b"#",
+    b"!include ",
+    b"\xEF\xBB\xBF",
+];
+
+proptest! {
+    /// More of them: `PROPTEST_CASES=1000000 cargo nextest run -p weir-mysql any_bytes`.
+    #[test]
+    fn any_bytes_are_an_option_file_or_refused_in_one_line(
+        pieces in prop::collection::vec(
+            prop_oneof![
+                any::<u8>().prop_map(|byte| vec![byte]),
+                prop::sample::select(&PIECES).prop_map(<[u8]>::to_vec),
+            ],
+            0..200,
+        )
+    ) {
+        let bytes = pieces.concat();
+        let _ = login_file::decrypt(&bytes);
+        let mut reader = Reader::new(true);
+        if let Err(error) = reader.text(Path::new("my.cnf"), &bytes, DEPTH_MAX) {
+            prop_assert_eq!(error.to_string().lines().count(), 1);
+        }
+        let lines = bytes.split(|byte| *byte == b'\n').count();
+        prop_assert!(reader.read.settings.len() + reader.read.warnings.len() <= lines + 1);
+    }
 }
