@@ -120,7 +120,7 @@ impl ClientOptions {
         }
         match (name, value) {
             ("password", _) if is_off => {
-                self.password = Some(ClientPassword::Given(Secret::new("")))
+                self.password = Some(ClientPassword::Given(Secret::new("")));
             }
             ("password", None) => self.password = Some(ClientPassword::Asked),
             _ => self

@@ -32,7 +32,7 @@ fn printer(flavor: Flavor) -> Command {
             let linkers = folder.join("usr/lib").read_dir().unwrap();
             let mut linkers = linkers
                 .map(|entry| entry.unwrap().path())
-                .filter_map(linker);
+                .filter_map(|folder| linker(&folder));
             // Installed by the distribution, it needs none of its own.
             let Some(linker) = linkers.next() else {
                 return Command::new(folder.join("bin/my_print_defaults"));
@@ -46,7 +46,7 @@ fn printer(flavor: Flavor) -> Command {
 }
 
 /// The dynamic linker in a folder of libraries.
-fn linker(folder: PathBuf) -> Option<PathBuf> {
+fn linker(folder: &Path) -> Option<PathBuf> {
     let mut files = folder.read_dir().ok()?.map(|entry| entry.unwrap().path());
     files.find(|file| {
         file.file_name()
@@ -176,7 +176,7 @@ fn accounts(
     server: &PrivateServer,
     folder: &Path,
     text: &str,
-    environment: &[(&str, &str)],
+    environment: &[(&str, String)],
 ) -> [String; 2] {
     let Address::Socket(socket) = server.endpoint().address else {
         panic!("a private server has a socket");
@@ -192,7 +192,7 @@ fn accounts(
         ])
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap())
-        .envs(environment.iter().copied())
+        .envs(environment.iter().cloned())
         .output()
         .unwrap();
     let client = String::from_utf8(client.stdout).unwrap().trim().to_owned();
@@ -201,7 +201,7 @@ fn accounts(
         .unwrap();
     let config = ClientConfig::of_environment(|name| {
         let found = environment.iter().find(|(known, _)| *known == name);
-        found.map(|(_, value)| (*value).into())
+        found.map(|(_, value)| value.into())
     });
     let login = endpoint(&url, &config.unwrap());
     let ours = login.ok().and_then(|endpoint| {
@@ -211,6 +211,105 @@ fn accounts(
     });
     [client, ours.unwrap_or_default()]
 }
+
+/// An option file, the environment, and the account that MariaDB's client then has.
+type Login = (
+    &'static str,
+    &'static [(&'static str, &'static str)],
+    &'static str,
+);
+
+/// SOCKET and PORT are the server's.
+const LOGINS: [Login; 20] = [
+    (
+        "[client]\nsocket=SOCKET\nuser=a\npassword='x # y'\n",
+        &[],
+        "a@localhost",
+    ),
+    ("[client]\nsocket=SOCKET\nuser=a\npassword=x # y\n", &[], ""),
+    (
+        "[client]\nsocket=SOCKET\nuser=b\npassword=\"x\"\r\n",
+        &[],
+        "b@localhost",
+    ),
+    (
+        "[client]\nsocket=SOCKET\nuser=c\npassword=\n",
+        &[("MYSQL_PWD", "x")],
+        "c@localhost",
+    ),
+    (
+        "[client]\nsocket=SOCKET\nuser=b\n",
+        &[("MYSQL_PWD", "x")],
+        "b@localhost",
+    ),
+    (
+        "[client]\nsocket=SOCKET\nuser=b\npassword=y\n",
+        &[("MYSQL_PWD", "x")],
+        "",
+    ),
+    (
+        "[client]\nsocket=SOCKET\nus=b\npass=x\n",
+        &[],
+        "b@localhost",
+    ),
+    (
+        "[client]\nsocket=SOCKET\nloose_user=b\nloose-password=x\n",
+        &[],
+        "b@localhost",
+    ),
+    (
+        "[client]\nsocket=SOCKET\nuser=c\npassword=x\nskip_password\n",
+        &[],
+        "c@localhost",
+    ),
+    (
+        "[client]\nsocket=SOCKET\nuser=c\n[client-mariadb]\nuser=b\npassword=x\n",
+        &[],
+        "b@localhost",
+    ),
+    (
+        "[client]\nsocket=SOCKET\nuser=c\n[client-server]\nuser=b\npassword=x\n",
+        &[],
+        "b@localhost",
+    ),
+    (
+        "[client]\nsocket=SOCKET\nuser=c\n[mysql]\nuser=b\npassword=x\n",
+        &[],
+        "b@localhost",
+    ),
+    (
+        "[mysql]\nuser=b\n[client]\nsocket=SOCKET\nuser=c\n",
+        &[],
+        "c@localhost",
+    ),
+    (
+        "[client]\nsocket=SOCKET\nuser=c\n[client-10.11]\nuser=b\n[mariadb]\nuser=b\n",
+        &[],
+        "c@localhost",
+    ),
+    (
+        "[client]\nsocket=SOCKET\nuser=c\n[client_x]\nuser=b\npassword=x\n",
+        &[("MYSQL_GROUP_SUFFIX", "_x")],
+        "b@localhost",
+    ),
+    (
+        "[client]\nhost=127.0.0.1\nport=PORT\nuser=b\npassword=x\nsocket=/none\n",
+        &[],
+        "b@127.0.0.1",
+    ),
+    (
+        "[client]\nsocket=SOCKET\nhost=localhost\nport=1\nuser=c\n",
+        &[],
+        "c@localhost",
+    ),
+    (
+        "[client]\nuser=c\n",
+        &[("MYSQL_HOST", "127.0.0.1"), ("MYSQL_TCP_PORT", "PORT")],
+        "c@127.0.0.1",
+    ),
+    ("[client]\nsocket=SOCKET\nuser=c\nport=abc\n", &[], ""),
+    ("user=c\n[client]\nsocket=SOCKET\n", &[], ""),
+];
 
 /// What MariaDB's own client makes of a file and the environment; MySQL's is not in the distribution.
 #[test]
@@ -227,99 +326,13 @@ fn a_login_goes_where_the_servers_own_client_goes() {
             session.run("create an account", &create).unwrap();
         }
     }
-    let port = port.to_string();
-    let start = "[client]\nsocket=SOCKET\n";
-    let tcp = format!("[client]\nhost=127.0.0.1\nport={port}\n");
-    for (text, environment, expected) in [
-        (
-            format!("{start}user=a\npassword='x # y'\n"),
-            &[][..],
-            "a@localhost",
-        ),
-        (format!("{start}user=a\npassword=x # y\n"), &[], ""),
-        (
-            format!("{start}user=b\npassword=\"x\"\r\n"),
-            &[],
-            "b@localhost",
-        ),
-        (
-            format!("{start}user=c\npassword=\n"),
-            &[("MYSQL_PWD", "x")],
-            "c@localhost",
-        ),
-        (
-            format!("{start}user=b\n"),
-            &[("MYSQL_PWD", "x")],
-            "b@localhost",
-        ),
-        (
-            format!("{start}user=b\npassword=y\n"),
-            &[("MYSQL_PWD", "x")],
-            "",
-        ),
-        (format!("{start}us=b\npass=x\n"), &[], "b@localhost"),
-        (
-            format!("{start}loose_user=b\nloose-password=x\n"),
-            &[],
-            "b@localhost",
-        ),
-        (
-            format!("{start}user=c\npassword=x\nskip_password\n"),
-            &[],
-            "c@localhost",
-        ),
-        (
-            format!("{start}user=c\n[client-mariadb]\nuser=b\npassword=x\n"),
-            &[],
-            "b@localhost",
-        ),
-        (
-            format!("{start}user=c\n[client-server]\nuser=b\npassword=x\n"),
-            &[],
-            "b@localhost",
-        ),
-        (
-            format!("{start}user=c\n[mysql]\nuser=b\npassword=x\n"),
-            &[],
-            "b@localhost",
-        ),
-        (
-            format!("[mysql]\nuser=b\n{start}user=c\n"),
-            &[],
-            "c@localhost",
-        ),
-        (
-            format!("{start}user=c\n[client-10.11]\nuser=b\n[mariadb]\nuser=b\n"),
-            &[],
-            "c@localhost",
-        ),
-        (
-            format!("{start}user=c\n[client_x]\nuser=b\npassword=x\n"),
-            &[("MYSQL_GROUP_SUFFIX", "_x")],
-            "b@localhost",
-        ),
-        (
-            format!("{tcp}user=b\npassword=x\nsocket=/none\n"),
-            &[],
-            "b@127.0.0.1",
-        ),
-        (
-            format!("{start}host=localhost\nport=1\nuser=c\n"),
-            &[],
-            "c@localhost",
-        ),
-        (
-            "[client]\nuser=c\n".to_owned(),
-            &[
-                ("MYSQL_HOST", "127.0.0.1"),
-                ("MYSQL_TCP_PORT", port.as_str()),
-            ],
-            "c@127.0.0.1",
-        ),
-        (format!("{start}user=c\nport=abc\n"), &[], ""),
-        ("user=c\n[client]\nsocket=SOCKET\n".to_owned(), &[], ""),
-    ] {
-        let both = accounts(&server, directory.path(), &text, environment);
+    for (text, environment, expected) in LOGINS {
+        let text = text.replace("PORT", &port.to_string());
+        let environment: Vec<_> = environment
+            .iter()
+            .map(|(name, value)| (*name, value.replace("PORT", &port.to_string())))
+            .collect();
+        let both = accounts(&server, directory.path(), &text, &environment);
         assert_eq!(both[0], both[1], "{text} {environment:?}");
         assert_eq!(both[0], expected, "{text} {environment:?}");
     }
