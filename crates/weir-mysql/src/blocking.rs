@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     fn far() -> Deadline {
-        Deadline::after(Duration::from_secs(60))
+        Deadline::after(Duration::from_mins(1))
     }
 
     /// A listener whose queue is full: the kernel drops what asks to be let in.
