@@ -107,8 +107,8 @@ fn run_work(
 ) -> Result<LoadOutcome, LoadError> {
     let servers = Servers::new(plan, gate)?;
     let deadline = Deadline::after(plan.init_timeout);
-    preflight::check(plan, &servers, work, deadline)?;
-    let drivers = connect_all(plan, &servers, work, stop, deadline)?;
+    let round_trip = preflight::check(plan, &servers, work, deadline)?;
+    let drivers = connect_all(plan, &servers, work, round_trip, stop, deadline)?;
     let idle = IdleConnections::open(plan, &servers, stop)?;
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {

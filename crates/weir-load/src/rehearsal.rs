@@ -85,5 +85,5 @@ pub fn rehearse_run(plan: &LoadPlan, gate: &Gate) -> Result<(), LoadError> {
     let work = Work::of_script(plan.script()?);
     let servers = Servers::new(plan, gate)?;
     let deadline = Deadline::after(plan.init_timeout);
-    preflight::check(plan, &servers, &work, deadline)
+    preflight::check(plan, &servers, &work, deadline).map(drop)
 }

@@ -17,7 +17,7 @@ use weir_mysql::{Reply, Row, ServerError};
 use weir_workload::Script;
 
 pub(crate) use compiled::{CompiledSession, Templates};
-pub(crate) use statements::Statements;
+pub(crate) use statements::{Statements, Wanted};
 pub use turn::Turn;
 
 /// What one connection does.

@@ -1,12 +1,14 @@
 //! The command line and the files behind it: which option counts, in what order.
 //!
-//! Later wins: option files, then the environment's password, then sysbench's `--config-file`,
-//! then the command line.
+//! Later wins: what option files say to all clients, then our own group of them, the environment's password,
+//! sysbench's `--config-file`, and the command line.
 
 use std::path::Path;
 
 use weir_model::{WorkloadName, WorkloadSpec};
-use weir_mysql::{ClientConfig, OptionFileError, OptionFileSetting, read_option_file};
+use weir_mysql::{
+    ClientConfig, ClientSettings, FileChoice, OptionFile, OptionFileError, OptionFileSetting,
+};
 use weir_workload::read_spec;
 
 use super::compat::Compat;
@@ -14,9 +16,6 @@ use super::invocation::{Command, Invocation, Settings};
 use super::options;
 use super::value::{UsageError, Value};
 
-/// Groups of option files that are read.
-const CLIENT_GROUP: &str = "client";
-const OWN_GROUP: &str = "weir";
 /// sysbench's tests of something else than a database.
 const BUILT_IN: [&str; 5] = ["cpu", "fileio", "memory", "mutex", "threads"];
 /// Where sysbench's own scripts are installed.
@@ -28,17 +27,19 @@ pub fn parse<S: AsRef<str>>(
     config: &ClientConfig,
 ) -> Result<Invocation, UsageError> {
     let line = Line::split(arguments.iter().map(AsRef::as_ref))?;
-    let files = line.option_files(config)?;
-    let compat = line.compat(&files)?;
+    // The flavour is not known before the server greets, so what either flavour's clients read counts.
+    let ClientSettings { login, own } = config.read(line.files(), None)?;
+    let compat = line.compat(&own)?;
     let mut settings = Settings::new(compat);
-    for setting in &files {
-        apply_from_file(&mut settings, setting)?;
+    settings.server.take(login);
+    for setting in &own {
+        apply_own(&mut settings, setting)?;
     }
     if let Some(password) = &config.password {
-        settings.server.password = Some(password.clone());
+        settings.server.set_password(password.clone());
     }
     if let Some(path) = line.config_file {
-        for setting in read_option_file(path)? {
+        for setting in OptionFile::read_without_groups(path)?.settings {
             in_place(&setting, apply(&mut settings, &setting, &setting.name))?;
         }
     }
@@ -96,27 +97,22 @@ impl<'a> Line<'a> {
         Ok(line)
     }
 
-    /// What the option files say: the one that was named, or an extra one and the user's.
-    fn option_files(&self, config: &ClientConfig) -> Result<Vec<OptionFileSetting>, UsageError> {
-        if let Some(path) = self.defaults_file {
-            return Ok(read_option_file(path)?);
+    /// Which option files count.
+    fn files(&self) -> FileChoice<'a> {
+        match self.defaults_file {
+            Some(path) => FileChoice::Only(path),
+            None if self.no_defaults => match self.defaults_extra_file {
+                Some(path) => FileChoice::Only(path),
+                None => FileChoice::None,
+            },
+            None => FileChoice::Usual(self.defaults_extra_file),
         }
-        let mut settings = Vec::new();
-        if let Some(path) = self.defaults_extra_file {
-            settings.extend(read_option_file(path)?);
-        }
-        let own = config.option_file.as_ref();
-        if let Some(path) = own.filter(|path| !self.no_defaults && path.exists()) {
-            settings.extend(read_option_file(path)?);
-        }
-        Ok(settings)
     }
 
     /// Whose defaults hold; those of files must be known before the files are applied.
-    fn compat(&self, files: &[OptionFileSetting]) -> Result<Compat, UsageError> {
-        let is_compat =
-            |setting: &&OptionFileSetting| setting.group == OWN_GROUP && setting.name == "compat";
-        let in_file = files.iter().rev().find(is_compat).map(|setting| Value {
+    fn compat(&self, own: &[OptionFileSetting]) -> Result<Compat, UsageError> {
+        let is_compat = |setting: &&OptionFileSetting| setting.name == "compat";
+        let in_file = own.iter().rev().find(is_compat).map(|setting| Value {
             name: "compat",
             text: setting.value.as_deref(),
         });
@@ -130,19 +126,12 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Takes what an option file says to us: everything in our own group, and in that of all clients
-/// what we know.
-fn apply_from_file(settings: &mut Settings, setting: &OptionFileSetting) -> Result<(), UsageError> {
-    let translated = options::of_mysql(&setting.name);
-    let name = match setting.group.as_str() {
-        OWN_GROUP if setting.name == "compat" => return Ok(()),
-        OWN_GROUP => translated.unwrap_or(&setting.name),
-        CLIENT_GROUP => match translated {
-            Some(name) => name,
-            None => return Ok(()),
-        },
-        _ => return Ok(()),
-    };
+/// Takes a line of our own group, where options may have the names of MySQL's programs, too.
+fn apply_own(settings: &mut Settings, setting: &OptionFileSetting) -> Result<(), UsageError> {
+    if setting.name == "compat" {
+        return Ok(());
+    }
+    let name = options::of_mysql(&setting.name).unwrap_or(&setting.name);
     in_place(setting, apply(settings, setting, name))
 }
 

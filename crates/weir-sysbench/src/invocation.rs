@@ -33,9 +33,6 @@ pub enum Command {
     Version,
 }
 
-/// The password that asks to be asked for.
-const ASK: &str = "-";
-
 /// How a result is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
@@ -55,6 +52,8 @@ pub struct Invocation {
     pub compat: Compat,
     /// What should be written otherwise.
     pub warnings: Vec<String>,
+    /// The password is to be asked for.
+    pub asks_password: bool,
     /// A transaction that does not end in time makes the run fail.
     pub forced_shutdown: bool,
     /// The run, if that is what is to be done; its endpoint and tables hold for all commands.
@@ -86,13 +85,9 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    /// Whether the password is to be asked for.
-    pub fn asks_for_password(&self) -> bool {
-        self.plan.endpoint.password.reveal() == ASK
-    }
-
     /// Takes the password that was asked for.
     pub fn set_password(&mut self, password: &Secret) {
+        self.asks_password = false;
         self.plan.endpoint.password = password.clone();
         self.prepare.endpoint.password = password.clone();
     }
@@ -287,6 +282,7 @@ impl Settings {
             command,
             compat: self.compat,
             warnings: self.warnings,
+            asks_password: self.server.asks_password,
             forced_shutdown: self.forced_shutdown,
             plan,
             prepare,

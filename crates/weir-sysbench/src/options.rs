@@ -1,7 +1,7 @@
 //! Options, declared once: which there are, whose they are, what they say, what they set.
 
 use weir_load::{ReactorKind, Tolerated};
-use weir_model::{ArrivalKind, DistributionName, Secret, TlsMode, nearest};
+use weir_model::{ArrivalKind, DistributionName, TlsMode, nearest};
 use weir_mysql::Compression;
 
 use super::compat::Compat;
@@ -89,7 +89,7 @@ options! {
     "mysql-port", Both, "3306", "ports, to be used in turn", |s, v| s.server.ports = v.list(|text| text.parse().ok().filter(|port| *port > 0))?;
     "mysql-socket", Both, "", "Unix sockets, to be used in turn", |s, v| s.server.sockets = v.list_or_none(|text| Some(text.into()))?;
     "mysql-user", Both, "sbtest", "account", |s, v| s.server.user = v.text()?;
-    "mysql-password", Both, "", "password, or - to be asked for it; WEIR_MYSQL_PASSWORD and option files keep it off the command line", |s, v| s.server.password = Some(Secret::new(v.text()?));
+    "mysql-password", Both, "", "password, or - to be asked for it; WEIR_MYSQL_PASSWORD and option files keep it off the command line", |s, v| s.server.set_password_option(v.text()?);
     "mysql-db", Both, "sbtest", "schema", |s, v| s.server.database = v.text()?;
     "mysql-ssl", Release, "off", "encrypt: on, off, or a mode of 1.1", |s, v| tls_mode(s, v)?;
     "mysql-ssl", Development, "disabled", "encrypt: disabled, preferred, required, verify_ca or verify_identity", |s, v| tls_mode(s, v)?;

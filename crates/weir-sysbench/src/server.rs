@@ -4,12 +4,19 @@ use std::path::PathBuf;
 
 use weir_model::{Address, Endpoint, Secret, Tls, TlsMode};
 
-use weir_mysql::{Compression, PORT, SCHEMA, USER, local_socket};
+use weir_mysql::{ClientOptions, ClientPassword, Compression, PORT, SCHEMA, USER, local_socket};
 
 /// Files of the working directory that sysbench 1.0.20 uses with `--mysql-ssl=on`.
 const AUTHORITY: &str = "cacert.pem";
 const CERTIFICATE: &str = "client-cert.pem";
 const KEY: &str = "client-key.pem";
+
+/// The password that asks to be asked for.
+const ASK: &str = "-";
+/// The host that means this one's socket.
+const LOCAL: &str = "localhost";
+/// This host over TCP.
+const LOOPBACK: &str = "127.0.0.1";
 
 /// The servers, as given.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,8 +24,12 @@ pub(super) struct ServerSettings {
     pub(super) hosts: Vec<String>,
     pub(super) ports: Vec<u16>,
     pub(super) sockets: Vec<PathBuf>,
+    /// What [`LOCAL`] means, if option files say it.
+    local: Option<Address>,
     pub(super) user: String,
-    pub(super) password: Option<Secret>,
+    password: Secret,
+    /// The user is to be asked for it.
+    pub(super) asks_password: bool,
     pub(super) database: String,
     pub(super) tls: Tls,
     /// Encryption was switched on as in 1.0.20, where certificates have fixed names.
@@ -32,11 +43,13 @@ pub(super) struct ServerSettings {
 impl Default for ServerSettings {
     fn default() -> Self {
         Self {
-            hosts: vec!["localhost".to_owned()],
+            hosts: vec![LOCAL.to_owned()],
             ports: vec![PORT],
             sockets: Vec::new(),
+            local: None,
             user: USER.to_owned(),
-            password: None,
+            password: Secret::default(),
+            asks_password: false,
             database: SCHEMA.to_owned(),
             tls: Tls::default(),
             uses_fixed_files: false,
@@ -47,6 +60,48 @@ impl Default for ServerSettings {
 }
 
 impl ServerSettings {
+    /// Takes what option files say of a login.
+    pub(super) fn take(&mut self, login: ClientOptions) {
+        self.tls = login.encryption();
+        self.local = if login.uses_tcp {
+            Some(Address::Tcp(
+                LOOPBACK.to_owned(),
+                login.port.unwrap_or(PORT),
+            ))
+        } else {
+            login.socket.map(Address::Socket)
+        };
+        self.hosts = login
+            .host
+            .map_or(std::mem::take(&mut self.hosts), |host| vec![host]);
+        self.ports = login
+            .port
+            .map_or(std::mem::take(&mut self.ports), |port| vec![port]);
+        self.user = login.user.unwrap_or(std::mem::take(&mut self.user));
+        self.database = login.database.unwrap_or(std::mem::take(&mut self.database));
+        match login.password {
+            Some(ClientPassword::Given(password)) => self.set_password(password),
+            Some(ClientPassword::Asked) => self.asks_password = true,
+            None => {}
+        }
+    }
+
+    /// Takes a password that is known.
+    pub(super) fn set_password(&mut self, password: Secret) {
+        self.password = password;
+        self.asks_password = false;
+    }
+
+    /// Takes the password of an option, which may ask to be asked for.
+    pub(super) fn set_password_option(&mut self, text: String) {
+        self.asks_password = text == ASK;
+        self.password = Secret::new(if self.asks_password {
+            String::new()
+        } else {
+            text
+        });
+    }
+
     /// The first server, and the others over which connections are dealt in turn.
     pub(super) fn endpoint(&self) -> (Endpoint, Vec<Address>) {
         let mut addresses = self.addresses().into_iter();
@@ -56,7 +111,7 @@ impl ServerSettings {
         let endpoint = Endpoint {
             address,
             user: self.user.clone(),
-            password: self.password.clone().unwrap_or_default(),
+            password: self.password.clone(),
             database: self.database.clone(),
             tls: self.tls(),
         };
@@ -69,15 +124,16 @@ impl ServerSettings {
     }
 
     /// Sockets override hosts, ports change before hosts, and `localhost` is a socket, as in
-    /// MySQL's client library.
+    /// MySQL's client library. A socket of an option file is only what `localhost` means.
     fn addresses(&self) -> Vec<Address> {
         if !self.sockets.is_empty() {
             return self.sockets.iter().cloned().map(Address::Socket).collect();
         }
         let mut addresses = Vec::new();
         for host in &self.hosts {
-            if host == "localhost" {
-                addresses.push(Address::Socket(local_socket()));
+            if host == LOCAL {
+                let local = self.local.clone();
+                addresses.push(local.unwrap_or_else(|| Address::Socket(local_socket())));
                 continue;
             }
             let ports = self.ports.iter();

@@ -1,6 +1,6 @@
 //! The statements that a connection has prepared.
 
-use weir_workload::{Script, Sending};
+use weir_workload::{Script, Sending, Statement};
 
 /// A statement of one connection, on one table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -13,6 +13,15 @@ pub(super) struct Handle {
     pub(super) is_text: bool,
 }
 
+/// A statement that is to be prepared.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    /// Its text.
+    pub(crate) sql: String,
+    /// Its number of parameters.
+    pub(crate) parameters: usize,
+}
+
 /// All statements of one connection.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Statements {
@@ -21,32 +30,42 @@ pub(crate) struct Statements {
 }
 
 impl Statements {
-    /// Prepares what `script` needs, with `prepare` doing the work.
+    /// Prepares what `script` needs, with `prepare` doing the work for all of it at once.
     ///
-    /// `prepare` returns the server's number of the statement, or nothing if this statement can
-    /// not be prepared; that is allowed for those without parameters only.
+    /// `prepare` returns the server's number of each statement, or nothing if it can not be prepared; that
+    /// is allowed for those without parameters only.
     pub(crate) fn prepare<E>(
         script: &Script,
-        mut prepare: impl FnMut(&str, usize) -> Result<Option<u32>, E>,
+        prepare: impl FnOnce(&[Wanted]) -> Result<Vec<Option<u32>>, E>,
     ) -> Result<Self, E> {
-        let mut handles = Vec::with_capacity(positions(script).1 as usize);
-        for statement in &script.statements {
-            for table in 0..statement.tables {
-                let id = match statement.sending {
-                    Sending::Prepared => {
-                        prepare(&statement.sql(table), statement.parameters.len())?
-                    }
-                    Sending::Text => None,
-                };
-                handles.push(Handle {
-                    id: id.unwrap_or_default(),
-                    is_typed: false,
-                    is_text: id.is_none(),
-                });
+        let is_prepared = |statement: &Statement| statement.sending == Sending::Prepared;
+        let tables = script
+            .statements
+            .iter()
+            .flat_map(|statement| (0..statement.tables).map(move |table| (statement, table)));
+        let wanted: Vec<_> = tables
+            .clone()
+            .filter(|(statement, _)| is_prepared(statement))
+            .map(|(statement, table)| Wanted {
+                sql: statement.sql(table),
+                parameters: statement.parameters.len(),
+            })
+            .collect();
+        let mut ids = prepare(&wanted)?.into_iter();
+        let handles = tables.map(|(statement, _)| {
+            let id = if is_prepared(statement) {
+                ids.next().flatten()
+            } else {
+                None
+            };
+            Handle {
+                id: id.unwrap_or_default(),
+                is_typed: false,
+                is_text: id.is_none(),
             }
-        }
+        });
         Ok(Self {
-            handles: handles.into_boxed_slice(),
+            handles: handles.collect(),
         })
     }
 

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use weir_drive::{DriveProcess, MountOptions};
 use weir_judge::without_directory;
-use weir_workload::Workload;
 use weir_model::{Cell, DriveProfile, DriveStatistics, Endpoint, Flavor, PoolStart};
 use weir_mysql::Gate;
 use weir_probe::{DriveProbe, HostProbe, Probe, ProcessProbe, ReplicaProbe, ServerProbe};
 use weir_process::{PathError, WorkDirectory};
 use weir_server::{PrivateServer, StartOptions};
+use weir_workload::Workload;
 
 use super::Target;
 use crate::cancel::Cancel;

@@ -303,9 +303,9 @@ fn sysbenchs_own_file_is_between_option_files_and_the_line() {
 #[test]
 fn a_password_may_be_asked_for() {
     let mut invocation = understand("oltp_read_only --mysql-password=- run").unwrap();
-    assert!(invocation.asks_for_password());
+    assert!(invocation.asks_password);
     invocation.set_password(&Secret::new("typed"));
-    assert!(!invocation.asks_for_password());
+    assert!(!invocation.asks_password);
     assert_eq!(invocation.prepare.endpoint.password.reveal(), "typed");
 }
 

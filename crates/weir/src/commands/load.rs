@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
 use weir_load::{BinaryLog, HdrLog, LoadError, LoadOutcome, Progress};
-use weir_mysql::{ChangeLog, Gate, Permissions};
+use weir_mysql::{ChangeLog, ClientConfig, Gate, Permissions};
 use weir_sysbench::{Command, Form, Invocation};
 
 use crate::cli::LoadArguments;
@@ -31,15 +31,18 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
     }
     let mut config = given_server::client_config(false)?;
     if arguments.is_drop_in {
-        // sysbench reads none: its scripts must not log in as somebody else.
-        config.option_file = None;
+        // sysbench reads no files: its scripts must not log in as somebody else.
+        config = ClientConfig {
+            password: config.password,
+            ..ClientConfig::default()
+        };
     }
     let mut invocation = weir_sysbench::parse(&arguments.arguments, &config)?;
     for warning in &invocation.warnings {
         eprintln!("WARNING: {warning}");
     }
     let stop = interrupt::stop_flag_then_exit()?;
-    if invocation.asks_for_password() {
+    if invocation.asks_password {
         invocation.set_password(&password::ask()?);
     }
     let gate = gate(&invocation);

@@ -100,7 +100,10 @@ fn driver(plan: &LoadPlan, work: &Work<'_>, number: u32) -> MysqlDriver {
     let fresh = Fresh {
         transport: Channel::plain(NonBlocking::try_from(Stream::Unix(near)).unwrap()),
         eof_deprecated: true,
-        statements: Statements::prepare(&work.script, |_, _| Ok::<_, ()>(Some(1))).unwrap(),
+        statements: Statements::prepare(&work.script, |wanted| {
+            Ok::<_, ()>(vec![Some(1); wanted.len()])
+        })
+        .unwrap(),
     };
     let rng = seeded(plan.seed, u64::from(number));
     MysqlDriver::new(number, fresh, work, 0, rng)

@@ -26,10 +26,8 @@ fn requests_of(workload: WorkloadName, seed: u64, connection: u64) -> Vec<Vec<u8
         ..LoadPlan::new(endpoint, workload)
     };
     let script = plan.script().unwrap();
-    let mut id = 0;
-    let statements = Statements::prepare(&script, |_, _| {
-        id += 1;
-        Ok::<_, LoadError>(Some(id))
+    let statements = Statements::prepare(&script, |wanted| {
+        Ok::<_, LoadError>((1..).map(Some).take(wanted.len()).collect())
     })
     .unwrap();
     let templates = Arc::new(Templates::new(script));
