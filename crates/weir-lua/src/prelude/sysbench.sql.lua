@@ -130,8 +130,9 @@ function Statement:bind_param(...)
   local count = select("#", ...)
   if count == 0 then return nil end
   if count ~= self.marks_ then
+    -- No error: the next execution fails, as nothing is bound.
     core.log("fatal", "wrong number of parameters to a prepared statement: " .. count)
-    error("SQL API error", 2)
+    return nil
   end
   local told = {}
   self.bound_ = { ... }
