@@ -37,7 +37,8 @@ main() {
     missing=
     need fuse3 'mounts the emulated drives without root' fusermount3
     need mariadb-server-core 'MariaDB, one of the two servers to measure; starts no service' mariadbd
-    need gcc 'compiles the bundled SQLite' cc
+    need gcc 'compiles the bundled SQLite and LuaJIT' cc
+    need make 'builds the bundled LuaJIT' make
     need libc6-dev 'links Rust programs' /usr/include/stdlib.h
     if [ "$tests" = yes ]; then
         need mariadb-client-core "MariaDB's own client, beside which option files are read" mariadb

@@ -7,9 +7,10 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Layer of each crate. A crate may use crates of lower layers only.
-const LAYERS: [(&str, u32); 21] = [
+const LAYERS: [(&str, u32); 22] = [
     ("weir-model", 0),
     ("weir-innodb", 1),
+    ("weir-lua", 1),
     ("weir-mysql", 1),
     ("weir-process", 1),
     ("weir-stats", 1),
