@@ -28,6 +28,10 @@ test-versions: setup $(WEB)
 	cargo build --package weir
 	scripts/test-versions.sh target/debug/weir $(CURDIR)/target/versions
 
+# Fifty kills of each flavour's studies and commands in place of fifteen.
+test-kills: $(WEB)
+	WEIR_KILLS=50 cargo nextest run --package weir 'kill::' 'before_after::what_a_kill'
+
 # What needs no server, no mount and no browser: under a minute and a half from a built tree.
 test-fast: $(WEB)
 	cargo nextest run --workspace --profile fast

@@ -129,7 +129,7 @@ fn r1_knows_a_factor_by_whichever_name_the_server_says_it() {
         };
         served.make(&mut result);
         change_all(&mut result, |spec| {
-            spec.primary_mut().server.flavor = flavor
+            spec.primary_mut().server.flavor = flavor;
         });
         for run in &mut result.runs {
             Arc::make_mut(&mut run.variables).insert("version".into(), version.into());

@@ -2,7 +2,7 @@
 //!
 //! `log_bin = OFF` makes a binary log whose files are called OFF, and says `log_bin = ON` ever after; so do 0
 //! and FALSE, in both flavours (MySQL manual, "Binary Logging Options and Variables"; MariaDB Knowledge Base,
-//! "log_bin"; tried on MySQL 9.7.4 and MariaDB 10.11.19). Here OFF is off.
+//! "`log_bin`"; tried on MySQL 9.7.4 and MariaDB 10.11.19). Here OFF is off.
 
 use super::SettingError;
 use crate::server_variables::names::LOG_BIN;
