@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test test-fast check schema web setup setup-tests bench-drive bench-load bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table clean
+.PHONY: demo studies test test-versions test-fast check schema web setup setup-tests bench-drive bench-load bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table clean
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
@@ -21,6 +21,16 @@ test: setup-tests check
 	cargo nextest run --package weir-report --features parquet parquet
 	cd web && npm test && npm run test:browser
 	@touch $(SKIPS); sort -u $(SKIPS); echo "left out on this machine: $$(sort -u $(SKIPS) | wc -l)"
+
+# Further versions of the servers, as far as the registries have them: fetched into target/versions, started, loaded,
+# and measured in a study. Not part of `make test`; some minutes and 2 GB of disk.
+test-versions: setup $(WEB)
+	cargo build --package weir
+	scripts/test-versions.sh target/debug/weir $(CURDIR)/target/versions
+
+# Fifty kills of each flavour's studies and commands in place of fifteen.
+test-kills: $(WEB)
+	WEIR_KILLS=50 cargo nextest run --package weir 'kill::' 'before_after::what_a_kill'
 
 # What needs no server, no mount and no browser: under a minute and a half from a built tree.
 test-fast: $(WEB)

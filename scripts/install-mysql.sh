@@ -5,6 +5,8 @@
 #
 #   scripts/install-mysql.sh             install if missing (quick and quiet when it is there)
 #   scripts/install-mysql.sh --upgrade   replace what is there with the archive's newest version
+#   scripts/install-mysql.sh --mariadb   the same with MariaDB, for scripts/test-versions.sh: in the usual folder it
+#                                        would be measured in place of the system's
 #
 # Why not `apt-get install`: Debian has MySQL only in its unstable suite, whose C library must not
 # replace the machine's; Ubuntu's mysql-server-core conflicts with mariadb-server-core, and Weir
@@ -29,10 +31,16 @@ die() {
 
 main() {
     upgrade=no
+    family=mysql
+    program=mysqld
     case ${1:-} in
     '') ;;
     --upgrade) upgrade=yes ;;
-    *) die "unknown option: $1; use --upgrade or nothing" ;;
+    --mariadb)
+        family=mariadb
+        program=mariadbd
+        ;;
+    *) die "unknown option: $1; use --upgrade, --mariadb or nothing" ;;
     esac
     if [ "$upgrade" = no ] && installed; then
         exit 0
@@ -58,13 +66,13 @@ main() {
 
     prepare_apt
     # Sets $package, $version: from the machine's archive.
-    find_package || die "the package archive has no MySQL server for $(dpkg --print-architecture); install MySQL 8.4 or later yourself and put its mysqld into PATH"
-    target=$SERVERS/mysql-${version%%.*}
-    say "installing MySQL $version into $target (Oracle's server, so that Weir can measure it beside MariaDB; the system is not changed)"
+    find_package || die "the package archive has no $family server for $(dpkg --print-architecture); install MySQL 8.4 or later yourself and put its mysqld into PATH"
+    target=$SERVERS/$family-${version%%.*}
+    say "installing $family $version into $target (a server to measure beside the system's; the system is not changed)"
     download
     unpack
     publish
-    say "installed $("$target/bin/mysqld" --version | sed 's/^.*[[:space:]]Ver /MySQL /')"
+    say "installed $("$target/bin/$program" --version | sed "s/^.*[[:space:]]Ver /$family /")"
 }
 
 # Removes everything unfinished.
@@ -74,8 +82,8 @@ clear_work() {
 
 # Whether a complete installation by this recipe is there.
 installed() {
-    for stamp in "$SERVERS"/mysql-*/weir-packages; do
-        if [ -r "$stamp" ] && [ -x "${stamp%/*}/bin/mysqld" ] &&
+    for stamp in "$SERVERS/$family"-*/weir-packages; do
+        if [ -r "$stamp" ] && [ -x "${stamp%/*}/bin/$program" ] &&
             [ "$(head -n 1 "$stamp")" = "recipe $RECIPE" ]; then
             return 0
         fi
@@ -162,10 +170,10 @@ explain() {
     die "apt-get update failed: $(grep -m 1 -E '^(E|W|Err)' "$work/log" || tail -n 1 "$work/log")"
 }
 
-# Sets $package and $version to the newest MySQL server that the archive has.
+# Sets $package and $version to the newest server of the family that the archive has.
 newest_package() {
     best=
-    for name in $(apt_cache pkgnames mysql-server-core); do
+    for name in $(apt_cache pkgnames "$family-server-core"); do
         candidate=$(apt_cache policy "$name" | awk '$1 == "Candidate:" { print $2 }')
         case $candidate in
         '' | '(none)') continue ;;
@@ -203,31 +211,33 @@ unpack() {
         "$prefix"/usr/share/lintian "$prefix"/usr/lib/*/gconv "$prefix"/usr/share/gcc \
         "$prefix"/usr/share/gdb
     write_launcher
-    "$prefix/bin/mysqld" --version >/dev/null || die "the unpacked server does not start; please report this with the lines above"
+    "$prefix/bin/$program" --version >/dev/null || die "the unpacked server does not start; please report this with the lines above"
 }
 
 # The launcher finds everything from its own place, so that the folder can be moved. Its options
 # come last: --defaults-file and --no-defaults must stay first.
 write_launcher() {
     mkdir -p "$prefix/bin"
-    cat >"$prefix/bin/mysqld" <<'LAUNCHER'
+    cat >"$prefix/bin/$program" <<'LAUNCHER'
 #!/bin/sh
-# Runs this folder's MySQL server with this folder's own libraries. Written by install-mysql.sh.
+# Runs this folder's server with this folder's own libraries. Written by install-mysql.sh.
 here=$(dirname "$(readlink -f "$0")")
 prefix=${here%/bin}
 for linker in "$prefix"/usr/lib/*/ld-linux*.so.* "$prefix"/lib/*/ld-linux*.so.*; do
     [ -x "$linker" ] && break
 done
 libraries=${linker%/*}
+name=${0##*/}
+share=$prefix/usr/share/mysql
+[ -d "$share" ] || share=$prefix/usr/share/mariadb
 # The secure-file-priv folder that the package names exists only on systems that installed it.
-exec "$linker" --argv0 "$here/mysqld" \
+exec "$linker" --argv0 "$here/$name" \
     --library-path "$libraries:$prefix/usr/lib/mysql/private:$prefix/lib/${libraries##*/}" \
-    "$prefix/usr/sbin/mysqld" "$@" \
-    --basedir="$prefix/usr" --lc-messages-dir="$prefix/usr/share/mysql" \
-    --character-sets-dir="$prefix/usr/share/mysql/charsets" \
+    "$prefix/usr/sbin/$name" "$@" \
+    --basedir="$prefix/usr" --lc-messages-dir="$share" --character-sets-dir="$share/charsets" \
     --plugin-dir="$prefix/usr/lib/mysql/plugin" --secure-file-priv=
 LAUNCHER
-    chmod 755 "$prefix/bin/mysqld"
+    chmod 755 "$prefix/bin/$program"
 }
 
 # Swaps the new folder in. A server that runs from the old one keeps its open files.

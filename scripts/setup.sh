@@ -3,7 +3,7 @@
 # root when nothing is missing.
 #
 #   scripts/setup.sh           what `make demo` needs
-#   scripts/setup.sh --tests   also what `make test` needs: a browser for the report's tests
+#   scripts/setup.sh --tests   also what `make test` needs: a browser for the report's tests, MariaDB's client
 #   scripts/setup.sh --bench   also what `make bench-*` needs: fio, sysbench, xfsprogs
 #
 # The tests' runner, cargo-nextest, is built from its registry once. Packages come from the distribution (Debian, Ubuntu). Rust and Node.js are checked, not installed:
@@ -37,9 +37,11 @@ main() {
     missing=
     need fuse3 'mounts the emulated drives without root' fusermount3
     need mariadb-server-core 'MariaDB, one of the two servers to measure; starts no service' mariadbd
-    need gcc 'compiles the bundled SQLite' cc
+    need gcc 'compiles the bundled SQLite and LuaJIT' cc
+    need make 'builds the bundled LuaJIT' make
     need libc6-dev 'links Rust programs' /usr/include/stdlib.h
     if [ "$tests" = yes ]; then
+        need mariadb-client-core "MariaDB's own client, beside which option files are read" mariadb
         need chromium "runs the report's tests in a browser" chromium chromium-browser google-chrome
     fi
     if [ "$bench" = yes ]; then

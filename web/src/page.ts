@@ -14,7 +14,7 @@ const texts = v.record(v.string(), v.string());
 
 export const finding = v.strictObject({
   rule: v.string(),
-  severity: v.picklist(["warning", "error"]),
+  severity: v.picklist(["warning", "inconclusive", "error"]),
   message: v.string(),
 });
 

@@ -10,7 +10,7 @@ use weir_store::Store;
 use crate::estimate_ratio::Pairing;
 use crate::measured::RunsByCell;
 use crate::rules::{Design, Evidence};
-use crate::{Foreseen, JudgeError, analysis, compare, conduct, rules, schedule};
+use crate::{Foreseen, JudgeError, analysis, compare, rules, schedule};
 
 /// Of a result the servers themselves are the evidence.
 static NOTHING_FORESEEN: Foreseen = Foreseen::NOTHING;
@@ -36,9 +36,6 @@ pub(crate) fn result_file(path: &Path) -> PathBuf {
 pub fn evaluate(result: StudyResult) -> Result<StudyResult, JudgeError> {
     let mut result = judge(result, Pairing::Repetition);
     let records: Vec<_> = result.runs.iter().map(|run| run.record.clone()).collect();
-    result
-        .findings
-        .extend(conduct::findings(&result, &records)?);
     result.searches = schedule::answers(&result.plan, &records)?;
     Ok(result)
 }
@@ -92,16 +89,13 @@ fn judged_comparisons<'a>(
     (evidence, comparisons)
 }
 
-/// An error of a rule makes a verdict invalid, rule R5 makes an effect inconclusive.
+/// The worst finding decides the verdict, unless it only warns.
 fn judged(evidence: &Evidence<'_>, mut comparison: Comparison) -> Comparison {
     let findings = rules::of_comparison(evidence, &comparison);
-    if findings
-        .iter()
-        .any(|finding| finding.severity == Severity::Error)
-    {
-        comparison.verdict = Verdict::Invalid;
-    } else if findings.iter().any(|finding| finding.rule == "R5") {
-        comparison.verdict = Verdict::Inconclusive;
+    match findings.iter().map(|finding| finding.severity).max() {
+        Some(Severity::Error) => comparison.verdict = Verdict::Invalid,
+        Some(Severity::Inconclusive) => comparison.verdict = Verdict::Inconclusive,
+        Some(Severity::Warning) | None => {}
     }
     comparison.findings = findings;
     comparison

@@ -2,13 +2,13 @@
 //! read, so that better statistics also judge old results. Also what remains to be run, which follows from
 //! the plan and the runs that there are. Nothing here touches a server or a drive.
 //!
-//! Downwards: `evaluate` and `two_results` -> `analysis`, `conduct` -> `rules` -> `claims`, `schedule` ->
+//! Downwards: `evaluate` and `two_results` -> `analysis` -> `claims` -> `rules` -> `claim_contrasts`, `schedule` ->
 //! `compare` -> `estimate_ratio` -> `measured`.
 
 mod analysis;
+mod claim_contrasts;
 mod claims;
 mod compare;
-mod conduct;
 mod error;
 mod estimate_ratio;
 mod evaluate;

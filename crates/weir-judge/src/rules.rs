@@ -2,11 +2,14 @@
 //!
 //! One table, [`RULES`]: `weir explain`, `docs/rules.md` and the checks all read it. A rule looks at
 //! the design before anything runs, at each comparison, and at the result as a whole; an error
-//! makes a comparison invalid, a warning is printed beside it.
+//! makes a comparison invalid, *inconclusive* an effect, a warning is printed beside it. No finding has
+//! another source than this table.
 
+mod as_asked;
 mod client;
 mod combined;
 mod conditions;
+mod consequences;
 mod cost;
 mod drive_accuracy;
 mod drive_state;
@@ -29,18 +32,18 @@ mod steadiness;
 
 use std::fmt::Write as _;
 
-use weir_model::{Comparison, DriveProfile, Finding, Plan, Severity};
+use weir_model::{Comparison, DriveProfile, Finding, Plan, RuleId, Severity};
 
 use crate::foreseen::Foreseen;
 
 pub(crate) use self::evidence::{Design, Evidence};
-pub(crate) use self::same_units::other_questions;
+pub(crate) use self::same_units::{nothing_in_common, other_questions};
 
 /// A rule: what it asks, why, what is checked here, and what to do.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
-    /// `R4`.
-    pub id: &'static str,
+    /// Its name.
+    pub id: RuleId,
     /// What a fair study does, in a few words.
     pub title: &'static str,
     /// What Weir checks, with thresholds, and what it cannot check.
@@ -51,7 +54,7 @@ pub struct Rule {
     pub remedy: &'static str,
     /// Where method and numbers come from.
     pub reference: &'static str,
-    /// How bad its findings can be, the worst last.
+    /// What its findings do to a verdict, the worst last.
     pub severities: &'static [Severity],
     /// Before anything runs.
     design: fn(&Design<'_>) -> Vec<Finding>,
@@ -62,7 +65,7 @@ pub struct Rule {
 }
 
 /// All rules, in the order of their numbers.
-pub const RULES: [&Rule; 20] = [
+pub const RULES: [&Rule; 21] = [
     &one_factor::RULE,
     &durability::RULE,
     &page_protection::RULE,
@@ -82,17 +85,19 @@ pub const RULES: [&Rule; 20] = [
     &cost::RULE,
     &provenance::RULE,
     &scope::RULE,
+    &as_asked::RULE,
     &drive_accuracy::RULE,
 ];
 
 const ONLY_WARNS: &[Severity] = &[Severity::Warning];
+const MAKES_INCONCLUSIVE: &[Severity] = &[Severity::Inconclusive];
 const FORBIDS: &[Severity] = &[Severity::Error];
 const WARNS_OR_FORBIDS: &[Severity] = &[Severity::Warning, Severity::Error];
 
 impl Rule {
     /// A rule with nothing to check yet: the fields that a rule does not use.
     const NONE: Self = Self {
-        id: "",
+        id: RuleId::Drive,
         title: "",
         checked: "",
         reason: "",
@@ -104,17 +109,28 @@ impl Rule {
         study: |_| Vec::new(),
     };
 
-    /// Its severities in words: `warning`, `error`, `warning or error`.
-    pub fn severity_words(&self) -> &'static str {
-        match self.severities {
-            [Severity::Warning] => "warning",
-            [Severity::Error] => "error",
-            _ => "warning or error",
-        }
+    /// The rule that is called `id`.
+    pub fn of(id: RuleId) -> &'static Self {
+        let found = RULES.into_iter().find(|rule| rule.id == id);
+        found.expect("invariant: each rule stands in the table")
+    }
+
+    /// Its severities in words: `warning`, `inconclusive`, `error`, `warning or error`.
+    pub fn severity_words(&self) -> String {
+        let words = self.severities.iter().map(|severity| match severity {
+            Severity::Warning => "warning",
+            Severity::Inconclusive => "inconclusive",
+            Severity::Error => "error",
+        });
+        words.collect::<Vec<_>>().join(" or ")
     }
 
     fn warning(&self, message: String) -> Finding {
         self.finding(Severity::Warning, message)
+    }
+
+    fn inconclusive(&self, message: String) -> Finding {
+        self.finding(Severity::Inconclusive, message)
     }
 
     fn error(&self, message: String) -> Finding {
@@ -124,7 +140,7 @@ impl Rule {
     fn finding(&self, severity: Severity, message: String) -> Finding {
         debug_assert!(self.severities.contains(&severity), "{}", self.id);
         Finding {
-            rule: self.id.to_owned(),
+            rule: self.id,
             severity,
             message,
         }
@@ -160,7 +176,7 @@ pub(crate) fn is_of_ranking(
     finding: &Finding,
 ) -> bool {
     let changed = durability::changed_meanwhile(evidence, comparison);
-    finding.rule == durability::RULE.id && changed.is_none()
+    finding.rule == RuleId::R2 && changed.is_none()
 }
 
 /// What the rules find about the study as a whole.
@@ -176,7 +192,8 @@ pub fn rules_as_markdown() -> String {
     let mut text = String::from(
         "# Rules\n\nA study can be wrong in ways that its numbers do not show. Weir checks these rules \
          before a study\nruns (`weir plan`), on every comparison, and on the result as a whole. An \
-         error makes a comparison\n*invalid* (exit code 3); a warning is printed beside it. `weir \
+         error makes a comparison\n*invalid* (exit code 3), *inconclusive* makes an effect one; a warning is \
+         printed beside it. `weir \
          explain R4` prints one of them.\n\nThis file is generated from the rules themselves \
          (`crates/weir-judge/src/rules/`, one file each).\n\n| rule | asks | severity |\n|---|---|---|\n",
     );

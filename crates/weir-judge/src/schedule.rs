@@ -9,7 +9,7 @@ use weir_model::{Plan, PlannedRun, Probe, RunRecord};
 
 use crate::JudgeError;
 
-pub(crate) use blocks::open_contrasts;
+pub(crate) use blocks::is_open;
 pub(crate) use search::answers;
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use crate::estimate_ratio::{Pairing, unpaired};
 use crate::evaluate::{comparisons_of, judge, result_file};
 use crate::measured::{RunsByCell, THROUGHPUT};
 use crate::part::part_of_result;
-use crate::rules::other_questions;
+use crate::rules::{nothing_in_common, other_questions};
 
 /// The factor that tells two results apart.
 const RESULT: &str = "result";
@@ -82,12 +82,7 @@ pub fn compare_results(first: &StudyResult, second: &StudyResult) -> ResultCompa
         (basis.to_owned(), of_two_hosts(first, second))
     };
     if comparable && comparisons.is_empty() {
-        findings.push(Finding {
-            rule: "R9".to_owned(),
-            severity: Severity::Error,
-            message: "the two results have no combination in common; compare results of one study"
-                .to_owned(),
-        });
+        findings.push(nothing_in_common());
     }
     ResultComparison {
         basis,
@@ -348,7 +343,10 @@ mod tests {
         }
         let compared = compare_results(&scaled(1.0), &evaluate(other).unwrap());
         assert_eq!(compared.comparisons[0].verdict, Verdict::Invalid);
-        assert_eq!(compared.comparisons[0].findings[0].rule, "R1");
+        assert_eq!(
+            compared.comparisons[0].findings[0].rule,
+            weir_model::RuleId::R1
+        );
     }
 
     /// 500 numbers of connections x doublewrite ON and OFF x 10 repetitions, each with 5 seconds,

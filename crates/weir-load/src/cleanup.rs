@@ -2,15 +2,15 @@
 
 use crate::LoadError;
 use crate::plan::PreparePlan;
-use crate::workload::table_name;
-use weir_mysql::{Connection, Connector, Gate, Patience};
+use weir_mysql::{Connection, Connector, Gate, Patience, identifier};
+use weir_workload::table_name;
 
 /// Drops the tables of a workload that are there. The schema stays.
 pub fn cleanup(plan: &PreparePlan, gate: &Gate) -> Result<(), LoadError> {
     let names: Vec<_> = if plan.workload.is_bulk() {
-        (1..=plan.tables).map(table_name).collect()
+        (1..=plan.tables.tables).map(table_name).collect()
     } else {
-        let tables = plan.workload.tables(plan)?;
+        let tables = plan.all_tables()?;
         tables.into_iter().map(|table| table.name).collect()
     };
     let connector = Connector::new(plan.endpoint.clone(), plan.compression, gate.clone())?;
@@ -20,7 +20,7 @@ pub fn cleanup(plan: &PreparePlan, gate: &Gate) -> Result<(), LoadError> {
     for name in names {
         // What is not there would be dropped in the binary log all the same.
         if there.contains(&name) {
-            control.run(format!("DROP TABLE IF EXISTS {name}"))?;
+            control.run(format!("DROP TABLE IF EXISTS {}", identifier(&name)))?;
         }
     }
     Ok(())

@@ -1,17 +1,26 @@
 //! Makes the measured connections of a run, several at a time.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
 
 use weir_model::Endpoint;
-use weir_mysql::{Blocking, ClientError, Connector, Deadline, Gate, Session, SessionError};
+use weir_mysql::{
+    Blocking, ClientError, Compression, Connector, Deadline, Gate, PreparedStatement, Session,
+    SessionError,
+};
 
 use crate::LoadError;
-use crate::driver::{Fresh, MysqlDriver, Statements};
+use crate::driver::{Fresh, MysqlDriver};
 use crate::plan::LoadPlan;
-use crate::workload::{Script, seeded};
+use crate::session::{Statements, Wanted, Work};
+use weir_workload::{Script, seeded};
 
-/// Connections that are set up at the same time. More would only queue in the server.
-const PARALLEL_MAX: usize = 8;
+/// Connections that are set up at the same time where the server is near: more would only queue in it.
+const PARALLEL_NEAR: usize = 8;
+/// And where it is far, so that most of the time is the network's.
+const PARALLEL_MAX: usize = 256;
+/// Work of the server between two round trips of a connection that is set up, about.
+const WORK: Duration = Duration::from_millis(1);
 /// The server's word that a statement exists as text only (`ER_UNSUPPORTED_PS`).
 pub(crate) const UNSUPPORTED_AS_PREPARED: u16 = 1295;
 
@@ -22,8 +31,8 @@ pub(crate) fn open(
     deadline: Deadline,
 ) -> Result<Fresh, LoadError> {
     let mut session = connector.login(true, deadline)?;
-    let statements = Statements::prepare(script, |sql, parameters| {
-        prepare(connector, &mut session, sql, parameters, deadline)
+    let statements = Statements::prepare(script, |wanted| {
+        prepare(connector, &mut session, wanted, deadline)
     })?;
     let failed = |error: SessionError| connector.failed(error, deadline);
     let (channel, eof_deprecated) = session.into_parts().map_err(failed)?;
@@ -37,27 +46,38 @@ pub(crate) fn open(
     })
 }
 
-/// Prepares a statement; `None` if it exists as text only.
+/// Prepares statements; `None` for those that exist as text only.
 fn prepare(
     connector: &Connector,
     session: &mut Session<Blocking>,
-    sql: &str,
-    parameters: usize,
+    wanted: &[Wanted],
     deadline: Deadline,
-) -> Result<Option<u32>, LoadError> {
-    match connector.prepare(session, sql, deadline) {
-        Ok(statement) if usize::from(statement.parameters) == parameters => Ok(Some(statement.id)),
-        Ok(statement) => Err(ClientError::Protocol {
-            address: connector.address().to_string(),
-            why: format!(
-                "`{sql}` was prepared with {} parameters",
-                statement.parameters
-            ),
+) -> Result<Vec<Option<u32>>, LoadError> {
+    let texts: Vec<_> = wanted.iter().map(|wanted| wanted.sql.as_str()).collect();
+    let answers = connector.prepare_all(session, &texts, deadline)?;
+    let number = |(Wanted { sql, parameters }, answer): (&Wanted, Result<PreparedStatement, _>)| {
+        match answer {
+            Ok(statement) if usize::from(statement.parameters) == *parameters => {
+                Ok(Some(statement.id))
+            }
+            Ok(statement) => Err(ClientError::Protocol {
+                address: connector.address().to_string(),
+                why: format!(
+                    "`{sql}` was prepared with {} parameters",
+                    statement.parameters
+                ),
+            }
+            .into()),
+            Err(error)
+                if *parameters == 0
+                    && ClientError::code(&error) == Some(UNSUPPORTED_AS_PREPARED) =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
         }
-        .into()),
-        Err(error) if parameters == 0 && error.code() == Some(UNSUPPORTED_AS_PREPARED) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+    };
+    wanted.iter().zip(answers).map(number).collect()
 }
 
 /// The servers of a run: one, or several over which connections are dealt in turn.
@@ -74,7 +94,8 @@ impl Servers {
                     address: address.clone(),
                     ..plan.endpoint.clone()
                 };
-                Ok(Connector::new(endpoint, plan.compression, gate.clone())?)
+                let compression = Compression::of(plan.load.compression);
+                Ok(Connector::new(endpoint, compression, gate.clone())?)
             })
             .collect::<Result<_, _>>()
             .map(Self)
@@ -95,24 +116,32 @@ impl Servers {
     }
 }
 
-/// Connects and prepares; one driver per connection, in the order of their numbers.
+/// Connections to set up at the same time, so that the server has work while others travel.
+fn parallel(round_trip: Duration) -> usize {
+    let away = (round_trip.as_secs_f64() / WORK.as_secs_f64()) as usize;
+    (PARALLEL_NEAR * away.max(1)).min(PARALLEL_MAX)
+}
+
+/// Connects and prepares; one driver per connection, in the order of their numbers. The servers are
+/// `round_trip` away.
 pub(crate) fn connect_all(
     plan: &LoadPlan,
     servers: &Servers,
-    script: &Script,
+    work: &Work<'_>,
+    round_trip: Duration,
     stop: &AtomicBool,
     deadline: Deadline,
 ) -> Result<Vec<MysqlDriver>, LoadError> {
     let job = Job {
         plan,
         servers,
-        script,
+        work,
         stop,
         deadline,
         ready: AtomicU32::new(0),
     };
-    let numbers: Vec<u32> = (0..plan.connections).collect();
-    let share = numbers.len().div_ceil(PARALLEL_MAX);
+    let numbers: Vec<u32> = (0..plan.load.connections).collect();
+    let share = numbers.len().div_ceil(parallel(round_trip));
     // One connection goes first: a wrong password is then one failed login, and with
     // caching_sha2_password the others find the cache filled.
     let first = job.connect(numbers[0])?;
@@ -136,7 +165,7 @@ pub(crate) fn connect_all(
 struct Job<'a> {
     plan: &'a LoadPlan,
     servers: &'a Servers,
-    script: &'a Script,
+    work: &'a Work<'a>,
     stop: &'a AtomicBool,
     deadline: Deadline,
     ready: AtomicU32,
@@ -155,13 +184,12 @@ impl Job<'_> {
     }
 
     fn connect(&self, number: u32) -> Result<MysqlDriver, LoadError> {
-        let fresh = open(self.servers.of(number), self.script, self.deadline)
+        let fresh = open(self.servers.of(number), &self.work.script, self.deadline)
             .map_err(|error| self.with_progress(error))?;
         self.ready.fetch_add(1, Ordering::Relaxed);
         let rng = seeded(self.plan.seed, u64::from(number));
         let begins_ns = self.plan.begins_ns(number);
-        let slots = self.script.slots;
-        Ok(MysqlDriver::new(number, fresh, slots, begins_ns, rng))
+        Ok(MysqlDriver::new(number, fresh, self.work, begins_ns, rng))
     }
 
     /// Adds to a lack of time how far the others have come.
@@ -177,7 +205,7 @@ impl Job<'_> {
                 waiting: format!(
                     "{waiting}, and {} of {} connections were ready",
                     self.ready.load(Ordering::Relaxed),
-                    self.plan.connections
+                    self.plan.load.connections
                 ),
             },
             error => error,

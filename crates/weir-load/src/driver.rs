@@ -17,7 +17,7 @@ use crate::LoadError;
 use crate::meter::{ConnectionCounters, Meter};
 use crate::stamp::Stamp;
 
-pub(crate) use mysql::{MysqlDriver, Shared, Statements};
+pub(crate) use mysql::{MysqlDriver, Shared};
 #[cfg(test)]
 pub(crate) use null::NullDriver;
 pub(crate) use reconnect::{Fresh, Reconnector, Renewal, reconnecting};

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use weir_mysql::{Deadline, Gate};
+use weir_mysql::{Compression, Deadline, Gate};
 
 use crate::LoadError;
 use crate::connect::{Servers, connect_all, open};
@@ -18,8 +18,9 @@ use crate::plan::LoadPlan;
 use crate::preflight;
 use crate::reactor::{drive as drive_reactor, use_batch_scheduling};
 use crate::reactor_kind::ReactorKind;
+use crate::session::{SessionSource, Work};
 use crate::statistics::{Closed, Interval, KindNames, LoadOutcome, Merger, Totals};
-use crate::workload::Script;
+use weir_workload::Script;
 
 /// Empty frames that wait for each reactor at the start: one to swap in, one for a late return.
 const SPARES: usize = 2;
@@ -33,6 +34,8 @@ const RECONNECTING_MAX: usize = 8;
 /// What is told of a run while it lasts.
 #[derive(Debug)]
 pub enum Progress<'a> {
+    /// Something about the servers' data that the run can do with, before it begins.
+    Warning(&'a str),
     /// An interval has ended, of the warm-up or of the measurement.
     Interval(&'a Interval),
     /// One of the plan's checkpoints has passed; the totals are those since the one before.
@@ -71,19 +74,51 @@ pub fn run_observed(
     on_progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<LoadOutcome, LoadError> {
     plan.check()?;
-    let mut script = plan.workload.script(plan)?;
-    if !plan.prepared_statements {
-        script.send_as_text();
-    }
+    run_work(
+        plan,
+        &Work::of_script(plan.script()?),
+        gate,
+        stop,
+        on_progress,
+    )
+}
+
+/// [`run_observed`] with the sessions of a source in place of the plan's workload; the plan's workload
+/// and tables are not looked at.
+///
+/// # Errors
+///
+/// As [`run`], and statements of sessions that may not be sent to the server.
+pub fn run_sessions(
+    plan: &LoadPlan,
+    source: &dyn SessionSource,
+    gate: &Gate,
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<LoadOutcome, LoadError> {
+    plan.check()?;
+    run_work(plan, &Work::of_source(source), gate, stop, on_progress)
+}
+
+fn run_work(
+    plan: &LoadPlan,
+    work: &Work<'_>,
+    gate: &Gate,
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<LoadOutcome, LoadError> {
     let servers = Servers::new(plan, gate)?;
     let deadline = Deadline::after(plan.init_timeout);
-    preflight::check(plan, &servers, &script, deadline)?;
-    let drivers = connect_all(plan, &servers, &script, stop, deadline)?;
+    let checked = preflight::check(plan, &servers, work, deadline)?;
+    for warning in &checked.warnings {
+        on_progress(Progress::Warning(warning));
+    }
+    let drivers = connect_all(plan, &servers, work, checked.round_trip, stop, deadline)?;
     let idle = IdleConnections::open(plan, &servers, stop)?;
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let keeping = scope.spawn(|| idle.keep(&is_over));
-        let outcome = drive(plan, drivers, &servers, &script, stop, on_progress);
+        let outcome = drive(plan, drivers, &servers, work, stop, on_progress);
         is_over.store(true, Ordering::Relaxed);
         let idle_connections = keeping
             .join()
@@ -98,7 +133,7 @@ fn drive(
     plan: &LoadPlan,
     drivers: Vec<MysqlDriver>,
     servers: &Servers,
-    script: &Script,
+    work: &Work<'_>,
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<LoadOutcome, LoadError> {
@@ -107,24 +142,25 @@ fn drive(
     let timeline = setup::timeline(plan);
     let origin = Instant::now();
     let parts = deal(drivers, plan.reactors as usize);
-    let mut merger = Merger::new(timeline, KindNames::of(script), parts.len());
+    let mut merger = Merger::new(timeline, KindNames::of(work.kinds()), parts.len());
     let (full, frames) = channel();
     std::thread::scope(|scope| {
         let (mut threads, mut returns) = (Vec::new(), Vec::new());
         for (index, part) in (0..).zip(parts) {
-            let (empty, sender) = frame_sender(index, &full, plan.rate.is_some());
+            let (empty, sender) = frame_sender(index, &full, plan.load.pace.rate().is_some());
             returns.push(empty);
             let reconnector = setup::renewal(plan)
-                .map(|renewal| spawn_reconnecting(scope, renewal, part.len(), servers, script))
+                .map(|renewal| {
+                    spawn_reconnecting(scope, renewal, part.len(), servers, &work.script)
+                })
                 .transpose()?;
             let shared = Shared::new(
-                script.clone(),
-                &plan.endpoint.address,
+                (&plan.endpoint.address, servers.of(0).gate()),
                 plan.tolerated.clone(),
                 reconnector,
                 setup::half_rtt_ns(plan),
-                plan.think,
-                plan.compression,
+                plan.load.pace.think(),
+                Compression::of(plan.load.compression),
             );
             let job = ReactorJob {
                 kind: plan.reactor,

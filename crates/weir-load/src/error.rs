@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use weir_mysql::ClientError;
+use weir_workload::WorkloadError;
 
 /// Why a load could not be prepared, run or finished.
 #[derive(Debug, Error)]
@@ -69,16 +70,9 @@ pub enum LoadError {
         /// What it must be.
         why: &'static str,
     },
-    /// A file that a load reads is not what it must be.
-    #[error("{path}: {why}; {remedy}")]
-    File {
-        /// Its path.
-        path: String,
-        /// What is wrong.
-        why: String,
-        /// What to do.
-        remedy: &'static str,
-    },
+    /// A workload that has no transactions or no tables.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
     /// This host refused something that the load engine needs.
     #[error("{what}: {why}")]
     Host {

@@ -23,7 +23,11 @@ impl IdleConnections {
         servers: &Servers,
         stop: &AtomicBool,
     ) -> Result<Self, LoadError> {
-        let numbers = plan.connections..plan.connections.saturating_add(plan.idle_connections);
+        let numbers = plan.load.connections
+            ..plan
+                .load
+                .connections
+                .saturating_add(plan.load.idle_connections);
         let mut connections = Vec::new();
         for number in numbers {
             if stop.load(Ordering::Relaxed) {

@@ -13,7 +13,7 @@
 //!
 //! `connect` makes the measured connections by `weir_mysql`, as the control plane does. Layers, downwards:
 //! `engine` (threads and merging) -> `reactor` (epoll or `io_uring`) -> `driver` (a MySQL connection, or
-//! none) -> `workload` (statements and keys), all of which report to `meter`. Nothing here prints; nothing
+//! none) -> `session` (what it does), most of which report to `meter`. Nothing here prints; nothing
 //! knows about studies or other hosts.
 
 mod cleanup;
@@ -25,6 +25,7 @@ mod hdr_log;
 mod idle;
 mod meter;
 mod null_server;
+mod parameter;
 mod plan;
 mod preflight;
 mod prepare;
@@ -32,14 +33,14 @@ mod prewarm;
 mod reactor;
 mod reactor_kind;
 mod rehearsal;
+mod session;
 mod stamp;
 mod statistics;
-mod workload;
-
-pub mod sysbench;
+#[cfg(test)]
+mod testing;
 
 pub use cleanup::cleanup;
-pub use engine::{Progress, run, run_observed};
+pub use engine::{Progress, run, run_observed, run_sessions};
 pub use error::LoadError;
 pub use hdr_log::HdrLog;
 pub use meter::{Counts, ErrorCount};
@@ -49,5 +50,8 @@ pub use prepare::prepare;
 pub use prewarm::prewarm;
 pub use reactor_kind::ReactorKind;
 pub use rehearsal::{rehearse_run, statements};
-pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage, Totals};
-pub use workload::{KeyStream, STATEMENTS_PER_TABLE_MAX, Workload};
+pub use session::{Session, SessionKinds, SessionSource, Step, Turn};
+pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage, Totals, outcome_of};
+
+/// What a plan is made of.
+pub use weir_workload::{TableOptions, Workload};

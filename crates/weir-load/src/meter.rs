@@ -255,10 +255,11 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// The timing of a transaction that is tried again. In a closed loop that is a new one.
-    pub(crate) fn retry(&self, timing: TransactionTiming) -> TransactionTiming {
+    /// The timing of a transaction that is tried again. In a closed loop that is a new one, unless it
+    /// keeps its start.
+    pub(crate) fn retry(&self, timing: TransactionTiming, keeps_start: bool) -> TransactionTiming {
         TransactionTiming {
-            intended_start_ns: if self.arrivals.is_some() {
+            intended_start_ns: if keeps_start || self.arrivals.is_some() {
                 timing.intended_start_ns
             } else {
                 self.now_ns
@@ -355,7 +356,7 @@ impl<'a> Meter<'a> {
     }
 
     /// Counts a try that failed with a tolerated error.
-    pub(crate) fn failed_try(&mut self, error: ServerError) {
+    pub(crate) fn failed_try(&mut self, error: &ServerError) {
         self.frame.counts.errors += 1;
         self.frame.errors.count(error, self.now_ns);
     }

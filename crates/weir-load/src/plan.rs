@@ -2,15 +2,14 @@
 
 mod of_spec;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use weir_model::{Address, Distribution, Endpoint, Mix, Rate, ThinkTime};
+use weir_model::{Address, Endpoint, LoadSpec};
 
 use crate::LoadError;
 use crate::reactor_kind::{RING_CONNECTIONS_MIN, ReactorKind};
-use crate::workload::Workload;
 use weir_mysql::Compression;
+use weir_workload::{Script, ScriptInputs, Table, TableOptions, Workload};
 
 /// Beyond what any server or client does.
 const RATE_PER_S_MAX: f64 = 1e7;
@@ -75,39 +74,21 @@ pub struct LoadPlan {
     pub tables: u32,
     /// Rows of each table.
     pub rows: u64,
-    /// Connections; each has one request outstanding.
-    pub connections: u32,
+    /// How the load comes. Its least warm-up is what it begins with.
+    pub load: LoadSpec,
     /// Threads that drive them.
     pub reactors: u32,
     /// How these wait.
     pub reactor: ReactorKind,
-    /// Load before the measurement.
-    pub warmup: Duration,
-    /// Length of the measurement; `None` lasts until `max_events` or a stop.
-    pub measure: Option<Duration>,
     /// Length of an interval.
     pub interval: Duration,
     /// Times after the beginning of the measurement at which the totals since the one before are
     /// wanted, see [`run_observed`](crate::run_observed).
     pub checkpoints: Vec<Duration>,
-    /// An open loop at this rate; `None` is a closed loop.
-    pub rate: Option<Rate>,
-    /// Pause of a connection after each of its transactions, in a closed loop.
-    pub think: ThinkTime,
-    /// Connections begin one after the other, evenly over this time.
-    pub connection_ramp: Duration,
-    /// Connections beside those of the load that do nothing but stay.
-    pub idle_connections: u32,
     /// Transactions after which the load ends, warm-up included.
     pub max_events: Option<u64>,
     /// Seed of keys and values.
     pub seed: u64,
-    /// Which rows are asked for.
-    pub distribution: Distribution,
-    /// How many statements of each kind a transaction has.
-    pub mix: Mix,
-    /// A book for the text workloads; generated text without it.
-    pub text_file: Option<PathBuf>,
     /// The tables choose the keys of new rows themselves.
     pub auto_increment: bool,
     /// Errors that don't end the run.
@@ -121,11 +102,6 @@ pub struct LoadPlan {
     /// Leave and connect again after so many transactions of a connection; what that takes is in the
     /// latency of the transaction that follows.
     pub reconnect_every: Option<u64>,
-    /// Round-trip time that is added to that of the network: half to each request, half to each
-    /// reply.
-    pub rtt: Duration,
-    /// How all connections are compressed, if they are.
-    pub compression: Option<Compression>,
     /// Longest time from the first connection to the last, checks before them included.
     pub init_timeout: Duration,
 }
@@ -139,29 +115,18 @@ impl LoadPlan {
             workload: workload.into(),
             tables: 1,
             rows: 10_000,
-            connections: 1,
+            load: LoadSpec::default(),
             reactors: 1,
             reactor: ReactorKind::default(),
-            warmup: Duration::ZERO,
-            measure: Some(Duration::from_secs(10)),
             interval: Duration::from_secs(1),
             checkpoints: Vec::new(),
-            rate: None,
-            think: ThinkTime::default(),
-            connection_ramp: Duration::ZERO,
-            idle_connections: 0,
             max_events: None,
             seed: 1,
-            distribution: Distribution::default(),
-            mix: Mix::default(),
-            text_file: None,
             auto_increment: true,
             tolerated: Tolerated::default(),
             prepared_statements: true,
             reconnect: false,
             reconnect_every: None,
-            rtt: Duration::ZERO,
-            compression: None,
             init_timeout: Duration::from_secs(30),
         }
     }
@@ -170,7 +135,7 @@ impl LoadPlan {
     pub(crate) fn check(&self) -> Result<(), LoadError> {
         for (setting, value) in [
             ("tables", self.tables),
-            ("connections", self.connections),
+            ("connections", self.load.connections),
             ("reactors", self.reactors),
         ] {
             if value == 0 {
@@ -188,23 +153,16 @@ impl LoadPlan {
                 why: "must be above 0",
             });
         }
-        if self.rtt > RTT_MAX {
+        if self.load.rtt.0 > RTT_MAX {
             return Err(LoadError::Setting {
                 setting: "rtt",
-                value: format!("{}s", self.rtt.as_secs_f64()),
+                value: format!("{}s", self.load.rtt.as_secs_f64()),
                 why: "must be no more than 1 s",
             });
         }
-        let Some(rate) = self.rate else {
+        let Some(rate) = self.load.pace.rate() else {
             return Ok(());
         };
-        if !self.think.mean.0.is_zero() {
-            return Err(LoadError::Setting {
-                setting: "think time",
-                value: format!("{}s", self.think.mean.as_secs_f64()),
-                why: "a rate says already when transactions begin; leave one of both out",
-            });
-        }
         if rate
             .ramp
             .is_some_and(|ramp| !(0.0..=RATE_PER_S_MAX).contains(&ramp.from_per_s))
@@ -232,10 +190,25 @@ impl LoadPlan {
         Ok(())
     }
 
+    /// What its connections do.
+    pub(crate) fn script(&self) -> Result<Script, LoadError> {
+        let mut script = self.workload.script(&ScriptInputs {
+            tables: self.tables,
+            rows: self.rows,
+            connections: self.load.connections,
+            seed: self.seed,
+            auto_increment: self.auto_increment,
+        })?;
+        if !self.prepared_statements {
+            script.send_as_text();
+        }
+        Ok(script)
+    }
+
     /// When connection `number` begins, nanoseconds into the run.
     pub(crate) fn begins_ns(&self, number: u32) -> u64 {
-        let share = f64::from(number) / f64::from(self.connections);
-        (self.connection_ramp.as_nanos() as f64 * share) as u64
+        let share = f64::from(number) / f64::from(self.load.connections);
+        (self.load.connection_ramp.0.as_nanos() as f64 * share) as u64
     }
 }
 
@@ -251,38 +224,21 @@ pub enum BinaryLog {
 
 /// Tables to be made.
 #[derive(Debug, Clone)]
-#[allow(clippy::struct_excessive_bools)] // sysbench's switches, each on its own
 pub struct PreparePlan {
     /// The server; its schema is made if it is missing.
     pub endpoint: Endpoint,
     /// Whose tables.
     pub workload: Workload,
-    /// Number of tables.
-    pub tables: u32,
-    /// Rows of each table.
-    pub rows: u64,
+    /// How many tables, how large and how they are made.
+    pub tables: TableOptions,
     /// Connections that load in parallel, each one table at a time.
     pub threads: u32,
     /// Seed of the values.
     pub seed: u64,
-    /// Distribution of column `k`.
-    pub distribution: Distribution,
-    /// Make the index on `k`.
-    pub secondary_index: bool,
-    /// Storage engine.
-    pub engine: String,
-    /// The tables choose the keys of new rows themselves.
-    pub auto_increment: bool,
-    /// An ordinary index on `id` in place of the primary key.
-    pub secondary_key: bool,
-    /// What stands at the end of the statement that makes a table.
-    pub table_options: String,
     /// Whether the rows go to the server's binary log.
     pub binary_log: BinaryLog,
     /// How all connections are compressed, if they are.
     pub compression: Option<Compression>,
-    /// A book for the text workloads; generated text without it.
-    pub text_file: Option<PathBuf>,
 }
 
 impl PreparePlan {
@@ -291,26 +247,23 @@ impl PreparePlan {
         Self {
             endpoint,
             workload: workload.into(),
-            tables: 1,
-            rows: 10_000,
+            tables: TableOptions::default(),
             threads: 1,
             seed: 1,
-            distribution: Distribution::default(),
-            secondary_index: true,
-            engine: "innodb".to_owned(),
-            auto_increment: true,
-            secondary_key: false,
-            table_options: String::new(),
             binary_log: BinaryLog::On,
             compression: None,
-            text_file: None,
         }
+    }
+
+    /// The tables to be made and filled.
+    pub(crate) fn all_tables(&self) -> Result<Vec<Table>, LoadError> {
+        Ok(self.workload.tables(&self.tables)?)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use weir_model::{ArrivalKind, Secret, WorkloadName};
+    use weir_model::{ArrivalKind, Rate, Secret, WorkloadName};
 
     use super::*;
 
@@ -328,11 +281,15 @@ mod tests {
     #[test]
     fn rates_and_ways_that_no_load_can_have_are_refused() {
         let with_rate = |workload, per_s| LoadPlan {
-            rate: Some(Rate {
-                per_s,
-                arrivals: ArrivalKind::Poisson,
-                ramp: None,
-            }),
+            load: LoadSpec {
+                pace: Some(Rate {
+                    per_s,
+                    arrivals: ArrivalKind::Poisson,
+                    ramp: None,
+                })
+                .into(),
+                ..plan(workload).load
+            },
             ..plan(workload)
         };
         for per_s in [0.0, -1.0, f64::NAN, f64::INFINITY, 2e7] {
@@ -342,7 +299,10 @@ mod tests {
         assert!(with_rate(WorkloadName::OltpReadOnly, 0.1).check().is_ok());
         assert!(with_rate(WorkloadName::BulkInsert, 0.1).check().is_err());
         let far = LoadPlan {
-            rtt: Duration::from_secs(2),
+            load: LoadSpec {
+                rtt: Duration::from_secs(2).into(),
+                ..plan(WorkloadName::OltpReadOnly).load
+            },
             ..plan(WorkloadName::OltpReadOnly)
         };
         assert!(far.check().is_err());

@@ -2,16 +2,17 @@
 
 mod reach;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::LoadError;
 use crate::connect::{Servers, UNSUPPORTED_AS_PREPARED};
-use crate::driver::Statements;
 use crate::plan::LoadPlan;
-use crate::workload::{Script, Statement, table_name};
+use crate::session::Work;
 use weir_mysql::{ClientError, Connection, Deadline, Gate, Patience};
+use weir_workload::{Script, Statement, table_name};
 
 pub(crate) use reach::check as check_reach;
 
@@ -22,27 +23,66 @@ const NO_SUCH_TABLE: u16 = 1146;
 /// The server's word that a table does not have a column (`ER_BAD_FIELD_ERROR`).
 const NO_SUCH_COLUMN: u16 = 1054;
 
+/// Keys that are looked for in each table.
+const SAMPLED_KEYS: u64 = 20;
+/// With fewer of them there, a run is warned about.
+const ROWS_SHARE_MIN: f64 = 0.9;
+
+/// What was found of the servers before a run.
+#[derive(Debug, Default)]
+pub(crate) struct Checked {
+    /// To the farthest one and back.
+    pub(crate) round_trip: Duration,
+    /// What a run can do with and its user should know, a sentence each.
+    pub(crate) warnings: Vec<String>,
+}
+
 /// Refuses a plan that is bound to fail.
 pub(crate) fn check(
     plan: &LoadPlan,
     servers: &Servers,
-    script: &Script,
+    work: &Work<'_>,
     deadline: Deadline,
-) -> Result<(), LoadError> {
-    let all = plan.connections.saturating_add(plan.idle_connections);
+) -> Result<Checked, LoadError> {
+    let all = plan
+        .load
+        .connections
+        .saturating_add(plan.load.idle_connections);
     raise_file_limit(u64::from(all) + OTHER_FILES)?;
     // Dealt in turn: the servers of the working connections are the first of all.
-    let mut working = servers.shares(plan.connections);
+    let mut working = servers.shares(plan.load.connections);
+    let mut checked = Checked::default();
     for (server, all) in servers.shares(all) {
         let mut control = Connection::connect(server, true, Patience::Until(deadline))?;
         check_connections(all, &mut control)?;
         if let Some((_, connections)) = working.next() {
-            check_server(plan, script, connections, &mut control)?;
-            let changed = tables_changed(script, server.gate());
+            let changed = if work.is_compiled() {
+                let warning = check_server(plan, &work.script, connections, &mut control)?;
+                checked.warnings.extend(warning);
+                tables_changed(&work.script, server.gate())
+            } else {
+                tables_in_reach(work, &mut control)?
+            };
             reach::check(&changed, server, &mut control)?;
         }
+        checked.round_trip = checked.round_trip.max(control.round_trip()?);
     }
-    Ok(())
+    Ok(checked)
+}
+
+/// Names of all tables that a source's sessions may change: those of the schema. The gate judges their
+/// statements one by one.
+fn tables_in_reach(
+    work: &Work<'_>,
+    control: &mut Connection,
+) -> Result<BTreeSet<String>, LoadError> {
+    if work.only_reads() {
+        return Ok(BTreeSet::new());
+    }
+    control.look_before_writing()?;
+    let tables: Vec<String> = control
+        .rows("SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()")?;
+    Ok(tables.into_iter().collect())
 }
 
 /// Names of all tables that the statements of a load change.
@@ -61,38 +101,57 @@ fn check_server(
     script: &Script,
     connections: u32,
     control: &mut Connection,
-) -> Result<(), LoadError> {
+) -> Result<Option<String>, LoadError> {
     check_statements(script, connections, control)?;
     if script.is_bulk() {
-        for number in 1..=plan.connections {
-            check_bulk_table(plan, number, control)?;
+        check_bulk_tables(plan, control)?;
+        for number in 1..=plan.load.connections {
             // No connection prepares it.
             control.admit_only(&format!("INSERT INTO {} VALUES ...", table_name(number)))?;
         }
-        return Ok(());
+        return Ok(None);
     }
+    let mut warning = None;
     if plan.workload.is_on_sbtest() {
-        for number in 1..=plan.tables {
-            check_table(plan, number, control)?;
-        }
+        warning = check_tables(plan, control)?;
     }
-    for statement in &script.statements {
-        for table in 0..statement.tables {
-            check_statement(plan, &statement.sql(table), table, control)?;
-        }
-    }
-    Ok(())
+    check_texts(plan, script, control)?;
+    Ok(warning)
 }
 
-/// Whether the tables have the columns that a statement needs and the account the privilege.
-/// Connections that prepare it would notice, but not those that send it as text.
-fn check_statement(
+/// Whether the tables have the columns that the statements need and the account the privileges.
+/// Connections that prepare them would notice, but not those that send them as text.
+fn check_texts(
     plan: &LoadPlan,
-    sql: &str,
-    table: u32,
+    script: &Script,
     control: &mut Connection,
 ) -> Result<(), LoadError> {
-    match control.check(sql) {
+    let each = |statement: &'_ Statement| {
+        let tables = 0..statement.tables;
+        let texts = tables.map(|table| (table, statement.sql(table)));
+        texts.collect::<Vec<_>>()
+    };
+    let texts: Vec<_> = script.statements.iter().flat_map(each).collect();
+    if !plan.prepared_statements {
+        // Nothing is prepared, as a proxy between may not know how.
+        let mut texts = texts.iter();
+        return texts.try_for_each(|(_, sql)| Ok(control.admit_only(sql)?));
+    }
+    let statements: Vec<_> = texts.iter().map(|(_, sql)| sql.as_str()).collect();
+    let answers = control.check_all(&statements)?;
+    texts
+        .iter()
+        .zip(answers)
+        .try_for_each(|((table, _), answer)| check_answer(plan, *table, answer))
+}
+
+/// What the server says of a statement on a table.
+fn check_answer(
+    plan: &LoadPlan,
+    table: u32,
+    answer: Result<(), ClientError>,
+) -> Result<(), LoadError> {
+    match answer {
         Err(ClientError::Statement { code, .. })
             if code == UNSUPPORTED_AS_PREPARED || plan.tolerated.contains(code) =>
         {
@@ -141,7 +200,7 @@ fn check_statements(
     control: &mut Connection,
 ) -> Result<(), LoadError> {
     let used = status(control, "Prepared_stmt_count")?;
-    let each = Statements::count(script);
+    let each = script.prepared_statements();
     let needed = u64::from(connections) * each + used;
     check_limit(
         control,
@@ -177,68 +236,135 @@ fn status(control: &mut Connection, name: &str) -> Result<u64, LoadError> {
     Ok(row.map_or(0, |(_, value)| value))
 }
 
-/// The highest key is a table's number of rows unless rows were deleted by hand; counting them
-/// would read the whole table into the buffer pool and change what is measured.
-fn check_table(plan: &LoadPlan, number: u32, control: &mut Connection) -> Result<(), LoadError> {
-    let name = table_name(number);
-    let table = || format!("{}.{name}", plan.endpoint.database);
-    let highest = match control.first::<Option<u64>>(&format!("SELECT MAX(id) FROM {name}")) {
-        Ok(row) => row.flatten().unwrap_or(0),
+/// The highest key is about a table's number of rows, also after a run that deleted some; counting them
+/// would read the whole table into the buffer pool and change what is measured. A few keys of each tell how many are
+/// left.
+fn check_tables(plan: &LoadPlan, control: &mut Connection) -> Result<Option<String>, LoadError> {
+    let names: Vec<_> = (1..=plan.tables).map(table_name).collect();
+    for (name, highest) in names.iter().zip(highest_keys(&names, control)?) {
+        check_table(plan, name, highest)?;
+    }
+    rows_gone(plan, &names, control)
+}
+
+/// A warning if many rows of the tables are gone.
+fn rows_gone(
+    plan: &LoadPlan,
+    names: &[String],
+    control: &mut Connection,
+) -> Result<Option<String>, LoadError> {
+    let sampled = SAMPLED_KEYS.min(plan.rows);
+    let keys: Vec<_> = (0..sampled)
+        .map(|index| (1 + index * plan.rows / sampled).to_string())
+        .collect();
+    if keys.is_empty() {
+        return Ok(None);
+    }
+    let keys = keys.join(", ");
+    let queries = names
+        .iter()
+        .map(|name| format!("SELECT COUNT(*) FROM {name} WHERE id IN ({keys})"));
+    let queries: Vec<_> = queries.collect();
+    let queries: Vec<_> = queries.iter().map(String::as_str).collect();
+    let mut found = 0;
+    for answer in control.first_of_each::<u64>(&queries)? {
+        found += answer?.unwrap_or(0);
+    }
+    let share = found as f64 / (sampled * names.len() as u64) as f64;
+    Ok((share < ROWS_SHARE_MIN).then(|| {
+        format!(
+            "about {:.0} % of the {} rows of a table are there, by {sampled} keys of each; \
+             run cleanup and prepare to have them all",
+            100.0 * share,
+            plan.rows
+        )
+    }))
+}
+
+/// The highest key of each table, all asked for at once.
+#[allow(
+    clippy::type_complexity,
+    reason = "an answer for each, which may be that it has none"
+)]
+fn highest_keys(
+    names: &[String],
+    control: &mut Connection,
+) -> Result<Vec<Result<Option<u64>, ClientError>>, ClientError> {
+    let queries: Vec<_> = names
+        .iter()
+        .map(|name| format!("SELECT MAX(id) FROM {name}"))
+        .collect();
+    let queries: Vec<_> = queries.iter().map(String::as_str).collect();
+    let answers = control.first_of_each::<Option<u64>>(&queries)?;
+    let flat = |answer: Result<Option<Option<u64>>, _>| answer.map(Option::flatten);
+    Ok(answers.into_iter().map(flat).collect())
+}
+
+fn check_table(
+    plan: &LoadPlan,
+    name: &str,
+    highest: Result<Option<u64>, ClientError>,
+) -> Result<(), LoadError> {
+    let refused = |why: String| LoadError::Table {
+        table: format!("{}.{name}", plan.endpoint.database),
+        why,
+    };
+    let highest = match highest {
+        Ok(highest) => highest.unwrap_or(0),
         Err(ClientError::Statement {
             code: NO_SUCH_TABLE,
             ..
         }) => {
-            return Err(LoadError::Table {
-                table: table(),
-                why: format!("does not exist, but {} tables are asked for", plan.tables),
-            });
+            return Err(refused(format!(
+                "does not exist, but {} tables are asked for",
+                plan.tables
+            )));
         }
         Err(error) => return Err(error.into()),
     };
-    if highest < plan.rows {
-        return Err(LoadError::Table {
-            table: table(),
-            why: format!(
-                "has rows up to id {highest}, but {} are asked for",
-                plan.rows
-            ),
-        });
+    if (highest as f64) < ROWS_SHARE_MIN * plan.rows as f64 {
+        return Err(refused(format!(
+            "has rows up to id {highest}, but {} are asked for",
+            plan.rows
+        )));
     }
     Ok(())
 }
 
 /// Rows are numbered from 1 whenever a run begins, so those of another run would be in the way.
-fn check_bulk_table(
-    plan: &LoadPlan,
-    number: u32,
-    control: &mut Connection,
-) -> Result<(), LoadError> {
-    let name = table_name(number);
-    let refused = |why: String| LoadError::Table {
+fn check_bulk_tables(plan: &LoadPlan, control: &mut Connection) -> Result<(), LoadError> {
+    let names: Vec<_> = (1..=plan.load.connections).map(table_name).collect();
+    let columns: HashMap<String, u64> = control
+        .rows::<(String, u64)>(
+            "SELECT table_name, COUNT(*) FROM information_schema.columns \
+             WHERE table_schema = DATABASE() GROUP BY table_name",
+        )?
+        .into_iter()
+        .collect();
+    let refused = |name: &str, why: &str| LoadError::Table {
         table: format!("{}.{name}", plan.endpoint.database),
-        why,
+        why: why.to_owned(),
     };
-    let columns = control.first::<u64>(&format!(
-        "SELECT COUNT(*) FROM information_schema.columns \
-         WHERE table_schema = DATABASE() AND table_name = '{name}'"
-    ))?;
-    match columns.unwrap_or(0) {
-        2 => {}
-        0 => {
-            return Err(refused(format!(
-                "does not exist, but {} connections need a table each",
-                plan.connections
-            )));
+    for name in &names {
+        match columns.get(name) {
+            Some(2) => {}
+            None => {
+                let needed = plan.load.connections;
+                let why = format!("does not exist, but {needed} connections need a table each");
+                return Err(refused(name, &why));
+            }
+            Some(_) => return Err(refused(name, "is not a table of bulk_insert")),
         }
-        _ => return Err(refused("is not a table of bulk_insert".to_owned())),
     }
-    let highest = control.first::<Option<u64>>(&format!("SELECT MAX(id) FROM {name}"))?;
-    match highest.flatten() {
-        None => Ok(()),
-        Some(_) => Err(refused(
-            "has rows, but bulk_insert fills empty tables".to_owned(),
-        )),
+    for (name, highest) in names.iter().zip(highest_keys(&names, control)?) {
+        if highest?.is_some() {
+            return Err(refused(
+                name,
+                "has rows, but bulk_insert fills empty tables",
+            ));
+        }
     }
+    Ok(())
 }
 
 /// Makes room for `needed` open files, as far as this process may.

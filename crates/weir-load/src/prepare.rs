@@ -6,8 +6,8 @@
 //! row. What each of this gains was measured: docs/journal/2026-11-20-prepare.md.
 
 mod batch;
+mod difference;
 mod loader;
-mod rows;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -17,9 +17,9 @@ use crate::LoadError;
 use crate::plan::PreparePlan;
 use crate::preflight::check_reach;
 use crate::rehearsal::rehearse_prepare;
-use crate::workload::{Table, create_bulk_table};
 use loader::Loader;
-use weir_mysql::{Connection, Connector, Gate, Patience, text_literal};
+use weir_mysql::{Connection, Connector, Gate, Patience, identifier, text_literal};
+use weir_workload::{Table, create_bulk_table};
 
 /// How often progress is reported and a stop is looked for.
 const PACE: Duration = Duration::from_millis(100);
@@ -53,7 +53,7 @@ pub fn prepare(
     on_progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(), LoadError> {
     check(plan)?;
-    let tables = plan.workload.tables(plan)?;
+    let tables = plan.all_tables()?;
     if gate.is_rehearsal() {
         return rehearse_prepare(plan, gate, &tables);
     }
@@ -74,7 +74,7 @@ pub fn prepare(
     let names = job.tables.iter().map(|table| table.name.clone()).collect();
     check_reach(&names, &job.connector, &mut control)?;
     if plan.workload.is_bulk() {
-        return make_bulk_tables(&job.connector, plan.tables);
+        return make_bulk_tables(&job.connector, plan.tables.tables);
     }
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| job.work())).collect();
@@ -105,7 +105,10 @@ pub(crate) fn make_schema(control: &mut Connection, schema: &str) -> Result<(), 
     if control.first::<u64>(&count)? != Some(0) {
         return Ok(());
     }
-    control.run(format!("CREATE DATABASE IF NOT EXISTS `{schema}`"))?;
+    control.run(format!(
+        "CREATE DATABASE IF NOT EXISTS {}",
+        identifier(schema)
+    ))?;
     Ok(())
 }
 
@@ -126,9 +129,9 @@ fn first_cause(results: impl Iterator<Item = Result<(), LoadError>>) -> Result<(
 }
 
 fn check(plan: &PreparePlan) -> Result<(), LoadError> {
-    if plan.tables == 0 || plan.threads == 0 {
+    if plan.tables.tables == 0 || plan.threads == 0 {
         return Err(LoadError::Setting {
-            setting: if plan.tables == 0 {
+            setting: if plan.tables.tables == 0 {
                 "tables"
             } else {
                 "threads"
@@ -141,18 +144,18 @@ fn check(plan: &PreparePlan) -> Result<(), LoadError> {
     let is_plain = |text: &str| {
         !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     };
-    if !is_plain(&plan.engine) {
+    if !is_plain(&plan.tables.engine) {
         return Err(LoadError::Setting {
             setting: "storage engine",
-            value: format!("`{}`", plan.engine),
+            value: format!("`{}`", plan.tables.engine),
             why: "must be letters, digits and underscores",
         });
     }
-    if plan.endpoint.database.is_empty() || plan.endpoint.database.contains('`') {
+    if plan.endpoint.database.is_empty() {
         return Err(LoadError::Setting {
             setting: "schema",
             value: format!("`{}`", plan.endpoint.database),
-            why: "must not be empty or contain a backquote",
+            why: "must not be empty",
         });
     }
     Ok(())

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::LoadError;
 use crate::plan::PreparePlan;
-use weir_mysql::{Connection, Connector, Gate, Patience};
+use weir_mysql::{Connection, Connector, Gate, Patience, identifier, text_literal};
 
 /// Reads every index of every table of a workload from end to end, the primary key and with it the
 /// rows first, with as many connections as `plan` has threads. `on_progress` is called with the
@@ -20,7 +20,7 @@ pub fn prewarm(
     stop: &AtomicBool,
     on_progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<(), LoadError> {
-    let tables = plan.workload.tables(plan)?;
+    let tables = plan.all_tables()?;
     let connector = Connector::new(plan.endpoint.clone(), plan.compression, gate.clone())?;
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || -> Result<(), LoadError> {
@@ -44,23 +44,26 @@ pub fn prewarm(
 
 fn read(control: &mut Connection, table: &str, stop: &AtomicBool) -> Result<(), LoadError> {
     let sql = format!(
-        "SELECT GROUP_CONCAT(DISTINCT index_name ORDER BY index_name <> 'PRIMARY', index_name) \
-         FROM information_schema.statistics \
-         WHERE table_schema = DATABASE() AND table_name = '{table}'"
+        "SELECT index_name FROM information_schema.statistics \
+         WHERE table_schema = DATABASE() AND table_name = {} AND seq_in_index = 1 \
+         ORDER BY index_name <> 'PRIMARY', index_name",
+        text_literal(table)
     );
-    let indexes = control.first::<Option<String>>(&sql)?.flatten();
-    let Some(indexes) = indexes else {
+    let indexes: Vec<String> = control.rows(&sql)?;
+    if indexes.is_empty() {
         return Err(LoadError::Table {
             table: table.to_owned(),
             why: "does not exist or has no index".to_owned(),
         });
-    };
-    for index in indexes.split(',') {
+    }
+    for index in indexes {
         if stop.load(Ordering::Relaxed) {
             return Err(LoadError::Interrupted("reading the tables"));
         }
         control.run(format!(
-            "SELECT COUNT(*) FROM {table} FORCE INDEX (`{index}`)"
+            "SELECT COUNT(*) FROM {} FORCE INDEX ({})",
+            identifier(table),
+            identifier(&index)
         ))?;
     }
     Ok(())

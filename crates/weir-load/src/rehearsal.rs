@@ -7,8 +7,9 @@ use weir_mysql::{Connection, Connector, Deadline, Gate, Patience, text_literal};
 use crate::connect::Servers;
 use crate::plan::{BinaryLog, LoadPlan, PreparePlan};
 use crate::prepare::make_schema;
-use crate::workload::Table;
+use crate::session::Work;
 use crate::{LoadError, preflight};
+use weir_workload::Table;
 
 /// Notes in `gate` what [`prepare`](crate::prepare) would send.
 ///
@@ -37,8 +38,8 @@ pub(crate) fn rehearse_prepare(
     for table in tables {
         let exists = format!(
             "SELECT COUNT(*) FROM information_schema.tables \
-             WHERE table_schema = {literal} AND table_name = '{}'",
-            table.name
+             WHERE table_schema = {literal} AND table_name = {}",
+            text_literal(&table.name)
         );
         if count(exists, &mut control)? {
             gate.note(format!(
@@ -50,13 +51,17 @@ pub(crate) fn rehearse_prepare(
         control.run(&table.create)?;
         gate.note(format!(
             "INSERT INTO {} ({}) ... -- {} rows, or LOAD DATA LOCAL where the server takes it",
-            table.name,
+            table.identifier(),
             table.column_list(),
             table.rows
         ));
         let indexes: Vec<_> = table.indexes.iter().map(|i| format!("ADD {i}")).collect();
         if !indexes.is_empty() {
-            control.run(format!("ALTER TABLE {} {}", table.name, indexes.join(", ")))?;
+            control.run(format!(
+                "ALTER TABLE {} {}",
+                table.identifier(),
+                indexes.join(", ")
+            ))?;
         }
     }
     Ok(())
@@ -68,7 +73,7 @@ pub(crate) fn rehearse_prepare(
 ///
 /// A plan that no load can have.
 pub fn statements(plan: &LoadPlan) -> Result<Vec<String>, LoadError> {
-    let script = plan.workload.script(plan)?;
+    let script = plan.script()?;
     let statements = script.statements.iter();
     Ok(statements.map(|statement| statement.sql(0)).collect())
 }
@@ -81,8 +86,8 @@ pub fn statements(plan: &LoadPlan) -> Result<Vec<String>, LoadError> {
 pub fn rehearse_run(plan: &LoadPlan, gate: &Gate) -> Result<(), LoadError> {
     debug_assert!(gate.is_rehearsal());
     plan.check()?;
-    let script = plan.workload.script(plan)?;
+    let work = Work::of_script(plan.script()?);
     let servers = Servers::new(plan, gate)?;
     let deadline = Deadline::after(plan.init_timeout);
-    preflight::check(plan, &servers, &script, deadline)
+    preflight::check(plan, &servers, &work, deadline).map(drop)
 }

@@ -12,6 +12,7 @@ use weir_model::{IntervalRecord, KindLatency, LatencySummary};
 mod kinds;
 mod merger;
 mod open_loop;
+mod sample;
 mod totals;
 
 use crate::reactor_kind::ReactorKind;
@@ -19,6 +20,7 @@ pub(crate) use kinds::KindNames;
 pub(crate) use merger::{Closed, Merger};
 pub use open_loop::OpenLoop;
 use open_loop::OpenLoopSum;
+pub use sample::outcome_of;
 pub use totals::Totals;
 
 use crate::meter::{ConnectionCounters, Counts, ErrorCount, Kind, KindLatencies, new_histogram};

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use weir_load::{LoadPlan, NullServer, NullServerBehavior, PreparePlan, ReactorKind, prepare, run};
-use weir_model::{Endpoint, Flavor, WorkloadName};
+use weir_model::{Endpoint, Flavor, LoadSpec, WorkloadName};
 use weir_mysql::{Compression, Gate};
 
 const THREADS_MAX: usize = 64;
@@ -77,8 +77,11 @@ fn allocations_beside_the_server(reactor: ReactorKind, transactions: u64) -> u64
 
 fn plan(endpoint: Endpoint) -> LoadPlan {
     LoadPlan {
-        connections: 8,
-        measure: None,
+        load: LoadSpec {
+            connections: 8,
+            measure: weir_model::Duration::default(),
+            ..LoadSpec::default()
+        },
         ..LoadPlan::new(endpoint, WorkloadName::OltpReadWrite)
     }
 }
@@ -116,9 +119,12 @@ fn compressed_queries_allocate_nothing_either() {
         for reactor in [ReactorKind::Epoll, ReactorKind::IoUring] {
             let [few, many] = [200, 1_200].map(|transactions| {
                 let plan = LoadPlan {
-                    compression: Some(compression),
                     reactor,
                     max_events: Some(transactions),
+                    load: LoadSpec {
+                        compression: compression.into(),
+                        ..plan(server.endpoint()).load
+                    },
                     ..plan(server.endpoint())
                 };
                 most_allocations(&plan).0

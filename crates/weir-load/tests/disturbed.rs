@@ -18,9 +18,9 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use tempfile::TempDir;
 use weir_load::{
     LoadError, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, PreparePlan, ReactorKind,
-    prepare, run,
+    TableOptions, prepare, run,
 };
-use weir_model::{Address, Endpoint, Flavor, Tls, TlsMode, WorkloadName};
+use weir_model::{Address, Endpoint, Flavor, LoadSpec, Tls, TlsMode, WorkloadName};
 use weir_mysql::{Compression, Gate};
 use weir_server::testing;
 
@@ -149,10 +149,13 @@ fn forward(client: UnixStream, server: UnixStream, damage: Damage, at: u64, said
 fn plan(endpoint: Endpoint) -> LoadPlan {
     LoadPlan {
         rows: 100,
-        connections: 2,
-        measure: Some(MEASURE),
         interval: Duration::from_millis(50),
         init_timeout: Duration::from_millis(500),
+        load: LoadSpec {
+            connections: 2,
+            measure: MEASURE.into(),
+            ..LoadSpec::default()
+        },
         ..LoadPlan::new(endpoint, WorkloadName::OltpReadWrite)
     }
 }
@@ -160,7 +163,7 @@ fn plan(endpoint: Endpoint) -> LoadPlan {
 fn go(plan: &LoadPlan) -> Result<LoadOutcome, LoadError> {
     let began = Instant::now();
     let result = run(plan, &Gate::own(), &AtomicBool::new(false), &mut |_| {});
-    let limit = plan.init_timeout + plan.measure.unwrap_or_default() + PATIENCE;
+    let limit = plan.init_timeout + plan.load.measure.0 + PATIENCE;
     assert!(began.elapsed() < limit, "{:?}: {result:?}", began.elapsed());
     result
 }
@@ -196,7 +199,10 @@ fn survive(behind: &Endpoint, compression: Option<Compression>, cases: u64, said
                     // Damage within a row is no damage to the protocol.
                     let plan = LoadPlan {
                         reactor: [ReactorKind::Epoll, ReactorKind::IoUring][seed as usize % 2],
-                        compression,
+                        load: LoadSpec {
+                            compression: compression.map_or_else(Default::default, Into::into),
+                            ..plan(line.endpoint(behind)).load
+                        },
                         ..plan(line.endpoint(behind))
                     };
                     if let Err(error) = go(&plan) {
@@ -229,7 +235,10 @@ fn garbled_conversations_with_a_null_server_end_in_time() {
 fn garbled_conversations_end_in_time(flavor: Flavor) {
     let (server, _directory) = testing::start(flavor);
     let tables = PreparePlan {
-        rows: 100,
+        tables: TableOptions {
+            rows: 100,
+            ..TableOptions::default()
+        },
         ..PreparePlan::new(server.endpoint(), WorkloadName::OltpReadWrite)
     };
     prepare(
@@ -345,7 +354,10 @@ fn signal(pid: u32, name: &str) {
 fn a_server_that_stands_still_does_not_hold_a_run(flavor: Flavor) {
     let (server, _directory) = testing::start(flavor);
     let tables = PreparePlan {
-        rows: 100,
+        tables: TableOptions {
+            rows: 100,
+            ..TableOptions::default()
+        },
         ..PreparePlan::new(server.endpoint(), WorkloadName::OltpReadWrite)
     };
     prepare(
@@ -357,9 +369,12 @@ fn a_server_that_stands_still_does_not_hold_a_run(flavor: Flavor) {
     .unwrap();
     for reconnect in [false, true] {
         let plan = LoadPlan {
-            measure: Some(Duration::from_secs(1)),
             init_timeout: Duration::from_secs(10),
             reconnect,
+            load: LoadSpec {
+                measure: Duration::from_secs(1).into(),
+                ..plan(server.endpoint()).load
+            },
             ..plan(server.endpoint())
         };
         let mut stopped = None;

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use weir_load::{DelayKind, LoadPlan, NullServer, NullServerBehavior, OpenLoop, ReactorKind, run};
-use weir_model::{ArrivalKind, LatencySummary, Rate, WorkloadName};
+use weir_model::{ArrivalKind, LatencySummary, LoadSpec, Rate, WorkloadName};
 use weir_mysql::Gate;
 
 #[test]
@@ -43,16 +43,20 @@ fn measure(is_tcp: bool, reactor: ReactorKind, delays: DelayKind) -> (LatencySum
     };
     let endpoint = server.endpoint();
     let plan = LoadPlan {
-        connections: 256,
         reactor,
-        rate: Some(Rate {
-            // The server's clock also knows the replies after the measurement: among 500 they moved the
-            // median of exponential delays by 3 %.
-            per_s: 4_000.0,
-            arrivals: ArrivalKind::Constant,
-            ramp: None,
-        }),
-        measure: Some(Duration::from_millis(500)),
+        load: LoadSpec {
+            connections: 256,
+            pace: Some(Rate {
+                // The server's clock also knows the replies after the measurement: among 500 they moved the
+                // median of exponential delays by 3 %.
+                per_s: 4_000.0,
+                arrivals: ArrivalKind::Constant,
+                ramp: None,
+            })
+            .into(),
+            measure: Duration::from_millis(500).into(),
+            ..LoadSpec::default()
+        },
         ..LoadPlan::new(endpoint, WorkloadName::OltpPointSelect)
     };
     let outcome = run(&plan, &Gate::own(), &AtomicBool::new(false), &mut |_| {}).unwrap();

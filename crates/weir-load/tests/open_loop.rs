@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use weir_load::{
     Fault, Interval, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, OpenLoop, run,
 };
-use weir_model::{ArrivalKind, Rate, WorkloadName};
+use weir_model::{ArrivalKind, LoadSpec, Rate, WorkloadName};
 use weir_mysql::Gate;
 
 struct Bench {
@@ -35,14 +35,18 @@ impl Bench {
     fn plan(&self, per_s: f64, arrivals: ArrivalKind, measure_ms: u64) -> LoadPlan {
         let endpoint = self.server.endpoint();
         LoadPlan {
-            connections: 4,
-            rate: Some(Rate {
-                per_s,
-                arrivals,
-                ramp: None,
-            }),
-            measure: Some(Duration::from_millis(measure_ms)),
             interval: Duration::from_millis(250),
+            load: LoadSpec {
+                connections: 4,
+                pace: Some(Rate {
+                    per_s,
+                    arrivals,
+                    ramp: None,
+                })
+                .into(),
+                measure: Duration::from_millis(measure_ms).into(),
+                ..LoadSpec::default()
+            },
             ..LoadPlan::new(endpoint, WorkloadName::OltpPointSelect)
         }
     }
@@ -72,7 +76,10 @@ fn a_low_rate_is_kept_and_a_known_delay_measured() {
     for (reactors, warmup_ms) in [(1, 0), (2, 250)] {
         let plan = LoadPlan {
             reactors,
-            warmup: Duration::from_millis(warmup_ms),
+            load: LoadSpec {
+                warmup: Duration::from_millis(warmup_ms).into(),
+                ..bench.plan(200.0, ArrivalKind::Constant, 1_000).load
+            },
             ..bench.plan(200.0, ArrivalKind::Constant, 1_000)
         };
         let (outcome, intervals) = go(&plan);
@@ -164,8 +171,11 @@ fn a_stall_is_seen_in_full() {
 fn a_budget_ends_an_open_loop_too() {
     let bench = Bench::new(Duration::ZERO, None);
     let plan = LoadPlan {
-        measure: None,
         max_events: Some(20),
+        load: LoadSpec {
+            measure: weir_model::Duration::default(),
+            ..bench.plan(200.0, ArrivalKind::Constant, 0).load
+        },
         ..bench.plan(200.0, ArrivalKind::Constant, 0)
     };
     let (outcome, _) = go(&plan);
@@ -187,9 +197,12 @@ fn connections_that_wait_for_their_turn_do_not_hold_the_end() {
 fn tolerated_errors_are_part_of_a_scheduled_transactions_time() {
     let bench = Bench::new(Duration::from_millis(1), Some(Fault::RefuseEach(2, 1213)));
     let (outcome, _) = go(&LoadPlan {
-        connections: 1,
-        // A refusal takes no time in the server, but it has its way to go.
-        rtt: Duration::from_millis(2),
+        load: LoadSpec {
+            connections: 1,
+            // A refusal takes no time in the server, but it has its way to go.
+            rtt: Duration::from_millis(2).into(),
+            ..bench.plan(100.0, ArrivalKind::Constant, 1_000).load
+        },
         ..bench.plan(100.0, ArrivalKind::Constant, 1_000)
     });
     let paced = open_loop(&outcome);

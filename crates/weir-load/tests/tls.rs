@@ -7,8 +7,13 @@ use std::sync::atomic::AtomicBool;
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use tempfile::TempDir;
-use weir_load::{LoadError, LoadOutcome, LoadPlan, PreparePlan, prepare, run};
-use weir_model::{Address, Endpoint, Flavor, Secret, Tls, TlsMode, WorkloadName};
+use weir_load::{
+    LoadError, LoadOutcome, LoadPlan, PreparePlan, TableOptions, Workload, prepare, run,
+};
+use weir_model::{
+    Address, Distribution, Endpoint, Flavor, LoadSpec, Mix, Secret, SysbenchWorkload, Tls, TlsMode,
+    WorkloadName,
+};
 use weir_mysql::{Compression, Gate};
 use weir_server::{PrivateServer, testing};
 
@@ -78,7 +83,10 @@ impl Bench {
             certificates,
         };
         let tables = PreparePlan {
-            rows: ROWS,
+            tables: TableOptions {
+                rows: ROWS,
+                ..TableOptions::default()
+            },
             ..PreparePlan::new(
                 bench.endpoint("127.0.0.1", bench.trusting(TlsMode::VerifyCa)),
                 WorkloadName::OltpReadWrite,
@@ -111,9 +119,12 @@ impl Bench {
         let before = self.encrypted();
         let plan = LoadPlan {
             rows: ROWS,
-            connections: CONNECTIONS,
-            measure: None,
             max_events: Some(60),
+            load: LoadSpec {
+                connections: CONNECTIONS,
+                measure: weir_model::Duration::default(),
+                ..LoadSpec::default()
+            },
             ..LoadPlan::new(endpoint, WorkloadName::OltpReadWrite)
         };
         let outcome = go(&plan)?;
@@ -266,9 +277,12 @@ fn insert_in_bulk(bench: &Bench, compression: Option<Compression>) {
     )
     .unwrap();
     let plan = LoadPlan {
-        compression,
-        measure: None,
         max_events: Some(100_000),
+        load: LoadSpec {
+            compression: compression.map_or_else(Default::default, Into::into),
+            measure: weir_model::Duration::default(),
+            ..LoadSpec::default()
+        },
         ..LoadPlan::new(endpoint, WorkloadName::BulkInsert)
     };
     assert_eq!(go(&plan).unwrap().counts.transactions, 100_000);
@@ -279,13 +293,16 @@ fn read_long_ranges(bench: &Bench, compression: Option<Compression>) -> u64 {
     let endpoint = bench.endpoint("127.0.0.1", bench.trusting(TlsMode::Required));
     let mut plan = LoadPlan {
         rows: ROWS,
-        compression,
-        measure: None,
         max_events: Some(50),
+        load: LoadSpec {
+            compression: compression.map_or_else(Default::default, Into::into),
+            measure: weir_model::Duration::default(),
+            ..LoadSpec::default()
+        },
         ..LoadPlan::new(endpoint, WorkloadName::OltpReadOnly)
     };
     // 1,000 rows of 120 bytes are many records.
-    plan.mix.range_size = 1_000;
+    plan.workload = with_ranges_of(1_000);
     let before = (bench.counter("Bytes_sent"), bench.encrypted());
     assert_eq!(go(&plan).unwrap().counts.transactions, 50);
     assert!(bench.encrypted() > before.1);
@@ -297,8 +314,11 @@ fn once(server: &PrivateServer, port: u16, tls: Tls) -> Result<LoadOutcome, Load
     let endpoint = far(server, "127.0.0.1", port, tls);
     go(&LoadPlan {
         rows: 1,
-        measure: None,
         max_events: Some(1),
+        load: LoadSpec {
+            measure: weir_model::Duration::default(),
+            ..LoadSpec::default()
+        },
         ..LoadPlan::new(endpoint, WorkloadName::OltpPointSelect)
     })
 }
@@ -351,4 +371,17 @@ fn certificates_of_mysqls_own_making_are_good_for_verify_ca() {
 weir_server::on_both_flavors! {
     encryption_does_what_its_options_say
     a_server_without_encryption_is_named_or_put_up_with
+}
+
+/// Read-only transactions whose ranges have so many rows.
+fn with_ranges_of(rows: u32) -> Workload {
+    let workload = SysbenchWorkload {
+        mix: Mix {
+            range_size: rows,
+            ..Mix::default()
+        },
+        distribution: Distribution::default(),
+        ..WorkloadName::OltpReadOnly.into()
+    };
+    workload.into()
 }

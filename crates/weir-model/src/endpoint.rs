@@ -40,6 +40,8 @@ impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Socket(path) => write!(f, "{}", path.display()),
+            // An IPv6 address has colons of its own.
+            Self::Tcp(host, port) if host.contains(':') => write!(f, "[{host}]:{port}"),
             Self::Tcp(host, port) => write!(f, "{host}:{port}"),
         }
     }
@@ -63,6 +65,13 @@ pub struct Endpoint {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_is_written_as_in_a_url() {
+        let tcp = |host: &str| Address::Tcp(host.to_owned(), 3306).to_string();
+        assert_eq!(tcp("db1"), "db1:3306");
+        assert_eq!(tcp("::1"), "[::1]:3306");
+    }
 
     #[test]
     fn a_password_never_prints() {

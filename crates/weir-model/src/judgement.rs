@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::RuleId;
+
 /// What a comparison says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -17,14 +19,16 @@ pub enum Verdict {
     Invalid,
 }
 
-/// How bad a finding is.
+/// What a finding does to the verdict that it stands beside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Printed beside the verdict.
+    /// Nothing: it is printed.
     Warning,
-    /// Makes the verdict invalid.
+    /// An effect is not larger than chance: the verdict is inconclusive.
+    Inconclusive,
+    /// The verdict is invalid.
     Error,
 }
 
@@ -32,9 +36,9 @@ pub enum Severity {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// The rule: `R4`.
-    pub rule: String,
-    /// How bad.
+    /// The rule that says so.
+    pub rule: RuleId,
+    /// What it does to the verdict.
     pub severity: Severity,
     /// What was found and what to do, in one line.
     pub message: String,

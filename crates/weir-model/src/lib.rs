@@ -18,6 +18,7 @@ mod limits;
 mod metric;
 mod plan;
 mod result;
+mod rule_id;
 #[cfg(feature = "schema")]
 mod schema;
 mod server;
@@ -60,11 +61,13 @@ pub use result::{
     Approach, Confirmation, FoundPlace, IntervalRecord, KindLatency, LatencySummary, Provenance,
     RunRecord, RunResult, SearchAnswer, StudyResult,
 };
+pub use rule_id::{RuleId, UnknownRule};
 pub use server::{Flavor, LRU_SCAN_DEPTH, ServerVersion};
 pub use server_url::ServerUrl;
 pub use server_variables::{
-    Doublewrite, FlushMethod, PAGE_SIZE_DEFAULT, RedoFlush, ServerVariables, names as variables,
-    option_spelling, option_variable, set_options,
+    Doublewrite, FlushMethod, PAGE_SIZE_DEFAULT, RedoFlush, ServerVariables, SettingError,
+    names as variables, native_options, native_variables, one_variable, option_spelling,
+    option_variable, set_options, shown_names,
 };
 pub use spec::{
     ArrivalKind, DataSource, DataSpec, Distribution, DistributionName, DistributionOptions,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use percent_encoding::percent_decode_str;
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -23,6 +23,29 @@ const OPTIONS: [&str; 6] = [
     "ssl-key",
     "ssl-mode",
 ];
+
+/// What would mean something else in a part of a URL.
+const RESERVED: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'&')
+    .add(b':')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'@')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+/// And in a name, which is no path.
+const RESERVED_IN_NAME: &AsciiSet = &RESERVED.add(b'/');
 
 /// A server that the user gives. What it leaves out, an option file may say.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -66,11 +89,20 @@ impl FromStr for ServerUrl {
                     .to_owned(),
             );
         }
-        let decode = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
-        let some = |text: &str| Some(decode(text)).filter(|text| !text.is_empty());
+        let decode = |text: &str| {
+            let decoded = percent_decode_str(text).decode_utf8();
+            decoded.map(std::borrow::Cow::into_owned).map_err(|_| {
+                format!("no URL of a server (`{text}` is not UTF-8); write it in UTF-8, encoded by percent")
+            })
+        };
+        let some = |text: &str| decode(text).map(|text| Some(text).filter(|text| !text.is_empty()));
         let mut options = BTreeMap::new();
-        for (name, value) in url.query_pairs() {
-            if !OPTIONS.contains(&&*name) {
+        let pairs = url.query().unwrap_or_default().split('&');
+        // A `+` is itself here, as in MySQL's connection strings.
+        for pair in pairs.filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let (name, value) = (decode(name)?, decode(value)?);
+            if !OPTIONS.contains(&name.as_str()) {
                 let meant = nearest(&name, OPTIONS);
                 let hint = meant.map_or_else(
                     || format!("there are {}", OPTIONS.join(", ")),
@@ -78,16 +110,16 @@ impl FromStr for ServerUrl {
                 );
                 return Err(format!("no option `{name}` of a server's URL; {hint}"));
             }
-            options.insert(name.into_owned(), value.into_owned());
+            options.insert(name, value);
         }
-        let host = url.host_str().and_then(some);
+        let host = url.host_str().map(some).transpose()?.flatten();
         Ok(Self {
             flavor,
-            user: some(url.username()),
+            user: some(url.username())?,
             // The brackets of an IPv6 address are the URL's.
             host: host.map(|host| host.trim_matches(['[', ']']).to_owned()),
             port: url.port(),
-            database: some(url.path().trim_start_matches('/')),
+            database: some(url.path().strip_prefix('/').unwrap_or_default())?,
             options,
         })
     }
@@ -97,7 +129,7 @@ impl fmt::Display for ServerUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://", self.flavor)?;
         if let Some(user) = &self.user {
-            write!(f, "{user}@")?;
+            write!(f, "{}@", utf8_percent_encode(user, RESERVED_IN_NAME))?;
         }
         match &self.host {
             Some(host) if host.contains(':') => write!(f, "[{host}]")?,
@@ -107,10 +139,11 @@ impl fmt::Display for ServerUrl {
         if let Some(port) = self.port {
             write!(f, ":{port}")?;
         }
-        write!(f, "/{}", self.database.as_deref().unwrap_or_default())?;
+        let database = self.database.as_deref().unwrap_or_default();
+        write!(f, "/{}", utf8_percent_encode(database, RESERVED_IN_NAME))?;
         for (number, (name, value)) in self.options.iter().enumerate() {
             let sign = if number == 0 { '?' } else { '&' };
-            write!(f, "{sign}{name}={value}")?;
+            write!(f, "{sign}{name}={}", utf8_percent_encode(value, RESERVED))?;
         }
         Ok(())
     }
@@ -149,6 +182,22 @@ mod tests {
         assert_eq!(url.user.as_deref(), Some("app@x"));
         assert_eq!((url.host.as_deref(), url.port), (Some("db1"), None));
         assert_eq!(url.database.as_deref(), Some("shop"));
+    }
+
+    #[test]
+    fn any_name_survives_being_written_and_read() {
+        let url: ServerUrl = "mariadb://a%2Fb%40c:@db1/my%20shop%3F%23%2F%25?socket=/x+y/%26s.sock"
+            .parse()
+            .unwrap();
+        assert_eq!(url.user.as_deref(), Some("a/b@c"));
+        assert_eq!(url.database.as_deref(), Some("my shop?#/%"));
+        assert_eq!(url.options["socket"], "/x+y/&s.sock");
+        assert_eq!(url.to_string().parse(), Ok(url));
+        let error = "mysql://db1/%FF".parse::<ServerUrl>().unwrap_err();
+        assert!(
+            error.contains("UTF-8") && error.lines().count() == 1,
+            "{error}"
+        );
     }
 
     #[test]

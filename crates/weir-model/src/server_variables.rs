@@ -6,12 +6,14 @@
 
 mod meaning;
 pub mod names;
+mod native;
 mod option;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 pub use meaning::{Doublewrite, FlushMethod, RedoFlush};
+pub use native::{SettingError, native_options, native_variables, one_variable, shown_names};
 pub use option::{option_spelling, option_variable, set_options};
 
 use crate::{Bytes, Flavor};
@@ -148,6 +150,30 @@ impl<'a> ServerVariables<'a> {
         own == others || switches[0].is_some() && switches[0] == switches[1]
     }
 
+    /// What a server that was told this `said` instead, where it clearly made something else of `name`: it rounds,
+    /// caps, and switches off what it does not understand. `None`: it took it, says nothing of it, or says it in
+    /// words that are not compared (paths, lists).
+    pub fn substitute<'s>(&self, said: &'s ServerVariables<'_>, name: &str) -> Option<&'s str> {
+        let (told, value) = (self.get(name)?.trim(), said.get(name)?);
+        let numbers = [told, value].map(number_of);
+        let differs = match numbers {
+            _ if self.agrees(said, name) => false,
+            [Some(told), Some(said)] => {
+                (told - said).abs() > f64::EPSILON * told.abs().max(said.abs())
+            }
+            // A word has a number, too, which is not known here.
+            [Some(_), None] => false,
+            _ if told.is_empty() => false,
+            [None, Some(_)] => true,
+            [None, None] => {
+                let is_word =
+                    |text: &str| !text.is_empty() && !text.contains([',', '/', '=', ':', ' ']);
+                is_word(told) && is_word(value) && !told.eq_ignore_ascii_case(value)
+            }
+        };
+        differs.then_some(value)
+    }
+
     /// A value in one spelling for all that mean the same, where its meaning is known.
     pub fn meant(&self, name: &str) -> Option<String> {
         let written = self.get(name)?;
@@ -172,9 +198,56 @@ impl<'a> ServerVariables<'a> {
     }
 }
 
+/// A number or a size.
+fn number_of(text: &str) -> Option<f64> {
+    let number = text.trim().parse().ok();
+    number.or_else(|| Some(text.parse::<Bytes>().ok()?.0 as f64))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_server_makes_of_a_value_is_seen() {
+        let made = |name: &str, told: &str, said: &str| {
+            let said = BTreeMap::from([(name.to_owned(), said.to_owned())]);
+            let said = ServerVariables::said(Flavor::Mysql, &said);
+            let told = written(Flavor::Mysql, &[(name, told)]);
+            told.substitute(&said, name).map(str::to_owned)
+        };
+        for (name, told, said) in [
+            (BUFFER_POOL_SIZE, "200M", "268435456"),
+            ("innodb_io_capacity", "1", "100"),
+            ("general_log", "maybe", "OFF"),
+            ("innodb_max_dirty_pages_pct", "120", "99.999000"),
+            ("innodb_default_row_format", "compressed", "dynamic"),
+        ] {
+            assert_eq!(
+                made(name, told, said).as_deref(),
+                Some(said),
+                "{name} {told}"
+            );
+        }
+        for (name, told, said) in [
+            (BUFFER_POOL_SIZE, "256M", "268435456"),
+            ("innodb_max_dirty_pages_pct", "75", "75.000000"),
+            ("innodb_doublewrite", "0", "FALSE"),
+            ("general_log", "1", "ON"),
+            (FLUSH_METHOD, "4", "O_DIRECT"),
+            ("binlog_row_image", "0", "MINIMAL"),
+            ("innodb_default_row_format", "DYNAMIC", "dynamic"),
+            (
+                "optimizer_switch",
+                "index_merge=off",
+                "index_merge=off,mrr=on",
+            ),
+            ("plugin_dir", "/a", "/a/"),
+            (LOG_BIN, "shop", "ON"),
+        ] {
+            assert_eq!(made(name, told, said), None, "{name} {told}");
+        }
+    }
 
     fn written(flavor: Flavor, options: &[(&str, &str)]) -> ServerVariables<'static> {
         let options = options.iter();
@@ -201,9 +274,12 @@ mod tests {
     }
 
     #[test]
-    fn a_binary_log_called_off_is_one() {
+    fn a_binary_log_that_is_switched_off_is_none() {
         let log = |option| written(Flavor::Mysql, &[option]).binary_log();
-        assert_eq!(log(("log_bin", "OFF")), Some(true));
+        assert_eq!(log(("log_bin", "OFF")), Some(false));
+        assert_eq!(log(("log-bin", "0")), Some(false));
+        assert_eq!(log(("log_bin", "binlog")), Some(true));
+        assert_eq!(log(("log_bin", "")), Some(true));
         assert_eq!(log(("skip-log-bin", "")), Some(false));
         assert_eq!(log(("skip_log_bin", "0")), Some(true));
         let said = BTreeMap::from([(LOG_BIN.to_owned(), "OFF".to_owned())]);

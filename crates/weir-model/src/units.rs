@@ -38,7 +38,7 @@ impl FromStr for Bytes {
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let error = || UnitError::Bytes(text.to_owned());
-        let trimmed = text.trim();
+        let trimmed = without_byte(text.trim());
         let upper = trimmed.to_ascii_uppercase();
         let suffix = Self::SUFFIXES
             .iter()
@@ -54,6 +54,16 @@ impl FromStr for Bytes {
         }
         Ok(Self(bytes.round() as u64))
     }
+}
+
+/// `2G` of `2GB` and `2GiB`: the powers are always of 1024, as servers read both.
+fn without_byte(text: &str) -> &str {
+    let Some(rest) = text.strip_suffix(['b', 'B']) else {
+        return text;
+    };
+    let rest = rest.strip_suffix('i').unwrap_or(rest);
+    let has_power = rest.ends_with(|last: char| last.is_ascii_alphabetic());
+    if has_power { rest } else { text }
 }
 
 impl fmt::Display for Bytes {
@@ -109,6 +119,12 @@ impl Duration {
     /// Length in seconds.
     pub fn as_secs_f64(self) -> f64 {
         self.0.as_secs_f64()
+    }
+}
+
+impl From<std::time::Duration> for Duration {
+    fn from(length: std::time::Duration) -> Self {
+        Self(length)
     }
 }
 
@@ -247,12 +263,14 @@ mod tests {
             ("128m", 128 << 20),
             ("512", 512),
             ("1.5K", 1536),
+            ("2GB", 2 << 30),
+            ("2 GiB", 2 << 30),
         ] {
             assert_eq!(text.parse::<Bytes>(), Ok(Bytes(bytes)), "{text}");
         }
         assert_eq!(Bytes(128 << 20).to_string(), "128M");
         assert_eq!(Bytes(3 << 29).to_string(), "1.50G");
-        for text in ["", "G", "-1", "8X", "1e30T", "NaN"] {
+        for text in ["", "G", "-1", "8X", "8B", "iB", "1e30T", "NaN"] {
             assert!(text.parse::<Bytes>().is_err(), "{text}");
         }
     }

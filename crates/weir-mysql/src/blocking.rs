@@ -17,6 +17,9 @@ use crate::Deadline;
 /// Pause between two tries to enter a Unix socket's full queue.
 const PAUSE: Duration = Duration::from_millis(1);
 
+/// How long the next address of a host waits for the one before.
+const STAGGER: Duration = Duration::from_millis(250);
+
 /// A socket with a deadline for everything that is done with it.
 #[derive(Debug)]
 pub struct Blocking {
@@ -92,17 +95,56 @@ fn connect_unix(path: &Path, deadline: Deadline) -> io::Result<UnixStream> {
 }
 
 fn connect_tcp(host: &str, port: u16, deadline: Deadline) -> io::Result<TcpStream> {
-    let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
-    for address in resolve(host, port, deadline)? {
-        match TcpStream::connect_timeout(&address, deadline.remaining()?) {
-            Ok(stream) => {
-                stream.set_nodelay(true)?;
-                return Ok(stream);
+    let addresses = resolve(host, port, deadline)?;
+    let stream = match addresses[..] {
+        [] => Err(io::Error::new(
+            io::ErrorKind::NotFound,
+            "the host has no address",
+        )),
+        [address] => TcpStream::connect_timeout(&address, deadline.remaining()?),
+        _ => connect_to_first(addresses, deadline),
+    }?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+/// Connects to the first address that answers. One that drops packets holds the next one up for a moment only
+/// (RFC 8305, "Happy Eyeballs"); an attempt that is not needed any more ends by itself at the deadline.
+fn connect_to_first(addresses: Vec<SocketAddr>, deadline: Deadline) -> io::Result<TcpStream> {
+    let (sender, answers) = channel();
+    let mut waiting = 0;
+    let mut last = io::Error::from(io::ErrorKind::TimedOut);
+    let mut rest = addresses.into_iter();
+    loop {
+        let next = rest.next();
+        if let Some(address) = next {
+            let (sender, limit) = (sender.clone(), deadline.remaining()?);
+            std::thread::Builder::new()
+                .name("weir-connect".to_owned())
+                .spawn(move || {
+                    // Another attempt may have been the first.
+                    let _ = sender.send(TcpStream::connect_timeout(&address, limit));
+                })?;
+            waiting += 1;
+        } else if waiting == 0 {
+            return Err(last);
+        }
+        let remaining = deadline.remaining()?;
+        let limit = if rest.len() > 0 {
+            STAGGER.min(remaining)
+        } else {
+            remaining
+        };
+        match answers.recv_timeout(limit) {
+            Ok(Ok(stream)) => return Ok(stream),
+            Ok(Err(error)) => {
+                waiting -= 1;
+                last = error;
             }
-            Err(error) => last = error,
+            Err(_) if rest.len() > 0 => {}
+            Err(_) => return Err(io::ErrorKind::TimedOut.into()),
         }
     }
-    Err(last)
 }
 
 /// The addresses of a host. `getaddrinfo(3)` has no timeout, so a thread asks it, which is left
@@ -158,5 +200,60 @@ impl Write for Blocking {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::time::Instant;
+
+    use rustix::net::{bind, listen};
+
+    use super::*;
+
+    fn far() -> Deadline {
+        Deadline::after(Duration::from_mins(1))
+    }
+
+    /// A listener whose queue is full: the kernel drops what asks to be let in.
+    fn silent() -> (SocketAddr, rustix::fd::OwnedFd, Vec<TcpStream>) {
+        let socket = socket_with(
+            AddressFamily::INET,
+            SocketType::STREAM,
+            SocketFlags::CLOEXEC,
+            None,
+        )
+        .unwrap();
+        let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
+        bind(&socket, &any).unwrap();
+        listen(&socket, 0).unwrap();
+        let name = rustix::net::getsockname(&socket).unwrap();
+        let address = SocketAddr::try_from(name).unwrap();
+        let limit = Duration::from_millis(200);
+        let queue = (0..8).map_while(|_| TcpStream::connect_timeout(&address, limit).ok());
+        let queue = queue.collect();
+        (address, socket, queue)
+    }
+
+    #[test]
+    fn an_address_that_is_dead_does_not_hide_the_next_one() {
+        let live = TcpListener::bind("127.0.0.1:0").unwrap();
+        let live_address = live.local_addr().unwrap();
+        let (silent_address, _socket, _queue) = silent();
+        let refusing = TcpListener::bind("127.0.0.1:0").unwrap();
+        let refusing_address = refusing.local_addr().unwrap();
+        drop(refusing);
+        let began = Instant::now();
+        let addresses = vec![silent_address, refusing_address, live_address];
+        let stream = connect_to_first(addresses, far()).unwrap();
+        assert_eq!(stream.peer_addr().unwrap(), live_address);
+        // The silent one alone would take the whole minute.
+        assert!(began.elapsed() < Duration::from_secs(30));
+        let none = connect_to_first(vec![refusing_address; 2], far());
+        assert_eq!(none.unwrap_err().kind(), io::ErrorKind::ConnectionRefused);
+        let soon = Deadline::after(Duration::from_millis(400));
+        let none = connect_to_first(vec![silent_address; 2], soon);
+        assert_eq!(none.unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 }

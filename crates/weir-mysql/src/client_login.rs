@@ -4,18 +4,22 @@
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
-use weir_model::{Address, Endpoint, Flavor, Secret, ServerUrl, Tls};
+use weir_model::{Address, Endpoint, Secret, ServerUrl};
 
-use crate::option_file::{self, OptionFileError, OptionFileSetting};
+use crate::client_config::{ClientConfig, ClientSettings, FileChoice};
+use crate::client_options::{ClientOptions, ClientPassword};
+use crate::option_file::OptionFileError;
 
-/// Environment variable that holds the password when nothing else does.
-pub const PASSWORD_VARIABLE: &str = "WEIR_MYSQL_PASSWORD";
 /// The account when nothing names one, as in sysbench.
 pub const USER: &str = "sbtest";
 /// The schema when nothing names one, as in sysbench.
 pub const SCHEMA: &str = "sbtest";
 /// The servers' port.
 pub const PORT: u16 = 3306;
+/// The host that means this one's socket.
+const LOCAL: &str = "localhost";
+/// This host over TCP.
+const LOOPBACK: &str = "127.0.0.1";
 /// Where MySQL's and MariaDB's packages put their socket.
 const SOCKETS: [&str; 4] = [
     "/run/mysqld/mysqld.sock",
@@ -23,15 +27,6 @@ const SOCKETS: [&str; 4] = [
     "/var/lib/mysql/mysql.sock",
     "/tmp/mysql.sock",
 ];
-
-/// What counts beside a URL or a command line.
-#[derive(Debug, Clone, Default)]
-pub struct ClientConfig {
-    /// The value of [`PASSWORD_VARIABLE`], or what was typed.
-    pub password: Option<Secret>,
-    /// The user's option file, which need not exist.
-    pub option_file: Option<PathBuf>,
-}
 
 /// A login that cannot be understood.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -49,136 +44,89 @@ pub enum LoginError {
         /// What it must be.
         why: String,
     },
+    /// A password that was asked for.
+    #[error(
+        "the password could not be read ({0}); write it into the option file or WEIR_MYSQL_PASSWORD"
+    )]
+    Password(String),
 }
 
-/// The endpoint of `url`. What the URL leaves out, its option file or the user's own says; the password
-/// comes from there or from `config` alone.
+/// The endpoint of `url`. What the URL leaves out, its option file or the clients' usual ones and the
+/// environment say; the password comes from there or from `config` alone.
 ///
 /// # Errors
 ///
-/// An option file that cannot be read, a value that does not fit its option.
+/// An option file that cannot be read, a value that does not fit its option, a password that was asked for
+/// and not typed.
 pub fn endpoint(url: &ServerUrl, config: &ClientConfig) -> Result<Endpoint, LoginError> {
-    let mut login = Login::default();
-    let own = config.option_file.as_deref().filter(|path| path.exists());
-    let named = url.options.get("option-file").map(Path::new);
-    if let Some(path) = named.or(own) {
-        for setting in option_file::read(path)? {
-            if is_for_clients(&setting, url.flavor) {
-                login.apply(&setting.name, setting.value.as_deref().unwrap_or_default())?;
-            }
-        }
+    let flavor = Some(url.flavor);
+    let choice = match url.options.get("option-file") {
+        Some(path) => FileChoice::Only(Path::new(path)),
+        None => FileChoice::Usual(None),
+    };
+    let ClientSettings { mut login, own } = config.read(choice, flavor)?;
+    for setting in &own {
+        login.apply(setting, flavor)?;
     }
     for (name, value) in url
         .options
         .iter()
         .filter(|(name, _)| *name != "option-file")
     {
-        login.apply(name, value)?;
+        let set = login.set(name, Some(value));
+        set.map_err(|why| LoginError::Value {
+            name: name.clone(),
+            value: value.clone(),
+            why,
+        })?;
     }
-    Ok(login.resolve(url, config))
+    Ok(Endpoint {
+        address: address(url, &login),
+        user: url
+            .user
+            .clone()
+            .or(login.user.clone())
+            .unwrap_or_else(|| USER.to_owned()),
+        password: password(login.password.clone(), config)?,
+        database: url
+            .database
+            .clone()
+            .or(login.database.clone())
+            .unwrap_or_else(|| SCHEMA.to_owned()),
+        tls: login.encryption(),
+    })
+}
+
+/// Where the server is. `localhost` alone is the socket, as in the servers' clients; a port of the URL's makes
+/// it TCP.
+fn address(url: &ServerUrl, login: &ClientOptions) -> Address {
+    let is_socket_of_url = url.options.contains_key("socket");
+    let host = url.host.as_ref().or(login.host.as_ref());
+    let host = host.filter(|host| *host != LOCAL);
+    let is_tcp = url.port.is_some() || login.uses_tcp;
+    let tcp = |host: &str| Address::Tcp(host.to_owned(), url.port.or(login.port).unwrap_or(PORT));
+    match host {
+        Some(host) if !is_socket_of_url => tcp(host),
+        None if is_tcp && !is_socket_of_url => tcp(LOOPBACK),
+        _ => Address::Socket(login.socket.clone().unwrap_or_else(local_socket)),
+    }
+}
+
+/// The password, which is asked for where a file says so and `config` has none.
+fn password(said: Option<ClientPassword>, config: &ClientConfig) -> Result<Secret, LoginError> {
+    match (&config.password, said) {
+        (Some(password), _) => Ok(password.clone()),
+        (None, Some(ClientPassword::Given(password))) => Ok(password),
+        (None, Some(ClientPassword::Asked)) => (config.dialogue.ask)()
+            .map_err(|error| LoginError::Password(error.to_string().to_lowercase())),
+        (None, None) => Ok(Secret::default()),
+    }
 }
 
 /// The socket of a server on this host, which `localhost` alone means.
 pub fn local_socket() -> PathBuf {
     let found = SOCKETS.iter().find(|path| Path::new(path).exists());
     PathBuf::from(found.unwrap_or(&SOCKETS[0]))
-}
-
-/// Whether the clients of this flavour read the setting's group (MySQL manual and MariaDB Knowledge
-/// Base, "Option Files").
-fn is_for_clients(setting: &OptionFileSetting, flavor: Flavor) -> bool {
-    match setting.group.as_str() {
-        "client" | "weir" => true,
-        "client-server" | "client-mariadb" => flavor == Flavor::Mariadb,
-        _ => false,
-    }
-}
-
-/// What was said of a login, so far.
-#[derive(Debug, Default)]
-struct Login {
-    host: Option<String>,
-    port: Option<u16>,
-    socket: Option<PathBuf>,
-    user: Option<String>,
-    password: Option<Secret>,
-    schema: Option<String>,
-    tls: Tls,
-}
-
-impl Login {
-    /// Takes an option of MySQL's clients; those that say nothing of a login are passed over.
-    fn apply(&mut self, name: &str, value: &str) -> Result<(), LoginError> {
-        let wrong = |why: String| LoginError::Value {
-            name: name.to_owned(),
-            value: value.to_owned(),
-            why,
-        };
-        let path = || (!value.is_empty()).then(|| PathBuf::from(value));
-        match name {
-            "host" => self.host = Some(value.to_owned()),
-            "port" => {
-                let port = value
-                    .parse()
-                    .map_err(|_| wrong("write a port".to_owned()))?;
-                self.port = Some(port);
-            }
-            "socket" => self.socket = path(),
-            "user" => self.user = Some(value.to_owned()),
-            // Without a value the clients ask for it, which is Weir's --ask-password.
-            "password" => self.password = (!value.is_empty()).then(|| Secret::new(value)),
-            "database" => self.schema = Some(value.to_owned()),
-            "ssl-mode" => self.tls.mode = value.parse().map_err(wrong)?,
-            "ssl-ca" => self.tls.authority = path(),
-            "ssl-cert" => self.tls.certificate = path(),
-            "ssl-key" => self.tls.key = path(),
-            "ssl-cipher" => {
-                let names = value.split([':', ',']).map(str::trim);
-                let names = names.filter(|name| !name.is_empty());
-                self.tls.ciphers = names.map(str::to_owned).collect();
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn resolve(self, url: &ServerUrl, config: &ClientConfig) -> Endpoint {
-        // A host of the URL's is not overridden by a socket of the file's.
-        let socket = self
-            .socket
-            .filter(|_| url.host.is_none() || url.options.contains_key("socket"));
-        let port = url.port.or(self.port);
-        let host = url.host.clone().or(self.host);
-        let address = match (socket, host) {
-            (Some(socket), _) => Address::Socket(socket),
-            // `localhost` alone is the socket, as in MySQL's clients.
-            (None, Some(host)) if host == "localhost" => match url.port {
-                Some(port) => Address::Tcp("127.0.0.1".to_owned(), port),
-                None => Address::Socket(local_socket()),
-            },
-            (None, Some(host)) => Address::Tcp(host, port.unwrap_or(PORT)),
-            (None, None) => Address::Socket(local_socket()),
-        };
-        Endpoint {
-            address,
-            user: url
-                .user
-                .clone()
-                .or(self.user)
-                .unwrap_or_else(|| USER.to_owned()),
-            password: config
-                .password
-                .clone()
-                .or(self.password)
-                .unwrap_or_default(),
-            database: url
-                .database
-                .clone()
-                .or(self.schema)
-                .unwrap_or_else(|| SCHEMA.to_owned()),
-            tls: self.tls,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -228,20 +176,94 @@ mod tests {
     fn groups_are_read_as_the_flavours_clients_read_them() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("my.cnf");
-        let text =
-            "[client]\nuser=all\npassword\n[client-mariadb]\nuser=maria\n[mysqld]\nuser=no\n";
+        let text = "[client]\nuser=all\n[client-mariadb]\nuser=maria\n[mysqld]\nuser=no\n\
+                    [client_x]\nuser=suffix\n[mysql-9.7]\nuser=no\n";
         fs::write(&file, text).unwrap();
-        let config = ClientConfig {
+        let mut config = ClientConfig {
             option_file: Some(file),
             ..ClientConfig::default()
         };
-        let user = |url: &str| of(url, &config).unwrap().user;
-        assert_eq!(user("mysql://db1/"), "all");
-        assert_eq!(user("mariadb://db1/"), "maria");
+        let user = |url: &str, config: &ClientConfig| of(url, config).unwrap().user;
+        assert_eq!(user("mysql://db1/", &config), "all");
+        assert_eq!(user("mariadb://db1/", &config), "maria");
+        config.group_suffix = Some("_x".to_owned());
+        assert_eq!(user("mysql://db1/", &config), "suffix");
+    }
+
+    #[test]
+    fn a_password_without_a_value_is_asked_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("my.cnf");
+        fs::write(&file, "[client]\npassword\n").unwrap();
+        let mut config = ClientConfig {
+            option_file: Some(file),
+            ..ClientConfig::default()
+        };
+        config.dialogue.ask = || Ok(Secret::new("typed"));
+        let password = |config: &ClientConfig| of("mysql://db1/", config).unwrap().password;
+        assert_eq!(password(&config), Secret::new("typed"));
+        config.password = Some(Secret::new("environment"));
+        assert_eq!(password(&config), Secret::new("environment"));
+    }
+
+    #[test]
+    fn the_environment_counts_where_files_say_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(
+            directory.path().join(".my.cnf"),
+            "[client]\nuser=a\nport=7\n",
+        )
+        .unwrap();
+        let environment = |pairs: &'static [(&str, &str)], home: &std::path::Path| {
+            let home = home.to_owned();
+            ClientConfig::of_environment(move |name| {
+                if name == "HOME" {
+                    return Some(home.clone().into());
+                }
+                let pair = pairs.iter().find(|(known, _)| *known == name);
+                pair.map(|(_, value)| (*value).into())
+            })
+        };
+        let pairs = &[
+            ("MYSQL_HOST", "db7"),
+            ("MYSQL_TCP_PORT", "8"),
+            ("MYSQL_PWD", "x"),
+        ];
+        let mut config = environment(pairs, directory.path()).unwrap();
+        config.global_files.clear();
+        let endpoint = of("mysql:///", &config).unwrap();
+        assert_eq!(endpoint.address, Address::Tcp("db7".to_owned(), 7));
+        assert_eq!(endpoint.password, Secret::new("x"));
+        let wrong = environment(&[("MYSQL_TCP_PORT", "x")], directory.path());
+        let error = wrong.unwrap_err().to_string();
+        assert!(error.contains("MYSQL_TCP_PORT"), "{error}");
+        let mut config = environment(&[("MYSQL_UNIX_PORT", "/x/s")], directory.path()).unwrap();
+        config.global_files.clear();
+        let address = of("mysql://localhost/", &config).unwrap().address;
+        assert_eq!(address, Address::Socket("/x/s".into()));
+    }
+
+    #[test]
+    fn a_socket_of_a_file_is_what_localhost_means_and_no_more() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("my.cnf");
+        fs::write(&file, "[client]\nsocket=/x/s\nport=3307\n").unwrap();
+        let config = ClientConfig {
+            option_file: Some(file.clone()),
+            ..ClientConfig::default()
+        };
+        let address = |url: &str, config: &ClientConfig| of(url, config).unwrap().address;
+        let socket = Address::Socket("/x/s".into());
+        assert_eq!(address("mysql:///", &config), socket);
+        assert_eq!(address("mysql://localhost/", &config), socket);
+        let tcp = |host: &str, port| Address::Tcp(host.to_owned(), port);
         assert_eq!(
-            of("mysql://db1/", &config).unwrap().password,
-            Secret::default()
+            address("mysql://localhost:3308/", &config),
+            tcp("127.0.0.1", 3308)
         );
+        assert_eq!(address("mysql://[::1]/", &config), tcp("::1", 3307));
+        fs::write(&file, "[client]\nprotocol=TCP\nport=3307\n").unwrap();
+        assert_eq!(address("mysql:///", &config), tcp("127.0.0.1", 3307));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 mod replication;
 
 use std::collections::HashMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mysql_common::prelude::FromRow;
 use mysql_common::row::convert::from_row_opt;
@@ -12,8 +12,8 @@ use weir_model::Endpoint;
 
 use crate::gate::Passage;
 use crate::{
-    Blocking, ClientError, Connector, Deadline, Done, Gate, Params, PreparedStatement, Session,
-    SessionError, shorten,
+    Blocking, ClientError, Connector, Deadline, Done, Gate, Params, PreparedStatement, ServerError,
+    Session, SessionError, shorten,
 };
 
 /// Longest wait for a login when nothing else was asked for.
@@ -218,10 +218,79 @@ impl Connection {
         done.map_err(|error| self.failed(sql, error))
     }
 
-    /// Lets the server look whether a statement could be executed.
-    pub fn check(&mut self, sql: &str) -> Result<(), ClientError> {
-        let statement = self.prepare(sql)?;
-        self.close(sql, statement)
+    /// Lets the server look whether statements could be executed; each one's refusal, in their order.
+    pub fn check_all(
+        &mut self,
+        statements: &[&str],
+    ) -> Result<Vec<Result<(), ClientError>>, ClientError> {
+        for sql in statements {
+            let _: Passage = self.admit(sql)?;
+        }
+        self.wait();
+        let answers = self.session.prepare_all(statements);
+        let answers = answers.map_err(|error| self.failed("PREPARE", error))?;
+        for statement in answers.iter().flatten() {
+            let closed = self.session.close(*statement);
+            closed.map_err(|error| self.failed("PREPARE", error))?;
+        }
+        Ok(self.each_refusal(statements, answers))
+    }
+
+    /// The first row of each query, or why it was refused, in their order.
+    ///
+    /// # Errors
+    ///
+    /// Also a row that is no `T`.
+    #[allow(
+        clippy::type_complexity,
+        reason = "an answer for each, which may have no row"
+    )]
+    pub fn first_of_each<T: FromRow>(
+        &mut self,
+        queries: &[&str],
+    ) -> Result<Vec<Result<Option<T>, ClientError>>, ClientError> {
+        for sql in queries {
+            let _: Passage = self.admit(sql)?;
+        }
+        self.wait();
+        let mut rows: Vec<Option<Row>> = queries.iter().map(|_| None).collect();
+        let answers = self.session.query_all(queries, &mut |number, row| {
+            rows[number].get_or_insert(row);
+        });
+        let answers = answers.map_err(|error| self.failed("SELECT", error))?;
+        let answers = self.each_refusal(queries, answers);
+        queries
+            .iter()
+            .zip(rows)
+            .zip(answers)
+            .map(|((sql, row), answer)| match answer {
+                Ok(()) => row.map(|row| self.typed(sql, row)).transpose().map(Ok),
+                Err(error) => Ok(Err(error)),
+            })
+            .collect()
+    }
+
+    /// How long the server takes to say that it lives.
+    pub fn round_trip(&mut self) -> Result<Duration, ClientError> {
+        self.wait();
+        let began = Instant::now();
+        let pong = self.session.ping();
+        pong.map_err(|error| self.failed("PING", error))?;
+        Ok(began.elapsed())
+    }
+
+    fn each_refusal<T>(
+        &self,
+        statements: &[&str],
+        answers: Vec<Result<T, ServerError>>,
+    ) -> Vec<Result<(), ClientError>> {
+        let address = self.address.to_string();
+        let refused = |(sql, error): (&&str, _)| ClientError::refused(address.clone(), sql, error);
+        statements
+            .iter()
+            .zip(answers)
+            .map(|(sql, answer)| answer.map(drop).map_err(|error| refused((sql, error))))
+            .collect()
     }
 
     /// Prepares a statement, which changes nothing yet.

@@ -77,24 +77,31 @@ impl Connector {
         Ok(session)
     }
 
-    /// Prepares a statement of the load, once the gate has let it pass; that changes nothing yet.
+    /// Prepares statements of the load, once the gate has let them pass; that changes nothing yet. Each one's
+    /// answer, in their order.
     ///
     /// # Errors
     ///
-    /// The gate's, the server's, or a connection that is lost.
-    pub fn prepare(
+    /// The gate's, or a connection that is lost.
+    pub fn prepare_all(
         &self,
         session: &mut Session<Blocking>,
-        sql: &str,
+        statements: &[&str],
         deadline: Deadline,
-    ) -> Result<PreparedStatement, ClientError> {
-        let _: Passage = self.gate.admit(self.address(), sql)?;
-        session.prepare(sql).map_err(|error| match error {
-            SessionError::Refused(error) => {
-                ClientError::refused(self.address().to_string(), sql, error)
-            }
-            error => self.failed(error, deadline),
-        })
+    ) -> Result<Vec<Result<PreparedStatement, ClientError>>, ClientError> {
+        for sql in statements {
+            let _: Passage = self.gate.admit(self.address(), sql)?;
+        }
+        let answers = session.prepare_all(statements);
+        let answers = answers.map_err(|error| self.failed(error, deadline))?;
+        let address = self.address().to_string();
+        Ok(statements
+            .iter()
+            .zip(answers)
+            .map(|(sql, answer)| {
+                answer.map_err(|error| ClientError::refused(address.clone(), sql, error))
+            })
+            .collect())
     }
 
     /// Where the server is.

@@ -4,9 +4,15 @@
 //! two heads: typed for a statement's first execution on a connection, and bare for all others.
 //! A head is encoded once; an execution copies it and appends its values.
 
+use mysql_common::Value;
+use mysql_common::packets::ComStmtExecuteRequestBuilder;
+use mysql_common::proto::MySerialize as _;
+
 use super::packet::{HEADER_BYTES, put_header, put_length_encoded};
 
 const COM_QUERY: u8 = 0x03;
+const COM_STMT_PREPARE: u8 = 0x16;
+const COM_STMT_CLOSE: u8 = 0x19;
 const COM_STMT_EXECUTE: u8 = 0x17;
 /// Where a packet of it has the statement's number.
 const STATEMENT_ID: usize = HEADER_BYTES + 1;
@@ -94,9 +100,34 @@ impl<'a> Request<'a> {
 
     /// Begins a statement of text, to be appended to [`Self::sql`].
     pub fn query(out: &'a mut Vec<u8>) -> Self {
+        Self::command(out, COM_QUERY)
+    }
+
+    /// Begins the preparation of a statement, whose text is to be appended to [`Self::sql`].
+    pub fn prepare(out: &'a mut Vec<u8>) -> Self {
+        Self::command(out, COM_STMT_PREPARE)
+    }
+
+    /// Appends the execution of a prepared statement with these values, whatever their types.
+    pub fn execute_with(out: &'a mut Vec<u8>, statement_id: u32, values: &[Value]) {
+        let (request, _) = ComStmtExecuteRequestBuilder::new(statement_id).build(values);
         let start = out.len();
         out.extend_from_slice(&[0; HEADER_BYTES]);
-        out.push(COM_QUERY);
+        request.serialize(&mut *out);
+        Self { out, start }.finish();
+    }
+
+    /// Appends that a prepared statement is wanted no more, which the server does not answer.
+    pub fn close(out: &'a mut Vec<u8>, statement_id: u32) {
+        let mut request = Self::command(out, COM_STMT_CLOSE);
+        request.sql().extend_from_slice(&statement_id.to_le_bytes());
+        request.finish();
+    }
+
+    fn command(out: &'a mut Vec<u8>, command: u8) -> Self {
+        let start = out.len();
+        out.extend_from_slice(&[0; HEADER_BYTES]);
+        out.push(command);
         Self { out, start }
     }
 

@@ -11,7 +11,9 @@
 
 mod blocking;
 mod channel;
+mod client_config;
 mod client_login;
+mod client_options;
 mod compression;
 mod connection;
 mod connector;
@@ -32,9 +34,11 @@ mod tls;
 
 pub use blocking::{Blocking, Stream};
 pub use channel::Channel;
-pub use client_login::{
-    ClientConfig, LoginError, PASSWORD_VARIABLE, PORT, SCHEMA, USER, endpoint, local_socket,
+pub use client_config::{
+    ClientConfig, ClientSettings, Dialogue, FileChoice, OWN_GROUP, PASSWORD_VARIABLE,
 };
+pub use client_login::{LoginError, PORT, SCHEMA, USER, endpoint, local_socket};
+pub use client_options::{ClientOptions, ClientPassword};
 pub use compression::{Codec, Compression, Wire};
 pub use connection::{Connection, Patience};
 pub use connector::Connector;
@@ -43,10 +47,10 @@ pub use error::{ClientError, shorten};
 pub use execute::{ExecuteTemplate, ParameterKind, Request};
 pub use gate::{ChangeLog, Gate, Passage, Permissions};
 pub use identifier::identifier;
-pub use option_file::{OptionFileError, OptionFileSetting, read as read_option_file};
+pub use option_file::{OptionFile, OptionFileError, OptionFileSetting};
 pub use packet::{HEADER_BYTES, Malformed, put_header, put_length_encoded};
 pub use reading::{Dialect, StatementText};
-pub use reply::{Reply, ReplyParser, ServerError};
+pub use reply::{Expected, Reply, ReplyParser, ServerError};
 pub use session::{Done, PreparedStatement, Session, SessionError, Waiting};
 pub use text_literal::text_literal;
 

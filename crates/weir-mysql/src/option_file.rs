@@ -1,16 +1,28 @@
-//! Option files as MySQL's programs read them (MySQL manual, "Using Option Files"), and the file of
-//! sysbench's `--config-file`, which is the same without groups.
+//! Option files as the programs of MySQL and MariaDB read them; both read them alike (MySQL manual, "Using
+//! Option Files"; what it leaves open was found by asking `my_print_defaults` of both).
 
-use std::fs;
+mod line;
+mod login_file;
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use line::Line;
+
 /// Files may include files no deeper than this, as in MySQL.
 const DEPTH_MAX: usize = 10;
+/// Files that include each other's folders must come to an end.
+const FILES_MAX: usize = 1000;
+/// No option file is larger.
+const BYTES_MAX: u64 = 16 << 20;
 /// Anybody may write.
 const WORLD_WRITABLE: u32 = 0o002;
+/// Some editors begin a file with it.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// An option file that cannot be used.
 #[derive(Debug, Clone, Error, PartialEq, Eq)]
@@ -22,6 +34,15 @@ pub struct OptionFileError {
     pub why: String,
 }
 
+impl OptionFileError {
+    fn of(path: &Path, why: impl Into<String>) -> Self {
+        Self {
+            place: path.display().to_string(),
+            why: why.into(),
+        }
+    }
+}
+
 /// A line `name = value` or `name`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OptionFileSetting {
@@ -29,275 +50,283 @@ pub struct OptionFileSetting {
     pub name: String,
     /// What stands after the sign, without quotes.
     pub value: Option<String>,
-    /// The group it stands in; empty before the first.
+    /// The group it stands in, in lower case.
     pub group: String,
     /// File and line.
     pub place: String,
 }
 
-/// Reads `path` and what it includes.
-pub fn read(path: &Path) -> Result<Vec<OptionFileSetting>, OptionFileError> {
-    let mut reader = Reader {
-        settings: Vec::new(),
-        group: String::new(),
-    };
-    reader.file(path, 0)?;
-    Ok(reader.settings)
+/// What option files say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OptionFile {
+    /// In the order of reading: of two with one name the later counts.
+    pub settings: Vec<OptionFileSetting>,
+    /// What was passed over, one line each, where the servers' programs warn and go on.
+    pub warnings: Vec<String>,
+}
+
+impl OptionFile {
+    /// Reads `path`, which the user named, and what it includes.
+    ///
+    /// # Errors
+    ///
+    /// A file that is not there or not to be trusted, a line that the servers' programs refuse.
+    pub fn read(path: &Path) -> Result<Self, OptionFileError> {
+        let mut reader = Reader::new(true);
+        if is_open_to_all(path) {
+            return Err(OptionFileError::of(
+                path,
+                "anybody may write it, so it is not trusted; chmod o-w it",
+            ));
+        }
+        reader.file(path, 0)?;
+        Ok(reader.read)
+    }
+
+    /// Reads sysbench's file of `--config-file`, which is an option file without groups.
+    ///
+    /// # Errors
+    ///
+    /// As [`OptionFile::read`].
+    pub fn read_without_groups(path: &Path) -> Result<Self, OptionFileError> {
+        let mut reader = Reader::new(false);
+        reader.file(path, 0)?;
+        Ok(reader.read)
+    }
+
+    /// Adds what another file says after these.
+    pub fn append(&mut self, other: Self) {
+        self.settings.extend(other.settings);
+        self.warnings.extend(other.warnings);
+    }
+
+    /// Adds what stands in `path`, a file that programs read without being asked to: it need not exist, and
+    /// one that anybody may write is passed over.
+    ///
+    /// # Errors
+    ///
+    /// A line that the servers' programs refuse.
+    pub fn add(&mut self, path: &Path) -> Result<(), OptionFileError> {
+        if !path.exists() {
+            return Ok(());
+        }
+        let mut reader = Reader::new(true);
+        reader.read = std::mem::take(self);
+        let done = match File::open(path) {
+            Ok(_) => reader.trusted_file(path, 0),
+            // Those for everybody may be there for the server alone.
+            Err(error) => {
+                let what = format!("not read ({})", words(&error));
+                reader.warn(&path.display().to_string(), &what);
+                Ok(())
+            }
+        };
+        *self = reader.read;
+        done
+    }
+
+    /// Adds what stands in `path`, the file that `mysql_config_editor` writes.
+    ///
+    /// # Errors
+    ///
+    /// A file that is none.
+    pub fn add_login_file(&mut self, path: &Path) -> Result<(), OptionFileError> {
+        let Ok(metadata) = fs::metadata(path) else {
+            return Ok(());
+        };
+        if metadata.permissions().mode() & login_file::FORBIDDEN_MODE != 0 {
+            self.warnings.push(format!(
+                "option file {}: not read, as others than its owner may use it; chmod 600 it",
+                path.display()
+            ));
+            return Ok(());
+        }
+        let bytes = bytes_of(path).map_err(|error| OptionFileError::of(path, words(&error)))?;
+        let text = login_file::decrypt(&bytes).ok_or_else(|| {
+            let why = "it is none that mysql_config_editor wrote; write it anew with that program";
+            OptionFileError::of(path, why)
+        })?;
+        let mut reader = Reader::new(true);
+        reader.read = std::mem::take(self);
+        let done = reader.text(path, &text, 0);
+        *self = reader.read;
+        done
+    }
 }
 
 struct Reader {
-    settings: Vec<OptionFileSetting>,
+    read: OptionFile,
+    /// Empty before the first.
     group: String,
+    needs_groups: bool,
+    files: usize,
 }
 
 impl Reader {
+    fn new(needs_groups: bool) -> Self {
+        Self {
+            read: OptionFile::default(),
+            group: String::new(),
+            needs_groups,
+            files: 0,
+        }
+    }
+
+    fn warn(&mut self, place: &str, what: &str) {
+        self.read
+            .warnings
+            .push(format!("option file {place}: {what}"));
+    }
+
+    /// Passes over a file that anybody may write.
+    fn trusted_file(&mut self, path: &Path, depth: usize) -> Result<(), OptionFileError> {
+        if is_open_to_all(path) {
+            let what = "not read, as anybody may write it; chmod o-w it";
+            self.warn(&path.display().to_string(), what);
+            return Ok(());
+        }
+        self.file(path, depth)
+    }
+
     fn file(&mut self, path: &Path, depth: usize) -> Result<(), OptionFileError> {
-        let refused = |why: String| OptionFileError {
-            place: path.display().to_string(),
-            why,
-        };
-        if depth > DEPTH_MAX {
-            return Err(refused("files include each other too deeply".to_owned()));
+        self.files += 1;
+        if self.files > FILES_MAX {
+            let why = format!("files include more than {FILES_MAX} files; include fewer");
+            return Err(OptionFileError::of(path, why));
         }
-        let words = |error: std::io::Error| refused(error.to_string().to_lowercase());
-        let metadata = fs::metadata(path).map_err(words)?;
-        if metadata.is_file() && metadata.permissions().mode() & WORLD_WRITABLE != 0 {
-            return Err(refused(
-                "anybody may write it, so it is not trusted; chmod o-w it".to_owned(),
-            ));
+        let bytes = bytes_of(path).map_err(|error| OptionFileError::of(path, words(&error)))?;
+        self.text(path, &bytes, depth)
+    }
+
+    fn text(&mut self, path: &Path, bytes: &[u8], depth: usize) -> Result<(), OptionFileError> {
+        let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+        if text.len() < bytes.len() {
+            let what = "begins with a byte order mark, with which the servers' own clients refuse it; \
+                        save it without one";
+            self.warn(&path.display().to_string(), what);
         }
-        let text = fs::read_to_string(path).map_err(words)?;
-        for (number, line) in (1..).zip(text.lines()) {
-            self.line(path, number, line.trim(), depth)?;
+        for (number, line) in (1..).zip(text.split(|byte| *byte == b'\n')) {
+            let place = format!("{}:{number}", path.display());
+            self.line(&place, &String::from_utf8_lossy(line), depth)?;
         }
         Ok(())
     }
 
-    fn line(
-        &mut self,
-        path: &Path,
-        number: usize,
-        line: &str,
-        depth: usize,
-    ) -> Result<(), OptionFileError> {
-        let place = format!("{}:{number}", path.display());
-        if line.is_empty() || line.starts_with(['#', ';']) {
-            return Ok(());
-        }
-        if let Some(directive) = line.strip_prefix('!') {
-            return self.include(path, &place, directive, depth);
-        }
-        if let Some(rest) = line.strip_prefix('[') {
-            let Some((group, _)) = rest.split_once(']') else {
-                let why = "a group needs a closing bracket".to_owned();
-                return Err(OptionFileError { place, why });
-            };
-            group.trim().clone_into(&mut self.group);
-            return Ok(());
-        }
-        let (name, value) = match line.split_once('=') {
-            Some((name, value)) => (name.trim(), Some(unquote(value.trim()))),
-            None => (without_comment(line), None),
+    fn line(&mut self, place: &str, line: &str, depth: usize) -> Result<(), OptionFileError> {
+        let refused = |why: &str| OptionFileError {
+            place: place.to_owned(),
+            why: why.to_owned(),
         };
-        self.settings.push(OptionFileSetting {
-            name: name.to_ascii_lowercase().replace('_', "-"),
-            value,
-            group: self.group.clone(),
-            place,
-        });
-        Ok(())
+        match Line::parse(line).map_err(refused)? {
+            Line::Nothing => Ok(()),
+            Line::Group(group) => {
+                self.group = group;
+                Ok(())
+            }
+            Line::Directive(directive) => self.include(place, directive, depth),
+            Line::Setting { .. } if self.needs_groups && self.group.is_empty() => Err(refused(
+                "an option stands before the first group; write [client] above it",
+            )),
+            Line::Setting { name, value } => {
+                self.read.settings.push(OptionFileSetting {
+                    name,
+                    value,
+                    group: self.group.clone(),
+                    place: place.to_owned(),
+                });
+                Ok(())
+            }
+        }
     }
 
-    /// `!include FILE` and `!includedir DIRECTORY`, whose files end in `.cnf`.
+    /// `!include FILE` and `!includedir DIRECTORY`, whose files end in `.cnf`. Paths are relative to the
+    /// working directory, as they are for the servers' programs.
     fn include(
         &mut self,
-        path: &Path,
         place: &str,
         directive: &str,
         depth: usize,
     ) -> Result<(), OptionFileError> {
-        let refused = |why: String| OptionFileError {
-            place: place.to_owned(),
-            why,
-        };
         let (word, target) = directive
-            .split_once(char::is_whitespace)
+            .split_once(line::is_space)
             .unwrap_or((directive, ""));
-        let target = path.parent().unwrap_or(Path::new("")).join(target.trim());
+        let target = Path::new(target.trim_matches(line::is_space));
         let files = match word {
-            "include" => vec![target],
-            "includedir" => option_files_in(&target)
-                .map_err(|error| refused(format!("{}: {error}", target.display())))?,
+            "include" | "includedir" if target.as_os_str().is_empty() => {
+                return Err(OptionFileError {
+                    place: place.to_owned(),
+                    why: format!("`!{word}` needs a path"),
+                });
+            }
+            "include" | "includedir" if depth >= DEPTH_MAX => {
+                self.warn(
+                    place,
+                    "not included, as files include each other too deeply",
+                );
+                return Ok(());
+            }
+            "include" if !target.exists() => {
+                let what = format!("`{}` is not there to be included", target.display());
+                self.warn(place, &what);
+                return Ok(());
+            }
+            "include" => vec![target.to_owned()],
+            "includedir" => option_files_in(target).map_err(|error| OptionFileError {
+                place: place.to_owned(),
+                why: format!("cannot read {}: {}", target.display(), words(&error)),
+            })?,
             _ => {
-                return Err(refused(format!(
-                    "`!{word}` is neither include nor includedir"
-                )));
+                let what = format!("`!{word}` is neither include nor includedir");
+                self.warn(place, &what);
+                return Ok(());
             }
         };
         for file in files {
             // A file's own groups end with it.
             let group = std::mem::take(&mut self.group);
-            self.file(&file, depth + 1)?;
+            self.trusted_file(&file, depth + 1)?;
             self.group = group;
         }
         Ok(())
     }
 }
 
-fn option_files_in(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+/// A file, or what comes through a pipe.
+fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take(BYTES_MAX + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > BYTES_MAX {
+        return Err(io::Error::other("it is larger than any option file"));
+    }
+    Ok(bytes)
+}
+
+fn words(error: &io::Error) -> String {
+    error.to_string().to_lowercase()
+}
+
+fn is_open_to_all(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| {
+        metadata.is_file() && metadata.permissions().mode() & WORLD_WRITABLE != 0
+    })
+}
+
+fn option_files_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files: Vec<_> = fs::read_dir(directory)?
         .map(|entry| entry.map(|entry| entry.path()))
         .collect::<Result<_, _>>()?;
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "cnf"));
+    files.retain(|file| is_option_file(file));
     files.sort();
     Ok(files)
 }
 
-/// What stands before a comment.
-fn without_comment(text: &str) -> &str {
-    text.split('#').next().unwrap_or_default().trim_end()
-}
-
-/// A value without its quotes and comment, escapes resolved.
-fn unquote(text: &str) -> String {
-    let quoted = |quote: char| {
-        let inner = text.strip_prefix(quote)?;
-        // An escaped quote does not end it.
-        let mut is_escaped = false;
-        let end = inner.find(|c| {
-            let ends = c == quote && !is_escaped;
-            is_escaped = c == '\\' && !is_escaped;
-            ends
-        })?;
-        Some(&inner[..end])
-    };
-    unescape(
-        quoted('"')
-            .or_else(|| quoted('\''))
-            .unwrap_or_else(|| without_comment(text)),
-    )
-}
-
-/// `\b`, `\t`, `\n`, `\r`, `\\` and `\s`, which is a space; other backslashes stay.
-fn unescape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut characters = text.chars();
-    while let Some(c) = characters.next() {
-        if c != '\\' {
-            out.push(c);
-            continue;
-        }
-        match characters.next() {
-            Some('b') => out.push('\u{8}'),
-            Some('t') => out.push('\t'),
-            Some('n') => out.push('\n'),
-            Some('r') => out.push('\r'),
-            Some('s') => out.push(' '),
-            Some(c @ ('\\' | '"' | '\'')) => out.push(c),
-            Some(c) => out.extend(['\\', c]),
-            None => out.push('\\'),
-        }
-    }
-    out
+/// Whether a file of a folder is one, by its name; a name that is nothing but `.cnf` is.
+fn is_option_file(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default();
+    name.as_encoded_bytes().ends_with(b".cnf") && file.is_file()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn write(directory: &Path, name: &str, text: &str) -> PathBuf {
-        let path = directory.join(name);
-        fs::write(&path, text).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-        path
-    }
-
-    fn pairs(path: &Path) -> Vec<(String, String, Option<String>)> {
-        let settings = read(path).unwrap();
-        settings
-            .into_iter()
-            .map(|setting| (setting.group, setting.name, setting.value))
-            .collect()
-    }
-
-    #[test]
-    fn groups_quotes_escapes_and_comments_are_understood() {
-        let directory = tempfile::tempdir().unwrap();
-        let text = r#"
-            before = 1
-            # a comment
-            ; another
-            [client]
-            user=root # the administrator
-            password = "a # is \"no\" comment"
-            SSL_CA='/x y/ca.pem'   # quoted
-            path=C:\\data\sx\q
-            compress
-            empty =
-            [ weir ]
-            threads=64
-        "#;
-        let path = write(directory.path(), "my.cnf", text);
-        let of = |group: &str, name: &str, value: Option<&str>| {
-            (group.to_owned(), name.to_owned(), value.map(str::to_owned))
-        };
-        assert_eq!(
-            pairs(&path),
-            [
-                of("", "before", Some("1")),
-                of("client", "user", Some("root")),
-                of("client", "password", Some("a # is \"no\" comment")),
-                of("client", "ssl-ca", Some("/x y/ca.pem")),
-                of("client", "path", Some("C:\\data x\\q")),
-                of("client", "compress", None),
-                of("client", "empty", Some("")),
-                of("weir", "threads", Some("64")),
-            ]
-        );
-    }
-
-    #[test]
-    fn files_include_files_and_folders_but_not_themselves() {
-        let directory = tempfile::tempdir().unwrap();
-        let folder = directory.path().join("conf.d");
-        fs::create_dir(&folder).unwrap();
-        write(&folder, "b.cnf", "[client]\nport=2");
-        write(&folder, "a.cnf", "[client]\nport=1");
-        write(&folder, "c.txt", "[client]\nport=3");
-        write(directory.path(), "one.cnf", "[client]\nhost=h");
-        let text = "[weir]\n!include one.cnf\n!includedir conf.d\nthreads=1";
-        let path = write(directory.path(), "my.cnf", text);
-        let values: Vec<_> = pairs(&path).into_iter().map(|p| (p.0, p.2)).collect();
-        let of = |group: &str, value: &str| (group.to_owned(), Some(value.to_owned()));
-        assert_eq!(
-            values,
-            [
-                of("client", "h"),
-                of("client", "1"),
-                of("client", "2"),
-                of("weir", "1")
-            ]
-        );
-        let circle = write(directory.path(), "circle.cnf", "!include circle.cnf");
-        assert!(
-            read(&circle)
-                .unwrap_err()
-                .to_string()
-                .contains("too deeply")
-        );
-    }
-
-    #[test]
-    fn what_is_wrong_with_a_file_is_named() {
-        let directory = tempfile::tempdir().unwrap();
-        let message = |path: &Path| read(path).unwrap_err().to_string();
-        assert!(message(&directory.path().join("none.cnf")).contains("none.cnf"));
-        let broken = write(directory.path(), "broken.cnf", "\n[client");
-        assert!(message(&broken).contains("broken.cnf:2: a group needs"));
-        let strange = write(directory.path(), "strange.cnf", "!load x");
-        assert!(message(&strange).contains("`!load`"));
-        let open = write(directory.path(), "open.cnf", "[client]");
-        fs::set_permissions(&open, fs::Permissions::from_mode(0o666)).unwrap();
-        assert!(message(&open).contains("chmod o-w"));
-    }
-}
+mod tests;

@@ -3,24 +3,14 @@
 //!
 //! MySQL manual, "Comments", "Server SQL Modes"; MariaDB Knowledge Base, "Comment Syntax".
 
-use weir_model::ServerVersion;
-
 use crate::gate::{Quoting, Token, next_token};
 
-/// How a server reads the text of statements.
+/// How a server reads the text of statements, as its `sql_mode` and version say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dialect {
     quoting: Quoting,
-    comments: Comments,
-}
-
-/// Which comments that look executable are executed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Comments {
-    All,
-    None,
-    OfMysql(u32),
-    OfMariadb(u32),
+    /// Comments that are for servers of some version are executed.
+    executes_comments: bool,
 }
 
 impl Default for Dialect {
@@ -28,57 +18,21 @@ impl Default for Dialect {
     fn default() -> Self {
         Self {
             quoting: Quoting::USUAL,
-            comments: Comments::All,
+            executes_comments: true,
         }
     }
 }
 
 impl Dialect {
-    /// That of a server by its `@@sql_mode` and `@@version`.
-    pub fn new(sql_mode: &str, version: &str) -> Self {
-        let has = |mode: &str| {
-            let mut modes = sql_mode.split(',');
-            modes.any(|name| name.trim().eq_ignore_ascii_case(mode))
-        };
-        // What MariaDB puts before its version for old replicas.
-        let number = version.strip_prefix("5.5.5-").unwrap_or(version);
-        let number = number.parse::<ServerVersion>();
-        let number = number.map(|version| {
-            version.major * 10_000 + version.minor.min(99) * 100 + version.patch.min(99)
-        });
-        let comments = match number {
-            Ok(number) if version.contains("MariaDB") => Comments::OfMariadb(number),
-            Ok(number) => Comments::OfMysql(number),
-            Err(_) => Comments::All,
-        };
-        Self {
-            quoting: Quoting {
-                has_escapes: !has("NO_BACKSLASH_ESCAPES"),
-                has_double_names: has("ANSI_QUOTES"),
-            },
-            comments,
-        }
-    }
-
-    /// All that read some statement otherwise, as far as one can know without a server.
-    pub fn possible() -> impl Iterator<Item = Self> {
-        let comments = [Comments::All, Comments::None];
-        comments.into_iter().flat_map(|comments| {
+    /// All that read some statement otherwise.
+    fn possible() -> impl Iterator<Item = Self> {
+        [true, false].into_iter().flat_map(|executes_comments| {
             let quotings = Quoting::ALL.into_iter();
-            quotings.map(move |quoting| Self { quoting, comments })
+            quotings.map(move |quoting| Self {
+                quoting,
+                executes_comments,
+            })
         })
-    }
-
-    fn executes(self, is_of_mariadb: bool, number: Option<u32>) -> bool {
-        match self.comments {
-            Comments::All => true,
-            Comments::None => false,
-            Comments::OfMysql(own) => !is_of_mariadb && number.is_none_or(|number| number <= own),
-            Comments::OfMariadb(own) => number.is_none_or(|number| {
-                // Versions of MySQL that MariaDB never was.
-                number <= own && (is_of_mariadb || !(50_700..=99_999).contains(&number))
-            }),
-        }
     }
 }
 
@@ -86,19 +40,24 @@ impl Dialect {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatementText {
     text: String,
+    /// The text with that of executed comments in place of these.
+    executed: String,
     /// Where the question marks of parameters stand in `text`.
     marks: Vec<usize>,
+    /// All quotes close.
+    is_whole: bool,
 }
 
 impl StatementText {
-    /// Reads `sql`: without the semicolon at its end, with the text of comments that the server executes in
-    /// place of these. Other comments and hints stay where they are.
+    /// Reads `sql`. What is sent is as it was written, without the semicolon at its end.
     pub fn read(sql: &str, dialect: Dialect) -> Self {
         let mut reader = Reader {
             dialect,
             rest: sql.trim(),
             text: String::with_capacity(sql.len()),
+            executed: String::with_capacity(sql.len()),
             marks: Vec::new(),
+            is_whole: true,
             end: None,
             is_in_comment: false,
         };
@@ -106,6 +65,21 @@ impl StatementText {
             reader.step(first);
         }
         reader.finish()
+    }
+
+    /// The ways in which servers may read `sql` that differ, the usual one first; those with a quote that does
+    /// not close only if there is no other, as servers refuse them.
+    pub fn readings(sql: &str) -> Vec<Self> {
+        let mut readings: Vec<Self> = Vec::new();
+        for reading in Dialect::possible().map(|dialect| Self::read(sql, dialect)) {
+            if !readings.iter().any(|known| known.marks == reading.marks) {
+                readings.push(reading);
+            }
+        }
+        if readings.iter().any(|reading| reading.is_whole) {
+            readings.retain(|reading| reading.is_whole);
+        }
+        readings
     }
 
     /// What is sent.
@@ -177,7 +151,7 @@ impl StatementText {
     }
 
     fn tokens(&self) -> Vec<Token<'_>> {
-        let mut rest = self.text.as_str();
+        let mut rest = self.executed.as_str();
         let mut tokens = Vec::new();
         while let Some(first) = rest.chars().next() {
             let (token, length) = next_token(rest, first, Quoting::USUAL);
@@ -192,47 +166,60 @@ struct Reader<'a> {
     dialect: Dialect,
     rest: &'a str,
     text: String,
+    executed: String,
     marks: Vec<usize>,
-    /// Where a semicolon stands after which nothing has come yet.
+    is_whole: bool,
+    /// Where the first semicolon stands after which only others came.
     end: Option<usize>,
     is_in_comment: bool,
 }
 
 impl Reader<'_> {
     fn step(&mut self, first: char) {
-        if let Some(header) = Header::of(self.rest) {
+        if let Some(header) = executed_header(self.rest) {
             return self.comment(header);
         }
         if self.is_in_comment && self.rest.starts_with("*/") {
             self.is_in_comment = false;
-            self.text.push(' ');
-            self.rest = &self.rest[2..];
-            return;
+            self.executed.push(' ');
+            return self.pass(2);
         }
         let (token, length) = next_token(self.rest, first, self.dialect.quoting);
         match token {
-            Some(Token::Sign(';')) if self.end.is_none() => self.end = Some(self.text.len()),
+            Some(Token::Sign(';')) => {
+                self.end.get_or_insert(self.text.len());
+            }
             Some(Token::Sign(sign)) => {
                 if sign == '?' {
                     self.marks.push(self.text.len());
                 }
                 self.end = None;
             }
-            Some(_) => self.end = None,
+            Some(token) => {
+                self.is_whole &= token != Token::Unfinished;
+                self.end = None;
+            }
             None => {}
         }
+        self.executed.push_str(&self.rest[..length]);
+        self.pass(length);
+    }
+
+    /// Takes so many bytes as they are.
+    fn pass(&mut self, length: usize) {
         self.text.push_str(&self.rest[..length]);
         self.rest = &self.rest[length..];
     }
 
-    /// A comment that may be executed is its text or nothing.
-    fn comment(&mut self, header: Header) {
-        self.text.push(' ');
-        if self.dialect.executes(header.is_of_mariadb, header.number) {
+    /// A comment that may be executed is its text or nothing; `header` is the length of its start.
+    fn comment(&mut self, header: usize) {
+        self.executed.push(' ');
+        if self.dialect.executes_comments {
             self.is_in_comment = true;
-            self.rest = &self.rest[header.length..];
+            self.pass(header);
         } else {
-            self.rest = after_comment(&self.rest[header.length..]);
+            let after = after_comment(&self.rest[header..]).len();
+            self.pass(self.rest.len() - after);
         }
     }
 
@@ -245,7 +232,9 @@ impl Reader<'_> {
         self.marks.retain(|mark| *mark < length);
         StatementText {
             text: self.text,
+            executed: self.executed,
             marks: self.marks,
+            is_whole: self.is_whole,
         }
     }
 }
@@ -271,31 +260,17 @@ fn after_comment(text: &str) -> &str {
     ""
 }
 
-/// The start of a comment that may be executed.
-struct Header {
-    is_of_mariadb: bool,
-    /// The version from which on it is.
-    number: Option<u32>,
-    length: usize,
-}
-
-impl Header {
-    fn of(rest: &str) -> Option<Self> {
-        let is_of_mariadb = rest.starts_with("/*M!");
-        if !is_of_mariadb && !rest.starts_with("/*!") {
-            return None;
-        }
-        let start = if is_of_mariadb { 4 } else { 3 };
-        let digits = rest[start..].bytes().take(6);
-        let digits = digits.take_while(u8::is_ascii_digit).count();
-        // Five digits or six are a version.
-        let digits = if digits >= 5 { digits } else { 0 };
-        Some(Self {
-            is_of_mariadb,
-            number: rest[start..start + digits].parse().ok(),
-            length: start + digits,
-        })
-    }
+/// Length of the start of a comment that may be executed, with the version from which on it is.
+fn executed_header(rest: &str) -> Option<usize> {
+    let start = match rest {
+        _ if rest.starts_with("/*M!") => 4,
+        _ if rest.starts_with("/*!") => 3,
+        _ => return None,
+    };
+    let digits = rest[start..].bytes().take(6);
+    let digits = digits.take_while(u8::is_ascii_digit).count();
+    // Five digits or six are a version.
+    Some(start + if digits >= 5 { digits } else { 0 })
 }
 
 #[cfg(test)]
@@ -337,34 +312,29 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_backslash_is_what_sql_mode_says() {
-        let sql = r"SELECT '\', ?, '";
-        let parameters = |mode| StatementText::read(sql, Dialect::new(mode, "9.7.0")).parameters();
-        assert_eq!(parameters("STRICT_TRANS_TABLES"), 0);
-        assert_eq!(parameters("ANSI_QUOTES,NO_BACKSLASH_ESCAPES"), 1);
-        let name = r#"SELECT "a\", ?, ""#;
-        let of = |mode| StatementText::read(name, Dialect::new(mode, "9.7.0")).parameters();
-        assert_eq!((of(""), of("ANSI_QUOTES")), (0, 1));
+    /// Parameters in each way that a server may read it.
+    fn parameters(sql: &str) -> Vec<usize> {
+        let readings = StatementText::readings(sql);
+        readings.iter().map(StatementText::parameters).collect()
     }
 
     #[test]
-    fn a_comment_of_a_version_is_executed_by_those_that_do() {
-        let text = |sql: &str, version| {
-            let text = StatementText::read(sql, Dialect::new("", version));
-            text.as_str()
-                .split_whitespace()
-                .collect::<Vec<_>>()
-                .join(" ")
-        };
-        let (mysql, old, mariadb) = ("9.7.4", "5.7.44-log", "5.5.5-10.11.6-MariaDB");
-        let sql = "SELECT /*!80000 SQL_NO_CACHE */ 1 /* a */ /*M! + ? */";
-        assert_eq!(text(sql, mysql), "SELECT SQL_NO_CACHE 1 /* a */");
-        assert_eq!(text(sql, old), "SELECT 1 /* a */");
-        assert_eq!(text(sql, mariadb), "SELECT 1 /* a */ + ?");
-        let sql = "SELECT /*! ? */, /*!50100 'a*/', */ /*!110000 /* b */ 2, */ 3";
-        assert_eq!(text(sql, mysql), "SELECT ? , 'a*/', 3");
-        assert_eq!(text(sql, mariadb), "SELECT ? , 'a*/', 3");
+    fn what_depends_on_the_server_has_several_readings() {
+        assert_eq!(parameters(r"SELECT '\' + ? + \' '"), [0, 1]);
+        assert_eq!(parameters(r#"SELECT "\" + ? + \" ""#), [0, 1]);
+        assert_eq!(parameters("SELECT /*! ? */ 1"), [1, 0]);
+        assert_eq!(parameters("SELECT /*M!110000 ?, */ ?"), [2, 1]);
+        assert_eq!(parameters("SELECT /*!99999 'a*/', /* b */ 2 */, ?"), [1]);
+        assert_eq!(parameters(r"SELECT 'it\'s', ?"), [1]);
+        assert_eq!(parameters("SELECT '?' /* ? */, ? -- ?"), [1]);
+    }
+
+    #[test]
+    fn comments_that_are_executed_are_sent_as_they_are() {
+        let sql = "SELECT /*!80000 SQL_NO_CACHE */ 1 /* a */ /*M! + 2 */";
+        for dialect in Dialect::possible() {
+            assert_eq!(StatementText::read(sql, dialect).as_str(), sql);
+        }
     }
 
     #[test]

@@ -1,8 +1,13 @@
-//! Replies, read without decoding their rows.
+//! Replies, read without decoding their rows unless somebody wants these.
 //!
 //! [`ReplyParser`] is fed whatever `read` returned. A reply that lies whole in those bytes, which
 //! is the rule, is walked in place; a packet that is cut by the end of the read is kept until the
 //! rest of it comes.
+
+mod kept;
+
+use kept::Kept;
+use mysql_common::row::Row;
 
 use super::packet::{HEADER_BYTES, Malformed, PAYLOAD_BYTES_MAX, length_encoded, payload_length};
 
@@ -27,8 +32,29 @@ pub enum Reply {
         #[cfg_attr(not(test), allow(dead_code))]
         rows: u64,
     },
+    /// A statement was prepared.
+    Prepared {
+        /// The server's number of it.
+        id: u32,
+        /// Its question marks.
+        parameters: u16,
+    },
     /// Refused.
     Refused(ServerError),
+}
+
+/// What a request is answered with, as whoever sends it knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Expected {
+    /// An outcome, or rows that nobody looks at.
+    #[default]
+    Outcome,
+    /// An outcome, or rows of text to be kept: the request was a text.
+    TextRows,
+    /// An outcome, or rows of typed values to be kept: the request executed a prepared statement.
+    TypedRows,
+    /// The number of a prepared statement.
+    Statement,
 }
 
 /// An error packet.
@@ -69,6 +95,8 @@ enum Phase {
     ColumnsEnd,
     /// Rows, until the packet that ends them.
     Rows,
+    /// So many packets that describe a prepared statement, which is this, are still to come.
+    Described { left: u32, id: u32, parameters: u16 },
 }
 
 /// Reads replies from a stream of bytes.
@@ -81,6 +109,8 @@ pub struct ReplyParser {
     continued: bool,
     eof_deprecated: bool,
     partial: Vec<u8>,
+    expected: Expected,
+    kept: Kept,
 }
 
 impl ReplyParser {
@@ -93,7 +123,19 @@ impl ReplyParser {
             continued: false,
             eof_deprecated,
             partial: Vec::new(),
+            expected: Expected::Outcome,
+            kept: Kept::default(),
         }
+    }
+
+    /// Says what the next reply is to be.
+    pub fn expect(&mut self, expected: Expected) {
+        self.expected = expected;
+    }
+
+    /// The rows of the last reply, if they were to be kept.
+    pub fn rows(&self) -> &[Row] {
+        self.kept.rows()
     }
 
     /// Takes what was read and returns the reply, if this completes it.
@@ -189,8 +231,27 @@ impl ReplyParser {
             return Ok(Some(self.finish(Reply::Refused(error))));
         }
         match self.phase {
+            Phase::First if self.expected == Expected::Statement => self.statement(payload),
             Phase::First => self.first(payload, first),
+            Phase::Described {
+                left: left @ 2..,
+                id,
+                parameters,
+            } => {
+                self.phase = Phase::Described {
+                    left: left - 1,
+                    id,
+                    parameters,
+                };
+                Ok(None)
+            }
+            Phase::Described { id, parameters, .. } => {
+                Ok(Some(self.finish(Reply::Prepared { id, parameters })))
+            }
             Phase::Columns(left) => {
+                if self.keeps_rows() {
+                    self.kept.column(payload)?;
+                }
                 self.phase = match (left, self.eof_deprecated) {
                     (2.., _) => Phase::Columns(left - 1),
                     (_, true) => Phase::Rows,
@@ -210,15 +271,55 @@ impl ReplyParser {
             }
             Phase::Rows => {
                 self.rows += 1;
+                if self.keeps_rows() {
+                    if self.continued {
+                        return Err(Malformed("a row is too long to be kept"));
+                    }
+                    let is_typed = self.expected == Expected::TypedRows;
+                    self.kept.row(payload, is_typed)?;
+                }
                 Ok(None)
             }
         }
+    }
+
+    fn keeps_rows(&self) -> bool {
+        matches!(self.expected, Expected::TextRows | Expected::TypedRows)
+    }
+
+    /// The first packet of the reply to a prepare.
+    fn statement(&mut self, payload: &[u8]) -> Result<Option<Reply>, Malformed> {
+        let Some(&[0x00, i0, i1, i2, i3, c0, c1, p0, p1, ..]) = payload.first_chunk::<12>() else {
+            return Err(Malformed("the reply to a prepare is none"));
+        };
+        let id = u32::from_le_bytes([i0, i1, i2, i3]);
+        let [columns, parameters] = [[c0, c1], [p0, p1]].map(u16::from_le_bytes);
+        // Each list of definitions ends with a packet of its own, on older servers.
+        let end = u32::from(!self.eof_deprecated);
+        let packets = |count: u16| {
+            if count == 0 {
+                0
+            } else {
+                u32::from(count) + end
+            }
+        };
+        let left = packets(columns) + packets(parameters);
+        if left == 0 {
+            return Ok(Some(self.finish(Reply::Prepared { id, parameters })));
+        }
+        self.phase = Phase::Described {
+            left,
+            id,
+            parameters,
+        };
+        Ok(None)
     }
 
     fn first(&mut self, payload: &[u8], first: u8) -> Result<Option<Reply>, Malformed> {
         match first {
             0x00 => {
                 let (affected_rows, _) = length_encoded(&payload[1..])?;
+                self.kept.clear();
                 Ok(Some(self.finish(Reply::Done { affected_rows })))
             }
             0xFB | 0xFE => Err(Malformed("a reply begins with 0xFB or 0xFE")),
@@ -228,6 +329,7 @@ impl ReplyParser {
                     return Err(Malformed("a column count is not one"));
                 }
                 self.phase = Phase::Columns(columns);
+                self.kept.clear();
                 Ok(None)
             }
         }

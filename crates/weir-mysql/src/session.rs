@@ -3,6 +3,8 @@
 //! All of this blocks; the socket's own deadline bounds it. A session whose statements are prepared
 //! gives its stream to a reactor.
 
+mod pipeline;
+
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
@@ -281,6 +283,11 @@ impl<S: Read + Write> Session<S> {
     pub fn prepare(&mut self, sql: &str) -> Result<PreparedStatement, SessionError> {
         self.waiting = Waiting::Answer;
         self.command(COM_STMT_PREPARE, sql.as_bytes())?;
+        self.prepared()
+    }
+
+    /// Reads the answer to a prepare.
+    fn prepared(&mut self) -> Result<PreparedStatement, SessionError> {
         self.read_packet()?;
         let Some(&[0x00, i0, i1, i2, i3, c0, c1, p0, p1, ..]) = self.payload()?.first_chunk::<12>()
         else {

@@ -107,6 +107,42 @@ fn a_row_that_needs_two_packets_is_one_row() {
     assert_eq!(feed_whole(true, &bytes), Ok(Some(Reply::Rows { rows: 1 })));
 }
 
+/// The reply to a prepare of a statement with two parameters and one column.
+fn prepared(eof_deprecated: bool) -> Vec<u8> {
+    let mut bytes = packet(1, &[0, 9, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0]);
+    let mut packets: Vec<&[u8]> = vec![b"\x03def"; 3];
+    if !eof_deprecated {
+        packets.insert(2, &[0xFE, 0, 0, 2, 0]);
+        packets.push(&[0xFE, 0, 0, 2, 0]);
+    }
+    for (sequence, payload) in (2..).zip(packets) {
+        bytes.extend(packet(sequence, payload));
+    }
+    bytes
+}
+
+#[test]
+fn the_reply_to_a_prepare_ends_with_what_describes_the_statement() {
+    for eof_deprecated in [true, false] {
+        let bytes = prepared(eof_deprecated);
+        for cut in 0..bytes.len() {
+            let mut parser = ReplyParser::new(eof_deprecated);
+            parser.expect(Expected::Statement);
+            assert_eq!(parser.feed(&bytes[..cut]), Ok(None), "cut at {cut}");
+            let (id, parameters) = (9, 2);
+            let reply = parser.feed(&bytes[cut..]);
+            assert_eq!(
+                reply,
+                Ok(Some(Reply::Prepared { id, parameters })),
+                "cut at {cut}"
+            );
+            parser.expect(Expected::Outcome);
+            let next = parser.feed(&result_set(1, eof_deprecated));
+            assert_eq!(next, Ok(Some(Reply::Rows { rows: 1 })), "cut at {cut}");
+        }
+    }
+}
+
 #[test]
 fn nonsense_is_named() {
     let cases: [(&[u8], &str); 6] = [
@@ -246,6 +282,23 @@ proptest! {
         let mut parser = ReplyParser::new(eof_deprecated);
         for chunk in &chunks {
             if parser.feed(chunk).is_err() {
+                break;
+            }
+        }
+    }
+
+    #[test]
+    fn arbitrary_bytes_never_panic_a_parser_that_keeps(
+        bytes in prop::collection::vec(any::<u8>(), 0..300),
+        expected in prop::sample::select(vec![
+            Expected::TextRows, Expected::TypedRows, Expected::Statement]),
+        eof_deprecated: bool,
+    ) {
+        let mut parser = ReplyParser::new(eof_deprecated);
+        parser.expect(expected);
+        // Framed, so that it gets as far as rows.
+        for (sequence, payload) in (1..).zip(bytes.chunks(30)) {
+            if parser.feed(&packet(sequence, payload)).is_err() {
                 break;
             }
         }

@@ -9,12 +9,12 @@ use anyhow::Context as _;
 use clap::Parser;
 use serde_json::{Map, Value, json};
 use weir_drive::profiles;
-use weir_load::KeyStream;
 use weir_model::{Distribution, Flavor, Mix, WorkloadName};
 use weir_predict::{
     Demands, DriveAbility, Flushing, Pool, PoolSettings, PoolUse, StackDistances, System, TableSet,
     WriteSettings, popularity_of, sampled_curve,
 };
+use weir_workload::KeyStream;
 
 const PAGES: u32 = 100_000;
 const ROWS_PER_PAGE: u32 = 75;

@@ -15,8 +15,10 @@ use anyhow::Context as _;
 use clap::Parser;
 use serde_json::json;
 use tempfile::TempDir;
-use weir_load::{LoadPlan, PreparePlan};
-use weir_model::{Bytes, Distribution, DistributionName, Flavor, Mix, WorkloadName};
+use weir_load::{LoadPlan, PreparePlan, TableOptions};
+use weir_model::{
+    Bytes, Distribution, DistributionName, Flavor, LoadSpec, Mix, SysbenchWorkload, WorkloadName,
+};
 use weir_mysql::Gate;
 use weir_predict::{Popularity, TableSet, frozen, lru, midpoint, popularity_of};
 use weir_server::{PrivateServer, ServerBinary, testing};
@@ -104,7 +106,10 @@ impl Prepared {
             ("innodb_redo_log_capacity", "536870912"),
         ])?;
         let plan = PreparePlan {
-            rows,
+            tables: TableOptions {
+                rows,
+                ..TableOptions::default()
+            },
             ..PreparePlan::new(server.endpoint(), WorkloadName::OltpPointSelect)
         };
         weir_load::prepare(&plan, &Gate::own(), &AtomicBool::new(false), &mut |_, _| {})?;
@@ -188,17 +193,27 @@ impl Cell<'_> {
     }
 
     fn load(&self, server: &PrivateServer, seconds: u64) -> anyhow::Result<(f64, f64)> {
+        let workload = SysbenchWorkload {
+            distribution: self.distribution.into(),
+            ..WorkloadName::OltpPointSelect.into()
+        };
         let plan = LoadPlan {
             rows: self.table.rows,
-            connections: self.options.connections,
-            measure: Some(Duration::from_secs(seconds)),
-            distribution: self.distribution.into(),
-            rate: self.options.rate.map(|per_s| weir_model::Rate {
-                per_s,
-                arrivals: weir_model::ArrivalKind::Poisson,
-                ramp: None,
-            }),
-            ..LoadPlan::new(server.endpoint(), WorkloadName::OltpPointSelect)
+            load: LoadSpec {
+                connections: self.options.connections,
+                measure: Duration::from_secs(seconds).into(),
+                pace: self
+                    .options
+                    .rate
+                    .map(|per_s| weir_model::Rate {
+                        per_s,
+                        arrivals: weir_model::ArrivalKind::Poisson,
+                        ramp: None,
+                    })
+                    .into(),
+                ..LoadSpec::default()
+            },
+            ..LoadPlan::new(server.endpoint(), workload)
         };
         let outcome = weir_load::run(&plan, &Gate::own(), &AtomicBool::new(false), &mut |_| {})?;
         let transactions = outcome.counts_whole_run.transactions as f64;

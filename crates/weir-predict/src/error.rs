@@ -43,7 +43,7 @@ pub enum PredictError {
     Drive(#[from] weir_drive::DriveError),
     /// A distribution that cannot be.
     #[error(transparent)]
-    Load(#[from] weir_load::LoadError),
+    Workload(#[from] weir_workload::WorkloadError),
     /// A trace that says too little.
     #[error("predict: trace {path}: {why}; {remedy}")]
     Trace {

@@ -120,7 +120,7 @@ mod tests {
     use std::collections::VecDeque;
     use weir_model::Distribution;
 
-    use weir_load::KeyStream;
+    use weir_workload::KeyStream;
 
     use super::*;
     use crate::lru;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use weir_model::{Comparison, Finding, Severity, Verdict};
+use weir_model::{Comparison, Finding, RuleId, Severity, Verdict};
 
 use crate::insights::ratio_words;
 use crate::number::{Rounded, interval_decimals, interval_end};
@@ -36,7 +36,7 @@ pub(crate) struct Answer<'a> {
     /// What to bear in mind; errors, and why it is inconclusive, are part of the sentence.
     pub(crate) warnings: Vec<&'a Finding>,
     /// Rules that warn in the same words as of an answer before.
-    pub(crate) warns_again: Vec<&'a str>,
+    pub(crate) warns_again: Vec<RuleId>,
 }
 
 impl<'a> Answer<'a> {
@@ -50,7 +50,7 @@ impl<'a> Answer<'a> {
                 if told.insert((&finding.rule, &finding.message)) {
                     answer.warnings.push(finding);
                 } else {
-                    answer.warns_again.push(&finding.rule);
+                    answer.warns_again.push(finding.rule);
                 }
             }
         }
@@ -90,7 +90,7 @@ impl<'a> Answer<'a> {
 }
 
 fn is_warning(finding: &Finding) -> bool {
-    finding.severity == Severity::Warning && finding.rule != "R5"
+    finding.severity == Severity::Warning
 }
 
 /// The ratio and its interval as text, with the digits that the interval allows.
@@ -141,10 +141,12 @@ pub fn sentence(comparison: &Comparison) -> String {
             let why = comparison
                 .findings
                 .iter()
-                .find(|finding| finding.rule == "R5");
-            let why = why.map_or("", |finding| &finding.message);
+                .find(|finding| finding.severity == Severity::Inconclusive);
+            let (rule, why) = why.map_or((String::new(), ""), |finding| {
+                (format!(" ({})", finding.rule), finding.message.as_str())
+            });
             format!(
-                "inconclusive (R5): {factor} {level} against {baseline}{place} in {metric}: ratio \
+                "inconclusive{rule}: {factor} {level} against {baseline}{place} in {metric}: ratio \
                  {ratio}, 95 % interval {ends}, {repetitions}; {why}"
             )
         }
@@ -212,7 +214,10 @@ fn broken(findings: &[Finding]) -> (String, &str) {
         .iter()
         .filter(|finding| finding.severity == Severity::Error)
         .collect();
-    let mut rules: Vec<_> = errors.iter().map(|finding| finding.rule.as_str()).collect();
+    let mut rules: Vec<_> = errors
+        .iter()
+        .map(|finding| finding.rule.to_string())
+        .collect();
     rules.dedup();
     match errors.first() {
         Some(first) => (format!(" ({})", rules.join(", ")), &first.message),
@@ -295,12 +300,12 @@ mod tests {
         let mut comparison = comparison(Verdict::Invalid, 1.31, Some((1.2, 1.4)));
         comparison.findings = vec![
             Finding {
-                rule: "R14".to_owned(),
+                rule: RuleId::R14,
                 severity: Severity::Warning,
                 message: "the client was busy".to_owned(),
             },
             Finding {
-                rule: "R4".to_owned(),
+                rule: RuleId::R4,
                 severity: Severity::Error,
                 message: "two repetitions; run three".to_owned(),
             },

@@ -4,7 +4,7 @@
 //! sides test, so that they can't drift apart.
 
 use serde::Serialize;
-use weir_model::{Agreement, Cell, CostRow, Severity, StudyResult, Utilization};
+use weir_model::{Agreement, Cell, CostRow, RuleId, Severity, StudyResult, Utilization};
 
 use crate::answers::Answer;
 use crate::cells::{self, CellSummary};
@@ -61,7 +61,7 @@ pub(crate) struct Page<'a> {
 /// A rule's finding, said once, with all that it concerns.
 #[derive(Debug, Serialize)]
 pub(crate) struct FindingView<'a> {
-    pub(crate) rule: &'a str,
+    pub(crate) rule: RuleId,
     severity: Severity,
     pub(crate) severity_name: &'static str,
     pub(crate) message: &'a str,
@@ -168,7 +168,7 @@ fn findings(result: &StudyResult) -> Vec<FindingView<'_>> {
             Some(view) if !view.concerns.is_empty() => view.concerns.extend(concern),
             Some(_) => {}
             None => views.push(FindingView {
-                rule: &finding.rule,
+                rule: finding.rule,
                 severity: finding.severity,
                 severity_name: severity_name(finding.severity),
                 message: &finding.message,
@@ -242,18 +242,18 @@ mod tests {
     #[test]
     fn a_finding_of_many_comparisons_is_said_once_and_errors_come_first() {
         let mut result = sample::study(4, 3);
-        let finding = |rule: &str, severity| Finding {
-            rule: rule.to_owned(),
+        let finding = |rule, severity| Finding {
+            rule,
             severity,
             message: "same".to_owned(),
         };
-        result.findings = vec![finding("R6", Severity::Warning)];
+        result.findings = vec![finding(RuleId::R6, Severity::Warning)];
         for comparison in &mut result.comparisons {
-            comparison.findings = vec![finding("R4", Severity::Error)];
+            comparison.findings = vec![finding(RuleId::R4, Severity::Error)];
         }
         let views = findings(&result);
         assert_eq!(views.len(), 2);
-        assert_eq!(views[0].rule, "R4");
+        assert_eq!(views[0].rule, RuleId::R4);
         assert_eq!(views[0].concerns.len(), result.comparisons.len());
         assert!(views[1].concerns.is_empty());
     }

@@ -10,9 +10,9 @@ use weir_model::{
     Agreement, Analysis, Bytes, Cell, Claim, ClaimVerdict, Comparison, DataSource, DataSpec,
     Distribution, DriveProfile, DriveSpec, DriveStatistics, Duration, FileKind, FileKindStatistics,
     Finding, Flavor, Gap, IntervalRecord, LatencySummary, Limiter, LoadSpec, Method, Metric,
-    MetricKind, Mix, OverallEffect, Plan, PlannedRun, Provenance, Ratio, RunRecord, RunResult,
-    RunSpec, Series, ServerVersion, Severity, StudyResult, SysbenchWorkload, Utilization, Verdict,
-    Warmup, WorkloadName, WorkloadSpec, metrics,
+    MetricKind, Mix, OverallEffect, Plan, PlannedRun, Provenance, Ratio, RuleId, RunRecord,
+    RunResult, RunSpec, Series, ServerVersion, Severity, StudyResult, SysbenchWorkload,
+    Utilization, Verdict, Warmup, WorkloadName, WorkloadSpec, metrics,
 };
 use weir_stats::paired_log_ratio;
 
@@ -76,7 +76,7 @@ fn build(cells: usize, repetitions: u32, measure_s: u32) -> StudyResult {
         analysis: analysis(),
         provenance: Provenance::default(),
         findings: vec![Finding {
-            rule: "R6".to_owned(),
+            rule: RuleId::R6,
             severity: Severity::Warning,
             message:
                 "the measurement lasted 40 s (1800 s are needed to see a full turnover of the \
@@ -483,7 +483,7 @@ fn comparison(
         _ => Verdict::Inconclusive,
     };
     let finding = Finding {
-        rule: "R2".to_owned(),
+        rule: RuleId::R2,
         severity: Severity::Error,
         message: "pages can be torn on `intel-p4610` (largest atomic write 512 bytes) but not on \
                   the other drive; compare with innodb_doublewrite ON, or give evidence of \

@@ -49,7 +49,8 @@ pub(crate) fn push_answers(out: &mut String, answers: &[Answer<'_>]) {
             push_line(out, &format!("    {}", finding_line(warning)));
         }
         if !answer.warns_again.is_empty() {
-            let rules = answer.warns_again.join(", ");
+            let rules: Vec<_> = answer.warns_again.iter().map(ToString::to_string).collect();
+            let rules = rules.join(", ");
             push_line(out, &format!("    warning {rules}: as above"));
         }
     }
@@ -85,7 +86,7 @@ fn push_line(out: &mut String, line: &str) {
 
 #[cfg(test)]
 mod tests {
-    use weir_model::Severity;
+    use weir_model::{RuleId, Severity};
 
     use super::*;
     use crate::sample;
@@ -93,14 +94,14 @@ mod tests {
     #[test]
     fn warnings_stand_below_their_answer_and_the_study_s_own_at_the_end() {
         let mut result = sample::study(4, 3);
-        let finding = |rule: &str, severity| Finding {
-            rule: rule.to_owned(),
+        let finding = |rule, severity| Finding {
+            rule,
             severity,
             message: format!("about {rule}"),
         };
-        result.comparisons[0].findings = vec![finding("R3", Severity::Warning)];
-        result.comparisons[1].findings = vec![finding("R3", Severity::Warning)];
-        result.findings = vec![finding("R6", Severity::Warning)];
+        result.comparisons[0].findings = vec![finding(RuleId::R3, Severity::Warning)];
+        result.comparisons[1].findings = vec![finding(RuleId::R3, Severity::Warning)];
+        result.findings = vec![finding(RuleId::R6, Severity::Warning)];
         let text = terminal(&result);
         let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));
         let answer = crate::sentence(&result.comparisons[0]);

@@ -231,6 +231,7 @@ fn flavor_name(flavor: Flavor) -> &'static str {
 pub(crate) fn severity_name(severity: Severity) -> &'static str {
     match severity {
         Severity::Warning => "warning",
+        Severity::Inconclusive => "inconclusive",
         Severity::Error => "error",
     }
 }

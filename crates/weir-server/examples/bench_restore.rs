@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use weir_load::PreparePlan;
+use weir_load::{PreparePlan, TableOptions};
 use weir_model::{Flavor, WorkloadName};
 use weir_mysql::Gate;
 use weir_server::{
@@ -48,10 +48,13 @@ fn measure(place: &Path, flavor: Flavor, tables: u32, rows: u64) -> serde_json::
     }
     let server = PrivateServer::start(&binary, &options).unwrap();
     let plan = PreparePlan {
-        tables,
-        rows,
         threads: 4,
         seed: 1,
+        tables: TableOptions {
+            tables,
+            rows,
+            ..TableOptions::default()
+        },
         ..PreparePlan::new(server.endpoint(), WorkloadName::OltpReadWrite)
     };
     weir_load::prepare(&plan, &Gate::own(), &AtomicBool::new(false), &mut |_, _| {}).unwrap();

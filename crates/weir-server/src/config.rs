@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use weir_model::{Bytes, ServerUrl};
+use weir_model::{Bytes, ServerUrl, native_variables};
 use weir_mysql::Value;
 
-use crate::{GivenServer, ServerError, Session, check_variables, translate};
+use crate::{GivenServer, ServerError, Session, check_variables};
 use left_changed::Note;
 pub use left_changed::{LeftChanged, forget_left_changed, left_changed, put_back_left};
 
@@ -68,7 +68,9 @@ pub fn native_config(
     wanted: &BTreeMap<String, String>,
     allowed: bool,
 ) -> Result<BTreeMap<String, String>, ServerError> {
-    let native = translate(server.url.flavor, server.version, wanted)?;
+    // A statement wants the names of variables, where an option may have another.
+    let native = native_variables(server.url.flavor, server.version, wanted)?;
+    let native = native.values().clone();
     if native.is_empty() || allowed {
         return Ok(native);
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use thiserror::Error;
-use weir_model::{Address, Bytes, Flavor};
+use weir_model::{Address, Bytes, Flavor, SettingError};
 use weir_mysql::ClientError;
 use weir_process::{MAKE_ROOM, PathError, ProcessError};
 
@@ -337,6 +337,13 @@ pub enum ServerError {
     /// A record or a directory of Weir's own.
     #[error(transparent)]
     Process(#[from] ProcessError),
+}
+
+impl From<SettingError> for ServerError {
+    fn from(error: SettingError) -> Self {
+        let SettingError { name, value, why } = error;
+        Self::Value { name, value, why }
+    }
 }
 
 impl ServerError {

@@ -139,25 +139,36 @@ fn accounts(note: &DataNote) -> String {
 
 /// The system tables' SQL, in the order in which mariadb-install-db feeds it, then the account.
 fn mariadb_sql(server: &ServerBinary, note: &DataNote) -> Result<Vec<u8>, ServerError> {
-    const FILES: [&str; 6] = [
-        "mysql_system_tables.sql",
-        "mysql_performance_tables.sql",
-        "mysql_system_tables_data.sql",
-        "fill_help_tables.sql",
-        "maria_add_gis_sp_bootstrap.sql",
-        "mysql_sys_schema.sql",
+    // From 11 on, those that were named after MySQL are named after MariaDB.
+    const FILES: [(&str, &str); 6] = [
+        ("mysql_system_tables.sql", "mariadb_system_tables.sql"),
+        (
+            "mysql_performance_tables.sql",
+            "mariadb_performance_tables.sql",
+        ),
+        (
+            "mysql_system_tables_data.sql",
+            "mariadb_system_tables_data.sql",
+        ),
+        ("fill_help_tables.sql", "fill_help_tables.sql"),
+        (
+            "maria_add_gis_sp_bootstrap.sql",
+            "maria_add_gis_sp_bootstrap.sql",
+        ),
+        ("mysql_sys_schema.sql", "mariadb_sys_schema.sql"),
     ];
     let share = share_directory(&server.path, FILES[0])?;
     let mut sql = b"create database if not exists mysql;\nuse mysql;\n\
                     SET @auth_root_socket=NULL;\n"
         .to_vec();
-    for name in FILES {
-        let path = share.join(name);
-        match fs::read(&path) {
+    for (old, new) in FILES {
+        let path = [old, new].map(|name| share.join(name));
+        let path = path.iter().find(|path| path.is_file()).unwrap_or(&path[0]);
+        match fs::read(path) {
             Ok(bytes) => sql.extend(bytes),
             // Versions differ in the later files: 10.4 and 10.5 have no sys schema.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(PathError::on("read", &path)(error).into()),
+            Err(error) => return Err(PathError::on("read", path)(error).into()),
         }
         sql.push(b'\n');
     }
@@ -167,18 +178,32 @@ fn mariadb_sql(server: &ServerBinary, note: &DataNote) -> Result<Vec<u8>, Server
     Ok(sql)
 }
 
-/// Where the package of the server at `path` keeps its SQL files.
-fn share_directory(path: &Path, file: &str) -> Result<PathBuf, ServerError> {
+/// Where the package of the server at `path` keeps its SQL files, of which one has either name.
+fn share_directory(path: &Path, file: (&str, &str)) -> Result<PathBuf, ServerError> {
+    const PLACES: [&str; 5] = [
+        "share/mysql",
+        "share/mariadb",
+        "share",
+        "scripts",
+        // A package that was unpacked beside the system, with a launcher in its own folder.
+        "usr/share/mariadb",
+    ];
     let above = path.parent().and_then(Path::parent);
     let prefix = above.unwrap_or(Path::new("/usr"));
-    ["share/mysql", "share/mariadb", "share", "scripts"]
+    let has = |directory: &PathBuf| {
+        [file.0, file.1]
+            .iter()
+            .any(|name| directory.join(name).is_file())
+    };
+    PLACES
         .iter()
         .map(|place| prefix.join(place))
-        .find(|directory| directory.join(file).is_file())
+        .find(has)
         .ok_or_else(|| ServerError::NotAServer {
             path: path.to_owned(),
             why: format!(
-                "`{file}` is not in `{}`, so its system tables cannot be made",
+                "`{}` is not in `{}`, so its system tables cannot be made",
+                file.0,
                 prefix.join("share").display()
             ),
         })
@@ -197,5 +222,28 @@ fn clear(data_dir: &Path, existed: bool) {
         } else {
             fs::remove_file(&path)
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sql_of_a_package_is_found_under_either_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let names = ("mysql_system_tables.sql", "mariadb_system_tables.sql");
+        let server = directory.path().join("bin/mariadbd");
+        let error = share_directory(&server, names).unwrap_err().to_string();
+        assert!(
+            error.contains(names.0) && error.lines().count() == 1,
+            "{error}"
+        );
+        for (place, name) in [("usr/share/mariadb", names.1), ("share/mysql", names.0)] {
+            let folder = directory.path().join(place);
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join(name), "").unwrap();
+            assert_eq!(share_directory(&server, names).unwrap(), folder);
+        }
     }
 }

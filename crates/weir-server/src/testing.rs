@@ -4,6 +4,7 @@
 //! snapshot in the user's cache directory.
 
 mod followed;
+mod relay;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,6 +21,7 @@ use crate::{
 };
 
 pub use followed::{Followed, Following, start_followed};
+pub use relay::{Fault, Relay};
 
 /// Names on the standard error, and in the file that the environment calls `WEIR_SKIPS`, what a test leaves
 /// out on this machine and why: `make test` counts and lists them.

@@ -1,7 +1,7 @@
 //! A cell in the making: factors set one thing after the other, and only all of them together are a
 //! run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -23,8 +23,10 @@ pub(crate) struct Draft {
     pub(crate) drive: Option<String>,
     /// Keys of it with other values.
     pub(crate) drive_settings: BTreeMap<String, String>,
+    /// Keys of the load that nothing has given yet.
+    pub(crate) missing: BTreeSet<&'static str>,
     /// What a transaction does.
-    pub(crate) transactions: Transactions,
+    pub(crate) transactions: Option<Transactions>,
     /// Options of sysbench's workloads, and the parameters of all distributions.
     pub(crate) options: SysbenchOptions,
     /// Which of them counts.
@@ -53,6 +55,11 @@ pub(crate) enum Transactions {
 pub(crate) enum DraftError {
     #[error("factor `drive.{key}` needs a drive; add factor `drive` with one level or more")]
     DriveSetting { key: String },
+    #[error("`{key}` is missing; write it in [{section}], or as a factor in [factors]")]
+    Missing {
+        section: &'static str,
+        key: &'static str,
+    },
     #[error("sysbench's tables have as many rows as one asks for; add `rows`")]
     WithoutRows,
     #[error(
@@ -93,7 +100,8 @@ impl Draft {
             levels: cell.levels.clone(),
             drive: drive.as_ref().map(|drive| drive.profile.clone()),
             drive_settings: drive.map(|drive| drive.settings).unwrap_or_default(),
-            transactions,
+            missing: BTreeSet::new(),
+            transactions: Some(transactions),
             options,
             distribution: keys.name(),
             text_file,
@@ -116,7 +124,12 @@ impl Draft {
             },
         };
         let distribution = self.options.distribution.of(self.distribution);
-        let (workload, source) = match self.transactions {
+        let missing = |section, key| DraftError::Missing { section, key };
+        if let Some(key) = self.missing.first() {
+            return Err(missing("load", key));
+        }
+        let transactions = self.transactions.ok_or(missing("data", "workload"))?;
+        let (workload, source) = match transactions {
             Transactions::Sysbench(shares) => {
                 let rows = self.rows.ok_or(DraftError::WithoutRows)?;
                 let has_text = shares.any(WorkloadName::has_text);

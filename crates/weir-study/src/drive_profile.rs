@@ -18,7 +18,7 @@ pub fn drive_profiles(plan: &Plan) -> Vec<DriveProfile> {
 }
 
 /// One cell of `plan` for each drive with its settings: what is asked of drives need not be asked of all cells.
-pub(crate) fn cells_by_drive(plan: &Plan) -> impl Iterator<Item = &Cell> {
+fn cells_by_drive(plan: &Plan) -> impl Iterator<Item = &Cell> {
     let cells = plan.cells.iter();
     let by_drive = cells.map(|cell| (&cell.spec.primary().drive, cell));
     by_drive.collect::<BTreeMap<_, _>>().into_values()
@@ -26,7 +26,7 @@ pub(crate) fn cells_by_drive(plan: &Plan) -> impl Iterator<Item = &Cell> {
 
 /// The profile of the drive of `cell`, called as the cell calls it, also one that was given by its path; `None`:
 /// the cell lies on the host's own storage.
-pub(crate) fn drive_profile(cell: &Cell) -> Result<Option<DriveProfile>, StudyError> {
+fn drive_profile(cell: &Cell) -> Result<Option<DriveProfile>, StudyError> {
     let Some(name) = cell.spec.drive_name() else {
         return Ok(None);
     };

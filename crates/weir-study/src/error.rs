@@ -1,12 +1,8 @@
 //! Errors of this crate.
 
-use std::path::PathBuf;
-
 use thiserror::Error;
-use weir_model::{Bytes, Scale};
-use weir_process::PathError;
 
-/// A study that cannot be read, planned or run.
+/// A study that cannot be read or planned.
 #[derive(Debug, Error)]
 pub enum StudyError {
     /// Not TOML, or a key that studies do not have.
@@ -47,57 +43,9 @@ pub enum StudyError {
         /// Why not, and what to write.
         why: String,
     },
-    /// The load failed in a run.
-    #[error("{run}: {source}{server}")]
-    Load {
-        /// Which run.
-        run: String,
-        /// The load engine's reason.
-        source: Box<weir_load::LoadError>,
-        /// What the server's error log said, after "; ", or nothing.
-        server: String,
-    },
-    /// A workload's own file that cannot be used.
-    #[error("{0}")]
-    Workload(String),
-    /// A file or directory could not be used.
-    #[error(transparent)]
-    Path(#[from] PathError),
-    /// `--resume` on a result of another study.
-    #[error(
-        "`{path}` holds another study or other settings; give a new --out folder, or the study \
-         file as it was"
-    )]
-    OtherPlan {
-        /// The result.
-        path: PathBuf,
-    },
-    /// A drive cannot hold the data.
-    #[error(
-        "drive `{name}` holds {capacity} at data scale {scale}, less than the data ({needed}); \
-         choose a larger drive, a larger scale or fewer rows"
-    )]
-    DriveTooSmall {
-        /// Its profile.
-        name: String,
-        /// Its scaled capacity.
-        capacity: Bytes,
-        /// The scale.
-        scale: Scale,
-        /// The data directory's size.
-        needed: Bytes,
-    },
     /// A profile does not accept a setting of the study.
     #[error(transparent)]
     Profile(#[from] weir_model::ProfileError),
-    /// A server that the user gives, of which something is asked that it cannot have.
-    #[error("cannot use `{url}` ({why})")]
-    Given {
-        /// As the user names it.
-        url: String,
-        /// Why not, and what would do.
-        why: String,
-    },
     /// A version that is not installed.
     #[error(
         "no {flavor} {version} found (installed: {installed}); install it, or name a server \
@@ -111,31 +59,10 @@ pub enum StudyError {
         /// Versions of the flavour that there are.
         installed: String,
     },
-    /// Another process removed the data set that this study was about to use.
-    #[error("the snapshot `{name}` was removed meanwhile; run the study again to make a new one")]
-    SnapshotRemoved {
-        /// Its name in the cache.
-        name: String,
-    },
-    /// Ctrl-C while the data were being loaded.
-    #[error("stopped before the first run; nothing was measured")]
-    StoppedBeforeFirstRun,
     /// The server.
     #[error(transparent)]
     Server(#[from] weir_server::ServerError),
     /// The drive.
     #[error(transparent)]
     Drive(#[from] weir_drive::DriveError),
-    /// The store.
-    #[error(transparent)]
-    Store(#[from] weir_store::StoreError),
-    /// Processes and directories.
-    #[error(transparent)]
-    Process(#[from] weir_process::ProcessError),
-    /// The file that tells where a study is.
-    #[error(transparent)]
-    Progress(#[from] weir_progress::ProgressError),
-    /// What the runs say.
-    #[error(transparent)]
-    Judge(#[from] weir_judge::JudgeError),
 }

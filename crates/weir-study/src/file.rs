@@ -18,10 +18,13 @@ pub struct StudyFile {
     /// What the study asks.
     pub(crate) study: StudySection,
     /// Which server, and what all cells share.
+    #[serde(default)]
     pub(crate) server: ServerSection,
     /// The data.
+    #[serde(default)]
     pub(crate) data: DataSection,
-    /// The load.
+    /// The load. What a factor or the search gives need not stand here, nor above.
+    #[serde(default)]
     pub(crate) load: LoadSection,
     /// Factor -> levels; `crate::target` knows what names mean.
     #[serde(default)]
@@ -91,6 +94,20 @@ pub(crate) struct ServerSection {
     pub(crate) replication: Replication,
 }
 
+impl Default for ServerSection {
+    fn default() -> Self {
+        Self {
+            flavor: mysql(),
+            config: BTreeMap::new(),
+            cpus: None,
+            memory: None,
+            pool: PoolStart::default(),
+            replicas: 0,
+            replication: Replication::default(),
+        }
+    }
+}
+
 impl ServerSection {
     pub(crate) fn limits(&self) -> Limits {
         Limits {
@@ -104,11 +121,12 @@ fn mysql() -> String {
     "mysql".to_owned()
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DataSection {
     /// A workload, several with weights, or the path of a workload's own file.
-    pub(crate) workload: String,
+    #[serde(default)]
+    pub(crate) workload: Option<String>,
     /// Of sysbench's workloads; 1 if it is not said.
     #[serde(default)]
     pub(crate) tables: Option<u32>,
@@ -162,12 +180,15 @@ impl ScaleSetting {
     }
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LoadSection {
-    pub(crate) threads: Threads,
-    pub(crate) warmup: Warmup,
-    pub(crate) measure: Duration,
+    #[serde(default)]
+    pub(crate) threads: Option<Threads>,
+    #[serde(default)]
+    pub(crate) warmup: Option<Warmup>,
+    #[serde(default)]
+    pub(crate) measure: Option<Duration>,
     #[serde(default)]
     pub(crate) distribution: DistributionName,
     /// Transactions per second of an open loop.

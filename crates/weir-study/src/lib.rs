@@ -1,8 +1,8 @@
-//! Study file to plan to runs: the experiment itself.
+//! Study file to plan.
 //!
 //! [`StudyFile`] is what the user wrote; [`resolve`] turns it into a [`weir_model::Plan`] with
-//! nothing left to decide; [`foresee`] asks installed servers what they would make of it; [`run`] makes the
-//! runs and stores each as it completes. Only [`run`] touches a server's data.
+//! nothing left to decide; [`foresee`] asks installed servers what they would make of it. Nothing here starts a
+//! server: `weir-run` makes the runs.
 
 mod declared;
 mod draft;
@@ -16,7 +16,6 @@ mod pace;
 mod programs;
 mod reduced;
 mod resolve;
-mod runner;
 mod server_defaults;
 mod target;
 
@@ -25,6 +24,6 @@ pub use error::StudyError;
 pub use file::StudyFile;
 pub use foreseen::foresee;
 pub use full_size::full_size;
+pub use programs::server_programs;
 pub use reduced::reduced;
 pub use resolve::{Overrides, probe_cell, resolve};
-pub use runner::{Allowed, RunOptions, RunOutcome, rehearse, run};

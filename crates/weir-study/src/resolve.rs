@@ -7,7 +7,7 @@ mod spellings;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use weir_model::{
 
 use crate::declared::{ClaimSection, NegativeControlSection};
 use crate::draft::Draft;
-use crate::file::{Setting, StudyFile};
+use crate::file::{Setting, StudyFile, Warmup};
 use crate::target::{self, Context, FlavorOf, Target};
 use crate::{StudyError, server_defaults};
 
@@ -95,10 +95,13 @@ impl Resolver<'_> {
         if let Some((key, value)) = counts.into_iter().find(|(_, value)| *value == 0) {
             return Err(self.error(key, value, "must be at least 1"));
         }
-        if self.file.load.measure.0.is_zero() {
+        let load = &self.file.load;
+        if load.measure.is_some_and(|measure| measure.0.is_zero()) {
             return Err(self.error("load.measure", "0s", "must be longer than nothing"));
         }
-        let warmup = self.file.load.warmup.resolve();
+        let Some(warmup) = load.warmup.as_ref().map(Warmup::resolve) else {
+            return Ok(());
+        };
         let (least, most) = (warmup.least(), warmup.most());
         if most < least {
             let why = format!("must be no less than the {least} of at_least");
@@ -168,14 +171,13 @@ impl Resolver<'_> {
             seed,
             ..RunSpec::default()
         };
-        let workload = target::workload(&data.workload, self.context().folder)
-            .map_err(|why| self.error("data.workload", format!("`{}`", data.workload), why))?;
         let mut draft = Draft {
             levels: BTreeMap::new(),
             spec,
             drive: None,
             drive_settings: BTreeMap::new(),
-            transactions: workload,
+            missing: self.missing(),
+            transactions: None,
             options: self.options()?,
             distribution: self.file.load.distribution,
             text_file: None,
@@ -190,10 +192,26 @@ impl Resolver<'_> {
         Ok(draft)
     }
 
+    /// What factors have to give, since neither `[load]` nor the search does.
+    fn missing(&self) -> BTreeSet<&'static str> {
+        let load = &self.file.load;
+        let given = [
+            (
+                "threads",
+                load.threads.is_some() || self.is_searched("threads"),
+            ),
+            ("warmup", load.warmup.is_some()),
+            ("measure", load.measure.is_some()),
+        ];
+        let missing = given.into_iter().filter(|(_, is_given)| !is_given);
+        missing.map(|(key, _)| key).collect()
+    }
+
     /// Settings of all cells that are written as levels of factors are.
     fn written(&self) -> impl Iterator<Item = (&'static str, &'static str, String)> {
         let (data, load) = (&self.file.data, &self.file.load);
         let texts = [
+            ("data", "workload", data.workload.clone()),
             ("data", "text_file", data.text_file.clone()),
             ("load", "rate", load.rate.as_ref().map(Setting::text)),
             ("load", "rate_ramp", load.rate_ramp.clone()),
@@ -225,14 +243,16 @@ impl Resolver<'_> {
 
     fn load(&self) -> Result<LoadSpec, StudyError> {
         let load = &self.file.load;
+        let usual = LoadSpec::default();
+        let threads = self.threads()?;
         Ok(LoadSpec {
-            connections: self.threads()?[0],
-            warmup: load.warmup.resolve(),
-            measure: load.measure,
+            connections: threads.first().copied().unwrap_or(usual.connections),
+            warmup: load.warmup.as_ref().map_or(usual.warmup, Warmup::resolve),
+            measure: load.measure.unwrap_or(usual.measure),
             rtt: load.rtt,
             connection_ramp: load.threads_ramp,
             idle_connections: load.idle_connections,
-            ..LoadSpec::default()
+            ..usual
         })
     }
 

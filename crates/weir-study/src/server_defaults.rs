@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use weir_load::STATEMENTS_PER_TABLE_MAX;
 use weir_model::variables::LOG_BIN;
 use weir_model::{Flavor, LRU_SCAN_DEPTH, Plan, Scale, option_variable};
+use weir_workload::STATEMENTS_PER_TABLE_MAX;
 
 use crate::target::scaled_scan_depth;
 

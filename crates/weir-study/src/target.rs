@@ -3,19 +3,21 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use weir_load::Workload;
 use weir_model::variables::{BUFFER_POOL_SIZE, LOG_FILE_SIZE, REDO_LOG_CAPACITY};
 use weir_model::{
-    Bytes, Duration, Flavor, LRU_SCAN_DEPTH, PoolStart, Scale, ServerChoice, ServerUrl,
-    SysbenchOptions, UnitError, WorkloadName, WorkloadShares, option_spelling, set_options,
+    Bytes, Duration, FileWorkload, Flavor, LRU_SCAN_DEPTH, PoolStart, Scale, ServerChoice,
+    ServerUrl, SysbenchOptions, UnitError, WorkloadName, WorkloadShares, WorkloadSpec,
+    option_spelling, set_options,
 };
+use weir_workload::{Workload, read_spec};
 
 use crate::StudyError;
 use crate::draft::{Draft, Transactions};
+use crate::file::{AutoWord, Warmup};
 use crate::pace;
 
 /// Names that are not server variables and not options of a workload.
-const OWN_NAMES: [&str; 20] = [
+const OWN_NAMES: [&str; 22] = [
     "text_file",
     "rate_arrivals",
     "rate_ramp",
@@ -36,6 +38,8 @@ const OWN_NAMES: [&str; 20] = [
     "distribution",
     "tables",
     "rows",
+    "warmup",
+    "measure",
 ];
 
 /// Sizes that shrink with the data, so that their ratios to the data stay.
@@ -82,6 +86,8 @@ pub(crate) enum Target {
     Distribution,
     Tables,
     Rows,
+    Warmup,
+    Measure,
     WorkloadOption(String),
     /// Whatever else: the server is asked before the first run whether it has such a variable.
     Variable(String),
@@ -111,6 +117,8 @@ impl Target {
             "distribution" => Self::Distribution,
             "tables" => Self::Tables,
             "rows" => Self::Rows,
+            "warmup" => Self::Warmup,
+            "measure" => Self::Measure,
             _ if SysbenchOptions::NAMES.contains(&name) => Self::WorkloadOption(name.to_owned()),
             _ => match name.strip_prefix("drive.") {
                 // The fill level is what people vary; its place in a profile is below the flash.
@@ -173,10 +181,12 @@ impl Target {
                 topology.set_replicas(number?);
             }
             Self::Threads => load.connections = positive(value, "number of connections")?,
+            Self::Warmup => load.warmup = warmup(value)?,
+            Self::Measure => load.measure = measure(value)?,
             Self::Tables => cell.tables = positive(value, "number of tables")?,
             Self::Rows => cell.rows = Some(scale.apply(positive(value, "number of rows")?)),
             Self::TextFile => cell.text_file = Some(text_file(value, context.folder)?),
-            Self::Workload => cell.transactions = workload(value, context.folder)?,
+            Self::Workload => cell.transactions = Some(workload(value, context.folder)?),
             Self::Rate => pace::set_rate(&mut load.pace, value)?,
             Self::RateArrivals => pace::set_arrivals(&mut load.pace, value)?,
             Self::RateRamp => pace::set_ramp(&mut load.pace, value)?,
@@ -199,6 +209,12 @@ impl Target {
                 }
             }
         }
+        match self {
+            Self::Threads => cell.missing.remove("threads"),
+            Self::Warmup => cell.missing.remove("warmup"),
+            Self::Measure => cell.missing.remove("measure"),
+            _ => false,
+        };
         Ok(())
     }
 }
@@ -221,6 +237,24 @@ fn positive<N: FromStr + PartialOrd + From<u8>>(value: &str, what: &str) -> Resu
     number
         .filter(|number| *number >= N::from(1))
         .ok_or_else(|| format!("must be a {what}"))
+}
+
+/// A length, or `auto`.
+fn warmup(value: &str) -> Result<weir_model::Warmup, String> {
+    let written = if value == "auto" {
+        Warmup::Auto(AutoWord::Auto)
+    } else {
+        Warmup::Fixed(duration(value)?)
+    };
+    Ok(written.resolve())
+}
+
+fn measure(value: &str) -> Result<Duration, String> {
+    let length = duration(value)?;
+    if length.0.is_zero() {
+        return Err("must be longer than nothing".to_owned());
+    }
+    Ok(length)
 }
 
 fn duration(value: &str) -> Result<Duration, String> {
@@ -271,12 +305,11 @@ pub(crate) fn server(value: &str, flavor_of: FlavorOf<'_>) -> Result<ServerChoic
 pub(crate) fn workload(value: &str, folder: &Path) -> Result<Transactions, String> {
     if Workload::is_file(value) {
         let path = folder.join(value);
-        let workload: Workload = path.display().to_string().parse()?;
-        return Ok(Transactions::File {
-            path,
-            text: workload.text().unwrap_or_default().into(),
-            sizes: workload.table_sizes(),
-        });
+        let spec = read_spec(&path.display().to_string())?;
+        let sizes = Workload::try_from(&spec)?.table_sizes();
+        if let WorkloadSpec::File(FileWorkload { path, text, .. }) = spec {
+            return Ok(Transactions::File { path, text, sizes });
+        }
     }
     let shares: WorkloadShares = value.parse()?;
     // It fills tables of its own until the time is over: no run starts from equal data.

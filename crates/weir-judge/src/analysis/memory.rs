@@ -14,7 +14,7 @@ const DRIVE: &str = "drive";
 pub(super) fn elasticities(plan: &Plan, runs: &RunsByCell<'_>) -> Vec<PoolElasticity> {
     let mut found = Vec::new();
     for (context, cells) in by_context(plan, &[POOL]) {
-        let sizes = by_size(plan, &cells);
+        let sizes = by_size(plan, runs, &cells);
         for pair in sizes.windows(2) {
             let [(from_bytes, from), (to_bytes, to)] = *pair else {
                 continue;
@@ -55,7 +55,7 @@ pub(super) fn equivalents(plan: &Plan, runs: &RunsByCell<'_>) -> Vec<MemoryEquiv
         let (on_baseline, others): (Vec<usize>, Vec<usize>) = cells
             .iter()
             .partition(|cell| is_baseline(&plan.cells[**cell]));
-        let curve: Vec<_> = by_size(plan, &on_baseline)
+        let curve: Vec<_> = by_size(plan, runs, &on_baseline)
             .into_iter()
             .map(|(size, cell)| CurvePoint {
                 size,
@@ -65,7 +65,7 @@ pub(super) fn equivalents(plan: &Plan, runs: &RunsByCell<'_>) -> Vec<MemoryEquiv
         if curve.len() < 2 || curve.iter().any(|point| point.runs.is_empty()) {
             continue;
         }
-        for (size, cell) in by_size(plan, &others) {
+        for (size, cell) in by_size(plan, runs, &others) {
             let target = runs.values(cell, THROUGHPUT);
             if target.is_empty() {
                 continue;
@@ -88,10 +88,18 @@ pub(super) fn equivalents(plan: &Plan, runs: &RunsByCell<'_>) -> Vec<MemoryEquiv
     found
 }
 
-/// Cells with the bytes of their buffer pool, ascending; those without a size are left out.
-fn by_size(plan: &Plan, cells: &[usize]) -> Vec<(f64, usize)> {
+/// Cells with the bytes of their buffer pool, ascending; those without a size are left out. Sizes are those that
+/// the servers say: they round, and two levels may be one.
+fn by_size(plan: &Plan, runs: &RunsByCell<'_>, cells: &[usize]) -> Vec<(f64, usize)> {
     let size = |cell: &usize| {
-        let text = plan.cells[*cell].spec.variable(POOL)?;
+        let said = runs
+            .of(*cell)
+            .first()
+            .and_then(|run| run.variables.get(POOL));
+        let text = match said {
+            Some(said) => said,
+            None => plan.cells[*cell].spec.variable(POOL)?,
+        };
         let Bytes(bytes) = text.parse().ok()?;
         Some((bytes as f64, *cell))
     };

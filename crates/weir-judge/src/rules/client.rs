@@ -1,11 +1,11 @@
 //! R14: the client is not the limit.
 
-use weir_model::{Comparison, Finding, Limiter};
+use weir_model::{Comparison, Finding, Limiter, RuleId};
 
 use super::{Evidence, Rule, WARNS_OR_FORBIDS};
 
 pub(super) const RULE: Rule = Rule {
-    id: "R14",
+    id: RuleId::R14,
     title: "the client is not the limit",
     checked: "CPU of the load engine's busiest thread: above 70 % of a core a warning, saturated an error. \
               Weir does not start a second client to see whether it raises throughput.",

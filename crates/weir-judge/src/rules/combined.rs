@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use weir_model::{Comparison, Finding};
+use weir_model::{Comparison, Finding, RuleId};
 
 use super::evidence::some_of;
 use super::{Design, Evidence, FORBIDS, Rule};
 use crate::settings::CellSettings;
 
 pub(super) const RULE: Rule = Rule {
-    id: "R13",
+    id: RuleId::R13,
     title: "a claim about A and B has A, B, both and neither",
     checked: "A claim about two levels that differ in several settings, when the study lacks a cell in \
               which one of these settings changes alone. Where all four cells are there, the report \

@@ -1,12 +1,12 @@
 //! R10: the data are as large as they are said to be.
 
-use weir_model::Finding;
+use weir_model::{Finding, RuleId};
 
 use super::{Evidence, ONLY_WARNS, Rule};
 use weir_model::known_row_bytes;
 
 pub(super) const RULE: Rule = Rule {
-    id: "R10",
+    id: RuleId::R10,
     title: "rows x bytes per row are the size of the data",
     checked: "Tables of sysbench's schema as loaded: their size must be rows x 256 bytes within 25 % (from \
               64 MiB on, where fixed costs no longer count). Nothing is said of other schemas, whose \

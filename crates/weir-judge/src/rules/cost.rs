@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use weir_model::Finding;
+use weir_model::{Finding, RuleId};
 
 use super::evidence::some_of;
 use super::{Design, ONLY_WARNS, Rule};
 
 pub(super) const RULE: Rule = Rule {
-    id: "R17",
+    id: RuleId::R17,
     title: "what has to be bought has a dated price",
     checked: "A factor whose levels are different drives, and levels without a price in `[prices]` (amount, \
               currency, date). With prices the report prints queries per second for money and names \

@@ -1,11 +1,11 @@
 //! The emulated drives kept their model's time: else their latencies are not the drives'.
 
-use weir_model::{Comparison, DriveStatistics, Finding, RunResult, Severity};
+use weir_model::{Comparison, DriveStatistics, Finding, RuleId, RunResult};
 
-use super::{Evidence, Rule};
+use super::{Evidence, Rule, WARNS_OR_FORBIDS};
 
 pub(super) const RULE: Rule = Rule {
-    id: "drive",
+    id: RuleId::Drive,
     title: "emulated drives keep their model's time",
     checked: "More than 1 % of a drive's operations completed late or early: by more than 10 us and 5 % of \
               their modelled time (a warning); or all of them took more than 10 % longer on average (the \
@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
              come late, and the drive that was measured is a slower one than its profile.",
     remedy: "Use a smaller `scale` for the drive, fewer connections or a quieter host.",
     reference: "docs/journal/2026-11-20-drive-follows-its-caller.md",
-    severities: &[Severity::Error, Severity::Warning],
+    severities: WARNS_OR_FORBIDS,
     comparison: check,
     ..Rule::NONE
 };

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use weir_model::{Cell, DriveProfile, Finding, RunResult, RunSpec, ThrottleRate};
+use weir_model::{Cell, DriveProfile, Finding, RuleId, RunResult, RunSpec, ThrottleRate};
 
 use super::evidence::some_of;
 use super::{Design, Evidence, ONLY_WARNS, Rule};
 use weir_model::data_size;
 
 pub(super) const RULE: Rule = Rule {
-    id: "R15",
+    id: RuleId::R15,
     title: "drives are equally full, not on burst credit, and not hidden behind their write buffer",
     checked: "Of the design: two drives that are compared are filled by the data to shares more than 10 \
               points apart (of their own capacity, before compression); a cloud volume saves up more \

@@ -7,7 +7,7 @@ use weir_model::variables::{
     LOG_BIN, OTHER_ENGINES, REDO_LOG_ENABLED, SYNC_BINLOG, UNSAID,
 };
 use weir_model::{
-    Comparison, DriveProfile, Finding, FlushMethod, RedoFlush, ServerVariables, WriteCache,
+    Comparison, DriveProfile, Finding, FlushMethod, RedoFlush, RuleId, ServerVariables, WriteCache,
 };
 
 use super::evidence::{Named, some_of};
@@ -15,7 +15,7 @@ use super::pages::{self, Protection};
 use super::{Design, Evidence, Rule, WARNS_OR_FORBIDS};
 
 pub(super) const RULE: Rule = Rule {
-    id: "R2",
+    id: RuleId::R2,
     title: "levels are ranked at equal durability",
     checked: "A grade per cell from the meaning of the server's own variables, in whatever spelling, and the drive's \
               profile: commits flushed (innodb_flush_log_at_trx_commit = 1, on MariaDB also 3; not under MySQL's \

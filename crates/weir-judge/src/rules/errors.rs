@@ -1,11 +1,11 @@
 //! R16: failed transactions are few, and the server answered to the end.
 
-use weir_model::{Comparison, Finding};
+use weir_model::{Comparison, Finding, RuleId};
 
 use super::{Evidence, Rule, WARNS_OR_FORBIDS};
 
 pub(super) const RULE: Rule = Rule {
-    id: "R16",
+    id: RuleId::R16,
     title: "failed transactions are few, and the server answers to the end",
     checked: "Error: more than 1 % of the transactions of a run failed (deadlocks, lock timeouts), or a run \
               completed none. Warning: connections without a reply seconds after the end. Weir does not \

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weir_model::{
-    Cell, Comparison, DriveProfile, Plan, RunResult, ServerVariables, ServerVersion, StudyResult,
+    Cell, Comparison, DriveProfile, Plan, RunRecord, RunResult, ServerUrl, ServerVariables,
+    ServerVersion, StudyResult, shown_names,
 };
 use weir_stats::{NoiseFloor, RatioEstimate};
 
-use crate::claims::claimed;
+use crate::claim_contrasts::claimed;
 use crate::compare::{Contrast, contrasts};
 use crate::foreseen::Foreseen;
 use crate::measured::RunsByCell;
@@ -100,11 +101,22 @@ impl<'a> Evidence<'a> {
     /// `None` without any `runs`.
     pub(super) fn named(&self, runs: &[&RunResult]) -> Option<Named> {
         let record = &runs.first()?.record;
-        let cell = self.result.plan.cells[record.cell].label();
         Some(Named {
             count: format!("{} of {} runs", runs.len(), self.result.runs.len()),
-            first: format!("repetition {} of {cell}", record.repetition),
+            first: self.name(record),
         })
+    }
+
+    /// A run in the words of a finding: "repetition 1 of pool 4G".
+    pub(super) fn name(&self, record: &RunRecord) -> String {
+        let cell = self.result.plan.cells[record.cell].label();
+        format!("repetition {} of {cell}", record.repetition)
+    }
+
+    /// The user's own server of a run.
+    pub(super) fn given(&self, record: &RunRecord) -> Option<&'a ServerUrl> {
+        let node = self.cell(record.cell).spec.primary();
+        node.server.given.as_ref()
     }
 
     /// The runs of both cells of a comparison.
@@ -125,6 +137,28 @@ impl<'a> Evidence<'a> {
         Some(ServerVariables::said(server.flavor, &run.variables))
     }
 
+    /// The version of the server of `cell`, as it says itself.
+    pub(super) fn version(&self, cell: usize) -> ServerVersion {
+        let said = self
+            .first_run(cell)
+            .and_then(|run| run.variables.get("version"));
+        let said = said.and_then(|version| version.parse().ok());
+        said.unwrap_or(self.result.server_version)
+    }
+
+    /// Names under which the server of `cell` says what the setting `name` sets.
+    pub(super) fn shown_names(&self, cell: usize, name: &str) -> BTreeSet<String> {
+        let flavor = self.cell(cell).spec.primary().server.flavor;
+        shown_names(flavor, self.version(cell), name)
+    }
+
+    /// What the server of `cell` said of the setting `name`, in one spelling for all that mean the same.
+    pub(super) fn said(&self, cell: usize, name: &str) -> Option<String> {
+        let variables = self.variables(cell)?;
+        let names = self.shown_names(cell, name);
+        names.iter().find_map(|name| variables.meant(name))
+    }
+
     pub(super) fn cell(&self, index: usize) -> &'a Cell {
         &self.result.plan.cells[index]
     }
@@ -137,6 +171,15 @@ impl<'a> Evidence<'a> {
     pub(super) fn declared(&self, comparison: &Comparison) -> BTreeSet<String> {
         let (baseline, level) = (comparison.baseline_cell, comparison.level_cell);
         self.design.settings.differing(baseline, level)
+    }
+
+    /// Settings in which two cells were meant to differ, under all names by which their servers say them.
+    pub(super) fn declared_variables(&self, cells: [usize; 2]) -> BTreeSet<String> {
+        let declared = self.design.settings.differing(cells[0], cells[1]);
+        let named = declared
+            .iter()
+            .flat_map(|name| cells.map(|cell| self.shown_names(cell, name)));
+        named.flatten().collect()
     }
 }
 

@@ -1,13 +1,13 @@
 //! R8: latencies agree with Little's law, and claims about them come from an open loop.
 
-use weir_model::{Cell, Finding, Pace, RunResult};
+use weir_model::{Cell, Finding, Pace, RuleId, RunResult};
 
 use super::evidence::Named;
 use super::{Design, Evidence, ONLY_WARNS, Rule};
 use crate::measured::less_is_better;
 
 pub(super) const RULE: Rule = Rule {
-    id: "R8",
+    id: RuleId::R8,
     title: "latency obeys Little's law, and claims about it come from an open loop",
     checked: "Of the result: in a closed loop connections / throughput must be the mean latency within \
               5 %, else the numbers contradict each other. Of the design: a claim about latency while \

@@ -1,12 +1,12 @@
 //! R5: an effect is larger than what identical runs differ by.
 
-use weir_model::{Comparison, Finding};
+use weir_model::{Comparison, Finding, RuleId};
 use weir_stats::{RatioEstimate, Verdict, verdict};
 
-use super::{Evidence, ONLY_WARNS, Rule};
+use super::{Evidence, MAKES_INCONCLUSIVE, Rule};
 
 pub(super) const RULE: Rule = Rule {
-    id: "R5",
+    id: RuleId::R5,
     title: "an effect is larger than the noise",
     checked: "The comparison is inconclusive, whatever its own interval says, when the effect is within \
               the noise floor (what two identical levels differ by in 95 of 100 comparisons, from the \
@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Raise `repeat.runs`, quieten the host, or accept that nothing was shown.",
     reference: "published studies, section 8.2; Benjamini and Hochberg, Journal of the Royal Statistical \
                 Society B 57, 1995",
-    severities: ONLY_WARNS,
+    severities: MAKES_INCONCLUSIVE,
     comparison: check,
     ..Rule::NONE
 };
@@ -62,7 +62,7 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
             )
         }
     };
-    Some(RULE.warning(message))
+    Some(RULE.inconclusive(message))
 }
 
 /// A ratio's distance from 1, per cent.

@@ -2,20 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_model::variables::BUFFER_POOL_SIZE;
-use weir_model::{Comparison, Finding, RunResult};
+use weir_model::{Comparison, Finding, RuleId};
 
+use super::consequences::{PROGRAM, Undeclared};
 use super::evidence::some_of;
 use super::{Design, Evidence, Rule, WARNS_OR_FORBIDS};
-use crate::setting::is_setting;
+use crate::compare::Contrast;
 
 pub(super) const RULE: Rule = Rule {
-    id: "R1",
+    id: RuleId::R1,
     title: "one factor differs between two levels",
     checked: "Error: the servers' own variables (SHOW GLOBAL VARIABLES, not the option files: a server \
-              rounds, caps and overrides) differ in more than the two cells declare; between two \
+              rounds, caps and overrides) differ in more than the two cells declare, by whichever of its names \
+              a server says a setting; between two \
               different programs only the variables that the study sets are compared. Warning: the \
-              levels of a factor change several settings together, by the design.",
+              levels of a factor change several settings together, by the design; or the server derives other \
+              variables from the factor. That is known where Weir wrote the options of both servers, these differ in \
+              the factor only, and all runs of a cell say the same. A setting that the study holds fixed and the server \
+              does not is an error.",
     reason: "Four of the five published studies changed several things at once: drive and doublewrite, \
              hardware and kernel and network, device and capacity. Their effect belongs to no single \
              one of them.",
@@ -26,89 +30,75 @@ pub(super) const RULE: Rule = Rule {
     severities: WARNS_OR_FORBIDS,
     design: check_design,
     comparison: check,
-    ..Rule::NONE
+    study: check_study,
 };
 
-/// Variables with those that the server derives from them.
-const DERIVED: [(&str, &[&str]); 2] = [
-    (
-        BUFFER_POOL_SIZE,
-        &[
-            "innodb_buffer_pool_chunk_size",
-            "innodb_buffer_pool_instances",
-            "innodb_buffer_pool_size_auto_min",
-            "innodb_buffer_pool_size_max",
-            "innodb_lru_scan_depth",
-            "innodb_page_cleaners",
-        ],
-    ),
-    ("innodb_io_capacity", &["innodb_io_capacity_max"]),
-];
-
-/// The setting that is another server program: its version's defaults come with it.
-const PROGRAM: &str = "server";
-
 fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
-    let baseline = evidence.first_run(comparison.baseline_cell)?;
-    let level = evidence.first_run(comparison.level_cell)?;
-    let declared = evidence.declared(comparison);
-    let is_derived = |name: &str| {
-        let mut varying = DERIVED.iter().filter(|(from, _)| declared.contains(*from));
-        varying.any(|(_, derived)| derived.contains(&name))
-    };
-    let program_varies = declared.contains(PROGRAM);
-    // Each program has its own name for it.
-    let same_log = baseline.redo_log_capacity() == level.redo_log_capacity();
-    // What the study sets in one of both only is declared.
-    let set = &evidence
-        .cell(comparison.baseline_cell)
-        .spec
-        .primary()
-        .variables;
-    let undeclared: Vec<_> = differing_variables(baseline, level)
-        .into_iter()
-        .filter(|name| !declared.contains(*name) && is_setting(name))
-        .filter(|name| !is_derived(name))
-        .filter(|name| !program_varies || set.contains_key(*name))
-        .filter(|name| !(same_log && RunResult::REDO_LOG_VARIABLES.contains(name)))
-        .map(str::to_owned)
-        .collect();
-    if undeclared.is_empty() {
+    let cells = [comparison.baseline_cell, comparison.level_cell];
+    let unexplained = Undeclared::of(evidence, cells)?.unexplained;
+    if unexplained.is_empty() {
         return None;
     }
+    let unexplained = unexplained.into_iter().map(str::to_owned);
     Some(RULE.error(format!(
         "the servers differ in more than {}: {}; set these to the same values in server.config",
         comparison.factor,
-        some_of(undeclared, 12)
+        some_of(unexplained, 12)
     )))
 }
 
-/// Names of the variables that only one of both has, or that differ. Both are sorted, so one pass over
-/// them side by side is enough: there are hundreds of variables and may be hundreds of comparisons.
-fn differing_variables<'a>(baseline: &'a RunResult, level: &'a RunResult) -> BTreeSet<&'a str> {
-    let mut differing = BTreeSet::new();
-    let (mut of_baseline, mut of_level) = (baseline.variables.iter(), level.variables.iter());
-    let (mut one, mut other) = (of_baseline.next(), of_level.next());
-    while let Some(name) = one.into_iter().chain(other).map(|(name, _)| name).min() {
-        let [has_one, has_other] = [one, other].map(|of| of.is_some_and(|of| of.0 == name));
-        if !has_one || !has_other || one != other {
-            differing.insert(name.as_str());
-        }
-        if has_one {
-            one = of_baseline.next();
-        }
-        if has_other {
-            other = of_level.next();
+/// What the server derives from each factor, once.
+fn check_study(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut by_factor: BTreeMap<&str, BTreeMap<&str, String>> = BTreeMap::new();
+    for contrast in &evidence.design.contrasts {
+        let cells = [contrast.baseline_cell, contrast.level_cell];
+        let found = Undeclared::of(evidence, cells).unwrap_or_default();
+        for name in found.derived {
+            let of_factor = by_factor.entry(&contrast.factor).or_default();
+            of_factor
+                .entry(name)
+                .or_insert_with(|| change(evidence, cells, name));
         }
     }
-    differing
+    let told = by_factor.into_iter();
+    told.map(|(factor, derived)| {
+        RULE.warning(format!(
+            "with {factor} the server changes {} more ({}): it derives them, so they are part of the effect; set them \
+             in server.config to hold them fixed",
+            derived.len(),
+            some_of(derived.into_values(), 6)
+        ))
+    })
+    .collect()
+}
+/// `host_cache_size 279 -> 653`.
+fn change(evidence: &Evidence<'_>, cells: [usize; 2], name: &str) -> String {
+    let of = |cell| {
+        let run = evidence.first_run(cell);
+        let value = run.and_then(|run| run.variables.get(name));
+        value.map_or("none", String::as_str)
+    };
+    let [from, to] = cells.map(of);
+    format!("{name} {from} -> {to}")
+}
+
+/// Settings in which the cells of `contrast` differ; another server is as many as it has properties that differ.
+fn moved_together(design: &Design<'_>, contrast: &Contrast) -> BTreeSet<String> {
+    let mut names = design.differing(contrast);
+    let (baseline, level) = design.cells(contrast);
+    let [of_baseline, of_level] = [baseline, level].map(|cell| &cell.spec.primary().server);
+    if of_baseline.flavor != of_level.flavor && of_baseline.version != of_level.version {
+        names.remove(PROGRAM);
+        names.extend(["server flavor", "server version"].map(str::to_owned));
+    }
+    names
 }
 
 /// Each factor whose levels move several settings, once.
 fn check_design(design: &Design<'_>) -> Vec<Finding> {
     let mut by_factor: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for contrast in &design.contrasts {
-        let names = design.differing(contrast);
+        let names = moved_together(design, contrast);
         if names.len() > 1 {
             by_factor.entry(&contrast.factor).or_default().extend(names);
         }

@@ -5,14 +5,14 @@
 
 use std::collections::BTreeSet;
 
-use weir_model::{Comparison, Finding};
+use weir_model::{Comparison, Finding, RuleId};
 
 use super::evidence::some_of;
 use super::pages::{self, Protection};
 use super::{Design, Evidence, ONLY_WARNS, Rule};
 
 pub(super) const RULE: Rule = Rule {
-    id: "R3",
+    id: RuleId::R3,
     title: "doublewrite off has evidence of whole pages",
     checked: "With doublewrite off (or DETECT_ONLY, which cannot repair), in whatever spelling: the drive's profile \
               must promise atomic writes of a page at its place, else the level is named unsafe. Until the study names \

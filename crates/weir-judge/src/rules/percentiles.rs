@@ -1,8 +1,10 @@
 //! R7: percentiles and stalls, not means alone; one statistic for all.
 
+mod steps;
+
 use std::collections::BTreeSet;
 
-use weir_model::Finding;
+use weir_model::{Finding, RuleId};
 use weir_stats::stalls;
 
 use super::evidence::some_of;
@@ -10,9 +12,10 @@ use super::{Design, Evidence, ONLY_WARNS, Rule};
 use crate::measured::measured_series;
 
 pub(super) const RULE: Rule = Rule {
-    id: "R7",
+    id: RuleId::R7,
     title: "percentiles and stalls stand beside means, one statistic for all",
-    checked: "Of the result: more than 5 % of a cell's seconds below half of their median. Of the claims: \
+    checked: "Of the result: more than 5 % of a cell's seconds below half of their median; \
+              a step of the throughput by 10 % or more inside a run. Of the claims: \
               a mean latency, or different statistics of latency. Weir itself keeps p50, p95, p99, p99.9, \
               the maximum and the full histogram of every run.",
     reason: "In the memory sweep of 2018 one engine had a worst second of 67 transactions at a mean of \
@@ -22,7 +25,10 @@ pub(super) const RULE: Rule = Rule {
     reference: "published studies, sections 4, 6 and 8.1",
     severities: ONLY_WARNS,
     design: |design| claims(design).into_iter().collect(),
-    study: |evidence| stalled(evidence).into_iter().collect(),
+    study: |evidence| {
+        let found = [stalled(evidence), steps::check(evidence)];
+        found.into_iter().flatten().collect()
+    },
     ..Rule::NONE
 };
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use weir_model::Finding;
+use weir_model::{Finding, RuleId};
 
 use super::evidence::some_of;
 use super::{Design, ONLY_WARNS, Rule};
 
 pub(super) const RULE: Rule = Rule {
-    id: "R12",
+    id: RuleId::R12,
     title: "no picked points: the headline is the whole curve",
     checked: "A claim that speaks of one level of a factor (its `where`) of which the study measures \
               several. The report prints each effect as geometric mean, smallest and largest over all \

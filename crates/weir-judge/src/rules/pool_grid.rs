@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weir_model::variables::BUFFER_POOL_SIZE;
-use weir_model::{Bytes, Finding};
+use weir_model::{Bytes, Finding, RuleId};
 
 use super::{Design, ONLY_WARNS, Rule};
 use weir_model::data_size;
 
 pub(super) const RULE: Rule = Rule {
-    id: "R11",
+    id: RuleId::R11,
     title: "a sweep of the buffer pool has 3 sizes within 20 % of the data",
     checked: "Of a design with three or more buffer pools, of which some are smaller and some larger than \
               the data: at least three of them within 20 % of the estimated size of the data. The \

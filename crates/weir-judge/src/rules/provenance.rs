@@ -1,21 +1,27 @@
 //! R18: a result holds what it takes to make it again and to look behind its means.
 
-use weir_model::{Finding, RunResult};
+use std::collections::BTreeMap;
+
+use weir_model::{Finding, Gap, RuleId, RunResult};
 
 use super::{Evidence, ONLY_WARNS, Rule};
 
 pub(super) const RULE: Rule = Rule {
-    id: "R18",
+    id: RuleId::R18,
     title: "a result can be made again and looked behind",
     checked: "Each run has its seconds, its histogram, its server's variables; the result has the study \
               file and the commit of Weir. Results that Weir makes have all of it unless they were made \
-              by an early version.",
+              by an early version. Of a server of the user's: every source of metrics could be read in every run.",
     reason: "The numbers of all five studies are in pictures only. The command of study 5 checks out one \
              version of sysbench and uses the options of another: it cannot be run as printed.",
-    remedy: "Run the study again with this version of Weir.",
+    remedy: "Run the study again with this version of Weir. Give the account the privileges that the sources \
+             ask for (`docs/your-server.md`).",
     reference: "published studies, section 6",
     severities: ONLY_WARNS,
-    study: |evidence| check(evidence).into_iter().collect(),
+    study: |evidence| {
+        let found = [check(evidence), lost_sources(evidence)];
+        found.into_iter().flatten().collect()
+    },
     ..Rule::NONE
 };
 
@@ -37,4 +43,29 @@ fn check(evidence: &Evidence<'_>) -> Option<Finding> {
             lacks.join(", ")
         ))
     })
+}
+
+/// Sources of metrics that a user's server gave nothing of for the whole of a run: privileges are missing.
+fn lost_sources(evidence: &Evidence<'_>) -> Option<Finding> {
+    let mut lost: BTreeMap<&str, &Gap> = BTreeMap::new();
+    // A private server's account may read all that there is.
+    let on_given = |run: &&RunResult| evidence.given(&run.record).is_some();
+    for run in evidence.result.runs.iter().filter(on_given) {
+        let is_whole = |gap: &&Gap| gap.from_s <= 0.0 && gap.to_s >= run.record.measured_s;
+        for gap in run.gaps.iter().filter(is_whole) {
+            lost.entry(&gap.source).or_insert(gap);
+        }
+    }
+    let named: Vec<_> = lost
+        .iter()
+        .map(|(source, gap)| format!("{source} ({})", gap.reason))
+        .collect();
+    if named.is_empty() {
+        return None;
+    }
+    let message = format!(
+        "could not be read for the whole of a run, so what depends on it is not known: {}",
+        named.join("; ")
+    );
+    Some(RULE.warning(message))
 }

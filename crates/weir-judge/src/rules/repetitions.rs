@@ -1,15 +1,21 @@
 //! R4: enough repetitions, in random order, from restored data, without a trend.
 
-use weir_model::{Comparison, Finding};
+mod servers;
+
+use weir_model::{Comparison, Finding, RuleId};
 use weir_stats::{OrderedRun, order_effect};
+
+use crate::schedule::is_open;
 
 use super::{Design, Evidence, Rule, WARNS_OR_FORBIDS};
 
 pub(super) const RULE: Rule = Rule {
-    id: "R4",
+    id: RuleId::R4,
     title: "at least 3 repetitions (5 for less than 20 %), interleaved, from restored data",
     checked: "Error: fewer than 3 repetitions of either level. Warning: fewer than 5 for an effect below \
-              20 %; a linear trend over the order of the runs (p < 0.01). Weir itself runs repetitions as \
+              20 %; a linear trend over the order of the runs (p < 0.01); intervals wider than `repeat.until` wants; \
+              runs that went on with a server that others had used (`repeat.within_server`), or were made on a \
+              server of the user's, whose data are not restored. Weir itself runs repetitions as \
               blocks in random order and restores the data before each run.",
     reason: "One run per level has a 95 % half-width of about 19 % on a ratio when I/O-bound, 11 % with \
              three, 9 % with five (A/A pairs of 2026). The same pairs shifted by 6.2 % within hours when \
@@ -19,7 +25,7 @@ pub(super) const RULE: Rule = Rule {
     severities: WARNS_OR_FORBIDS,
     design: check_design,
     comparison: check,
-    study: trend,
+    study: check_study,
 };
 
 const PAIRS_MIN: usize = 3;
@@ -64,26 +70,53 @@ fn too_few(pairs: usize) -> Option<Finding> {
     })
 }
 
+fn check_study(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let found = [
+        servers::shared(evidence),
+        servers::external(evidence),
+        open_intervals(evidence),
+    ];
+    let found = found.into_iter().flatten();
+    trend(evidence).into_iter().chain(found).collect()
+}
+
+/// Effects that are not known as well as the study wants; one without an interval is one of them.
+fn open_intervals(evidence: &Evidence<'_>) -> Option<Finding> {
+    let result = evidence.result;
+    let until = result.plan.repeat.until?;
+    let records: Vec<_> = result.runs.iter().map(|run| &run.record).collect();
+    let contrasts = evidence.design.contrasts.iter();
+    let open = contrasts.filter(|contrast| is_open(&records, contrast, until).unwrap_or(true));
+    let open: Vec<_> = open.collect();
+    let first = open.first()?;
+    Some(RULE.warning(format!(
+        "{} effects are not known to the +-{} % that the study wants, such as that of {} {}; raise \
+         repeat.at_most or repeat.budget",
+        open.len(),
+        until * 100.0,
+        first.factor,
+        first.level
+    )))
+}
+
 /// Blocks in random order keep a trend from favouring a level, but a trend says that something ages.
-fn trend(evidence: &Evidence<'_>) -> Vec<Finding> {
+fn trend(evidence: &Evidence<'_>) -> Option<Finding> {
     let ordered = |run: &weir_model::RunResult| OrderedRun {
         cell: run.record.cell,
         value: run.record.queries_per_s,
     };
     let runs: Vec<_> = evidence.result.runs.iter().map(ordered).collect();
     // Too few runs to tell a trend from chance say nothing about one.
-    let Ok(trend) = order_effect(&runs) else {
-        return Vec::new();
-    };
+    let trend = order_effect(&runs).ok()?;
     if trend.p_value >= P_VALUE_MAX {
-        return Vec::new();
+        return None;
     }
     let percent = |ratio: f64| (ratio - 1.0) * 100.0;
-    vec![RULE.warning(format!(
+    Some(RULE.warning(format!(
         "results drifted by {:+.1} % from the first run to the last (95 % interval {:+.1} to {:+.1} \
          %): something aged or warmed up between runs; look at the host and repeat",
         percent(trend.ratio),
         percent(trend.interval.0),
         percent(trend.interval.1)
-    ))]
+    )))
 }

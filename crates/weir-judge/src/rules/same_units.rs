@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use weir_model::{Comparison, Finding, Plan, RunSpec, Settings, SysbenchOptions};
+use weir_model::{Comparison, Finding, Plan, RuleId, RunSpec, Settings, SysbenchOptions};
 
 use super::evidence::some_of;
 use super::{Design, Evidence, FORBIDS, Rule};
 
 pub(super) const RULE: Rule = Rule {
-    id: "R9",
+    id: RuleId::R9,
     title: "units match: the same queries, asked for the same rows",
     checked: "Two cells with different workloads, options of a workload or distributions of keys, or \
               whose transactions have different numbers of queries (more than 5 % apart, and more than \
@@ -61,6 +61,12 @@ fn unfinished_share(evidence: &Evidence<'_>, comparison: &Comparison) -> f64 {
     };
     let cells = [comparison.level_cell, comparison.baseline_cell];
     cells.into_iter().filter_map(share).fold(0.0, f64::max)
+}
+
+/// Two results without a combination that both have.
+pub(crate) fn nothing_in_common() -> Finding {
+    let message = "the two results have no combination in common; compare results of one study";
+    RULE.error(message.to_owned())
 }
 
 /// What two results ask differently in the same combination of levels, which forbids to compare them.

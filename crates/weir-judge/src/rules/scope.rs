@@ -1,12 +1,12 @@
 //! R19: nothing is said about what was not measured.
 
-use weir_model::Finding;
+use weir_model::{Finding, RuleId};
 
 use super::{Design, FORBIDS, Rule};
-use crate::claims::{Subject, subject};
+use crate::claim_contrasts::{Subject, subject};
 
 pub(super) const RULE: Rule = Rule {
-    id: "R19",
+    id: RuleId::R19,
     title: "nothing is said about what was not measured",
     checked: "A claim whose levels, metric or conditions (`where`) are not in the study: it is neither \
               borne out nor refuted. Every sentence of a report names the levels at which it holds; \

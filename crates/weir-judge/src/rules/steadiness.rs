@@ -1,6 +1,6 @@
 //! R6: what was measured was a steady state, and for long enough.
 
-use weir_model::{Finding, Flavor, Plan, RunResult, ServerVariables, metrics};
+use weir_model::{Finding, Flavor, Plan, RuleId, RunResult, ServerVariables, metrics};
 use weir_stats::steady_state;
 
 use super::evidence::Named;
@@ -8,13 +8,14 @@ use super::{Design, Evidence, ONLY_WARNS, Rule};
 use crate::measured::{counted, measured_series};
 
 pub(super) const RULE: Rule = Rule {
-    id: "R6",
+    id: RuleId::R6,
     title: "a steady state is measured, and for long enough",
     checked: "Of the design: measurements shorter than 1,800 s (what the slowest published warm-up took), \
               and those shorter than 300 s as a first look. Of each run: five windows within 20 % and a \
               slope of at most 10 %; from 300 s on also, from the server's counters over the whole run, \
               at least three turnovers of a buffer pool that pages are read into and one turn of a redo \
-              log that is written. Of runs of MySQL that write pages: a warm-up of at least \
+              log that is written. Of a warm-up until throughput is steady: that it ended so, not by \
+              `load.warmup.at_most`. Of runs of MySQL that write pages: a warm-up of at least \
               innodb_flushing_avg_loops seconds, for which its page cleaner goes by a third of its rule, \
               because the averages that are the other two thirds do not exist yet.",
     reason: "On a 90 GB data set the first 100 s missed the steady throughput by -46 to +32 %, with a \
@@ -81,7 +82,24 @@ fn check(evidence: &Evidence<'_>) -> Vec<Finding> {
     });
     let unturned = short.is_none().then(|| few_turns(evidence)).flatten();
     let found = short.into_iter().chain(unsteady).chain(unturned);
+    let found = found.chain(ended_early(evidence));
     found.chain(before_averages(evidence)).collect()
+}
+
+/// Warm-ups that lasted as long as they may, without becoming steady.
+fn ended_early(evidence: &Evidence<'_>) -> Option<Finding> {
+    let runs = &evidence.result.runs;
+    let is_unsteady = |run: &&RunResult| run.record.approach.steady == Some(false);
+    let unsteady: Vec<_> = runs.iter().filter(is_unsteady).collect();
+    let first = &unsteady.first()?.record;
+    Some(RULE.warning(format!(
+        "{} of {} warm-ups were ended by load.warmup.at_most before throughput was steady, such as \
+         that of {} after {:.0} s; raise it",
+        unsteady.len(),
+        runs.len(),
+        evidence.name(first),
+        first.approach.warmup_s
+    )))
 }
 
 /// Runs whose measurement began before the page cleaner had averages.

@@ -34,28 +34,23 @@ pub(super) fn next(plan: &Plan, records: &[RunRecord]) -> Result<Next, JudgeErro
     Ok(Next::Done)
 }
 
-/// Contrasts whose interval is not as narrow as the study wants, after `records`.
-pub(crate) fn open_contrasts(
-    plan: &Plan,
+/// Whether the interval of `contrast` is not as narrow as the study wants, after `records`.
+pub(crate) fn is_open(
     records: &[&RunRecord],
+    contrast: &Contrast,
     until: f64,
-) -> Result<Vec<Contrast>, StatsError> {
-    let mut open = Vec::new();
-    for contrast in contrasts(plan) {
-        if !is_settled(&pairs(records, &contrast), until)? {
-            open.push(contrast);
-        }
-    }
-    Ok(open)
+) -> Result<bool, StatsError> {
+    Ok(!is_settled(&pairs(records, contrast), until)?)
 }
 
-/// The cells of those contrasts: the time goes where it decides something.
+/// The cells of the open contrasts: the time goes where it decides something.
 fn open_cells(plan: &Plan, records: &[&RunRecord], until: f64) -> Result<Vec<usize>, JudgeError> {
-    let open = open_contrasts(plan, records, until)?;
-    let cells: BTreeSet<_> = open
-        .iter()
-        .flat_map(|contrast| [contrast.baseline_cell, contrast.level_cell])
-        .collect();
+    let mut cells = BTreeSet::new();
+    for contrast in contrasts(plan) {
+        if is_open(records, &contrast, until)? {
+            cells.extend([contrast.baseline_cell, contrast.level_cell]);
+        }
+    }
     Ok(cells.into_iter().collect())
 }
 

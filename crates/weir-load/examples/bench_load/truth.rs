@@ -11,7 +11,7 @@ use serde::Serialize;
 use weir_load::{
     DelayKind, Fault, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, ReactorKind, run,
 };
-use weir_model::{ArrivalKind, LatencySummary, Rate, WorkloadName};
+use weir_model::{ArrivalKind, LatencySummary, LoadSpec, Rate, WorkloadName};
 use weir_mysql::Gate;
 
 use crate::processors::{ANSWERING, ASKING, keep_awake, on};
@@ -186,14 +186,18 @@ fn one(
         })
     })?;
     let plan = LoadPlan {
-        connections: CONNECTIONS,
         reactor,
-        rate: Some(Rate {
-            per_s,
-            arrivals,
-            ramp: None,
-        }),
-        measure: Some(time),
+        load: LoadSpec {
+            connections: CONNECTIONS,
+            pace: Some(Rate {
+                per_s,
+                arrivals,
+                ramp: None,
+            })
+            .into(),
+            measure: time.into(),
+            ..LoadSpec::default()
+        },
         ..LoadPlan::new(server.endpoint(), WorkloadName::OltpPointSelect)
     };
     let outcome = on(ASKING, || {

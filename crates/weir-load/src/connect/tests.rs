@@ -1,6 +1,6 @@
 //! Logins on real servers: every plugin that is spoken, with a cold and a warm cache.
 
-use weir_model::{Address, Endpoint, Flavor, Mix, Secret, TlsMode, WorkloadName};
+use weir_model::{Address, Endpoint, Flavor, Secret, TlsMode, WorkloadName};
 use weir_server::{PrivateServer, testing};
 
 use super::*;
@@ -8,11 +8,8 @@ use weir_mysql::{Compression, Connection, Patience};
 
 /// Connects without the checks of a run, which would log in before.
 fn login(endpoint: &Endpoint) -> Result<(), LoadError> {
-    let plan = LoadPlan {
-        mix: Mix::default(),
-        ..LoadPlan::new(endpoint.clone(), WorkloadName::OltpPointSelect)
-    };
-    let script = plan.workload.script(&plan)?;
+    let plan = LoadPlan::new(endpoint.clone(), WorkloadName::OltpPointSelect);
+    let script = plan.script()?;
     let connector = Connector::new(plan.endpoint, None, Gate::own())?;
     open(&connector, &script, Deadline::after(plan.init_timeout)).map(drop)
 }

@@ -10,8 +10,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Statements, Transport};
+use super::Transport;
 use crate::LoadError;
+use crate::session::Statements;
 
 /// Time between two tries.
 const PAUSE: Duration = Duration::from_millis(20);

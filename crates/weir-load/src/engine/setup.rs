@@ -7,15 +7,15 @@ use weir_model::RateRamp;
 use crate::driver::Renewal;
 use crate::meter::{Arrivals, Curve, Timeline};
 use crate::plan::LoadPlan;
-use crate::workload::seeded;
+use weir_workload::seeded;
 
 /// First stream of random numbers for schedules: above those of connections and tables.
 const SCHEDULE_STREAM: u64 = 1 << 63;
 
 /// The part of the schedule for reactor `index`, which drives `part` of all connections.
 pub(crate) fn arrivals(plan: &LoadPlan, index: u32, part: u32) -> Option<Arrivals> {
-    let rate = plan.rate?;
-    let part = f64::from(part) / f64::from(plan.connections);
+    let rate = plan.load.pace.rate()?;
+    let part = f64::from(part) / f64::from(plan.load.connections);
     let ramp = rate.ramp.unwrap_or(RateRamp {
         from_per_s: rate.per_s,
         length: weir_model::Duration::default(),
@@ -41,18 +41,20 @@ pub(crate) fn renewal(plan: &LoadPlan) -> Option<Renewal> {
 }
 
 pub(crate) fn half_rtt_ns(plan: &LoadPlan) -> u64 {
-    u64::try_from(plan.rtt.as_nanos() / 2).unwrap_or(u64::MAX)
+    u64::try_from(plan.load.rtt.0.as_nanos() / 2).unwrap_or(u64::MAX)
 }
 
 /// The run in time.
 pub(crate) fn timeline(plan: &LoadPlan) -> Timeline<'_> {
     let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-    let measure_ns = nanoseconds(plan.warmup);
+    let measure_ns = nanoseconds(plan.load.warmup.least().0);
     Timeline {
         measure_ns,
-        end_ns: plan.measure.map_or(u64::MAX, |time| {
-            measure_ns.saturating_add(nanoseconds(time))
-        }),
+        end_ns: match nanoseconds(plan.load.measure.0) {
+            // Until it is stopped or has done its number of transactions.
+            0 => u64::MAX,
+            length_ns => measure_ns.saturating_add(length_ns),
+        },
         interval_ns: nanoseconds(plan.interval),
         checkpoints: &plan.checkpoints,
     }
@@ -60,7 +62,7 @@ pub(crate) fn timeline(plan: &LoadPlan) -> Timeline<'_> {
 
 #[cfg(test)]
 mod tests {
-    use weir_model::{Address, ArrivalKind, Endpoint, Rate, Secret, Tls, WorkloadName};
+    use weir_model::{Address, ArrivalKind, Endpoint, LoadSpec, Rate, Secret, Tls, WorkloadName};
 
     use super::*;
 
@@ -74,12 +76,16 @@ mod tests {
             tls: Tls::default(),
         };
         let plan = LoadPlan {
-            connections: 4,
-            rate: Some(Rate {
-                per_s: 1_000.0,
-                arrivals: ArrivalKind::Constant,
-                ramp: None,
-            }),
+            load: LoadSpec {
+                connections: 4,
+                pace: Some(Rate {
+                    per_s: 1_000.0,
+                    arrivals: ArrivalKind::Constant,
+                    ramp: None,
+                })
+                .into(),
+                ..LoadSpec::default()
+            },
             ..LoadPlan::new(endpoint, WorkloadName::OltpReadOnly)
         };
         let due = |index, part| {

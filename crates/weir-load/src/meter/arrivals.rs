@@ -7,8 +7,8 @@
 //! Response times are counted from these times (Tene 2013, "How NOT to Measure Latency":
 //! coordinated omission).
 
-use crate::workload::Rng;
 use weir_model::ArrivalKind;
+use weir_workload::Rng;
 
 /// The part of a schedule that one reactor serves.
 #[derive(Debug, Clone)]
@@ -135,7 +135,7 @@ impl Stream {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::seeded;
+    use weir_workload::seeded;
 
     fn steady(kind: ArrivalKind, per_s: f64, offset_ns: f64, seed: u64) -> Arrivals {
         let curve = Curve::steady(per_s, offset_ns);

@@ -15,7 +15,7 @@ pub struct ErrorCount {
     pub first_message: String,
     /// When that was, nanoseconds since the run began.
     #[serde(skip)]
-    pub(crate) first_ns: u64,
+    pub first_ns: u64,
 }
 
 /// Errors by code. A load meets a handful of codes, so that looking through a list is fastest.
@@ -47,13 +47,13 @@ impl From<Vec<Written>> for Errors {
 
 impl Errors {
     /// Counts an error that came at `now_ns`.
-    pub(crate) fn count(&mut self, error: ServerError, now_ns: u64) {
+    pub(crate) fn count(&mut self, error: &ServerError, now_ns: u64) {
         match self.0.iter_mut().find(|known| known.code == error.code) {
             Some(known) => known.count += 1,
             None => self.0.push(ErrorCount {
                 code: error.code,
                 count: 1,
-                first_message: error.message,
+                first_message: error.message.clone(),
                 first_ns: now_ns,
             }),
         }
@@ -97,7 +97,7 @@ mod tests {
         for (code, message, at_ns) in seen {
             let message = (*message).to_owned();
             errors.count(
-                ServerError {
+                &ServerError {
                     code: *code,
                     message,
                 },

@@ -6,7 +6,7 @@ use weir_model::ArrivalKind;
 
 use super::*;
 use crate::reactor_kind::ReactorKind;
-use crate::workload::seeded;
+use weir_workload::seeded;
 
 fn meter<'a>(
     timeline: Timeline<'a>,
@@ -165,7 +165,7 @@ fn an_open_loop_counts_from_when_a_transaction_was_due() {
     assert_eq!(due_ns, 0, "the first is due at once");
     let timing = meter.begin(due_ns, true);
     assert_eq!(
-        meter.retry(timing).intended_start_ns,
+        meter.retry(timing, false).intended_start_ns,
         0,
         "a retry is the same transaction"
     );

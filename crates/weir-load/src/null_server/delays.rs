@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::time::{Duration, Instant};
 
-use crate::workload::{Rng, seeded};
+use weir_workload::{Rng, seeded};
 
 /// How the delays of a null server are distributed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,13 +1,9 @@
 //! What a run's description asks of the load engine.
 
-use weir_model::{
-    DataSource, Endpoint, FileWorkload, Pace, ProtocolCompression, RunSpec, SysbenchWorkload,
-    WorkloadSpec,
-};
+use weir_model::{DataSource, Endpoint, RunSpec};
 
 use super::{LoadPlan, PreparePlan, reactors_for};
-use crate::workload::Workload;
-use weir_mysql::Compression;
+use weir_workload::Workload;
 
 impl LoadPlan {
     /// The load of a run in one of its repetitions, on the server at `endpoint`; with the least of its
@@ -20,27 +16,8 @@ impl LoadPlan {
         if let DataSource::Sysbench { tables, rows } = spec.data.source {
             (plan.tables, plan.rows) = (tables, rows);
         }
-        if let WorkloadSpec::Sysbench(SysbenchWorkload { mix, text_file, .. }) = &spec.workload {
-            plan.mix = *mix;
-            plan.text_file.clone_from(text_file);
-        }
-        match load.pace {
-            Pace::Closed { think } => plan.think = think,
-            Pace::Open(rate) => plan.rate = Some(rate),
-        }
-        plan.distribution = spec.workload.distribution();
-        plan.connections = load.connections;
         plan.reactors = reactors_for(load.connections);
-        plan.warmup = load.warmup.least().0;
-        plan.measure = Some(load.measure.0);
-        plan.rtt = load.rtt.0;
-        plan.connection_ramp = load.connection_ramp.0;
-        plan.idle_connections = load.idle_connections;
-        plan.compression = match load.compression {
-            ProtocolCompression::Uncompressed => None,
-            ProtocolCompression::Zlib => Some(Compression::Zlib),
-            ProtocolCompression::Zstd => Some(Compression::Zstd),
-        };
+        plan.load = load.clone();
         plan.seed = spec.seed_of(repetition);
         Ok(plan)
     }
@@ -51,17 +28,9 @@ impl PreparePlan {
     /// file.
     pub fn of_spec(spec: &RunSpec, endpoint: Endpoint) -> Result<Self, String> {
         let mut plan = Self::new(endpoint, Workload::try_from(&spec.workload)?);
+        // Rows are the same whichever of them are asked for.
         if let DataSource::Sysbench { tables, rows } = spec.data.source {
-            (plan.tables, plan.rows) = (tables, rows);
-        }
-        match &spec.workload {
-            // Rows are the same whichever of them are asked for.
-            WorkloadSpec::Sysbench(SysbenchWorkload { text_file, .. }) => {
-                plan.text_file.clone_from(text_file);
-            }
-            WorkloadSpec::File(FileWorkload { distribution, .. }) => {
-                plan.distribution = *distribution;
-            }
+            (plan.tables.tables, plan.tables.rows) = (tables, rows);
         }
         Ok(plan)
     }
@@ -71,10 +40,13 @@ impl PreparePlan {
 mod tests {
     use std::time::Duration;
 
-    use weir_model::{Mix, RateRamp, ThinkKind, ThinkTime, TlsMode, Warmup, WorkloadName};
+    use weir_model::{
+        FileWorkload, Mix, Pace, ProtocolCompression, RateRamp, SysbenchWorkload, ThinkKind,
+        ThinkTime, TlsMode, Warmup, WorkloadName, WorkloadSpec,
+    };
 
     use super::*;
-    use crate::workload::testing::nowhere;
+    use crate::testing::nowhere;
 
     fn seconds(seconds: u64) -> weir_model::Duration {
         weir_model::Duration::from_secs(seconds)
@@ -113,11 +85,11 @@ mod tests {
             spec.load.compression = ProtocolCompression::Zstd;
             spec.load.tls = TlsMode::Required;
         });
-        assert_eq!((plan.think, plan.connections), (think, 9));
-        assert_eq!(plan.warmup, Duration::from_secs(3));
-        assert_eq!(plan.connection_ramp, Duration::from_secs(4));
-        assert_eq!(plan.idle_connections, 7);
-        assert_eq!(plan.compression, Some(Compression::Zstd));
+        assert_eq!((plan.load.pace.think(), plan.load.connections), (think, 9));
+        assert_eq!(plan.load.warmup.least().0, Duration::from_secs(3));
+        assert_eq!(plan.load.connection_ramp.0, Duration::from_secs(4));
+        assert_eq!(plan.load.idle_connections, 7);
+        assert_eq!(plan.load.compression, ProtocolCompression::Zstd);
         assert_eq!(plan.endpoint.tls.mode, TlsMode::Required);
         let rate = weir_model::Rate {
             per_s: 100.0,
@@ -128,7 +100,7 @@ mod tests {
             }),
         };
         let open = planned(|spec| spec.load.pace = Pace::Open(rate));
-        assert_eq!(open.rate, Some(rate));
+        assert_eq!(open.load.pace.rate(), Some(rate));
     }
 
     #[test]
@@ -147,8 +119,12 @@ mod tests {
             spec.data.source = DataSource::Sysbench { tables: 3, rows: 5 };
         });
         assert_eq!(plan.workload.to_string(), "oltp_insert:3,oltp_delete:1");
-        assert_eq!((plan.mix, plan.tables, plan.rows), (mix, 3, 5));
-        assert_eq!(plan.text_file, Some("book.txt".into()));
+        assert_eq!((plan.tables, plan.rows), (3, 5));
+        let WorkloadSpec::Sysbench(workload) = plan.workload.spec() else {
+            panic!("{}", plan.workload);
+        };
+        assert_eq!(workload.mix, mix);
+        assert_eq!(workload.text_file, Some("book.txt".into()));
     }
 
     #[test]
@@ -161,7 +137,10 @@ mod tests {
                 distribution: weir_model::Distribution::Uniform,
             });
         });
-        assert_eq!(plan.workload.text(), Some(shop));
+        let WorkloadSpec::File(file) = plan.workload.spec() else {
+            panic!("{}", plan.workload);
+        };
+        assert_eq!(&*file.text, shop);
         let sizes = plan.workload.table_sizes();
         assert_eq!(
             (sizes[0].name.as_str(), sizes[0].rows),

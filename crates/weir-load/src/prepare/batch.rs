@@ -3,9 +3,11 @@
 //! Beside the same rows as text it takes a third less of the client's processor time, and on MySQL a twentieth less of
 //! the server's.
 
-use super::rows::RowWriter;
-use crate::LoadError;
 use weir_mysql::{ClientError, Connection, ExecuteTemplate, PreparedStatement, Request};
+use weir_workload::{RowWriter, Value};
+
+use crate::LoadError;
+use crate::parameter::parameter_kinds;
 
 /// Parameters of a statement, by the protocol.
 const PARAMETERS_MAX: usize = 65_535;
@@ -40,7 +42,7 @@ impl Batch {
         Ok(Some(Self {
             sql,
             statement,
-            template: ExecuteTemplate::new(&kinds.repeat(rows)),
+            template: ExecuteTemplate::new(&parameter_kinds(&kinds.repeat(rows))),
             rows: rows as u64,
             was_executed: false,
         }))
@@ -63,7 +65,10 @@ impl Batch {
         let typed = !self.was_executed;
         let mut request = Request::execute(packet, &self.template, self.statement.id, typed);
         for row in first..first + self.rows {
-            writer.parameters(row, &mut request);
+            writer.values(row, |_, value| match value {
+                Value::Integer(number) => request.big_integer(number),
+                Value::Text(text) => request.text(text),
+            });
         }
         request.finish();
         control.send_execute(&self.sql, packet)?;

@@ -9,11 +9,11 @@ use std::sync::atomic::Ordering;
 
 use super::Job;
 use super::batch::Batch;
-use super::rows::RowWriter;
+use super::difference::difference;
 use crate::LoadError;
 use crate::plan::BinaryLog;
-use crate::workload::Table;
 use weir_mysql::{ClientError, Connection, Done, Patience, text_literal};
+use weir_workload::{RowWriter, Table};
 
 /// Bytes of rows in one statement of text: what the server makes of longer ones leaves its processor's caches (1 MiB:
 /// a quarter more of its time).
@@ -118,10 +118,11 @@ impl<'a> Loader<'a> {
     pub(super) fn load(&mut self, table: &Table) -> Result<(), LoadError> {
         let mark = format!(
             "{MARK} {} rows, seed {}, {:?}",
-            table.rows, self.job.plan.seed, self.job.plan.distribution
+            table.rows, self.job.plan.seed, self.job.plan.tables.distribution
         );
         let mut found = self.find(table)?;
         let mut rows = 0;
+        let is_there = !matches!(found, Found::Nothing);
         if let Found::Nothing = found {
             self.run(&table.create)?;
             found = self.find(table)?;
@@ -129,7 +130,12 @@ impl<'a> Loader<'a> {
             rows = self.count(table)?;
         }
         let comment = match found {
-            Found::Table { .. } if rows == table.rows => {
+            Found::Table { .. } if rows == table.rows && is_there => {
+                let is_own = self.job.plan.workload.is_on_sbtest();
+                let options = is_own.then_some(&self.job.plan.tables);
+                if let Some(differs) = difference(table, options, &mut self.control)? {
+                    return Err(self.refused(table, differs));
+                }
                 self.progress(rows);
                 return Ok(());
             }
@@ -145,7 +151,10 @@ impl<'a> Loader<'a> {
             Found::Part { comment, .. } => comment,
             Found::Table { comment } => {
                 let marked = text_literal(&format!("{mark}{BEFORE}{comment}"));
-                self.run(&format!("ALTER TABLE {} COMMENT = {marked}", table.name))?;
+                self.run(&format!(
+                    "ALTER TABLE {} COMMENT = {marked}",
+                    table.identifier()
+                ))?;
                 comment
             }
             Found::Nothing => {
@@ -159,7 +168,7 @@ impl<'a> Loader<'a> {
         changes.push(format!("COMMENT = {}", text_literal(&comment)));
         self.run(&format!(
             "ALTER TABLE {} {}",
-            table.name,
+            table.identifier(),
             changes.join(", ")
         ))
     }
@@ -167,14 +176,14 @@ impl<'a> Loader<'a> {
     fn find(&mut self, table: &Table) -> Result<Found, LoadError> {
         let comment = self.control.first::<String>(&format!(
             "SELECT table_comment FROM information_schema.tables \
-             WHERE table_schema = DATABASE() AND table_name = '{}'",
-            table.name
+             WHERE table_schema = DATABASE() AND table_name = {}",
+            text_literal(&table.name)
         ))?;
         Ok(comment.map_or(Found::Nothing, Found::by_comment))
     }
 
     fn count(&mut self, table: &Table) -> Result<u64, LoadError> {
-        let sql = format!("SELECT COUNT(*) FROM {}", table.name);
+        let sql = format!("SELECT COUNT(*) FROM {}", table.identifier());
         Ok(self.control.first::<u64>(&sql)?.unwrap_or(0))
     }
 

@@ -5,21 +5,15 @@ use weir_model::KindLatency;
 
 use super::summary;
 use crate::meter::{Kind, KindLatencies};
-use crate::workload::Script;
+use crate::session::SessionKinds;
 
-/// What reports call the kinds of a script.
+/// What reports call the kinds of a load.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct KindNames {
-    transactions: Vec<String>,
-    statements: Vec<String>,
-}
+pub(crate) struct KindNames(SessionKinds);
 
 impl KindNames {
-    pub(crate) fn of(script: &Script) -> Self {
-        Self {
-            transactions: script.transactions.iter().map(|t| t.name.clone()).collect(),
-            statements: script.statements.iter().map(|s| s.name.clone()).collect(),
-        }
+    pub(crate) fn of(kinds: SessionKinds) -> Self {
+        Self(kinds)
     }
 
     /// The kinds that occurred: transactions, then statements, in the script's order.
@@ -27,8 +21,8 @@ impl KindNames {
         &'a self,
         latencies: &'a KindLatencies,
     ) -> impl Iterator<Item = (Kind, &'a str, &'a Histogram<u64>)> {
-        let transactions = self.transactions.iter().enumerate();
-        let statements = self.statements.iter().enumerate();
+        let transactions = self.0.transactions.iter().enumerate();
+        let statements = self.0.statements.iter().enumerate();
         transactions
             .map(|(index, name)| (Kind::Transaction(index), name))
             .chain(statements.map(|(index, name)| (Kind::Statement(index), name)))

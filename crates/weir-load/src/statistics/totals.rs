@@ -31,7 +31,7 @@ impl Totals {
     }
 
     /// Latencies and how often each occurred, microseconds, ascending.
-    pub(crate) fn latencies_us(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
+    pub fn latencies_us(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
         let latency_ns = &self.latency_ns.0;
         latency_ns.iter_recorded().map(|value| {
             let ns = latency_ns.median_equivalent(value.value_iterated_to());

@@ -12,7 +12,7 @@ use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use weir_load::{
     HdrLog, Interval, LoadPlan, NullServerBehavior, Progress, Totals, run, run_observed,
 };
-use weir_model::WorkloadName;
+use weir_model::{LoadSpec, WorkloadName};
 use weir_mysql::Gate;
 
 use crate::{Bench, everywhere, go, measure_until_there_is_something};
@@ -22,8 +22,11 @@ fn intervals_add_up_to_the_whole() {
     let bench = Bench::new(NullServerBehavior::default());
     for reactors in [1, 2] {
         let plan = |measure_ms| LoadPlan {
-            warmup: Duration::from_millis(250),
             reactors,
+            load: LoadSpec {
+                warmup: Duration::from_millis(250).into(),
+                ..bench.plan(WorkloadName::OltpReadWrite, measure_ms).load
+            },
             ..bench.plan(WorkloadName::OltpReadWrite, measure_ms)
         };
         let (measure_s, outcome, intervals) = measure_until_there_is_something(plan);
@@ -55,9 +58,12 @@ fn checkpoints_add_up_to_the_whole_and_leave_the_intervals_alone() {
     for reactors in [1, 2] {
         let plan = LoadPlan {
             reactors,
-            warmup: Duration::from_millis(50),
             // Within an interval, at the end of one, and at the end of all.
             checkpoints: [150, 300, 500].map(Duration::from_millis).into(),
+            load: LoadSpec {
+                warmup: Duration::from_millis(50).into(),
+                ..bench.plan(WorkloadName::OltpPointSelect, 500).load
+            },
             ..bench.plan(WorkloadName::OltpPointSelect, 500)
         };
         let (mut intervals, mut stretches) = (Vec::new(), Vec::new());
@@ -68,6 +74,7 @@ fn checkpoints_add_up_to_the_whole_and_leave_the_intervals_alone() {
             &mut |progress| match progress {
                 Progress::Interval(interval) => intervals.push(interval.record.length_s),
                 Progress::Checkpoint(totals) => stretches.push(totals.clone()),
+                Progress::Warning(warning) => panic!("{warning}"),
             },
         )
         .unwrap();
@@ -111,8 +118,11 @@ fn every_statement_is_counted_once_and_as_what_it_is() {
                 let plan = LoadPlan {
                     reactor,
                     max_events: Some(10),
-                    measure: None,
                     prepared_statements,
+                    load: LoadSpec {
+                        measure: weir_model::Duration::default(),
+                        ..bench.plan(workload, 0).load
+                    },
                     ..bench.plan(workload, 0)
                 };
                 let counts = go(&plan).unwrap().0.counts;
@@ -151,7 +161,10 @@ fn a_stop_ends_the_run_and_keeps_what_was_measured() {
 fn the_measurements_begin_does_not_depend_on_who_is_told() {
     let bench = Bench::new(NullServerBehavior::default());
     let plan = LoadPlan {
-        warmup: Duration::from_millis(300),
+        load: LoadSpec {
+            warmup: Duration::from_millis(300).into(),
+            ..bench.plan(WorkloadName::OltpPointSelect, 300).load
+        },
         ..bench.plan(WorkloadName::OltpPointSelect, 300)
     };
     let began = Instant::now();
@@ -169,12 +182,15 @@ fn the_measurements_begin_does_not_depend_on_who_is_told() {
 fn connections_are_dealt_over_several_servers() {
     let benches = [0, 1, 2].map(|_| Bench::new(NullServerBehavior::default()));
     let plan = LoadPlan {
-        // The third has none.
-        connections: 2,
         more_addresses: benches[1..]
             .iter()
             .map(|b| b.server.address().clone())
             .collect(),
+        load: LoadSpec {
+            // The third has none.
+            connections: 2,
+            ..benches[0].plan(WorkloadName::OltpPointSelect, 200).load
+        },
         ..benches[0].plan(WorkloadName::OltpPointSelect, 200)
     };
     let outcome = go(&plan).unwrap().0;
@@ -192,7 +208,10 @@ fn servers_that_end_result_sets_in_the_old_way_are_understood() {
     });
     let plan = LoadPlan {
         max_events: Some(20),
-        measure: None,
+        load: LoadSpec {
+            measure: weir_model::Duration::default(),
+            ..bench.plan(WorkloadName::OltpReadOnly, 0).load
+        },
         ..bench.plan(WorkloadName::OltpReadOnly, 0)
     };
     assert_eq!(go(&plan).unwrap().0.counts.reads, 20 * 14);

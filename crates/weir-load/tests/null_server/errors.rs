@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use weir_load::{Fault, LoadError, LoadPlan, NullServerBehavior, Tolerated};
-use weir_model::WorkloadName;
+use weir_model::{LoadSpec, WorkloadName};
 use weir_mysql::{ClientError, Compression};
 
 use crate::{Bench, go};
@@ -18,7 +18,10 @@ fn tolerated_errors_are_tried_again_as_new_transactions() {
         });
         let plan = LoadPlan {
             max_events: Some(200),
-            measure: None,
+            load: LoadSpec {
+                measure: weir_model::Duration::default(),
+                ..bench.plan(WorkloadName::OltpWriteOnly, 0).load
+            },
             ..bench.plan(WorkloadName::OltpWriteOnly, 0)
         };
         let outcome = go(&plan).unwrap().0;
@@ -98,7 +101,10 @@ fn nobody_at_the_address_is_said_so() {
 fn a_server_that_does_not_compress_is_named_with_what_to_do() {
     let bench = Bench::new(NullServerBehavior::default());
     let plan = LoadPlan {
-        compression: Some(Compression::Zlib),
+        load: LoadSpec {
+            compression: Compression::Zlib.into(),
+            ..bench.plan(WorkloadName::OltpPointSelect, 100).load
+        },
         ..bench.plan(WorkloadName::OltpPointSelect, 100)
     };
     let error = go(&plan).unwrap_err().to_string();

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use weir_load::{Fault, LoadError, LoadPlan, NullServerBehavior};
-use weir_model::WorkloadName;
+use weir_model::{LoadSpec, WorkloadName};
 use weir_mysql::ClientError;
 
 use crate::{Bench, everywhere, go};
@@ -41,8 +41,11 @@ fn lost_connections_are_made_again_when_that_is_asked_for() {
             reactor,
             reactors: 2,
             reconnect: true,
-            measure: None,
             max_events: Some(3_000),
+            load: LoadSpec {
+                measure: weir_model::Duration::default(),
+                ..bench.plan(WorkloadName::OltpPointSelect, 0).load
+            },
             ..bench.plan(WorkloadName::OltpPointSelect, 0)
         };
         let outcome = go(&plan).unwrap().0;
@@ -65,8 +68,11 @@ fn connections_are_made_again_after_their_number_of_transactions() {
         let plan = LoadPlan {
             reactor,
             reconnect_every: Some(10),
-            measure: None,
             max_events: Some(400),
+            load: LoadSpec {
+                measure: weir_model::Duration::default(),
+                ..bench.plan(WorkloadName::OltpPointSelect, 0).load
+            },
             ..bench.plan(WorkloadName::OltpPointSelect, 0)
         };
         let outcome = go(&plan).unwrap().0;

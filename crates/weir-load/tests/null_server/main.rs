@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use weir_load::{
     Interval, LoadError, LoadOutcome, LoadPlan, NullServer, NullServerBehavior, ReactorKind, run,
 };
-use weir_model::WorkloadName;
+use weir_model::{LoadSpec, WorkloadName};
 use weir_mysql::Gate;
 
 struct Bench {
@@ -45,10 +45,13 @@ impl Bench {
     fn plan(&self, workload: WorkloadName, measure_ms: u64) -> LoadPlan {
         let endpoint = self.server.endpoint();
         LoadPlan {
-            connections: 4,
             tables: 2,
-            measure: Some(Duration::from_millis(measure_ms)),
             interval: Duration::from_millis(100),
+            load: LoadSpec {
+                connections: 4,
+                measure: Duration::from_millis(measure_ms).into(),
+                ..LoadSpec::default()
+            },
             ..LoadPlan::new(endpoint, workload)
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use weir_load::{Fault, LoadPlan, NullServerBehavior};
-use weir_model::{ArrivalKind, Rate, RateRamp, ThinkKind, ThinkTime, WorkloadName};
+use weir_model::{ArrivalKind, LoadSpec, Rate, RateRamp, ThinkKind, ThinkTime, WorkloadName};
 
 use crate::{Bench, go};
 
@@ -34,7 +34,10 @@ fn a_longer_way_is_in_every_statements_time() {
         (WorkloadName::OltpWriteOnly, 6.0),
     ] {
         let plan = LoadPlan {
-            rtt: Duration::from_millis(3),
+            load: LoadSpec {
+                rtt: Duration::from_millis(3).into(),
+                ..bench.plan(workload, 500).load
+            },
             ..bench.plan(workload, 500)
         };
         let outcome = go(&plan).unwrap().0;
@@ -51,10 +54,13 @@ fn lost_connections_and_bulk_inserts_bear_a_longer_way() {
         ..NullServerBehavior::default()
     });
     let plan = LoadPlan {
-        rtt: Duration::from_micros(500),
         reconnect: true,
-        measure: None,
         max_events: Some(400),
+        load: LoadSpec {
+            rtt: Duration::from_micros(500).into(),
+            measure: weir_model::Duration::default(),
+            ..bench.plan(WorkloadName::OltpPointSelect, 0).load
+        },
         ..bench.plan(WorkloadName::OltpPointSelect, 0)
     };
     let outcome = go(&plan).unwrap().0;
@@ -67,12 +73,16 @@ fn users_who_think_ask_no_faster_than_they_think() {
     let bench = Bench::new(NullServerBehavior::default());
     for kind in [ThinkKind::Constant, ThinkKind::Exponential] {
         let plan = LoadPlan {
-            think: ThinkTime {
-                mean: weir_model::Duration(Duration::from_millis(10)),
-                kind,
-            },
-            measure: None,
             max_events: Some(100),
+            load: LoadSpec {
+                pace: ThinkTime {
+                    mean: weir_model::Duration(Duration::from_millis(10)),
+                    kind,
+                }
+                .into(),
+                measure: weir_model::Duration::default(),
+                ..bench.plan(WorkloadName::OltpPointSelect, 0).load
+            },
             ..bench.plan(WorkloadName::OltpPointSelect, 0)
         };
         let (outcome, _) = go(&plan).unwrap();
@@ -95,8 +105,11 @@ fn connections_begin_one_after_the_other_in_a_ramp() {
         ..NullServerBehavior::default()
     });
     let plan = LoadPlan {
-        connections: 10,
-        connection_ramp: Duration::from_secs(1),
+        load: LoadSpec {
+            connections: 10,
+            connection_ramp: Duration::from_secs(1).into(),
+            ..bench.plan(WorkloadName::OltpPointSelect, 1_000).load
+        },
         ..bench.plan(WorkloadName::OltpPointSelect, 1_000)
     };
     let (_, intervals) = go(&plan).unwrap();
@@ -113,26 +126,22 @@ fn connections_begin_one_after_the_other_in_a_ramp() {
 fn a_rate_can_begin_low() {
     let bench = Bench::new(NullServerBehavior::default());
     let plan = LoadPlan {
-        rate: Some(Rate {
-            per_s: 1_000.0,
-            arrivals: ArrivalKind::Constant,
-            ramp: Some(RateRamp {
-                from_per_s: 0.0,
-                length: weir_model::Duration::from_secs(1),
-            }),
-        }),
+        load: LoadSpec {
+            pace: Some(Rate {
+                per_s: 1_000.0,
+                arrivals: ArrivalKind::Constant,
+                ramp: Some(RateRamp {
+                    from_per_s: 0.0,
+                    length: weir_model::Duration::from_secs(1),
+                }),
+            })
+            .into(),
+            ..bench.plan(WorkloadName::OltpPointSelect, 1_000).load
+        },
         ..bench.plan(WorkloadName::OltpPointSelect, 1_000)
     };
     let (outcome, _) = go(&plan).unwrap();
     // The triangle under the ramp.
     let due = outcome.open_loop.unwrap().due;
     assert!((499..=501).contains(&due), "{due}");
-    let both = LoadPlan {
-        think: ThinkTime {
-            mean: weir_model::Duration(Duration::from_millis(1)),
-            kind: ThinkKind::Constant,
-        },
-        ..plan
-    };
-    assert!(go(&both).unwrap_err().to_string().contains("think time"));
 }

@@ -3,8 +3,13 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use weir_load::{LoadPlan, PreparePlan, ReactorKind, cleanup, prepare, prewarm};
-use weir_model::{ArrivalKind, Endpoint, Flavor, Rate, WorkloadName};
+use weir_load::{
+    LoadPlan, PreparePlan, ReactorKind, TableOptions, Workload, cleanup, prepare, prewarm,
+};
+use weir_model::{
+    ArrivalKind, Distribution, Endpoint, Flavor, LoadSpec, Mix, Rate, SysbenchWorkload,
+    WorkloadName,
+};
 use weir_mysql::Compression;
 
 use super::{Bench, ROWS, TABLES, checksum, gate_of, go, make, users_gate};
@@ -68,17 +73,20 @@ fn rows_are_loaded_compressed_in_every_way(flavor: Flavor) {
 
 fn compressed_replies_are_shorter_on_every_reactor(flavor: Flavor) {
     let bench = Bench::loaded(flavor);
-    let sent = |compression, reactor, rate| {
+    let sent = |compression: Option<Compression>, reactor, rate: Option<Rate>| {
         let mut plan = LoadPlan {
-            compression,
             reactor,
-            rate,
-            measure: None,
             max_events: Some(EVENTS),
+            load: LoadSpec {
+                compression: compression.map_or_else(Default::default, Into::into),
+                pace: rate.into(),
+                measure: weir_model::Duration::default(),
+                ..bench.plan(WorkloadName::OltpReadOnly).load
+            },
             ..bench.plan(WorkloadName::OltpReadOnly)
         };
         // Replies of several of the server's buffers.
-        plan.mix.range_size = 500;
+        plan.workload = with_ranges_of(500);
         added(&bench, "Bytes_sent", || {
             let outcome = go(&plan).unwrap();
             assert_eq!(outcome.counts.transactions, EVENTS);
@@ -105,29 +113,41 @@ fn every_kind_of_load_goes_on_compressed(flavor: Flavor) {
     let bench = Bench::loaded(flavor);
     for way in ways(flavor) {
         let plan = LoadPlan {
-            compression: Some(*way),
-            connections: 6,
-            measure: None,
             max_events: Some(EVENTS),
+            load: LoadSpec {
+                compression: (*way).into(),
+                connections: 6,
+                measure: weir_model::Duration::default(),
+                ..bench.plan(WorkloadName::OltpReadWrite).load
+            },
             ..bench.plan(WorkloadName::OltpReadWrite)
         };
         let plans = [
             // Statements as text, on a slower network.
             LoadPlan {
                 prepared_statements: false,
-                rtt: Duration::from_millis(1),
+                load: LoadSpec {
+                    rtt: Duration::from_millis(1).into(),
+                    ..plan.load.clone()
+                },
                 ..plan.clone()
             },
             LoadPlan {
                 reconnect_every: Some(7),
-                idle_connections: 2,
+                load: LoadSpec {
+                    idle_connections: 2,
+                    ..plan.load.clone()
+                },
                 ..plan.clone()
             },
         ];
         for plan in plans {
             let outcome = go(&plan).unwrap();
             assert_eq!(outcome.counts.transactions, EVENTS);
-            assert_eq!(outcome.idle_connections, u64::from(plan.idle_connections));
+            assert_eq!(
+                outcome.idle_connections,
+                u64::from(plan.load.idle_connections)
+            );
         }
         insert_in_bulk(&bench, *way);
     }
@@ -152,11 +172,14 @@ fn insert_in_bulk(bench: &Bench, way: Compression) {
     .unwrap();
     for (reactor, seed) in [(ReactorKind::Epoll, 1), (ReactorKind::IoUring, 2)] {
         let plan = LoadPlan {
-            compression: Some(way),
             reactor,
             seed,
-            measure: None,
             max_events: Some(100_000),
+            load: LoadSpec {
+                compression: way.into(),
+                measure: weir_model::Duration::default(),
+                ..LoadSpec::default()
+            },
             ..LoadPlan::new(endpoint.clone(), WorkloadName::BulkInsert)
         };
         assert_eq!(go(&plan).unwrap().counts.transactions, 100_000);
@@ -180,14 +203,20 @@ fn a_way_that_the_server_does_not_offer_is_named(flavor: Flavor) {
     }
     let tables = PreparePlan {
         compression: Some(way),
-        tables: TABLES,
-        rows: ROWS,
+        tables: TableOptions {
+            tables: TABLES,
+            rows: ROWS,
+            ..bench.tables().tables
+        },
         ..bench.tables()
     };
     let errors = [
         make(&tables).unwrap_err(),
         go(&LoadPlan {
-            compression: Some(way),
+            load: LoadSpec {
+                compression: way.into(),
+                ..bench.plan(WorkloadName::OltpReadOnly).load
+            },
             ..bench.plan(WorkloadName::OltpReadOnly)
         })
         .unwrap_err(),
@@ -200,4 +229,17 @@ fn a_way_that_the_server_does_not_offer_is_named(flavor: Flavor) {
             "{error}"
         );
     }
+}
+
+/// Read-only transactions whose ranges have so many rows.
+fn with_ranges_of(rows: u32) -> Workload {
+    let workload = SysbenchWorkload {
+        mix: Mix {
+            range_size: rows,
+            ..Mix::default()
+        },
+        distribution: Distribution::Uniform,
+        ..WorkloadName::OltpReadOnly.into()
+    };
+    workload.into()
 }

@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
 
 mod compression;
+mod found_tables;
 mod pace;
 mod refusals;
 mod restarts;
+mod sessions;
 mod tables;
 mod text;
 mod workloads;
@@ -15,8 +17,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use weir_load::{LoadError, LoadOutcome, LoadPlan, PreparePlan, prepare, run};
-use weir_model::{Distribution, Flavor, WorkloadName};
+use weir_load::{LoadError, LoadOutcome, LoadPlan, PreparePlan, TableOptions, prepare, run};
+use weir_model::{Distribution, Flavor, LoadSpec, SysbenchWorkload, WorkloadName};
 use weir_mysql::{Connection, Gate, Permissions};
 use weir_server::{PrivateServer, testing};
 
@@ -54,9 +56,12 @@ impl Bench {
 
     fn tables(&self) -> PreparePlan {
         PreparePlan {
-            tables: TABLES,
-            rows: ROWS,
             threads: 2,
+            tables: TableOptions {
+                tables: TABLES,
+                rows: ROWS,
+                ..TableOptions::default()
+            },
             ..PreparePlan::new(self.server.endpoint(), WorkloadName::OltpReadWrite)
         }
     }
@@ -65,10 +70,12 @@ impl Bench {
         LoadPlan {
             tables: TABLES,
             rows: ROWS,
-            connections: 4,
-            measure: Some(Duration::from_secs(1)),
-            distribution: Distribution::Uniform,
-            ..LoadPlan::new(self.server.endpoint(), workload)
+            load: LoadSpec {
+                connections: 4,
+                measure: Duration::from_secs(1).into(),
+                ..LoadSpec::default()
+            },
+            ..LoadPlan::new(self.server.endpoint(), uniform(workload))
         }
     }
 
@@ -78,6 +85,14 @@ impl Bench {
 
     fn counter(&self, name: &str) -> u64 {
         status(&self.server.status().unwrap(), name)
+    }
+}
+
+/// A workload that asks for all rows alike.
+fn uniform(name: WorkloadName) -> SysbenchWorkload {
+    SysbenchWorkload {
+        distribution: Distribution::Uniform,
+        ..name.into()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use weir_load::LoadPlan;
-use weir_model::{ArrivalKind, Flavor, Rate, WorkloadName};
+use weir_model::{ArrivalKind, Flavor, LoadSpec, Rate, WorkloadName};
 
 use super::{Bench, go};
 
@@ -15,11 +15,15 @@ weir_server::on_both_flavors! {
 fn an_open_loop_keeps_its_schedule_on_a_real_server(flavor: Flavor) {
     let bench = Bench::loaded(flavor);
     let plan = LoadPlan {
-        rate: Some(Rate {
-            per_s: 100.0,
-            arrivals: ArrivalKind::Constant,
-            ramp: None,
-        }),
+        load: LoadSpec {
+            pace: Some(Rate {
+                per_s: 100.0,
+                arrivals: ArrivalKind::Constant,
+                ramp: None,
+            })
+            .into(),
+            ..bench.plan(WorkloadName::OltpReadWrite).load
+        },
         ..bench.plan(WorkloadName::OltpReadWrite)
     };
     let outcome = go(&plan).unwrap();
@@ -37,7 +41,10 @@ fn an_open_loop_keeps_its_schedule_on_a_real_server(flavor: Flavor) {
 fn a_longer_way_to_the_server_is_in_every_latency(flavor: Flavor) {
     let bench = Bench::loaded(flavor);
     let plan = LoadPlan {
-        rtt: Duration::from_millis(4),
+        load: LoadSpec {
+            rtt: Duration::from_millis(4).into(),
+            ..bench.plan(WorkloadName::OltpPointSelect).load
+        },
         ..bench.plan(WorkloadName::OltpPointSelect)
     };
     let outcome = go(&plan).unwrap();

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use weir_load::{LoadError, LoadPlan, Tolerated, prepare};
-use weir_model::{Distribution, Flavor, Secret, WorkloadName};
+use weir_model::{Distribution, Flavor, LoadSpec, Secret, SysbenchWorkload, WorkloadName};
 use weir_mysql::ClientError;
 
 use super::{Bench, ROWS, gate_of, go};
@@ -45,16 +45,23 @@ fn errors_are_told_apart_by_code_when_all_are_tolerated(flavor: Flavor) {
 
 fn everything_at_once_with_hot_rows_goes_on_through_deadlocks(flavor: Flavor) {
     let bench = Bench::loaded(flavor);
-    let plan = LoadPlan {
-        connections: 16,
-        reactors: 2,
+    let on_hot_rows = SysbenchWorkload {
         // All keys on 30 rows.
         distribution: Distribution::Special {
             iterations: 12,
             hot_rows_percent: 1,
             hot_keys_percent: 100,
         },
-        measure: Some(Duration::from_secs(2)),
+        ..WorkloadName::OltpReadWrite.into()
+    };
+    let plan = LoadPlan {
+        reactors: 2,
+        workload: on_hot_rows.into(),
+        load: LoadSpec {
+            connections: 16,
+            measure: Duration::from_secs(2).into(),
+            ..bench.plan(WorkloadName::OltpReadWrite).load
+        },
         ..bench.plan(WorkloadName::OltpReadWrite)
     };
     let outcome = go(&plan).unwrap();
@@ -86,7 +93,7 @@ fn missing_privileges_are_named_before_the_run(flavor: Flavor) {
         let mut plan = bench.plan(workload);
         "reader".clone_into(&mut plan.endpoint.user);
         plan.endpoint.password = Secret::new("secret word");
-        plan.connections = connections;
+        plan.load.connections = connections;
         plan
     };
     // As text and prepared.
@@ -161,7 +168,10 @@ fn limits_of_the_server_are_known_before_the_run(flavor: Flavor) {
         .unwrap();
     oracle.run("SET GLOBAL max_connections = 10").unwrap();
     let plan = LoadPlan {
-        connections: 64,
+        load: LoadSpec {
+            connections: 64,
+            ..bench.plan(WorkloadName::OltpPointSelect).load
+        },
         ..bench.plan(WorkloadName::OltpPointSelect)
     };
     let error = go(&plan).unwrap_err();
@@ -179,7 +189,7 @@ fn limits_of_the_server_are_known_before_the_run(flavor: Flavor) {
         "{error}"
     );
     let plan = LoadPlan {
-        rows: ROWS + 1,
+        rows: 2 * ROWS,
         ..bench.plan(WorkloadName::OltpPointSelect)
     };
     let error = go(&plan).unwrap_err();

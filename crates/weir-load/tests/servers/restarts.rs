@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use weir_load::{LoadError, LoadPlan, ReactorKind, run};
-use weir_model::{Flavor, WorkloadName};
+use weir_model::{Flavor, LoadSpec, WorkloadName};
 use weir_mysql::{ClientError, Compression};
 use weir_server::{PrivateServer, testing};
 
@@ -45,8 +45,11 @@ fn connections_are_made_again_as_often_as_asked(flavor: Flavor) {
 fn a_server_that_is_killed_ends_the_run(flavor: Flavor) {
     let bench = Bench::loaded(flavor);
     let plan = LoadPlan {
-        measure: Some(Duration::from_mins(1)),
         interval: Duration::from_millis(100),
+        load: LoadSpec {
+            measure: Duration::from_mins(1).into(),
+            ..bench.plan(WorkloadName::OltpWriteOnly).load
+        },
         ..bench.plan(WorkloadName::OltpWriteOnly)
     };
     let Bench {
@@ -95,10 +98,13 @@ fn survive_a_restart(flavor: Flavor, reactor: ReactorKind, compression: Option<C
     let bench = Bench::loaded(flavor);
     let plan = LoadPlan {
         reactor,
-        compression,
-        measure: Some(Duration::from_mins(1)),
         interval: Duration::from_millis(100),
         reconnect: true,
+        load: LoadSpec {
+            compression: compression.map_or_else(Default::default, Into::into),
+            measure: Duration::from_mins(1).into(),
+            ..bench.plan(WorkloadName::OltpReadWrite).load
+        },
         ..bench.plan(WorkloadName::OltpReadWrite)
     };
     let Bench { server, directory } = bench;

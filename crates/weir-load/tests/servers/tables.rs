@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use weir_load::{LoadError, LoadPlan, PreparePlan, cleanup, prepare, prewarm};
-use weir_model::{Flavor, WorkloadName};
+use weir_load::{LoadError, LoadPlan, PreparePlan, TableOptions, cleanup, prepare, prewarm};
+use weir_model::{Flavor, LoadSpec, WorkloadName};
 use weir_mysql::Connection;
 
 use super::{Bench, ROWS, TABLES, checksum, go, make, users_gate};
@@ -52,7 +52,10 @@ fn tables_have_sysbenchs_shape(flavor: Flavor) {
         "a complete table is left"
     );
     let larger = PreparePlan {
-        rows: ROWS + 1,
+        tables: TableOptions {
+            rows: ROWS + 1,
+            ..bench.tables().tables
+        },
         ..bench.tables()
     };
     let error = make(&larger).unwrap_err();
@@ -72,11 +75,14 @@ fn columns_of(oracle: &mut Connection, sql: &str) -> Vec<String> {
 fn tables_are_made_as_the_options_say(flavor: Flavor) {
     let bench = Bench::empty(flavor);
     let tables = PreparePlan {
-        auto_increment: false,
-        secondary_key: true,
-        secondary_index: false,
-        table_options: "COMMENT = 'of weir'".to_owned(),
-        engine: "innodb".to_owned(),
+        tables: TableOptions {
+            auto_increment: false,
+            secondary_key: true,
+            secondary_index: false,
+            table_options: "COMMENT = 'of weir'".to_owned(),
+            engine: "innodb".to_owned(),
+            ..bench.tables().tables
+        },
         ..bench.tables()
     };
     make(&tables).unwrap();
@@ -111,7 +117,10 @@ fn tables_are_made_as_the_options_say(flavor: Flavor) {
     assert_eq!(counts, (all, all));
     cleanup(&bench.tables(), &users_gate()).unwrap();
     let tables = PreparePlan {
-        engine: "myisam".to_owned(),
+        tables: TableOptions {
+            engine: "myisam".to_owned(),
+            ..bench.tables().tables
+        },
         ..bench.tables()
     };
     make(&tables).unwrap();
@@ -142,13 +151,19 @@ fn tables_are_read_into_the_pool_and_idle_connections_stay(flavor: Flavor) {
         "{read}"
     );
     let plan = LoadPlan {
-        idle_connections: 5,
+        load: LoadSpec {
+            idle_connections: 5,
+            ..bench.plan(WorkloadName::OltpPointSelect).load
+        },
         ..bench.plan(WorkloadName::OltpPointSelect)
     };
     let outcome = go(&plan).unwrap();
     assert_eq!(outcome.idle_connections, 5);
     let missing = PreparePlan {
-        tables: TABLES + 1,
+        tables: TableOptions {
+            tables: TABLES + 1,
+            ..bench.tables().tables
+        },
         ..bench.tables()
     };
     let error = prewarm(&missing, &users_gate(), &AtomicBool::new(false), &|_, _| {}).unwrap_err();
@@ -158,8 +173,11 @@ fn tables_are_read_into_the_pool_and_idle_connections_stay(flavor: Flavor) {
 fn loading_can_be_interrupted_and_gone_on_with(flavor: Flavor) {
     let bench = Bench::empty(flavor);
     let plan = PreparePlan {
-        tables: 1,
-        rows: 100_000,
+        tables: TableOptions {
+            tables: 1,
+            rows: 100_000,
+            ..bench.tables().tables
+        },
         ..bench.tables()
     };
     let stop = AtomicBool::new(false);
@@ -171,13 +189,13 @@ fn loading_can_be_interrupted_and_gone_on_with(flavor: Flavor) {
     })
     .unwrap_err();
     assert!(matches!(error, LoadError::Interrupted(_)), "{error}");
-    assert!(reached < plan.rows, "interrupted in time");
+    assert!(reached < plan.tables.rows, "interrupted in time");
     let mut oracle = bench.oracle();
     let rows: u64 = oracle
         .first("SELECT COUNT(*) FROM sbtest1")
         .unwrap()
         .unwrap();
-    assert!((1..plan.rows).contains(&rows), "{rows}");
+    assert!((1..plan.tables.rows).contains(&rows), "{rows}");
     let other_seed = PreparePlan {
         seed: 2,
         ..plan.clone()

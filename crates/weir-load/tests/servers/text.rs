@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use weir_load::PreparePlan;
-use weir_model::{Flavor, WorkloadName};
+use weir_load::{PreparePlan, TableOptions};
+use weir_model::{Flavor, SysbenchWorkload, WorkloadName};
 
 use super::{Bench, make};
 
@@ -31,11 +31,17 @@ fn generated_text_compresses_as_a_book_does(flavor: Flavor) {
     let bench = Bench::empty(flavor);
     let book = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/opticks.txt");
     let [of_book, generated] = [Some(book), None].map(|text_file| {
-        let tables = PreparePlan {
-            workload: WorkloadName::OltpTextReadWrite.into(),
-            tables: 1,
-            rows: 10_000,
+        let workload = SysbenchWorkload {
             text_file,
+            ..WorkloadName::OltpTextReadWrite.into()
+        };
+        let tables = PreparePlan {
+            workload: workload.into(),
+            tables: TableOptions {
+                tables: 1,
+                rows: 10_000,
+                ..bench.tables().tables
+            },
             ..bench.tables()
         };
         bench.oracle().run("DROP TABLE IF EXISTS sbtest1").unwrap();

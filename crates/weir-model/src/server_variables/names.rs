@@ -16,7 +16,7 @@ pub const REDO_LOG_CAPACITY: &str = "innodb_redo_log_capacity";
 pub const LOG_FILE_SIZE: &str = "innodb_log_file_size";
 /// Files of the redo log, where there may be several.
 pub const LOG_FILES_IN_GROUP: &str = "innodb_log_files_in_group";
-/// Whether there is a binary log; as an option its name.
+/// Whether there is a binary log; as an option its name, or a switch.
 pub const LOG_BIN: &str = "log_bin";
 /// Commits after which the binary log is flushed; 0: never.
 pub const SYNC_BINLOG: &str = "sync_binlog";
@@ -34,6 +34,9 @@ pub const FLUSHES_DISABLED_BY: &str = "weir: flushes disabled by";
 pub const DATA_LOST_BECAUSE: &str = "weir: data lost because";
 /// Not a server's variable: engines of the workload's tables other than InnoDB.
 pub const OTHER_ENGINES: &str = "weir: other engines";
+
+/// Not a server's variable: why its pages go through the page cache although it was told otherwise.
+pub const PAGES_CACHED_BECAUSE: &str = "weir: pages cached because";
 
 /// What makes a server less durable and is no variable of it.
 pub const UNSAID: [&str; 4] = [

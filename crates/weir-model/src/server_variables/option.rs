@@ -49,8 +49,9 @@ pub(super) fn setting(name: &str, value: &str) -> (String, String) {
     let Name { variable, switches } = Name::of(name);
     let value = value.trim();
     let value = match switches {
-        // As an option it is the name of the log, so that `log_bin = OFF` makes one that is called OFF.
-        None if variable == LOG_BIN => "ON".to_owned(),
+        // As an option it is the name of the log; a switch is taken for one (`super::native`).
+        None if variable == LOG_BIN && switch(value) != Some(false) => "ON".to_owned(),
+        None if variable == LOG_BIN => "OFF".to_owned(),
         None if value.is_empty() && variable == DOUBLEWRITE => "ON".to_owned(),
         None => value.to_owned(),
         // `skip_log_bin = 0` switches the log on.
@@ -128,7 +129,9 @@ mod tests {
             ("loose_innodb_doublewrite", "OFF", DOUBLEWRITE, "OFF"),
             ("skip_log_bin", "1", LOG_BIN, "OFF"),
             ("skip_log_bin", "0", LOG_BIN, "ON"),
-            ("log-bin", "OFF", LOG_BIN, "ON"),
+            ("log-bin", "OFF", LOG_BIN, "OFF"),
+            ("log-bin", "off", LOG_BIN, "OFF"),
+            ("log-bin", "shop", LOG_BIN, "ON"),
             ("log_bin", "", LOG_BIN, "ON"),
             ("skip-name-resolve", "0", "skip_name_resolve", "0"),
         ] {

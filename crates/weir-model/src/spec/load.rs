@@ -14,7 +14,7 @@ pub struct LoadSpec {
     pub connections: u32,
     /// Load before the measurement.
     pub warmup: Warmup,
-    /// Length of the measurement.
+    /// Length of the measurement; 0: until the load is stopped or has done its number of transactions.
     pub measure: Duration,
     /// When transactions begin.
     pub pace: Pace,
@@ -69,6 +69,14 @@ pub enum Warmup {
     },
 }
 
+impl From<std::time::Duration> for Warmup {
+    fn from(length: std::time::Duration) -> Self {
+        Self::Fixed {
+            length: Duration(length),
+        }
+    }
+}
+
 impl Warmup {
     /// The least of it.
     pub fn least(self) -> Duration {
@@ -109,7 +117,36 @@ impl Default for Pace {
     }
 }
 
+impl From<Option<Rate>> for Pace {
+    /// An open loop at this rate, or a closed one whose users do not think.
+    fn from(rate: Option<Rate>) -> Self {
+        rate.map_or_else(Self::default, Self::Open)
+    }
+}
+
+impl From<ThinkTime> for Pace {
+    fn from(think: ThinkTime) -> Self {
+        Self::Closed { think }
+    }
+}
+
 impl Pace {
+    /// The schedule of an open loop.
+    pub fn rate(&self) -> Option<Rate> {
+        match self {
+            Self::Open(rate) => Some(*rate),
+            Self::Closed { .. } => None,
+        }
+    }
+
+    /// What users of a closed loop do in between.
+    pub fn think(&self) -> ThinkTime {
+        match self {
+            Self::Closed { think } => *think,
+            Self::Open(_) => ThinkTime::default(),
+        }
+    }
+
     /// An open loop with random arrivals at so many transactions per second.
     pub fn open(per_s: f64) -> Self {
         Self::Open(Rate {

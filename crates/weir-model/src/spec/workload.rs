@@ -91,12 +91,26 @@ impl Default for WorkloadSpec {
 impl From<WorkloadName> for WorkloadSpec {
     /// With sysbench's default options.
     fn from(workload: WorkloadName) -> Self {
-        Self::Sysbench(SysbenchWorkload {
+        Self::Sysbench(workload.into())
+    }
+}
+
+impl From<WorkloadName> for SysbenchWorkload {
+    /// With sysbench's default options.
+    fn from(workload: WorkloadName) -> Self {
+        Self {
             shares: workload.into(),
             mix: Mix::default(),
             distribution: Distribution::default(),
             text_file: None,
-        })
+        }
+    }
+}
+
+impl Default for SysbenchWorkload {
+    /// sysbench's: `oltp_read_write`.
+    fn default() -> Self {
+        WorkloadName::OltpReadWrite.into()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use mysql_common::constants::CapabilityFlags;
 use serde::Serialize;
+use weir_model::ProtocolCompression;
 
 /// How the packets of a connection are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -13,7 +14,25 @@ pub enum Compression {
     Zstd,
 }
 
+impl From<Compression> for ProtocolCompression {
+    fn from(compression: Compression) -> Self {
+        match compression {
+            Compression::Zlib => Self::Zlib,
+            Compression::Zstd => Self::Zstd,
+        }
+    }
+}
+
 impl Compression {
+    /// What a run's description asks for, if it asks for any.
+    pub fn of(asked: ProtocolCompression) -> Option<Self> {
+        match asked {
+            ProtocolCompression::Uncompressed => None,
+            ProtocolCompression::Zlib => Some(Self::Zlib),
+            ProtocolCompression::Zstd => Some(Self::Zstd),
+        }
+    }
+
     /// As options and servers call it.
     pub fn name(self) -> &'static str {
         match self {

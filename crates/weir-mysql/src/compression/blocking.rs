@@ -43,6 +43,11 @@ impl<S: Read + Write> PacketStream<S> {
         }));
     }
 
+    /// Whether it compresses.
+    pub(crate) fn is_compressed(&self) -> bool {
+        self.packed.is_some()
+    }
+
     /// Whether everything that has come was read.
     pub(crate) fn is_drained(&self) -> bool {
         let packed = self.packed.as_ref();

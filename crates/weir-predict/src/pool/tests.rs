@@ -2,8 +2,8 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use weir_load::KeyStream;
 use weir_model::Distribution;
+use weir_workload::KeyStream;
 
 use super::*;
 use crate::popularity::leaf_groups;

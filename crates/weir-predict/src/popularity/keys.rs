@@ -83,7 +83,7 @@ fn normal(place: f64, n: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use weir_load::KeyStream;
+    use weir_workload::KeyStream;
 
     use super::*;
 

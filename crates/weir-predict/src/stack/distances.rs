@@ -134,8 +134,8 @@ impl MissCurve {
 
 #[cfg(test)]
 mod tests {
-    use weir_load::KeyStream;
     use weir_model::Distribution;
+    use weir_workload::KeyStream;
 
     use super::*;
     use crate::{Access, Pool, PoolSettings};

@@ -120,8 +120,8 @@ pub fn sampled_pool(
 
 #[cfg(test)]
 mod tests {
-    use weir_load::KeyStream;
     use weir_model::Distribution;
+    use weir_workload::KeyStream;
 
     use super::*;
 

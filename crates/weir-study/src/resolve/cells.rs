@@ -95,7 +95,7 @@ impl Resolver<'_> {
     /// `[factors]`, and several thread counts of `[load]`, which are a factor too.
     pub(super) fn lists(&self) -> Result<BTreeMap<String, LevelList>, StudyError> {
         let mut lists = self.file.factors.clone();
-        let threads = if let Threads::Range(range) = &self.file.load.threads {
+        let threads = if let Some(Threads::Range(range)) = &self.file.load.threads {
             LevelList::Range(range.clone())
         } else {
             let threads = self.threads()?;
@@ -133,9 +133,12 @@ impl Resolver<'_> {
         }
     }
 
-    /// The thread counts of `[load]`; of a range only the first, it stands for a factor.
+    /// The thread counts of `[load]`, none if a factor gives them; of a range only the first, it stands for a factor.
     pub(super) fn threads(&self) -> Result<Vec<u32>, StudyError> {
-        let threads = match &self.file.load.threads {
+        let Some(threads) = &self.file.load.threads else {
+            return Ok(Vec::new());
+        };
+        let threads = match threads {
             Threads::One(threads) => vec![*threads],
             Threads::More(threads) => threads.clone(),
             Threads::Range(_) => vec![1],

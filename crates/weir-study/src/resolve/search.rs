@@ -63,6 +63,14 @@ impl Resolver<'_> {
         Ok(Some(found))
     }
 
+    /// Whether the search gives `key`.
+    pub(super) fn is_searched(&self, key: &str) -> bool {
+        self.file
+            .search
+            .as_ref()
+            .is_some_and(|search| name(search) == key)
+    }
+
     fn goal(&self, search: &SearchSection) -> Result<SearchGoal, StudyError> {
         if search.find != Find::Knee && search.shares.is_some() {
             return Err(self.error("search.shares", "[...]", "belongs to find = \"knee\""));
@@ -97,13 +105,7 @@ impl Resolver<'_> {
 
     /// What is varied: the rate, the threads, or a variable that holds a size or number.
     fn searched(&self, search: &SearchSection, plan: &Plan) -> Result<String, StudyError> {
-        let default = match search.find {
-            Find::Rate => "rate",
-            Find::Peak => "threads",
-            Find::Knee => BUFFER_POOL_SIZE,
-        };
-        let factor = search.factor.as_deref().unwrap_or(default);
-        let factor = Target::name_of(factor);
+        let factor = Target::name_of(name(search));
         let target = Target::of(&factor);
         let fits = match search.find {
             Find::Rate => target == Target::Rate,
@@ -136,6 +138,16 @@ impl Resolver<'_> {
             )
         })
     }
+}
+
+/// What a search varies, as it is written.
+fn name(search: &SearchSection) -> &str {
+    let default = match search.find {
+        Find::Rate => "rate",
+        Find::Peak => "threads",
+        Find::Knee => BUFFER_POOL_SIZE,
+    };
+    search.factor.as_deref().unwrap_or(default)
 }
 
 /// The 0.05 of `5 %`, above 0.

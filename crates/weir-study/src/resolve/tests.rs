@@ -86,6 +86,90 @@ fn several_thread_counts_are_a_factor() {
     );
 }
 
+/// What a factor gives need not be written twice, and whole tables need not be there for it.
+#[test]
+fn a_factor_is_enough() {
+    for (key, factor) in [
+        ("threads = 32\n", "threads = [2, 32]"),
+        ("warmup = \"5s\"\n", "warmup = [\"1s\", \"auto\"]"),
+        ("measure = \"10s\"\n", "measure = [\"10s\", \"20s\"]"),
+        (
+            "workload = \"oltp_write_only\"\n",
+            "workload = [\"oltp_write_only\", \"oltp_read_only\"]",
+        ),
+        ("tables = 2\n", "tables = [2, 4]"),
+        ("rows = 1_000_000\n", "rows = [1000, 2000]"),
+        (
+            "threads = 32\n",
+            "arm = [{ threads = 2 }, { threads = 32, rtt = \"1ms\" }]",
+        ),
+    ] {
+        let text = STUDY
+            .replace(key, "")
+            .replace("[factors]", &format!("[factors]\n{factor}"));
+        let plan = resolved(&text).unwrap();
+        assert_eq!(plan.cells.len(), 8, "{factor}");
+    }
+    let plan = resolved(
+        "study = { title = \"T\", question = \"Q?\" }\n[factors]\nserver = [\"mysql\", \"mariadb\"]\ndrive = [\"null\"]\n\
+         workload = [\"oltp_write_only\"]\nrows = [1000]\nthreads = [8]\nwarmup = [\"1s\"]\nmeasure = [\"2s\"]",
+    )
+    .unwrap();
+    let load = &plan.cells[1].spec.load;
+    assert_eq!(
+        (load.connections, load.measure),
+        (8, weir_model::Duration::from_secs(2))
+    );
+    assert_eq!(plan.cells[1].spec.primary().server.flavor, Flavor::Mariadb);
+}
+
+/// What nothing gives, or one level only, is named with where to write it.
+#[test]
+fn what_neither_a_section_nor_a_factor_gives_is_missing() {
+    for (key, name) in [
+        (
+            "threads = 32\n",
+            "`threads` is missing; write it in [load], or as a factor",
+        ),
+        (
+            "warmup = \"5s\"\n",
+            "`warmup` is missing; write it in [load]",
+        ),
+        (
+            "measure = \"10s\"\n",
+            "`measure` is missing; write it in [load]",
+        ),
+        (
+            "workload = \"oltp_write_only\"\n",
+            "`workload` is missing; write it in [data]",
+        ),
+        ("rows = 1_000_000\n", "add `rows`"),
+    ] {
+        let error = message(&STUDY.replace(key, ""));
+        assert!(error.contains(name), "{error}");
+    }
+    let one = "[factors]\narm = [{ name = \"x\", threads = 2 }, { name = \"y\", rtt = \"1ms\" }]";
+    let error = message(
+        &STUDY
+            .replace("threads = 32\n", "")
+            .replace("[factors]", one),
+    );
+    assert!(
+        error.contains("arm y") && error.contains("`threads` is missing"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_search_for_threads_gives_them() {
+    let search = "[search]\nfind = \"peak\"\nrange = \"2..64\"\n";
+    let text = STUDY
+        .replace("threads = 32\n", "")
+        .replace("[repeat]\n    runs = 3", &format!("{search}[repeat]"));
+    let plan = resolved(&text).unwrap();
+    assert_eq!(plan.search.unwrap().factor, "threads");
+}
+
 #[test]
 fn a_path_is_a_server_program() {
     let path = "flavor = \"/opt/db/bin/mariadbd\"\n        config";

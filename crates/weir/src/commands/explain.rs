@@ -1,6 +1,5 @@
 //! `weir explain`.
 
-use anyhow::bail;
 use serde_json::{Value, json};
 use weir_judge::{RULES, Rule};
 use weir_report::table;
@@ -11,7 +10,7 @@ use crate::{Outcome, output};
 pub(crate) fn execute(arguments: &ExplainArguments) -> anyhow::Result<Outcome> {
     match &arguments.rule {
         Some(name) => {
-            let rule = find(name)?;
+            let rule = Rule::of(name.parse()?);
             if arguments.json {
                 output::line(serde_json::to_string_pretty(&as_json(rule))?)?;
             } else {
@@ -24,25 +23,17 @@ pub(crate) fn execute(arguments: &ExplainArguments) -> anyhow::Result<Outcome> {
         }
         None => {
             let row = |rule: &Rule| {
-                [rule.id, rule.title, rule.severity_words()]
-                    .map(str::to_owned)
-                    .to_vec()
+                vec![
+                    rule.id.to_string(),
+                    rule.title.to_owned(),
+                    rule.severity_words(),
+                ]
             };
             let rows: Vec<_> = RULES.into_iter().map(row).collect();
             output::text(table(&["rule", "asks", "severity"], &rows))?;
         }
     }
     Ok(Outcome::Done)
-}
-
-fn find(name: &str) -> anyhow::Result<&'static Rule> {
-    let found = RULES
-        .into_iter()
-        .find(|rule| rule.id.eq_ignore_ascii_case(name));
-    match found {
-        Some(rule) => Ok(rule),
-        None => bail!("no rule `{name}`; `weir explain` lists all, from R1 to R19"),
-    }
 }
 
 fn explain(rule: &Rule) -> anyhow::Result<()> {

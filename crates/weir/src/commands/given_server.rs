@@ -1,28 +1,23 @@
 //! How to log in to servers that the user gives: option file, environment, or a question.
 
-use std::path::PathBuf;
-
 use anyhow::anyhow;
-use weir_model::{Secret, ServerUrl};
-use weir_mysql::{ClientConfig, Gate, PASSWORD_VARIABLE, endpoint};
+use weir_model::ServerUrl;
+use weir_mysql::{ClientConfig, Dialogue, Gate, endpoint};
 use weir_server::GivenServer;
 
 use crate::{output, password};
 
-/// The user's option file, as MySQL's programs have it.
-const OPTION_FILE: &str = ".my.cnf";
-
-/// The user's option file, and the password of the environment or, if that is wanted, of the terminal.
+/// What the servers' own clients would find here, and the password of the terminal if that is wanted.
 pub(crate) fn client_config(ask_password: bool) -> anyhow::Result<ClientConfig> {
-    let password = if ask_password {
-        Some(password::ask()?)
-    } else {
-        std::env::var(PASSWORD_VARIABLE).ok().map(Secret::new)
+    let mut config = ClientConfig::of_environment(|name| std::env::var_os(name))?;
+    config.dialogue = Dialogue {
+        warn: |warning| eprintln!("WARNING: {warning}"),
+        ask: || password::ask().map_err(std::io::Error::other),
     };
-    Ok(ClientConfig {
-        password,
-        option_file: std::env::var_os("HOME").map(|home| PathBuf::from(home).join(OPTION_FILE)),
-    })
+    if ask_password {
+        config.password = Some(password::ask()?);
+    }
+    Ok(config)
 }
 
 /// Prints what could not be looked at.

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
-use weir_load::sysbench::{self, Command, Form, Invocation};
 use weir_load::{BinaryLog, HdrLog, LoadError, LoadOutcome, Progress};
-use weir_mysql::{ChangeLog, Gate, Permissions};
+use weir_mysql::{ChangeLog, ClientConfig, Gate, Permissions};
+use weir_sysbench::{Command, Form, Invocation};
 
 use crate::cli::LoadArguments;
 use crate::commands::given_server;
@@ -31,15 +31,18 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
     }
     let mut config = given_server::client_config(false)?;
     if arguments.is_drop_in {
-        // sysbench reads none: its scripts must not log in as somebody else.
-        config.option_file = None;
+        // sysbench reads no files: its scripts must not log in as somebody else.
+        config = ClientConfig {
+            password: config.password,
+            ..ClientConfig::default()
+        };
     }
-    let mut invocation = sysbench::parse(&arguments.arguments, &config)?;
+    let mut invocation = weir_sysbench::parse(&arguments.arguments, &config)?;
     for warning in &invocation.warnings {
         eprintln!("WARNING: {warning}");
     }
     let stop = interrupt::stop_flag_then_exit()?;
-    if invocation.asks_for_password() {
+    if invocation.asks_password {
         invocation.set_password(&password::ask()?);
     }
     let gate = gate(&invocation);
@@ -61,8 +64,8 @@ fn command(
     tells_own_options: bool,
 ) -> anyhow::Result<()> {
     match invocation.command {
-        Command::Help => output::text(sysbench::help(invocation.compat, tells_own_options))?,
-        Command::Version => output::text(sysbench::version(invocation.compat, VERSION))?,
+        Command::Help => output::text(weir_sysbench::help(invocation.compat, tells_own_options))?,
+        Command::Version => output::text(weir_sysbench::version(invocation.compat, VERSION))?,
         Command::Prepare => prepare(invocation, gate, stop)?,
         Command::Prewarm => prewarm(invocation, &Gate::reading(), stop)?,
         Command::Run if invocation.dry_run => weir_load::rehearse_run(&invocation.plan, gate)?,
@@ -107,11 +110,11 @@ fn run(invocation: &Invocation, gate: &Gate, stop: &AtomicBool) -> anyhow::Resul
         }
         output::text(text)
     };
-    report(sysbench::header(invocation, VERSION))?;
+    report(weir_sysbench::header(invocation, VERSION))?;
     let mut hdr_log = invocation
         .hdr_log
         .as_deref()
-        .map(|path| create_hdr_log(path, invocation.plan.warmup))
+        .map(|path| create_hdr_log(path, invocation.plan.load.warmup.least().0))
         .transpose()?;
     let mut logged = Ok(());
     let mut intervals = Vec::new();
@@ -122,32 +125,35 @@ fn run(invocation: &Invocation, gate: &Gate, stop: &AtomicBool) -> anyhow::Resul
             return Ok(());
         }
         is_started = true;
-        report(sysbench::THREADS_STARTED.to_owned())
+        report(weir_sysbench::THREADS_STARTED.to_owned())
     };
     let outcome = weir_load::run_observed(&invocation.plan, gate, stop, &mut |progress| {
-        // A full disk shows again, as an error, when the report is written.
-        let _ = start();
+        if !matches!(progress, Progress::Warning(_)) {
+            // A full disk shows again, as an error, when the report is written.
+            let _ = start();
+        }
         match progress {
+            Progress::Warning(warning) => eprintln!("WARNING: {warning}"),
             Progress::Interval(interval) => {
                 if is_json {
                     intervals.push(interval.record);
                 }
                 // sysbench is silent while it warms up.
                 if invocation.report_interval_s > 0 && interval.record.time_s > 0.0 {
-                    let _ = report(sysbench::interval_line(invocation, interval));
+                    let _ = report(weir_sysbench::interval_line(invocation, interval));
                 }
                 if let (Some(log), Ok(())) = (&mut hdr_log, &logged) {
                     logged = log.write(interval);
                 }
             }
             Progress::Checkpoint(totals) => {
-                let _ = report(sysbench::checkpoint_report(invocation, totals));
+                let _ = report(weir_sysbench::checkpoint_report(invocation, totals));
             }
         }
     })?;
     start()?;
-    report(sysbench::final_report(invocation, &outcome))?;
-    report(sysbench::additions(invocation, &outcome))?;
+    report(weir_sysbench::final_report(invocation, &outcome))?;
+    report(weir_sysbench::additions(invocation, &outcome))?;
     if is_json {
         output::line(document::text(invocation, &outcome, &intervals)?)?;
     }

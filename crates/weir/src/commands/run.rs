@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use weir_model::{Plan, Provenance, StudyResult, Verdict};
 use weir_progress::{Event, Progress, ProgressFile};
-use weir_study::{Allowed, Overrides, RunOptions, RunOutcome, StudyError};
+use weir_run::{Allowed, RunError, RunOptions, RunOutcome};
+use weir_study::Overrides;
 
 use crate::cli::RunArguments;
 use crate::commands::{given_server, report, study_file};
@@ -50,7 +51,7 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
         provenance: provenance(text),
     };
     if arguments.dry_run {
-        for line in weir_study::rehearse(&plan, &options)? {
+        for line in weir_run::rehearse(&plan, &options)? {
             output::line(line)?;
         }
         eprintln!("nothing was changed");
@@ -58,7 +59,7 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
     }
     eprintln!("{}: {}, seed {}", plan.title, extent(&plan), plan.seed);
     let outcome = match watched(&plan, &options, stop) {
-        Err(error @ StudyError::StoppedBeforeFirstRun) => {
+        Err(error @ RunError::Interrupted) => {
             eprintln!("{error}");
             return Ok(Outcome::Stopped);
         }
@@ -81,12 +82,12 @@ pub(crate) fn watched(
     plan: &Plan,
     options: &RunOptions,
     stop: &AtomicBool,
-) -> Result<RunOutcome, StudyError> {
+) -> Result<RunOutcome, RunError> {
     let mut progress = Progress::new(plan);
     let file = ProgressFile::create(&options.out, &progress)?;
     let mut view = StudyView::new();
     let mut told = Instant::now();
-    weir_study::run(plan, options, stop, &mut |event| {
+    weir_run::run(plan, options, stop, &mut |event| {
         progress.observe(plan, event);
         view.show(event, &progress);
         // Rows are loaded in thousands of steps, which nobody needs to hear of one by one.
@@ -143,9 +144,9 @@ pub(super) fn default_folder(study: &Path) -> PathBuf {
 }
 
 /// Tells that the runs before a failure are not lost, unless the failure is about them.
-fn kept(error: StudyError, out: &Path) -> anyhow::Error {
+fn kept(error: RunError, out: &Path) -> anyhow::Error {
     let runs = weir_judge::read_result(out).map_or(0, |result| result.runs.len());
-    if runs == 0 || matches!(error, StudyError::Store(_) | StudyError::OtherPlan { .. }) {
+    if runs == 0 || matches!(error, RunError::Store(_) | RunError::OtherPlan { .. }) {
         return error.into();
     }
     anyhow::anyhow!("{error}; {runs} complete runs are kept, {}", go_on(out))

@@ -38,7 +38,7 @@ impl MysqlDriver {
         self.doing = Doing::Lost;
         meter.now();
         meter.lose();
-        reconnector.ask(self.place.connection);
+        reconnector.ask(self.number);
         self.regain(shared, meter)
     }
 
@@ -64,16 +64,20 @@ impl MysqlDriver {
     ) -> Result<Next, LoadError> {
         self.doing = Doing::Renewing;
         if let Some(reconnector) = &shared.reconnector {
-            reconnector.ask(self.place.connection);
+            reconnector.ask(self.number);
         }
         self.regain(shared, meter)
     }
 
     /// Begins the transaction that waited for the new connection.
-    pub(super) fn come_back(&mut self, shared: &mut Shared, meter: &mut Meter<'_>) -> Next {
+    pub(super) fn come_back(
+        &mut self,
+        shared: &mut Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<Next, LoadError> {
         meter.now();
         if !meter.may_begin(true) {
-            return Self::quit(shared);
+            return Ok(Self::quit(shared));
         }
         self.begin(true, shared, meter)
     }
@@ -95,7 +99,7 @@ impl MysqlDriver {
         let fresh = shared
             .reconnector
             .as_ref()
-            .and_then(|reconnector| reconnector.take(self.place.connection));
+            .and_then(|reconnector| reconnector.take(self.number));
         let Some(fresh) = fresh else {
             self.look_ns = now_ns + if was_lost { LOOK_NS } else { LOOK_SOON_NS };
             return Ok(Next::Due(self.look_ns));
@@ -112,7 +116,7 @@ impl MysqlDriver {
     fn renew(&mut self, fresh: Fresh) {
         self.parser = ReplyParser::new(fresh.eof_deprecated);
         self.wire = Wire::default();
-        self.statements = fresh.statements;
+        self.session.renew(fresh.statements);
         self.transport = Some(fresh.transport);
     }
 }

@@ -29,12 +29,14 @@ impl Transit {
 }
 
 impl MysqlDriver {
-    /// Sends the request of what is to be done, on the way that it has to go.
-    pub(super) fn send(&mut self, shared: &mut Shared, meter: &mut Meter<'_>) -> Next {
+    /// Sends the request that the session has left, on the way that it has to go.
+    pub(super) fn send(&mut self, shared: &mut Shared, meter: &Meter<'_>) -> Next {
         self.asked_ns = meter.last_now();
         if shared.half_rtt_ns == 0 {
-            return self.transmit(shared, meter);
+            return Next::Reply;
         }
+        self.held.clear();
+        self.held.append(&mut shared.outgoing);
         let at_ns = meter.last_now() + shared.half_rtt_ns;
         self.transit = Some(Transit::Request(at_ns));
         Next::Time(at_ns)
@@ -67,7 +69,8 @@ impl MysqlDriver {
         match transit {
             Transit::Request(_) => {
                 meter.now();
-                Ok(self.transmit(shared, meter))
+                shared.outgoing.append(&mut self.held);
+                Ok(Next::Reply)
             }
             Transit::Reply(at_ns, reply) => {
                 meter.reply_received_at(at_ns);

@@ -14,19 +14,20 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use weir_model::{ArrivalKind, LatencySummary, Rate, WorkloadName};
+use weir_model::{ArrivalKind, LatencySummary, LoadSpec, Rate, WorkloadName};
 
 use super::super::Reactor;
 use super::super::sockets::{Arrival, Chunk, Sockets, Wait};
-use crate::driver::{Fresh, MysqlDriver, NonBlocking, Shared, Statements, Transport};
+use crate::driver::{Fresh, MysqlDriver, NonBlocking, Shared, Transport};
 use crate::engine::setup;
 use crate::meter::{Clock, FrameSender, Meter, ReporterEnd, new_histogram};
 use crate::plan::LoadPlan;
 use crate::reactor_kind::ReactorKind;
+use crate::session::{Statements, Work};
 use crate::statistics::{KindNames, LoadOutcome, Merger};
-use crate::workload::seeded;
-use crate::workload::testing::nowhere;
-use weir_mysql::{Channel, Stream};
+use crate::testing::nowhere;
+use weir_mysql::{Channel, Gate, Stream};
+use weir_workload::seeded;
 
 /// The answer to a statement that changed nothing.
 const DONE: &[u8] = &[7, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0];
@@ -94,16 +95,18 @@ impl Sockets for Server {
     fn recycle(&mut self, _: Chunk) {}
 }
 
-fn driver(plan: &LoadPlan, number: u32) -> MysqlDriver {
-    let script = plan.workload.script(plan).unwrap();
+fn driver(plan: &LoadPlan, work: &Work<'_>, number: u32) -> MysqlDriver {
     let (near, _) = UnixStream::pair().unwrap();
     let fresh = Fresh {
         transport: Channel::plain(NonBlocking::try_from(Stream::Unix(near)).unwrap()),
         eof_deprecated: true,
-        statements: Statements::prepare(&script, |_, _| Ok::<_, ()>(Some(1))).unwrap(),
+        statements: Statements::prepare(&work.script, |wanted| {
+            Ok::<_, ()>(vec![Some(1); wanted.len()])
+        })
+        .unwrap(),
     };
     let rng = seeded(plan.seed, u64::from(number));
-    MysqlDriver::new(number, fresh, script.slots, 0, rng)
+    MysqlDriver::new(number, fresh, work, 0, rng)
 }
 
 /// Runs a load of ten seconds; what was reported, and the server's delays.
@@ -112,12 +115,15 @@ fn simulate(
     delay_ns: impl FnMut(u64) -> u64 + 'static,
 ) -> (LoadOutcome, Vec<u64>) {
     let plan = LoadPlan {
-        connections: CONNECTIONS,
-        rate,
-        measure: Some(Duration::from_secs(10)),
+        load: LoadSpec {
+            connections: CONNECTIONS,
+            pace: rate.into(),
+            measure: Duration::from_secs(10).into(),
+            ..LoadSpec::default()
+        },
         ..LoadPlan::new(nowhere(), WorkloadName::OltpPointSelect)
     };
-    let script = plan.workload.script(&plan).unwrap();
+    let work = Work::of_script(plan.script().unwrap());
     let (now_ns, delays_ns) = (Rc::new(Cell::new(0)), Rc::new(Cell::default()));
     let server = Server {
         now_ns: Rc::clone(&now_ns),
@@ -133,17 +139,16 @@ fn simulate(
         empty,
     };
     let timeline = setup::timeline(&plan);
-    let arrivals = setup::arrivals(&plan, 0, plan.connections);
+    let arrivals = setup::arrivals(&plan, 0, plan.load.connections);
     let mut meter = Meter::new(timeline, Clock::Told(now_ns), sender, None, arrivals);
-    let drivers = (0..plan.connections).map(|number| driver(&plan, number));
+    let drivers = (0..plan.load.connections).map(|number| driver(&plan, &work, number));
     let (tolerated, address) = (plan.tolerated.clone(), &plan.endpoint.address);
     let mut shared = Shared::new(
-        script.clone(),
-        address,
+        (address, &Gate::own()),
         tolerated,
         None,
         0,
-        plan.think,
+        plan.load.pace.think(),
         None,
     );
     let (stop, abort) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -156,7 +161,7 @@ fn simulate(
         batch_scheduling: true,
         reactor: ReactorKind::Epoll,
     });
-    let mut merger = Merger::new(timeline, KindNames::of(&script), 1);
+    let mut merger = Merger::new(timeline, KindNames::of(work.kinds()), 1);
     for frame in frames.try_iter() {
         merger.take(&frame);
     }

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use weir_load::LoadOutcome;
-use weir_load::sysbench::Invocation;
-use weir_model::{IntervalRecord, Rate};
+use weir_model::IntervalRecord;
+use weir_sysbench::Invocation;
 
 /// What was asked for and what was measured. Times are in the unit that their names end with.
 #[derive(Debug, Serialize)]
@@ -49,11 +49,11 @@ pub(super) fn text(
     serde_json::to_string_pretty(&Document {
         weir: env!("CARGO_PKG_VERSION"),
         workload: plan.workload.to_string(),
-        connections: plan.connections,
+        connections: plan.load.connections,
         tables: plan.tables,
         rows: plan.rows,
         seed: plan.seed,
-        rate_per_s: plan.rate.as_ref().map(|Rate { per_s, .. }| *per_s),
+        rate_per_s: plan.load.pace.rate_per_s(),
         outcome,
         transactions_per_s: per_s(outcome.counts.transactions),
         queries_per_s: per_s(outcome.counts.queries),

@@ -13,7 +13,7 @@ use anyhow::{Context as _, bail};
 use serde::{Deserialize, Serialize};
 use weir_model::{Bytes, Cell, DriveSpec, Factor, Plan, Repetition, StudyResult};
 use weir_predict::{Prediction, cliffs};
-use weir_study::{Allowed, RunOptions, StudyError};
+use weir_run::{Allowed, RunError, RunOptions};
 
 use self::controls::Controls;
 use self::errors::{Errors, Verification};
@@ -98,7 +98,7 @@ pub(super) fn execute(
         provenance: run::provenance(result.provenance.study_file.clone()),
     };
     let ran = match run::watched(&plan, &options, stop) {
-        Err(StudyError::StoppedBeforeFirstRun) => return Ok(Outcome::Stopped),
+        Err(RunError::Interrupted) => return Ok(Outcome::Stopped),
         ran => ran?.result,
     };
     if stop.load(Ordering::SeqCst) {

@@ -7,8 +7,9 @@ use anyhow::bail;
 use weir_model::variables::DOUBLEWRITE;
 use weir_model::{ServerUrl, option_variable};
 use weir_mysql::ClientConfig;
+use weir_run::{Allowed, RunOptions};
 use weir_server::{Instance, Instances, ServerBinary};
-use weir_study::{Allowed, Overrides, RunOptions, StudyFile};
+use weir_study::{Overrides, StudyFile};
 
 use crate::cli::AdviseArguments;
 use crate::commands::run;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use weir_model::{Flavor, set_options};
-use weir_mysql::{OptionFileSetting, read_option_file};
+use weir_mysql::{OptionFile, OptionFileSetting};
 use weir_server::{ServerBinary, check_variables, known_variables, translate};
 
 /// What makes an instance private, and where it lives: Weir's to set.
@@ -35,11 +35,18 @@ pub(super) fn variables(
     binary: &ServerBinary,
     path: &Path,
 ) -> anyhow::Result<BTreeMap<String, String>> {
-    let settings = read_option_file(path)?;
+    let file = OptionFile::read(path)?;
+    for warning in &file.warnings {
+        eprintln!("WARNING: {warning}");
+    }
     let known = known_variables(binary)?;
     let mut variables = BTreeMap::new();
     let mut left_out = Vec::new();
-    for setting in settings.iter().filter(|setting| is_of(binary, setting)) {
+    for setting in file
+        .settings
+        .iter()
+        .filter(|setting| is_of(binary, setting))
+    {
         if OWN.contains(&setting.name.as_str()) {
             left_out.push(setting.name.as_str());
             continue;

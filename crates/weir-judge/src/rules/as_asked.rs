@@ -1,0 +1,205 @@
+//! R23: what was asked is what the server does.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weir_model::{
+    Bytes, Comparison, Finding, RuleId, ServerVariables, native_variables, option_spelling,
+    option_variable, shown_names, variables,
+};
+
+use super::evidence::some_of;
+use super::{Design, Evidence, Rule, WARNS_OR_FORBIDS};
+
+pub(super) const RULE: Rule = Rule {
+    id: RuleId::R23,
+    title: "what was asked is what the server does",
+    checked: "Settings of a study against the servers' own words (SHOW GLOBAL VARIABLES) and, on Linux, the flags of \
+              their open data files. Error: the levels of a factor are one value on the server, so that nothing \
+              differs. Warning: the server made more than 1 % more or less of a setting than was asked, switched off \
+              what it did not understand, or writes its pages through the page cache after it was told O_DIRECT. \
+              Before a run an installed server of that version is asked. Options that are no variable (such as \
+              `skip_grant_tables`) no server says.",
+    reason: "Servers round, cap and switch off without an error. MySQL makes 256M of pools of 200M and of 250M, where \
+             a ratio would be called the effect of memory; `general_log = maybe` is OFF; a capacity below 100 is 100.",
+    remedy: "Choose levels that the server keeps apart, in the units that it rounds to; `weir plan` says what an installed \
+             server makes of each.",
+    reference: "MySQL 8.4 manual, \"Configuring InnoDB Buffer Pool Size\" and \"Server System Variables\"; MariaDB \
+                Knowledge Base, \"InnoDB System Variables\"",
+    severities: WARNS_OR_FORBIDS,
+    design: check_design,
+    comparison: check,
+    study: check_study,
+};
+
+/// A setting that is this much more or less than asked is told: below, it is rounded to whole units.
+const SUBSTITUTED_MIN: f64 = 0.01;
+
+/// What two servers say of the settings in which they were meant to differ.
+struct Levels {
+    /// Setting -> what both say.
+    same: BTreeMap<String, String>,
+    /// Whether something else differs.
+    differs: bool,
+}
+
+impl Levels {
+    /// `said` tells what a cell's server says of a setting, in one spelling for all that mean the same.
+    fn of(
+        declared: &BTreeSet<String>,
+        cells: [usize; 2],
+        said: impl Fn(usize, &str) -> Option<String>,
+    ) -> Self {
+        let mut found = Self {
+            same: BTreeMap::new(),
+            differs: false,
+        };
+        for name in declared {
+            match cells.map(|cell| said(cell, name)) {
+                [Some(baseline), Some(level)] if baseline == level => {
+                    found.same.insert(name.clone(), baseline);
+                }
+                _ => found.differs = true,
+            }
+        }
+        found
+    }
+
+    /// The finding about levels that `asked` for two values each.
+    fn finding(&self, factor: &str, asked: impl Fn(&str) -> [String; 2]) -> Option<Finding> {
+        if self.same.is_empty() {
+            return None;
+        }
+        let words = self.same.iter().map(|(name, value)| {
+            let [baseline, level] = asked(name);
+            let value = in_units(value, &[&baseline, &level]);
+            format!("{name} is {value} on the server, asked for {baseline} and {level}")
+        });
+        let words = some_of(words, 4);
+        Some(if self.differs {
+            RULE.warning(format!(
+                "the levels of {factor} move a setting that stays the same ({words}): the effect is of the others"
+            ))
+        } else {
+            RULE.error(format!(
+                "both levels of {factor} are one ({words}): nothing differs, so the ratio is noise; choose levels that the \
+                 server keeps apart"
+            ))
+        })
+    }
+}
+
+fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
+    let cells = [comparison.baseline_cell, comparison.level_cell];
+    let declared = evidence.declared(comparison);
+    let levels = Levels::of(&declared, cells, |cell, name| {
+        let said = evidence.said(cell, name);
+        said.or_else(|| ignored(evidence, cell, name))
+    });
+    let settings = &evidence.design.settings;
+    levels.finding(&comparison.factor, |name| {
+        cells.map(|cell| asked(settings.of(cell).get(name)))
+    })
+}
+
+/// What is to be said of a `loose_` option that the server does not have.
+fn ignored(evidence: &Evidence<'_>, cell: usize, name: &str) -> Option<String> {
+    evidence.first_run(cell)?;
+    let mut options = evidence.cell(cell).spec.primary().variables.keys();
+    let is_loose = options.any(|option| {
+        let option = option_spelling(option);
+        option.starts_with("loose_") && option_variable(&option) == name
+    });
+    is_loose.then(|| "not there".to_owned())
+}
+
+fn asked(value: Option<&String>) -> String {
+    value.map_or_else(|| "the default".to_owned(), |value| in_units(value, &[]))
+}
+
+/// A size as people write it, where one of `like` has a unit or the number is a large one.
+fn in_units(value: &str, like: &[&str]) -> String {
+    let has_unit = |text: &&&str| text.ends_with(|last: char| last.is_ascii_alphabetic());
+    let is_size = like.iter().any(|text| has_unit(&text));
+    match value.parse::<u64>() {
+        Ok(bytes) if is_size || bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) => {
+            Bytes(bytes).to_string()
+        }
+        _ => value.to_owned(),
+    }
+}
+
+/// Settings of which servers made something else, once.
+fn check_study(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let cells = 0..evidence.result.plan.cells.len();
+    let found: BTreeSet<_> = cells.flat_map(|cell| substituted(evidence, cell)).collect();
+    if found.is_empty() {
+        return Vec::new();
+    }
+    vec![RULE.warning(format!(
+        "the server made something else of what was asked: {}; read the result as that of the server's values",
+        some_of(found, 6)
+    ))]
+}
+
+/// Settings of a cell of which its server made something else, as `innodb_io_capacity 100 of 1`.
+fn substituted(evidence: &Evidence<'_>, cell: usize) -> Vec<String> {
+    let node = evidence.cell(cell).spec.primary();
+    let Some(said) = evidence.variables(cell) else {
+        return Vec::new();
+    };
+    let flavor = node.server.flavor;
+    let told = native_variables(flavor, evidence.version(cell), &node.variables);
+    let Ok(told) = told else {
+        return Vec::new();
+    };
+    let buffered = said.get(variables::PAGES_CACHED_BECAUSE);
+    let buffered = buffered.map(|why| format!("data files go through the page cache ({why})"));
+    let names = told.values().keys();
+    let changed = names.filter_map(|name| substitution(&told, &said, name));
+    changed.chain(buffered).collect()
+}
+
+fn substitution(
+    told: &ServerVariables<'_>,
+    said: &ServerVariables<'_>,
+    name: &str,
+) -> Option<String> {
+    let made = told.substitute(said, name)?;
+    let written = told.get(name)?;
+    let number = |text: &str| {
+        let number: Option<f64> = text.parse().ok();
+        number.or_else(|| Some(text.parse::<Bytes>().ok()?.0 as f64))
+    };
+    if let (Some(asked), Some(given)) = (number(written), number(made))
+        && asked > 0.0
+        && (given / asked - 1.0).abs() < SUBSTITUTED_MIN
+    {
+        return None;
+    }
+    let written = in_units(written, &[]);
+    Some(format!(
+        "{name} {} of {written}",
+        in_units(made, &[&written])
+    ))
+}
+
+/// Levels that the installed servers would make one.
+fn check_design(design: &Design<'_>) -> Vec<Finding> {
+    let said = |cell: usize, name: &str| {
+        let version = design.version(cell)?;
+        let variables = design.variables(cell);
+        let names = shown_names(variables.flavor(), version, name);
+        names.iter().find_map(|name| variables.meant(name))
+    };
+    let mut findings: Vec<Finding> = Vec::new();
+    for contrast in &design.contrasts {
+        let cells = [contrast.baseline_cell, contrast.level_cell];
+        let levels = Levels::of(&design.differing(contrast), cells, said);
+        let settings = &design.settings;
+        let found = levels.finding(&contrast.factor, |name| {
+            cells.map(|cell| asked(settings.of(cell).get(name)))
+        });
+        findings.extend(found.filter(|finding| !findings.contains(finding)));
+    }
+    findings
+}

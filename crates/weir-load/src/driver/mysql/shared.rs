@@ -1,0 +1,88 @@
+//! What the connections of one reactor share.
+
+use weir_model::{Address, ThinkTime};
+use weir_mysql::{ClientError, Codec, Compression, Gate, Malformed, ServerError};
+
+use crate::LoadError;
+use crate::driver::Reconnector;
+use crate::plan::Tolerated;
+
+/// What the connections of one reactor share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// What the reactor is to send.
+    pub(super) outgoing: Vec<u8>,
+    /// Where a value is put together that has several parts.
+    pub(super) scratch: Vec<u8>,
+    pub(super) link: Link,
+    /// What may be sent.
+    pub(super) gate: Gate,
+    pub(super) tolerated: Tolerated,
+    /// Makes connections again, if that is asked for.
+    pub(super) reconnector: Option<Reconnector>,
+    /// By how much each request and each reply is delayed.
+    pub(super) half_rtt_ns: u64,
+    pub(super) think: ThinkTime,
+    /// Packs requests and unpacks replies, if connections are compressed.
+    pub(super) codec: Option<Codec>,
+}
+
+impl Shared {
+    /// For connections to `address`.
+    pub(crate) fn new(
+        (address, gate): (&Address, &Gate),
+        tolerated: Tolerated,
+        reconnector: Option<Reconnector>,
+        half_rtt_ns: u64,
+        think: ThinkTime,
+        compression: Option<Compression>,
+    ) -> Self {
+        Self {
+            outgoing: Vec::new(),
+            scratch: Vec::new(),
+            link: Link {
+                address: address.clone(),
+            },
+            gate: gate.clone(),
+            tolerated,
+            reconnector,
+            half_rtt_ns,
+            think,
+            codec: compression.map(Codec::new),
+        }
+    }
+}
+
+/// The server's address.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub(super) address: Address,
+}
+
+impl Link {
+    pub(super) fn lost(&self, error: &std::io::Error) -> LoadError {
+        let why = match error.kind() {
+            std::io::ErrorKind::UnexpectedEof => "the server closed it".to_owned(),
+            _ => error.to_string().to_lowercase(),
+        };
+        LoadError::Client(ClientError::Lost {
+            address: self.address.to_string(),
+            why,
+        })
+    }
+
+    pub(super) fn malformed(&self, malformed: Malformed) -> LoadError {
+        LoadError::Client(ClientError::Protocol {
+            address: self.address.to_string(),
+            why: malformed.to_string(),
+        })
+    }
+
+    pub(super) fn refused(&self, statement: &str, error: ServerError) -> LoadError {
+        LoadError::Client(ClientError::refused(
+            self.address.to_string(),
+            statement,
+            error,
+        ))
+    }
+}

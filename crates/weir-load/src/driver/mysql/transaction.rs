@@ -1,0 +1,192 @@
+//! A connection's transactions: when the next begins, and what its session says comes next.
+
+use weir_model::ThinkKind;
+use weir_mysql::{Expected, Reply, ServerError};
+
+use super::{Doing, MysqlDriver, Shared};
+use crate::LoadError;
+use crate::driver::Next;
+use crate::meter::{Kind, Meter, Phase};
+use crate::session::{Step, Turn};
+
+/// Why it is the session's turn.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Call<'a> {
+    Begin,
+    Again,
+    Wake,
+    Replied(&'a Reply),
+    Refused(&'a ServerError),
+}
+
+impl MysqlDriver {
+    /// Turns to the next transaction: begins it or waits until it is due.
+    pub(super) fn next(
+        &mut self,
+        shared: &mut Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<Next, LoadError> {
+        let Some(due_ns) = meter.claim() else {
+            return Ok(Self::quit(shared));
+        };
+        let due_ns = self.session.due_ns().unwrap_or(due_ns);
+        let mut due_ns = due_ns.saturating_add(self.pause_ns(shared));
+        if std::mem::take(&mut self.asks_nothing) {
+            // Others have their turn before a session that would go on for ever.
+            due_ns = due_ns.max(meter.last_now() + 1);
+        }
+        self.timing.intended_start_ns = due_ns;
+        if due_ns > meter.last_now() {
+            self.doing = Doing::Waiting;
+            return Ok(Next::Due(due_ns));
+        }
+        self.begin(true, shared, meter)
+    }
+
+    /// How long this connection waits before the transaction that it turns to: until it begins at
+    /// all, or while its user thinks.
+    fn pause_ns(&mut self, shared: &Shared) -> u64 {
+        let begins_ns = std::mem::take(&mut self.begins_ns);
+        let think_ns = shared.think.mean.0.as_nanos() as u64;
+        if begins_ns > 0 || think_ns == 0 || self.timing.last_attempt_ns == 0 {
+            return begins_ns;
+        }
+        match shared.think.kind {
+            ThinkKind::Constant => think_ns,
+            // The inverse of the exponential distribution; the argument is in (0, 1].
+            ThinkKind::Exponential => (-(1.0 - self.rng.unit()).ln() * think_ns as f64) as u64,
+        }
+    }
+
+    pub(super) fn begin(
+        &mut self,
+        has_waited: bool,
+        shared: &mut Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<Next, LoadError> {
+        if self.has_served(shared) {
+            return Ok(self.leave(shared));
+        }
+        self.timing = meter.begin(self.timing.intended_start_ns, has_waited);
+        self.turn(Call::Begin, shared, meter)
+    }
+
+    /// Begins the same transaction again; `keeps_start`: as the same sample of latency.
+    pub(super) fn retry(
+        &mut self,
+        keeps_start: bool,
+        shared: &mut Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<Next, LoadError> {
+        if !meter.may_begin(true) {
+            meter.give_up();
+            return Ok(Self::quit(shared));
+        }
+        self.timing = meter.retry(self.timing, keeps_start);
+        self.turn(Call::Again, shared, meter)
+    }
+
+    /// Begins the transaction that has become due.
+    pub(super) fn due(
+        &mut self,
+        shared: &mut Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<Next, LoadError> {
+        meter.now();
+        if !meter.may_begin(true) {
+            return Ok(Self::quit(shared));
+        }
+        self.begin(false, shared, meter)
+    }
+
+    /// Goes on with the transaction in which the session slept, unless the measurement is over.
+    pub(super) fn wake(
+        &mut self,
+        shared: &mut Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<Next, LoadError> {
+        meter.now();
+        if meter.phase() == Phase::Drain {
+            meter.give_up();
+            return Ok(Self::quit(shared));
+        }
+        self.turn(Call::Wake, shared, meter)
+    }
+
+    /// Lets the session act and does what it says.
+    pub(super) fn turn(
+        &mut self,
+        call: Call<'_>,
+        shared: &mut Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<Next, LoadError> {
+        let turn = &mut Turn::new(
+            &mut shared.outgoing,
+            &mut self.rng,
+            &mut shared.scratch,
+            meter,
+            (&shared.link.address, &shared.gate),
+        );
+        let session = &mut self.session;
+        let step = match call {
+            Call::Begin => session.begin(turn),
+            Call::Again => session.again(turn),
+            Call::Wake => session.woken(turn),
+            Call::Replied(reply) => session.replied(reply, self.parser.rows(), turn),
+            Call::Refused(error) => session.refused(error, turn),
+        };
+        if let Some(refusal) = turn.refusal.take() {
+            return Err(LoadError::Client(refusal));
+        }
+        let expected = turn.expected;
+        match step {
+            Step::Request { kind } => {
+                let skips = expected != Expected::Statement && !self.session.needs_rows();
+                self.parser
+                    .expect(if skips { Expected::Outcome } else { expected });
+                self.kind = kind;
+                self.doing = Doing::Session;
+                Ok(self.send(shared, meter))
+            }
+            Step::Sleep { until_ns } => {
+                self.doing = Doing::Sleeping;
+                self.wake_ns = until_ns;
+                Ok(Next::Due(until_ns))
+            }
+            Step::Done { transactions, kind } => {
+                self.asks_nothing = !matches!(call, Call::Replied(_) | Call::Refused(_));
+                if self.asks_nothing {
+                    meter.reply_received_at(u64::MAX);
+                }
+                self.done(transactions, kind, shared, meter)
+            }
+            Step::Retry { keeps_start } => self.retry(keeps_start, shared, meter),
+            Step::End => {
+                meter.give_up();
+                Ok(Self::quit(shared))
+            }
+        }
+    }
+
+    /// Counts a transaction that is complete and turns to the next.
+    pub(super) fn done(
+        &mut self,
+        transactions: u64,
+        kind: Option<usize>,
+        shared: &mut Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<Next, LoadError> {
+        self.served += transactions;
+        meter.transactions(transactions, self.timing);
+        if let Some(kind) = kind {
+            meter.completed(Kind::Transaction(kind), self.timing.intended_start_ns);
+        }
+        if meter.phase() == Phase::Measure {
+            self.counters.transactions += transactions;
+            self.counters.busy_ns += meter
+                .reply_received_ns()
+                .saturating_sub(self.timing.last_attempt_ns);
+        }
+        self.next(shared, meter)
+    }
+}

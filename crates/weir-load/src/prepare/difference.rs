@@ -1,0 +1,123 @@
+//! Whether a table that is there is the one that would be made.
+
+use std::collections::BTreeSet;
+
+use weir_mysql::{Connection, text_literal};
+use weir_workload::{Table, TableOptions};
+
+use crate::LoadError;
+
+/// In what the table that is there differs from `table`, for the first thing that does. Options are those of sysbench's
+/// tables; a user's own have their statement.
+pub(super) fn difference(
+    table: &Table,
+    options: Option<&TableOptions>,
+    control: &mut Connection,
+) -> Result<Option<String>, LoadError> {
+    let here = format!(
+        "table_schema = DATABASE() AND table_name = {}",
+        text_literal(&table.name)
+    );
+    let engine = control.first::<String>(format!(
+        "SELECT COALESCE(engine, table_type) FROM information_schema.tables WHERE {here}"
+    ))?;
+    let engine = engine.unwrap_or_default();
+    let wanted = wanted_engine(table, options, control)?;
+    if let Some(wanted) = wanted.filter(|wanted| !engine.eq_ignore_ascii_case(wanted)) {
+        return Ok(Some(format!("is a table of {engine}, not of {wanted}")));
+    }
+    let columns: Vec<String> = control.rows(format!(
+        "SELECT column_name FROM information_schema.columns WHERE {here} AND extra NOT LIKE '%INVISIBLE%'"
+    ))?;
+    let has = |name: &str| {
+        columns
+            .iter()
+            .any(|column| column.eq_ignore_ascii_case(name))
+    };
+    let filled = |column: &str| {
+        let mut filled = table.columns.iter();
+        filled.any(|wanted| wanted.name.eq_ignore_ascii_case(column))
+    };
+    if let Some(missing) = table.columns.iter().find(|column| !has(&column.name)) {
+        return Ok(Some(format!("has no column `{}`", missing.name)));
+    }
+    let Some(options) = options else {
+        return Ok(None);
+    };
+    if let Some(more) = columns.iter().find(|column| !filled(column)) {
+        return Ok(Some(format!("has a further column `{more}`")));
+    }
+    if let Some(differs) = row_format(options, &here, control)? {
+        return Ok(Some(differs));
+    }
+    keys(table, options, &here, control)
+}
+
+/// The engine that the table would have; `None` if the statement that makes a user's table says it.
+fn wanted_engine(
+    table: &Table,
+    options: Option<&TableOptions>,
+    control: &mut Connection,
+) -> Result<Option<String>, LoadError> {
+    if let Some(options) = options {
+        return Ok(Some(options.engine.clone()));
+    }
+    if table.create.to_ascii_uppercase().contains("ENGINE") {
+        return Ok(None);
+    }
+    Ok(control.first("SELECT @@default_storage_engine")?)
+}
+
+/// The row format, where the server's default holds for tables of InnoDB.
+fn row_format(
+    options: &TableOptions,
+    here: &str,
+    control: &mut Connection,
+) -> Result<Option<String>, LoadError> {
+    let is_chosen = options.table_options.to_ascii_uppercase();
+    if !options.engine.eq_ignore_ascii_case("innodb") || is_chosen.contains("ROW_FORMAT") {
+        return Ok(None);
+    }
+    let wanted = control.first::<String>("SELECT @@GLOBAL.innodb_default_row_format")?;
+    let found = control.first::<String>(format!(
+        "SELECT row_format FROM information_schema.tables WHERE {here}"
+    ))?;
+    Ok(match (found, wanted) {
+        (Some(found), Some(wanted)) if !found.eq_ignore_ascii_case(&wanted) => Some(format!(
+            "has the row format {}, not the server's {wanted}",
+            found.to_lowercase()
+        )),
+        _ => None,
+    })
+}
+
+/// The first columns of its indexes against those of sysbench's tables.
+fn keys(
+    table: &Table,
+    options: &TableOptions,
+    here: &str,
+    control: &mut Connection,
+) -> Result<Option<String>, LoadError> {
+    let found: Vec<String> = control.rows(format!(
+        "SELECT CONCAT(IF(index_name = 'PRIMARY', 'the primary key on ', 'an index on '), LOWER(column_name)) \
+         FROM information_schema.statistics WHERE {here} AND seq_in_index = 1"
+    ))?;
+    let found: BTreeSet<_> = found.into_iter().collect();
+    let id = if options.secondary_key {
+        "an index on id"
+    } else {
+        "the primary key on id"
+    };
+    let mut wanted = BTreeSet::from([id.to_owned()]);
+    for index in &table.indexes {
+        let column = index.split(['(', ')']).nth(1).unwrap_or_default();
+        wanted.insert(format!("an index on {column}"));
+    }
+    let missing = wanted.difference(&found).next();
+    let further = found.difference(&wanted).next();
+    Ok(match (missing, further) {
+        (Some(missing), _) => Some(format!("has not {missing}")),
+        (None, Some(further)) => Some(format!("has also {further}")),
+        (None, None) => None,
+    })
+}

@@ -1,0 +1,253 @@
+//! What a connection does: a stream of transactions, request by request.
+//!
+//! A [`Session`] says what comes next and is told what the server answered. It does no input or output
+//! and reads no clock, so that it runs on any reactor, and in simulated time. Compiled workloads are
+//! sessions that allocate nothing; a [`SessionSource`] brings sessions of another kind, such as scripts
+//! or captured statements.
+
+mod compiled;
+mod place;
+mod statements;
+mod turn;
+
+use std::fmt;
+use std::sync::Arc;
+
+use weir_mysql::{Reply, Row, ServerError};
+use weir_workload::Script;
+
+pub(crate) use compiled::{CompiledSession, Templates};
+pub(crate) use statements::{Statements, Wanted};
+pub use turn::Turn;
+
+/// What one connection does.
+///
+/// One request is outstanding at a time. A call that returns [`Step::Request`] has left it in the
+/// [`Turn`]; the answer comes by [`Self::replied`] or, where the run tolerates the error, by
+/// [`Self::refused`]. Other errors end the run, or the connection is made again.
+pub trait Session: fmt::Debug + Send {
+    /// Whether the rows of the outstanding request's answer are wanted. Others are skipped, which is
+    /// cheaper by far.
+    fn needs_rows(&self) -> bool {
+        false
+    }
+
+    /// When its next transaction is due, nanoseconds since the run began; `None`: when the load's pace
+    /// wants it. Latency counts from then.
+    fn due_ns(&mut self) -> Option<u64> {
+        None
+    }
+
+    /// Begins the next transaction.
+    fn begin(&mut self, turn: &mut Turn<'_>) -> Step;
+
+    /// Begins the same transaction again: after [`Step::Retry`], or on a new connection.
+    fn again(&mut self, turn: &mut Turn<'_>) -> Step;
+
+    /// The outstanding request was answered, with `rows` if they were wanted.
+    fn replied(&mut self, reply: &Reply, rows: &[Row], turn: &mut Turn<'_>) -> Step;
+
+    /// The outstanding request was refused with an error that the run tolerates; it is counted.
+    fn refused(&mut self, error: &ServerError, turn: &mut Turn<'_>) -> Step;
+
+    /// The time of [`Step::Sleep`] has come.
+    fn woken(&mut self, turn: &mut Turn<'_>) -> Step {
+        self.again(turn)
+    }
+
+    /// The connection is a new one: what was prepared on the one before is gone.
+    fn reconnected(&mut self) {}
+
+    /// The text of the outstanding request, for an error.
+    fn sql(&self) -> String;
+}
+
+/// What comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// A request was left in the turn.
+    Request {
+        /// Which statement its latency is one of, by its position in [`SessionKinds::statements`].
+        kind: Option<usize>,
+    },
+    /// Nothing until this time, nanoseconds since the run began; the transaction goes on then.
+    Sleep {
+        /// When.
+        until_ns: u64,
+    },
+    /// The transaction is complete.
+    Done {
+        /// How many it counts for: one, but for statements that carry many.
+        transactions: u64,
+        /// Which one it is, by its position in [`SessionKinds::transactions`].
+        kind: Option<usize>,
+    },
+    /// The try has failed, as the server's answer said; the transaction is begun again.
+    Retry {
+        /// Its latency goes on from its beginning also in a closed loop, where it else begins anew.
+        keeps_start: bool,
+    },
+    /// There are no more transactions.
+    End,
+}
+
+/// Names of the kinds that latencies are kept by.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionKinds {
+    /// Of transactions; empty where they are all alike.
+    pub transactions: Vec<String>,
+    /// Of statements.
+    pub statements: Vec<String>,
+}
+
+/// Makes sessions of another kind than a compiled workload's.
+pub trait SessionSource: Sync {
+    /// That of a connection, by its number from 0.
+    fn session(&self, connection: u32) -> Box<dyn Session>;
+
+    /// What its sessions' kinds are called.
+    fn kinds(&self) -> SessionKinds;
+
+    /// Whether its sessions change nothing. Then nobody looks whether tables may be changed, and a
+    /// statement that changes one is not sent to a server of the user's.
+    fn only_reads(&self) -> bool {
+        false
+    }
+}
+
+/// The session of one connection.
+#[derive(Debug)]
+pub(crate) enum AnySession {
+    /// Of a compiled workload: nothing is allocated on its way.
+    Compiled(CompiledSession),
+    /// Of a source.
+    Sourced(Box<dyn Session>),
+}
+
+macro_rules! either {
+    ($self:ident, $session:ident => $call:expr) => {
+        match $self {
+            AnySession::Compiled($session) => $call,
+            AnySession::Sourced($session) => $call,
+        }
+    };
+}
+
+impl AnySession {
+    pub(crate) fn needs_rows(&self) -> bool {
+        match self {
+            Self::Compiled(_) => false,
+            Self::Sourced(session) => session.needs_rows(),
+        }
+    }
+
+    pub(crate) fn due_ns(&mut self) -> Option<u64> {
+        match self {
+            Self::Compiled(_) => None,
+            Self::Sourced(session) => session.due_ns(),
+        }
+    }
+
+    pub(crate) fn begin(&mut self, turn: &mut Turn<'_>) -> Step {
+        either!(self, session => session.begin(turn))
+    }
+
+    pub(crate) fn again(&mut self, turn: &mut Turn<'_>) -> Step {
+        either!(self, session => session.again(turn))
+    }
+
+    pub(crate) fn replied(&mut self, reply: &Reply, rows: &[Row], turn: &mut Turn<'_>) -> Step {
+        either!(self, session => session.replied(reply, rows, turn))
+    }
+
+    pub(crate) fn refused(&mut self, error: &ServerError, turn: &mut Turn<'_>) -> Step {
+        either!(self, session => session.refused(error, turn))
+    }
+
+    pub(crate) fn woken(&mut self, turn: &mut Turn<'_>) -> Step {
+        either!(self, session => session.woken(turn))
+    }
+
+    pub(crate) fn sql(&self) -> String {
+        either!(self, session => session.sql())
+    }
+
+    /// Goes on on a new connection, on which these statements are prepared.
+    pub(crate) fn renew(&mut self, statements: Statements) {
+        match self {
+            Self::Compiled(session) => session.renew(statements),
+            Self::Sourced(session) => session.reconnected(),
+        }
+    }
+}
+
+/// What all connections of a run do.
+#[derive(Clone)]
+pub(crate) struct Work<'a> {
+    /// A compiled workload's; without statements where sessions come from a source.
+    pub(crate) script: Script,
+    templates: Arc<Templates>,
+    source: Option<&'a dyn SessionSource>,
+}
+
+impl<'a> Work<'a> {
+    /// A compiled workload.
+    pub(crate) fn of_script(script: Script) -> Self {
+        Self {
+            templates: Arc::new(Templates::new(script.clone())),
+            script,
+            source: None,
+        }
+    }
+
+    /// What the sessions of a source do.
+    pub(crate) fn of_source(source: &'a dyn SessionSource) -> Self {
+        Self {
+            source: Some(source),
+            ..Self::of_script(Script::empty())
+        }
+    }
+
+    /// Whether the run's statements are known before it begins.
+    pub(crate) fn is_compiled(&self) -> bool {
+        self.source.is_none()
+    }
+
+    /// Whether a source's sessions change nothing.
+    pub(crate) fn only_reads(&self) -> bool {
+        self.source.is_some_and(SessionSource::only_reads)
+    }
+
+    /// The session of connection `number`, on which these statements are prepared.
+    pub(crate) fn session(&self, number: u32, statements: Statements) -> AnySession {
+        match self.source {
+            Some(source) => AnySession::Sourced(source.session(number)),
+            None => AnySession::Compiled(CompiledSession::new(
+                Arc::clone(&self.templates),
+                statements,
+                number,
+            )),
+        }
+    }
+
+    /// What its kinds are called.
+    pub(crate) fn kinds(&self) -> SessionKinds {
+        match self.source {
+            Some(source) => source.kinds(),
+            None => SessionKinds {
+                transactions: self
+                    .script
+                    .transactions
+                    .iter()
+                    .map(|t| t.name.clone())
+                    .collect(),
+                statements: self
+                    .script
+                    .statements
+                    .iter()
+                    .map(|s| s.name.clone())
+                    .collect(),
+            },
+        }
+    }
+}

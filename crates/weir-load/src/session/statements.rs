@@ -1,0 +1,91 @@
+//! The statements that a connection has prepared.
+
+use weir_workload::{Script, Sending, Statement};
+
+/// A statement of one connection, on one table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Handle {
+    /// The server's number of it.
+    pub(super) id: u32,
+    /// The server knows its parameters' types.
+    pub(super) is_typed: bool,
+    /// The server takes it as text only.
+    pub(super) is_text: bool,
+}
+
+/// A statement that is to be prepared.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    /// Its text.
+    pub(crate) sql: String,
+    /// Its number of parameters.
+    pub(crate) parameters: usize,
+}
+
+/// All statements of one connection.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Statements {
+    /// By statement, then by table.
+    handles: Box<[Handle]>,
+}
+
+impl Statements {
+    /// Prepares what `script` needs, with `prepare` doing the work for all of it at once.
+    ///
+    /// `prepare` returns the server's number of each statement, or nothing if it can not be prepared; that
+    /// is allowed for those without parameters only.
+    pub(crate) fn prepare<E>(
+        script: &Script,
+        prepare: impl FnOnce(&[Wanted]) -> Result<Vec<Option<u32>>, E>,
+    ) -> Result<Self, E> {
+        let is_prepared = |statement: &Statement| statement.sending == Sending::Prepared;
+        let tables = script
+            .statements
+            .iter()
+            .flat_map(|statement| (0..statement.tables).map(move |table| (statement, table)));
+        let wanted: Vec<_> = tables
+            .clone()
+            .filter(|(statement, _)| is_prepared(statement))
+            .map(|(statement, table)| Wanted {
+                sql: statement.sql(table),
+                parameters: statement.parameters.len(),
+            })
+            .collect();
+        let mut ids = prepare(&wanted)?.into_iter();
+        let handles = tables.map(|(statement, _)| {
+            let id = if is_prepared(statement) {
+                ids.next().flatten()
+            } else {
+                None
+            };
+            Handle {
+                id: id.unwrap_or_default(),
+                is_typed: false,
+                is_text: id.is_none(),
+            }
+        });
+        Ok(Self {
+            handles: handles.collect(),
+        })
+    }
+
+    /// The handle at a position, see [`positions`].
+    pub(super) fn at(&mut self, position: usize) -> &mut Handle {
+        &mut self.handles[position]
+    }
+}
+
+/// Where the handles of each statement begin, and how many handles there are.
+pub(super) fn positions(script: &Script) -> (Vec<usize>, u32) {
+    let mut count = 0;
+    let starts = script
+        .statements
+        .iter()
+        .map(|statement| {
+            let start = count as usize;
+            count += statement.tables;
+            start
+        })
+        .collect();
+    (starts, count)
+}

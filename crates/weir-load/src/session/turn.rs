@@ -1,0 +1,100 @@
+//! What a session is given when it is its turn: where its request goes, random numbers, the time.
+
+use weir_model::Address;
+use weir_mysql::{ClientError, Expected, Gate, Passage, Request, Value};
+use weir_workload::Rng;
+
+use crate::meter::Meter;
+
+/// A session's turn.
+///
+/// Texts pass the gate of the run before they are left here; one that may not be sent ends the run.
+#[derive(Debug)]
+pub struct Turn<'a> {
+    pub(crate) out: &'a mut Vec<u8>,
+    pub(crate) rng: &'a mut Rng,
+    /// Memory to put values together in.
+    pub(crate) scratch: &'a mut Vec<u8>,
+    pub(crate) meter: &'a Meter<'a>,
+    pub(crate) gate: &'a Gate,
+    pub(crate) address: &'a Address,
+    /// What the request will be answered with.
+    pub(crate) expected: Expected,
+    /// Why a text may not be sent.
+    pub(crate) refusal: Option<ClientError>,
+}
+
+impl<'a> Turn<'a> {
+    /// A turn that leaves its request in `out`; `to`: which server, and what it may be sent.
+    pub(crate) fn new(
+        out: &'a mut Vec<u8>,
+        rng: &'a mut Rng,
+        scratch: &'a mut Vec<u8>,
+        meter: &'a Meter<'a>,
+        (address, gate): (&'a Address, &'a Gate),
+    ) -> Self {
+        Self {
+            out,
+            rng,
+            scratch,
+            meter,
+            gate,
+            address,
+            expected: Expected::Outcome,
+            refusal: None,
+        }
+    }
+
+    /// Nanoseconds since the run began.
+    pub fn now_ns(&self) -> u64 {
+        self.meter.last_now()
+    }
+
+    /// The connection's random numbers: the same in each run of the same seed.
+    pub fn rng(&mut self) -> &mut Rng {
+        self.rng
+    }
+
+    /// Asks for a statement as text.
+    pub fn query(&mut self, sql: &str) {
+        if self.admit(sql) {
+            self.expected = Expected::TextRows;
+            let mut request = Request::query(self.out);
+            request.sql().extend_from_slice(sql.as_bytes());
+            request.finish();
+        }
+    }
+
+    /// Asks to prepare a statement; the answer is [`Reply::Prepared`](weir_mysql::Reply::Prepared).
+    pub fn prepare(&mut self, sql: &str) {
+        if self.admit(sql) {
+            self.expected = Expected::Statement;
+            let mut request = Request::prepare(self.out);
+            request.sql().extend_from_slice(sql.as_bytes());
+            request.finish();
+        }
+    }
+
+    /// Asks to execute a statement that was prepared on this connection.
+    pub fn execute(&mut self, statement_id: u32, values: &[Value]) {
+        self.expected = Expected::TypedRows;
+        Request::execute_with(self.out, statement_id, values);
+    }
+
+    /// Lets the server forget a prepared statement. It is not answered: a request has to follow.
+    pub fn close(&mut self, statement_id: u32) {
+        Request::close(self.out, statement_id);
+    }
+
+    fn admit(&mut self, sql: &str) -> bool {
+        match self.gate.admit(self.address, sql) {
+            Ok(Passage::Sent) => true,
+            // A rehearsal sends nothing and does not get here.
+            Ok(_) => false,
+            Err(error) => {
+                self.refusal = Some(error);
+                false
+            }
+        }
+    }
+}

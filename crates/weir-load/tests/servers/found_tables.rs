@@ -1,0 +1,199 @@
+//! Tables as users' servers have them: other than they would be made, with rows gone, with names that are keywords.
+
+use std::sync::atomic::AtomicBool;
+
+use weir_load::{
+    LoadPlan, PreparePlan, Progress, TableOptions, Workload, cleanup, prewarm, run_observed,
+};
+use weir_model::{Flavor, LoadSpec, WorkloadName};
+
+use super::{Bench, ROWS, go, make, users_gate};
+
+weir_server::on_both_flavors! {
+    a_table_that_is_another_one_is_not_taken_for_ours
+    a_run_after_deletes_goes_on_and_says_so
+    empty_tables_are_filled_by_inserts
+    nothing_is_prepared_where_nothing_is_to_be
+    names_and_statements_are_what_the_server_makes_of_them
+}
+
+/// A plan of so many transactions.
+fn counted(bench: &Bench, workload: WorkloadName, events: u64) -> LoadPlan {
+    let plan = bench.plan(workload);
+    LoadPlan {
+        max_events: Some(events),
+        load: LoadSpec {
+            measure: weir_model::Duration::default(),
+            ..plan.load.clone()
+        },
+        ..plan
+    }
+}
+
+fn a_table_that_is_another_one_is_not_taken_for_ours(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    let mut oracle = bench.oracle();
+    make(&bench.tables()).unwrap();
+    for (change, back, words) in [
+        (
+            "ENGINE = MyISAM",
+            "ENGINE = InnoDB",
+            "is a table of MyISAM, not of innodb",
+        ),
+        (
+            "ROW_FORMAT = COMPACT",
+            "ROW_FORMAT = DYNAMIC",
+            "row format compact",
+        ),
+        ("ADD more INT", "DROP more", "further column `more`"),
+        (
+            "DROP INDEX k_1",
+            "ADD INDEX k_1 (k)",
+            "has not an index on k",
+        ),
+        ("ADD INDEX x (c)", "DROP INDEX x", "has also an index on c"),
+        (
+            "RENAME COLUMN pad TO paddy",
+            "RENAME COLUMN paddy TO pad",
+            "no column `pad`",
+        ),
+    ] {
+        oracle.run(format!("ALTER TABLE sbtest1 {change}")).unwrap();
+        let error = make(&bench.tables()).unwrap_err().to_string();
+        assert!(error.contains(words), "{change}: {error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+        oracle.run(format!("ALTER TABLE sbtest1 {back}")).unwrap();
+    }
+    make(&bench.tables()).unwrap();
+}
+
+/// The warnings of a run.
+fn warnings(plan: &LoadPlan) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let mut note = |progress: Progress<'_>| {
+        if let Progress::Warning(warning) = progress {
+            warnings.push(warning.to_owned());
+        }
+    };
+    let stop = AtomicBool::new(false);
+    run_observed(plan, &users_gate(), &stop, &mut note).unwrap();
+    warnings
+}
+
+fn a_run_after_deletes_goes_on_and_says_so(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    let plan = counted(&bench, WorkloadName::OltpReadOnly, 20);
+    assert_eq!(warnings(&plan), Vec::<String>::new());
+    let mut oracle = bench.oracle();
+    oracle
+        .run(format!("DELETE FROM sbtest1 WHERE id > {ROWS} - 5"))
+        .unwrap();
+    assert_eq!(warnings(&plan), Vec::<String>::new());
+    for table in ["sbtest1", "sbtest2"] {
+        oracle
+            .run(format!("DELETE FROM {table} WHERE id < {ROWS} - 20"))
+            .unwrap();
+    }
+    let told = warnings(&plan).join("\n");
+    assert!(told.contains("about 0 % of the 3000 rows"), "{told}");
+    // Made for fewer rows than are asked for, as before.
+    oracle
+        .run(format!("DELETE FROM sbtest1 WHERE id > {ROWS} / 2"))
+        .unwrap();
+    let error = go(&plan).unwrap_err().to_string();
+    assert!(error.contains("rows up to id"), "{error}");
+}
+
+fn empty_tables_are_filled_by_inserts(flavor: Flavor) {
+    let bench = Bench::empty(flavor);
+    let tables = PreparePlan {
+        tables: TableOptions {
+            rows: 0,
+            ..bench.tables().tables
+        },
+        ..bench.tables()
+    };
+    make(&tables).unwrap();
+    make(&tables).unwrap();
+    let plan = LoadPlan {
+        rows: 0,
+        ..counted(&bench, WorkloadName::OltpInsert, 50)
+    };
+    assert_eq!(go(&plan).unwrap().counts_whole_run.transactions, 50);
+    let rows = "SELECT (SELECT COUNT(*) FROM sbtest1) + (SELECT COUNT(*) FROM sbtest2)";
+    assert_eq!(bench.oracle().first::<u64>(rows).unwrap(), Some(50));
+}
+
+fn nothing_is_prepared_where_nothing_is_to_be(flavor: Flavor) {
+    let bench = Bench::loaded(flavor);
+    bench
+        .oracle()
+        .run("SET GLOBAL max_prepared_stmt_count = 0")
+        .unwrap();
+    let before = bench.counter("Com_stmt_prepare");
+    for workload in [WorkloadName::OltpReadWrite, WorkloadName::OltpPointSelect] {
+        let plan = LoadPlan {
+            prepared_statements: false,
+            ..counted(&bench, workload, 20)
+        };
+        assert_eq!(go(&plan).unwrap().counts_whole_run.transactions, 20);
+    }
+    assert_eq!(bench.counter("Com_stmt_prepare"), before);
+}
+
+/// Keywords and odd characters as names; comments, quotes and semicolons in statements.
+const ODD: &str = r#"
+[tables.groups]
+rows = 100
+create = "CREATE TABLE `groups` (`key` INT PRIMARY KEY, `order` INT NOT NULL, `a-b c` INT NOT NULL)"
+columns = { "key" = "row", "order" = { integer = [1, 9] }, "a-b c" = { integer = [1, 9] } }
+
+[tables."odd`na-me"]
+rows = 10
+create = "CREATE TABLE `odd``na-me` (`rank` INT PRIMARY KEY)"
+columns = { rank = "row" }
+
+[values]
+it = { key = { table = "groups" } }
+
+[[transactions]]
+name = "odd"
+statements = [
+  "BEGIN;",
+  { sql = "SELECT /* what's hot? */ `order` FROM `groups` WHERE `key` = ? -- is it there?", values = ["it"] },
+  { sql = "UPDATE `groups` SET `order` = `order` + 1 WHERE `key` = ? AND 'it\\'s ?' <> '' # why?", values = ["it"] },
+  "/* all of it; */ COMMIT ;",
+]
+"#;
+
+fn names_and_statements_are_what_the_server_makes_of_them(flavor: Flavor) {
+    let bench = Bench::empty(flavor);
+    let path = bench.directory.path().join("odd.toml");
+    std::fs::write(&path, ODD).unwrap();
+    let workload = Workload::read(path.to_str().unwrap()).unwrap();
+    let tables = PreparePlan {
+        workload: workload.clone(),
+        ..bench.tables()
+    };
+    make(&tables).unwrap();
+    prewarm(&tables, &users_gate(), &AtomicBool::new(false), &|_, _| {}).unwrap();
+    let sum = "SELECT CAST(SUM(`order`) AS SIGNED) FROM `groups`";
+    for prepared_statements in [true, false] {
+        let before: Option<i64> = bench.oracle().first(sum).unwrap();
+        let plan = LoadPlan {
+            workload: workload.clone(),
+            prepared_statements,
+            ..counted(&bench, WorkloadName::OltpReadWrite, 30)
+        };
+        let counts = go(&plan).unwrap().counts_whole_run;
+        assert_eq!(
+            (counts.transactions, counts.reads, counts.writes),
+            (30, 30, 30)
+        );
+        let after: Option<i64> = bench.oracle().first(sum).unwrap();
+        assert_eq!(after, before.map(|before| before + 30));
+    }
+    cleanup(&tables, &users_gate()).unwrap();
+    let left: Vec<String> = bench.oracle().rows("SHOW TABLES").unwrap();
+    assert!(left.is_empty(), "{left:?}");
+}

@@ -1,0 +1,6 @@
+//! FFI finds the C surface by `dlsym(3)`, so this crate's own tests export its names.
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rustc-link-arg=-Wl,--export-dynamic-symbol=sb_*");
+}

@@ -1,0 +1,31 @@
+//! What can go wrong in a script, in one line.
+
+use thiserror::Error;
+
+/// Why a script did not do what was asked of it.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ScriptError {
+    /// A file that cannot be read, or is no Lua, or whose own lines failed; with place and reason.
+    #[error("{0}")]
+    Body(String),
+    /// A function of the script raised an error.
+    #[error("`{function}' function failed: {why}")]
+    Function {
+        /// The function's name.
+        function: String,
+        /// What was raised, with script and line.
+        why: String,
+    },
+    /// An option's declaration or value that is not one.
+    #[error("{0}")]
+    Option(String),
+    /// The interpreter itself failed: no memory, or a broken prelude.
+    #[error("the Lua interpreter failed: {0}")]
+    Interpreter(String),
+}
+
+impl From<mlua::Error> for ScriptError {
+    fn from(error: mlua::Error) -> Self {
+        Self::Interpreter(error.to_string())
+    }
+}

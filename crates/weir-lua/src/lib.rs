@@ -1,0 +1,29 @@
+//! The interpreter side of sysbench's scripts: `LuaJIT` states with the table `sysbench`, its C surface and
+//! its modules.
+//!
+//! No sockets and no clock here: a [`State`] asks its [`Host`], which is implemented where connections
+//! and time are. All calls of a script that wait go through one function (`wait.rs`), in which a request
+//! is made, handed to the host, and its reply turned into Lua's values. A host that waits in place has a
+//! thread for each state. A script with FFI is a program: nothing here confines it.
+//!
+//! Written from what scripts may rely on and from watching sysbench run, not from its sources.
+
+mod c_surface;
+mod core;
+mod error;
+mod host;
+mod options;
+mod prelude;
+mod state;
+mod statement;
+mod wait;
+
+pub use error::ScriptError;
+pub use host::{
+    Counter, Failure, Host, Level, Parameter, RandomKind, Refusal, Reply, Request, Rows,
+};
+pub use options::{OptionKind, OptionValue, ScriptOption, option_list};
+pub use state::{CommandKind, Errors, Identity, State};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,30 @@
+-- Reads what a script declares: { name = { description, default, type, validate } }.
+local cmdline = sysbench.cmdline
+
+local function kind_of(default)
+  local kinds = { boolean = cmdline.ARG_BOOL, number = cmdline.ARG_DOUBLE, table = cmdline.ARG_LIST }
+  return kinds[type(default)] or cmdline.ARG_STRING
+end
+
+local function text_of(default)
+  if type(default) == "boolean" then return default and "on" or "off" end
+  if type(default) == "table" then return table.concat(default, ",") end
+  if default ~= nil then return tostring(default) end
+end
+
+-- A list of { name, description, type, default }.
+function cmdline.read_cmdline_options()
+  local found = {}
+  if type(cmdline.options) ~= "table" then
+    error("wrong type for sysbench.cmdline.options: " .. type(cmdline.options))
+  end
+  for name, declared in pairs(cmdline.options) do
+    if type(name) ~= "string" or type(declared) ~= "table" then
+      error("wrong table structure in sysbench.cmdline.options")
+    end
+    if type(declared[1]) ~= "string" then error("no description for option " .. name) end
+    local kind = declared[3] or kind_of(declared[2])
+    found[#found + 1] = { name, declared[1], kind, text_of(declared[2]) }
+  end
+  return found
+end

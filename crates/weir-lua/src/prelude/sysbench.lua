@@ -1,0 +1,83 @@
+-- The table `sysbench`: what every script finds before its first line runs.
+local core = ...
+
+ffi = require("ffi")
+bit = require("bit")
+
+ffi.cdef [[
+typedef enum {
+  SB_CNT_OTHER, SB_CNT_READ, SB_CNT_WRITE, SB_CNT_TRX, SB_CNT_ERROR, SB_CNT_RECONNECT,
+  SB_CNT_BYTES_READ, SB_CNT_BYTES_WRITTEN, SB_CNT_MAX
+} sb_counter_type;
+typedef struct sql_result sql_result;
+void sb_counter_inc(int thread, sb_counter_type counter);
+bool sb_more_events(int thread);
+void sb_event_start(int thread);
+void sb_event_stop(int thread);
+uint32_t sb_rand_default(uint32_t low, uint32_t high);
+uint32_t sb_rand_uniform(uint32_t low, uint32_t high);
+uint32_t sb_rand_gaussian(uint32_t low, uint32_t high);
+uint32_t sb_rand_pareto(uint32_t low, uint32_t high);
+uint32_t sb_rand_special(uint32_t low, uint32_t high);
+uint32_t sb_rand_zipfian(uint32_t low, uint32_t high);
+uint32_t sb_rand_unique(void);
+uint64_t sb_rand_uniform_uint64(void);
+double sb_rand_uniform_double(void);
+void sb_rand_str(const char *template, char *out);
+uint32_t sb_rand_varstr(char *out, uint32_t min, uint32_t max);
+]]
+
+local C = ffi.C
+
+sysbench = {
+  tid = core.tid,
+  version = core.version,
+  version_string = "sysbench " .. core.version,
+  error = { NONE = 0, RESTART_EVENT = 1 },
+  hooks = {},
+  cmdline = {
+    argv = core.argv, command = core.command, script_path = core.script_path,
+    options = {}, commands = {}, PARALLEL_COMMAND = true,
+    ARG_NULL = 0, ARG_BOOL = 1, ARG_INT = 2, ARG_SIZE = 3, ARG_DOUBLE = 4, ARG_STRING = 5,
+    ARG_LIST = 6, ARG_FILE = 7, ARG_MAX = 8,
+  },
+  rand = {
+    default = function(low, high) return C.sb_rand_default(low, high) end,
+    uniform = function(low, high) return C.sb_rand_uniform(low, high) end,
+    gaussian = function(low, high) return C.sb_rand_gaussian(low, high) end,
+    pareto = function(low, high) return C.sb_rand_pareto(low, high) end,
+    special = function(low, high) return C.sb_rand_special(low, high) end,
+    zipfian = function(low, high) return C.sb_rand_zipfian(low, high) end,
+    unique = function() return C.sb_rand_unique() end,
+    uniform_double = function() return C.sb_rand_uniform_double() end,
+    uniform_uint64 = function() return C.sb_rand_uniform_uint64() end,
+    string = core.random_string,
+    varstring = core.variable_string,
+  },
+}
+
+-- Calls a command or the function of its name.
+function sysbench.cmdline.call_command(name)
+  local command = sysbench.cmdline.commands[name]
+  if type(command) == "table" then return command[1]() end
+  return _G[name]()
+end
+
+-- The loop of a thread; a script may replace it.
+function thread_run(tid)
+  local restart = sysbench.error.RESTART_EVENT
+  while core.wait(core.operation.MORE_EVENTS) do
+    C.sb_event_start(tid)
+    local ok, result
+    repeat
+      ok, result = pcall(event, tid)
+      if not ok then
+        if type(result) ~= "table" or result.errcode ~= restart then error(result, 0) end
+        local hook = sysbench.hooks.before_restart_event
+        if hook then hook(result) end
+      end
+    until ok
+    if result then return end
+    C.sb_event_stop(tid)
+  end
+end

@@ -1,0 +1,277 @@
+//! One interpreter with a script in it.
+
+#![allow(unsafe_code)] // states with FFI can only be made so
+
+mod functions;
+
+use std::rc::Rc;
+
+use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Table, Value};
+
+use crate::core::{Core, enter};
+use crate::host::Host;
+use crate::options::{OptionKind, OptionValue, ScriptOption};
+use crate::prelude::CHUNKS;
+use crate::{ScriptError, c_surface};
+
+/// What a state tells its script about itself.
+#[derive(Debug, Clone, Default)]
+pub struct Identity {
+    /// Number of the thread, from 0.
+    pub thread: u32,
+    /// `sysbench.version`.
+    pub version: String,
+    /// The words as typed, the program's name first.
+    pub argv: Vec<String>,
+    /// The command, if there is one.
+    pub command: Option<String>,
+    /// The script as it was named.
+    pub script_path: String,
+    /// Statements are never prepared (`--db-ps-mode=disable`).
+    pub sends_text: bool,
+    /// Errors that restart an event.
+    pub errors: Errors,
+}
+
+/// Errors that restart an event (`--mysql-ignore-errors`).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Errors {
+    /// All.
+    All,
+    /// Those of these numbers.
+    Codes(Vec<u16>),
+    /// None.
+    #[default]
+    None,
+}
+
+impl Errors {
+    pub(crate) fn ignores(&self, code: u16) -> bool {
+        match self {
+            Self::All => true,
+            Self::Codes(codes) => codes.contains(&code),
+            Self::None => false,
+        }
+    }
+}
+
+/// How a command runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommandKind {
+    /// Once, in the global state.
+    Single,
+    /// In every thread, each with its own state.
+    Parallel,
+}
+
+/// An interpreter; it stays on the thread that made it.
+#[derive(Debug)]
+pub struct State {
+    lua: Lua,
+    core: Rc<Core>,
+}
+
+impl State {
+    /// A state with all libraries and the table `sysbench`.
+    ///
+    /// # Errors
+    ///
+    /// An interpreter that has no memory.
+    pub fn new(identity: &Identity, host: Box<dyn Host>) -> Result<Self, ScriptError> {
+        c_surface::keep();
+        // SAFETY: a script with FFI is trusted as a program is; the documentation says so.
+        let lua = unsafe { Lua::unsafe_new() };
+        let core = Rc::new(Core::new(
+            host,
+            identity.errors.clone(),
+            identity.sends_text,
+        ));
+        let functions = functions::table(&lua, &core, identity)?;
+        for (name, text) in CHUNKS {
+            lua.load(text).set_name(name).call::<()>(&functions)?;
+        }
+        Ok(Self { lua, core })
+    }
+
+    /// Runs the script's body.
+    ///
+    /// # Errors
+    ///
+    /// Text that is no Lua, or an error that the body raises.
+    pub fn run_body(&self, text: &[u8], path: &str) -> Result<(), ScriptError> {
+        // The line that names the interpreter stays a line, so that numbers of lines are right.
+        let skipped = match text.first() {
+            Some(b'#') => text
+                .iter()
+                .position(|byte| *byte == b'\n')
+                .unwrap_or(text.len()),
+            _ => 0,
+        };
+        let chunk = self.lua.load(&text[skipped..]).set_name(format!("@{path}"));
+        let body = chunk
+            .into_function()
+            .map_err(|error| ScriptError::Body(first_words(&error)))?;
+        self.protected(body, ())
+            .map(drop)
+            .map_err(ScriptError::Body)
+    }
+
+    /// The options that the script declares.
+    ///
+    /// # Errors
+    ///
+    /// A table of another shape.
+    pub fn options(&self) -> Result<Vec<ScriptOption>, ScriptError> {
+        const READ: &str = "sysbench.cmdline.read_cmdline_options";
+        let cmdline: Table = self.sysbench()?.get("cmdline")?;
+        let read = cmdline.get("read_cmdline_options")?;
+        let found = self.protected(read, ()).map_err(|why| failed(READ, why))?;
+        let Some(Value::Table(found)) = found.front() else {
+            return Ok(Vec::new());
+        };
+        found
+            .sequence_values::<Table>()
+            .map(|option| declared(&option?))
+            .collect()
+    }
+
+    /// Fills `sysbench.opt`; `-` in names becomes `_`.
+    ///
+    /// # Errors
+    ///
+    /// An interpreter that has no memory.
+    pub fn set_options(
+        &self,
+        options: impl IntoIterator<Item = (String, OptionValue)>,
+    ) -> Result<(), ScriptError> {
+        let table = self.lua.create_table()?;
+        for (name, value) in options {
+            let name = name.replace('-', "_");
+            match value {
+                OptionValue::Nil => table.set(name, Value::Nil)?,
+                OptionValue::Bool(value) => table.set(name, value)?,
+                OptionValue::Number(value) => table.set(name, value)?,
+                OptionValue::Text(value) => table.set(name, value)?,
+                OptionValue::List(values) => table.set(name, values)?,
+            }
+        }
+        Ok(self.sysbench()?.set("opt", table)?)
+    }
+
+    /// Whether the script has a global function of this name.
+    pub fn has_function(&self, name: &str) -> bool {
+        self.lua.globals().get::<Function>(name).is_ok()
+    }
+
+    /// How the script's own command of this name runs, if there is one.
+    pub fn command(&self, name: &str) -> Option<CommandKind> {
+        let cmdline: Table = self.sysbench().ok()?.get("cmdline").ok()?;
+        let command: Table = cmdline.get::<Table>("commands").ok()?.get(name).ok()?;
+        let is_parallel = command.get::<Option<bool>>(2).ok()?.unwrap_or(false);
+        Some(if is_parallel {
+            CommandKind::Parallel
+        } else {
+            CommandKind::Single
+        })
+    }
+
+    /// Runs a command; whether it succeeded: `false` is what a command returns that did not.
+    ///
+    /// # Errors
+    ///
+    /// What the command raises.
+    pub fn call_command(&self, name: &str) -> Result<bool, ScriptError> {
+        const CALL: &str = "sysbench.cmdline.call_command";
+        let cmdline: Table = self.sysbench()?.get("cmdline")?;
+        let call = cmdline.get("call_command")?;
+        let returned = self
+            .protected(call, name)
+            .map_err(|why| failed(CALL, why))?;
+        Ok(!matches!(returned.front(), Some(Value::Boolean(false))))
+    }
+
+    /// Calls a global function with these arguments.
+    ///
+    /// # Errors
+    ///
+    /// What the function raises.
+    pub fn call(&self, name: &str, arguments: impl IntoLuaMulti) -> Result<(), ScriptError> {
+        let function = self.lua.globals().get::<Function>(name)?;
+        let called = self.protected(function, arguments);
+        called.map(drop).map_err(|why| failed(name, why))
+    }
+
+    fn sysbench(&self) -> Result<Table, ScriptError> {
+        Ok(self.lua.globals().get("sysbench")?)
+    }
+
+    /// Calls within Lua's own `pcall`, so that what is raised comes without a traceback.
+    fn protected(
+        &self,
+        function: Function,
+        arguments: impl IntoLuaMulti,
+    ) -> Result<MultiValue, String> {
+        let _entered = enter(&self.core);
+        let words = |error: mlua::Error| first_words(&error);
+        let pcall: Function = self
+            .lua
+            .named_registry_value(functions::PCALL)
+            .map_err(words)?;
+        let mut all = arguments.into_lua_multi(&self.lua).map_err(words)?;
+        all.push_front(Value::Function(function));
+        let mut returned: MultiValue = pcall.call(all).map_err(words)?;
+        if returned.pop_front() == Some(Value::Boolean(true)) {
+            return Ok(returned);
+        }
+        Err(match returned.front() {
+            Some(Value::String(why)) => why.to_string_lossy().clone(),
+            Some(Value::Error(error)) => first_words(error),
+            _ => "(not a string)".to_owned(),
+        })
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        // Finalisers of the script may call the C surface.
+        let _entered = enter(&self.core);
+        // A finaliser that fails cannot be told to anybody.
+        let _ = self.lua.gc_collect();
+        let connections: Vec<_> = self.core.connections.borrow().keys().copied().collect();
+        for connection in connections {
+            self.core.host.borrow_mut().disconnect(connection);
+        }
+    }
+}
+
+fn failed(function: &str, why: String) -> ScriptError {
+    ScriptError::Function {
+        function: function.to_owned(),
+        why,
+    }
+}
+
+/// An error without its traceback and without words of the binding.
+fn first_words(error: &mlua::Error) -> String {
+    match error {
+        mlua::Error::SyntaxError { message, .. } | mlua::Error::RuntimeError(message) => {
+            let end = message.find("\nstack traceback:").unwrap_or(message.len());
+            message[..end].to_owned()
+        }
+        mlua::Error::CallbackError { cause, .. } => first_words(cause),
+        other => other.to_string(),
+    }
+}
+
+fn declared(option: &Table) -> Result<ScriptOption, ScriptError> {
+    let (name, number): (String, i64) = (option.get(1)?, option.get(3)?);
+    let kind = OptionKind::of(number).ok_or_else(|| {
+        ScriptError::Option(format!("option {name} has a type that is none: {number}"))
+    })?;
+    Ok(ScriptOption {
+        name,
+        description: option.get(2)?,
+        default: option.get(4)?,
+        kind,
+    })
+}

@@ -1,0 +1,157 @@
+//! The functions that the prelude is given: everything that Lua does not do by itself.
+
+use std::rc::Rc;
+
+use mlua::{Function, IntoLua as _, Lua, LuaString, Table, Value};
+
+use super::Identity;
+use crate::c_surface::{random_string, variable_string};
+use crate::core::Core;
+use crate::host::Level;
+use crate::statement::ParameterKind;
+use crate::wait::{self, OPERATIONS};
+
+/// Under which the registry keeps Lua's own `pcall`: a script may replace the global one.
+pub(super) const PCALL: &str = "weir.pcall";
+
+/// A table of them.
+pub(super) fn table(lua: &Lua, core: &Rc<Core>, identity: &Identity) -> mlua::Result<Table> {
+    let pcall: Function = lua.globals().get("pcall")?;
+    lua.set_named_registry_value(PCALL, pcall)?;
+    let table = lua.create_table()?;
+    describe(lua, &table, identity)?;
+    waiting(lua, &table, core)?;
+    results(lua, &table, core)?;
+    others(lua, &table, core)?;
+    Ok(table)
+}
+
+fn describe(lua: &Lua, table: &Table, identity: &Identity) -> mlua::Result<()> {
+    table.set("tid", identity.thread)?;
+    table.set("version", identity.version.as_str())?;
+    table.set("driver", "mysql")?;
+    table.set("command", identity.command.as_deref())?;
+    table.set("script_path", identity.script_path.as_str())?;
+    let argv = lua.create_table()?;
+    for (index, word) in identity.argv.iter().enumerate() {
+        argv.set(index, word.as_str())?;
+    }
+    table.set("argv", argv)
+}
+
+fn waiting(lua: &Lua, table: &Table, core: &Rc<Core>) -> mlua::Result<()> {
+    let numbers = lua.create_table()?;
+    for (number, name) in OPERATIONS.iter().enumerate() {
+        numbers.set(*name, number)?;
+    }
+    table.set("operation", numbers)?;
+    let shared = Rc::clone(core);
+    let wait = lua.create_function(move |lua, arguments| wait::call(lua, &shared, arguments))?;
+    table.set("wait", wait)
+}
+
+fn results(lua: &Lua, table: &Table, core: &Rc<Core>) -> mlua::Result<()> {
+    let shared = Rc::clone(core);
+    let fetch = lua.create_function(move |lua, (connection, number): (u32, u32)| {
+        fetch(lua, &shared, connection, number)
+    })?;
+    table.set("fetch", fetch)?;
+    let shared = Rc::clone(core);
+    let free = lua.create_function(move |_, (connection, number): (u32, u32)| {
+        let mut connections = shared.connections.borrow_mut();
+        if let Some(connection) = connections.get_mut(&connection) {
+            let is_it = |open: &crate::core::Open| open.number == number;
+            if connection.result.as_ref().is_some_and(is_it) {
+                connection.result = None;
+            }
+        }
+        Ok(())
+    })?;
+    table.set("free", free)?;
+    let shared = Rc::clone(core);
+    let has_more = lua.create_function(move |_, connection: u32| {
+        let connections = shared.connections.borrow();
+        Ok(connections
+            .get(&connection)
+            .is_some_and(|connection| connection.has_more))
+    })?;
+    table.set("has_more", has_more)
+}
+
+/// The next row of a result set: a table with holes where fields are NULL.
+fn fetch(lua: &Lua, core: &Core, connection: u32, number: u32) -> mlua::Result<Value> {
+    let mut connections = core.connections.borrow_mut();
+    let open = connections
+        .get_mut(&connection)
+        .and_then(|connection| connection.result.as_mut())
+        .filter(|open| open.number == number && open.next < open.rows.len());
+    let Some(open) = open else {
+        return Ok(Value::Nil);
+    };
+    let row = lua.create_table_with_capacity(open.rows.fields, 0)?;
+    for (index, field) in (1..).zip(open.rows.row(open.next)) {
+        if let Some(text) = field {
+            row.raw_set(index, lua.create_string(text)?)?;
+        }
+    }
+    open.next += 1;
+    row.into_lua(lua)
+}
+
+fn others(lua: &Lua, table: &Table, core: &Rc<Core>) -> mlua::Result<()> {
+    let shared = Rc::clone(core);
+    let bulk = lua.create_function(move |_, (connection, head): (u32, LuaString)| {
+        Ok(wait::begin_bulk(&shared, connection, &head.as_bytes()))
+    })?;
+    table.set("begin_bulk", bulk)?;
+    let shared = Rc::clone(core);
+    let bind = lua.create_function(
+        move |_, (connection, statement, kinds): (u32, u32, Vec<String>)| {
+            let mut connections = shared.connections.borrow_mut();
+            let connection = connections.get_mut(&connection);
+            let statements = connection.map(|connection| &mut connection.statements);
+            if let Some(prepared) = statements.and_then(|all| all.get_mut(&statement)) {
+                prepared.kinds = kinds.iter().map(|kind| kind_of(kind)).collect();
+            }
+            Ok(())
+        },
+    )?;
+    table.set("bind", bind)?;
+    let shared = Rc::clone(core);
+    let log = lua.create_function(move |_, (level, line): (String, String)| {
+        let level = if level == "fatal" {
+            Level::Fatal
+        } else {
+            Level::Alert
+        };
+        shared.host.borrow_mut().log(level, &line);
+        Ok(())
+    })?;
+    table.set("log", log)?;
+    let shared = Rc::clone(core);
+    let uses_sql = lua.create_function(move |_, ()| {
+        shared.host.borrow_mut().uses_sql();
+        Ok(())
+    })?;
+    table.set("uses_sql", uses_sql)?;
+    let shared = Rc::clone(core);
+    let string = lua.create_function(move |lua, template: LuaString| {
+        let mut host = shared.host.borrow_mut();
+        lua.create_string(random_string(host.as_mut(), &template.as_bytes()))
+    })?;
+    table.set("random_string", string)?;
+    let shared = Rc::clone(core);
+    let variable = lua.create_function(move |lua, (min, max): (u32, u32)| {
+        let mut host = shared.host.borrow_mut();
+        lua.create_string(variable_string(host.as_mut(), min, max))
+    })?;
+    table.set("variable_string", variable)
+}
+
+fn kind_of(name: &str) -> ParameterKind {
+    match name {
+        "integer" => ParameterKind::Integer,
+        "real" => ParameterKind::Real,
+        _ => ParameterKind::Text,
+    }
+}

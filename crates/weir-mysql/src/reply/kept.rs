@@ -1,0 +1,61 @@
+//! Rows that somebody wants.
+
+use std::sync::Arc;
+
+use mysql_common::io::ParseBuf;
+use mysql_common::packets::Column;
+use mysql_common::proto::{Binary, Text};
+use mysql_common::row::{Row, RowDeserializer};
+use mysql_common::value::ServerSide;
+
+use crate::packet::Malformed;
+
+/// The rows of a reply, decoded.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    definitions: Vec<Column>,
+    /// The same for all rows, once the first is there.
+    columns: Option<Arc<[Column]>>,
+    rows: Vec<Row>,
+}
+
+impl Kept {
+    pub(super) fn clear(&mut self) {
+        self.definitions.clear();
+        self.columns = None;
+        self.rows.clear();
+    }
+
+    pub(super) fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// Takes the definition of a column.
+    pub(super) fn column(&mut self, payload: &[u8]) -> Result<(), Malformed> {
+        let column = ParseBuf(payload).parse::<Column>(());
+        let column = column.map_err(|_| Malformed("a column definition is none"))?;
+        self.definitions.push(column);
+        Ok(())
+    }
+
+    /// Takes a row.
+    pub(super) fn row(&mut self, payload: &[u8], is_typed: bool) -> Result<(), Malformed> {
+        let definitions = &self.definitions;
+        let columns = self
+            .columns
+            .get_or_insert_with(|| definitions.as_slice().into());
+        let (buffer, columns) = (&mut ParseBuf(payload), Arc::clone(columns));
+        let row = if is_typed {
+            buffer
+                .parse::<RowDeserializer<ServerSide, Binary>>(columns)
+                .map(Row::from)
+        } else {
+            buffer
+                .parse::<RowDeserializer<ServerSide, Text>>(columns)
+                .map(Row::from)
+        };
+        self.rows
+            .push(row.map_err(|_| Malformed("a row is cut short"))?);
+        Ok(())
+    }
+}

@@ -1,0 +1,79 @@
+//! What all runs of a study share: the server programs, external servers, the drives, the options.
+//!
+//! Everything that can be found wrong without starting a server is found here, before the first
+//! minute is spent.
+
+use std::collections::BTreeMap;
+
+use weir_model::{Bytes, Cell, Flavor, Plan, ServerChoice, ServerUrl, ServerVersion};
+use weir_server::{GivenServer, ServerBinary};
+
+use crate::drives::Drives;
+use crate::{RunError, RunOptions, external_servers};
+
+/// The test context.
+pub(crate) struct StudyContext<'a> {
+    pub(crate) options: &'a RunOptions,
+    servers: BTreeMap<ServerChoice, ServerBinary>,
+    external: BTreeMap<ServerUrl, GivenServer>,
+    pub(crate) drives: Drives,
+}
+
+impl<'a> StudyContext<'a> {
+    pub(crate) fn new(plan: &Plan, options: &'a RunOptions) -> Result<Self, RunError> {
+        let servers = weir_study::server_programs(plan)?;
+        let external = external_servers::open(plan, options)?;
+        let drives = Drives::of(plan, options)?;
+        Ok(Self {
+            options,
+            servers,
+            external,
+            drives,
+        })
+    }
+
+    /// The program that serves `cell`, where Weir starts it.
+    pub(crate) fn server_of(&self, cell: &Cell) -> &ServerBinary {
+        &self.servers[&cell.spec.primary().server]
+    }
+
+    /// The server of `cell`, where the user gives it.
+    pub(crate) fn external_of(&self, cell: &Cell) -> Option<&GivenServer> {
+        let url = cell.spec.primary().server.given.as_ref()?;
+        self.external.get(url)
+    }
+
+    /// What could not be looked at on the servers that the user gives.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let servers = self.external.values();
+        servers.flat_map(|server| server.gate().remarks()).collect()
+    }
+
+    /// What serves `cell`.
+    pub(crate) fn version_of(&self, cell: &Cell) -> (Flavor, ServerVersion) {
+        if let Some(server) = self.external_of(cell) {
+            return (server.url.flavor, server.version);
+        }
+        let binary = self.server_of(cell);
+        (binary.flavor, binary.version)
+    }
+
+    /// The drive of `cell` must hold the data; what a run adds to them is the server's to complain
+    /// about.
+    pub(crate) fn check_capacity(&self, cell: &Cell, needed: Bytes) -> Result<(), RunError> {
+        let Some(drive) = self.drives.of_cell(cell) else {
+            return Ok(());
+        };
+        let scale = cell.spec.data.data_scale;
+        let capacity = Bytes(scale.apply(drive.capacity.0));
+        if capacity < needed {
+            return Err(RunError::DriveTooSmall {
+                name: drive.name.clone(),
+                capacity,
+                scale,
+                needed,
+            });
+        }
+        Ok(())
+    }
+}

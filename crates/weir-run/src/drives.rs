@@ -1,0 +1,40 @@
+//! The drives of a study: profiles as they are shipped, and with settings of the study's own.
+
+use std::collections::BTreeMap;
+
+use weir_model::{Cell, DriveProfile, Plan};
+
+use crate::{RunError, RunOptions};
+
+/// All drives of a plan by [`weir_model::RunSpec::drive_name`], which is also what to mount.
+#[derive(Default)]
+pub(crate) struct Drives {
+    by_name: BTreeMap<String, DriveProfile>,
+}
+
+impl Drives {
+    pub(crate) fn of(plan: &Plan, options: &RunOptions) -> Result<Self, RunError> {
+        weir_study::check_drives(plan)?;
+        let mut drives = Self::default();
+        for profile in weir_study::drive_profiles(plan) {
+            if !options.below_floor {
+                weir_drive::check_floor(&profile)?;
+            }
+            drives.by_name.insert(profile.name.clone(), profile);
+        }
+        if !drives.by_name.is_empty() {
+            weir_drive::check_fuse()?;
+        }
+        Ok(drives)
+    }
+
+    /// The drive of `cell`; `None`: it lies on the host's own storage.
+    pub(crate) fn of_cell(&self, cell: &Cell) -> Option<&DriveProfile> {
+        self.by_name.get(&cell.spec.drive_name()?)
+    }
+
+    /// The profiles, for the result.
+    pub(crate) fn profiles(&self) -> Vec<DriveProfile> {
+        self.by_name.values().cloned().collect()
+    }
+}

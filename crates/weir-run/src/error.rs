@@ -1,0 +1,100 @@
+//! Errors of this crate.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+use weir_model::{Bytes, Scale};
+use weir_process::PathError;
+use weir_server::ServerError;
+
+/// A plan that cannot be run.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The load failed in a run.
+    #[error("{run}: {source}{server}")]
+    Load {
+        /// Which run.
+        run: String,
+        /// The load engine's reason.
+        source: Box<weir_load::LoadError>,
+        /// What the server's error log said, after "; ", or nothing.
+        server: String,
+    },
+    /// A workload's own file that cannot be used.
+    #[error("{0}")]
+    Workload(String),
+    /// `--resume` on a result of another study.
+    #[error(
+        "`{path}` holds another study or other settings; give a new --out folder, or the study \
+         file as it was"
+    )]
+    OtherPlan {
+        /// The result.
+        path: PathBuf,
+    },
+    /// A drive cannot hold the data.
+    #[error(
+        "drive `{name}` holds {capacity} at data scale {scale}, less than the data ({needed}); \
+         choose a larger drive, a larger scale or fewer rows"
+    )]
+    DriveTooSmall {
+        /// Its profile.
+        name: String,
+        /// Its scaled capacity.
+        capacity: Bytes,
+        /// The scale.
+        scale: Scale,
+        /// The data directory's size.
+        needed: Bytes,
+    },
+    /// A server that the user gives, of which something is asked that it cannot have.
+    #[error("cannot use `{url}` ({why})")]
+    External {
+        /// As the user names it.
+        url: String,
+        /// Why not, and what would do.
+        why: String,
+    },
+    /// Another process removed the data set that this study was about to use.
+    #[error("the snapshot `{name}` was removed meanwhile; run the study again to make a new one")]
+    SnapshotRemoved {
+        /// Its name in the cache.
+        name: String,
+    },
+    /// Ctrl-C before the first run was complete. Later, a study ends with what it has.
+    #[error("stopped before the first run; nothing was measured")]
+    Interrupted,
+    /// The server.
+    #[error(transparent)]
+    Server(ServerError),
+    /// The drive.
+    #[error(transparent)]
+    Drive(#[from] weir_drive::DriveError),
+    /// A file or directory could not be used.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] weir_store::StoreError),
+    /// Processes and directories.
+    #[error(transparent)]
+    Process(#[from] weir_process::ProcessError),
+    /// The file that tells where a study is.
+    #[error(transparent)]
+    Progress(#[from] weir_progress::ProgressError),
+    /// What the runs say.
+    #[error(transparent)]
+    Judge(#[from] weir_judge::JudgeError),
+    /// What the study file or installed servers say of the plan.
+    #[error(transparent)]
+    Study(#[from] weir_study::StudyError),
+}
+
+impl From<ServerError> for RunError {
+    fn from(error: ServerError) -> Self {
+        match error {
+            ServerError::Interrupted => Self::Interrupted,
+            error => Self::Server(error),
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Makes the runs of a plan: what executes a study touches servers and drives, and nothing else does.
+//!
+//! Every run starts from nothing but the snapshot: data restored, drive mounted, server started
+//! cold, loaded, and all of it thrown away. What remains is the stored result. Where a study varies
+//! the load within one server, the runs of a block that differ in nothing else share one. A server that
+//! the user gives is loaded as it is, and gets back what was set on it.
+
+mod bottleneck;
+mod cancel;
+mod commands;
+mod context;
+mod data;
+mod drives;
+mod error;
+mod external_servers;
+mod host;
+mod live;
+mod options;
+mod rehearsal;
+mod runner;
+mod session;
+mod study_targets;
+mod tables;
+mod target;
+mod usage;
+mod warmup;
+mod watch;
+mod working_directory;
+
+pub use error::RunError;
+pub use options::{Allowed, RunOptions};
+pub use rehearsal::rehearse;
+pub use runner::{RunOutcome, run};

@@ -1,0 +1,60 @@
+//! What a study would change on the servers that the user gives, told instead of done.
+
+use std::sync::atomic::AtomicBool;
+
+use weir_load::LoadPlan;
+use weir_model::Plan;
+use weir_progress::Event;
+use weir_server::set_statements;
+
+use crate::cancel::Control;
+use crate::{RunError, RunOptions, external_servers, tables};
+
+/// Statements that [`run`](crate::run) would send to servers of the user's, in words where they are
+/// many; nothing is changed. A study on servers of Weir's own has none.
+///
+/// # Errors
+///
+/// What would refuse the study itself: a login, a setting that is not allowed, tables in the way.
+pub fn rehearse(plan: &Plan, options: &RunOptions) -> Result<Vec<String>, RunError> {
+    let mut lines = Vec::new();
+    for (url, mut server) in external_servers::log_in(plan, options)? {
+        lines.push(format!("-- {url}"));
+        let mut prepared = Vec::new();
+        for cell in &plan.cells {
+            let node = cell.spec.primary();
+            if node.server.given.as_ref() != Some(&url) {
+                continue;
+            }
+            let native =
+                weir_server::native_config(&server, &node.variables, options.allowed.config)?;
+            if !prepared.contains(&&cell.spec.data.source) {
+                prepared.push(&cell.spec.data.source);
+                external_servers::permit_tables(cell, &mut server, options)?;
+                server.rehearse();
+                let never = AtomicBool::new(false);
+                let (endpoint, gate) = (server.endpoint.clone(), server.gate());
+                let mut nobody = |_: &Event<'_>| {};
+                let control = &mut Control::new(&never, &mut nobody);
+                tables::make_tables(&cell.spec, endpoint, gate, "", control)?;
+                lines.extend(gate.rehearsed());
+                let remarks = gate.remarks().into_iter();
+                lines.extend(remarks.map(|remark| format!("-- {remark}")));
+            }
+            lines.push(format!("-- each run of `{}`", cell.label()));
+            lines.extend(set_statements(&native));
+            let load = LoadPlan::of_spec(&cell.spec, 1, server.endpoint.clone());
+            let load = load.map_err(RunError::Workload)?;
+            let sent = weir_load::statements(&load).map_err(|source| RunError::Load {
+                run: cell.label(),
+                source: Box::new(source),
+                server: String::new(),
+            })?;
+            lines.extend(sent);
+            if !native.is_empty() {
+                lines.push("-- and each setting back to what it is now".to_owned());
+            }
+        }
+    }
+    Ok(lines)
+}

@@ -1,0 +1,206 @@
+//! One run, from restored data to a measured result.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use weir_judge::is_setting;
+use weir_load::{LoadError, LoadPlan};
+use weir_model::{Approach, Cell, LoadSpec, Plan, PlannedRun, RunResult, Warmup};
+use weir_probe::Sampler;
+use weir_progress::Event;
+
+use crate::cancel::Control;
+use crate::live::LiveBottleneck;
+use crate::target::Target;
+use crate::usage::Offered;
+use crate::watch::{Measured, Watch, relative_to_measurement};
+use crate::{RunError, commands, warmup};
+
+/// How often the probes look.
+const PROBE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// A target, and what it has served.
+pub(crate) struct RunSession {
+    target: Box<dyn Target>,
+    /// Cell and repetition of the first run on this server.
+    first: PlannedRun,
+    /// Runs that this server has served.
+    runs: u32,
+}
+
+impl RunSession {
+    /// `target` is ready for `first`, and has served `runs` runs of the study.
+    pub(crate) fn new(target: Box<dyn Target>, first: PlannedRun, runs: u32) -> Self {
+        Self {
+            target,
+            first,
+            runs,
+        }
+    }
+
+    /// Takes everything down; what was changed is as before.
+    pub(crate) fn end(self) -> Result<(), RunError> {
+        self.target.end()
+    }
+
+    /// Whether `planned` goes on with this server instead of a new one.
+    pub(crate) fn serves(&self, plan: &Plan, planned: PlannedRun) -> bool {
+        planned.repetition == self.first.repetition
+            && plan.shares_server(self.first.cell, planned.cell)
+    }
+
+    /// Makes one run, `planned`, of `cell`.
+    pub(crate) fn make(
+        &mut self,
+        cell: &Cell,
+        planned: PlannedRun,
+        control: &mut Control<'_>,
+    ) -> Result<RunResult, RunError> {
+        let started_at = jiff::Timestamp::now().to_string();
+        let variables = self.target.variables()?;
+        let (spec, endpoint) = (&cell.spec, self.target.endpoint());
+        let load = LoadPlan::of_spec(spec, planned.repetition, endpoint);
+        let load = load.map_err(RunError::Workload)?;
+        let commands = self.commands(commands::load(&load, spec.load.warmup));
+        let cancel = control.cancel;
+        let measured = self.load(load, &spec.load, control);
+        // Also where the stop came while connections were made, which is an error for the load.
+        cancel.check()?;
+        let measured = measured.map_err(|error| self.explained(error, cell, planned))?;
+        self.runs += 1;
+        let variables_changed = changed(&variables, &self.target.variables()?);
+        Ok(measured.into_result(
+            planned,
+            started_at,
+            variables,
+            variables_changed,
+            commands,
+            self.target.log()?,
+        ))
+    }
+
+    /// What was started for the run with the command `load`, free of this run's own paths.
+    fn commands(&self, load: String) -> Vec<String> {
+        let all = self.target.commands().iter().cloned().chain([load]);
+        match self.target.directory() {
+            Some(directory) => all
+                .map(|command| commands::anonymous(&command, directory))
+                .collect(),
+            None => all.collect(),
+        }
+    }
+
+    /// Loads the server and measures.
+    fn load(
+        &mut self,
+        mut plan: LoadPlan,
+        settings: &LoadSpec,
+        control: &mut Control<'_>,
+    ) -> Result<Measured, LoadError> {
+        let connections = plan.load.connections;
+        let sampling_began = Instant::now();
+        let sampler = Sampler::start(self.target.probes(), PROBE_INTERVAL, sampling_began);
+        let device = self.target.directory().and_then(weir_probe::block_device);
+        let live = LiveBottleneck {
+            sampler: &sampler,
+            sampling_began,
+            settings,
+            connections,
+            reactors: plan.reactors,
+            device: device.clone().filter(|_| !self.target.has_drive()),
+        };
+        let gate = self.target.gate();
+        let mut watch = Watch::default();
+        let mut warmup_s = settings.warmup.least().as_secs_f64();
+        let mut steady = None;
+        if let Warmup::UntilSteady { at_most, .. } = settings.warmup {
+            let warmed = warmup::until_steady(&plan, &gate, at_most.0, &mut watch, &live, control)?;
+            warmup::resume(&mut plan);
+            warmup_s = warmed.length_s;
+            steady = Some(warmed.steady);
+        }
+        let stop = control.cancel.flag();
+        let outcome = weir_load::run(&plan, &gate, stop, &mut |interval| {
+            watch.observe(&interval.record, || self.target.drive_statistics());
+            control.tell(&Event::Interval(&interval.record));
+            live.tell(interval, control);
+        });
+        let drive_after = self.target.drive_statistics();
+        let sampled = sampler.finish();
+        let outcome = outcome?;
+        let measured_from = outcome.measured_from.unwrap_or(sampling_began);
+        let (series, gaps) = relative_to_measurement(sampled, sampling_began, measured_from);
+        Ok(Measured {
+            offered: Offered::of(&outcome, settings, connections),
+            device,
+            outcome,
+            series,
+            gaps,
+            drive: watch
+                .drive_before
+                .zip(drive_after)
+                .map(|(before, after)| after.since(&before)),
+            intervals: watch.intervals,
+            approach: Approach {
+                warmup_s,
+                steady,
+                runs_before: self.runs,
+            },
+        })
+    }
+
+    /// A failure of the load with what the server said: it usually knows the reason better.
+    fn explained(&mut self, error: LoadError, cell: &Cell, planned: PlannedRun) -> RunError {
+        RunError::Load {
+            run: format!("run of {}, repetition {}", cell.label(), planned.repetition),
+            source: Box::new(error),
+            server: match self.target.has_exited() {
+                Some(words) => format!("; the server has ended: {words}"),
+                None => String::new(),
+            },
+        }
+    }
+}
+
+/// Variables with another value after the run than before it.
+fn changed(
+    before: &BTreeMap<String, String>,
+    after: &BTreeMap<String, String>,
+) -> BTreeMap<String, String> {
+    let moved =
+        |(name, value): &(&String, &String)| before.get(*name) != Some(*value) && is_setting(name);
+    after
+        .iter()
+        .filter(moved)
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_variables_that_do_not_move_by_themselves_count_as_changed() {
+        let set = |values: &[(&str, &str)]| {
+            values
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect()
+        };
+        let before = set(&[
+            ("innodb_io_capacity", "200"),
+            ("timestamp", "1"),
+            ("port", "0"),
+        ]);
+        let after = set(&[
+            ("innodb_io_capacity", "400"),
+            ("timestamp", "2"),
+            ("port", "0"),
+        ]);
+        assert_eq!(
+            changed(&before, &after),
+            set(&[("innodb_io_capacity", "400")])
+        );
+    }
+}

@@ -1,0 +1,69 @@
+//! The tables of a run: made where they are missing.
+
+use weir_load::{BinaryLog, PreparePlan};
+use weir_model::{Bytes, Cell, Endpoint, RunSpec};
+use weir_mysql::Gate;
+use weir_progress::Event;
+use weir_server::GivenServer;
+
+use crate::RunError;
+use crate::cancel::Control;
+
+/// Seed of the rows. Fixed: studies with the same workload and size share their snapshot.
+pub(crate) const DATA_SEED: u64 = 1;
+
+/// Connections that load in parallel, at most one a table.
+const LOADING_THREADS: u32 = 4;
+
+/// Makes the tables of a run that are missing at `endpoint`, as part of `what`.
+pub(crate) fn make_tables(
+    spec: &RunSpec,
+    endpoint: Endpoint,
+    gate: &Gate,
+    what: &str,
+    control: &mut Control<'_>,
+) -> Result<(), RunError> {
+    let plan = PreparePlan {
+        threads: LOADING_THREADS,
+        seed: DATA_SEED,
+        // Nobody follows a server of Weir's own while its data are made.
+        binary_log: if gate.is_own() {
+            BinaryLog::Off
+        } else {
+            BinaryLog::On
+        },
+        ..PreparePlan::of_spec(spec, endpoint).map_err(RunError::Workload)?
+    };
+    let cancel = control.cancel;
+    let loaded = weir_load::prepare(&plan, gate, cancel.flag(), &mut |rows_done, rows_total| {
+        control.tell(&Event::Loading {
+            rows_done,
+            rows_total,
+        });
+    });
+    // Also where the stop is an error for the load.
+    cancel.check()?;
+    loaded.map_err(|source| RunError::Load {
+        run: what.to_owned(),
+        source: Box::new(source),
+        server: String::new(),
+    })
+}
+
+/// Makes the tables of `cell` that are missing on a server that the user gives; what they occupy. Tables
+/// that are there with as many rows are used as they are, others are refused.
+pub(crate) fn make_on_external(
+    cell: &Cell,
+    server: &GivenServer,
+    control: &mut Control<'_>,
+) -> Result<Bytes, RunError> {
+    let what = format!("the tables of `{}`", server.url);
+    let (endpoint, gate) = (server.endpoint.clone(), server.gate());
+    make_tables(&cell.spec, endpoint, gate, &what, control)?;
+    let size = server.tables_size()?;
+    control.tell(&Event::DataReady {
+        size,
+        from_cache: false,
+    });
+    Ok(size)
+}

@@ -1,0 +1,85 @@
+//! What serves the runs of a study, as the runner sees it.
+
+mod external;
+mod private;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use weir_model::{Bytes, Cell, DriveProfile, DriveStatistics, Endpoint, Flavor, ServerVersion};
+use weir_mysql::Gate;
+use weir_probe::Probe;
+
+use crate::RunError;
+use crate::cancel::{Cancel, Control};
+
+pub(crate) use self::external::ExternalServer;
+pub(crate) use self::private::PrivateTarget;
+
+/// A server that is ready for a load, with all that it stands on. Dropping it takes down what was started.
+pub(crate) trait Target {
+    /// How the load reaches it.
+    fn endpoint(&self) -> Endpoint;
+
+    /// What may be done to it.
+    fn gate(&self) -> Gate;
+
+    /// The server's variables, free of a run's own paths, and what makes it less durable than they say.
+    fn variables(&self) -> Result<BTreeMap<String, String>, RunError>;
+
+    /// Everything that can be looked at from here.
+    fn probes(&self) -> Vec<Box<dyn Probe>>;
+
+    /// A directory on the storage that the data lie on; `None` on another host.
+    fn directory(&self) -> Option<&Path>;
+
+    /// Whether the data lie on an emulated drive.
+    fn has_drive(&self) -> bool;
+
+    /// The counters of the emulated drive, if there is one and it answers.
+    fn drive_statistics(&self) -> Option<DriveStatistics>;
+
+    /// The commands that brought it up or statements that set it up, in order.
+    fn commands(&self) -> &[String];
+
+    /// The server's error log of this run, free of a run's own paths; empty where it cannot be read.
+    fn log(&self) -> Result<String, RunError>;
+
+    /// Why the server no longer runs, in its own words, as far as Weir can know.
+    fn has_exited(&mut self) -> Option<String>;
+
+    /// Ends what was started, or puts back what was changed.
+    fn end(self: Box<Self>) -> Result<(), RunError>;
+}
+
+/// Where the targets of a study come from.
+pub(crate) trait Targets {
+    /// Makes the data of all `cells` that are missing.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Interrupted`], or why the data cannot be made.
+    fn prepare(&mut self, cells: &[Cell], control: &mut Control<'_>) -> Result<(), RunError>;
+
+    /// Restores the data of `cell` and starts its server, or takes the one that the user gives.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Interrupted`], or why there is no server; nothing is left running.
+    fn begin(&mut self, cell: &Cell, cancel: Cancel<'_>) -> Result<Box<dyn Target>, RunError>;
+
+    /// What a result says of all its runs; `first` is the study's first cell.
+    fn describe(&self, first: &Cell) -> Description;
+
+    /// What could not be looked at on servers that the user gives, a line each.
+    fn remarks(&self) -> Vec<String>;
+}
+
+/// What a result says of the servers and drives of a study.
+pub(crate) struct Description {
+    pub(crate) flavor: Flavor,
+    pub(crate) version: ServerVersion,
+    pub(crate) drives: Vec<DriveProfile>,
+    /// What the workload's tables occupy.
+    pub(crate) tables: Bytes,
+}

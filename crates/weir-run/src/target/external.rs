@@ -1,0 +1,96 @@
+//! A server that the user gives, with a run's settings until it is put back.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use weir_model::{Cell, DriveStatistics, Endpoint};
+use weir_mysql::Gate;
+use weir_probe::{HostProbe, Probe, ProcessProbe, ServerProbe};
+use weir_server::{ConfigChanges, GivenServer};
+
+use super::Target;
+use crate::RunError;
+
+pub(crate) struct ExternalServer {
+    server: GivenServer,
+    changes: ConfigChanges,
+    commands: Vec<String>,
+}
+
+impl ExternalServer {
+    /// Brings `server` to the settings of `cell`, if settings may be changed (`allowed`).
+    pub(crate) fn take(cell: &Cell, server: &GivenServer, allowed: bool) -> Result<Self, RunError> {
+        let variables = &cell.spec.primary().variables;
+        let wanted = weir_server::native_config(server, variables, allowed)?;
+        let mut changes = ConfigChanges::new(server);
+        changes.apply(&wanted)?;
+        Ok(Self {
+            server: server.clone(),
+            changes,
+            commands: weir_server::set_statements(&wanted),
+        })
+    }
+}
+
+impl Target for ExternalServer {
+    fn endpoint(&self) -> Endpoint {
+        self.server.endpoint.clone()
+    }
+
+    fn gate(&self) -> Gate {
+        self.server.gate().clone()
+    }
+
+    fn variables(&self) -> Result<BTreeMap<String, String>, RunError> {
+        let server = &self.server;
+        let mut session = server.session()?;
+        let mut variables = session.variables()?;
+        let data = server.data_dir.as_deref();
+        variables.extend(weir_server::unsaid(&mut session, server.pid, data)?);
+        Ok(variables)
+    }
+
+    fn probes(&self) -> Vec<Box<dyn Probe>> {
+        let mut probes: Vec<Box<dyn Probe>> = vec![
+            Box::new(ProcessProbe::client()),
+            Box::new(ServerProbe::new(self.endpoint())),
+        ];
+        // This host says nothing about a server on another one.
+        if let Some(directory) = self.directory() {
+            probes.push(Box::new(HostProbe::new(Some(directory.to_owned()))));
+        }
+        if let Some(pid) = self.server.pid {
+            probes.push(Box::new(ProcessProbe::server(pid)));
+        }
+        probes
+    }
+
+    fn directory(&self) -> Option<&Path> {
+        self.server.data_dir.as_deref()
+    }
+
+    fn has_drive(&self) -> bool {
+        false
+    }
+
+    fn drive_statistics(&self) -> Option<DriveStatistics> {
+        None
+    }
+
+    fn commands(&self) -> &[String] {
+        &self.commands
+    }
+
+    /// It keeps its log for itself.
+    fn log(&self) -> Result<String, RunError> {
+        Ok(String::new())
+    }
+
+    fn has_exited(&mut self) -> Option<String> {
+        None
+    }
+
+    fn end(mut self: Box<Self>) -> Result<(), RunError> {
+        Ok(self.changes.put_back()?)
+    }
+}

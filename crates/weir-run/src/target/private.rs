@@ -1,0 +1,202 @@
+//! A private server with all that stands around it: data restored, drive mounted, replicas attached.
+
+mod replicas;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use weir_drive::{DriveProcess, MountOptions};
+use weir_judge::without_directory;
+use weir_model::{Cell, DriveProfile, DriveStatistics, Endpoint, Flavor, PoolStart};
+use weir_mysql::Gate;
+use weir_probe::{DriveProbe, HostProbe, Probe, ProcessProbe, ReplicaProbe, ServerProbe};
+use weir_process::{PathError, WorkDirectory};
+use weir_server::{PrivateServer, StartOptions};
+use weir_workload::Workload;
+
+use super::Target;
+use crate::cancel::Cancel;
+use crate::context::StudyContext;
+use crate::data::PreparedData;
+use crate::{RunError, commands, working_directory};
+
+/// In the order in which it must be taken down: the server, the drive that it writes to, the directory
+/// below both.
+pub(crate) struct PrivateTarget {
+    /// They follow the server.
+    replicas: Vec<PrivateServer>,
+    server: PrivateServer,
+    drive: Option<DriveProcess>,
+    home: WorkDirectory,
+    commands: Vec<String>,
+}
+
+impl PrivateTarget {
+    /// Restores `data`, mounts the drive and starts the server.
+    pub(crate) fn start(
+        context: &StudyContext<'_>,
+        cell: &Cell,
+        data: &PreparedData,
+        cancel: Cancel<'_>,
+    ) -> Result<Self, RunError> {
+        let work = context.options.work.as_deref();
+        let place = working_directory::choose(work, data.directory)?;
+        let home = WorkDirectory::create(&place, "run")?;
+        let backing = home.path().join("backing");
+        data.snapshots.restore(&data.key, &backing.join("data"))?;
+        let mut data_root = backing.clone();
+        let mut commands = Vec::new();
+        let drive = if let Some(drive) = context.drives.of_cell(cell) {
+            data_root = home.path().join("drive");
+            let options = mount_options(context, cell, drive, backing, data_root.clone());
+            commands.push(commands::mount(&options));
+            Some(DriveProcess::mount(&context.options.weir, &options)?)
+        } else {
+            // What restoring left in the host's cache would hide reads, and is outside of a limit of the
+            // server's memory. An emulated drive has a latency of its own.
+            weir_server::make_cold(&backing)?;
+            None
+        };
+        let mut options = StartOptions::new(data_root.join("data"), home.path().join("server"));
+        let primary = cell.spec.primary();
+        options.variables.clone_from(&primary.variables);
+        options.limits = primary.limits.clone();
+        options.flushes_beside_writes = drive.as_ref().is_some_and(DriveProcess::flushes_slowly);
+        let port = replicas::prepare_primary(context, cell, &mut options)?;
+        let binary = context.server_of(cell);
+        commands.push(commands::server(binary, &options)?);
+        let server = PrivateServer::start_watched(binary, &options, &mut cancel.watching())?;
+        settle(binary.flavor, cell, cancel)?;
+        if primary.pool == PoolStart::Warm {
+            server.session()?.load_pool()?;
+        }
+        let mut target = Self {
+            replicas: Vec::new(),
+            server,
+            drive,
+            home,
+            commands,
+        };
+        if let Some(port) = port {
+            target.start_replicas(context, cell, data, port, cancel)?;
+        }
+        Ok(target)
+    }
+
+    /// The run's directory as the server names it.
+    fn own_directory(&self) -> Result<PathBuf, RunError> {
+        let directory = self.home.path();
+        let found = directory.canonicalize();
+        Ok(found.map_err(PathError::on("find", directory))?)
+    }
+}
+
+impl Target for PrivateTarget {
+    fn endpoint(&self) -> Endpoint {
+        self.server.endpoint()
+    }
+
+    fn gate(&self) -> Gate {
+        Gate::own()
+    }
+
+    fn variables(&self) -> Result<BTreeMap<String, String>, RunError> {
+        let mut session = self.server.session()?;
+        // Where Weir works is no property of the server.
+        let mut variables = without_directory(session.variables()?, &self.own_directory()?);
+        let pid = Some(self.server.pid());
+        variables.extend(weir_server::unsaid(&mut session, pid, None)?);
+        Ok(variables)
+    }
+
+    fn probes(&self) -> Vec<Box<dyn Probe>> {
+        let mut probes: Vec<Box<dyn Probe>> = vec![
+            Box::new(ProcessProbe::client()),
+            Box::new(ServerProbe::new(self.endpoint())),
+            Box::new(HostProbe::new(Some(self.home.path().to_owned()))),
+            Box::new(ProcessProbe::server(self.server.pid())),
+        ];
+        for (number, replica) in (1..).zip(&self.replicas) {
+            let name = format!("replica {number}");
+            probes.push(Box::new(ReplicaProbe::new(name, replica.endpoint())));
+        }
+        if let Some(drive) = &self.drive {
+            let mountpoint = drive.mountpoint().to_owned();
+            probes.push(Box::new(ProcessProbe::drive(drive.pid())));
+            probes.push(Box::new(DriveProbe::new(move || {
+                weir_drive::statistics(&mountpoint).ok()
+            })));
+        }
+        probes
+    }
+
+    fn directory(&self) -> Option<&Path> {
+        Some(self.home.path())
+    }
+
+    fn has_drive(&self) -> bool {
+        self.drive.is_some()
+    }
+
+    fn drive_statistics(&self) -> Option<DriveStatistics> {
+        self.drive.as_ref()?.statistics().ok()
+    }
+
+    fn commands(&self) -> &[String] {
+        &self.commands
+    }
+
+    fn log(&self) -> Result<String, RunError> {
+        let log = self.server.log_tail();
+        Ok(commands::anonymous(&log, &self.own_directory()?))
+    }
+
+    fn has_exited(&mut self) -> Option<String> {
+        self.server.has_exited()
+    }
+
+    /// Dropping it ends it.
+    fn end(self: Box<Self>) -> Result<(), RunError> {
+        Ok(())
+    }
+}
+
+/// How long `MySQL`'s page cleaner goes on after the last change, here those of the server's start: it is awake in
+/// the second after one that had changes (`buf_flush_page_coordinator_thread` in storage/innobase/buf/buf0flu.cc).
+const CLEANER_AWAKE: Duration = Duration::from_millis(2_500);
+
+/// Waits until the server does nothing of its own.
+///
+/// A page cleaner that is awake evicts a part of a full pool each second. Where transactions only read and the pool turns over
+/// within `innodb_old_blocks_time`, what it holds from then on depended on when in its second the load began: runs that
+/// should have been the same missed 0.42 and 0.45 of their pages, or 0.45 and 0.50 (docs/journal/2026-11-24-misses.md).
+fn settle(flavor: Flavor, cell: &Cell, cancel: Cancel<'_>) -> Result<(), RunError> {
+    const STEP: Duration = Duration::from_millis(50);
+    let workload = Workload::try_from(&cell.spec.workload);
+    let only_reads = workload.is_ok_and(|workload| workload.only_reads());
+    if flavor == Flavor::Mysql && only_reads {
+        let began = Instant::now();
+        while began.elapsed() < CLEANER_AWAKE && !cancel.is_set() {
+            thread::sleep(STEP);
+        }
+    }
+    cancel.check()
+}
+
+fn mount_options(
+    context: &StudyContext<'_>,
+    cell: &Cell,
+    drive: &DriveProfile,
+    backing: PathBuf,
+    mountpoint: PathBuf,
+) -> MountOptions {
+    let data = &cell.spec.data;
+    MountOptions {
+        data_scale: data.data_scale,
+        drive_scale: data.drive_scale,
+        below_floor: context.options.below_floor,
+        ..MountOptions::new(&drive.name, backing, mountpoint)
+    }
+}

@@ -1,0 +1,519 @@
+//! How busy each resource was, and where the connections were: from the probes' samples and what
+//! the load engine and the drive counted.
+
+use weir_load::LoadOutcome;
+use weir_model::{
+    ConnectionTime, DriveStatistics, FileKind, LoadSpec, Metric, Series, Utilization, metrics,
+};
+
+/// `performance_schema`'s class of waits for rows, with all that lies below: locks, pages, reads.
+const TABLE_WAITS: &str = "io/table";
+
+/// Waits for a free page, by transactions, from which on what is left of the time at tables is theirs.
+const FREE_PAGE_WAITS_MIN: f64 = 0.5;
+
+/// Writes of pages under way from which on it is theirs, too.
+const PAGE_WRITES_MIN: f64 = 1.0;
+
+/// What the load engine knows of a run.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Offered {
+    pub(crate) connections: f64,
+    /// The load has a rate of its own.
+    pub(crate) has_rate: bool,
+    /// Round-trip time that the load engine adds.
+    pub(crate) rtt_s: f64,
+    pub(crate) measured_s: f64,
+    pub(crate) transactions_per_s: f64,
+    /// Statements per second: each is a round trip.
+    pub(crate) statements_per_s: f64,
+    /// Transactions per second that changed something, at most.
+    pub(crate) commits_per_s: f64,
+    /// Connections whose COMMIT was under way at the server, on average; `None` where statements commit by
+    /// themselves.
+    pub(crate) committing: Option<f64>,
+    /// Mean latency of transactions.
+    pub(crate) latency_s: f64,
+    /// Share of a core that the busiest reactor used, which no probe sees from outside.
+    pub(crate) client_cpu: f64,
+}
+
+impl Offered {
+    pub(crate) fn of(outcome: &LoadOutcome, settings: &LoadSpec, threads: u32) -> Self {
+        let per_s = |count: u64| count as f64 / outcome.measured_s;
+        let counts = &outcome.counts;
+        let rtt_s = settings.rtt.as_secs_f64();
+        let commits = outcome
+            .kinds
+            .iter()
+            .filter(|kind| kind.is_statement && kind.name.eq_ignore_ascii_case("commit"));
+        let committing = commits.map(|commit| {
+            let at_server_s = commit.latency.us_mean * 1e-6 - rtt_s;
+            per_s(commit.count) * at_server_s.max(0.0)
+        });
+        Self {
+            connections: f64::from(threads),
+            has_rate: settings.pace.rate_per_s().is_some(),
+            rtt_s,
+            measured_s: outcome.measured_s,
+            transactions_per_s: per_s(counts.transactions),
+            statements_per_s: per_s(counts.queries),
+            commits_per_s: per_s(counts.transactions.min(counts.writes)),
+            committing: committing.reduce(|sum, commit| sum + commit),
+            latency_s: outcome.latency.us_mean * 1e-6,
+            client_cpu: outcome.client_utilization(),
+        }
+    }
+}
+
+/// Utilisation during the measurement. `device` is the block device below the data, if there is
+/// one and no emulated drive; `drive` is what the emulated one counted.
+pub(crate) fn utilization(
+    series: &[Series],
+    drive: Option<&DriveStatistics>,
+    device: Option<&str>,
+    load: &Offered,
+) -> Utilization {
+    let samples = Samples {
+        series,
+        from_s: 0.0,
+        to_s: load.measured_s,
+    };
+    usage(&samples, drive, device, load)
+}
+
+/// The same during `load.measured_s` before `now_s`, as far as the samples tell by themselves.
+pub(crate) fn utilization_now(
+    series: &[Series],
+    now_s: f64,
+    device: Option<&str>,
+    load: &Offered,
+) -> Utilization {
+    let samples = Samples {
+        series,
+        from_s: now_s - load.measured_s,
+        to_s: now_s,
+    };
+    usage(&samples, None, device, load)
+}
+
+fn usage(
+    samples: &Samples<'_>,
+    drive: Option<&DriveStatistics>,
+    device: Option<&str>,
+    load: &Offered,
+) -> Utilization {
+    let rate = |metric| samples.rate(metric, "").unwrap_or(0.0);
+    let busy = rate(metrics::HOST_CPU_USER) + rate(metrics::HOST_CPU_SYSTEM);
+    let stolen = rate(metrics::HOST_CPU_STEAL);
+    let waiting = rate(metrics::HOST_CPU_IOWAIT);
+    let all = busy + stolen + waiting + rate(metrics::HOST_CPU_IDLE);
+    let share = |part: f64| if all > 0.0 { part / all } else { 0.0 };
+    let (drive_read, drive_write) = match device {
+        Some(device) if drive.is_none() => device_usage(samples, device),
+        _ => (
+            rate(metrics::DRIVE_READ_BUSY),
+            rate(metrics::DRIVE_WRITE_BUSY),
+        ),
+    };
+    Utilization {
+        host_cpu: share(busy + stolen),
+        host_cores: all,
+        server_cores: rate(metrics::SERVER_CPU),
+        server_cores_allowed: samples.mean(metrics::SERVER_CORES).unwrap_or(0.0),
+        client_cpu: load.client_cpu,
+        client_cores: rate(metrics::CLIENT_CPU),
+        drive_cores: rate(metrics::DRIVE_CPU),
+        drive_read,
+        drive_write,
+        steal: share(stolen),
+        iowait: share(waiting),
+        memory: samples.rate(metrics::HOST_PRESSURE_MEMORY_SOME, ""),
+        core_wait: samples.rate(metrics::HOST_PRESSURE_CPU_SOME, ""),
+        connections: connections(samples, drive, load),
+    }
+}
+
+/// The samples of a measurement, or of a part of it.
+struct Samples<'a> {
+    series: &'a [Series],
+    from_s: f64,
+    to_s: f64,
+}
+
+impl Samples<'_> {
+    /// Growth of a counter per second.
+    fn rate(&self, metric: Metric, instance: &str) -> Option<f64> {
+        let mut all = Series::instances(self.series, metric);
+        let series = all.find(|series| series.instance == instance)?;
+        series.rate(self.from_s, self.to_s)
+    }
+
+    fn mean(&self, metric: Metric) -> Option<f64> {
+        Series::find(self.series, metric)?.mean(self.from_s, self.to_s)
+    }
+}
+
+/// For how long a block device was busy, by what its operations' time went into.
+fn device_usage(samples: &Samples<'_>, device: &str) -> (f64, f64) {
+    let rate = |metric| samples.rate(metric, device).unwrap_or(0.0);
+    let busy = rate(metrics::HOST_DEVICE_BUSY);
+    let reads = rate(metrics::HOST_DEVICE_READ_TIME);
+    let writes = rate(metrics::HOST_DEVICE_WRITE_TIME) + rate(metrics::HOST_DEVICE_FLUSH_TIME);
+    let all = reads + writes;
+    if all > 0.0 {
+        (busy * reads / all, busy * writes / all)
+    } else {
+        (0.0, 0.0)
+    }
+}
+
+/// Little's law for each place: time spent there per second is the mean number that are there.
+fn connections(
+    samples: &Samples<'_>,
+    drive: Option<&DriveStatistics>,
+    load: &Offered,
+) -> ConnectionTime {
+    let all = load.connections;
+    let in_transactions = load.transactions_per_s * load.latency_s;
+    let busy = if load.has_rate {
+        in_transactions.min(all)
+    } else {
+        all
+    };
+    let at_most_busy = |place: f64| place.clamp(0.0, busy);
+    let of_kind = |kind| FileTime::of(samples, drive, kind);
+    let pages = of_kind(FileKind::Data);
+    let read = pages.map(|file| file.read);
+    let logs = [of_kind(FileKind::Redo), of_kind(FileKind::Binlog)];
+    let flush = logs
+        .into_iter()
+        .flatten()
+        .map(|log| log.waiting(load))
+        .reduce(|sum, log| sum + log)
+        .map(|at_least| at_least.max(committing(samples, load)));
+    let server_cpu = samples.rate(metrics::SERVER_CPU, "").unwrap_or(0.0);
+    let mut places = ConnectionTime {
+        all,
+        busy,
+        server_cpu: at_most_busy(server_cpu),
+        read: read.map(at_most_busy),
+        free_page: None,
+        flush: flush.map(at_most_busy),
+        lock: samples
+            .rate(metrics::STATUS_ROW_LOCK_TIME, "")
+            .map(at_most_busy),
+        network: Some(at_most_busy(load.rtt_s * load.statements_per_s)),
+    };
+    places.free_page = waiting_for_page_writes(samples, load, pages, &places);
+    places
+}
+
+/// Connections that wait until changed pages are written: for the place of one, or since `InnoDB` lets nobody change a
+/// page while it is written. They are at a table, but neither reading nor on a core nor waiting for a row lock.
+/// Where a server does not time tables it is what all `others` leave.
+fn waiting_for_page_writes(
+    samples: &Samples<'_>,
+    load: &Offered,
+    pages: Option<FileTime>,
+    others: &ConnectionTime,
+) -> Option<f64> {
+    let waits_per_s = samples.rate(metrics::STATUS_POOL_WAIT_FREE, "")?;
+    let has_waited = waits_per_s >= FREE_PAGE_WAITS_MIN * load.transactions_per_s;
+    let are_written = pages.is_some_and(|pages| pages.write >= PAGE_WRITES_MIN);
+    if !has_waited && !are_written {
+        return Some(0.0);
+    }
+    let known = |place: Option<f64>| place.unwrap_or(0.0);
+    let outside = known(others.flush) + known(others.network);
+    let at_tables = match samples.rate(metrics::WAIT_TIME, TABLE_WAITS) {
+        Some(timed) => timed,
+        None if has_waited => others.busy - outside,
+        None => return Some(0.0),
+    };
+    let elsewhere = others.server_cpu + known(others.read) + known(others.lock);
+    Some((at_tables - elsewhere).clamp(0.0, others.busy))
+}
+
+/// Connections that are in their commit, as far as somebody saw it.
+///
+/// A statement that commits by itself works on tables before (the server counts that time), and is neither
+/// there nor on a core nor waiting for one while it commits.
+fn committing(samples: &Samples<'_>, load: &Offered) -> f64 {
+    if let Some(seen) = load.committing {
+        return seen;
+    }
+    let tables = samples.rate(metrics::WAIT_TIME, TABLE_WAITS);
+    let runnable = samples.mean(metrics::HOST_THREADS_RUNNABLE);
+    let (Some(tables), Some(runnable), true) = (tables, runnable, load.commits_per_s > 0.0) else {
+        return 0.0;
+    };
+    let in_statements =
+        load.transactions_per_s * load.latency_s - load.rtt_s * load.statements_per_s;
+    (in_statements - tables - runnable).max(0.0)
+}
+
+/// Time that operations on a kind of file took, per second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct FileTime {
+    read: f64,
+    /// Writes and flushes: a commit waits for both.
+    write: f64,
+    flushes_per_s: f64,
+}
+
+impl FileTime {
+    /// As the drive counted it, in its totals or in its samples, else as the server did
+    /// (`performance_schema`); `None` if neither.
+    fn of(samples: &Samples<'_>, drive: Option<&DriveStatistics>, kind: FileKind) -> Option<Self> {
+        if let Some(drive) = drive {
+            let file = drive.by_kind.get(&kind).copied().unwrap_or_default();
+            let per_s = |total: f64| total / (samples.to_s - samples.from_s);
+            return Some(Self {
+                read: per_s(file.read_latency_s),
+                write: per_s(file.write_latency_s + file.flush_latency_s),
+                flushes_per_s: per_s(file.flushes as f64),
+            });
+        }
+        let rate = |metric| samples.rate(metric, kind.name());
+        let of_drive = || {
+            Some(Self {
+                read: rate(metrics::DRIVE_FILE_READ_TIME)?,
+                write: rate(metrics::DRIVE_FILE_WRITE_TIME)?
+                    + rate(metrics::DRIVE_FILE_FLUSH_TIME)?,
+                flushes_per_s: rate(metrics::DRIVE_FILE_FLUSHES)?,
+            })
+        };
+        let of_server = || {
+            Some(Self {
+                read: rate(metrics::FILE_READ_TIME)?,
+                write: rate(metrics::FILE_WRITE_TIME)? + rate(metrics::FILE_SYNC_TIME)?,
+                flushes_per_s: rate(metrics::FILE_SYNCS)?,
+            })
+        };
+        of_drive().or_else(of_server)
+    }
+
+    /// Connections that wait until a log is written and flushed: each commit for at least one
+    /// flush, and all of them only while one is under way. The second bound tells a commit that
+    /// waits from one that does not (`innodb_flush_log_at_trx_commit = 2`): then there is one flush
+    /// a second, however many commits.
+    fn waiting(&self, load: &Offered) -> f64 {
+        if self.flushes_per_s <= 0.0 {
+            return 0.0;
+        }
+        let latency_s = self.write / self.flushes_per_s;
+        let under_way = self.write.min(1.0);
+        (load.commits_per_s * latency_s).min(under_way * load.connections)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use weir_model::FileKindStatistics;
+
+    use super::*;
+
+    fn load() -> Offered {
+        Offered {
+            connections: 16.0,
+            measured_s: 10.0,
+            transactions_per_s: 2000.0,
+            statements_per_s: 2000.0,
+            commits_per_s: 2000.0,
+            latency_s: 0.002,
+            ..Offered::default()
+        }
+    }
+
+    /// A counter that grew by `growth` in the ten seconds.
+    fn counter(metric: Metric, instance: &str, growth: f64) -> Series {
+        let mut series = Series::new(metric, instance);
+        series.push(0.0, 1.0);
+        series.push(10.0, 1.0 + growth);
+        series
+    }
+
+    fn drive(kind: FileKind, file: FileKindStatistics) -> DriveStatistics {
+        DriveStatistics {
+            by_kind: BTreeMap::from([(kind, file)]),
+            ..DriveStatistics::default()
+        }
+    }
+
+    #[test]
+    fn host_cpu_is_a_share_of_all_time() {
+        let found = [
+            counter(metrics::HOST_CPU_USER, "", 12.0),
+            counter(metrics::HOST_CPU_SYSTEM, "", 3.0),
+            counter(metrics::HOST_CPU_IDLE, "", 5.0),
+        ];
+        let used = utilization(&found, None, None, &load());
+        assert!((used.host_cpu - 0.75).abs() < 1e-9, "{used:?}");
+        assert_eq!(used.memory, None, "no pressure, no answer");
+    }
+
+    #[test]
+    fn commits_wait_for_the_flushes_that_they_cause() {
+        // 500 flushes a second of 1.5 ms with their writes, for 2,000 commits a second.
+        let grouped = FileKindStatistics {
+            flushes: 5000,
+            flush_latency_s: 5.0,
+            write_latency_s: 2.5,
+            ..FileKindStatistics::default()
+        };
+        let used = utilization(&[], Some(&drive(FileKind::Redo, grouped)), None, &load());
+        assert!(
+            (used.connections.flush.unwrap() - 3.0).abs() < 1e-9,
+            "{used:?}"
+        );
+        // They stand behind other writes: the load engine saw them wait for longer.
+        let seen = Offered {
+            committing: Some(12.0),
+            ..load()
+        };
+        let used = utilization(&[], Some(&drive(FileKind::Redo, grouped)), None, &seen);
+        assert!((used.connections.flush.unwrap() - 12.0).abs() < 1e-9);
+        // Statements that commit by themselves: who is neither at a table nor at a core.
+        let alone = Offered {
+            latency_s: 0.008,
+            ..load()
+        };
+        let mut runnable = Series::new(metrics::HOST_THREADS_RUNNABLE, "");
+        runnable.push(5.0, 2.0);
+        let told = [counter(metrics::WAIT_TIME, TABLE_WAITS, 40.0), runnable];
+        let redo = drive(FileKind::Redo, grouped);
+        let used = utilization(&told, Some(&redo), None, &alone);
+        assert!((used.connections.flush.unwrap() - 10.0).abs() < 1e-9);
+        let reads_only = Offered {
+            commits_per_s: 0.0,
+            ..alone
+        };
+        let used = utilization(&told, Some(&redo), None, &reads_only);
+        assert!(used.connections.flush.unwrap().abs() < 1e-9);
+        // One a second: nobody waits for it.
+        let lazy = FileKindStatistics {
+            flushes: 10,
+            flush_latency_s: 0.05,
+            ..FileKindStatistics::default()
+        };
+        let used = utilization(&[], Some(&drive(FileKind::Redo, lazy)), None, &load());
+        assert!(used.connections.flush.unwrap() < 0.1, "{used:?}");
+    }
+
+    #[test]
+    fn who_is_at_a_table_and_does_nothing_waits_for_a_page_where_none_is_free() {
+        let found = |waits, tables| {
+            let told = [
+                counter(metrics::STATUS_POOL_WAIT_FREE, "", waits),
+                counter(metrics::STATUS_ROW_LOCK_TIME, "", 10.0),
+                counter(metrics::SERVER_CPU, "", 5.0),
+                counter(metrics::WAIT_TIME, tables, 140.0),
+            ];
+            let reads = FileKindStatistics {
+                read_latency_s: 30.0,
+                ..FileKindStatistics::default()
+            };
+            let data = drive(FileKind::Data, reads);
+            utilization(&told, Some(&data), None, &load()).connections
+        };
+        let waiting = |found: ConnectionTime| found.free_page.unwrap();
+        // 14 connections at tables, of which 3 read, 1 waits for a row, and half a core is used.
+        assert!((waiting(found(40_000.0, TABLE_WAITS)) - 9.5).abs() < 1e-9);
+        let hardly = waiting(found(100.0, TABLE_WAITS));
+        assert!(hardly.abs() < 1e-9, "hardly anybody had to wait");
+        let writing = {
+            let told = [
+                counter(metrics::STATUS_POOL_WAIT_FREE, "", 0.0),
+                counter(metrics::WAIT_TIME, TABLE_WAITS, 140.0),
+            ];
+            let writes = FileKindStatistics {
+                write_latency_s: 150.0,
+                ..FileKindStatistics::default()
+            };
+            let data = drive(FileKind::Data, writes);
+            utilization(&told, Some(&data), None, &load()).connections
+        };
+        assert!((waiting(writing) - 14.0).abs() < 1e-9, "{writing:?}");
+        // Nobody timed tables.
+        let untold = found(40_000.0, "io/file");
+        let others = untold.server_cpu + untold.network.unwrap() + untold.flush.unwrap_or(0.0);
+        let left = untold.busy - others - 3.0 - 1.0;
+        assert!(
+            left > 5.0 && (waiting(untold) - left).abs() < 1e-9,
+            "{untold:?}"
+        );
+    }
+
+    #[test]
+    fn while_a_run_lasts_the_latest_seconds_count_and_the_drive_tells_by_its_samples() {
+        let growing = |metric, instance, slow: f64, quick: f64| {
+            let mut series = Series::new(metric, instance);
+            series.push(0.0, 0.0);
+            series.push(20.0, 20.0 * slow);
+            series.push(30.0, 20.0 * slow + 10.0 * quick);
+            series
+        };
+        let found = [
+            growing(metrics::SERVER_CPU, "", 2.0, 0.5),
+            growing(metrics::DRIVE_FILE_READ_TIME, "data", 0.0, 7.0),
+            growing(metrics::DRIVE_FILE_WRITE_TIME, "data", 0.0, 0.0),
+            growing(metrics::DRIVE_FILE_FLUSH_TIME, "data", 0.0, 0.0),
+            growing(metrics::DRIVE_FILE_FLUSHES, "data", 0.0, 0.0),
+        ];
+        let used = utilization_now(&found, 30.0, None, &load());
+        assert!((used.server_cores - 0.5).abs() < 1e-9, "{used:?}");
+        assert!((used.connections.read.unwrap() - 7.0).abs() < 1e-9);
+        assert_eq!(used.connections.flush, None, "no log was sampled");
+    }
+
+    #[test]
+    fn without_a_drive_the_server_tells_or_nobody_does() {
+        let of_server = [
+            counter(metrics::FILE_READ_TIME, "data", 40.0),
+            counter(metrics::FILE_WRITE_TIME, "data", 0.0),
+            counter(metrics::FILE_SYNC_TIME, "data", 0.0),
+            counter(metrics::FILE_SYNCS, "data", 0.0),
+        ];
+        let told = utilization(&of_server, None, None, &load()).connections;
+        assert!((told.read.unwrap() - 4.0).abs() < 1e-9 && told.flush.is_none());
+        let silent = utilization(&[], None, None, &load()).connections;
+        assert_eq!((silent.read, silent.flush, silent.lock), (None, None, None));
+    }
+
+    #[test]
+    fn no_place_holds_more_connections_than_there_are() {
+        let slow = Offered {
+            rtt_s: 0.1,
+            ..load()
+        };
+        let lock = [counter(metrics::STATUS_ROW_LOCK_TIME, "", 900.0)];
+        let used = utilization(&lock, None, None, &slow).connections;
+        assert_eq!((used.network, used.lock), (Some(16.0), Some(16.0)));
+    }
+
+    #[test]
+    fn a_load_with_a_rate_keeps_few_connections_busy() {
+        let open = Offered {
+            has_rate: true,
+            ..load()
+        };
+        let used = utilization(&[], None, None, &open).connections;
+        assert!((used.busy - 4.0).abs() < 1e-9 && used.all > 15.0);
+    }
+
+    #[test]
+    fn a_block_device_is_busy_with_what_its_time_went_into() {
+        let found = [
+            counter(metrics::HOST_DEVICE_BUSY, "vda", 9.0),
+            counter(metrics::HOST_DEVICE_READ_TIME, "vda", 30.0),
+            counter(metrics::HOST_DEVICE_WRITE_TIME, "vda", 10.0),
+            counter(metrics::HOST_DEVICE_BUSY, "vdb", 10.0),
+        ];
+        let used = utilization(&found, None, Some("vda"), &load());
+        assert!((used.drive_read - 0.675).abs() < 1e-9, "{used:?}");
+        assert!((used.drive_write - 0.225).abs() < 1e-9, "{used:?}");
+    }
+}

@@ -1,0 +1,87 @@
+//! Warming up until throughput is steady.
+//!
+//! The rule looks at the last two thirds of what has passed, so that it is as patient as the warm-up
+//! is slow: on the published memory sweep of 2018 the first 100 s were off by -46 to +32 %, and a
+//! rule about the last seconds only would have called them steady.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use weir_load::{LoadError, LoadPlan};
+use weir_model::{IntervalRecord, LoadSpec, Pace};
+use weir_mysql::Gate;
+use weir_stats::steady_tail;
+
+use crate::cancel::Control;
+use crate::live::LiveBottleneck;
+use crate::watch::Watch;
+use weir_progress::Event;
+
+/// Load between the end of the warm-up and the measurement: connections are made anew in between,
+/// and the first second of a load is not like the others.
+const RESUME: Duration = Duration::from_secs(1);
+
+/// Keys of the warm-up are not those that are measured: their pages would be in memory.
+const OTHER_KEYS: u64 = 0x5741_524d;
+
+/// Makes `plan`, which was warmed up, the one that is measured: it goes on where the warm-up ended.
+pub(crate) fn resume(plan: &mut LoadPlan) {
+    plan.load.warmup = RESUME.into();
+    plan.load.connection_ramp = weir_model::Duration::default();
+    if let Pace::Open(rate) = &mut plan.load.pace {
+        rate.ramp = None;
+    }
+}
+
+/// How a warm-up ended.
+pub(crate) struct Warmed {
+    /// Its length up to the measurement, seconds.
+    pub(crate) length_s: f64,
+    /// Whether the rule held; else it was as long as allowed.
+    pub(crate) steady: bool,
+}
+
+/// Loads as `plan` does until its throughput is steady: at least its warm-up, at most `at_most`.
+/// Whether it was cancelled, the caller sees by the token.
+pub(crate) fn until_steady(
+    plan: &LoadPlan,
+    gate: &Gate,
+    at_most: Duration,
+    watch: &mut Watch,
+    live: &LiveBottleneck<'_>,
+    control: &mut Control<'_>,
+) -> Result<Warmed, LoadError> {
+    let least = plan.load.warmup.least().as_secs_f64().ceil() as usize;
+    let plan = LoadPlan {
+        seed: plan.seed ^ OTHER_KEYS,
+        load: LoadSpec {
+            warmup: Duration::ZERO.into(),
+            measure: at_most.into(),
+            ..plan.load.clone()
+        },
+        ..plan.clone()
+    };
+    let end = AtomicBool::new(false);
+    let mut series = Vec::new();
+    let mut steady = false;
+    weir_load::run(&plan, gate, &end, &mut |interval| {
+        let record = interval.record;
+        watch.observe_earlier(&record);
+        series.push(record.queries as f64 / record.length_s);
+        steady = steady_tail(&series, least).is_some_and(|found| found.is_steady());
+        if steady || control.cancel.is_set() {
+            end.store(true, Ordering::Relaxed);
+        }
+        control.tell(&Event::Interval(&IntervalRecord {
+            time_s: record.time_s - at_most.as_secs_f64(),
+            ..record
+        }));
+        live.tell(interval, control);
+    })?;
+    let gap_s = RESUME.as_secs_f64();
+    watch.end_earlier(gap_s);
+    Ok(Warmed {
+        length_s: series.len() as f64 + gap_s,
+        steady,
+    })
+}

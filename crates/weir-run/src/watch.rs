@@ -1,0 +1,124 @@
+//! What is noted while a load runs, and what becomes of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use weir_load::LoadOutcome;
+use weir_model::{
+    Approach, DriveStatistics, Gap, IntervalRecord, PlannedRun, RunRecord, RunResult, Series,
+};
+
+use crate::bottleneck::bottleneck;
+use crate::usage::{Offered, utilization};
+
+/// What is noted while the load runs.
+#[derive(Default)]
+pub(crate) struct Watch {
+    pub(crate) intervals: Vec<IntervalRecord>,
+    /// The drive's counters when the measurement began.
+    pub(crate) drive_before: Option<DriveStatistics>,
+}
+
+impl Watch {
+    pub(crate) fn observe(
+        &mut self,
+        interval: &IntervalRecord,
+        drive: impl FnOnce() -> Option<DriveStatistics>,
+    ) {
+        // The last interval of the warm-up ends at 0; without a warm-up the first one must do.
+        let is_warm_up = |last: &IntervalRecord| last.time_s < 0.0;
+        if interval.time_s >= 0.0 && self.intervals.last().is_none_or(is_warm_up) {
+            self.drive_before = drive();
+        }
+        self.intervals.push(*interval);
+    }
+
+    /// Notes an interval of a load before the one that is measured; [`Watch::end_earlier`] moves
+    /// it to its place in time.
+    pub(crate) fn observe_earlier(&mut self, interval: &IntervalRecord) {
+        self.intervals.push(*interval);
+    }
+
+    /// The earlier load is over, `gap_s` before the measurement.
+    pub(crate) fn end_earlier(&mut self, gap_s: f64) {
+        let end_s = self.intervals.last().map_or(0.0, |last| last.time_s);
+        for interval in &mut self.intervals {
+            interval.time_s -= end_s + gap_s;
+        }
+    }
+}
+
+/// Moves the times of samples and gaps from the start of the sampling to the start of the measurement.
+pub(crate) fn relative_to_measurement(
+    (mut series, mut gaps): (Vec<Series>, Vec<Gap>),
+    sampling_began: Instant,
+    measured_from: Instant,
+) -> (Vec<Series>, Vec<Gap>) {
+    let shift_s = measured_from
+        .saturating_duration_since(sampling_began)
+        .as_secs_f64();
+    let times = series.iter_mut().flat_map(|series| &mut series.times_s);
+    times.for_each(|time_s| *time_s -= shift_s);
+    for gap in &mut gaps {
+        gap.from_s -= shift_s;
+        gap.to_s -= shift_s;
+    }
+    (series, gaps)
+}
+
+/// A completed measurement.
+pub(crate) struct Measured {
+    pub(crate) outcome: LoadOutcome,
+    pub(crate) intervals: Vec<IntervalRecord>,
+    pub(crate) series: Vec<Series>,
+    pub(crate) gaps: Vec<Gap>,
+    pub(crate) approach: Approach,
+    pub(crate) drive: Option<DriveStatistics>,
+    /// The block device below the data, where no drive is emulated.
+    pub(crate) device: Option<String>,
+    pub(crate) offered: Offered,
+}
+
+impl Measured {
+    pub(crate) fn into_result(
+        self,
+        planned: PlannedRun,
+        started_at: String,
+        variables: BTreeMap<String, String>,
+        variables_changed: BTreeMap<String, String>,
+        commands: Vec<String>,
+        server_log: String,
+    ) -> RunResult {
+        let outcome = self.outcome;
+        let measured_s = outcome.measured_s;
+        let (drive, device) = (self.drive.as_ref(), self.device.as_deref());
+        let utilization = utilization(&self.series, drive, device, &self.offered);
+        RunResult {
+            record: RunRecord {
+                cell: planned.cell,
+                repetition: planned.repetition,
+                started_at,
+                measured_s,
+                queries_per_s: self.offered.statements_per_s,
+                transactions_per_s: self.offered.transactions_per_s,
+                latency: outcome.latency,
+                errors: outcome.counts.errors,
+                unfinished: outcome.unfinished,
+                limiter: bottleneck(&utilization, self.offered.has_rate),
+                utilization,
+                approach: self.approach,
+            },
+            intervals: self.intervals,
+            series: self.series,
+            gaps: self.gaps,
+            variables: Arc::new(variables),
+            variables_changed,
+            drive: self.drive.map(Arc::new),
+            commands,
+            server_log,
+            kinds: outcome.kinds,
+            histogram: outcome.histogram,
+        }
+    }
+}

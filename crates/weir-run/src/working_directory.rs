@@ -1,0 +1,52 @@
+//! Where a run's data directory and mounts are put.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use weir_model::Bytes;
+
+use crate::RunError;
+use weir_model::with_headroom;
+use weir_process::PathError;
+
+/// Memory-backed storage of Linux (`shm_overview(7)`): an emulated drive on it has no other
+/// latency than its model's.
+const MEMORY: &str = "/dev/shm";
+
+/// `work` if given, else memory if `data` fit there with room to spare, else the temporary
+/// directory. The chosen place must have room for `data` and what a run adds to them.
+pub(crate) fn choose(work: Option<&Path>, data: Bytes) -> Result<PathBuf, RunError> {
+    let needed = with_headroom(data);
+    let place = match work {
+        Some(work) => {
+            fs::create_dir_all(work).map_err(PathError::on("create", work))?;
+            work.to_owned()
+        }
+        None if fits_in_memory(needed) => PathBuf::from(MEMORY),
+        None => std::env::temp_dir(),
+    };
+    weir_server::check_space(&place, needed)?;
+    Ok(place)
+}
+
+/// Half of the free memory is left to the server and everybody else.
+fn fits_in_memory(needed: Bytes) -> bool {
+    let half = weir_probe::memory().map_or(0, |memory| memory.available.0 / 2);
+    weir_server::check_space(Path::new(MEMORY), needed).is_ok() && half >= needed.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_much_is_refused_with_the_place_and_both_sizes() {
+        let place = tempfile::tempdir().unwrap();
+        let error = choose(Some(place.path()), Bytes(1 << 60))
+            .unwrap_err()
+            .to_string();
+        let name = place.path().display().to_string();
+        assert!(error.contains(&name) && error.contains("not enough space"));
+        assert_eq!(choose(Some(place.path()), Bytes(1)).unwrap(), place.path());
+    }
+}

@@ -1,0 +1,211 @@
+//! What stands between a client and its server in a test: a relay over TCP that delays, swallows, stalls,
+//! half-closes or resets.
+
+use std::io::{self, Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::net::sockopt::set_socket_linger;
+
+/// How soon a fault takes effect where nothing travels.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// What a relay does with the bytes of all its connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Fault {
+    /// Passes them on.
+    None,
+    /// Takes no more of them, for ever: the peers' buffers fill.
+    Stall,
+    /// Takes them and passes none on.
+    Swallow,
+    /// Tells the client that no more will come, and still listens to it.
+    HalfClose,
+    /// Ends both connections with a reset.
+    Reset,
+}
+
+const FAULTS: [Fault; 5] = [
+    Fault::None,
+    Fault::Stall,
+    Fault::Swallow,
+    Fault::HalfClose,
+    Fault::Reset,
+];
+
+/// A relay on a free port of 127.0.0.1; its connections end with it.
+#[derive(Debug)]
+pub struct Relay {
+    port: u16,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    target: u16,
+    delay: Duration,
+    fault: AtomicU8,
+    accepted: AtomicUsize,
+    bytes: AtomicUsize,
+    is_over: AtomicBool,
+    streams: Mutex<Vec<TcpStream>>,
+}
+
+impl Relay {
+    /// Starts it before the server on port `target` of 127.0.0.1; each way takes `delay` longer.
+    ///
+    /// # Panics
+    /// When the host gives no port.
+    pub fn start(target: u16, delay: Duration) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("invariant: loopback has ports");
+        let port = listener
+            .local_addr()
+            .expect("invariant: it is bound")
+            .port();
+        let shared = Arc::new(Shared {
+            target,
+            delay,
+            fault: AtomicU8::new(Fault::None as u8),
+            accepted: AtomicUsize::new(0),
+            bytes: AtomicUsize::new(0),
+            is_over: AtomicBool::new(false),
+            streams: Mutex::default(),
+        });
+        let accepting = Arc::clone(&shared);
+        thread::spawn(move || accepting.accept(&listener));
+        Self { port, shared }
+    }
+
+    /// The port to connect to.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// From now on, this happens.
+    pub fn set(&self, fault: Fault) {
+        self.shared.fault.store(fault as u8, Ordering::SeqCst);
+    }
+
+    /// Connections that it has taken so far.
+    pub fn accepted(&self) -> usize {
+        self.shared.accepted.load(Ordering::SeqCst)
+    }
+
+    /// Bytes that it has passed on so far, both ways together.
+    pub fn passed_bytes(&self) -> usize {
+        self.shared.bytes.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::SeqCst);
+        // Wakes the thread that accepts.
+        let _ = TcpStream::connect(("127.0.0.1", self.port));
+        let streams = self.shared.streams.lock();
+        for stream in streams.iter().flat_map(|streams| streams.iter()) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+impl Shared {
+    fn accept(self: &Arc<Self>, listener: &TcpListener) {
+        for client in listener.incoming() {
+            if self.is_over.load(Ordering::SeqCst) {
+                return;
+            }
+            self.accepted.fetch_add(1, Ordering::SeqCst);
+            // A server that refuses ends the client's connection, as without a relay.
+            let _ = client.and_then(|client| self.join(client));
+        }
+    }
+
+    fn join(self: &Arc<Self>, client: TcpStream) -> io::Result<()> {
+        let server = TcpStream::connect(("127.0.0.1", self.target))?;
+        for stream in [&client, &server] {
+            stream.set_nodelay(true)?;
+            stream.set_read_timeout(Some(LOOK))?;
+            if let Ok(mut streams) = self.streams.lock() {
+                streams.push(stream.try_clone()?);
+            }
+        }
+        self.pump(client.try_clone()?, server.try_clone()?, false);
+        self.pump(server, client, true);
+        Ok(())
+    }
+
+    /// Carries one way, in two threads: what is read waits for its time without holding up what follows.
+    fn pump(self: &Arc<Self>, from: TcpStream, to: TcpStream, is_to_client: bool) {
+        let (sender, receiver) = channel();
+        let (reading, writing) = (Arc::clone(self), Arc::clone(self));
+        thread::spawn(move || {
+            let _ = reading.read(from, &sender, is_to_client);
+        });
+        thread::spawn(move || {
+            let _ = writing.write(&to, &receiver, is_to_client);
+            let _ = to.shutdown(Shutdown::Write);
+        });
+    }
+
+    fn read(
+        &self,
+        mut from: TcpStream,
+        sender: &Sender<(Instant, Vec<u8>)>,
+        is_to_client: bool,
+    ) -> io::Result<()> {
+        let mut buffer = [0; 16 << 10];
+        while !self.is_over.load(Ordering::SeqCst) {
+            match self.fault() {
+                Fault::Stall => {
+                    thread::sleep(LOOK);
+                    continue;
+                }
+                Fault::Reset => {
+                    return set_socket_linger(&from, Some(Duration::ZERO)).map_err(Into::into);
+                }
+                Fault::HalfClose if is_to_client => return Ok(()),
+                _ => {}
+            }
+            match from.read(&mut buffer) {
+                Ok(0) => return Ok(()),
+                Ok(count) if self.fault() != Fault::Swallow => {
+                    let due = Instant::now() + self.delay;
+                    if sender.send((due, buffer[..count].to_vec())).is_err() {
+                        return Ok(());
+                    }
+                }
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn write(
+        &self,
+        mut to: &TcpStream,
+        receiver: &Receiver<(Instant, Vec<u8>)>,
+        is_to_client: bool,
+    ) -> io::Result<()> {
+        for (due, bytes) in receiver {
+            thread::sleep(due.saturating_duration_since(Instant::now()));
+            to.write_all(&bytes)?;
+            self.bytes.fetch_add(bytes.len(), Ordering::SeqCst);
+        }
+        if self.fault() == Fault::Reset && is_to_client {
+            set_socket_linger(to, Some(Duration::ZERO))?;
+        }
+        Ok(())
+    }
+
+    fn fault(&self) -> Fault {
+        FAULTS[usize::from(self.fault.load(Ordering::SeqCst))]
+    }
+}

@@ -1,0 +1,205 @@
+//! The command line and the files behind it: which option counts, in what order.
+//!
+//! Later wins: what option files say to all clients, then our own group of them, the environment's password,
+//! sysbench's `--config-file`, and the command line.
+
+use std::path::Path;
+
+use weir_model::{WorkloadName, WorkloadSpec};
+use weir_mysql::{
+    ClientConfig, ClientSettings, FileChoice, OptionFile, OptionFileError, OptionFileSetting,
+};
+use weir_workload::read_spec;
+
+use super::compat::Compat;
+use super::invocation::{Command, Invocation, Settings};
+use super::options;
+use super::value::{UsageError, Value};
+
+/// sysbench's tests of something else than a database.
+const BUILT_IN: [&str; 5] = ["cpu", "fileio", "memory", "mutex", "threads"];
+/// Where sysbench's own scripts are installed.
+const SCRIPTS: &str = "share/sysbench";
+
+/// Understands the words after the program's name.
+pub fn parse<S: AsRef<str>>(
+    arguments: &[S],
+    config: &ClientConfig,
+) -> Result<Invocation, UsageError> {
+    let line = Line::split(arguments.iter().map(AsRef::as_ref))?;
+    // The flavour is not known before the server greets, so what either flavour's clients read counts.
+    let ClientSettings { login, own } = config.read(line.files(), None)?;
+    let compat = line.compat(&own)?;
+    let mut settings = Settings::new(compat);
+    settings.server.take(login);
+    for setting in &own {
+        apply_own(&mut settings, setting)?;
+    }
+    if let Some(password) = &config.password {
+        settings.server.set_password(password.clone());
+    }
+    if let Some(path) = line.config_file {
+        for setting in OptionFile::read_without_groups(path)?.settings {
+            in_place(&setting, apply(&mut settings, &setting, &setting.name))?;
+        }
+    }
+    for value in line.options {
+        options::apply(&mut settings, value)?;
+    }
+    let (workload, command) = words_of(&line.words, line.command, compat)?;
+    settings.resolve(workload, command)
+}
+
+/// A command line in its parts.
+#[derive(Default)]
+struct Line<'a> {
+    words: Vec<&'a str>,
+    /// Asked for by an option.
+    command: Option<Command>,
+    options: Vec<Value<'a>>,
+    compat: Option<Value<'a>>,
+    config_file: Option<&'a Path>,
+    defaults_file: Option<&'a Path>,
+    defaults_extra_file: Option<&'a Path>,
+    no_defaults: bool,
+}
+
+impl<'a> Line<'a> {
+    fn split(arguments: impl Iterator<Item = &'a str>) -> Result<Self, UsageError> {
+        let mut line = Self::default();
+        for argument in arguments {
+            let Some(option) = argument.strip_prefix("--") else {
+                line.words.push(argument);
+                continue;
+            };
+            let (name, text) = match option.split_once('=') {
+                Some((name, text)) => (name, Some(text)),
+                None => (option, None),
+            };
+            let value = Value { name, text };
+            let path = || match text {
+                Some(text) if !text.is_empty() => Ok(Some(Path::new(text))),
+                _ => Err(value.wrong("needs the path of a file")),
+            };
+            match name.replace('_', "-").as_str() {
+                "help" => line.command = Some(Command::Help),
+                "version" => line.command = Some(Command::Version),
+                "compat" => line.compat = Some(value),
+                "config-file" => line.config_file = path()?,
+                "defaults-file" => line.defaults_file = path()?,
+                "defaults-extra-file" => line.defaults_extra_file = path()?,
+                "no-defaults" => line.no_defaults = true,
+                // Before workloads had names in front: sysbench 1.0.20 still takes it.
+                "test" => line.words.insert(0, text.unwrap_or_default()),
+                _ => line.options.push(value),
+            }
+        }
+        Ok(line)
+    }
+
+    /// Which option files count.
+    fn files(&self) -> FileChoice<'a> {
+        match self.defaults_file {
+            Some(path) => FileChoice::Only(path),
+            None if self.no_defaults => match self.defaults_extra_file {
+                Some(path) => FileChoice::Only(path),
+                None => FileChoice::None,
+            },
+            None => FileChoice::Usual(self.defaults_extra_file),
+        }
+    }
+
+    /// Whose defaults hold; those of files must be known before the files are applied.
+    fn compat(&self, own: &[OptionFileSetting]) -> Result<Compat, UsageError> {
+        let is_compat = |setting: &&OptionFileSetting| setting.name == "compat";
+        let in_file = own.iter().rev().find(is_compat).map(|setting| Value {
+            name: "compat",
+            text: setting.value.as_deref(),
+        });
+        let Some(value) = self.compat.or(in_file) else {
+            return Ok(Compat::default());
+        };
+        value
+            .text()?
+            .parse()
+            .map_err(|expected| value.wrong(expected))
+    }
+}
+
+/// Takes a line of our own group, where options may have the names of MySQL's programs, too.
+fn apply_own(settings: &mut Settings, setting: &OptionFileSetting) -> Result<(), UsageError> {
+    if setting.name == "compat" {
+        return Ok(());
+    }
+    let name = options::of_mysql(&setting.name).unwrap_or(&setting.name);
+    in_place(setting, apply(settings, setting, name))
+}
+
+fn apply(
+    settings: &mut Settings,
+    setting: &OptionFileSetting,
+    name: &str,
+) -> Result<(), UsageError> {
+    let text = setting.value.as_deref();
+    options::apply(settings, Value { name, text })
+}
+
+/// Adds the place to an error that comes from a file.
+fn in_place(setting: &OptionFileSetting, result: Result<(), UsageError>) -> Result<(), UsageError> {
+    result.map_err(|error| {
+        OptionFileError {
+            place: setting.place.clone(),
+            why: error.to_string(),
+        }
+        .into()
+    })
+}
+
+fn words_of(
+    words: &[&str],
+    asked: Option<Command>,
+    compat: Compat,
+) -> Result<(WorkloadSpec, Command), UsageError> {
+    if let Some(command) = asked {
+        return Ok((WorkloadName::OltpReadWrite.into(), command));
+    }
+    if matches!(words, [] | ["help" | "-h"]) {
+        return Ok((WorkloadName::OltpReadWrite.into(), Command::Help));
+    }
+    let (name, rest) = words.split_first().ok_or(UsageError::Missing("workload"))?;
+    if BUILT_IN.contains(name) {
+        return Err(UsageError::BuiltIn((*name).to_owned()));
+    }
+    let workload = read_spec(native(name)?).map_err(UsageError::Workload)?;
+    let (command, rest) = rest.split_first().ok_or(UsageError::Missing("command"))?;
+    let command = match *command {
+        "prepare" => Command::Prepare,
+        "prewarm" => Command::Prewarm,
+        "warmup" if compat == Compat::Development => Command::Prewarm,
+        "run" => Command::Run,
+        "cleanup" => Command::Cleanup,
+        "help" => Command::Help,
+        other => return Err(UsageError::Command(other.to_owned())),
+    };
+    match rest.first() {
+        Some(word) => Err(UsageError::Argument((*word).to_owned())),
+        None => Ok((workload, command)),
+    }
+}
+
+/// A workload's name, also where one of sysbench's own scripts is named by its path.
+fn native(name: &str) -> Result<&str, UsageError> {
+    let path = Path::new(name);
+    if path.extension().is_none_or(|extension| extension != "lua") {
+        return Ok(name);
+    }
+    let is_sysbenchs = path
+        .parent()
+        .is_some_and(|parent| parent.ends_with(SCRIPTS));
+    let stem = path.file_stem().and_then(|stem| stem.to_str());
+    stem.filter(|stem| is_sysbenchs && stem.parse::<WorkloadName>().is_ok())
+        .ok_or_else(|| UsageError::Script(name.to_owned()))
+}
+
+#[cfg(test)]
+mod tests;

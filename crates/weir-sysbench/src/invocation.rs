@@ -1,0 +1,308 @@
+//! A command line as a plan.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use weir_load::{LoadPlan, PreparePlan, ReactorKind, Tolerated, reactors_for};
+use weir_model::{
+    ArrivalKind, DistributionName, DistributionOptions, FileWorkload, Mix, ProtocolCompression,
+    Rate, Secret, SysbenchWorkload, WorkloadSpec,
+};
+use weir_mysql::Compression;
+use weir_workload::{TableOptions, Workload};
+
+use super::compat::Compat;
+use super::more::More;
+use super::server::ServerSettings;
+use super::value::UsageError;
+
+/// What is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    /// Make the tables.
+    Prepare,
+    /// Read them into the server's memory.
+    Prewarm,
+    /// Load them.
+    Run,
+    /// Drop them.
+    Cleanup,
+    /// Show the options.
+    Help,
+    /// Show the version.
+    Version,
+}
+
+/// How a result is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// In sysbench's words.
+    Report,
+    /// As JSON, and nothing else.
+    Json,
+}
+
+/// A command line, understood.
+#[derive(Debug, Clone)]
+#[allow(clippy::struct_excessive_bools)] // each is a switch of the command line
+pub struct Invocation {
+    /// What is to be done.
+    pub command: Command,
+    /// Whose defaults and words are used.
+    pub compat: Compat,
+    /// What should be written otherwise.
+    pub warnings: Vec<String>,
+    /// The password is to be asked for.
+    pub asks_password: bool,
+    /// A transaction that does not end in time makes the run fail.
+    pub forced_shutdown: bool,
+    /// The run, if that is what is to be done; its endpoint and tables hold for all commands.
+    pub plan: LoadPlan,
+    /// The tables to be made.
+    pub prepare: PreparePlan,
+    /// The seed as given; 0: taken from the clock.
+    pub rand_seed: u64,
+    /// A line every so many seconds; 0 for none.
+    pub report_interval_s: u32,
+    /// Percentile of latency in reports; 0 for none.
+    pub percentile: u32,
+    /// Percentiles to report after sysbench's report.
+    pub percentiles: Vec<f64>,
+    /// Where the latencies of each interval go.
+    pub hdr_log: Option<PathBuf>,
+    /// Whether latencies by statement follow the report.
+    pub statement_latency: bool,
+    /// How the result is printed.
+    pub form: Form,
+    /// Print a histogram.
+    pub histogram: bool,
+    /// 0 to 5, see sysbench.
+    pub verbosity: u32,
+    /// Whether to write also to a server that is a replica or read-only.
+    pub allow_replica: bool,
+    /// Whether to tell what would be changed, and change nothing.
+    pub dry_run: bool,
+}
+
+impl Invocation {
+    /// Takes the password that was asked for.
+    pub fn set_password(&mut self, password: &Secret) {
+        self.asks_password = false;
+        self.plan.endpoint.password = password.clone();
+        self.prepare.endpoint.password = password.clone();
+    }
+}
+
+/// Options as given.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::struct_excessive_bools)] // each is a switch of the command line
+pub(super) struct Settings {
+    pub(super) threads: u32,
+    pub(super) reactors: Option<u32>,
+    pub(super) compat: Compat,
+    pub(super) warnings: Vec<String>,
+    pub(super) forced_shutdown: bool,
+    pub(super) init_timeout_s: u32,
+    pub(super) server: ServerSettings,
+    pub(super) reactor: ReactorKind,
+    pub(super) events: u64,
+    pub(super) measure: Duration,
+    pub(super) rate_per_s: f64,
+    pub(super) arrivals: ArrivalKind,
+    pub(super) warmup: Duration,
+    pub(super) report_interval_s: u32,
+    pub(super) checkpoints_s: Vec<u32>,
+    pub(super) percentile: u32,
+    pub(super) prepared_statements: bool,
+    pub(super) reconnect: bool,
+    pub(super) reconnect_every: u64,
+    pub(super) rtt: Duration,
+    pub(super) more: More,
+    pub(super) percentiles: Vec<f64>,
+    pub(super) hdr_log: Option<PathBuf>,
+    pub(super) statement_latency: bool,
+    pub(super) json: bool,
+    pub(super) histogram: bool,
+    pub(super) verbosity: u32,
+    pub(super) rand_type: DistributionName,
+    pub(super) rand_seed: u64,
+    pub(super) keys: DistributionOptions,
+    pub(super) tolerated: Tolerated,
+    pub(super) tables: u32,
+    pub(super) table_size: u64,
+    pub(super) mix: Mix,
+    pub(super) create_secondary: bool,
+    pub(super) auto_increment: bool,
+    pub(super) secondary_key: bool,
+    pub(super) table_options: String,
+    pub(super) engine: String,
+}
+
+impl Settings {
+    /// The defaults of a version.
+    pub(super) fn new(compat: Compat) -> Self {
+        let rand_type = match compat {
+            Compat::Release => DistributionName::Special,
+            Compat::Development => DistributionName::Uniform,
+        };
+        Self {
+            threads: 1,
+            reactors: None,
+            compat,
+            warnings: Vec::new(),
+            forced_shutdown: false,
+            init_timeout_s: 30,
+            server: ServerSettings::default(),
+            reactor: ReactorKind::default(),
+            events: 0,
+            measure: Duration::from_secs(10),
+            rate_per_s: 0.0,
+            arrivals: ArrivalKind::Poisson,
+            warmup: Duration::ZERO,
+            report_interval_s: 0,
+            checkpoints_s: Vec::new(),
+            percentile: 95,
+            prepared_statements: true,
+            reconnect: false,
+            reconnect_every: 0,
+            rtt: Duration::ZERO,
+            more: More::default(),
+            percentiles: Vec::new(),
+            hdr_log: None,
+            statement_latency: false,
+            json: false,
+            histogram: false,
+            verbosity: 3,
+            rand_type,
+            rand_seed: 0,
+            keys: DistributionOptions::default(),
+            tolerated: Tolerated::default(),
+            tables: 1,
+            table_size: 10_000,
+            mix: Mix::default(),
+            create_secondary: true,
+            auto_increment: true,
+            secondary_key: false,
+            table_options: String::new(),
+            engine: "innodb".to_owned(),
+        }
+    }
+}
+
+impl Settings {
+    /// What these settings ask for.
+    pub(super) fn resolve(
+        self,
+        workload: WorkloadSpec,
+        command: Command,
+    ) -> Result<Invocation, UsageError> {
+        let distribution = self.keys.of(self.rand_type);
+        let workload = match workload {
+            WorkloadSpec::Sysbench(SysbenchWorkload { shares, .. }) => {
+                WorkloadSpec::Sysbench(SysbenchWorkload {
+                    shares,
+                    mix: self.mix,
+                    distribution,
+                    text_file: self.more.text_file.clone(),
+                })
+            }
+            WorkloadSpec::File(file) => WorkloadSpec::File(FileWorkload {
+                distribution,
+                ..file
+            }),
+        };
+        let workload = Workload::try_from(&workload).map_err(UsageError::Workload)?;
+        let (endpoint, more_addresses) = self.server.endpoint();
+        let seed = if self.rand_seed == 0 {
+            seed_from_clock()
+        } else {
+            self.rand_seed
+        };
+        let mut plan = LoadPlan::new(endpoint.clone(), workload.clone());
+        // sysbench's bulk_insert gives each thread a table and knows no number of tables.
+        let tables = if workload.is_bulk() {
+            self.threads
+        } else {
+            self.tables
+        };
+        plan.tables = tables;
+        plan.rows = self.table_size;
+        plan.load.connections = self.threads;
+        plan.reactors = self.reactors.unwrap_or_else(|| reactors_for(self.threads));
+        plan.reactor = self.reactor;
+        plan.load.warmup = self.warmup.into();
+        plan.load.measure = self.measure.into();
+        plan.interval = Duration::from_secs(u64::from(self.report_interval_s.max(1)));
+        let checkpoints = self.checkpoints_s.iter();
+        plan.checkpoints = checkpoints
+            .map(|second| Duration::from_secs(u64::from(*second)))
+            .collect();
+        plan.max_events = (self.events > 0).then_some(self.events);
+        let (ramp, per_s) = match self.more.rate_ramp {
+            Some((ramp, per_s)) => (Some(ramp), per_s),
+            None => (None, self.rate_per_s),
+        };
+        let rate = (per_s > 0.0).then_some(Rate {
+            per_s,
+            arrivals: self.arrivals,
+            ramp,
+        });
+        plan.load.pace = self.more.pace(rate)?;
+        plan.more_addresses = more_addresses;
+        plan.init_timeout = Duration::from_secs(u64::from(self.init_timeout_s));
+        plan.prepared_statements = self.prepared_statements;
+        plan.reconnect = self.reconnect;
+        plan.reconnect_every = (self.reconnect_every > 0).then_some(self.reconnect_every);
+        plan.load.rtt = self.rtt.into();
+        plan.load.compression = self
+            .server
+            .compression()
+            .map_or_else(ProtocolCompression::default, Into::into);
+        plan.seed = seed;
+        plan.auto_increment = self.auto_increment;
+        plan.tolerated = self.tolerated;
+        let mut prepare = PreparePlan::new(endpoint, workload);
+        prepare.tables = TableOptions {
+            tables,
+            rows: self.table_size,
+            distribution,
+            secondary_index: self.create_secondary,
+            engine: self.engine,
+            auto_increment: self.auto_increment,
+            secondary_key: self.secondary_key,
+            table_options: self.table_options,
+        };
+        prepare.threads = self.threads;
+        // A loading that was interrupted must find its rows again, also without being told a seed.
+        prepare.seed = self.rand_seed.max(1);
+        prepare.compression = Compression::of(plan.load.compression);
+        let (allow_replica, dry_run) = (self.more.allow_replica, self.more.dry_run);
+        self.more.complete(&mut plan, &mut prepare);
+        Ok(Invocation {
+            command,
+            compat: self.compat,
+            warnings: self.warnings,
+            asks_password: self.server.asks_password,
+            forced_shutdown: self.forced_shutdown,
+            plan,
+            prepare,
+            rand_seed: self.rand_seed,
+            report_interval_s: self.report_interval_s,
+            percentile: self.percentile,
+            percentiles: self.percentiles,
+            hdr_log: self.hdr_log,
+            statement_latency: self.statement_latency,
+            form: if self.json { Form::Json } else { Form::Report },
+            histogram: self.histogram,
+            verbosity: self.verbosity,
+            allow_replica,
+            dry_run,
+        })
+    }
+}
+
+fn seed_from_clock() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(1, |time| time.as_nanos() as u64)
+}

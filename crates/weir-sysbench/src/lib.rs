@@ -1,0 +1,28 @@
+//! sysbench's command line and report: the grammar, options, defaults and formats of
+//! 1.0.20 and of 1.1, made into the load engine's plans and of its results.
+//!
+//! `WORKLOAD [--name=value ...] prepare|run|cleanup|help`. Written from sysbench's documented
+//! behaviour and the output of the program, not from its sources.
+
+mod additions;
+mod command_line;
+mod compat;
+mod help;
+mod invocation;
+mod more;
+mod options;
+mod report;
+mod server;
+mod value;
+mod written;
+
+pub use additions::additions;
+pub use command_line::parse;
+pub use compat::Compat;
+pub use help::help;
+pub use invocation::{Command, Form, Invocation};
+pub use report::{
+    THREADS_STARTED, checkpoint_report, final_report, header, interval_line, version,
+};
+pub use value::UsageError;
+pub use written::command_line;

@@ -1,0 +1,168 @@
+//! Which workload: one of sysbench's, several of them in proportion, or a user's own file.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use weir_model::{
+    Distribution, FileWorkload, SysbenchWorkload, TableSize, WorkloadName, WorkloadSpec,
+};
+
+use crate::file::WorkloadFile;
+use crate::{Script, Table, TableOptions, WorkloadError, oltp, sbtest};
+
+/// Which transactions a load has, and on which tables: a description that holds together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Workload(Kind);
+
+#[derive(Debug, Clone, PartialEq)]
+enum Kind {
+    Sysbench(SysbenchWorkload),
+    File(Arc<WorkloadFile>),
+}
+
+/// What a script depends on beside its workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScriptInputs {
+    /// Number of tables, if the workload does not say itself.
+    pub tables: u32,
+    /// Rows of each, likewise.
+    pub rows: u64,
+    /// Connections that share the tables.
+    pub connections: u32,
+    /// Seed of values that are shared by all connections.
+    pub seed: u64,
+    /// The tables choose the keys of new rows themselves.
+    pub auto_increment: bool,
+}
+
+impl From<WorkloadName> for Workload {
+    /// With sysbench's default options.
+    fn from(name: WorkloadName) -> Self {
+        SysbenchWorkload::from(name).into()
+    }
+}
+
+impl From<SysbenchWorkload> for Workload {
+    fn from(workload: SysbenchWorkload) -> Self {
+        Self(Kind::Sysbench(workload))
+    }
+}
+
+impl TryFrom<&WorkloadSpec> for Workload {
+    type Error = String;
+
+    /// The workload of a run; one of the user's own is made of the text in the spec, and its file is
+    /// not looked at.
+    fn try_from(spec: &WorkloadSpec) -> Result<Self, String> {
+        Ok(Self(match spec {
+            WorkloadSpec::Sysbench(sysbench) => Kind::Sysbench(sysbench.clone()),
+            WorkloadSpec::File(file) => Kind::File(Arc::new(WorkloadFile::new(file.clone())?)),
+        }))
+    }
+}
+
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.spec().fmt(f)
+    }
+}
+
+/// The workload that a user names, with default options: a workload's name, names with weights as in
+/// `oltp_point_select:80,oltp_write_only:20`, or the path of a workload file that ends in `.toml`,
+/// which is read.
+pub fn read_spec(name: &str) -> Result<WorkloadSpec, String> {
+    if !Workload::is_file(name) {
+        return Ok(WorkloadSpec::Sysbench(SysbenchWorkload {
+            shares: name.parse()?,
+            ..SysbenchWorkload::default()
+        }));
+    }
+    let path = PathBuf::from(name);
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        let why = error.to_string().to_lowercase();
+        format!("{}: {why}; name a file", path.display())
+    })?;
+    Ok(WorkloadSpec::File(FileWorkload {
+        path,
+        text: text.into(),
+        distribution: Distribution::default(),
+    }))
+}
+
+impl Workload {
+    /// Reads the workload that a user names, see [`read_spec`].
+    pub fn read(name: &str) -> Result<Self, String> {
+        Self::try_from(&read_spec(name)?)
+    }
+
+    /// Whether `name` is meant to be the path of a workload's file.
+    pub fn is_file(name: &str) -> bool {
+        let extension = Path::new(name).extension();
+        extension.is_some_and(|extension| extension == "toml")
+    }
+
+    /// Its description.
+    pub fn spec(&self) -> WorkloadSpec {
+        match &self.0 {
+            Kind::Sysbench(sysbench) => WorkloadSpec::Sysbench(sysbench.clone()),
+            Kind::File(file) => WorkloadSpec::File(file.spec().clone()),
+        }
+    }
+
+    /// The book that its file takes lines of, if it names one.
+    pub fn book(&self) -> Option<PathBuf> {
+        match &self.0 {
+            Kind::Sysbench(_) => None,
+            Kind::File(file) => file.book(),
+        }
+    }
+
+    /// The tables of its file; none for sysbench's workloads, whose tables are as many and as large as
+    /// one asks for.
+    pub fn table_sizes(&self) -> Vec<TableSize> {
+        match &self.0 {
+            Kind::Sysbench(_) => Vec::new(),
+            Kind::File(file) => file.table_sizes(),
+        }
+    }
+
+    /// Whether its transactions change nothing.
+    pub fn only_reads(&self) -> bool {
+        match &self.0 {
+            Kind::Sysbench(sysbench) => sysbench.shares.all(WorkloadName::only_reads),
+            Kind::File(file) => file.only_reads(),
+        }
+    }
+
+    /// Whether each connection fills an empty table of its own instead of loading filled ones.
+    pub fn is_bulk(&self) -> bool {
+        match &self.0 {
+            Kind::Sysbench(sysbench) => {
+                sysbench.shares.any(|name| name == WorkloadName::BulkInsert)
+            }
+            Kind::File(_) => false,
+        }
+    }
+
+    /// Whether it works on sysbench's tables, filled.
+    pub fn is_on_sbtest(&self) -> bool {
+        matches!(self.0, Kind::Sysbench(_)) && !self.is_bulk()
+    }
+
+    /// What its connections do.
+    pub fn script(&self, inputs: &ScriptInputs) -> Result<Script, WorkloadError> {
+        match &self.0 {
+            Kind::Sysbench(sysbench) => oltp::script(sysbench, inputs),
+            Kind::File(file) => file.script(inputs.seed),
+        }
+    }
+
+    /// The tables to be made and filled; those of a file are as it says, whatever `options` are.
+    pub fn tables(&self, options: &TableOptions) -> Result<Vec<Table>, WorkloadError> {
+        match &self.0 {
+            Kind::Sysbench(sysbench) => sbtest::tables(sysbench, options),
+            Kind::File(file) => file.tables(),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Workloads: which statements a transaction has, in which order, with which parameters, and the
+//! tables that they work on.
+//!
+//! A [`Workload`] is a workload's description that holds together. It becomes a [`Script`]: kinds of
+//! transactions with weights, each a list of steps over shared [`Statement`]s, whose parameters come
+//! from [`Generator`]s; and [`Table`]s, whose rows come from the same. Nothing here knows a server or
+//! a connection: the load engine sends what a script says, predictions and rules read it.
+
+mod bulk;
+mod choice;
+mod distribution;
+mod english;
+mod error;
+mod file;
+mod generator;
+mod lines;
+mod oltp;
+mod part;
+mod pattern;
+mod rng;
+mod rows;
+mod sbtest;
+mod script;
+mod statement;
+mod table;
+mod text;
+
+pub use bulk::BulkText;
+pub use choice::{ScriptInputs, Workload, read_spec};
+pub use distribution::KeyStream;
+pub use error::WorkloadError;
+pub use generator::{Drawer, Generator, Value, ValueKind};
+pub use oltp::STATEMENTS_PER_TABLE_MAX;
+pub use rng::{Rng, seeded};
+pub use rows::RowWriter;
+pub use sbtest::{TableOptions, create_bulk_table};
+pub use script::{Execution, Script, Step, Transaction};
+pub use statement::{Parameter, Sending, Statement};
+pub use table::{Table, table_name};
+pub use text::{C_BYTES, PAD_BYTES};
+
+use distribution::Keys;
+use generator::{Unique, put_integer};
+use lines::Lines;
+use part::Parts;
+use pattern::Pattern;
+use text::write_groups;
+
+/// What tests of other modules need.
+#[cfg(test)]
+mod testing {
+    use weir_model::WorkloadName;
+
+    use super::{Table, TableOptions, Workload};
+
+    /// sysbench's first table with so many rows.
+    pub(crate) fn table(rows: u64) -> Table {
+        let options = TableOptions {
+            rows,
+            ..TableOptions::default()
+        };
+        let workload = Workload::from(WorkloadName::OltpReadWrite);
+        workload.tables(&options).unwrap().remove(0)
+    }
+}
