@@ -1,16 +1,19 @@
-//! States that make a server less durable than its variables say.
+//! States that make a server other than its variables say, most of them less durable.
 //!
 //! Found on `MySQL` 9.7.4 and `MariaDB` 10.11.19: with `ALTER INSTANCE DISABLE INNODB REDO_LOG` (`MySQL` from 8.0.21
 //! on) a crash leaves a server that does not start, and only a status variable says so; under libeatmydata no
-//! `fsync` reaches the kernel, and no variable does. Storage may withhold flushes, or lie in memory.
+//! `fsync` reaches the kernel, and no variable does. Storage may withhold flushes, or lie in memory. A file system that
+//! refuses `O_DIRECT` leaves a warning in the log of `MySQL`, none in that of `MariaDB`, and both go on saying `O_DIRECT`.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use weir_model::variables::{
-    DATA_LOST_BECAUSE, FLUSHES_DISABLED_BY, OTHER_ENGINES, REDO_LOG_ENABLED,
+    DATA_FILE_BUFFERING, DATA_LOST_BECAUSE, FLUSH_METHOD, FLUSHES_DISABLED_BY, OTHER_ENGINES,
+    PAGES_CACHED_BECAUSE, REDO_LOG_ENABLED,
 };
+use weir_model::{Flavor, ServerVariables};
 use weir_process::Mount;
 
 use crate::{ServerError, Session};
@@ -31,6 +34,7 @@ pub fn unsaid(
         (FLUSHES_DISABLED_BY, pid.and_then(flush_disabler)),
         (DATA_LOST_BECAUSE, data.and_then(why_lost)),
         (OTHER_ENGINES, other_engines(session)),
+        (PAGES_CACHED_BECAUSE, why_cached(session, pid)),
     ];
     let found = found.into_iter();
     Ok(found
@@ -59,6 +63,51 @@ fn why_lost(directory: &Path) -> Option<String> {
     Some(format!("the file system sends no flushes ({withheld})"))
 }
 
+/// Why pages go through the page cache of a server that was told `O_DIRECT`, by the flags of its open files.
+fn why_cached(session: &mut Session, pid: Option<u32>) -> Option<String> {
+    let pid = pid?;
+    let mut said = BTreeMap::new();
+    for name in [FLUSH_METHOD, DATA_FILE_BUFFERING] {
+        let value = session.variable(name).ok()?;
+        said.extend(value.map(|value| (name.to_owned(), value)));
+    }
+    // These are said in the same way by both.
+    let is_direct = ServerVariables::said(Flavor::Mysql, &said).writes_pages_directly()?;
+    let file = is_direct.then(|| cached_data_file(pid))??;
+    let on = Mount::of(&file).map_or_else(String::new, |mount| mount.file_system);
+    Some(format!(
+        "O_DIRECT was refused for {} ({on})",
+        file.file_name()?.display()
+    ))
+}
+
+/// A data file that the process has open without `O_DIRECT`. Another user's process cannot be looked at.
+fn cached_data_file(pid: u32) -> Option<PathBuf> {
+    let opened = fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten();
+    let mut data_files = opened.filter_map(|entry| {
+        let file = fs::read_link(entry.path()).ok()?;
+        is_data_file(&file).then_some((entry.file_name(), file))
+    });
+    data_files.find_map(|(number, file)| {
+        let information = format!("/proc/{pid}/fdinfo/{}", number.display());
+        let flags = open_flags(&fs::read_to_string(information).ok()?)?;
+        (flags & rustix::fs::OFlags::DIRECT.bits() == 0).then_some(file)
+    })
+}
+
+/// Tablespaces but those of temporary tables, which no crash reads again.
+fn is_data_file(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name == "ibdata1" || name.ends_with(".ibd")
+}
+
+/// The `flags:` of a file in `/proc/PID/fdinfo`, in octal digits (`proc_pid_fdinfo(5)`).
+fn open_flags(information: &str) -> Option<u32> {
+    let mut lines = information.lines();
+    let flags = lines.find_map(|line| line.strip_prefix("flags:"))?;
+    u32::from_str_radix(flags.trim(), 8).ok()
+}
+
 /// Of tables by the workload's names, those that InnoDB's settings say nothing about.
 fn other_engines(session: &mut Session) -> Option<String> {
     let query = "SELECT GROUP_CONCAT(DISTINCT engine) e FROM information_schema.tables \
@@ -77,6 +126,20 @@ mod tests {
                     7f02-7f03 r-xp 00000000 fe:00 2 /usr/lib/x86_64-linux-gnu/libeatmydata.so.1.3.0\n";
         assert_eq!(in_maps(maps).as_deref(), Some("libeatmydata.so.1.3.0"));
         assert_eq!(in_maps("7f00-7f01 rw-p 0 00:00 0 [heap]\n"), None);
+    }
+
+    #[test]
+    fn open_flags_are_octal() {
+        // Of ibdata1 of MySQL 9.7.4, with and without O_DIRECT.
+        let direct = rustix::fs::OFlags::DIRECT.bits();
+        let flags =
+            |octal| open_flags(&format!("pos:\t0\nflags:\t{octal}\nmnt_id:\t25\n")).unwrap();
+        assert_ne!(flags("0140002") & direct, 0);
+        assert_eq!(flags("0100002") & direct, 0);
+        assert_eq!(open_flags("pos:\t0\n"), None);
+        assert!(
+            is_data_file(Path::new("/d/sbtest/t.ibd")) && !is_data_file(Path::new("/d/#ib_redo5"))
+        );
     }
 
     #[test]

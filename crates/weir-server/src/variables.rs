@@ -1,6 +1,7 @@
 //! Variables that a server program has, and what it makes of settings.
 
 mod ask;
+mod at_start;
 mod known;
 
 use std::collections::BTreeMap;

@@ -18,6 +18,113 @@ weir_server::on_both_flavors! {
     a_pool_is_dumped_and_loaded
     a_pool_changes_its_size_or_says_why_not
     replicas_follow_and_catch_up
+    a_log_that_is_switched_off_is_off
+    what_a_program_foretells_is_what_it_says_after_the_start
+    a_file_system_that_refuses_o_direct_is_found
+}
+
+/// By any of these, in the server's own words.
+fn a_log_that_is_switched_off_is_off(flavor: Flavor) {
+    for (name, value, said) in [
+        ("log_bin", "OFF", "OFF"),
+        ("log-bin", "0", "OFF"),
+        ("skip_log_bin", "1", "OFF"),
+        ("log_bin", "ON", "ON"),
+    ] {
+        let (server, directory) = testing::start_with(flavor, &[(name, value)]);
+        let variables = server.variables().unwrap();
+        assert_eq!(variables["log_bin"], said, "{flavor} {name} = {value}");
+        let files = fs::read_dir(directory.path().join("data")).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().to_string_lossy().into_owned());
+        let wrong = ["OFF.", "0.", "ON."];
+        let wrong: Vec<_> = names
+            .filter(|file| wrong.iter().any(|start| file.starts_with(start)))
+            .collect();
+        assert_eq!(wrong, Vec::<String>::new(), "{flavor} {name} = {value}");
+    }
+}
+
+/// Pools in whole chunks, and numbers that a server would read otherwise.
+fn what_a_program_foretells_is_what_it_says_after_the_start(flavor: Flavor) {
+    const POOL: &str = "innodb_buffer_pool_size";
+    let binary = testing::binary(flavor);
+    for size in ["8M", "100M", "200M", "250M", "2e8", "0.25 GB"] {
+        let asked = [(POOL.to_owned(), size.to_owned())].into();
+        let foretold = weir_server::ask(&binary, &asked).unwrap();
+        assert_eq!(foretold.refused, Vec::<String>::new());
+        let (server, _directory) = testing::start_with(flavor, &[(POOL, size)]);
+        let said = server.variables().unwrap();
+        // MariaDB rounds to the extents of its pool.
+        let [foretold, said]: [f64; 2] =
+            [&foretold.values, &said].map(|of| of[POOL].parse().unwrap());
+        let off = (said / foretold - 1.0).abs();
+        let most = if flavor == Flavor::Mysql { 0.0 } else { 0.05 };
+        assert!(
+            off <= most,
+            "{flavor} {size}: {foretold} foretold, {said} said"
+        );
+    }
+}
+
+/// Servers go on saying `O_DIRECT` where it was refused.
+fn a_file_system_that_refuses_o_direct_is_found(flavor: Flavor) {
+    const ASKED: (&str, &str) = ("innodb_flush_method", "O_DIRECT");
+    let found = |server: &PrivateServer| {
+        let mut session = server.session().unwrap();
+        let unsaid = weir_server::unsaid(&mut session, Some(server.pid()), None).unwrap();
+        unsaid
+            .get(weir_model::variables::PAGES_CACHED_BECAUSE)
+            .cloned()
+    };
+    let (server, _directory) = testing::start_with(flavor, &[ASKED]);
+    assert_eq!(found(&server), None);
+    let directory = tempfile::tempdir().unwrap();
+    let Some(_mount) = RamFs::mount(directory.path()) else {
+        testing::skipped(
+            "a file system without O_DIRECT",
+            "this user may not mount ramfs",
+        );
+        return;
+    };
+    let binary = testing::binary(flavor);
+    let mut options = testing::options(directory.path());
+    // It says that it has no space, so that nothing is restored into it.
+    let made = tempfile::tempdir().unwrap();
+    testing::data_directory(&binary, &made.path().join("data"));
+    let mut copy = std::process::Command::new("cp");
+    let copied = copy
+        .arg("-a")
+        .arg(made.path().join("data"))
+        .arg(&options.data_dir)
+        .status();
+    assert!(copied.unwrap().success());
+    options.variables.insert(ASKED.0.into(), ASKED.1.into());
+    let server = PrivateServer::start(&binary, &options).unwrap();
+    assert_eq!(server.variables().unwrap()[ASKED.0], "O_DIRECT");
+    let why = found(&server).unwrap();
+    assert!(
+        why.contains("O_DIRECT was refused") && why.contains("ramfs"),
+        "{why}"
+    );
+}
+
+/// Memory as a file system that knows no direct I/O, until this is dropped.
+struct RamFs(std::path::PathBuf);
+
+impl RamFs {
+    fn mount(at: &std::path::Path) -> Option<Self> {
+        let command = std::process::Command::new("mount")
+            .args(["-t", "ramfs", "ramfs"])
+            .arg(at)
+            .output();
+        command.ok()?.status.success().then(|| Self(at.to_owned()))
+    }
+}
+
+impl Drop for RamFs {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(&self.0).status();
+    }
 }
 
 /// The kernel's own words on both limits.

@@ -117,7 +117,8 @@ impl Asking {
         }
         self.notes
             .insert(format!("as {flavor} {version} reads them"));
-        let told = ServerVariables::written(flavor, &native);
+        let told = weir_model::native_variables(flavor, version, written);
+        let told = told.map_err(ServerError::from)?;
         let said = ServerVariables::said(flavor, &answer.values);
         let changed = changed(&told, &said);
         self.notes
@@ -154,9 +155,9 @@ fn changed<'a>(
     said: &'a ServerVariables<'_>,
 ) -> impl Iterator<Item = String> + use<'a> {
     told.values().iter().filter_map(|(name, value)| {
-        let made = said.get(name)?;
-        let same = name == LOG_BIN || told.agrees(said, name);
-        (!same).then(|| format!("{name} {made} of {value}"))
+        // The help prints the log's name.
+        let made = (name != LOG_BIN).then(|| told.substitute(said, name))??;
+        Some(format!("{name} {made} of {value}"))
     })
 }
 

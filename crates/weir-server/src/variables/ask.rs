@@ -2,8 +2,8 @@
 //!
 //! `--verbose --help` reads the option file as a start would and prints what came of it: words for numbers,
 //! what was capped, and on standard error what it refuses. What a server decides only when it starts is not in
-//! it: `innodb_flush_method` where it is not set (`MySQL`), the pool in whole chunks, whether there is a binary
-//! log (docs/studies.md).
+//! it: `innodb_flush_method` where it is not set (`MySQL`), and whether there is a binary log (docs/studies.md). `MySQL`'s
+//! pool in whole chunks is foretold by the manual's rule.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -77,6 +77,7 @@ pub fn ask(
     for value in values.values_mut().filter(|value| *value == NO_VALUE) {
         value.clear();
     }
+    super::at_start::complete(server, &mut values);
     if values.is_empty() && refused.is_empty() {
         refused.push("it does not say why".to_owned());
     }

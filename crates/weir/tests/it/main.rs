@@ -2,6 +2,7 @@
 //! flavours and real FUSE mounts.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
+mod asked;
 mod before_after;
 mod clean;
 mod crash_test;
