@@ -142,9 +142,8 @@ impl StatementText {
                 return false;
             };
             // `:=` is two signs.
-            let value = match (by, value) {
-                (Token::Sign('='), value) => value,
-                _ => return false,
+            let (Token::Sign('='), value) = (by, value) else {
+                return false;
             };
             is_autocommit(name) && value.is_any(&["0", "OFF", "FALSE"])
         })
