@@ -165,9 +165,7 @@ impl<'a> Resolver<'a> {
         drawn: &mut [bool],
     ) -> Result<Step, String> {
         let StatementEntry { sql, values } = entry.get_ref();
-        let text = self
-            .text(sql)
-            .map_err(|why| self.workload.at(entry, &why))?;
+        let text = statement_text(sql).map_err(|why| self.workload.at(entry, &why))?;
         let marks = text.parameters();
         if marks != values.len() {
             let why = format!(
@@ -199,23 +197,6 @@ impl<'a> Resolver<'a> {
             new_table: false,
             draws,
         }))
-    }
-
-    /// A statement as every server reads it.
-    fn text(&self, sql: &str) -> Result<StatementText, String> {
-        let mut readings = StatementText::readings(sql);
-        let text = readings.swap_remove(0);
-        if text.as_str().is_empty() {
-            return Err("the statement is empty; write one".to_owned());
-        }
-        if readings.is_empty() {
-            return Ok(text);
-        }
-        Err(
-            "which question marks are values depends on the server's sql_mode or version; double a quote that \
-             stands after a backslash, and put no question mark into a comment that servers execute"
-                .to_owned(),
-        )
     }
 
     /// The slot of a value that is named.
@@ -306,6 +287,23 @@ impl<'a> Resolver<'a> {
             .map_or(self.workload.spec.distribution, Distribution::from);
         keys(distribution, table.get_ref().rows)
     }
+}
+
+/// A statement as every server reads it.
+fn statement_text(sql: &str) -> Result<StatementText, String> {
+    let mut readings = StatementText::readings(sql);
+    let text = readings.swap_remove(0);
+    if text.as_str().is_empty() {
+        return Err("the statement is empty; write one".to_owned());
+    }
+    if readings.is_empty() {
+        return Ok(text);
+    }
+    Err(
+        "which question marks are values depends on the server's sql_mode or version; double a quote that \
+         stands after a backslash, and put no question mark into a comment that servers execute"
+            .to_owned(),
+    )
 }
 
 fn keys(distribution: Distribution, rows: u64) -> Result<Keys, String> {
