@@ -84,7 +84,7 @@ pub(crate) fn prepared(flavor: Flavor) -> Vec<String> {
 
 /// `MariaDB` truncates an undo tablespace that has grown beyond `innodb_max_undo_log_size`. MySQL's begin
 /// with 16 MiB and grow beyond that in long recordings only; making one inactive truncates it at once, but
-/// one of 60 states hung then, and why is not known yet (journal, 2026-11-20, page cache).
+/// one of 60 states hung then, and why is not known yet (docs/decisions/0007-crash-lab.md).
 fn undo_truncated(flavor: Flavor) -> Vec<String> {
     match flavor {
         Flavor::Mysql => Vec::new(),

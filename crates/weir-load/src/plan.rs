@@ -23,8 +23,8 @@ const PROCESSORS_PER_REACTOR: u32 = 4;
 /// How many reactors drive `connections` best on this machine.
 ///
 /// With few connections two are better than one: all wait while the only thread waits for a
-/// processor. With many, one that answers in rounds costs least (journal, 2026-11-20, load engine
-/// numbers), until the server has so many processors that one cannot feed them.
+/// processor. With many, one that answers in rounds costs least
+/// (docs/decisions/0001-load-reactors.md), until the server has so many processors that one cannot feed them.
 pub fn reactors_for(connections: u32) -> u32 {
     let processors = std::thread::available_parallelism().map_or(1, usize::from) as u32;
     match connections {

@@ -3,7 +3,7 @@
 //! Rows go in by their number, one table per connection at a time, so that pages fill up and the
 //! result does not depend on the number of threads: as `LOAD DATA` from memory where the server
 //! takes it, else as multi-row inserts. Indexes are built after the rows, sorted, instead of row by
-//! row. What each of this gains was measured: docs/journal/2026-11-20-prepare.md.
+//! row. What each of this gains was measured: docs/decisions/0003-prepare.md.
 
 mod batch;
 mod difference;

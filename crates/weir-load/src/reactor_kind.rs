@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Connections of one reactor from which on a round of replies is worth more than the earliest
-/// reply: journal, 2026-11-20, load engine numbers. Over TCP it is not: 2026-11-24, when a reply
-/// came.
+/// reply: docs/decisions/0001-load-reactors.md, also on TCP, where it is not.
 pub(crate) const RING_CONNECTIONS_MIN: u32 = 32;
 
 /// How a reactor waits for its connections.

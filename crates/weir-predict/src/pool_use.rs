@@ -1,7 +1,7 @@
 //! What a server does with its pool's frames: how many it keeps free, and how it evicts.
 //!
 //! Read in the sources that are named, and held against counters and page lists of `MySQL` 9.7.4 and `MariaDB` 10.11.19
-//! (docs/journal/2026-11-23-misses.md).
+//! (docs/decisions/0009-predicting-misses.md).
 
 use std::collections::BTreeMap;
 use std::num::ParseFloatError;

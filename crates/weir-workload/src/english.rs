@@ -3,7 +3,7 @@
 //! Words by rank: the commonest are real ones, those after them are made of syllables, and their
 //! frequencies follow Zipf's law with Mandelbrot's shift (1953), as those of English do. Sentences
 //! are wrapped at the width of a book's lines. How well pages of a table with such lines compress,
-//! compared with a real book's, was measured: docs/journal/2026-11-20-text-workload.md.
+//! compared with a real book's, was measured: docs/decisions/0006-drive-model-and-compression.md.
 
 use super::generator::choose_by_weight;
 use super::{Lines, Rng, seeded};

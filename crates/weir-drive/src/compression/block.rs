@@ -2,8 +2,8 @@
 //!
 //! "zlib, level 1" is what zlib's own level 1 makes of a block. Faster libraries mean something else
 //! by that number: on InnoDB pages, `zlib-rs` at level 1 stores 38 to 53 % more, `miniz_oxide` up to
-//! 3 % more or less, and `miniz_oxide` at level 2 within 1.2 % of zlib (journal, 2026-11-20). It is
-//! called without `flate2`, whose library depends on what else is in the build.
+//! 3 % more or less, and `miniz_oxide` at level 2 within 1.2 % of zlib
+//! (docs/decisions/0006-drive-model-and-compression.md). It is called without `flate2`, whose library depends on what else is in the build.
 
 use miniz_oxide::deflate::core::{
     CompressorOxide, TDEFLFlush, TDEFLStatus, compress, create_comp_flags_from_zip_params,

@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     reason: "An emulated drive is served by the same cores as the server. When they are busy its replies \
              come late, and the drive that was measured is a slower one than its profile.",
     remedy: "Use a smaller `scale` for the drive, fewer connections or a quieter host.",
-    reference: "docs/journal/2026-11-20-drive-follows-its-caller.md",
+    reference: "docs/decisions/0004-drive-in-real-time.md",
     severities: WARNS_OR_FORBIDS,
     comparison: check,
     ..Rule::NONE

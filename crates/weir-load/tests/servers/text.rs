@@ -20,7 +20,7 @@ const INDEX_PAGE: [u8; 2] = [0x45, 0xBF];
 /// A block with more zero bytes is not full of rows.
 const ZEROS_MAX: usize = 3000;
 /// `miniz_oxide`'s level 2 stores what zlib's level 1 does, within 1.2 % on pages of InnoDB
-/// (journal, 2026-11-20, drive compression).
+/// (docs/decisions/0006-drive-model-and-compression.md).
 const LEVEL: u8 = 2;
 
 weir_server::on_both_flavors! {

@@ -171,7 +171,7 @@ const CLEANER_AWAKE: Duration = Duration::from_millis(2_500);
 ///
 /// A page cleaner that is awake evicts a part of a full pool each second. Where transactions only read and the pool turns over
 /// within `innodb_old_blocks_time`, what it holds from then on depended on when in its second the load began: runs that
-/// should have been the same missed 0.42 and 0.45 of their pages, or 0.45 and 0.50 (docs/journal/2026-11-24-misses.md).
+/// should have been the same missed 0.42 and 0.45 of their pages, or 0.45 and 0.50 (docs/decisions/0008-scaled-studies.md).
 fn settle(flavor: Flavor, cell: &Cell, cancel: Cancel<'_>) -> Result<(), RunError> {
     const STEP: Duration = Duration::from_millis(50);
     let workload = Workload::try_from(&cell.spec.workload);
