@@ -40,6 +40,7 @@ check: $(WEB)
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- --deny warnings
 	cd web && npm run check
+	scripts/check-words.sh
 
 # The load engine beside sysbench on a private server, about 8 minutes; nothing else should run.
 bench-load: $(WEB)

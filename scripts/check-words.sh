@@ -1,0 +1,72 @@
+#!/bin/sh
+# Plain words in README and docs: refuses sentences of more than 30 words and the forms that readers have to decode.
+#
+#   scripts/check-words.sh              the pages that are done, as `make check` does
+#   scripts/check-words.sh PAGE...      these pages
+#   scripts/check-words.sh --lengths    also the median and the longest sentence of each page
+#
+# Code, links' targets and table cells have no sentences. Cells are looked at for the forms only.
+set -eu
+cd "$(dirname "$(readlink -f "$0")")/.."
+
+# Pages that are not rewritten yet; the list only shrinks. rules.md and probes.md are made from the program's texts.
+PENDING='docs/crash-lab.md docs/drive.md docs/drive-trace.md docs/limiter.md docs/load.md
+docs/probes.md docs/result.md docs/rules.md docs/serve.md docs/servers.md docs/statistics.md docs/studies.md
+docs/workloads.md docs/your-server.md README.md
+docs/studies/alibaba-write-optimisation.md docs/studies/memory-or-ssd.md docs/studies/optane-p4800x.md
+docs/studies/README.md docs/studies/scaleflux-csd2000.md docs/studies/txsql-new-architecture.md'
+
+lengths=0
+if [ "${1:-}" = --lengths ]; then
+    lengths=1
+    shift
+fi
+if [ $# -eq 0 ]; then
+    for page in README.md docs/*.md docs/*/*.md; do
+        case " $(echo $PENDING) " in *" $page "*) ;; *) set -- "$@" "$page" ;; esac
+    done
+fi
+
+awk -v lengths="$lengths" -v words_max=30 '
+function fail(what) { printf "%s:%d: %s\n", page, line, what; failed = 1 }
+function forms(text, lower) {
+    lower = " " tolower(text) " "
+    gsub(/[^a-z'\'' ]+/, " ", lower)
+    if (match(lower, / (is|are|was) what | whoever | nobody | (is|are|was|were) (told|said|to be had) | to be had | maker'\''s word /))
+        fail("write it plainly, not \"" substr(lower, RSTART + 1, RLENGTH - 2) "\"")
+}
+function sentence(text, words, n) {
+    n = split(text, words, " ")
+    if (n == 0) return
+    if (n > words_max) fail(n " words in a sentence, at most " words_max ": " substr(text, 1, 60) "...")
+    if (text ~ /^What / && text !~ /\?$/) fail("begin with the noun, not with \"What\": " substr(text, 1, 60))
+    all[++count] = n
+}
+function paragraph(i) {
+    gsub(/`[^`]*`/, "CODE", held)
+    gsub(/\]\([^)]*\)/, "]", held)
+    forms(held)
+    gsub(/[*_]+/, "", held)
+    while (match(held, /[.!?][)\]"]* +[A-Z0-9"(\[]/)) {
+        sentence(substr(held, 1, RSTART))
+        held = substr(held, RSTART + RLENGTH - 1)
+    }
+    sentence(held)
+    held = ""
+}
+function report(i, j, kept) {
+    if (lengths && count) {
+        for (i = 2; i <= count; i++) { kept = all[i]; for (j = i; j > 1 && all[j-1] > kept; j--) all[j] = all[j-1]; all[j] = kept }
+        printf "%s: %d sentences, median %d words, longest %d\n", page, count, all[int((count + 1) / 2)], all[count]
+    }
+    count = 0
+}
+FNR == 1 { if (page) { paragraph(); report() } page = FILENAME; fenced = 0 }
+/^ *```/ { paragraph(); fenced = !fenced; next }
+fenced { next }
+/^ *$/ || /^#/ { paragraph(); next }
+/^\|/ { paragraph(); line = FNR; cells = $0; gsub(/`[^`]*`/, "CODE", cells); forms(cells); next }
+/^ *([-*]|[0-9]+\.) / { paragraph(); sub(/^ *([-*]|[0-9]+\.) /, "") }
+{ if (held == "") line = FNR; held = held " " $0 }
+END { paragraph(); report(); exit failed }
+' "$@"
