@@ -55,29 +55,32 @@ fn prepare(
 ) -> Result<Vec<Option<u32>>, LoadError> {
     let texts: Vec<_> = wanted.iter().map(|wanted| wanted.sql.as_str()).collect();
     let answers = connector.prepare_all(session, &texts, deadline)?;
-    let number = |(Wanted { sql, parameters }, answer): (&Wanted, Result<PreparedStatement, _>)| {
-        match answer {
-            Ok(statement) if usize::from(statement.parameters) == *parameters => {
-                Ok(Some(statement.id))
-            }
-            Ok(statement) => Err(ClientError::Protocol {
-                address: connector.address().to_string(),
-                why: format!(
-                    "`{sql}` was prepared with {} parameters",
-                    statement.parameters
-                ),
-            }
-            .into()),
-            Err(error)
-                if *parameters == 0
-                    && ClientError::code(&error) == Some(UNSUPPORTED_AS_PREPARED) =>
-            {
-                Ok(None)
-            }
-            Err(error) => Err(error.into()),
+    wanted
+        .iter()
+        .zip(answers)
+        .map(|(wanted, answer)| number(connector, wanted, answer))
+        .collect()
+}
+
+/// The server's number of a statement by its answer; `None` if it exists as text only.
+fn number(
+    connector: &Connector,
+    Wanted { sql, parameters }: &Wanted,
+    answer: Result<PreparedStatement, ClientError>,
+) -> Result<Option<u32>, LoadError> {
+    match answer {
+        Ok(statement) if usize::from(statement.parameters) == *parameters => Ok(Some(statement.id)),
+        Ok(statement) => Err(ClientError::Protocol {
+            address: connector.address().to_string(),
+            why: format!(
+                "`{sql}` was prepared with {} parameters",
+                statement.parameters
+            ),
         }
-    };
-    wanted.iter().zip(answers).map(number).collect()
+        .into()),
+        Err(error) if *parameters == 0 && error.code() == Some(UNSUPPORTED_AS_PREPARED) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The servers of a run: one, or several over which connections are dealt in turn.
@@ -184,7 +187,7 @@ impl Job<'_> {
     }
 
     fn connect(&self, number: u32) -> Result<MysqlDriver, LoadError> {
-        let fresh = open(self.servers.of(number), &self.work.script, self.deadline)
+        let fresh = open(self.servers.of(number), self.work.script(), self.deadline)
             .map_err(|error| self.with_progress(error))?;
         self.ready.fetch_add(1, Ordering::Relaxed);
         let rng = seeded(self.plan.seed, u64::from(number));

@@ -151,7 +151,7 @@ fn drive(
             returns.push(empty);
             let reconnector = setup::renewal(plan)
                 .map(|renewal| {
-                    spawn_reconnecting(scope, renewal, part.len(), servers, &work.script)
+                    spawn_reconnecting(scope, renewal, part.len(), servers, work.script())
                 })
                 .transpose()?;
             let shared = Shared::new(

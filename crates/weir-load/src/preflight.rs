@@ -12,7 +12,7 @@ use crate::connect::{Servers, UNSUPPORTED_AS_PREPARED};
 use crate::plan::LoadPlan;
 use crate::session::Work;
 use weir_mysql::{ClientError, Connection, Deadline, Gate, Patience};
-use weir_workload::{Script, Statement, table_name};
+use weir_workload::{Script, table_name};
 
 pub(crate) use reach::check as check_reach;
 
@@ -57,9 +57,9 @@ pub(crate) fn check(
         check_connections(all, &mut control)?;
         if let Some((_, connections)) = working.next() {
             let changed = if work.is_compiled() {
-                let warning = check_server(plan, &work.script, connections, &mut control)?;
+                let warning = check_server(plan, work.script(), connections, &mut control)?;
                 checked.warnings.extend(warning);
-                tables_changed(&work.script, server.gate())
+                tables_changed(work.script(), server.gate())
             } else {
                 tables_in_reach(work, &mut control)?
             };
@@ -87,12 +87,16 @@ fn tables_in_reach(
 
 /// Names of all tables that the statements of a load change.
 fn tables_changed(script: &Script, gate: &Gate) -> BTreeSet<String> {
-    let each = |statement: &Statement| {
-        let tables = 0..statement.tables;
-        let sql = tables.map(|table| statement.sql(table)).collect::<Vec<_>>();
-        sql.into_iter().flat_map(|sql| gate.tables_changed(&sql))
-    };
-    script.statements.iter().flat_map(each).collect()
+    texts(script)
+        .flat_map(|sql| gate.tables_changed(&sql))
+        .collect()
+}
+
+/// The texts of all statements on all their tables.
+fn texts(script: &Script) -> impl Iterator<Item = String> {
+    script
+        .on_tables()
+        .map(|(statement, table)| statement.sql(table))
 }
 
 /// Checks one server, which is to have so many of the connections.
@@ -126,23 +130,17 @@ fn check_texts(
     script: &Script,
     control: &mut Connection,
 ) -> Result<(), LoadError> {
-    let each = |statement: &'_ Statement| {
-        let tables = 0..statement.tables;
-        let texts = tables.map(|table| (table, statement.sql(table)));
-        texts.collect::<Vec<_>>()
-    };
-    let texts: Vec<_> = script.statements.iter().flat_map(each).collect();
+    let texts: Vec<_> = texts(script).collect();
     if !plan.prepared_statements {
         // Nothing is prepared, as a proxy between may not know how.
         let mut texts = texts.iter();
-        return texts.try_for_each(|(_, sql)| Ok(control.admit_only(sql)?));
+        return texts.try_for_each(|sql| Ok(control.admit_only(sql)?));
     }
-    let statements: Vec<_> = texts.iter().map(|(_, sql)| sql.as_str()).collect();
-    let answers = control.check_all(&statements)?;
-    texts
-        .iter()
+    let answers = control.check_all(&texts)?;
+    script
+        .on_tables()
         .zip(answers)
-        .try_for_each(|((table, _), answer)| check_answer(plan, *table, answer))
+        .try_for_each(|((_, table), answer)| check_answer(plan, table, answer))
 }
 
 /// What the server says of a statement on a table.
@@ -261,11 +259,10 @@ fn rows_gone(
         return Ok(None);
     }
     let keys = keys.join(", ");
-    let queries = names
+    let queries: Vec<_> = names
         .iter()
-        .map(|name| format!("SELECT COUNT(*) FROM {name} WHERE id IN ({keys})"));
-    let queries: Vec<_> = queries.collect();
-    let queries: Vec<_> = queries.iter().map(String::as_str).collect();
+        .map(|name| format!("SELECT COUNT(*) FROM {name} WHERE id IN ({keys})"))
+        .collect();
     let mut found = 0;
     for answer in control.first_of_each::<u64>(&queries)? {
         found += answer?.unwrap_or(0);
@@ -294,7 +291,6 @@ fn highest_keys(
         .iter()
         .map(|name| format!("SELECT MAX(id) FROM {name}"))
         .collect();
-    let queries: Vec<_> = queries.iter().map(String::as_str).collect();
     let answers = control.first_of_each::<Option<u64>>(&queries)?;
     let flat = |answer: Result<Option<Option<u64>>, _>| answer.map(Option::flatten);
     Ok(answers.into_iter().map(flat).collect())

@@ -1,6 +1,6 @@
 //! What a connection does: a stream of transactions, request by request.
 //!
-//! A [`Session`] says what comes next and is told what the server answered. It does no input or output
+//! A [`Session`] says what comes next and receives the server's answers. It does no input or output
 //! and reads no clock, so that it runs on any reactor, and in simulated time. Compiled workloads are
 //! sessions that allocate nothing; a [`SessionSource`] brings sessions of another kind, such as scripts
 //! or captured statements.
@@ -108,7 +108,7 @@ pub trait SessionSource: Sync {
     /// What its sessions' kinds are called.
     fn kinds(&self) -> SessionKinds;
 
-    /// Whether its sessions change nothing. Then nobody looks whether tables may be changed, and a
+    /// Whether its sessions change nothing. Then Weir does not look whether tables may be changed, and a
     /// statement that changes one is not sent to a server of the user's.
     fn only_reads(&self) -> bool {
         false
@@ -184,8 +184,7 @@ impl AnySession {
 /// What all connections of a run do.
 #[derive(Clone)]
 pub(crate) struct Work<'a> {
-    /// A compiled workload's; without statements where sessions come from a source.
-    pub(crate) script: Script,
+    /// Of a compiled workload; of no statements where sessions come from a source.
     templates: Arc<Templates>,
     source: Option<&'a dyn SessionSource>,
 }
@@ -194,8 +193,7 @@ impl<'a> Work<'a> {
     /// A compiled workload.
     pub(crate) fn of_script(script: Script) -> Self {
         Self {
-            templates: Arc::new(Templates::new(script.clone())),
-            script,
+            templates: Arc::new(Templates::new(script)),
             source: None,
         }
     }
@@ -206,6 +204,11 @@ impl<'a> Work<'a> {
             source: Some(source),
             ..Self::of_script(Script::empty())
         }
+    }
+
+    /// The compiled workload's script; without statements where sessions come from a source.
+    pub(crate) fn script(&self) -> &Script {
+        &self.templates.script
     }
 
     /// Whether the run's statements are known before it begins.
@@ -232,22 +235,13 @@ impl<'a> Work<'a> {
 
     /// What its kinds are called.
     pub(crate) fn kinds(&self) -> SessionKinds {
-        match self.source {
-            Some(source) => source.kinds(),
-            None => SessionKinds {
-                transactions: self
-                    .script
-                    .transactions
-                    .iter()
-                    .map(|t| t.name.clone())
-                    .collect(),
-                statements: self
-                    .script
-                    .statements
-                    .iter()
-                    .map(|s| s.name.clone())
-                    .collect(),
-            },
+        if let Some(source) = self.source {
+            return source.kinds();
+        }
+        let script = self.script();
+        SessionKinds {
+            transactions: script.transactions.iter().map(|t| t.name.clone()).collect(),
+            statements: script.statements.iter().map(|s| s.name.clone()).collect(),
         }
     }
 }

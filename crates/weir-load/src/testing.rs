@@ -19,7 +19,7 @@ pub(crate) fn nowhere() -> Endpoint {
     }
 }
 
-/// A meter that reports to nobody.
+/// A meter whose reports are not read.
 pub(crate) fn meter() -> Meter<'static> {
     meter_told(Rc::default()).0
 }

@@ -112,6 +112,16 @@ pub enum Reply {
     },
 }
 
+impl Reply {
+    /// Whether further results follow.
+    pub(crate) fn has_more(&self) -> bool {
+        match self {
+            Self::Done { has_more, .. } | Self::Rows(Rows { has_more, .. }) => *has_more,
+            Self::Prepared { .. } => false,
+        }
+    }
+}
+
 /// A result set; all values as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rows {

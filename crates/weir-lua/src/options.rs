@@ -116,7 +116,7 @@ impl ScriptOption {
         })
     }
 
-    /// The value that it has when nobody sets it.
+    /// The value that it has without being set.
     ///
     /// # Errors
     ///

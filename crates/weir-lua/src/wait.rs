@@ -9,10 +9,10 @@ use std::rc::Rc;
 use mlua::{IntoLuaMulti as _, Lua, MultiValue, Value};
 
 use crate::core::{Bulk, Connection, Core, Open};
-use crate::host::{Counter, Failure, Level, Parameter, Refusal, Reply, Request, Rows};
+use crate::host::{Counter, Failure, Level, Parameter, Refusal, Reply, Request};
 use crate::statement::{How, ParameterKind, Prepared, with_values};
 
-/// What is waited for; the numbers are those of the prelude.
+/// What is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operation {
     Connect,
@@ -28,34 +28,25 @@ enum Operation {
     MoreEvents,
 }
 
-/// Their names for the prelude, in the order of their numbers.
-pub(crate) const OPERATIONS: [&str; 11] = [
-    "CONNECT",
-    "RECONNECT",
-    "DISCONNECT",
-    "QUERY",
-    "PREPARE",
-    "EXECUTE",
-    "CLOSE_STATEMENT",
-    "NEXT_RESULT",
-    "BULK_NEXT",
-    "BULK_DONE",
-    "MORE_EVENTS",
+/// Each with its name for the prelude, in the order of the prelude's numbers.
+const OPERATIONS: [(&str, Operation); 11] = [
+    ("CONNECT", Operation::Connect),
+    ("RECONNECT", Operation::Reconnect),
+    ("DISCONNECT", Operation::Disconnect),
+    ("QUERY", Operation::Query),
+    ("PREPARE", Operation::Prepare),
+    ("EXECUTE", Operation::Execute),
+    ("CLOSE_STATEMENT", Operation::CloseStatement),
+    ("NEXT_RESULT", Operation::NextResult),
+    ("BULK_NEXT", Operation::BulkNext),
+    ("BULK_DONE", Operation::BulkDone),
+    ("MORE_EVENTS", Operation::MoreEvents),
 ];
 
-const ALL: [Operation; 11] = [
-    Operation::Connect,
-    Operation::Reconnect,
-    Operation::Disconnect,
-    Operation::Query,
-    Operation::Prepare,
-    Operation::Execute,
-    Operation::CloseStatement,
-    Operation::NextResult,
-    Operation::BulkNext,
-    Operation::BulkDone,
-    Operation::MoreEvents,
-];
+/// The names of the prelude's operations, in the order of their numbers.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    OPERATIONS.iter().map(|(name, _)| *name)
+}
 
 /// The server cannot prepare this text (`ER_UNSUPPORTED_PS`).
 const UNSUPPORTED_AS_PREPARED: u16 = 1295;
@@ -77,7 +68,7 @@ enum Severity {
     Misuse = 3,
 }
 
-/// A failed call, as the prelude is told.
+/// A failed call, as the prelude learns of it.
 struct Failed {
     severity: Severity,
     refusal: Option<Refusal>,
@@ -90,8 +81,8 @@ pub(crate) fn call(lua: &Lua, core: &Rc<Core>, arguments: MultiValue) -> mlua::R
     let mut arguments = Arguments(arguments);
     let operation = arguments
         .number()
-        .and_then(|number| ALL.get(number as usize));
-    let Some(operation) = operation else {
+        .and_then(|number| OPERATIONS.get(number as usize));
+    let Some((_, operation)) = operation else {
         return Err(mlua::Error::runtime("no such operation"));
     };
     let outcome = perform(lua, core, *operation, &mut arguments)?;
@@ -242,10 +233,7 @@ impl Call<'_> {
             self.drain()?;
         }
         let reply = self.core.host.borrow_mut().request(self.number, request)?;
-        self.connection.has_more = match &reply {
-            Reply::Done { has_more, .. } | Reply::Rows(Rows { has_more, .. }) => *has_more,
-            Reply::Prepared { .. } => false,
-        };
+        self.connection.has_more = reply.has_more();
         Ok(reply)
     }
 
@@ -253,10 +241,8 @@ impl Call<'_> {
     fn drain(&mut self) -> Result<(), Failure> {
         while std::mem::take(&mut self.connection.has_more) {
             let mut host = self.core.host.borrow_mut();
-            self.connection.has_more = match host.request(self.number, Request::NextResult)? {
-                Reply::Done { has_more, .. } | Reply::Rows(Rows { has_more, .. }) => has_more,
-                Reply::Prepared { .. } => false,
-            };
+            let reply = host.request(self.number, Request::NextResult)?;
+            self.connection.has_more = reply.has_more();
         }
         Ok(())
     }

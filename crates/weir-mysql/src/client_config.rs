@@ -29,7 +29,7 @@ pub struct Dialogue {
 }
 
 impl Default for Dialogue {
-    /// Nobody is there: nothing is told, and an empty password is the answer.
+    /// Without a terminal: warnings are dropped, and the password is empty.
     fn default() -> Self {
         Self {
             warn: |_| {},

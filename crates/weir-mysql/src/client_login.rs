@@ -17,9 +17,9 @@ pub const SCHEMA: &str = "sbtest";
 /// The servers' port.
 pub const PORT: u16 = 3306;
 /// The host that means this one's socket.
-const LOCAL: &str = "localhost";
+pub const LOCAL: &str = "localhost";
 /// This host over TCP.
-const LOOPBACK: &str = "127.0.0.1";
+pub const LOOPBACK: &str = "127.0.0.1";
 /// Where MySQL's and MariaDB's packages put their socket.
 const SOCKETS: [&str; 4] = [
     "/run/mysqld/mysqld.sock",

@@ -12,8 +12,8 @@ use weir_model::Endpoint;
 
 use crate::gate::Passage;
 use crate::{
-    Blocking, ClientError, Connector, Deadline, Done, Gate, Params, PreparedStatement, ServerError,
-    Session, SessionError, shorten,
+    Blocking, ClientError, Connector, Deadline, Done, Gate, Params, PreparedStatement, Session,
+    SessionError, shorten,
 };
 
 /// Longest wait for a login when nothing else was asked for.
@@ -221,19 +221,17 @@ impl Connection {
     /// Lets the server look whether statements could be executed; each one's refusal, in their order.
     pub fn check_all(
         &mut self,
-        statements: &[&str],
+        statements: &[impl AsRef<str>],
     ) -> Result<Vec<Result<(), ClientError>>, ClientError> {
-        for sql in statements {
-            let _: Passage = self.admit(sql)?;
-        }
-        self.wait();
+        self.admit_all(statements)?;
         let answers = self.session.prepare_all(statements);
         let answers = answers.map_err(|error| self.failed("PREPARE", error))?;
         for statement in answers.iter().flatten() {
             let closed = self.session.close(*statement);
             closed.map_err(|error| self.failed("PREPARE", error))?;
         }
-        Ok(self.each_refusal(statements, answers))
+        let answers = ClientError::of_each(&self.address, statements, answers);
+        Ok(answers.into_iter().map(|answer| answer.map(drop)).collect())
     }
 
     /// The first row of each query, or why it was refused, in their order.
@@ -247,24 +245,24 @@ impl Connection {
     )]
     pub fn first_of_each<T: FromRow>(
         &mut self,
-        queries: &[&str],
+        queries: &[impl AsRef<str>],
     ) -> Result<Vec<Result<Option<T>, ClientError>>, ClientError> {
-        for sql in queries {
-            let _: Passage = self.admit(sql)?;
-        }
-        self.wait();
+        self.admit_all(queries)?;
         let mut rows: Vec<Option<Row>> = queries.iter().map(|_| None).collect();
         let answers = self.session.query_all(queries, &mut |number, row| {
             rows[number].get_or_insert(row);
         });
         let answers = answers.map_err(|error| self.failed("SELECT", error))?;
-        let answers = self.each_refusal(queries, answers);
+        let answers = ClientError::of_each(&self.address, queries, answers);
         queries
             .iter()
             .zip(rows)
             .zip(answers)
             .map(|((sql, row), answer)| match answer {
-                Ok(()) => row.map(|row| self.typed(sql, row)).transpose().map(Ok),
+                Ok(()) => row
+                    .map(|row| self.typed(sql.as_ref(), row))
+                    .transpose()
+                    .map(Ok),
                 Err(error) => Ok(Err(error)),
             })
             .collect()
@@ -279,18 +277,13 @@ impl Connection {
         Ok(began.elapsed())
     }
 
-    fn each_refusal<T>(
-        &self,
-        statements: &[&str],
-        answers: Vec<Result<T, ServerError>>,
-    ) -> Vec<Result<(), ClientError>> {
-        let address = self.address.to_string();
-        let refused = |(sql, error): (&&str, _)| ClientError::refused(address.clone(), sql, error);
-        statements
-            .iter()
-            .zip(answers)
-            .map(|(sql, answer)| answer.map(drop).map_err(|error| refused((sql, error))))
-            .collect()
+    /// Lets the gate look at statements that go together, before the first of them is sent.
+    fn admit_all(&mut self, statements: &[impl AsRef<str>]) -> Result<(), ClientError> {
+        for sql in statements {
+            let _: Passage = self.admit(sql.as_ref())?;
+        }
+        self.wait();
+        Ok(())
     }
 
     /// Prepares a statement, which changes nothing yet.

@@ -86,22 +86,15 @@ impl Connector {
     pub fn prepare_all(
         &self,
         session: &mut Session<Blocking>,
-        statements: &[&str],
+        statements: &[impl AsRef<str>],
         deadline: Deadline,
     ) -> Result<Vec<Result<PreparedStatement, ClientError>>, ClientError> {
         for sql in statements {
-            let _: Passage = self.gate.admit(self.address(), sql)?;
+            let _: Passage = self.gate.admit(self.address(), sql.as_ref())?;
         }
         let answers = session.prepare_all(statements);
         let answers = answers.map_err(|error| self.failed(error, deadline))?;
-        let address = self.address().to_string();
-        Ok(statements
-            .iter()
-            .zip(answers)
-            .map(|(sql, answer)| {
-                answer.map_err(|error| ClientError::refused(address.clone(), sql, error))
-            })
-            .collect())
+        Ok(ClientError::of_each(self.address(), statements, answers))
     }
 
     /// Where the server is.

@@ -1,6 +1,7 @@
 //! Why a server could not be reached or asked, in the user's words.
 
 use thiserror::Error;
+use weir_model::Address;
 
 use crate::ServerError;
 
@@ -175,6 +176,19 @@ impl ClientError {
             code,
             message,
         }
+    }
+
+    /// The server's answer to each of these statements, its refusals as errors.
+    pub(crate) fn of_each<T>(
+        address: &Address,
+        statements: &[impl AsRef<str>],
+        answers: Vec<Result<T, ServerError>>,
+    ) -> Vec<Result<T, Self>> {
+        let each = statements.iter().zip(answers);
+        each.map(|(sql, answer)| {
+            answer.map_err(|error| Self::refused(address.to_string(), sql.as_ref(), error))
+        })
+        .collect()
     }
 
     /// The server's error code, if the server refused a login or a statement.

@@ -21,7 +21,7 @@ pub use change_log::ChangeLog;
 use statement::{Effect, effect};
 use targets::{schemas_of_code, tables};
 use tokens::readings;
-pub(crate) use tokens::{Quoting, Token, next as next_token};
+pub(crate) use tokens::{Quoting, Token, next as next_token, tokens_in};
 
 /// Schemas that are the servers' own.
 const SYSTEM_SCHEMAS: [&str; 4] = ["mysql", "information_schema", "performance_schema", "sys"];

@@ -37,7 +37,7 @@ pub use channel::Channel;
 pub use client_config::{
     ClientConfig, ClientSettings, Dialogue, FileChoice, OWN_GROUP, PASSWORD_VARIABLE,
 };
-pub use client_login::{LoginError, PORT, SCHEMA, USER, endpoint, local_socket};
+pub use client_login::{LOCAL, LOOPBACK, LoginError, PORT, SCHEMA, USER, endpoint, local_socket};
 pub use client_options::{ClientOptions, ClientPassword};
 pub use compression::{Codec, Compression, Wire};
 pub use connection::{Connection, Patience};
@@ -49,7 +49,7 @@ pub use gate::{ChangeLog, Gate, Passage, Permissions};
 pub use identifier::identifier;
 pub use option_file::{OptionFile, OptionFileError, OptionFileSetting};
 pub use packet::{HEADER_BYTES, Malformed, put_header, put_length_encoded};
-pub use reading::{Dialect, StatementText};
+pub use reading::StatementText;
 pub use reply::{Expected, Reply, ReplyParser, ServerError};
 pub use session::{Done, PreparedStatement, Session, SessionError, Waiting};
 pub use text_literal::text_literal;

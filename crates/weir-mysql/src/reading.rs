@@ -3,11 +3,11 @@
 //!
 //! MySQL manual, "Comments", "Server SQL Modes"; MariaDB Knowledge Base, "Comment Syntax".
 
-use crate::gate::{Quoting, Token, next_token};
+use crate::gate::{Quoting, Token, next_token, tokens_in};
 
 /// How a server reads the text of statements, as its `sql_mode` and version say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Dialect {
+struct Dialect {
     quoting: Quoting,
     /// Comments that are for servers of some version are executed.
     executes_comments: bool,
@@ -49,8 +49,13 @@ pub struct StatementText {
 }
 
 impl StatementText {
-    /// Reads `sql`. What is sent is as it was written, without the semicolon at its end.
-    pub fn read(sql: &str, dialect: Dialect) -> Self {
+    /// Reads `sql` as a server with the usual `sql_mode` does. What is sent is as it was written, without the
+    /// semicolon at its end.
+    pub fn read(sql: &str) -> Self {
+        Self::read_in(sql, Dialect::default())
+    }
+
+    fn read_in(sql: &str, dialect: Dialect) -> Self {
         let mut reader = Reader {
             dialect,
             rest: sql.trim(),
@@ -71,7 +76,7 @@ impl StatementText {
     /// not close only if there is no other, as servers refuse them.
     pub fn readings(sql: &str) -> Vec<Self> {
         let mut readings: Vec<Self> = Vec::new();
-        for reading in Dialect::possible().map(|dialect| Self::read(sql, dialect)) {
+        for reading in Dialect::possible().map(|dialect| Self::read_in(sql, dialect)) {
             if !readings.iter().any(|known| known.marks == reading.marks) {
                 readings.push(reading);
             }
@@ -150,14 +155,7 @@ impl StatementText {
     }
 
     fn tokens(&self) -> Vec<Token<'_>> {
-        let mut rest = self.executed.as_str();
-        let mut tokens = Vec::new();
-        while let Some(first) = rest.chars().next() {
-            let (token, length) = next_token(rest, first, Quoting::USUAL);
-            tokens.extend(token);
-            rest = &rest[length..];
-        }
-        tokens
+        tokens_in(&self.executed, Quoting::USUAL)
     }
 }
 
@@ -276,10 +274,6 @@ fn executed_header(rest: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn read(sql: &str) -> StatementText {
-        StatementText::read(sql, Dialect::default())
-    }
-
     #[test]
     fn question_marks_in_strings_names_and_comments_are_none() {
         for (sql, pieces) in [
@@ -307,7 +301,7 @@ mod tests {
             ),
             ("SELECT \"?\" + ?; -- done?", vec!["SELECT \"?\" + ", ""]),
         ] {
-            assert_eq!(read(sql).pieces(), pieces, "{sql}");
+            assert_eq!(StatementText::read(sql).pieces(), pieces, "{sql}");
         }
     }
 
@@ -332,7 +326,7 @@ mod tests {
     fn comments_that_are_executed_are_sent_as_they_are() {
         let sql = "SELECT /*!80000 SQL_NO_CACHE */ 1 /* a */ /*M! + 2 */";
         for dialect in Dialect::possible() {
-            assert_eq!(StatementText::read(sql, dialect).as_str(), sql);
+            assert_eq!(StatementText::read_in(sql, dialect).as_str(), sql);
         }
     }
 
@@ -356,9 +350,12 @@ mod tests {
             ("START REPLICA", false),
             ("-- BEGIN", false),
         ] {
-            assert_eq!(read(sql).opens_transaction(), opens, "{sql}");
+            assert_eq!(StatementText::read(sql).opens_transaction(), opens, "{sql}");
         }
-        assert_eq!(read(" (SELECT 1) ").first_words(), ["SELECT", "1"]);
+        assert_eq!(
+            StatementText::read(" (SELECT 1) ").first_words(),
+            ["SELECT", "1"]
+        );
     }
 
     #[test]
@@ -369,7 +366,7 @@ mod tests {
             ("SELECT 1; SELECT 2", "SELECT 1; SELECT 2"),
             ("", ""),
         ] {
-            assert_eq!(read(sql).as_str(), text, "{sql}");
+            assert_eq!(StatementText::read(sql).as_str(), text, "{sql}");
         }
     }
 
@@ -377,7 +374,7 @@ mod tests {
     fn what_does_not_end_ends_with_the_text() {
         for sql in ["'?", "/*! ?", "/*!99999 a /* b", "/*?", "é'?", "--", "*/"] {
             for dialect in Dialect::possible() {
-                let _ = StatementText::read(sql, dialect);
+                let _ = StatementText::read_in(sql, dialect);
             }
         }
     }

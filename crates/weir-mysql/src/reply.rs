@@ -1,4 +1,4 @@
-//! Replies, read without decoding their rows unless somebody wants these.
+//! Replies, read without decoding their rows unless they are asked for.
 //!
 //! [`ReplyParser`] is fed whatever `read` returned. A reply that lies whole in those bytes, which
 //! is the rule, is walked in place; a packet that is cut by the end of the read is kept until the
@@ -46,7 +46,7 @@ pub enum Reply {
 /// What a request is answered with, as whoever sends it knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Expected {
-    /// An outcome, or rows that nobody looks at.
+    /// An outcome, or rows that are skipped.
     #[default]
     Outcome,
     /// An outcome, or rows of text to be kept: the request was a text.
@@ -55,6 +55,30 @@ pub enum Expected {
     TypedRows,
     /// The number of a prepared statement.
     Statement,
+}
+
+/// The first packet of the reply to a prepare (`COM_STMT_PREPARE_OK`).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PrepareReply {
+    /// The server's number of the statement.
+    pub(crate) id: u32,
+    /// Its question marks, whose definitions follow.
+    pub(crate) parameters: u16,
+    /// Columns of its result, whose definitions follow those.
+    pub(crate) columns: u16,
+}
+
+impl PrepareReply {
+    pub(crate) fn read(payload: &[u8]) -> Result<Self, Malformed> {
+        let Some(&[0x00, i0, i1, i2, i3, c0, c1, p0, p1, ..]) = payload.first_chunk::<12>() else {
+            return Err(Malformed("the reply to a prepare is none"));
+        };
+        Ok(Self {
+            id: u32::from_le_bytes([i0, i1, i2, i3]),
+            parameters: u16::from_le_bytes([p0, p1]),
+            columns: u16::from_le_bytes([c0, c1]),
+        })
+    }
 }
 
 /// An error packet.
@@ -289,11 +313,11 @@ impl ReplyParser {
 
     /// The first packet of the reply to a prepare.
     fn statement(&mut self, payload: &[u8]) -> Result<Option<Reply>, Malformed> {
-        let Some(&[0x00, i0, i1, i2, i3, c0, c1, p0, p1, ..]) = payload.first_chunk::<12>() else {
-            return Err(Malformed("the reply to a prepare is none"));
-        };
-        let id = u32::from_le_bytes([i0, i1, i2, i3]);
-        let [columns, parameters] = [[c0, c1], [p0, p1]].map(u16::from_le_bytes);
+        let PrepareReply {
+            id,
+            parameters,
+            columns,
+        } = PrepareReply::read(payload)?;
         // Each list of definitions ends with a packet of its own, on older servers.
         let end = u32::from(!self.eof_deprecated);
         let packets = |count: u16| {

@@ -20,7 +20,7 @@ use super::compression::{Compression, PacketStream};
 use super::packet::{
     HEADER_BYTES, Malformed, PAYLOAD_BYTES_MAX, length_encoded, payload_length, put_header,
 };
-use super::reply::ServerError;
+use super::reply::{PrepareReply, ServerError};
 use crate::channel::Channel;
 
 const COM_QUERY: u8 = 0x03;
@@ -289,19 +289,14 @@ impl<S: Read + Write> Session<S> {
     /// Reads the answer to a prepare.
     fn prepared(&mut self) -> Result<PreparedStatement, SessionError> {
         self.read_packet()?;
-        let Some(&[0x00, i0, i1, i2, i3, c0, c1, p0, p1, ..]) = self.payload()?.first_chunk::<12>()
-        else {
-            return Err(Malformed("the reply to a prepare is none").into());
-        };
-        let statement = PreparedStatement {
-            id: u32::from_le_bytes([i0, i1, i2, i3]),
-            parameters: u16::from_le_bytes([p0, p1]),
-        };
-        let columns = u16::from_le_bytes([c0, c1]);
-        for definitions in [statement.parameters, columns] {
+        let reply = PrepareReply::read(self.payload()?)?;
+        for definitions in [reply.parameters, reply.columns] {
             self.skip_definitions(u64::from(definitions))?;
         }
-        Ok(statement)
+        Ok(PreparedStatement {
+            id: reply.id,
+            parameters: reply.parameters,
+        })
     }
 
     /// Executes a prepared statement that returns no rows, by a whole `packet` of [`crate::Request`].

@@ -49,7 +49,7 @@ impl<'a> Cancel<'a> {
     }
 }
 
-/// What long work is given: a way to end it, and somebody who is told how far it is.
+/// What long work is given: a way to end it, and a listener for its progress.
 pub(crate) struct Control<'a> {
     pub(crate) cancel: Cancel<'a>,
     on_event: &'a mut dyn FnMut(&Event<'_>),

@@ -34,8 +34,8 @@ pub fn rehearse(plan: &Plan, options: &RunOptions) -> Result<Vec<String>, RunErr
                 server.rehearse();
                 let never = AtomicBool::new(false);
                 let (endpoint, gate) = (server.endpoint.clone(), server.gate());
-                let mut nobody = |_: &Event<'_>| {};
-                let control = &mut Control::new(&never, &mut nobody);
+                let mut ignore = |_: &Event<'_>| {};
+                let control = &mut Control::new(&never, &mut ignore);
                 tables::make_tables(&cell.spec, endpoint, gate, "", control)?;
                 lines.extend(gate.rehearsed());
                 let remarks = gate.remarks().into_iter();

@@ -126,7 +126,7 @@ impl<T: Targets> RunningStudy<'_, T> {
                 record: &run.record,
             });
         }
-        // What it changed is put back, and it is told if it could not be.
+        // What it changed is put back; where that fails, this is an error.
         self.session.take().map_or(Ok(()), RunSession::end)
     }
 

@@ -10,8 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use weir_model::variables::{
-    DATA_FILE_BUFFERING, DATA_LOST_BECAUSE, FLUSH_METHOD, FLUSHES_DISABLED_BY, OTHER_ENGINES,
-    PAGES_CACHED_BECAUSE, REDO_LOG_ENABLED,
+    DATA_LOST_BECAUSE, FLUSHES_DISABLED_BY, OTHER_ENGINES, PAGES_CACHED_BECAUSE, REDO_LOG_ENABLED,
 };
 use weir_model::{Flavor, ServerVariables};
 use weir_process::Mount;
@@ -21,10 +20,11 @@ use crate::{ServerError, Session};
 /// Libraries that make `fsync` and its like do nothing, by the beginning of their names.
 const FLUSH_DISABLERS: [&str; 3] = ["libeatmydata", "libnosync", "nosync.so"];
 
-/// What of these is so, to be kept with the server's variables. `pid` is its process, `data` the directory of the
+/// What of these is so, to be kept with the server's `variables`. `pid` is its process, `data` the directory of the
 /// user's data; a server without them is only asked.
 pub fn unsaid(
     session: &mut Session,
+    variables: &BTreeMap<String, String>,
     pid: Option<u32>,
     data: Option<&Path>,
 ) -> Result<BTreeMap<String, String>, ServerError> {
@@ -34,7 +34,10 @@ pub fn unsaid(
         (FLUSHES_DISABLED_BY, pid.and_then(flush_disabler)),
         (DATA_LOST_BECAUSE, data.and_then(why_lost)),
         (OTHER_ENGINES, other_engines(session)),
-        (PAGES_CACHED_BECAUSE, why_cached(session, pid)),
+        (
+            PAGES_CACHED_BECAUSE,
+            pid.and_then(|pid| why_cached(variables, pid)),
+        ),
     ];
     let found = found.into_iter();
     Ok(found
@@ -64,15 +67,9 @@ fn why_lost(directory: &Path) -> Option<String> {
 }
 
 /// Why pages go through the page cache of a server that was told `O_DIRECT`, by the flags of its open files.
-fn why_cached(session: &mut Session, pid: Option<u32>) -> Option<String> {
-    let pid = pid?;
-    let mut said = BTreeMap::new();
-    for name in [FLUSH_METHOD, DATA_FILE_BUFFERING] {
-        let value = session.variable(name).ok()?;
-        said.extend(value.map(|value| (name.to_owned(), value)));
-    }
-    // These are said in the same way by both.
-    let is_direct = ServerVariables::said(Flavor::Mysql, &said).writes_pages_directly()?;
+fn why_cached(variables: &BTreeMap<String, String>, pid: u32) -> Option<String> {
+    // Both flavours say these in the same way.
+    let is_direct = ServerVariables::said(Flavor::Mysql, variables).writes_pages_directly()?;
     let file = is_direct.then(|| cached_data_file(pid))??;
     let on = Mount::of(&file).map_or_else(String::new, |mount| mount.file_system);
     Some(format!(

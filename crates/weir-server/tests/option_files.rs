@@ -56,7 +56,7 @@ fn linker(folder: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Whether there is one; what is left out without it is told.
+/// Whether there is one; without it, a message names what is left out.
 fn has_printer(flavor: Flavor) -> bool {
     let found = printer(flavor).arg("--version").output();
     let is_there = found.is_ok_and(|output| output.status.success());
@@ -70,7 +70,7 @@ fn has_printer(flavor: Flavor) -> bool {
 fn printed(flavor: Flavor, file: &Path) -> String {
     let mut command = printer(flavor);
     command.arg(format!("--defaults-file={}", file.display()));
-    // MySQL's hides passwords unless it is told not to.
+    // MySQL's hides passwords without this option.
     if flavor == Flavor::Mysql {
         command.arg("--show");
     }

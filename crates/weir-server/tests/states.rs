@@ -71,7 +71,9 @@ fn a_file_system_that_refuses_o_direct_is_found(flavor: Flavor) {
     const ASKED: (&str, &str) = ("innodb_flush_method", "O_DIRECT");
     let found = |server: &PrivateServer| {
         let mut session = server.session().unwrap();
-        let unsaid = weir_server::unsaid(&mut session, Some(server.pid()), None).unwrap();
+        let variables = session.variables().unwrap();
+        let unsaid =
+            weir_server::unsaid(&mut session, &variables, Some(server.pid()), None).unwrap();
         unsaid
             .get(weir_model::variables::PAGES_CACHED_BECAUSE)
             .cloned()

@@ -8,7 +8,6 @@ use weir_model::{
     ArrivalKind, DistributionName, DistributionOptions, FileWorkload, Mix, ProtocolCompression,
     Rate, Secret, SysbenchWorkload, WorkloadSpec,
 };
-use weir_mysql::Compression;
 use weir_workload::{TableOptions, Workload};
 
 use super::compat::Compat;
@@ -254,10 +253,8 @@ impl Settings {
         plan.reconnect = self.reconnect;
         plan.reconnect_every = (self.reconnect_every > 0).then_some(self.reconnect_every);
         plan.load.rtt = self.rtt.into();
-        plan.load.compression = self
-            .server
-            .compression()
-            .map_or_else(ProtocolCompression::default, Into::into);
+        let compression = self.server.compression();
+        plan.load.compression = compression.map_or_else(ProtocolCompression::default, Into::into);
         plan.seed = seed;
         plan.auto_increment = self.auto_increment;
         plan.tolerated = self.tolerated;
@@ -275,7 +272,7 @@ impl Settings {
         prepare.threads = self.threads;
         // A loading that was interrupted must find its rows again, also without being told a seed.
         prepare.seed = self.rand_seed.max(1);
-        prepare.compression = Compression::of(plan.load.compression);
+        prepare.compression = compression;
         let (allow_replica, dry_run) = (self.more.allow_replica, self.more.dry_run);
         self.more.complete(&mut plan, &mut prepare);
         Ok(Invocation {

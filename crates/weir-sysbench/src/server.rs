@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use weir_model::{Address, Endpoint, Secret, Tls, TlsMode};
 
-use weir_mysql::{ClientOptions, ClientPassword, Compression, PORT, SCHEMA, USER, local_socket};
+use weir_mysql::{
+    ClientOptions, ClientPassword, Compression, LOCAL, LOOPBACK, PORT, SCHEMA, USER, local_socket,
+};
 
 /// Files of the working directory that sysbench 1.0.20 uses with `--mysql-ssl=on`.
 const AUTHORITY: &str = "cacert.pem";
@@ -13,10 +15,6 @@ const KEY: &str = "client-key.pem";
 
 /// The password that asks to be asked for.
 const ASK: &str = "-";
-/// The host that means this one's socket.
-const LOCAL: &str = "localhost";
-/// This host over TCP.
-const LOOPBACK: &str = "127.0.0.1";
 
 /// The servers, as given.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,14 +69,18 @@ impl ServerSettings {
         } else {
             login.socket.map(Address::Socket)
         };
-        self.hosts = login
-            .host
-            .map_or(std::mem::take(&mut self.hosts), |host| vec![host]);
-        self.ports = login
-            .port
-            .map_or(std::mem::take(&mut self.ports), |port| vec![port]);
-        self.user = login.user.unwrap_or(std::mem::take(&mut self.user));
-        self.database = login.database.unwrap_or(std::mem::take(&mut self.database));
+        if let Some(host) = login.host {
+            self.hosts = vec![host];
+        }
+        if let Some(port) = login.port {
+            self.ports = vec![port];
+        }
+        if let Some(user) = login.user {
+            self.user = user;
+        }
+        if let Some(database) = login.database {
+            self.database = database;
+        }
         match login.password {
             Some(ClientPassword::Given(password)) => self.set_password(password),
             Some(ClientPassword::Asked) => self.asks_password = true,

@@ -346,49 +346,49 @@ mod tests {
     }
 
     prop_compose! {
-            fn plan()(
-                shares in shares(),
-                mix in mix(),
-                distribution in distribution(),
-                (tables, rows, connections, reactors) in (1_u32..99, 1_u64..1_000_000, 1_u32..99, 1_u32..9),
-                (warmup, measure, rtt, think, ramp) in (
-                    time(9_000_000), prop::option::of(time(9_000_000)), time(900_000), time(900_000), time(9_000_000)),
-                rate in rate(),
-                (seed, max_events, reconnect_every) in (
-                    1_u64.., prop::option::of(1_u64..), prop::option::of(1_u64..)),
-                tolerated in prop_oneof![
-                    Just(Tolerated::All), Just(Tolerated::default()),
-                    prop::collection::vec(any::<u16>(), 0..4).prop_map(Tolerated::Codes)],
-                compression in prop::option::of(prop_oneof![Just(Compression::Zlib), Just(Compression::Zstd)]),
-                [is_exponential, auto_increment, prepared_statements, reconnect, has_text] in any::<[bool; 5]>(),
-                (idle_connections, interval_s, checkpoint_s, init_timeout_s) in (0_u32..9, 1_u64..9, 0_u64..9, 1_u64..99),
-            ) -> LoadPlan {
-            let think = ThinkTime {
-                mean: weir_model::Duration(think),
-                kind: if is_exponential { ThinkKind::Exponential } else { ThinkKind::Constant },
-            };
-            LoadPlan {
-                tables, rows, reactors, seed, max_events, tolerated, auto_increment, prepared_statements,
-                reconnect, reconnect_every,
-                load: LoadSpec {
-                    connections, idle_connections,
-                    warmup: warmup.into(),
-                    // Nothing is measured for no time: without a limit there is none.
-                    measure: measure.unwrap_or_default().into(),
-                    pace: rate.map_or(Pace::Closed { think }, Pace::Open),
-                    rtt: rtt.into(),
-                    connection_ramp: ramp.into(),
-                    compression: compression.map_or_else(Default::default, Into::into),
-                    ..LoadSpec::default()
-                },
-                interval: Duration::from_secs(interval_s),
-                checkpoints: (checkpoint_s > 0).then(|| Duration::from_secs(checkpoint_s)).into_iter().collect(),
-                init_timeout: Duration::from_secs(init_timeout_s),
-                ..LoadPlan::new(nowhere(), SysbenchWorkload {
-                    shares, mix, distribution,
-                    text_file: has_text.then(|| "a book's text.txt".into()),
-                })
-            }
+        fn plan()(
+            shares in shares(),
+            mix in mix(),
+            distribution in distribution(),
+            (tables, rows, connections, reactors) in (1_u32..99, 1_u64..1_000_000, 1_u32..99, 1_u32..9),
+            (warmup, measure, rtt, think, ramp) in (
+                time(9_000_000), prop::option::of(time(9_000_000)), time(900_000), time(900_000), time(9_000_000)),
+            rate in rate(),
+            (seed, max_events, reconnect_every) in (
+                1_u64.., prop::option::of(1_u64..), prop::option::of(1_u64..)),
+            tolerated in prop_oneof![
+                Just(Tolerated::All), Just(Tolerated::default()),
+                prop::collection::vec(any::<u16>(), 0..4).prop_map(Tolerated::Codes)],
+            compression in prop::option::of(prop_oneof![Just(Compression::Zlib), Just(Compression::Zstd)]),
+            [is_exponential, auto_increment, prepared_statements, reconnect, has_text] in any::<[bool; 5]>(),
+            (idle_connections, interval_s, checkpoint_s, init_timeout_s) in (0_u32..9, 1_u64..9, 0_u64..9, 1_u64..99),
+        ) -> LoadPlan {
+        let think = ThinkTime {
+            mean: weir_model::Duration(think),
+            kind: if is_exponential { ThinkKind::Exponential } else { ThinkKind::Constant },
+        };
+        LoadPlan {
+            tables, rows, reactors, seed, max_events, tolerated, auto_increment, prepared_statements,
+            reconnect, reconnect_every,
+            load: LoadSpec {
+                connections, idle_connections,
+                warmup: warmup.into(),
+                // Nothing is measured for no time: without a limit there is none.
+                measure: measure.unwrap_or_default().into(),
+                pace: rate.map_or(Pace::Closed { think }, Pace::Open),
+                rtt: rtt.into(),
+                connection_ramp: ramp.into(),
+                compression: compression.map_or_else(Default::default, Into::into),
+                ..LoadSpec::default()
+            },
+            interval: Duration::from_secs(interval_s),
+            checkpoints: (checkpoint_s > 0).then(|| Duration::from_secs(checkpoint_s)).into_iter().collect(),
+            init_timeout: Duration::from_secs(init_timeout_s),
+            ..LoadPlan::new(nowhere(), SysbenchWorkload {
+                shares, mix, distribution,
+                text_file: has_text.then(|| "a book's text.txt".into()),
+            })
+        }
         }
     }
 

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use format::File;
 use weir_model::{FileWorkload, TableSize, parse_toml};
-use weir_mysql::{Dialect, StatementText};
+use weir_mysql::StatementText;
 
 use crate::{Script, Table, WorkloadError};
 
@@ -68,7 +68,7 @@ impl WorkloadFile {
         let transactions = self.file.transactions.iter();
         let mut statements = transactions.flat_map(|entry| &entry.get_ref().statements);
         statements.all(|entry| {
-            let text = StatementText::read(&entry.get_ref().sql, Dialect::default());
+            let text = StatementText::read(&entry.get_ref().sql);
             let words = text.first_words();
             words
                 .first()

@@ -104,6 +104,12 @@ impl Script {
         }
     }
 
+    /// Each statement with each of its tables, counted from 0; in the order of a connection's handles.
+    pub fn on_tables(&self) -> impl Iterator<Item = (&Statement, u32)> + Clone {
+        let statements = self.statements.iter();
+        statements.flat_map(|statement| (0..statement.tables).map(move |table| (statement, table)))
+    }
+
     /// Statements that a connection prepares for it, each on each of its tables.
     pub fn prepared_statements(&self) -> u64 {
         let is_prepared = |statement: &&Statement| statement.sending == Sending::Prepared;

@@ -1,6 +1,6 @@
 //! A statement and where its parameters come from.
 
-use weir_mysql::{Dialect, StatementText};
+use weir_mysql::StatementText;
 
 use super::{Generator, ValueKind, table_name};
 
@@ -93,7 +93,7 @@ impl Statement {
 
     /// Whether it opens a transaction.
     pub fn opens_transaction(&self) -> bool {
-        StatementText::read(&self.sql, Dialect::default()).opens_transaction()
+        StatementText::read(&self.sql).opens_transaction()
     }
 }
 

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weir_model::{
     Bytes, Comparison, Finding, RuleId, ServerVariables, native_variables, option_spelling,
-    option_variable, shown_names, variables,
+    option_variable, variables,
 };
 
 use super::evidence::some_of;
 use super::{Design, Evidence, Rule, WARNS_OR_FORBIDS};
+use crate::settings::CellSettings;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R23,
@@ -31,7 +32,7 @@ pub(super) const RULE: Rule = Rule {
     study: check_study,
 };
 
-/// A setting that is this much more or less than asked is told: below, it is rounded to whole units.
+/// A setting is reported from this much more or less than asked: below, it is rounded to whole units.
 const SUBSTITUTED_MIN: f64 = 0.01;
 
 /// What two servers say of the settings in which they were meant to differ.
@@ -64,13 +65,13 @@ impl Levels {
         found
     }
 
-    /// The finding about levels that `asked` for two values each.
-    fn finding(&self, factor: &str, asked: impl Fn(&str) -> [String; 2]) -> Option<Finding> {
+    /// The finding about levels of a factor that asked the servers of `cells` for two values each.
+    fn finding(&self, factor: &str, cells: [usize; 2], settings: &CellSettings) -> Option<Finding> {
         if self.same.is_empty() {
             return None;
         }
         let words = self.same.iter().map(|(name, value)| {
-            let [baseline, level] = asked(name);
+            let [baseline, level] = cells.map(|cell| asked(settings.of(cell).get(name)));
             let value = in_units(value, &[&baseline, &level]);
             format!("{name} is {value} on the server, asked for {baseline} and {level}")
         });
@@ -95,10 +96,7 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
         let said = evidence.said(cell, name);
         said.or_else(|| ignored(evidence, cell, name))
     });
-    let settings = &evidence.design.settings;
-    levels.finding(&comparison.factor, |name| {
-        cells.map(|cell| asked(settings.of(cell).get(name)))
-    })
+    levels.finding(&comparison.factor, cells, &evidence.design.settings)
 }
 
 /// What is to be said of a `loose_` option that the server does not have.
@@ -187,18 +185,13 @@ fn substitution(
 fn check_design(design: &Design<'_>) -> Vec<Finding> {
     let said = |cell: usize, name: &str| {
         let version = design.version(cell)?;
-        let variables = design.variables(cell);
-        let names = shown_names(variables.flavor(), version, name);
-        names.iter().find_map(|name| variables.meant(name))
+        design.variables(cell).meant_by(version, name)
     };
     let mut findings: Vec<Finding> = Vec::new();
     for contrast in &design.contrasts {
         let cells = [contrast.baseline_cell, contrast.level_cell];
         let levels = Levels::of(&design.differing(contrast), cells, said);
-        let settings = &design.settings;
-        let found = levels.finding(&contrast.factor, |name| {
-            cells.map(|cell| asked(settings.of(cell).get(name)))
-        });
+        let found = levels.finding(&contrast.factor, cells, &design.settings);
         findings.extend(found.filter(|finding| !findings.contains(finding)));
     }
     findings

@@ -154,9 +154,7 @@ impl<'a> Evidence<'a> {
 
     /// What the server of `cell` said of the setting `name`, in one spelling for all that mean the same.
     pub(super) fn said(&self, cell: usize, name: &str) -> Option<String> {
-        let variables = self.variables(cell)?;
-        let names = self.shown_names(cell, name);
-        names.iter().find_map(|name| variables.meant(name))
+        self.variables(cell)?.meant_by(self.version(cell), name)
     }
 
     pub(super) fn cell(&self, index: usize) -> &'a Cell {

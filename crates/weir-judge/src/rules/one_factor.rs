@@ -71,6 +71,7 @@ fn check_study(evidence: &Evidence<'_>) -> Vec<Finding> {
     })
     .collect()
 }
+
 /// `host_cache_size 279 -> 653`.
 fn change(evidence: &Evidence<'_>, cells: [usize; 2], name: &str) -> String {
     let of = |cell| {

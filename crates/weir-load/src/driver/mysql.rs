@@ -217,9 +217,9 @@ impl MysqlDriver {
                     self.regain(shared, meter)
                 }
                 None if self.doing == Doing::Sleeping => self.wake(shared, meter),
-                None => self.due(shared, meter),
+                None => self.due(false, shared, meter),
             },
-            Cause::Renewed if self.doing == Doing::Renewing => self.come_back(shared, meter),
+            Cause::Renewed if self.doing == Doing::Renewing => self.due(true, shared, meter),
             Cause::Renewed => self.retry(false, shared, meter),
         }
     }

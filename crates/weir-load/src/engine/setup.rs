@@ -62,19 +62,13 @@ pub(crate) fn timeline(plan: &LoadPlan) -> Timeline<'_> {
 
 #[cfg(test)]
 mod tests {
-    use weir_model::{Address, ArrivalKind, Endpoint, LoadSpec, Rate, Secret, Tls, WorkloadName};
+    use weir_model::{ArrivalKind, LoadSpec, Rate, WorkloadName};
 
     use super::*;
+    use crate::testing::nowhere;
 
     #[test]
     fn reactors_share_a_schedule_in_proportion_to_their_connections() {
-        let endpoint = Endpoint {
-            address: Address::Socket("/nowhere".into()),
-            user: "weir".to_owned(),
-            password: Secret::default(),
-            database: "sbtest".to_owned(),
-            tls: Tls::default(),
-        };
         let plan = LoadPlan {
             load: LoadSpec {
                 connections: 4,
@@ -86,7 +80,7 @@ mod tests {
                 .into(),
                 ..LoadSpec::default()
             },
-            ..LoadPlan::new(endpoint, WorkloadName::OltpReadOnly)
+            ..LoadPlan::new(nowhere(), WorkloadName::OltpReadOnly)
         };
         let due = |index, part| {
             let mut part = arrivals(&plan, index, part).unwrap();

@@ -18,10 +18,11 @@ pub(super) fn difference(
         "table_schema = DATABASE() AND table_name = {}",
         text_literal(&table.name)
     );
-    let engine = control.first::<String>(format!(
-        "SELECT COALESCE(engine, table_type) FROM information_schema.tables WHERE {here}"
-    ))?;
-    let engine = engine.unwrap_or_default();
+    let (engine, row_format) = control
+        .first::<(String, Option<String>)>(format!(
+            "SELECT COALESCE(engine, table_type), row_format FROM information_schema.tables WHERE {here}"
+        ))?
+        .unwrap_or_default();
     let wanted = wanted_engine(table, options, control)?;
     if let Some(wanted) = wanted.filter(|wanted| !engine.eq_ignore_ascii_case(wanted)) {
         return Ok(Some(format!("is a table of {engine}, not of {wanted}")));
@@ -47,7 +48,7 @@ pub(super) fn difference(
     if let Some(more) = columns.iter().find(|column| !filled(column)) {
         return Ok(Some(format!("has a further column `{more}`")));
     }
-    if let Some(differs) = row_format(options, &here, control)? {
+    if let Some(differs) = other_row_format(options, row_format, control)? {
         return Ok(Some(differs));
     }
     keys(table, options, &here, control)
@@ -69,9 +70,9 @@ fn wanted_engine(
 }
 
 /// The row format, where the server's default holds for tables of InnoDB.
-fn row_format(
+fn other_row_format(
     options: &TableOptions,
-    here: &str,
+    found: Option<String>,
     control: &mut Connection,
 ) -> Result<Option<String>, LoadError> {
     let is_chosen = options.table_options.to_ascii_uppercase();
@@ -79,9 +80,6 @@ fn row_format(
         return Ok(None);
     }
     let wanted = control.first::<String>("SELECT @@GLOBAL.innodb_default_row_format")?;
-    let found = control.first::<String>(format!(
-        "SELECT row_format FROM information_schema.tables WHERE {here}"
-    ))?;
     Ok(match (found, wanted) {
         (Some(found), Some(wanted)) if !found.eq_ignore_ascii_case(&wanted) => Some(format!(
             "has the row format {}, not the server's {wanted}",

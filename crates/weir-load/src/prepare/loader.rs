@@ -121,16 +121,17 @@ impl<'a> Loader<'a> {
             table.rows, self.job.plan.seed, self.job.plan.tables.distribution
         );
         let mut found = self.find(table)?;
-        let mut rows = 0;
-        let is_there = !matches!(found, Found::Nothing);
+        // Of a table that is made here there are none.
+        let mut rows_before = None;
         if let Found::Nothing = found {
             self.run(&table.create)?;
             found = self.find(table)?;
         } else {
-            rows = self.count(table)?;
+            rows_before = Some(self.count(table)?);
         }
+        let rows = rows_before.unwrap_or(0);
         let comment = match found {
-            Found::Table { .. } if rows == table.rows && is_there => {
+            Found::Table { .. } if rows_before == Some(table.rows) => {
                 let is_own = self.job.plan.workload.is_on_sbtest();
                 let options = is_own.then_some(&self.job.plan.tables);
                 if let Some(differs) = difference(table, options, &mut self.control)? {

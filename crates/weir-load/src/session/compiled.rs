@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use weir_mysql::{Dialect, ExecuteTemplate, Reply, Request, Row, ServerError, StatementText};
+use weir_mysql::{ExecuteTemplate, Reply, Request, Row, ServerError, StatementText};
 use weir_workload::{
     BulkText, Drawer, Execution, Parameter, Rng, Script, Sending, Statement, Value, ValueKind,
     table_name,
@@ -128,7 +128,7 @@ impl Session for CompiledSession {
 /// Templates of all requests.
 #[derive(Debug)]
 pub(crate) struct Templates {
-    script: Script,
+    pub(super) script: Script,
     forms: Vec<Form>,
 }
 
@@ -150,7 +150,7 @@ impl Form {
             if statement.parameters.is_empty() {
                 vec![sql.into_bytes()]
             } else {
-                let text = StatementText::read(&sql, Dialect::default());
+                let text = StatementText::read(&sql);
                 let pieces = text.pieces().into_iter();
                 pieces.map(|piece| piece.as_bytes().to_vec()).collect()
             }

@@ -39,12 +39,8 @@ impl Statements {
         prepare: impl FnOnce(&[Wanted]) -> Result<Vec<Option<u32>>, E>,
     ) -> Result<Self, E> {
         let is_prepared = |statement: &Statement| statement.sending == Sending::Prepared;
-        let tables = script
-            .statements
-            .iter()
-            .flat_map(|statement| (0..statement.tables).map(move |table| (statement, table)));
-        let wanted: Vec<_> = tables
-            .clone()
+        let wanted: Vec<_> = script
+            .on_tables()
             .filter(|(statement, _)| is_prepared(statement))
             .map(|(statement, table)| Wanted {
                 sql: statement.sql(table),
@@ -52,7 +48,7 @@ impl Statements {
             })
             .collect();
         let mut ids = prepare(&wanted)?.into_iter();
-        let handles = tables.map(|(statement, _)| {
+        let handles = script.on_tables().map(|(statement, _)| {
             let id = if is_prepared(statement) {
                 ids.next().flatten()
             } else {

@@ -9,7 +9,7 @@ use crate::c_surface::{random_string, variable_string};
 use crate::core::Core;
 use crate::host::Level;
 use crate::statement::ParameterKind;
-use crate::wait::{self, OPERATIONS};
+use crate::wait;
 
 /// Under which the registry keeps Lua's own `pcall`: a script may replace the global one.
 pub(super) const PCALL: &str = "weir.pcall";
@@ -41,8 +41,8 @@ fn describe(lua: &Lua, table: &Table, identity: &Identity) -> mlua::Result<()> {
 
 fn waiting(lua: &Lua, table: &Table, core: &Rc<Core>) -> mlua::Result<()> {
     let numbers = lua.create_table()?;
-    for (number, name) in OPERATIONS.iter().enumerate() {
-        numbers.set(*name, number)?;
+    for (number, name) in wait::names().enumerate() {
+        numbers.set(name, number)?;
     }
     table.set("operation", numbers)?;
     let shared = Rc::clone(core);

@@ -1,7 +1,7 @@
 //! A statement in its words, as far as a server would read them.
 //!
 //! Strings and comments are passed over as the server does (MySQL manual, "Comments", "String
-//! Literals"). A comment that the server executes cannot be passed over; it is told. Where a string ends depends on
+//! Literals"). A comment that the server executes cannot be passed over; it is marked. Where a string ends depends on
 //! `sql_mode`.
 
 /// A word, a quoted name or a sign.
@@ -92,7 +92,7 @@ pub(super) fn tokens(sql: &str) -> Vec<Token<'_>> {
 }
 
 /// All tokens of a statement.
-pub(super) fn tokens_in(sql: &str, quoting: Quoting) -> Vec<Token<'_>> {
+pub(crate) fn tokens_in(sql: &str, quoting: Quoting) -> Vec<Token<'_>> {
     let mut rest = sql;
     let mut tokens = Vec::new();
     while let Some(first) = rest.chars().next() {

@@ -1,14 +1,14 @@
 //! The file of `mysql_config_editor`, `~/.mylogin.cnf`: an option file that is hidden from a passing eye, no more.
 //!
 //! Its layout is described in MySQL's `mysql_config_editor` chapter only as "obfuscated"; public readers of it
-//! agree on the rest: four bytes that nobody uses, 20 bytes that are folded into the key of AES-128, and then
+//! agree on the rest: four unused bytes, 20 bytes that are folded into the key of AES-128, and then
 //! lines, each as its length (32 bits, little-endian) and its blocks, encrypted one by one (ECB) with the
 //! padding of PKCS #7.
 
 use aes::Aes128;
 use aes::cipher::{Array, BlockCipherDecrypt as _, KeyInit as _};
 
-/// Who may use it beside its owner: nobody.
+/// The mode bits of others than its owner: none may be set.
 pub(super) const FORBIDDEN_MODE: u32 = 0o177;
 const UNUSED_BYTES: usize = 4;
 const KEY_BYTES: usize = 20;

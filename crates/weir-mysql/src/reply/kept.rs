@@ -1,4 +1,4 @@
-//! Rows that somebody wants.
+//! Rows that are kept for the session.
 
 use std::sync::Arc;
 

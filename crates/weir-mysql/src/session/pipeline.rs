@@ -18,7 +18,7 @@ impl<S: Read + Write> Session<S> {
     /// Prepares statements; each one's answer, in their order.
     pub fn prepare_all(
         &mut self,
-        statements: &[&str],
+        statements: &[impl AsRef<str>],
     ) -> Result<Vec<Result<PreparedStatement, ServerError>>, SessionError> {
         self.pipeline(COM_STMT_PREPARE, statements, &mut |session, _| {
             session.prepared()
@@ -29,7 +29,7 @@ impl<S: Read + Write> Session<S> {
     /// with the statement's number.
     pub fn query_all(
         &mut self,
-        statements: &[&str],
+        statements: &[impl AsRef<str>],
         on_row: &mut dyn FnMut(usize, Row),
     ) -> Result<Vec<Result<(), ServerError>>, SessionError> {
         self.pipeline(COM_QUERY, statements, &mut |session, number| {
@@ -42,7 +42,7 @@ impl<S: Read + Write> Session<S> {
     fn pipeline<T>(
         &mut self,
         command: u8,
-        statements: &[&str],
+        statements: &[impl AsRef<str>],
         answer: &mut dyn FnMut(&mut Self, usize) -> Result<T, SessionError>,
     ) -> Result<Vec<Result<T, ServerError>>, SessionError> {
         self.waiting = Waiting::Answer;
@@ -65,7 +65,7 @@ impl<S: Read + Write> Session<S> {
 
     /// As many requests as may go at once, and their number. Compressed packets are counted from request to
     /// answer, so those go one by one.
-    fn window(&self, command: u8, statements: &[&str]) -> (Vec<u8>, usize) {
+    fn window(&self, command: u8, statements: &[impl AsRef<str>]) -> (Vec<u8>, usize) {
         let most = if self.stream.is_compressed() {
             1
         } else {
@@ -73,7 +73,7 @@ impl<S: Read + Write> Session<S> {
         };
         let mut requests = Vec::new();
         let mut count = 0;
-        for statement in statements.iter().take(most) {
+        for statement in statements.iter().take(most).map(AsRef::as_ref) {
             let length = HEADER_BYTES + 1 + statement.len();
             if count > 0 && requests.len() + length > WINDOW_BYTES {
                 break;

@@ -46,7 +46,8 @@ impl Target for ExternalServer {
         let mut session = server.session()?;
         let mut variables = session.variables()?;
         let data = server.data_dir.as_deref();
-        variables.extend(weir_server::unsaid(&mut session, server.pid, data)?);
+        let unsaid = weir_server::unsaid(&mut session, &variables, server.pid, data)?;
+        variables.extend(unsaid);
         Ok(variables)
     }
 

@@ -107,7 +107,8 @@ impl Target for PrivateTarget {
         // Where Weir works is no property of the server.
         let mut variables = without_directory(session.variables()?, &self.own_directory()?);
         let pid = Some(self.server.pid());
-        variables.extend(weir_server::unsaid(&mut session, pid, None)?);
+        let unsaid = weir_server::unsaid(&mut session, &variables, pid, None)?;
+        variables.extend(unsaid);
         Ok(variables)
     }
 

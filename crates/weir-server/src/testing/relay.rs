@@ -3,7 +3,7 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -13,10 +13,10 @@ use rustix::net::sockopt::set_socket_linger;
 
 /// How soon a fault takes effect where nothing travels.
 const LOOK: Duration = Duration::from_millis(10);
+const NO_PANIC: &str = "invariant: no thread panics while it holds the fault";
 
 /// What a relay does with the bytes of all its connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
 pub enum Fault {
     /// Passes them on.
     None,
@@ -30,14 +30,6 @@ pub enum Fault {
     Reset,
 }
 
-const FAULTS: [Fault; 5] = [
-    Fault::None,
-    Fault::Stall,
-    Fault::Swallow,
-    Fault::HalfClose,
-    Fault::Reset,
-];
-
 /// A relay on a free port of 127.0.0.1; its connections end with it.
 #[derive(Debug)]
 pub struct Relay {
@@ -49,9 +41,8 @@ pub struct Relay {
 struct Shared {
     target: u16,
     delay: Duration,
-    fault: AtomicU8,
+    fault: Mutex<Fault>,
     accepted: AtomicUsize,
-    bytes: AtomicUsize,
     is_over: AtomicBool,
     streams: Mutex<Vec<TcpStream>>,
 }
@@ -70,9 +61,8 @@ impl Relay {
         let shared = Arc::new(Shared {
             target,
             delay,
-            fault: AtomicU8::new(Fault::None as u8),
+            fault: Mutex::new(Fault::None),
             accepted: AtomicUsize::new(0),
-            bytes: AtomicUsize::new(0),
             is_over: AtomicBool::new(false),
             streams: Mutex::default(),
         });
@@ -88,17 +78,12 @@ impl Relay {
 
     /// From now on, this happens.
     pub fn set(&self, fault: Fault) {
-        self.shared.fault.store(fault as u8, Ordering::SeqCst);
+        *self.shared.fault.lock().expect(NO_PANIC) = fault;
     }
 
     /// Connections that it has taken so far.
     pub fn accepted(&self) -> usize {
         self.shared.accepted.load(Ordering::SeqCst)
-    }
-
-    /// Bytes that it has passed on so far, both ways together.
-    pub fn passed_bytes(&self) -> usize {
-        self.shared.bytes.load(Ordering::SeqCst)
     }
 }
 
@@ -197,7 +182,6 @@ impl Shared {
         for (due, bytes) in receiver {
             thread::sleep(due.saturating_duration_since(Instant::now()));
             to.write_all(&bytes)?;
-            self.bytes.fetch_add(bytes.len(), Ordering::SeqCst);
         }
         if self.fault() == Fault::Reset && is_to_client {
             set_socket_linger(to, Some(Duration::ZERO))?;
@@ -206,6 +190,6 @@ impl Shared {
     }
 
     fn fault(&self) -> Fault {
-        FAULTS[usize::from(self.fault.load(Ordering::SeqCst))]
+        *self.fault.lock().expect(NO_PANIC)
     }
 }

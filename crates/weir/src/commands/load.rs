@@ -31,7 +31,7 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
     }
     let mut config = given_server::client_config(false)?;
     if arguments.is_drop_in {
-        // sysbench reads no files: its scripts must not log in as somebody else.
+        // sysbench reads no files: its scripts must log in as they do there.
         config = ClientConfig {
             password: config.password,
             ..ClientConfig::default()

@@ -50,7 +50,11 @@ fn ctrl_c_in_a_window_gives_the_terminal_back_as_it_was() {
     window.types("\x03");
     let status = window.child.wait().unwrap();
     assert_eq!(status.code(), Some(130), "{}", window.text());
-    wait_until("the last words are shown", || window.text().contains(LEAVE));
+    wait_until("the last words are shown", || {
+        let text = window.text();
+        text.rsplit_once(LEAVE)
+            .is_some_and(|(_, after)| after.contains("stopped"))
+    });
     let text = window.text();
     assert_fits(&text);
     let after = text.rsplit(LEAVE).next().unwrap();

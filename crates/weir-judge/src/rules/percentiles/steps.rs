@@ -13,10 +13,10 @@ const WINDOW_S: usize = 5;
 /// Windows of a run at most; above, they become longer.
 const WINDOWS_MAX: usize = 60;
 
-/// Smallest step of the throughput that is told, relative.
+/// Smallest step of the throughput that is reported, relative.
 const STEP_MIN: f64 = 0.10;
 
-/// Steps that are told by name.
+/// Steps that are reported by name.
 const STEPS_NAMED: usize = 3;
 
 /// All steps of all runs, the first of them by name.

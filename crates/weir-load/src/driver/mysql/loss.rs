@@ -69,19 +69,6 @@ impl MysqlDriver {
         self.regain(shared, meter)
     }
 
-    /// Begins the transaction that waited for the new connection.
-    pub(super) fn come_back(
-        &mut self,
-        shared: &mut Shared,
-        meter: &mut Meter<'_>,
-    ) -> Result<Next, LoadError> {
-        meter.now();
-        if !meter.may_begin(true) {
-            return Ok(Self::quit(shared));
-        }
-        self.begin(true, shared, meter)
-    }
-
     /// Takes the new connection, or waits for it for as long as there is something to measure.
     pub(super) fn regain(
         &mut self,

@@ -86,9 +86,10 @@ impl MysqlDriver {
         self.turn(Call::Again, shared, meter)
     }
 
-    /// Begins the transaction that has become due.
+    /// Begins the transaction that has become due, or that waited for a new connection (`has_waited`).
     pub(super) fn due(
         &mut self,
+        has_waited: bool,
         shared: &mut Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
@@ -96,7 +97,7 @@ impl MysqlDriver {
         if !meter.may_begin(true) {
             return Ok(Self::quit(shared));
         }
-        self.begin(false, shared, meter)
+        self.begin(has_waited, shared, meter)
     }
 
     /// Goes on with the transaction in which the session slept, unless the measurement is over.

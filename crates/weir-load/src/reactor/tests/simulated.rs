@@ -100,7 +100,7 @@ fn driver(plan: &LoadPlan, work: &Work<'_>, number: u32) -> MysqlDriver {
     let fresh = Fresh {
         transport: Channel::plain(NonBlocking::try_from(Stream::Unix(near)).unwrap()),
         eof_deprecated: true,
-        statements: Statements::prepare(&work.script, |wanted| {
+        statements: Statements::prepare(work.script(), |wanted| {
             Ok::<_, ()>(vec![Some(1); wanted.len()])
         })
         .unwrap(),

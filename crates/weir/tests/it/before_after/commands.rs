@@ -9,9 +9,9 @@ const READING: [&str; 2] = ["SELECT ", "SHOW "];
 const PREPARING: [&str; 9] = [
     "CREATE DATABASE IF NOT EXISTS `sbtest`",
     "CREATE TABLE sbtest",
-    "ALTER TABLE sbtest",
-    "INSERT INTO sbtest",
-    "LOAD DATA LOCAL INFILE 'rows' INTO TABLE sbtest",
+    "ALTER TABLE `sbtest",
+    "INSERT INTO `sbtest",
+    "LOAD DATA LOCAL INFILE 'rows' INTO TABLE `sbtest",
     "SET SESSION unique_checks = 0, foreign_key_checks = 0",
     "SET SESSION innodb_ddl_buffer_size = ",
     "START TRANSACTION",
@@ -103,7 +103,7 @@ pub(super) const CHANGING: [Command; 6] = [
     command(
         "load cleanup",
         Reach::Schema,
-        &["DROP TABLE IF EXISTS sbtest"],
+        &["DROP TABLE IF EXISTS `sbtest"],
     ),
 ];
 
