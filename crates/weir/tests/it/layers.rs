@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Layer of each crate. A crate may use crates of lower layers only.
-const LAYERS: [(&str, u32); 22] = [
+const LAYERS: [(&str, u32); 23] = [
     ("weir-model", 0),
     ("weir-innodb", 1),
     ("weir-lua", 1),
@@ -30,6 +30,7 @@ const LAYERS: [(&str, u32); 22] = [
     ("weir-study", 4),
     ("weir-run", 5),
     ("weir", 6),
+    ("weir-lab", 6),
 ];
 
 fn layer(name: &str) -> u32 {

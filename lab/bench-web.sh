@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # How long a reader waits for the report and for `weir serve`, in a real browser.
-# `scripts/bench-web.sh DIR [WEIR]`: makes DIR/results from a short real study (or the result named by
+# `lab/bench-web.sh DIR [WEIR]`: makes DIR/results from a short real study (or the result named by
 # REAL), asks each interaction of them several times, and writes DIR/bench-web.json.
 set -euo pipefail
 
 folder=$1
 weir=$(realpath "${2:-target/release/weir}")
-make_store=$(dirname "$weir")/examples/bench_store
+make_store=$(dirname "$weir")/make_store
 mkdir -p "$folder/results" "$folder/studies"
 folder=$(realpath "$folder")
 

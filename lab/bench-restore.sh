@@ -2,7 +2,7 @@
 # How long data take to be made and to be restored, on the folder's own file system and on XFS with
 # reflinks (a file mounted as a loop device, which needs root).
 #
-#   scripts/bench-restore.sh FOLDER PROGRAM     writes FOLDER/own.json and FOLDER/xfs.json
+#   lab/bench-restore.sh FOLDER PROGRAM     writes FOLDER/own.json and FOLDER/xfs.json
 set -eu
 
 folder=$1

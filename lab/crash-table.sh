@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The crash lab's table: what each drive, doublewrite setting and flush setting lost, on both servers.
-# `scripts/crash-table.sh DIR [WEIR]` makes each test that DIR does not have yet, so it can be stopped and
-# started again; the table itself is printed by the example `crash_table`. A cell is a test for each of SEEDS,
+# `lab/crash-table.sh DIR [WEIR]` makes each test that DIR does not have yet, so it can be stopped and
+# started again; the table itself is printed by `crash_table` of this crate. A cell is a test for each of SEEDS,
 # each with STATES crash states of a recording of its own; all cells have their first one before any has its
 # second. CELL_PREFIX is put before each command (as in `nice`).
 set -euo pipefail

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What one recording saves: crash states judged a minute from it (A) beside a recording for each state (B),
 # in turns, with 200 MB of data; the most memory that the lab takes; and whether a failure that was found is
-# made again byte by byte. `scripts/bench-crash.sh DIR [WEIR]`; DIR must not exist. Writes DIR/bench-crash.json.
+# made again byte by byte. `lab/bench-crash.sh DIR [WEIR]`; DIR must not exist. Writes DIR/bench-crash.json.
 set -euo pipefail
 
 folder=$1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # How far the predicted shares of misses are from those that live servers count: six pools for each server,
-# distribution of keys, and the text workload. `scripts/bench-misses.sh DIR [WEIR]`; what DIR has already is not
+# distribution of keys, and the text workload. `lab/bench-misses.sh DIR [WEIR]`; what DIR has already is not
 # made again. A prediction takes from the runs only how fast they were, which tells whether a pool freezes.
 # SERVERS chooses.
 set -euo pipefail

@@ -1,6 +1,6 @@
 //! How right the sampled estimate of compression is, and what it costs, on real data.
 //!
-//! `cargo run --release -p weir-drive --example compression -- TABLE.ibd ...` writes the pages of
+//! `cargo run --release -p weir-lab --bin compression_sampled -- TABLE.ibd ...` writes the pages of
 //! each file in random order, 10,000 a second as a busy server does, for 5 seconds: once through the
 //! sampler, as a drive does, and once compressing all of them.
 

@@ -1,10 +1,10 @@
 //! What the probes cost: all of them once a second against none, interleaved, on a real server.
 //!
-//! `cargo run --release -p weir-probe --example cost -- mysql 20`: CPU of this process and of the server
+//! `cargo run --release -p weir-lab --bin bench_probes -- mysql 20`: CPU of this process and of the server
 //! with idle connections, then the throughput of `SELECT ?`, in as many pairs of phases. The order changes
 //! from pair to pair, so that a machine that gets slower or faster says nothing for either.
 
-// An example prints, and ends at what it can't do.
+// A benchmark prints, and ends at what it can't do.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # How far off predictions are that were written down before anything of the like was run: four pools on each of
 # five drives, for each server and workload, calibrated on two runs with other pools on one of the drives.
-# `scripts/bench-blind.sh DIR [WEIR]`; what DIR has already is not made again. SERVERS, WORKLOADS, DRIVES and POOLS choose; RUNS
+# `lab/bench-blind.sh DIR [WEIR]`; what DIR has already is not made again. SERVERS, WORKLOADS, DRIVES and POOLS choose; RUNS
 # is how often each place is run; WARMUP and MEASURE are the times of read write.
 set -euo pipefail
 
