@@ -1,69 +1,19 @@
-//! Where in a recording to cut: at random, and at the moments that are known to be dangerous.
+//! Chooses where in a recording to cut: at random, and at the moments that are known to be dangerous.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde::{Deserialize, Serialize};
 use weir_drive::{Event, Names, Operation, Recording};
 use weir_model::FileKind;
 
-use crate::cache::{Cache, DeviceRules, OpenWrite};
+use crate::cache::{Cache, DeviceRules};
+use crate::cut::{Choice, Cut, Moment};
 use crate::error::CrashError;
-use crate::explore::ExploreOptions;
+use crate::explore_options::ExploreOptions;
 use crate::fate;
-use crate::frontier::Cut;
-
-/// What was going on at a cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Moment {
-    /// Anywhere.
-    Any,
-    /// A page of a table was being written to its place.
-    PageFlush,
-    /// Pages were being written to the doublewrite buffer.
-    DoublewriteBatch,
-    /// The redo log was being written.
-    RedoWrite,
-    /// The redo log had just begun again at its start, or in a new file.
-    RedoWrap,
-    /// The head of a redo log file, where a checkpoint is noted, was being written.
-    Checkpoint,
-    /// An undo tablespace had just been truncated or replaced.
-    UndoTruncation,
-    /// Files had just been created, renamed, truncated or removed: DDL.
-    Ddl,
-}
-
-impl Moment {
-    /// Whether a cut at this moment is meant to hit a write to a file of `kind`.
-    pub(crate) fn aims_at(self, kind: FileKind) -> bool {
-        match self {
-            Self::PageFlush => matches!(kind, FileKind::Data | FileKind::Undo),
-            Self::DoublewriteBatch => kind == FileKind::Doublewrite,
-            Self::RedoWrite | Self::RedoWrap | Self::Checkpoint => kind == FileKind::Redo,
-            Self::UndoTruncation => kind == FileKind::Undo,
-            Self::Any | Self::Ddl => true,
-        }
-    }
-
-    /// As words for a reader.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Any => "any moment",
-            Self::PageFlush => "page flush in flight",
-            Self::DoublewriteBatch => "doublewrite batch half written",
-            Self::RedoWrite => "redo write in flight",
-            Self::RedoWrap => "redo wrap",
-            Self::Checkpoint => "checkpoint",
-            Self::UndoTruncation => "undo truncation",
-            Self::Ddl => "DDL",
-        }
-    }
-}
+use crate::write_kind::kind_of_write;
 
 /// Outcomes of one cut that has too many to try them all.
 const DRAWN: u32 = 4;
@@ -71,34 +21,6 @@ const DRAWN: u32 = 4;
 const AFTERMATH_EVENTS: u64 = 40;
 /// A checkpoint is noted in the first blocks of a redo file (`MariaDB`: at 4096 and 8192).
 const REDO_HEAD_BYTES: u64 = 12 * 1024;
-
-/// Where `MariaDB` keeps its doublewrite buffer: the second and third extent of the system tablespace, which
-/// its bootstrap takes (`buf_dblwr_t::create`, buf0dblwr.cc). An extent is 1 MiB, and 64 of larger pages.
-fn doublewrite_area(page_bytes: u64) -> Range<u64> {
-    let extent = (1 << 20).max(64 * page_bytes);
-    extent..3 * extent
-}
-
-/// What a write to byte `offset` of the file at `path` is for, in a server with such pages.
-pub(crate) fn kind_of_write(path: &Path, offset: u64, page_bytes: u64) -> FileKind {
-    let is_system = path.file_name().is_some_and(|name| name == "ibdata1");
-    if is_system && doublewrite_area(page_bytes).contains(&offset) {
-        return FileKind::Doublewrite;
-    }
-    FileKind::of(&path.to_string_lossy())
-}
-
-/// One crash state: a place in the recording, and one outcome there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Choice {
-    /// Number of the first event that does not happen any more.
-    pub(crate) position: u64,
-    /// Which of the possible outcomes at this place.
-    pub(crate) branch: u32,
-    /// How many there are, where all are tried; `None`: this one was drawn.
-    pub(crate) outcomes: Option<u32>,
-    pub(crate) moment: Moment,
-}
 
 /// Chooses crash states of `recording` from `from_ns` on, in the order of their place.
 ///
@@ -268,7 +190,7 @@ impl Watch {
             _ => {}
         }
         self.names.follow(&event.operation);
-        advance(&mut self.cache, event);
+        self.cache.advance(event);
     }
 
     fn changed(&mut self, position: u64, kind: FileKind) {
@@ -295,55 +217,5 @@ impl Watch {
             self.recent.insert(Moment::RedoWrap, position);
         }
         self.redo_at = Some((file, offset));
-    }
-}
-
-/// Takes one event into `cache`; the writes that are durable from now on, in order.
-pub(crate) fn advance(cache: &mut Cache, event: &Event) -> Vec<OpenWrite> {
-    match &event.operation {
-        Operation::Write {
-            file,
-            offset,
-            data,
-            opened,
-        } => cache.write(event.sequence, (*file, *offset, data.bytes()), *opened),
-        Operation::Flush { file } => cache.flush(event.sequence, *file),
-        Operation::Done { sequence } => return cache.done(*sequence, event.sequence),
-        Operation::Truncate { file, .. } | Operation::Allocate { file, .. } => {
-            return cache.settle_file(*file);
-        }
-        _ => {}
-    }
-    Vec::new()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_doublewrite_buffer_is_known_on_both_servers() {
-        let kind = |path: &str, offset| kind_of_write(Path::new(path), offset, 16_384);
-        assert_eq!(kind("data/#ib_16384_0.dblwr", 0), FileKind::Doublewrite);
-        assert_eq!(kind("data/ibdata1", 64 * 16_384), FileKind::Doublewrite);
-        assert_eq!(kind("data/ibdata1", 191 * 16_384), FileKind::Doublewrite);
-        for page in [0, 63, 192] {
-            assert_eq!(
-                kind("data/ibdata1", page * 16_384),
-                FileKind::Data,
-                "{page}"
-            );
-        }
-        assert_eq!(kind("data/sbtest/crash1.ibd", 1 << 20), FileKind::Data);
-        let of_small = |offset| kind_of_write(Path::new("data/ibdata1"), offset, 4096);
-        let of_large = |offset| kind_of_write(Path::new("data/ibdata1"), offset, 65_536);
-        assert_eq!(
-            (of_small(1 << 20), of_large(1 << 20)),
-            (FileKind::Doublewrite, FileKind::Data)
-        );
-        assert_eq!(
-            (of_small(4 << 20), of_large(4 << 20)),
-            (FileKind::Data, FileKind::Doublewrite)
-        );
     }
 }
