@@ -9,8 +9,10 @@
 mod applies;
 mod cache;
 mod choose_cuts;
+mod connection;
 mod content;
 mod cut;
+mod ddl_workload;
 mod error;
 mod expected;
 mod explore;
@@ -32,7 +34,6 @@ mod server_settings;
 mod settings;
 mod storage;
 mod torn;
-mod upheaval;
 mod verdict;
 mod workload;
 mod write_kind;

@@ -1,4 +1,4 @@
-//! What happens beside the clients' transactions: DDL, and undo logs that grow and are truncated.
+//! The DDL workload beside the clients' transactions, with undo logs that grow and are truncated.
 //!
 //! Nobody's rows depend on it; it is there so that crash states lie in the middle of it.
 
@@ -9,8 +9,8 @@ use std::time::Duration;
 use weir_model::{Endpoint, Flavor};
 use weir_mysql::Connection;
 
+use crate::connection::{connect, is_broken};
 use crate::error::CrashError;
-use crate::workload::{connect, is_broken};
 
 /// Between two changes: now and then, not instead of everything else.
 const PAUSE: Duration = Duration::from_millis(50);
