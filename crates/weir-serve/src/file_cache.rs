@@ -20,13 +20,13 @@ pub(crate) fn stamp(file: &Path) -> Stamp {
 
 /// Values by name, each made of a file with a stamp (or of several, with theirs); at most `most` of them.
 #[derive(Debug)]
-pub(crate) struct Kept<T, S = Stamp> {
+pub(crate) struct FileCache<T, S = Stamp> {
     most: usize,
     /// The one that was asked for last stands last.
     values: Mutex<Vec<(String, S, T)>>,
 }
 
-impl<T: Clone, S: PartialEq> Kept<T, S> {
+impl<T: Clone, S: PartialEq> FileCache<T, S> {
     pub(crate) fn new(most: usize) -> Self {
         Self {
             most,
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn the_latest_are_kept_until_their_file_changes() {
-        let kept: Kept<char> = Kept::new(2);
+        let kept: FileCache<char> = FileCache::new(2);
         let (old, new) = ((1, None), (2, None));
         kept.put("a", old, 'a');
         kept.put("b", old, 'b');

@@ -9,12 +9,12 @@ use weir_report::ReportError;
 
 /// A request that was not done, and why.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct ApiError {
     status: StatusCode,
     message: String,
 }
 
-impl Refusal {
+impl ApiError {
     pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self {
             status,
@@ -28,25 +28,25 @@ impl Refusal {
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         (self.status, Json(json!({ "error": self.message }))).into_response()
     }
 }
 
-impl From<JudgeError> for Refusal {
+impl From<JudgeError> for ApiError {
     fn from(error: JudgeError) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
     }
 }
 
-impl From<ReportError> for Refusal {
+impl From<ReportError> for ApiError {
     fn from(error: ReportError) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
     }
 }
 
-impl From<weir_store::StoreError> for Refusal {
+impl From<weir_store::StoreError> for ApiError {
     fn from(error: weir_store::StoreError) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
     }

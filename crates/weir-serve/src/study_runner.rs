@@ -11,7 +11,7 @@ use axum::http::StatusCode;
 use serde::Serialize;
 use weir_process::{ProcessIdentity, Signal, spawn_tied};
 
-use crate::answer::Refusal;
+use crate::api_error::ApiError;
 use crate::studies::Study;
 
 /// Lines of a study's messages that are kept.
@@ -19,7 +19,7 @@ const LINES_MAX: usize = 12;
 
 /// Starts studies, one at a time.
 #[derive(Debug)]
-pub(crate) struct Conductor {
+pub(crate) struct StudyRunner {
     weir: PathBuf,
     /// Folder of the results.
     results: PathBuf,
@@ -57,7 +57,7 @@ impl OwnStudy {
     }
 }
 
-impl Conductor {
+impl StudyRunner {
     pub(crate) fn new(weir: PathBuf, results: PathBuf) -> Self {
         Self {
             weir,
@@ -67,12 +67,12 @@ impl Conductor {
     }
 
     /// Starts `study`. Call it on a thread that lives as long as the server: the child is tied to it.
-    pub(crate) fn start(&self, study: &Study) -> Result<(), Refusal> {
+    pub(crate) fn start(&self, study: &Study) -> Result<(), ApiError> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(started) = current.as_mut() {
             started.look();
             if started.ended.is_none() {
-                return Err(Refusal::new(
+                return Err(ApiError::new(
                     StatusCode::CONFLICT,
                     format!("`{}` is running; one study at a time", started.study),
                 ));
@@ -82,7 +82,7 @@ impl Conductor {
         let out = self.results.join(format!("{}-{now}", study.name));
         *current = Some(self.spawn(study, &out).map_err(|error| {
             let message = format!("cannot start `{}` ({error})", study.name);
-            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, message)
+            ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, message)
         })?);
         Ok(())
     }
@@ -111,13 +111,13 @@ impl Conductor {
     }
 
     /// Asks the study to stop in order; it keeps its complete runs.
-    pub(crate) fn stop(&self) -> Result<(), Refusal> {
+    pub(crate) fn stop(&self) -> Result<(), ApiError> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(started) = current.as_mut() {
             started.look();
         }
         let Some(started) = current.as_mut().filter(|started| started.ended.is_none()) else {
-            return Err(Refusal::new(
+            return Err(ApiError::new(
                 StatusCode::CONFLICT,
                 "no study runs that was started here; stop one that was started in a terminal with Ctrl-C there",
             ));
@@ -125,7 +125,7 @@ impl Conductor {
         started.stopping = true;
         if let Some(identity) = started.identity {
             identity.signal(Signal::TERM).map_err(|error| {
-                Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+                ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
             })?;
         }
         Ok(())
