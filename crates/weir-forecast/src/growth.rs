@@ -6,7 +6,8 @@ use serde::Serialize;
 use weir_model::Bytes;
 use weir_predict::{Place, Prediction};
 
-use super::Subject;
+use crate::ForecastError;
+use crate::data_model::DataModel;
 
 const MONTHS: u32 = 12;
 /// Months that the line names.
@@ -16,7 +17,7 @@ const TOO_LITTLE: f64 = 0.5;
 
 /// Predictions of a year, month by month.
 #[derive(Debug, Serialize)]
-pub(super) struct Growth {
+pub(crate) struct Growth {
     percent_a_month: f64,
     pool_bytes: u64,
     /// Today's first, then one for each month.
@@ -24,9 +25,13 @@ pub(super) struct Growth {
 }
 
 impl Growth {
-    pub(super) fn of(place: &Place<'_>, subject: &Subject, percent: f64) -> anyhow::Result<Self> {
-        let pool = subject.pool_today;
-        let months = place.growth(subject.frames(pool), percent / 100.0, MONTHS)?;
+    pub(crate) fn of(
+        place: &Place<'_>,
+        data: &DataModel,
+        percent: f64,
+    ) -> Result<Self, ForecastError> {
+        let pool = data.pool_today;
+        let months = place.growth(data.frames(pool), percent / 100.0, MONTHS)?;
         Ok(Self {
             percent_a_month: percent,
             pool_bytes: pool.0,
@@ -34,7 +39,7 @@ impl Growth {
         })
     }
 
-    pub(super) fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let per_s = |month: usize| self.months[month].transactions_per_s;
         let mut line = format!(
             "data grow by {} % a month, pool {}: {:.0} transactions per second today",

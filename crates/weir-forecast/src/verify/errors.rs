@@ -1,16 +1,15 @@
 //! How far off predictions were.
 
-use anyhow::Context as _;
 use serde::Serialize;
 use weir_model::{Bytes, StudyResult};
 use weir_predict::Prediction;
 use weir_report::table;
 
-use super::super::Subject;
-use super::super::calibrated::{Calibrated, mean};
-use super::Anchor;
-use crate::cli::VerifyArguments;
-use crate::output;
+use super::{BlindPrediction, VerifyOptions};
+use crate::calibrated::Calibrated;
+use crate::data_model::DataModel;
+use crate::error::ForecastError;
+use crate::measured::mean;
 
 /// What became of a prediction.
 #[derive(Debug, Serialize)]
@@ -33,7 +32,7 @@ pub(super) struct Verified {
 /// Everything that `--json` prints; means are of relative errors without their signs, over places that the result
 /// does not have.
 #[derive(Debug, Serialize)]
-pub(super) struct Verification {
+pub struct Verification {
     seed: u64,
     /// Processor time of a transaction during these runs / in the result, by the places that were run again; `None` if
     /// there were none.
@@ -49,8 +48,8 @@ pub(super) struct Verification {
 /// What predictions are held against.
 pub(super) struct Errors<'a> {
     pub(super) ran: &'a StudyResult,
-    pub(super) subject: &'a Subject,
-    pub(super) arguments: &'a VerifyArguments,
+    pub(super) data: &'a DataModel,
+    pub(super) options: VerifyOptions<'a>,
     /// The model of before on a machine that is as fast as it was during the runs.
     pub(super) controlled: Calibrated,
     /// Places that were run before.
@@ -59,7 +58,11 @@ pub(super) struct Errors<'a> {
 
 impl Errors<'_> {
     /// Of the place of this cell; `None` where it was not run.
-    pub(super) fn of(&self, cell: usize, anchor: Anchor) -> anyhow::Result<Option<Verified>> {
+    pub(super) fn of(
+        &self,
+        cell: usize,
+        blind: BlindPrediction,
+    ) -> Result<Option<Verified>, ForecastError> {
         let runs = self.ran.runs.iter().filter(|run| run.record.cell == cell);
         let measured: Vec<f64> = runs.map(|run| run.record.transactions_per_s).collect();
         let Some(mean) = mean(&measured) else {
@@ -72,38 +75,37 @@ impl Errors<'_> {
         } else {
             &others
         };
-        let others = Calibrated::of(
-            others,
-            self.subject,
-            &self.arguments.places.drive,
-            &self.arguments.places.threads,
-        )?;
+        let others = Calibrated::of(others, self.data, self.options.drives, self.options.threads)?;
         Ok(Some(Verified {
-            controlled: self.predicted(&self.controlled, &anchor)?,
-            anchored: self.predicted(&others, &anchor)?,
-            ran_before: self.ran_before(&anchor),
-            drive: anchor.drive,
-            pool_bytes: anchor.pool_bytes,
-            connections: anchor.prediction.connections,
+            controlled: self.predicted(&self.controlled, &blind)?,
+            anchored: self.predicted(&others, &blind)?,
+            ran_before: self.ran_before(&blind),
+            drive: blind.drive,
+            pool_bytes: blind.pool_bytes,
+            connections: blind.prediction.connections,
             measured_transactions_per_s: mean,
             measured_transactions_per_s_each: measured,
-            blind: anchor.prediction,
+            blind: blind.prediction,
         }))
     }
 
-    fn ran_before(&self, anchor: &Anchor) -> bool {
+    fn ran_before(&self, blind: &BlindPrediction) -> bool {
         let plan = &self.known.plan;
-        plan.cells.iter().any(|cell| anchor.is_at(cell))
+        plan.cells.iter().any(|cell| blind.is_of(cell))
     }
 
-    fn predicted(&self, by: &Calibrated, anchor: &Anchor) -> anyhow::Result<Prediction> {
+    fn predicted(
+        &self,
+        by: &Calibrated,
+        blind: &BlindPrediction,
+    ) -> Result<Prediction, ForecastError> {
         let drives = by.drives.iter();
         let drive = drives
             .map(|(_, drive)| drive)
-            .find(|drive| drive.name == anchor.drive)
-            .context("invariant: anchors lie on the drives asked about")?;
-        let pages = self.subject.frames(Bytes(anchor.pool_bytes));
-        Ok(by.place(drive, anchor.prediction.connections).at(pages)?)
+            .find(|drive| drive.name == blind.drive)
+            .expect("invariant: predictions are of the drives that are asked about");
+        let pages = self.data.frames(Bytes(blind.pool_bytes));
+        Ok(by.place(drive, blind.prediction.connections).at(pages)?)
     }
 }
 
@@ -133,10 +135,8 @@ impl Verification {
         }
     }
 
-    pub(super) fn print(&self, json: bool) -> anyhow::Result<()> {
-        if json {
-            return output::line(serde_json::to_string_pretty(self)?);
-        }
+    /// The predictions, a line each.
+    pub fn table(&self) -> String {
         let header = [
             "drive",
             "pool",
@@ -150,18 +150,23 @@ impl Verification {
             "off",
         ];
         let rows: Vec<_> = self.places.iter().map(Verified::row).collect();
-        output::text(table(&header, &rows))?;
+        table(&header, &rows)
+    }
+
+    /// What the table says together.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
         if let Some(slower_by) = self.machine_slower_by {
-            output::line(format_args!(
+            lines.push(format!(
                 "a transaction took {slower_by:.2} times the processor time that it took in the result, by places of it that \
                  were run again among these: `at this speed` is the blind prediction for such a machine"
-            ))?;
+            ));
         }
         if let Some(spread) = self.spread_mean {
-            output::line(format_args!(
+            lines.push(format!(
                 "runs of one place are {} from their mean, on average",
                 percent(spread)
-            ))?;
+            ));
         }
         let [blind, controlled, anchored] = [
             self.blind_error_mean,
@@ -169,15 +174,15 @@ impl Verification {
             self.anchored_error_mean,
         ]
         .map(|error| error.map_or_else(|| "-".to_owned(), percent));
-        output::line(format_args!(
+        lines.push(format!(
             "off on average: blind {blind}, at this speed {controlled}, anchored (by all places but the place itself) \
              {anchored}; seed {}",
             self.seed
-        ))?;
+        ));
         if self.places.iter().any(|place| place.ran_before) {
-            output::line("* the result has runs of it: not blind, and not counted")?;
+            lines.push("* the result has runs of it: not blind, and not counted".to_owned());
         }
-        Ok(())
+        lines
     }
 }
 

@@ -1,18 +1,18 @@
 //! The most transactions that keep a latency: "10 times at a p99 of 10 ms" is a question of its own.
 
-use anyhow::bail;
 use serde::Serialize;
 use weir_model::{Bytes, Objective};
 use weir_predict::CONNECTIONS_BEYOND;
 use weir_report::{connections, table};
 
-use super::Subject;
-use super::calibrated::Calibrated;
-use super::simulated::simulated;
+use crate::ForecastError;
+use crate::calibrated::Calibrated;
+use crate::data_model::DataModel;
+use crate::latency::simulate_latency;
 
 /// The numbers of connections with the highest throughput that keep an objective.
 #[derive(Debug, Serialize)]
-pub(super) struct Promise {
+pub(crate) struct SloCapacity {
     objective: Objective,
     connections_max: u32,
     drives: Vec<String>,
@@ -33,26 +33,26 @@ struct Most {
     transactions_per_s: f64,
 }
 
-impl Promise {
+impl SloCapacity {
     /// For all pools and drives that are asked about, with as many connections as anything is said of.
-    pub(super) fn of(
+    pub(crate) fn of(
         calibrated: &Calibrated,
-        subject: &Subject,
+        data: &DataModel,
         objective: Objective,
-    ) -> anyhow::Result<Self> {
+    ) -> Result<Self, ForecastError> {
         let measured = calibrated.system.demands.connections_max;
         let most = (f64::from(measured) * CONNECTIONS_BEYOND) as u32;
         if most == 0 {
-            bail!("predict: the result has no run with a connection; measure one");
+            return Err(ForecastError::NoConnection);
         }
         let row = |pool: &Bytes| {
-            let model = calibrated.system.pool(subject.frames(*pool));
+            let model = calibrated.system.pool(data.frames(*pool));
             let each: Vec<u32> = (1..=most).collect();
             let found = calibrated.drives.iter().map(|(profile, drive)| {
                 let predictions = calibrated.system.predict_each(&model, drive, &each)?;
                 // Latency rises with connections.
                 let kept = predictions.partition_point(|prediction| {
-                    objective.is_met(&simulated(calibrated, profile, prediction).latency())
+                    objective.is_met(&simulate_latency(calibrated, profile, prediction).latency())
                 });
                 let last = kept.checked_sub(1).map(|last| &predictions[last]);
                 Ok(last.map(|prediction| Most {
@@ -62,7 +62,7 @@ impl Promise {
             });
             Ok(Row {
                 pool_bytes: pool.0,
-                most: found.collect::<anyhow::Result<_>>()?,
+                most: found.collect::<Result<_, ForecastError>>()?,
             })
         };
         let drives = calibrated.drives.iter();
@@ -70,22 +70,22 @@ impl Promise {
             objective,
             connections_max: most,
             drives: drives.map(|(_, drive)| drive.name.clone()).collect(),
-            pools: subject
+            pools: data
                 .pools
                 .iter()
                 .map(row)
-                .collect::<anyhow::Result<_>>()?,
+                .collect::<Result<_, ForecastError>>()?,
         })
     }
 
-    pub(super) fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         format!(
             "most transactions per second with {}, up to {} connections",
             self.objective, self.connections_max
         )
     }
 
-    pub(super) fn table(&self) -> String {
+    pub(crate) fn table(&self) -> String {
         let header: Vec<_> = ["pool"]
             .into_iter()
             .chain(self.drives.iter().map(String::as_str))

@@ -3,87 +3,45 @@
 use std::collections::BTreeMap;
 
 use weir_drive::profiles;
-use weir_model::{
-    Bytes, Cell, Compression, DataSpec, DriveProfile, Plan, RunResult, Scale, StudyResult, metrics,
-};
-use weir_predict::{
-    Calibration, Discrepancy, DriveAbility, Observed, Place, System, per_transaction,
-};
+use weir_model::{Bytes, Cell, Compression, DriveProfile, Plan, Scale, StudyResult};
+use weir_predict::{Calibration, Discrepancy, DriveAbility, Observed, Place, System};
 
-use super::agreement::{Agreement, Compared};
-use super::{POOL, Subject, first_cell};
+use crate::agreement::{Agreement, Compared};
+use crate::data_model::{DataModel, first_cell};
+use crate::error::ForecastError;
+use crate::measured::{Measured, MeasuredRun, is_alike, mean};
 
 /// What predictions of a result are made from.
-pub(super) struct Calibrated {
-    pub(super) calibration: Calibration,
-    pub(super) system: System,
+#[derive(Debug)]
+pub struct Calibrated {
+    pub(crate) calibration: Calibration,
+    pub(crate) system: System,
     /// By how much the throughput of drives is scaled, as in the study.
-    pub(super) scale: Scale,
-    pub(super) drives: Vec<(DriveProfile, DriveAbility)>,
+    pub(crate) scale: Scale,
+    pub(crate) drives: Vec<(DriveProfile, DriveAbility)>,
     /// Stored bytes / written bytes of the data on a drive that compresses; 1 if none has seen them.
-    pub(super) compressed_fraction: f64,
+    pub(crate) compressed_fraction: f64,
     /// Numbers of connections.
-    pub(super) threads: Vec<u32>,
+    pub(crate) threads: Vec<u32>,
     /// How far off predictions are where the result has runs; `None` if those are too few.
-    pub(super) agreement: Option<Agreement>,
+    pub(crate) agreement: Option<Agreement>,
     /// The result's own runs.
-    runs: Vec<MeasuredPlace>,
-}
-
-/// What was measured at a place.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Measured {
-    pub(super) transactions_per_s: f64,
-    /// Pages read / pages that the model says are asked for; `None` where the server did not tell.
-    pub(super) miss_ratio: Option<f64>,
-}
-
-impl Measured {
-    /// The means of runs of one place; `None` without any.
-    fn mean(runs: &[Self]) -> Option<Self> {
-        let missed: Vec<f64> = runs.iter().filter_map(|run| run.miss_ratio).collect();
-        let per_s: Vec<f64> = runs.iter().map(|run| run.transactions_per_s).collect();
-        Some(Self {
-            transactions_per_s: mean(&per_s)?,
-            miss_ratio: mean(&missed),
-        })
-    }
-}
-
-/// Where a run was made, and what came of it.
-struct MeasuredPlace {
-    drive: String,
-    pool: Bytes,
-    connections: u32,
-    measured: Measured,
-}
-
-impl MeasuredPlace {
-    /// `None` for a run on the host's own storage.
-    fn of(plan: &Plan, references: f64, run: &RunResult) -> Option<Self> {
-        let cell = plan.cells.get(run.record.cell)?;
-        let reads = per_transaction(run, metrics::STATUS_POOL_READS);
-        Some(Self {
-            drive: cell.spec.drive_name()?,
-            pool: run.variables.get(POOL)?.parse().ok()?,
-            connections: cell.spec.load.connections,
-            measured: Measured {
-                transactions_per_s: run.record.transactions_per_s,
-                miss_ratio: reads.map(|reads| reads / references),
-            },
-        })
-    }
+    runs: Vec<MeasuredRun>,
 }
 
 impl Calibrated {
     /// From `result`, for the named `drives` and numbers of connections (`threads`), or else those of the
     /// first cell.
-    pub(super) fn of(
+    ///
+    /// # Errors
+    ///
+    /// A result whose runs say too little, and drives without a profile.
+    pub fn of(
         result: &StudyResult,
-        subject: &Subject,
+        data: &DataModel,
         drives: &[String],
         threads: &[u32],
-    ) -> anyhow::Result<Self> {
+    ) -> Result<Self, ForecastError> {
         let plan = &result.plan;
         let first = first_cell(plan)?;
         let scale = first.data.drive_scale;
@@ -99,20 +57,20 @@ impl Calibrated {
             let known = cell.spec.drive_name().and_then(|name| abilities.get(&name));
             known.unwrap_or_else(|| &abilities[&asked[0].name])
         };
-        let calibration = Calibration::of(result, &subject.popularity, subject.pool_use, &of_cell)?;
+        let calibration = Calibration::of(result, &data.popularity, data.pool_use, &of_cell)?;
         let mut system = System {
-            popularity: subject.popularity.clone(),
+            popularity: data.popularity.clone(),
             writes: weir_predict::write_settings(result, calibration.redo_bytes)?,
-            pool_use: subject.pool_use,
+            pool_use: data.pool_use,
             old_blocks_time_s: weir_predict::old_blocks_time_s(first),
             discrepancy: Discrepancy::default(),
             demands: calibration.demands,
         };
         let runs = result.runs.iter();
         let runs: Vec<_> = runs
-            .filter_map(|run| MeasuredPlace::of(plan, subject.popularity.references(), run))
+            .filter_map(|run| MeasuredRun::of(plan, data.popularity.references(), run))
             .collect();
-        let places = compared(&system, &abilities, &runs, subject)?;
+        let places = compared(&system, &abilities, &runs, data)?;
         let observed: Vec<Observed> = places.iter().map(Compared::observed).collect();
         system.discrepancy = Discrepancy::of(&observed);
         Ok(Self {
@@ -136,10 +94,14 @@ impl Calibrated {
         })
     }
 
-    /// The same at the study's full size, which is `subject`'s: its own runs say nothing there.
-    pub(super) fn at_full_size(mut self, data: &DataSpec, subject: &Subject) -> Self {
-        self.system.popularity = subject.popularity.clone();
-        self.system.writes.redo_capacity_bytes /= data.data_scale.factor();
+    /// The same at the full size of `plan`, whose data are then `data`: its own runs say nothing there.
+    ///
+    /// # Errors
+    ///
+    /// A plan without cells.
+    pub fn at_full_size(mut self, plan: &Plan, data: &DataModel) -> Result<Self, ForecastError> {
+        self.system.popularity = data.popularity.clone();
+        self.system.writes.redo_capacity_bytes /= first_cell(plan)?.data.data_scale.factor();
         for (_, drive) in &mut self.drives {
             *drive = drive.whole(self.scale);
         }
@@ -147,11 +109,12 @@ impl Calibrated {
         // Those drives would be real ones, and nobody asks about their first minutes.
         self.system.demands.emulation_s = 0.0;
         self.system.writes.flushing.averaged = 1.0;
-        self.without_runs()
+        Ok(self.without_runs())
     }
 
     /// The same on a host with other cores.
-    pub(super) fn on_cores(mut self, cores: Option<u32>) -> Self {
+    #[must_use]
+    pub fn on_cores(mut self, cores: Option<u32>) -> Self {
         if let Some(cores) = cores {
             self.system.demands.cores = cores;
             self = self.without_runs();
@@ -160,7 +123,7 @@ impl Calibrated {
     }
 
     /// The same on a machine whose processors take `factor` times as long.
-    pub(super) fn slower(mut self, factor: f64) -> Self {
+    pub(crate) fn slower(mut self, factor: f64) -> Self {
         let demands = &mut self.system.demands;
         demands.cpu_s *= factor;
         demands.cpu_s_per_miss *= factor;
@@ -177,15 +140,20 @@ impl Calibrated {
     }
 
     /// What the result's runs of a place did, on average.
-    pub(super) fn measured(&self, drive: &str, pool: Bytes, connections: u32) -> Option<Measured> {
+    pub(crate) fn measured(&self, drive: &str, pool: Bytes, connections: u32) -> Option<Measured> {
         let there = self.runs.iter().filter(|run| {
             run.drive == drive && is_alike(run.pool, pool) && run.connections == connections
         });
         Measured::mean(&there.map(|run| run.measured).collect::<Vec<_>>())
     }
 
+    /// Names of the drives that are asked about.
+    pub fn drives(&self) -> impl Iterator<Item = &str> {
+        self.drives.iter().map(|(_, drive)| drive.name.as_str())
+    }
+
     /// `drive` with so many connections.
-    pub(super) fn place<'a>(&'a self, drive: &'a DriveAbility, connections: u32) -> Place<'a> {
+    pub(crate) fn place<'a>(&'a self, drive: &'a DriveAbility, connections: u32) -> Place<'a> {
         Place {
             system: &self.system,
             drive,
@@ -194,18 +162,13 @@ impl Calibrated {
     }
 }
 
-/// Servers round pools to chunks.
-pub(super) fn is_alike(a: Bytes, b: Bytes) -> bool {
-    a.0.abs_diff(b.0) <= b.0 / 50
-}
-
 /// What is predicted of each place that has `runs`, and what was measured there.
 fn compared(
     system: &System,
     abilities: &BTreeMap<String, DriveAbility>,
-    runs: &[MeasuredPlace],
-    subject: &Subject,
-) -> anyhow::Result<Vec<Compared>> {
+    runs: &[MeasuredRun],
+    data: &DataModel,
+) -> Result<Vec<Compared>, ForecastError> {
     let mut places: BTreeMap<_, Vec<Measured>> = BTreeMap::new();
     for run in runs {
         let place = (&run.drive, run.pool, run.connections);
@@ -221,7 +184,7 @@ fn compared(
             drive,
             connections,
         };
-        let pages = subject.frames(pool);
+        let pages = data.frames(pool);
         both.push(Compared {
             drive: name.clone(),
             pages: pages.min(system.popularity.pages()),
@@ -234,16 +197,11 @@ fn compared(
     Ok(both)
 }
 
-/// `None` of nothing.
-pub(super) fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
 /// What each of these drives can do, each asked once.
 fn abilities<'a>(
     profiles: impl Iterator<Item = &'a DriveProfile>,
     compressed_fraction: f64,
-) -> anyhow::Result<Vec<DriveAbility>> {
+) -> Result<Vec<DriveAbility>, ForecastError> {
     let by_name: BTreeMap<_, _> = profiles.map(|profile| (&profile.name, profile)).collect();
     let drives = by_name.into_values();
     let drives = drives.map(|profile| (profile, stored_share(profile, compressed_fraction)));
@@ -251,7 +209,7 @@ fn abilities<'a>(
 }
 
 /// What `profile` stores of data of which a drive that compresses stores `compressed_fraction`.
-pub(super) fn stored_share(profile: &DriveProfile, compressed_fraction: f64) -> f64 {
+pub(crate) fn stored_share(profile: &DriveProfile, compressed_fraction: f64) -> f64 {
     match profile.compression {
         Compression::None => 1.0,
         Compression::Zlib4k => compressed_fraction,
@@ -275,7 +233,7 @@ fn first_drive(result: &StudyResult) -> Option<&DriveProfile> {
 }
 
 /// The drives of these names, as the study had them if it had, or else that of the first cell.
-fn asked_for(result: &StudyResult, names: &[String]) -> anyhow::Result<Vec<DriveProfile>> {
+fn asked_for(result: &StudyResult, names: &[String]) -> Result<Vec<DriveProfile>, ForecastError> {
     if !names.is_empty() {
         let own = |name: &String| result.drives.iter().find(|drive| drive.name == *name);
         let found = names.iter().map(|name| match own(name) {
@@ -286,9 +244,6 @@ fn asked_for(result: &StudyResult, names: &[String]) -> anyhow::Result<Vec<Drive
     }
     match first_drive(result) {
         Some(drive) => Ok(vec![drive.clone()]),
-        None => anyhow::bail!(
-            "predict: the result's runs used the host's own storage (which has no profile); name \
-             drives with --drive"
-        ),
+        None => Err(ForecastError::NoDrive),
     }
 }

@@ -5,18 +5,20 @@ use weir_model::{Bytes, DriveProfile};
 use weir_predict::{Cliffs, DriveAbility, ListState, PoolModel, Prediction, REACHED, cliffs};
 use weir_report::{PredictedDrive, PredictedPoint, connections, table};
 
-use super::calibrated::Calibrated;
-use super::growth::Growth;
-use super::prices::BreakEven;
-use super::simulated::simulated;
-use super::surface::Wanted;
-use super::{Subject, pool_or_none, whole_mebibytes};
+use crate::ForecastError;
+use crate::calibrated::Calibrated;
+use crate::data_model::DataModel;
+use crate::growth::Growth;
+use crate::latency::simulate_latency;
+use crate::pools::{pool_or_none, whole_mebibytes};
+use crate::prices::BreakEven;
+use crate::query::Query;
 
 /// One drive and number of connections.
 #[derive(Debug, Serialize)]
-pub(super) struct Part {
-    pub(super) drive: String,
-    pub(super) connections: u32,
+pub struct DriveForecast {
+    pub(crate) drive: String,
+    pub(crate) connections: u32,
     points: Vec<Point>,
     cliffs: Cliffs,
     /// The drive in whose memory this one's worth is counted: the first.
@@ -49,12 +51,14 @@ struct Point {
 /// A column of the table: its title, and what stands in it.
 type Column = (String, fn(&Point) -> String);
 
-impl Part {
-    pub(super) fn title(&self) -> String {
+impl DriveForecast {
+    /// Drive and connections.
+    pub fn title(&self) -> String {
         format!("{}, {}", self.drive, connections(self.connections))
     }
 
-    pub(super) fn table(&self) -> String {
+    /// The pools, a line each.
+    pub fn table(&self) -> String {
         let columns = self.columns();
         let header: Vec<_> = columns.iter().map(|(title, _)| title.as_str()).collect();
         let row = |point: &Point| columns.iter().map(|(_, text)| text(point)).collect();
@@ -124,7 +128,7 @@ impl Part {
     }
 
     /// The line of the report's figure.
-    pub(super) fn figure(&self) -> PredictedDrive {
+    pub(crate) fn figure(&self) -> PredictedDrive {
         PredictedDrive {
             drive: self.drive.clone(),
             points: self.points.iter().map(Point::of_figure).collect(),
@@ -132,17 +136,17 @@ impl Part {
     }
 
     /// What becomes of it as the data grow, if that was asked.
-    pub(super) fn growth(&self) -> Option<String> {
+    pub fn growth(&self) -> Option<String> {
         self.growth.as_ref().map(Growth::line)
     }
 
     /// Which pages earn their memory, if prices were given.
-    pub(super) fn break_even(&self) -> Option<String> {
+    pub fn break_even(&self) -> Option<String> {
         self.break_even.as_ref().map(BreakEven::line)
     }
 
     /// The places that have names, in one line.
-    pub(super) fn places(&self) -> String {
+    pub fn places(&self) -> String {
         let size = |pages: f64| whole_mebibytes(pages).to_string();
         let reach = REACHED.iter().zip(self.cliffs.reach);
         let reach: Vec<_> = reach
@@ -190,22 +194,25 @@ fn amount(amount: Option<f64>) -> String {
 }
 
 /// One drive, asked about all pools and numbers of connections.
-pub(super) struct Asked<'a> {
-    pub(super) subject: &'a Subject,
-    pub(super) calibrated: &'a Calibrated,
-    pub(super) profile: &'a DriveProfile,
-    pub(super) drive: &'a DriveAbility,
+pub(crate) struct DriveQuery<'a> {
+    pub(crate) data: &'a DataModel,
+    pub(crate) calibrated: &'a Calibrated,
+    pub(crate) profile: &'a DriveProfile,
+    pub(crate) drive: &'a DriveAbility,
     /// The first drive, unless this is it.
-    pub(super) beside: Option<&'a DriveAbility>,
-    pub(super) wanted: &'a Wanted,
+    pub(crate) beside: Option<&'a DriveAbility>,
+    pub(crate) query: &'a Query,
 }
 
-impl Asked<'_> {
+impl DriveQuery<'_> {
     /// A part for each number of connections.
-    pub(super) fn parts(&self, pools: &[(Bytes, PoolModel<'_>)]) -> anyhow::Result<Vec<Part>> {
+    pub(crate) fn parts(
+        &self,
+        pools: &[(Bytes, PoolModel<'_>)],
+    ) -> Result<Vec<DriveForecast>, ForecastError> {
         let threads = &self.calibrated.threads;
         let parts = threads.iter().map(|connections| self.part(*connections));
-        let mut parts = parts.collect::<anyhow::Result<Vec<_>>>()?;
+        let mut parts = parts.collect::<Result<Vec<_>, ForecastError>>()?;
         for (pool, model) in pools {
             let system = &self.calibrated.system;
             let found = system.predict_each(model, self.drive, threads)?;
@@ -217,49 +224,48 @@ impl Asked<'_> {
     }
 
     /// A part without its points.
-    fn part(&self, connections: u32) -> anyhow::Result<Part> {
+    fn part(&self, connections: u32) -> Result<DriveForecast, ForecastError> {
         let place = self.calibrated.place(self.drive, connections);
-        let growth = |percent| Growth::of(&place, self.subject, percent);
-        Ok(Part {
+        let growth = |percent| Growth::of(&place, self.data, percent);
+        Ok(DriveForecast {
             drive: self.drive.name.clone(),
             connections,
             points: Vec::new(),
             cliffs: cliffs(&place)?,
             beside: self.beside.map(|first| first.name.clone()),
-            growth: self.wanted.growth.map(growth).transpose()?,
-            break_even: self.wanted.prices.break_even(&place)?,
+            growth: self.query.growth.map(growth).transpose()?,
+            break_even: self.query.prices.break_even(&place)?,
         })
     }
 
-    fn point(&self, pool: Bytes, prediction: Prediction) -> anyhow::Result<Point> {
-        let frames = self.subject.frames(pool);
+    fn point(&self, pool: Bytes, prediction: Prediction) -> Result<Point, ForecastError> {
+        let frames = self.data.frames(pool);
         let equivalent = |first| {
             let place = self.calibrated.place(first, prediction.connections);
             place.memory_equivalent(self.drive, frames)
         };
         let equivalent = self.beside.map(equivalent).transpose()?.flatten();
-        let equivalent =
-            equivalent.map(|pages| whole_mebibytes(self.subject.pages_of_pool(pages)).0);
+        let equivalent = equivalent.map(|pages| whole_mebibytes(self.data.pages_of_pool(pages)).0);
         let connections = prediction.connections;
         let measured = self
             .calibrated
             .measured(&self.drive.name, pool, connections);
-        let price = self.wanted.prices.of_both(&self.drive.name, pool.0);
+        let price = self.query.prices.of_both(&self.drive.name, pool.0);
         Ok(Point {
             pool_bytes: pool.0,
-            share_of_data: pool.0 as f64 / self.subject.data_bytes,
+            share_of_data: pool.0 as f64 / self.data.data_bytes,
             transactions_per_s_likely: self
                 .calibrated
                 .agreement
                 .map(|found| found.range(prediction.transactions_per_s)),
-            latency_us_p99: simulated(self.calibrated, self.profile, &prediction)
+            latency_us_p99: simulate_latency(self.calibrated, self.profile, &prediction)
                 .latencies
                 .quantile_us(0.99)
                 .map(|latency_us| latency_us / prediction.corrected_by),
             measured_transactions_per_s: measured.map(|measured| measured.transactions_per_s),
             measured_miss_ratio: measured.and_then(|measured| measured.miss_ratio),
             equivalent_pool_bytes: equivalent,
-            worth: equivalent.and_then(|larger| self.wanted.prices.of_memory(pool.0, larger)),
+            worth: equivalent.and_then(|larger| self.query.prices.of_memory(pool.0, larger)),
             price_per_transaction_per_s: price.map(|price| price / prediction.transactions_per_s),
             prediction,
         })

@@ -3,15 +3,17 @@
 use serde::Serialize;
 use weir_report::{connections, table};
 
-use super::calibrated::Calibrated;
-use super::{Subject, pool_or_none, whole_mebibytes};
+use crate::ForecastError;
+use crate::calibrated::Calibrated;
+use crate::data_model::DataModel;
+use crate::pools::{pool_or_none, whole_mebibytes};
 
 /// Shares of the most that any of the drives does with all data in memory.
 const SHARES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.95];
 
 /// The smallest pools for some throughputs, for one number of connections.
 #[derive(Debug, Serialize)]
-pub(super) struct Equal {
+pub(crate) struct IsoThroughput {
     connections: u32,
     drives: Vec<String>,
     lines: Vec<Line>,
@@ -25,17 +27,17 @@ struct Line {
     pool_bytes: Vec<Option<u64>>,
 }
 
-impl Equal {
-    pub(super) fn of(
+impl IsoThroughput {
+    pub(crate) fn of(
         calibrated: &Calibrated,
-        subject: &Subject,
+        data: &DataModel,
         connections: u32,
-    ) -> anyhow::Result<Self> {
+    ) -> Result<Self, ForecastError> {
         let drives = calibrated.drives.iter().map(|(_, drive)| drive);
         let places: Vec<_> = drives
             .map(|drive| calibrated.place(drive, connections))
             .collect();
-        let all_fit = subject.popularity.pages();
+        let all_fit = data.popularity.pages();
         let mut most = 0.0_f64;
         for place in &places {
             most = most.max(place.at(all_fit)?.transactions_per_s);
@@ -43,11 +45,11 @@ impl Equal {
         let line = |share: f64| {
             let pools = places.iter().map(|place| {
                 let pages = place.smallest_pool(share * most)?;
-                Ok(pages.map(|pages| whole_mebibytes(subject.pages_of_pool(pages)).0))
+                Ok(pages.map(|pages| whole_mebibytes(data.pages_of_pool(pages)).0))
             });
             Ok(Line {
                 transactions_per_s: share * most,
-                pool_bytes: pools.collect::<anyhow::Result<_>>()?,
+                pool_bytes: pools.collect::<Result<_, ForecastError>>()?,
             })
         };
         Ok(Self {
@@ -59,18 +61,18 @@ impl Equal {
             lines: SHARES
                 .into_iter()
                 .map(line)
-                .collect::<anyhow::Result<_>>()?,
+                .collect::<Result<_, ForecastError>>()?,
         })
     }
 
-    pub(super) fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         format!(
             "the smallest pool for a throughput, {}",
             connections(self.connections)
         )
     }
 
-    pub(super) fn table(&self) -> String {
+    pub(crate) fn table(&self) -> String {
         let header: Vec<_> = ["tx/s"]
             .into_iter()
             .chain(self.drives.iter().map(String::as_str))

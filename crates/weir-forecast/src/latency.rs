@@ -4,7 +4,7 @@ use weir_drive::Model;
 use weir_model::DriveProfile;
 use weir_predict::{Prediction, Scenario, Simulated, simulate};
 
-use super::calibrated::{Calibrated, stored_share};
+use crate::calibrated::{Calibrated, stored_share};
 
 /// Transactions of a simulation: enough for a 99th percentile; fewer if each reads many pages.
 const TRANSACTIONS: [u64; 2] = [2_000, 20_000];
@@ -14,7 +14,7 @@ const EVENTS: f64 = 500_000.0;
 const DATA_PAGES: u64 = 8_192;
 
 /// Transactions that read and write what `prediction` says, on a drive of `profile`.
-pub(super) fn simulated(
+pub(crate) fn simulate_latency(
     calibrated: &Calibrated,
     profile: &DriveProfile,
     prediction: &Prediction,

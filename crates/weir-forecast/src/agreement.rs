@@ -3,7 +3,7 @@
 use serde::Serialize;
 use weir_predict::{Discrepancy, Observed, Prediction};
 
-use super::calibrated::Measured;
+use crate::measured::Measured;
 
 /// With fewer places nothing is said of others.
 const PLACES_MIN: usize = 3;
@@ -11,21 +11,21 @@ const PLACES_MIN: usize = 3;
 const DEVIATIONS: f64 = 2.0;
 
 /// What was predicted of a place that a result ran, and what it did there.
-pub(super) struct Compared {
-    pub(super) drive: String,
+pub(crate) struct Compared {
+    pub(crate) drive: String,
     /// Of the data, that the pool can hold.
-    pub(super) pages: f64,
-    pub(super) predicted: Prediction,
-    pub(super) measured: Measured,
+    pub(crate) pages: f64,
+    pub(crate) predicted: Prediction,
+    pub(crate) measured: Measured,
 }
 
 impl Compared {
     /// Predicted / measured throughput.
-    pub(super) fn ratio(&self) -> f64 {
+    pub(crate) fn ratio(&self) -> f64 {
         self.predicted.transactions_per_s / self.measured.transactions_per_s
     }
 
-    pub(super) fn observed(&self) -> Observed {
+    pub(crate) fn observed(&self) -> Observed {
         Observed {
             drive: self.drive.clone(),
             pages: self.pages,
@@ -37,7 +37,7 @@ impl Compared {
 
 /// Predicted / measured throughput of the places that a result ran.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub(super) struct Agreement {
+pub(crate) struct Agreement {
     places: usize,
     /// The lowest and the highest, less 1.
     error_low: f64,
@@ -52,7 +52,7 @@ pub(super) struct Agreement {
 
 impl Agreement {
     /// Of these places, which `discrepancy` knows; `None` with too few.
-    pub(super) fn of(places: &[Compared], discrepancy: &Discrepancy) -> Option<Self> {
+    pub(crate) fn of(places: &[Compared], discrepancy: &Discrepancy) -> Option<Self> {
         let misses_off = places.iter().filter_map(|place| {
             Some((place.predicted.miss_ratio - place.measured.miss_ratio?).abs())
         });
@@ -71,7 +71,7 @@ impl Agreement {
     }
 
     /// The same of predictions that nothing corrects.
-    pub(super) fn uncorrected(self) -> Self {
+    pub(crate) fn uncorrected(self) -> Self {
         Self {
             corrected_log_deviation: self.log_deviation,
             ..self
@@ -79,12 +79,12 @@ impl Agreement {
     }
 
     /// Where the throughput of a place lies for which `predicted` is said.
-    pub(super) fn range(&self, predicted: f64) -> [f64; 2] {
+    pub(crate) fn range(&self, predicted: f64) -> [f64; 2] {
         let factor = (DEVIATIONS * self.corrected_log_deviation).exp();
         [predicted / factor, predicted * factor]
     }
 
-    pub(super) fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let misses = self.miss_ratio_off_max.map_or_else(String::new, |off| {
             format!("; misses are {off:.3} of the references off at most")
         });

@@ -3,17 +3,16 @@
 
 use serde::Serialize;
 use weir_model::Bytes;
-use weir_predict::{PAGE_BYTES, PageReads, READS_MAX, StackDistances};
+use weir_predict::{PAGE_BYTES, PageReads, StackDistances};
 use weir_report::table;
 
-use super::asked_pools;
-use crate::cli::PredictTraceArguments;
-use crate::output;
+use crate::ForecastError;
+use crate::pools::pools_or_shares;
 
 /// The share of the reads that only fills the pools.
 const WARM_UP: f64 = 1.0 / 3.0;
 
-/// One pool.
+/// What one pool misses of the recorded reads.
 #[derive(Debug, Serialize)]
 struct Row {
     pool_bytes: u64,
@@ -22,36 +21,31 @@ struct Row {
     miss_ratio: f64,
 }
 
-/// Prints the misses of pools for a trace.
-pub(super) fn execute(arguments: &PredictTraceArguments) -> anyhow::Result<()> {
-    let path = &arguments.trace;
-    let reads = PageReads::read(path)?;
-    let pages = f64::from(reads.distinct);
-    let sizes = asked_pools(arguments.pools.pool.as_deref(), pages)?;
-    let rows = rows(&reads, &sizes);
-    if arguments.json {
-        return output::line(serde_json::to_string_pretty(&rows)?);
+/// What pools miss of the recorded reads.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub struct TraceMisses {
+    rows: Vec<Row>,
+}
+
+/// What the `asked` pools (`1G..64G` or `1G,2G`; by default shares of the pages that were read) miss of `reads`.
+///
+/// # Errors
+///
+/// A pool that is no size.
+pub fn trace_misses(reads: &PageReads, asked: Option<&str>) -> Result<TraceMisses, ForecastError> {
+    let sizes = pools_or_shares(asked, f64::from(reads.distinct))?;
+    Ok(TraceMisses {
+        rows: rows(reads, &sizes),
+    })
+}
+
+impl TraceMisses {
+    /// As a table.
+    pub fn table(&self) -> String {
+        let lines: Vec<_> = self.rows.iter().map(Row::line).collect();
+        table(&["pool", "of pages", "misses"], &lines)
     }
-    output::line(format_args!(
-        "{}: {} page reads in {:.0} s, of {} pages ({})\n",
-        path.display(),
-        reads.pages.len(),
-        reads.length_s,
-        reads.distinct,
-        Bytes((pages * PAGE_BYTES) as u64)
-    ))?;
-    let lines: Vec<_> = rows.iter().map(Row::line).collect();
-    output::text(table(&["pool", "of pages", "misses"], &lines))?;
-    if reads.has_more {
-        output::line(format_args!(
-            "\nthe recording is longer: its first {} million reads were taken",
-            READS_MAX / 1_000_000
-        ))?;
-    }
-    output::line(
-        "\nassumed: steady state, a list of least recent use (InnoDB's misses up to a tenth less), and a recorded pool so small \
-         that nearly every reference was read: say nothing of pools less than five times as large",
-    )
 }
 
 fn rows(reads: &PageReads, sizes: &[Bytes]) -> Vec<Row> {

@@ -1,30 +1,22 @@
-//! The predictions of `weir predict` and their tables.
+//! A forecast of pools, drives and connections, with its tables.
 
 use serde::Serialize;
-use weir_model::{Objective, Scale};
+use weir_model::Scale;
 use weir_predict::Calibration;
 use weir_report::{Predicted, connections};
 
-use super::Subject;
-use super::agreement::Agreement;
-use super::calibrated::Calibrated;
-use super::equal::Equal;
-use super::part::{Asked, Part};
-use super::prices::PriceList;
-use super::promise::Promise;
-
-/// What is asked for beside throughput and latency.
-pub(super) struct Wanted {
-    /// Growth of the data, percent a month.
-    pub(super) growth: Option<f64>,
-    /// A latency to keep.
-    pub(super) objective: Option<Objective>,
-    pub(super) prices: PriceList,
-}
+use crate::ForecastError;
+use crate::agreement::Agreement;
+use crate::calibrated::Calibrated;
+use crate::data_model::DataModel;
+use crate::drive_forecast::{DriveForecast, DriveQuery};
+use crate::iso_throughput::IsoThroughput;
+use crate::query::Query;
+use crate::slo_capacity::SloCapacity;
 
 /// Predictions for pools, drives and connections.
 #[derive(Debug, Serialize)]
-pub(super) struct Surface {
+pub struct Forecast {
     calibration: Calibration,
     /// Cores of the host that is asked about.
     cores: u32,
@@ -37,41 +29,47 @@ pub(super) struct Surface {
     /// Stored bytes / written bytes on a drive that compresses.
     compressed_fraction: f64,
     agreement: Option<Agreement>,
-    parts: Vec<Part>,
+    parts: Vec<DriveForecast>,
     /// For each number of connections, if several drives are asked about.
-    equal: Vec<Equal>,
-    promise: Option<Promise>,
+    equal: Vec<IsoThroughput>,
+    promise: Option<SloCapacity>,
 }
 
-impl Surface {
-    pub(super) fn of(
+impl Forecast {
+    /// Of all pools, drives and numbers of connections that are asked about.
+    ///
+    /// # Errors
+    ///
+    /// What the model does not describe, as more connections than were measured.
+    pub fn of(
         calibrated: &Calibrated,
-        subject: &Subject,
-        wanted: &Wanted,
-    ) -> anyhow::Result<Self> {
-        let pools = subject.pools.iter();
+        data: &DataModel,
+        query: &Query,
+    ) -> Result<Self, ForecastError> {
+        let pools = data.pools.iter();
         let pools: Vec<_> = pools
-            .map(|pool| (*pool, calibrated.system.pool(subject.frames(*pool))))
+            .map(|pool| (*pool, calibrated.system.pool(data.frames(*pool))))
             .collect();
         let mut parts = Vec::new();
         for (number, (profile, drive)) in calibrated.drives.iter().enumerate() {
-            let asked = Asked {
-                subject,
+            let asked = DriveQuery {
+                data,
                 calibrated,
                 profile,
                 drive,
                 beside: (number > 0).then(|| &calibrated.drives[0].1),
-                wanted,
+                query,
             };
             parts.extend(asked.parts(&pools)?);
         }
-        let promise = |objective| Promise::of(calibrated, subject, objective);
+        let promise = |objective| SloCapacity::of(calibrated, data, objective);
         let several = calibrated.drives.len() > 1;
         let connections = calibrated.threads.iter().filter(|_| several);
-        let equal = connections.map(|connections| Equal::of(calibrated, subject, *connections));
+        let equal =
+            connections.map(|connections| IsoThroughput::of(calibrated, data, *connections));
         Ok(Self {
-            equal: equal.collect::<anyhow::Result<_>>()?,
-            promise: wanted.objective.map(promise).transpose()?,
+            equal: equal.collect::<Result<_, ForecastError>>()?,
+            promise: query.objective.map(promise).transpose()?,
             calibration: calibrated.calibration.clone(),
             cores: calibrated.system.demands.cores,
             emulation_s: calibrated.system.demands.emulation_s,
@@ -83,12 +81,13 @@ impl Surface {
         })
     }
 
-    pub(super) fn parts(&self) -> &[Part] {
+    /// For each drive and number of connections.
+    pub fn parts(&self) -> &[DriveForecast] {
         &self.parts
     }
 
     /// Tables over pools and drives, with their titles.
-    pub(super) fn overviews(&self) -> impl Iterator<Item = (String, String)> {
+    pub fn overviews(&self) -> impl Iterator<Item = (String, String)> {
         let equal = self
             .equal
             .iter()
@@ -98,7 +97,7 @@ impl Surface {
     }
 
     /// The figures of the report: one for each number of connections, a line for each drive.
-    pub(super) fn figures(&self) -> Vec<Predicted> {
+    pub fn figures(&self) -> Vec<Predicted> {
         let mut figures: Vec<Predicted> = Vec::new();
         for part in &self.parts {
             let title = connections(part.connections);
@@ -116,12 +115,12 @@ impl Surface {
     }
 
     /// How far off the model is where it can be seen.
-    pub(super) fn agreement(&self) -> Option<String> {
+    pub fn agreement(&self) -> Option<String> {
         self.agreement.as_ref().map(Agreement::line)
     }
 
     /// What a reader has to know beside the figures.
-    pub(super) fn assumed(&self) -> Vec<String> {
+    pub fn assumed(&self) -> Vec<String> {
         let demands = &self.calibration.demands;
         let mut lines = vec![format!(
             "{} cores; a transaction takes {:.3} ms of processor time and {:.1} us more for each page \

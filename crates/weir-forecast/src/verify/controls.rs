@@ -2,8 +2,8 @@
 
 use weir_model::{Cell, StudyResult};
 
-use super::super::calibrated::mean;
-use super::{Anchor, at_levels};
+use super::{BlindPrediction, at_levels};
+use crate::measured::mean;
 
 /// The most places of the result that are run again among the others.
 const CONTROLS_MAX: usize = 2;
@@ -19,9 +19,9 @@ pub(super) struct Controls {
 impl Controls {
     /// Of the places of `result` that are not verified, those whose transactions take least of the processors: the
     /// drive has the least part in them.
-    pub(super) fn of(result: &StudyResult, anchors: &[Anchor]) -> Self {
+    pub(super) fn of(result: &StudyResult, blind: &[BlindPrediction]) -> Self {
         let plan = &result.plan;
-        let is_verified = |cell| anchors.iter().any(|anchor| anchor.is_at(cell));
+        let is_verified = |cell| blind.iter().any(|one| one.is_of(cell));
         let cells = plan.cells.iter().enumerate();
         let cells = cells.filter(|(_, cell)| !is_verified(cell));
         let mut known: Vec<_> = cells
