@@ -6,7 +6,7 @@
 
 use weir_model::{Bytes, Doublewrite, Flavor, ServerVariables, ServerVersion};
 
-use crate::frontier::Cut;
+use crate::cut::Cut;
 use crate::ground::Ground;
 use crate::lab::CrashTest;
 use crate::server_settings::{SettingDifference, decisive, differences};

@@ -1,62 +1,29 @@
 //! Many crash states of one recording, made, recovered and judged, two at a time.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use weir_model::{Bytes, Doublewrite};
+use weir_model::Doublewrite;
 use weir_process::{PathError, WorkDirectory};
-use weir_server::ServerBinary;
 
-use crate::cache::DeviceRules;
+use crate::choose_cuts::choose;
+use crate::cut::{Choice, Cut, Moment};
 use crate::error::CrashError;
 use crate::expected::Expected;
-use crate::frontier::{Cut, Frontier};
+use crate::explore_options::ExploreOptions;
+use crate::frontier::Frontier;
+use crate::ground_truth::GroundTruth;
 use crate::judge::{Judge, Recovery};
-use crate::moments::{Choice, Moment, choose};
 use crate::record::Recorded;
+use crate::room::{HEADROOM, check_room, workers};
 use crate::torn::{self, TornPage};
-use crate::verdict::{GroundTruth, StateResult};
+use crate::verdict::StateResult;
 use crate::{holes, settings};
-
-/// Recoveries at a time and processor: a server that starts or ends waits more than half of its time.
-const WORKERS_PER_PROCESSOR: usize = 2;
-/// What a server may write beside its copy of the database: temporary tablespaces, redo, logs.
-const HEADROOM: Bytes = Bytes(64 << 20);
-
-/// How states are made and judged.
-#[derive(Clone, Debug)]
-pub struct ExploreOptions {
-    /// The server that recovers: the recorded one.
-    pub server: ServerBinary,
-    /// Its settings: the recorded ones.
-    pub variables: BTreeMap<String, String>,
-    /// What the device keeps.
-    pub rules: DeviceRules,
-    /// Power cut or process kill.
-    pub cut: Cut,
-    /// How many states.
-    pub states: u32,
-    /// Seed of places and outcomes.
-    pub seed: u64,
-    /// What `CHECK TABLE` says of the recorded database without any cut; it is not held against a state.
-    pub own_complaints: Vec<String>,
-    /// Where the states live; memory is best.
-    pub work: PathBuf,
-}
-
-impl ExploreOptions {
-    /// Bytes of the server's pages.
-    pub(crate) fn page_bytes(&self) -> u64 {
-        settings::page_bytes(self.server.flavor, &self.variables)
-    }
-}
 
 /// A state that is ready to be recovered.
 struct Made {
@@ -238,24 +205,11 @@ fn choices(recorded: &Recorded, options: &ExploreOptions) -> Result<Vec<Choice>,
     choose(&recorded.recording, recorded.began_ns, options)
 }
 
-fn workers() -> usize {
-    WORKERS_PER_PROCESSOR * thread::available_parallelism().map_or(1, NonZero::get)
-}
-
 fn choice(recorded: &Recorded, options: &ExploreOptions, state: u32) -> Result<Choice, CrashError> {
     let choices = choices(recorded, options)?;
     let states = choices.len() as u32;
     let index = state.checked_sub(1).filter(|&index| index < states);
     Ok(choices[index.ok_or(CrashError::NoSuchState { state, states })? as usize])
-}
-
-/// Room for the directory that follows the recording, for each worker's state with its server, and for the
-/// one that is being made. The copies themselves look again.
-pub(crate) fn check_room(base: &Path, work: &Path) -> Result<(), CrashError> {
-    let base = weir_server::space_occupied(base)?;
-    let workers = workers() as u64;
-    let needed = base.0 * (workers + 2) + HEADROOM.0 * workers;
-    Ok(weir_server::check_space(work, Bytes(needed))?)
 }
 
 fn frontier(

@@ -3,26 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use weir_drive::{Data, Event, Operation, Recording, Replayer};
 use weir_model::FileKind;
 
 use crate::cache::{Cache, DeviceRules, OpenWrite};
+use crate::cut::{Choice, Cut};
 use crate::error::CrashError;
 use crate::fate::{self, Fate, Part};
-use crate::moments::{Choice, advance, kind_of_write};
+use crate::ground_truth::GroundTruth;
 use crate::torn::TornPage;
-use crate::verdict::GroundTruth;
-
-/// What ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Cut {
-    /// The drive lost its power: what was not yet safe is lost, torn or there, by the device's rules.
-    Power,
-    /// The server was killed: all that it had handed to the kernel is there.
-    ProcessKill,
-}
+use crate::write_kind::kind_of_write;
 
 /// A directory that follows the recording and holds what no cut can take back any more.
 #[derive(Debug)]
@@ -63,7 +53,7 @@ impl Frontier {
 
     /// Takes the next event.
     pub(crate) fn advance(&mut self, event: &Event) -> Result<(), CrashError> {
-        for write in advance(&mut self.cache, event) {
+        for write in self.cache.advance(event) {
             if let Some(data) = self.data.remove(&write.sequence) {
                 self.replayer.write_part(write.file, write.offset, &data)?;
             }

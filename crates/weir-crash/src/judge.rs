@@ -18,7 +18,7 @@ use crate::error::CrashError;
 use crate::expected::{Expected, LedgerReport};
 use crate::ledger::Ledger;
 use crate::patience::{ServerClock, WAIT_MAX};
-use crate::{settings, workload};
+use crate::{connection, settings, workload};
 
 // Patience is in the server's own time ([`ServerClock`]).
 
@@ -213,7 +213,7 @@ impl Judge<'_> {
     ) -> Result<Judgement, CrashError> {
         if let Err(error) = self.ask(&server, cut_ns, &mut judgement) {
             // A server that reads a bad page may end itself, or only refuse to go on.
-            match ended(&mut server, workload::is_broken(&error)) {
+            match ended(&mut server, connection::is_broken(&error)) {
                 Some(words) => judgement.recovery = ending(words),
                 None => judgement.check_table.push(error.to_string()),
             }
@@ -236,7 +236,7 @@ impl Judge<'_> {
         cut_ns: u64,
         judgement: &mut Judgement,
     ) -> Result<(), weir_mysql::ClientError> {
-        let mut connection = workload::connect(&server.endpoint())?;
+        let mut connection = connection::connect(&server.endpoint())?;
         let mut clock = ServerClock::of(server.pid());
         for table in workload::all_tables(self.ledger.shape) {
             let (complaints, garbage) =

@@ -14,9 +14,10 @@ use weir_server::ServerBinary;
 
 use crate::cache::DeviceRules;
 use crate::content::Shape;
+use crate::cut::Cut;
 use crate::error::CrashError;
-use crate::explore::{ExploreOptions, explore, judge_changed, judge_uncut, replay};
-use crate::frontier::Cut;
+use crate::explore::{explore, judge_changed, judge_uncut, replay};
+use crate::explore_options::ExploreOptions;
 use crate::record::{RecordOptions, Recorded, record};
 use crate::settings::{self, DOUBLEWRITE, FLUSH_LOG, Variables};
 use crate::verdict::{StateResult, Tally, Verdict};

@@ -6,10 +6,10 @@ use weir_drive::Recording;
 use weir_model::PAGE_SIZE_DEFAULT;
 
 use crate::cache::DeviceRules;
+use crate::cut::{Choice, Cut, Moment};
 use crate::error::CrashError;
-use crate::frontier::{Cut, Frontier};
-use crate::moments::{Choice, Moment};
-use crate::verdict::GroundTruth;
+use crate::frontier::Frontier;
+use crate::ground_truth::GroundTruth;
 
 /// Makes in the new directory `media` what survives a power cut at the end of the recording in
 /// `recording`, of a drive that held `base` when it began. Which of the outcomes that the `rules` allow

@@ -14,9 +14,10 @@ use weir_server::{PrivateServer, ServerBinary, SnapshotKey, Snapshots, StartOpti
 use crate::content::{LOADED_SEED, Shape};
 use crate::error::CrashError;
 use crate::ledger::Ledger;
+use crate::room::check_room;
 use crate::server_settings::decisive;
 use crate::settings::{self, DOUBLEWRITE, FLUSH_LOG, PAGE_SIZE, Variables};
-use crate::{explore, workload};
+use crate::workload;
 
 /// Counts up when the loaded content changes, so that old snapshots are not taken for new ones.
 const DATA_FORMAT: u32 = 4;
@@ -171,7 +172,7 @@ pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<Recorded, Cr
         snapshots.restore(&key, &root.join("data"))?;
     }
     // Before the time for the recording is spent.
-    explore::check_room(&base, &options.work)?;
+    check_room(&base, &options.work)?;
     let drive = DriveProcess::mount(
         &options.weir,
         &MountOptions {

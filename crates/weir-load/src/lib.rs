@@ -33,6 +33,7 @@ mod prewarm;
 mod reactor;
 mod reactor_kind;
 mod rehearsal;
+mod schema;
 mod session;
 mod stamp;
 mod statistics;

@@ -12,6 +12,7 @@ mod c_surface;
 mod core;
 mod error;
 mod host;
+mod ignored_errors;
 mod options;
 mod prelude;
 mod state;
@@ -22,8 +23,9 @@ pub use error::ScriptError;
 pub use host::{
     Counter, Failure, Host, Level, Parameter, RandomKind, Refusal, Reply, Request, Rows,
 };
+pub use ignored_errors::Errors;
 pub use options::{OptionKind, OptionValue, ScriptOption, option_list};
-pub use state::{CommandKind, Errors, Identity, State};
+pub use state::{CommandKind, Identity, State};
 
 #[cfg(test)]
 mod tests;

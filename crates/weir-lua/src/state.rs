@@ -10,6 +10,7 @@ use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Table, Value};
 
 use crate::core::{Core, enter};
 use crate::host::Host;
+use crate::ignored_errors::Errors;
 use crate::options::{OptionKind, OptionValue, ScriptOption};
 use crate::prelude::CHUNKS;
 use crate::{ScriptError, c_surface};
@@ -31,28 +32,6 @@ pub struct Identity {
     pub sends_text: bool,
     /// Errors that restart an event.
     pub errors: Errors,
-}
-
-/// Errors that restart an event (`--mysql-ignore-errors`).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Errors {
-    /// All.
-    All,
-    /// Those of these numbers.
-    Codes(Vec<u16>),
-    /// None.
-    #[default]
-    None,
-}
-
-impl Errors {
-    pub(crate) fn ignores(&self, code: u16) -> bool {
-        match self {
-            Self::All => true,
-            Self::Codes(codes) => codes.contains(&code),
-            Self::None => false,
-        }
-    }
 }
 
 /// How a command runs.

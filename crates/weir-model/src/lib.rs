@@ -13,6 +13,7 @@ mod endpoint;
 mod estimate;
 mod file_kind;
 mod judgement;
+mod latency;
 mod limiter;
 mod limits;
 mod metric;
@@ -53,13 +54,14 @@ pub use file_kind::FileKind;
 pub use judgement::{
     Comparison, Finding, Method, MetricRatio, Ratio, SecondOpinion, Severity, Verdict,
 };
+pub use latency::LatencySummary;
 pub use limiter::{ConnectionTime, Limiter, Utilization};
 pub use limits::{CpuList, Limits};
 pub use metric::{Gap, Metric, MetricKind, Series, metrics};
 pub use plan::{Cell, NegativeControl, Plan, PlannedRun, Price, Probe};
 pub use result::{
-    Approach, Confirmation, FoundPlace, IntervalRecord, KindLatency, LatencySummary, Provenance,
-    RunRecord, RunResult, SearchAnswer, StudyResult,
+    Approach, Confirmation, FoundPlace, IntervalRecord, KindLatency, Provenance, RunRecord,
+    RunResult, SearchAnswer, StudyResult,
 };
 pub use rule_id::{RuleId, UnknownRule};
 pub use server::{Flavor, LRU_SCAN_DEPTH, ServerVersion};

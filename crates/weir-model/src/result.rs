@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::variables::{LOG_FILE_SIZE, LOG_FILES_IN_GROUP, REDO_LOG_CAPACITY};
 use crate::{
-    Analysis, Bytes, Comparison, DriveProfile, DriveStatistics, Finding, Flavor, Gap, Limiter,
-    Metric, MetricKind, Plan, Series, ServerVariables, ServerVersion, Utilization,
+    Analysis, Bytes, Comparison, DriveProfile, DriveStatistics, Finding, Flavor, Gap,
+    LatencySummary, Limiter, Metric, MetricKind, Plan, Series, ServerVariables, ServerVersion,
+    Utilization,
 };
 
 /// A whole result: what the store holds and what a report shows.
@@ -277,24 +278,4 @@ pub struct KindLatency {
     pub count: u64,
     /// From its request, or a transaction's due time, to its last reply.
     pub latency: LatencySummary,
-}
-
-/// Latency of transactions over a whole measurement, microseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LatencySummary {
-    /// Smallest.
-    pub us_min: f64,
-    /// Mean.
-    pub us_mean: f64,
-    /// Median.
-    pub us_p50: f64,
-    /// 95th percentile.
-    pub us_p95: f64,
-    /// 99th percentile.
-    pub us_p99: f64,
-    /// 99.9th percentile.
-    pub us_p999: f64,
-    /// Largest.
-    pub us_max: f64,
 }

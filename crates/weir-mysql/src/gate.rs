@@ -6,6 +6,7 @@
 
 mod calls;
 mod change_log;
+mod effect;
 mod set;
 mod statement;
 mod targets;
@@ -18,7 +19,8 @@ use weir_model::Address;
 
 use crate::{ClientError, shorten};
 pub use change_log::ChangeLog;
-use statement::{Effect, effect};
+use effect::Effect;
+use statement::effect;
 use targets::{schemas_of_code, tables};
 use tokens::readings;
 pub(crate) use tokens::{Quoting, Token, next as next_token, tokens_in};

@@ -8,8 +8,7 @@ use weir_model::{
     WriteCache,
 };
 
-use crate::number::grouped;
-use crate::setup::bytes_words;
+use crate::number::{bytes_words, grouped};
 
 /// A drive's profile, figure by figure.
 #[derive(Debug, Serialize)]

@@ -3,8 +3,7 @@
 use weir_model::{Confirmation, FoundPlace, SearchAnswer, SearchGoal, SearchPlan, StudyResult};
 
 use crate::cell_label;
-use crate::number::grouped;
-use crate::setup::bytes_words;
+use crate::number::{bytes_words, grouped};
 use crate::words::connections;
 
 /// For each cell that was searched: what was found, and what a second look at it says.

@@ -10,7 +10,7 @@ use weir_model::{
 };
 
 use crate::data_sheet::DataSheet;
-use crate::number::grouped;
+use crate::number::{bytes_words, grouped};
 use crate::over_cells::{Variables, distinct, each, shared_variables};
 use crate::words::{count, data_scale_words, distribution_words, drive_scale_words, server_names};
 
@@ -259,21 +259,6 @@ fn seconds_words(seconds: f64) -> String {
     format!("{seconds:.decimals$} s")
 }
 
-/// A size with binary units: `1.5 GiB`.
-pub(crate) fn bytes_words(bytes: u64) -> String {
-    let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
-    let unit = units.iter().find(|(_, shift)| bytes >> shift > 0);
-    let Some((name, shift)) = unit else {
-        return format!("{bytes} bytes");
-    };
-    let size = bytes as f64 / (1_u64 << shift) as f64;
-    if size.fract() == 0.0 {
-        format!("{size:.0} {name}")
-    } else {
-        format!("{} {name}", grouped(size))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -348,12 +333,5 @@ mod tests {
             failed.contains("2 of 300 crash states lost anything ("),
             "{failed}"
         );
-    }
-
-    #[test]
-    fn sizes_are_binary_and_short() {
-        assert_eq!(bytes_words(128 << 20), "128 MiB");
-        assert_eq!(bytes_words(3 << 29), "1.50 GiB");
-        assert_eq!(bytes_words(512), "512 bytes");
     }
 }

@@ -4,8 +4,8 @@ use serde::Serialize;
 use weir_progress::{FinishedRun, Limits, Progress, ProgressFile, RunInProgress, Second, Step};
 use weir_report::{limiter_evidence, limiter_explanation, limiter_name};
 
-use crate::conductor::OwnStudy;
 use crate::library::Library;
+use crate::study_runner::OwnStudy;
 
 /// Everything that a live view shows.
 #[derive(Debug, PartialEq, Serialize)]

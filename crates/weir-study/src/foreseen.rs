@@ -15,7 +15,8 @@ use weir_model::variables::{FLUSH_METHOD, LOG_BIN};
 use weir_model::{Flavor, Plan, ServerChoice, ServerVariables};
 use weir_server::{ServerBinary, ServerError};
 
-use crate::{StudyError, programs, target};
+use crate::installed::program_of;
+use crate::{StudyError, target};
 
 /// How long all questions together may take: one takes some 50 ms, and there may be a thousand.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -70,7 +71,7 @@ impl Asking {
         } else if self.began.elapsed() > PATIENCE {
             Err("too many to ask a server about all of them; the others are as written".to_owned())
         } else {
-            let program = programs::of_choice(&self.installed, choice);
+            let program = program_of(&self.installed, choice);
             program.map_err(|why| as_written(&why))
         };
         let answer = match program {

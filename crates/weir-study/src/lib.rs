@@ -11,12 +11,14 @@ mod error;
 mod file;
 mod foreseen;
 mod full_size;
+mod installed;
 mod levels;
 mod pace;
 mod programs;
 mod reduced;
 mod resolve;
 mod server_defaults;
+mod setting;
 mod target;
 
 pub use drive_profile::{check_drives, drive_profiles};

@@ -18,7 +18,8 @@ use weir_model::{
 
 use crate::declared::{ClaimSection, NegativeControlSection};
 use crate::draft::Draft;
-use crate::file::{Setting, StudyFile, Warmup};
+use crate::file::{StudyFile, Warmup};
+use crate::setting::Setting;
 use crate::target::{self, Context, FlavorOf, Target};
 use crate::{StudyError, server_defaults};
 

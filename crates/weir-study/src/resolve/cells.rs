@@ -7,8 +7,9 @@ use weir_model::{Cell, Factor, nearest};
 use super::Resolver;
 use crate::StudyError;
 use crate::draft::Draft;
-use crate::file::{LevelList, LevelSetting, Setting, Threads};
+use crate::file::{LevelList, LevelSetting, Threads};
 use crate::levels::{Level, levels};
+use crate::setting::Setting;
 use crate::target::Target;
 
 /// Cells of one study at most: more is a mistake.

@@ -25,6 +25,7 @@ const LAYERS: [(&str, u32); 23] = [
     ("weir-load", 3),
     ("weir-predict", 3),
     ("weir-report", 3),
+    ("weir-forecast", 4),
     ("weir-serve", 4),
     ("weir-sysbench", 4),
     ("weir-study", 4),
