@@ -12,7 +12,6 @@ mod file;
 mod foreseen;
 mod full_size;
 mod levels;
-mod pace;
 mod programs;
 mod reduced;
 mod resolve;

@@ -47,11 +47,12 @@ impl MysqlDriver {
     /// all, or while its user thinks.
     fn pause_ns(&mut self, shared: &Shared) -> u64 {
         let begins_ns = std::mem::take(&mut self.begins_ns);
-        let think_ns = shared.think.mean.0.as_nanos() as u64;
+        let think = shared.closed_loop.think;
+        let think_ns = think.mean.0.as_nanos() as u64;
         if begins_ns > 0 || think_ns == 0 || self.timing.last_attempt_ns == 0 {
             return begins_ns;
         }
-        match shared.think.kind {
+        match think.kind {
             ThinkKind::Constant => think_ns,
             // The inverse of the exponential distribution; the argument is in (0, 1].
             ThinkKind::Exponential => (-(1.0 - self.rng.unit()).ln() * think_ns as f64) as u64,

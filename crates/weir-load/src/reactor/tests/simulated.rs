@@ -148,7 +148,7 @@ fn simulate(
         tolerated,
         None,
         0,
-        plan.load.pace.think(),
+        plan.load.pace.closed_loop(),
         None,
     );
     let (stop, abort) = (AtomicBool::new(false), AtomicBool::new(false));
