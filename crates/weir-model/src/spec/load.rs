@@ -119,7 +119,10 @@ impl From<Option<Rate>> for Pace {
 
 impl From<ThinkTime> for Pace {
     fn from(think: ThinkTime) -> Self {
-        Self::Closed(ClosedLoop { think })
+        Self::Closed(ClosedLoop {
+            think,
+            ..ClosedLoop::default()
+        })
     }
 }
 
@@ -220,12 +223,16 @@ pub enum ArrivalKind {
 pub struct ClosedLoop {
     /// What its user does in between.
     pub think: ThinkTime,
+    /// From the beginning of the last one on, if that has ended by then; 0: no such time. Of both this and the think
+    /// time the later counts. Results of earlier versions have none.
+    #[serde(default)]
+    pub pacing: Duration,
 }
 
 impl ClosedLoop {
     /// Whether a connection begins the next as soon as the last is done.
     pub fn asks_at_once(&self) -> bool {
-        self.think.mean.0.is_zero()
+        self.think.mean.0.is_zero() && self.pacing.0.is_zero()
     }
 }
 

@@ -127,6 +127,20 @@ pub const LOAD_OPTIONS: &[LoadOption] = &[
         },
     },
     LoadOption {
+        name: "pacing",
+        kind: LoadOptionKind::Time,
+        default: "0s",
+        help: "time from the beginning of a connection's transaction to that of its next, which begins at once if the \
+               first took longer; excludes a rate",
+        told: "each connection begins a transaction every {}",
+        has_flag: true,
+        get: |load| load.pace.closed_loop().pacing.to_string(),
+        set: |load, value| {
+            let pacing = time(value)?;
+            load.pace.set_closed(|closed| closed.pacing = pacing)
+        },
+    },
+    LoadOption {
         name: "threads_ramp",
         kind: LoadOptionKind::Time,
         default: "0s",

@@ -82,7 +82,7 @@ fn what_is_no_value_is_told_what_it_must_be() {
 
 #[test]
 fn a_rate_and_what_waits_for_a_transactions_end_exclude_each_other() {
-    for name in ["think_time"] {
+    for name in ["think_time", "pacing"] {
         let option = LoadOption::of(name).unwrap();
         let why = option.set(&mut open(), "1s").unwrap_err();
         assert!(why.contains("leave one of both out"), "{why}");
