@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test test-kills test-versions test-fast check schema web setup setup-tests bench-drive bench-load bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table clean
+.PHONY: demo studies test test-kills test-versions test-fast check schema reference web setup setup-tests bench-drive bench-load bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table clean
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
@@ -62,6 +62,10 @@ studies: setup $(WEB)
 # The published form of `weir report --format json`, made of Weir's types.
 schema: $(WEB)
 	WEIR_UPDATE_FIXTURES=1 cargo test --package weir-report --quiet the_published_form_is_that_of_the_types
+
+# The options of the load in docs/study-reference.md, made of their table.
+reference:
+	WEIR_UPDATE_FIXTURES=1 cargo test --package weir-model --quiet the_reference_is_what_the_table_says
 
 # The page of the report, built once and embedded in the binary.
 web: $(WEB)

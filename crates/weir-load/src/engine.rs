@@ -159,7 +159,7 @@ fn drive(
                 plan.tolerated.clone(),
                 reconnector,
                 setup::half_rtt_ns(plan),
-                plan.load.pace.think(),
+                plan.load.pace.closed_loop(),
                 Compression::of(plan.load.compression),
             );
             let job = ReactorJob {

@@ -72,11 +72,12 @@ pub use server_variables::{
     option_variable, set_options, shown_names,
 };
 pub use spec::{
-    ArrivalKind, DataSource, DataSpec, Distribution, DistributionName, DistributionOptions,
-    DriveSpec, FileWorkload, LoadSpec, Mix, Node, NodeRole, Pace, PoolStart, ProtocolCompression,
-    Rate, RateRamp, Replication, RunSpec, ServerChoice, Settings, SysbenchOptions,
-    SysbenchWorkload, TableSize, ThinkKind, ThinkTime, Topology, Warmup, WorkloadName,
-    WorkloadShare, WorkloadShares, WorkloadSpec, differing,
+    ArrivalKind, ClosedLoop, DataSource, DataSpec, Distribution, DistributionName,
+    DistributionOptions, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadOption, LoadOptionKind,
+    LoadSpec, Mix, Node, NodeRole, Pace, PoolStart, ProtocolCompression, Rate, RateRamp,
+    Replication, RunSpec, ServerChoice, Settings, SysbenchOptions, SysbenchWorkload, TableSize,
+    ThinkKind, ThinkTime, Topology, Warmup, WorkloadName, WorkloadShare, WorkloadShares,
+    WorkloadSpec, differing,
 };
 pub use suggest::nearest;
 pub use tls::{Tls, TlsMode};

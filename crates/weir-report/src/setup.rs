@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use weir_model::variables::BUFFER_POOL_SIZE;
 use weir_model::{
-    Bytes, CrashTest, DataSource, DataSpec, LoadSpec, Pace, Plan, ProtocolCompression, RunSpec,
-    StudyResult, TlsMode, Warmup,
+    Bytes, CrashTest, DataSource, DataSpec, LOAD_OPTIONS, LoadOptionKind, LoadSpec, Plan, RunSpec,
+    StudyResult, Warmup,
 };
 
 use crate::data_sheet::DataSheet;
@@ -202,45 +202,15 @@ fn load_words(plan: &Plan) -> String {
 
 /// What a load has beyond connections that ask again at once.
 fn extras_words(load: &LoadSpec) -> String {
-    // Empty, so that a comma stands before the first.
-    let mut extras = vec![String::new()];
-    extras.extend(pace_words(&load.pace));
-    if !load.rtt.0.is_zero() {
-        extras.push(format!("{} of round trip added", load.rtt));
-    }
-    if !load.connection_ramp.0.is_zero() {
-        extras.push(format!("connections begin within {}", load.connection_ramp));
-    }
-    if load.idle_connections > 0 {
-        let idle = load.idle_connections as usize;
-        extras.push(format!("{} beside", count(idle, "idle connection")));
-    }
-    match load.compression {
-        ProtocolCompression::Uncompressed => {}
-        ProtocolCompression::Zlib => extras.push("packets compressed by zlib".to_owned()),
-        ProtocolCompression::Zstd => extras.push("packets compressed by zstd".to_owned()),
-    }
-    if load.tls != TlsMode::Disabled {
-        extras.push(format!("TLS {}", load.tls.name().to_lowercase()));
-    }
-    extras.join(", ")
-}
-
-fn pace_words(pace: &Pace) -> Vec<String> {
-    match pace {
-        Pace::Open(rate) => {
-            let due = format!("{} transactions/s due", grouped(rate.per_s));
-            let ramp = rate.ramp.map(|ramp| {
-                let from = grouped(ramp.from_per_s);
-                format!("from {from} on within {}", ramp.length)
-            });
-            std::iter::once(due).chain(ramp).collect()
-        }
-        Pace::Closed { think } if !think.mean.0.is_zero() => {
-            vec![format!("{} of think time", think.mean)]
-        }
-        Pace::Closed { .. } => Vec::new(),
-    }
+    let words = LOAD_OPTIONS.iter().filter_map(|option| {
+        let value = option.written(load)?;
+        let value = match option.kind {
+            LoadOptionKind::Rate => value.parse().map_or(value, grouped),
+            _ => value,
+        };
+        Some(format!(", {}", option.told.replace("{}", &value)))
+    });
+    words.collect()
 }
 
 fn warmup_words(warmup: Warmup) -> String {
@@ -262,6 +232,8 @@ fn seconds_words(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+
+    use weir_model::Pace;
 
     use super::*;
     use crate::sample;

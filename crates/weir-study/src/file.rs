@@ -1,16 +1,19 @@
 //! The study file as the user wrote it: every key that exists, nothing filled in.
 
+mod load_section;
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use weir_model::{
-    Bytes, CpuList, CrashTest, DistributionName, Duration, Limits, PoolStart, Price, Replication,
-    Scale, parse_toml,
+    Bytes, CpuList, CrashTest, Duration, Limits, PoolStart, Price, Replication, Scale, parse_toml,
 };
 
 use crate::StudyError;
 use crate::declared::{ClaimSection, NegativeControlSection};
 use crate::setting::Setting;
+
+pub(crate) use load_section::LoadSection;
 
 /// A study file. Unknown keys are errors: a misspelt setting must not be silently a default.
 #[derive(Debug, Clone, Deserialize)]
@@ -179,43 +182,6 @@ impl ScaleSetting {
             Self::Each(each) => each,
         }
     }
-}
-
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct LoadSection {
-    #[serde(default)]
-    pub(crate) threads: Option<Threads>,
-    #[serde(default)]
-    pub(crate) warmup: Option<Warmup>,
-    #[serde(default)]
-    pub(crate) measure: Option<Duration>,
-    #[serde(default)]
-    pub(crate) distribution: DistributionName,
-    /// Transactions per second of an open loop.
-    #[serde(default)]
-    pub(crate) rate: Option<Setting>,
-    #[serde(default)]
-    pub(crate) rate_arrivals: Option<String>,
-    #[serde(default)]
-    pub(crate) rate_ramp: Option<String>,
-    #[serde(default)]
-    pub(crate) think_time: Option<String>,
-    #[serde(default)]
-    pub(crate) think_kind: Option<String>,
-    #[serde(default)]
-    pub(crate) threads_ramp: Duration,
-    #[serde(default)]
-    pub(crate) idle_connections: u32,
-    #[serde(default)]
-    pub(crate) compression: Option<String>,
-    #[serde(default)]
-    pub(crate) tls: Option<String>,
-    #[serde(default)]
-    pub(crate) rtt: Duration,
-    /// Options of the workload by sysbench's names.
-    #[serde(default)]
-    pub(crate) options: BTreeMap<String, Setting>,
 }
 
 /// `threads = 32`, `threads = [2, 32]` or `threads = "2..3000 log 12"`.

@@ -13,7 +13,6 @@ mod foreseen;
 mod full_size;
 mod installed;
 mod levels;
-mod pace;
 mod programs;
 mod reduced;
 mod resolve;

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use weir_model::WorkloadName;
+use weir_model::{LoadOption, LoadOptionKind, WorkloadName};
 
 use super::compat::Compat;
+use super::more::load_options;
 use super::options::{SUPPORTED, Supported};
 
 /// Width of an option with its default.
@@ -38,6 +39,9 @@ pub fn help(compat: Compat, all: bool) -> String {
     };
     for option in SUPPORTED.iter().filter(is_new) {
         describe(&mut text, option);
+    }
+    for option in load_options() {
+        describe_of_load(&mut text, option);
     }
     for option in GENERAL {
         general(&mut text, option);
@@ -80,6 +84,19 @@ fn describe(text: &mut String, option: &Supported) {
     );
 }
 
+fn describe_of_load(text: &mut String, option: &LoadOption) {
+    let name = format!("--{}={}", option.flag(), option.default);
+    let help = option.help;
+    let words = match option.kind {
+        LoadOptionKind::Word(words) => format!(": {}", words.join(", ")),
+        _ => String::new(),
+    };
+    line(
+        text,
+        format_args!("  {name:<OPTION_CHARACTERS$} {help}{words}"),
+    );
+}
+
 fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
     writeln!(text, "{arguments}").expect("invariant: writing into a string cannot fail");
 }
@@ -101,9 +118,10 @@ mod tests {
     #[test]
     fn every_option_is_shown_once_when_all_are() {
         let text = help(Compat::Release, true);
-        for option in SUPPORTED {
-            let lines = text.matches(&format!("  --{}=", option.name)).count();
-            assert_eq!(lines, 1, "{}", option.name);
+        let of_sysbench = SUPPORTED.iter().map(|option| option.name.to_owned());
+        for name in of_sysbench.chain(load_options().map(LoadOption::flag)) {
+            let lines = text.matches(&format!("  --{name}=")).count();
+            assert_eq!(lines, 1, "{name}");
         }
     }
 }

@@ -33,7 +33,7 @@ pub enum UsageError {
         /// As written.
         value: String,
         /// What it must be.
-        expected: &'static str,
+        expected: String,
     },
     /// No workload of this name.
     #[error("{0}")]
@@ -73,11 +73,11 @@ pub(super) struct Value<'a> {
 }
 
 impl Value<'_> {
-    pub(super) fn wrong(&self, expected: &'static str) -> UsageError {
+    pub(super) fn wrong(&self, expected: impl Into<String>) -> UsageError {
         UsageError::Value {
             name: self.name.to_owned(),
             value: self.text.unwrap_or_default().to_owned(),
-            expected,
+            expected: expected.into(),
         }
     }
 
@@ -165,15 +165,6 @@ impl Value<'_> {
             .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
             .filter(|time| u32::try_from(time.as_secs()).is_ok())
             .ok_or_else(|| self.wrong("must be a number of seconds that is not negative"))
-    }
-
-    /// A length of time with its unit.
-    pub(super) fn duration(&self) -> Result<Duration, UsageError> {
-        self.text
-            .unwrap_or_default()
-            .parse::<weir_model::Duration>()
-            .map(|duration| duration.0)
-            .map_err(|_| self.wrong("must be a number with us, ms or s"))
     }
 
     /// A switch; bare means on.

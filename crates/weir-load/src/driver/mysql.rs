@@ -58,6 +58,8 @@ pub(crate) struct MysqlDriver {
     kind: Option<usize>,
     doing: Doing,
     timing: TransactionTiming,
+    /// When the transaction was to begin, also if it is tried again; `None`: there was none yet.
+    turned_ns: Option<u64>,
     /// When it begins, if not with the others, nanoseconds into the run.
     begins_ns: u64,
     /// When the outstanding request set out.
@@ -102,6 +104,7 @@ impl MysqlDriver {
             kind: None,
             doing: Doing::Session,
             timing: TransactionTiming::default(),
+            turned_ns: None,
             begins_ns,
             asked_ns: 0,
             served: 0,

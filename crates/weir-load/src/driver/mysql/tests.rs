@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::os::unix::net::UnixStream;
 use std::rc::Rc;
 
-use weir_model::{Address, ThinkTime};
+use weir_model::{Address, ClosedLoop};
 use weir_mysql::{Channel, Gate, Row, Stream};
 use weir_workload::seeded;
 
@@ -107,7 +107,7 @@ fn shared(half_rtt_ns: u64) -> Shared {
         tolerated,
         None,
         half_rtt_ns,
-        ThinkTime::default(),
+        ClosedLoop::default(),
         None,
     )
 }

@@ -30,12 +30,14 @@ impl MysqlDriver {
             return Ok(Self::quit(shared));
         };
         let due_ns = self.session.due_ns().unwrap_or(due_ns);
-        let mut due_ns = due_ns.saturating_add(self.pause_ns(shared));
+        let due_ns = due_ns.saturating_add(self.pause_ns(shared));
+        let mut due_ns = due_ns.max(self.paced_ns(shared));
         if std::mem::take(&mut self.asks_nothing) {
             // Others have their turn before a session that would go on for ever.
             due_ns = due_ns.max(meter.last_now() + 1);
         }
         self.timing.intended_start_ns = due_ns;
+        self.turned_ns = Some(due_ns);
         if due_ns > meter.last_now() {
             self.doing = Doing::Waiting;
             return Ok(Next::Due(due_ns));
@@ -47,14 +49,25 @@ impl MysqlDriver {
     /// all, or while its user thinks.
     fn pause_ns(&mut self, shared: &Shared) -> u64 {
         let begins_ns = std::mem::take(&mut self.begins_ns);
-        let think_ns = shared.think.mean.0.as_nanos() as u64;
+        let think = shared.closed_loop.think;
+        let think_ns = think.mean.0.as_nanos() as u64;
         if begins_ns > 0 || think_ns == 0 || self.timing.last_attempt_ns == 0 {
             return begins_ns;
         }
-        match shared.think.kind {
+        match think.kind {
             ThinkKind::Constant => think_ns,
             // The inverse of the exponential distribution; the argument is in (0, 1].
             ThinkKind::Exponential => (-(1.0 - self.rng.unit()).ln() * think_ns as f64) as u64,
+        }
+    }
+
+    /// When this connection may begin again, by its pacing. That counts from when the last transaction was to begin:
+    /// a late one does not move those that follow.
+    fn paced_ns(&self, shared: &Shared) -> u64 {
+        let pacing_ns = shared.closed_loop.pacing.0.as_nanos() as u64;
+        match self.turned_ns {
+            Some(turned_ns) if pacing_ns > 0 => turned_ns.saturating_add(pacing_ns),
+            _ => 0,
         }
     }
 

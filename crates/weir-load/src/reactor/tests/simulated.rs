@@ -14,7 +14,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use weir_model::{ArrivalKind, LatencySummary, LoadSpec, Rate, WorkloadName};
+use weir_model::{
+    ArrivalKind, ClosedLoop, LatencySummary, LoadSpec, Pace, Rate, ThinkTime, WorkloadName,
+};
 
 use super::super::Reactor;
 use super::super::sockets::{Arrival, Chunk, Sockets, Wait};
@@ -111,13 +113,13 @@ fn driver(plan: &LoadPlan, work: &Work<'_>, number: u32) -> MysqlDriver {
 
 /// Runs a load of ten seconds; what was reported, and the server's delays.
 fn simulate(
-    rate: Option<Rate>,
+    pace: impl Into<Pace>,
     delay_ns: impl FnMut(u64) -> u64 + 'static,
 ) -> (LoadOutcome, Vec<u64>) {
     let plan = LoadPlan {
         load: LoadSpec {
             connections: CONNECTIONS,
-            pace: rate.into(),
+            pace: pace.into(),
             measure: Duration::from_secs(10).into(),
             ..LoadSpec::default()
         },
@@ -148,7 +150,7 @@ fn simulate(
         tolerated,
         None,
         0,
-        plan.load.pace.think(),
+        plan.load.pace.closed_loop(),
         None,
     );
     let (stop, abort) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -251,4 +253,64 @@ fn a_stall_counts_for_all_that_were_due_in_it() {
     let paced = outcome.open_loop.as_ref().unwrap();
     assert!(paced.service.us_p99 < 2.0, "{paced:?}");
     assert!((983..=1_000).contains(&paced.waited), "{paced:?}");
+}
+
+const MS_NS: u64 = 1_000_000;
+
+/// A closed loop with this pacing and think time.
+fn paced(pacing_ms: u64, think_ms: u64) -> Pace {
+    let ms = |ms| Duration::from_millis(ms).into();
+    Pace::Closed(ClosedLoop {
+        think: ThinkTime {
+            mean: ms(think_ms),
+            ..ThinkTime::default()
+        },
+        pacing: ms(pacing_ms),
+    })
+}
+
+/// So many transactions of each connection, but for the one at the end of the measurement.
+fn assert_of_each(outcome: &LoadOutcome, expected: u64) {
+    let all = outcome.counts.transactions;
+    let each = all as f64 / f64::from(CONNECTIONS) - expected as f64;
+    assert!(each.abs() <= 1.0, "{all}, of each {expected}");
+}
+
+#[test]
+fn paced_transactions_begin_at_equal_times_however_long_they_take() {
+    let off = Rc::new(Cell::new(0));
+    let counted = Rc::clone(&off);
+    let mut rng = seeded(7, 0);
+    let (outcome, delays_ns) = simulate(paced(10, 0), move |now_ns| {
+        counted.set(counted.get() + u64::from(now_ns % (10 * MS_NS) != 0));
+        (rng.unit() * 10e6) as u64
+    });
+    assert_eq!(off.get(), 0);
+    assert_of_each(&outcome, 1_000);
+    // What is waited for is in no latency.
+    assert_true("paced", &outcome.latency, &delays_ns);
+}
+
+#[test]
+fn what_takes_longer_than_the_pacing_delays_the_next_and_no_others() {
+    // Pacing, think time and the server's delay, milliseconds; transactions of a connection in ten seconds.
+    for (pacing_ms, think_ms, delay_ms, expected) in [
+        (10, 0, 2, 1_000),
+        (10, 0, 20, 500),
+        (10, 5, 2, 1_000),
+        (10, 18, 2, 500),
+    ] {
+        let (outcome, _) = simulate(paced(pacing_ms, think_ms), move |_| delay_ms * MS_NS);
+        assert_of_each(&outcome, expected);
+    }
+    // After a stall nothing is caught up with.
+    let stall_ns = 4 * SECOND_NS..5 * SECOND_NS;
+    let (outcome, _) = simulate(paced(10, 0), move |now_ns| {
+        if stall_ns.contains(&now_ns) {
+            stall_ns.end - now_ns
+        } else {
+            MS_NS
+        }
+    });
+    assert_of_each(&outcome, 900);
 }
