@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Layer of each crate. A crate may use crates of lower layers only.
-const LAYERS: [(&str, u32); 23] = [
+const LAYERS: &[(&str, u32)] = &[
     ("weir-model", 0),
     ("weir-innodb", 1),
     ("weir-lua", 1),
