@@ -1,10 +1,14 @@
-//! Dependencies between crates point down; ARCHITECTURE.md lists the same layers.
+//! Dependencies between crates point down; ARCHITECTURE.md lists the same layers. Inside a crate, files use no circles.
+
+mod module_graph;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
+
+use self::module_graph::ModuleGraph;
 
 /// Layer of each crate. A crate may use crates of lower layers only.
 const LAYERS: &[(&str, u32)] = &[
@@ -101,6 +105,92 @@ fn arrows_point_down() {
     for (user, used) in arrows {
         assert!(layer(&user) > layer(&used), "{user} must not use {used}");
     }
+}
+
+#[test]
+fn no_files_of_a_crate_use_each_other_in_a_circle() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut files = 0;
+    let mut circles = Vec::new();
+    for (name, _) in LAYERS {
+        let graph = ModuleGraph::read(&crates.join(name).join("src"));
+        files += graph.len();
+        let found = graph.circles().into_iter();
+        circles.extend(found.map(|circle| format!("{name}: {}", circle.join(", "))));
+    }
+    assert!(files > 500, "the sources were not found: {files} files");
+    assert!(
+        circles.is_empty(),
+        "these use each other; a file of plain types below them, or one above them, ends that:\n{}",
+        circles.join("\n")
+    );
+}
+
+/// A crate of these files: their paths, and what they say.
+fn circles_of(files: &[(&str, &str)]) -> Vec<Vec<String>> {
+    let directory = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = directory.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    ModuleGraph::read(directory.path()).circles()
+}
+
+#[test]
+fn circles_of_files_are_found_however_they_are_written() {
+    let root = (
+        "lib.rs",
+        "mod plan; mod reactor; mod spec; pub use spec::Kind;",
+    );
+    let plan = (
+        "plan.rs",
+        "use crate::spec; use crate::reactor::{self, Ring};",
+    );
+    let spec = ("spec.rs", "pub enum Kind { A }");
+    let below = |reactor| circles_of(&[root, plan, spec, ("reactor.rs", reactor)]);
+    let circle = [["plan", "reactor"]];
+    assert!(below("use crate::Kind; pub struct Ring(Kind);").is_empty());
+    assert_eq!(below("use crate::plan::Plan;"), circle);
+    assert_eq!(below("use crate::{Kind, plan as p};"), circle);
+    assert_eq!(below("fn f() -> super::plan::Plan { g() }"), circle);
+    assert_eq!(
+        below(r#"fn f() { println!("{}", crate::plan::SIZE); }"#),
+        circle
+    );
+    // What only tests use is no part of the crate.
+    assert!(below("#[cfg(test)] mod tests { use crate::plan::Plan; }").is_empty());
+    // By way of a name that the root passes on.
+    let root = (
+        "lib.rs",
+        "mod plan; mod reactor; mod spec; pub use plan::Plan;",
+    );
+    let reactor = ("reactor.rs", "use crate::Plan; pub struct Ring;");
+    assert_eq!(circles_of(&[root, plan, spec, reactor]), circle);
+}
+
+#[test]
+fn a_file_below_another_may_use_it_and_its_siblings_may_not_close_a_circle() {
+    let root = ("lib.rs", "mod rules; mod claims;");
+    let rules = ("rules.rs", "mod fair; use fair::FAIR; pub struct Rule;");
+    let fair = |text| ("rules/fair.rs", text);
+    let claims = |text| ("claims.rs", text);
+    let alone = [root, rules, fair("use super::Rule;"), claims("")];
+    assert!(circles_of(&alone).is_empty());
+    let above = [
+        root,
+        rules,
+        fair("use super::Rule;"),
+        claims("use crate::rules::Rule;"),
+    ];
+    assert!(circles_of(&above).is_empty());
+    let through = [
+        root,
+        rules,
+        fair("use crate::claims::pairs;"),
+        claims("use crate::rules::Rule;"),
+    ];
+    assert_eq!(circles_of(&through), [["claims", "rules", "rules::fair"]]);
 }
 
 /// What opens a connection, and who does so to something else than a server of the user's.
