@@ -62,8 +62,8 @@ fn unprotected(cell: &Cell) -> Option<String> {
     let variables = ServerVariables::written(node.server.flavor, &node.variables);
     let doublewrite = variables.doublewrite()?;
     (doublewrite != Doublewrite::Repairs).then(|| {
-        "doublewrite is off, on each drive: which of them tears no page without it is not predicted \
-         (`weir drive show` has its maker's word, `weir plan` the rules)"
+        "doublewrite is off on each drive; whether a drive then tears pages is not predicted \
+         (`weir drive show` has the vendor's claim, `weir plan` the rules)"
             .to_owned()
     })
 }

@@ -71,7 +71,7 @@ pub fn compare_results(first: &StudyResult, second: &StudyResult) -> ResultCompa
     let comparable = findings.is_empty();
     let (basis, comparisons) = if !comparable {
         (
-            "nothing: the two results do not ask the same".to_owned(),
+            "nothing: the two results run different queries or data".to_owned(),
             Vec::new(),
         )
     } else if same_host(first, second) {

@@ -52,18 +52,18 @@ pub fn help(compat: Compat, all: bool) -> String {
 /// Beside the command line, as in sysbench.
 const CONFIG_FILE: (&str, &str) = (
     "--config-file=FILE",
-    "read options from this file, one per line",
+    "read options from this file, one each line",
 );
 
 /// Options that are read before the others.
 const GENERAL: [(&str, &str); 4] = [
     (
         "--compat=1.0.20",
-        "whose defaults and report: 1.0.20 or 1.1",
+        "sysbench version for defaults and report: 1.0.20 or 1.1",
     ),
     (
         "--defaults-file=FILE",
-        "read this option file instead of ~/.my.cnf",
+        "read this option file in place of ~/.my.cnf",
     ),
     (
         "--defaults-extra-file=FILE",

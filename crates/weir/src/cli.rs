@@ -14,8 +14,7 @@ pub(crate) use server::{
     SnapshotCommand, SwitchArguments, UpArguments,
 };
 
-/// Which storage, memory and InnoDB settings make your MySQL faster, safer or cheaper, with
-/// evidence.
+/// Measure which storage, memory and InnoDB settings make your MySQL faster, safer or cheaper.
 #[derive(Debug, Parser)]
 #[command(name = "weir", version, after_help = EXIT_CODES)]
 pub(crate) struct Cli {
@@ -23,52 +22,52 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage (of `weir load`: not \
-                          begun or ended in time), 3 done but a verdict is \
-                          invalid by a rule, 130 stopped by Ctrl-C (what was complete is kept).";
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 failed, or a gate found a loss; 2 wrong usage (of `weir load` also: \
+                          not started or ended in time); 3 done, but a rule makes a verdict invalid; 130 stopped \
+                          by Ctrl-C (complete runs are kept).";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run a study end to end: print the verdicts, write the result and its report
+    /// Run a study: print the verdicts, write the result and its report
     Run(RunArguments),
-    /// Show what a study would do: cells, order, time, space; runs nothing
+    /// Show the combinations, order, time and space of a study; runs nothing
     Plan(PlanArguments),
     /// Write the report of a result
     Report(ReportArguments),
-    /// Verdict between two results, or between the levels of a factor within one
+    /// Compare two results, or the levels of a factor within one
     Compare(CompareArguments),
-    /// Results and running studies in a browser: history, comparison, live view, start and stop
+    /// Show results and running studies in a browser; start and stop studies there
     Serve(ServeArguments),
-    /// What a study would measure: misses, throughput and latency of pools and drives that nobody ran
+    /// Predict misses, throughput and latency of buffer pools and drives that were not measured
     Predict {
         #[command(subcommand)]
         command: PredictCommand,
     },
-    /// What became of the published claims that results were held against, on one page
+    /// Write one page on the published claims of results: agrees, disagrees, cannot say
     Claims(ClaimsArguments),
-    /// What a rule asks, why, and what to do: `weir explain R4`; without a rule, all of them
+    /// Explain a rule, such as R4: what it checks, why, and what to do [default: all rules]
     Explain(ExplainArguments),
-    /// Load a server, with sysbench's options and report
+    /// Load a server with sysbench's options and report
     #[command(disable_help_flag = true)]
     Load(LoadArguments),
-    /// Emulated drives
+    /// Mount, watch and break emulated drives
     Drive {
         #[command(subcommand)]
         command: DriveCommand,
     },
-    /// Private servers that stay up, and the snapshots of their data
+    /// Start private servers, keep snapshots, switch the doublewrite buffer
     Server {
         #[command(subcommand)]
         command: ServerCommand,
     },
-    /// Cut the power of an emulated drive under a server, many times, and judge what is left
+    /// Cut the power of an emulated drive under a server many times, and judge its recovery
     CrashTest {
         #[command(subcommand)]
         command: CrashTestCommand,
     },
-    /// What this machine can do: servers, FUSE, memory, limits, and what to install
+    /// Check this machine: servers, FUSE, memory, limits, and packages to install
     Doctor(JsonArguments),
-    /// End servers and mounts that a killed weir left behind; never touches others
+    /// End servers and mounts of a killed weir; never touches others
     Clean(CleanArguments),
 }
 
@@ -82,13 +81,13 @@ pub(crate) struct JsonArguments {
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools)] // each is a switch of the command line
 pub(crate) struct CleanArguments {
-    /// Put settings back that a killed weir left changed on servers of yours
+    /// Put back settings that a killed weir left changed on your servers
     #[arg(long)]
     pub(crate) put_back: bool,
-    /// Forget settings that were left changed: you have put them back yourself
+    /// Forget settings that were left changed, after you put them back yourself
     #[arg(long, conflicts_with = "put_back")]
     pub(crate) forget_settings: bool,
-    /// Ask for the password of a server of yours
+    /// Ask for the password of your server
     #[arg(long, requires = "put_back")]
     pub(crate) ask_password: bool,
     /// Print JSON
@@ -101,39 +100,39 @@ pub(crate) struct CleanArguments {
 pub(crate) struct RunArguments {
     /// The study file
     pub(crate) study: PathBuf,
-    /// Folder for the result and its report [default: results/STUDY-DATE-TIME]
+    /// Folder of the result and its report [default: results/STUDY-DATE-TIME]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Run the shorter version that the study's [reduced] table describes
+    /// Run the shorter version in the study's [reduced] table
     #[arg(long)]
     pub(crate) reduced: bool,
-    /// Go on with the result in --out where it stopped
+    /// Continue the result in --out where it stopped
     #[arg(long, requires = "out")]
     pub(crate) resume: bool,
-    /// Run on this server instead of the study's: mysql, mariadb, the path of a mysqld, or the URL of a
-    /// server of yours, mysql://USER@HOST:PORT/SCHEMA
+    /// Server in place of the study's: mysql, mariadb, the path of a mysqld, or your server's URL
+    /// (mysql://USER@HOST:PORT/SCHEMA)
     #[arg(long, value_name = "SERVER")]
     pub(crate) server: Option<String>,
-    /// Change settings of a server of yours where the study asks for it; all are put back
+    /// Change your server's settings as the study says; all are put back after each run
     #[arg(long)]
     pub(crate) allow_config: bool,
-    /// Write tables also on a server of yours that is a replica or read-only
+    /// Write tables also to a replica or a read-only server; it then differs from its source
     #[arg(long)]
     pub(crate) allow_replica: bool,
-    /// Print the statements that would change a server of yours, and send none of them
+    /// Print the statements that would change your server; send none of them
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Ask for the password of a server of yours instead of taking that of its option file
+    /// Ask for the password of your server, instead of the option file's
     #[arg(long)]
     pub(crate) ask_password: bool,
-    /// Put data directories and mounts here [default: in memory if they fit, else the temporary
-    /// directory]
+    /// Folder of data directories and mounts: the storage to measure [default: in memory if they fit,
+    /// else the temporary directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) work: Option<PathBuf>,
-    /// Emulate also drives that are faster than this machine can emulate; results say so
+    /// Accept drives that are faster than this machine can emulate; results say so
     #[arg(long)]
     pub(crate) below_floor: bool,
-    /// Print the whole result as JSON instead of the verdicts
+    /// Print the whole result as JSON in place of the verdicts
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -142,10 +141,10 @@ pub(crate) struct RunArguments {
 pub(crate) struct PlanArguments {
     /// The study file
     pub(crate) study: PathBuf,
-    /// Plan the shorter version that the study's [reduced] table describes
+    /// Plan the shorter version in the study's [reduced] table
     #[arg(long)]
     pub(crate) reduced: bool,
-    /// Plan for this server instead of the study's: mysql, mariadb, the path of a mysqld, or a URL
+    /// Server in place of the study's: mysql, mariadb, the path of a mysqld, or a URL
     #[arg(long, value_name = "SERVER")]
     pub(crate) server: Option<String>,
     /// Print the resolved plan as JSON
@@ -155,22 +154,22 @@ pub(crate) struct PlanArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PredictCommand {
-    /// Misses, throughput, p99 and the limit of pools, drives and connections that a result's study did not run
+    /// Predict misses, throughput, p99 and bottleneck from a result
     Result(Box<PredictResultArguments>),
-    /// Misses of pools for a study that was not run yet
+    /// Predict misses from a study file, without a run
     Study(PredictStudyArguments),
-    /// Misses of pools, from what `weir drive trace` recorded of a run with a tiny pool
+    /// Predict misses from a trace (`weir drive trace`) of a run with a tiny pool
     Trace(PredictTraceArguments),
-    /// What other pools of a live server would miss, from looks at what its pool holds
+    /// Predict misses of other pools from the contents of a live server's pool
     Observe(ObserveArguments),
-    /// Write predictions down, run three to five of them (or all of --pool x --drive), and say how far off they were
+    /// Record predictions, run three to five of them (or all of --pool x --drive), and report the error
     Verify(VerifyArguments),
 }
 
 /// Which pools are asked about.
 #[derive(Debug, Args)]
 pub(crate) struct PoolsArgument {
-    /// Buffer pools: `1G..64G` in doubling steps, or a list; by default shares of the data
+    /// Buffer pools: `1G..64G` in doubling steps, or a list [default: the study's, or shares of the data]
     #[arg(long, value_name = "SIZES")]
     pub(crate) pool: Option<String>,
 }
@@ -178,8 +177,7 @@ pub(crate) struct PoolsArgument {
 /// Which of what else a study varies is asked about.
 #[derive(Debug, Args)]
 pub(crate) struct LevelsArgument {
-    /// Of what else the study varies, this level, as in `workload=oltp_read_only`; by default the first
-    /// cell's; may be given several times
+    /// Level of another factor, such as workload=oltp_read_only; repeatable [default: the first cell's]
     #[arg(long = "where", value_name = "FACTOR=LEVEL", value_parser = factor_and_level)]
     pub(crate) at: Vec<(String, String)>,
 }
@@ -187,17 +185,17 @@ pub(crate) struct LevelsArgument {
 /// Which drives and connections are asked about.
 #[derive(Debug, Args)]
 pub(crate) struct PlacesArgument {
-    /// Drives: names of profiles, or paths; by default the first cell's
+    /// Drives: names or paths of profiles [default: the first cell's]
     #[arg(long, value_name = "PROFILES", value_delimiter = ',')]
     pub(crate) drive: Vec<String>,
-    /// Connections; by default the first cell's
+    /// Connections [default: the first cell's]
     #[arg(long, value_name = "N", value_delimiter = ',')]
     pub(crate) threads: Vec<u32>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct PredictResultArguments {
-    /// A result, whose runs say what a transaction takes
+    /// The result to predict from: its folder or its result.sqlite
     pub(crate) result: PathBuf,
     #[command(flatten)]
     pub(crate) pools: PoolsArgument,
@@ -205,23 +203,23 @@ pub(crate) struct PredictResultArguments {
     pub(crate) places: PlacesArgument,
     #[command(flatten)]
     pub(crate) levels: LevelsArgument,
-    /// Ask about the study at its full size: all rows, whole drives, pools times as large
+    /// Predict for the unscaled study: all rows, whole drives, pools as the study file has them
     #[arg(long)]
     pub(crate) full_size: bool,
-    /// Cores of the host that is asked about; by default those of the result's host
+    /// Cores of the host to predict for [default: the result's host]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) cores: Option<u32>,
-    /// What a year brings when the data grow by so many percent a month
+    /// Project the next 12 months of the first pool, for data that grow by this percent a month
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) growth: Option<f64>,
-    /// Write the result's report here, with the predictions as figures in it
+    /// Write the result's report with figures of the predictions to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// The most transactions that keep this latency, as in `p99 <= 10ms`: for each pool and drive
+    /// Find the highest throughput of each pool and drive that keeps this latency, such as `p99 <= 10ms`
     #[arg(long, value_name = "OBJECTIVE")]
     pub(crate) objective: Option<Objective>,
-    /// What things cost in one currency: `memory=4` for a GiB, `intel-p4610=1200` for a drive; drives'
-    /// prices are by default those of the study
+    /// Prices in one currency: memory=4 for a GiB, intel-p4610=1200 for a drive [default: the study's
+    /// prices of drives]
     #[arg(long, value_name = "NAME=AMOUNT", value_delimiter = ',', value_parser = name_and_amount)]
     pub(crate) price: Vec<(String, f64)>,
     /// Print JSON
@@ -244,7 +242,7 @@ pub(crate) struct PredictStudyArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct PredictTraceArguments {
-    /// The trace's file
+    /// The file of the trace
     pub(crate) trace: PathBuf,
     #[command(flatten)]
     pub(crate) pools: PoolsArgument,
@@ -256,9 +254,9 @@ pub(crate) struct PredictTraceArguments {
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools)] // each is a switch of the command line
 pub(crate) struct ObserveArguments {
-    /// The server to look at: a private one's name, or the URL of one of yours
+    /// The server: the name of a private one, or your server's URL
     pub(crate) server: String,
-    /// How often to look at the pool
+    /// Number of looks at the pool
     #[arg(long, value_name = "N", default_value = "12", value_parser = clap::value_parser!(u32).range(4..))]
     pub(crate) looks: u32,
     /// Time between two looks
@@ -266,13 +264,13 @@ pub(crate) struct ObserveArguments {
     pub(crate) interval: Duration,
     #[command(flatten)]
     pub(crate) pools: PoolsArgument,
-    /// Let a server of yours dump its list of pages, and set for it what has to be set
+    /// Let your server dump its list of pages, and set the variables that this needs; all are put back
     #[arg(long)]
     pub(crate) allow_config: bool,
-    /// Print the statements that would change a server of yours, and send none of them
+    /// Print the statements that would change your server; send none of them
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Ask for the password of a server of yours
+    /// Ask for the password of your server
     #[arg(long)]
     pub(crate) ask_password: bool,
     /// Print JSON
@@ -282,15 +280,15 @@ pub(crate) struct ObserveArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArguments {
-    /// A result, whose runs say what a transaction takes
+    /// The result to predict from: its folder or its result.sqlite
     pub(crate) result: PathBuf,
-    /// Folder of what is written and run [default: results/verify-DATE-TIME]
+    /// Folder of predictions and runs [default: results/verify-DATE-TIME]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// How often each prediction is run, in blocks of a random order
+    /// Runs of each prediction, in blocks of random order
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=20))]
     pub(crate) runs: u32,
-    /// Go on with what was begun in --out
+    /// Continue what was begun in --out
     #[arg(long, requires = "out")]
     pub(crate) resume: bool,
     #[command(flatten)]
@@ -327,10 +325,10 @@ fn name_and_amount(text: &str) -> Result<(String, f64), String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct ClaimsArguments {
-    /// Results, or their folders
+    /// The results: folders or result.sqlite files
     #[arg(required = true)]
     pub(crate) results: Vec<PathBuf>,
-    /// Write the page, in Markdown, here instead of to stdout
+    /// Write the page (Markdown) to this file [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Print JSON
@@ -340,65 +338,65 @@ pub(crate) struct ClaimsArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CrashTestCommand {
-    /// Record a server at work once, make crash states of it, and judge what the server recovers
+    /// Record a server at work, make crash states from it, and judge the recovery of each
     Run(Box<CrashTestArguments>),
-    /// Make one state of a test once more, byte by byte
+    /// Make one state of a test again, byte by byte
     Replay(CrashReplayArguments),
-    /// What the storage below a folder promises, as far as it can be known without cutting its power
+    /// Print what kernel, file system and device promise of the storage below a folder
     Inspect(CrashInspectArguments),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CrashTestArguments {
-    /// Name of a drive's profile, or the path of one; +KEY=VALUE replaces a figure
+    /// Drive: name or path of a profile; +KEY=VALUE replaces a figure
     #[arg(long, value_name = "PROFILE", default_value = "intel-p4610")]
     pub(crate) drive: String,
-    /// mysql, mariadb, or the path of a mysqld
+    /// Server: mysql, mariadb, or the path of a mysqld
     #[arg(long, default_value = "mysql")]
     pub(crate) server: String,
-    /// The server's doublewrite buffer: on, off, or `detect_only`
+    /// Doublewrite buffer: on, off, or `detect_only`
     #[arg(long, default_value = "off")]
     pub(crate) doublewrite: String,
-    /// The server's `innodb_flush_log_at_trx_commit`; with 1 a lost commit is a failure
+    /// `innodb_flush_log_at_trx_commit`; with 1 a lost commit is a failure
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u8).range(0..=2))]
     pub(crate) flush_log_at_trx_commit: u8,
-    /// A further variable of the server, NAME=VALUE
+    /// Another server variable, NAME=VALUE; repeatable
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
-    /// What ends: the drive's power, or only the server's process
+    /// Failure to simulate: power loss of the drive, or kill -9 of the server
     #[arg(long, value_enum, default_value = "power")]
     pub(crate) cut: CutArgument,
-    /// What the drive keeps in a power cut, other than its profile says
+    /// Write cache in a power cut [default: the profile's]
     #[arg(long, value_enum)]
     pub(crate) cache: Option<CacheArgument>,
-    /// Largest aligned write that the drive never tears, other than its profile says
+    /// Largest aligned write that is never torn [default: the profile's]
     #[arg(long, value_name = "SIZE")]
     pub(crate) atomic: Option<Bytes>,
-    /// How many crash states
+    /// Number of crash states
     #[arg(long, default_value = "300", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) states: u32,
     /// Seed of writes, cuts and outcomes [default: from the clock]
     #[arg(long)]
     pub(crate) seed: Option<u64>,
-    /// How long the clients write while the drive records
+    /// Length of the recording (s)
     #[arg(long, default_value = "20", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) seconds: u64,
-    /// Rows in each of the four tables
+    /// Rows of each of the four tables
     #[arg(long, default_value = "150000", value_parser = clap::value_parser!(u32).range(1000..))]
     pub(crate) rows: u32,
     /// Connections that write
     #[arg(long, default_value = "8", value_parser = clap::value_parser!(u32).range(1..=500))]
     pub(crate) clients: u32,
-    /// Judge all states, also after the first that failed
+    /// Judge all states, also after the first damaged one
     #[arg(long)]
     pub(crate) all: bool,
-    /// Folder for recordings and results [default: results/crash-test-DATE-TIME]
+    /// Folder of recordings and results [default: results/crash-test-DATE-TIME]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Servers, drives and crash states live here [default: in memory]
+    /// Folder of servers, drives and crash states [default: in memory]
     #[arg(long, value_name = "DIR")]
     pub(crate) work: Option<PathBuf>,
-    /// A recording ends when it has grown to this
+    /// Largest recording
     #[arg(long, value_name = "SIZE", default_value = "2G")]
     pub(crate) recording_limit: Bytes,
     /// Print JSON
@@ -408,16 +406,16 @@ pub(crate) struct CrashTestArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CrashReplayArguments {
-    /// The folder of a test
+    /// Folder of the test
     #[arg(value_name = "DIR")]
     pub(crate) test: PathBuf,
-    /// The state to make once more: the number that the test printed
+    /// Number of the state, as the test printed it
     #[arg(long, value_name = "N")]
     pub(crate) state: u32,
-    /// It is a state of the positive control
+    /// Take a state of the positive control
     #[arg(long)]
     pub(crate) control: bool,
-    /// The server and the state live here [default: in memory]
+    /// Folder of the server and the state [default: in memory]
     #[arg(long, value_name = "DIR")]
     pub(crate) work: Option<PathBuf>,
     /// Print JSON
@@ -437,9 +435,9 @@ pub(crate) struct CrashInspectArguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CutArgument {
-    /// What was not yet safe is lost, torn or there
+    /// Power loss: writes that are not safe are lost, torn or there
     Power,
-    /// kill -9: what the server had handed over is there
+    /// kill -9: all writes that the server issued are there
     Process,
 }
 
@@ -454,11 +452,11 @@ impl From<CutArgument> for weir_crash::Cut {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CacheArgument {
-    /// What it has completed
+    /// Completed writes survive
     PowerProtected,
-    /// What was flushed
+    /// Only flushed writes survive
     Volatile,
-    /// Nothing for sure: its flushes do nothing
+    /// A flush does nothing: no write is sure to survive
     Lying,
 }
 
@@ -474,53 +472,53 @@ impl From<CacheArgument> for weir_crash::CacheRule {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
-    /// The result: the folder that `weir run` named, or its result.sqlite
+    /// The result: its folder or its result.sqlite
     pub(crate) result: PathBuf,
-    /// Kind of report
+    /// Format
     #[arg(long, value_enum, default_value = "html")]
     pub(crate) format: ReportFormat,
-    /// Write here instead of to standard output
+    /// Write to this file [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
-    /// Folder of the results
+    /// Folder of results
     #[arg(default_value = "results")]
     pub(crate) dir: PathBuf,
-    /// Address and port. Beyond this host a token is needed: a new one is printed unless
-    /// --token-file names one
+    /// Address and port. Other hosts need a token: weir prints a new one unless --token-file names
+    /// one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7878")]
     pub(crate) listen: SocketAddr,
-    /// Folder of the studies that can be started
+    /// Folder of studies that can be started
     #[arg(long, value_name = "DIR", default_value = "studies")]
     pub(crate) studies: PathBuf,
-    /// Ask for the token in the first line of this file, also on loopback
+    /// Require the token in the first line of this file, also on loopback
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
-    /// A name by which browsers may ask for this server, besides localhost; repeatable
+    /// Accept this host name from browsers, besides localhost; repeatable
     #[arg(long, value_name = "NAME")]
     pub(crate) host_name: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
-    /// The result, or the first of two (A): its folder or its result.sqlite
+    /// The result, or the first of two (A, the baseline): its folder or its result.sqlite
     pub(crate) first: PathBuf,
-    /// The second result (B), which is compared with the first
+    /// The second result (B)
     #[arg(required_unless_present = "factor", conflicts_with = "factor")]
     pub(crate) second: Option<PathBuf>,
     /// Compare the levels of this factor within one result
     #[arg(long, value_name = "FACTOR")]
     pub(crate) factor: Option<String>,
-    /// Only where another factor has this level, as in threads=64; may be given several times
+    /// Only combinations with this level of another factor, such as threads=64; repeatable
     #[arg(long = "where", value_name = "FACTOR=LEVEL", requires = "factor", value_parser = factor_and_level)]
     pub(crate) at: Vec<(String, String)>,
-    /// Exit with 1 when a loss of throughput beyond this is established, as in -3%
+    /// Exit with 1 if a throughput loss beyond this is established, such as -3%
     #[arg(long, value_name = "LOSS", allow_hyphen_values = true, value_parser = loss)]
     pub(crate) gate: Option<f64>,
-    /// Write the verdicts as `JUnit` XML, for the report of a build
+    /// Write the verdicts as `JUnit` XML to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
     /// Print JSON
@@ -551,7 +549,7 @@ fn loss(text: &str) -> Result<f64, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArguments {
-    /// The rule, as findings name it: R4
+    /// The rule, such as R4
     pub(crate) rule: Option<String>,
     /// Print JSON
     #[arg(long)]
@@ -560,15 +558,15 @@ pub(crate) struct ExplainArguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
-    /// One self-contained page with interactive charts
+    /// One page with interactive charts
     Html,
-    /// Everything that was measured
+    /// All measurements, verdicts and findings
     Json,
     /// Text for a ticket or a pull request
     Md,
-    /// One row per run, for spreadsheets and data frames
+    /// One row for each run, for spreadsheets and data frames
     Csv,
-    /// The same rows for `DuckDB`, `ClickHouse` or Spark; only in builds with the feature "parquet"
+    /// The rows of csv for `DuckDB`, `ClickHouse` or Spark; only in builds with the feature "parquet"
     Parquet,
 }
 
@@ -588,44 +586,44 @@ pub(crate) struct LoadArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DriveCommand {
-    /// The drives that there are profiles of
+    /// List the profiles
     List(JsonArguments),
-    /// A drive's data sheet, each figure with its source
+    /// Show the data sheet of a drive, with the source of each figure
     Show {
-        /// Name of a profile in drives/, or the path of a profile file; +KEY=VALUE replaces a figure
+        /// Drive: name or path of a profile; +KEY=VALUE replaces a figure
         profile: String,
     },
-    /// Mount an emulated drive and serve it until it is unmounted or interrupted
+    /// Mount an emulated drive until Ctrl-C or `weir drive unmount`
     Mount(MountArguments),
-    /// What a mounted drive is doing, refreshed each second on a terminal
+    /// Show the counters of a mounted drive, each second on a terminal
     Stat {
         /// The mountpoint
         dir: PathBuf,
-        /// Print all that was counted since the mount once, as JSON
+        /// Print all counters since the mount as JSON
         #[arg(long)]
         json: bool,
-        /// Print what was counted since the mount once, also on a terminal
+        /// Print the counters since the mount once
         #[arg(long)]
         once: bool,
     },
-    /// Make a mounted drive misbehave: KEY=VALUE..., or `reset`; docs/drive.md lists the keys
+    /// Inject faults into a mounted drive, such as error_rate=0.01 (keys: docs/drive.md)
     Set {
         /// The mountpoint
         dir: PathBuf,
-        /// Faults as KEY=VALUE, or the word `reset`
+        /// Faults, or `reset` to end all of them
         #[arg(required = true, value_name = "KEY=VALUE")]
         settings: Vec<String>,
     },
-    /// Record what a mounted drive is asked, or read such a recording
+    /// Record the operations of a mounted drive, or summarise such a trace
     Trace(TraceArguments),
-    /// Cut the power of a drive that was mounted with --record-base: what was not safe is lost or torn
+    /// Cut the power of a drive that was mounted with --record-base; unsafe writes are lost or torn
     Cut {
         /// The mountpoint
         dir: PathBuf,
-        /// Which of the outcomes that the drive's rules allow
+        /// Seed that selects one of the outcomes that the drive's rules allow
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Print what the cut did as JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
@@ -642,32 +640,32 @@ pub(crate) enum DriveCommand {
 )]
 #[derive(Debug, Args)]
 pub(crate) struct MountArguments {
-    /// Name of a profile in drives/, or the path of a profile file; +KEY=VALUE replaces a figure
+    /// Drive: name or path of a profile; +KEY=VALUE replaces a figure
     pub(crate) profile: String,
-    /// The mountpoint: an empty directory
+    /// The mountpoint: an empty folder
     pub(crate) dir: PathBuf,
-    /// Directory that holds the drive's files; use memory-backed storage
+    /// Folder of the drive's files; use memory-backed storage (/dev/shm)
     #[arg(long, value_name = "DIR")]
     pub(crate) backing: PathBuf,
-    /// Shrink the drive's capacity, as in 1/500
+    /// Scale of the capacity, such as 1/500
     #[arg(long, value_name = "SCALE", default_value_t)]
     pub(crate) data_scale: Scale,
-    /// Shrink the drive's throughput, as in 1/25; latencies stay
+    /// Scale of the throughput, such as 1/25; latency is never scaled
     #[arg(long, value_name = "SCALE", default_value_t)]
     pub(crate) drive_scale: Scale,
-    /// Replace a figure of the profile, as in flash.fill=0.5 or advertise=true; repeatable
+    /// Replace a figure of the profile, such as flash.fill=0.5; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Emulate it also if it is faster than this machine can emulate
+    /// Accept a drive that is faster than this machine can emulate
     #[arg(long)]
     pub(crate) below_floor: bool,
-    /// Record all that reaches the drive, with its data, in this empty directory
+    /// Record all operations with their data in this empty folder
     #[arg(long, value_name = "DIR")]
     pub(crate) record: Option<PathBuf>,
-    /// End the recording when it has grown to this; the drive goes on
+    /// Largest recording; the drive goes on without
     #[arg(long, value_name = "SIZE", requires = "record", default_value_t = RecordingOptions::LIMIT)]
     pub(crate) record_limit: Bytes,
-    /// Also keep a copy of what the drive holds now, so that `weir drive cut` can cut its power
+    /// Also copy the drive's files at the mount; `weir drive cut` needs that
     #[arg(long, requires = "record")]
     pub(crate) record_base: bool,
     /// Remove the backing directory after the drive is unmounted
@@ -680,18 +678,18 @@ pub(crate) struct MountArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct TraceArguments {
-    /// The mountpoint of a drive to record, or the file of a recording to read
+    /// The mountpoint of a drive to record, or the file of a trace to read
     pub(crate) from: PathBuf,
-    /// Record into this new file until Ctrl-C
+    /// Record to this new file until Ctrl-C
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// End the recording after so many seconds
+    /// Length of the recording (s)
     #[arg(long, value_name = "N", requires = "out")]
     pub(crate) seconds: Option<f64>,
-    /// End a recording whose `weir` was killed
+    /// End the recording of a killed `weir`
     #[arg(long, conflicts_with = "out")]
     pub(crate) stop: bool,
-    /// Print each operation of a recording, tab-separated, instead of a summary
+    /// Print each operation, tab-separated, in place of a summary
     #[arg(long, conflicts_with_all = ["out", "stop"])]
     pub(crate) print: bool,
 }

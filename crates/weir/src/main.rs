@@ -7,6 +7,8 @@
 mod argv;
 mod cli;
 mod commands;
+#[cfg(test)]
+mod documented;
 mod interrupt;
 mod output;
 mod password;

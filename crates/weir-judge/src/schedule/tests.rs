@@ -118,12 +118,12 @@ fn a_budget_ends_the_repetitions_and_it_is_said() {
     assert!(found[0].contains("+-1 %"), "{found:?}");
 }
 
-/// What is said of effects that are not known as well as the study wants.
+/// The findings about effects whose intervals are wider than the study asks for.
 fn wide_intervals(plan: Plan, records: &[RunRecord]) -> Vec<String> {
     let findings = crate::evaluate(result(plan, records)).unwrap().findings;
     let messages = findings.into_iter().map(|finding| finding.message);
     messages
-        .filter(|said| said.contains("that the study wants"))
+        .filter(|said| said.contains("of repeat.until"))
         .collect()
 }
 

@@ -315,12 +315,12 @@ fn told(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
                 describe(failed)?;
             }
             output::line(format_args!(
-                "make it again: weir crash-test replay {} --state {state}",
+                "replay it: weir crash-test replay {} --state {state}",
                 folder.display()
             ))
         }
         Verdict::Blind => output::line(
-            "verdict: none. The control, in which pages must tear, found no damage: this test could not see any; let it run longer (--seconds) or judge more states (--states)",
+            "verdict: inconclusive. The positive control found no damage, so this test could not have found any; let it run longer (--seconds) or judge more states (--states)",
         ),
     }
 }

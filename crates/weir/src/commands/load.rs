@@ -1,7 +1,7 @@
 //! `weir load`: sysbench's command line, its report on standard output.
 
 mod document;
-mod null_server;
+pub(crate) mod null_server;
 
 use std::fs::File;
 use std::path::Path;

@@ -75,8 +75,8 @@ fn of_result(arguments: &PredictResultArguments) -> anyhow::Result<()> {
         output::line(line)?;
     }
     output::line(
-        "throughput and latency can be far off where the server writes much, see docs/predict.md; hold them against this \
-         machine with `weir predict verify`",
+        "throughput and latency can be far off where the server writes much (docs/predict.md); check them on this machine \
+         with `weir predict verify`",
     )
 }
 

@@ -123,8 +123,8 @@ fn observe(
     let free_most = (FREE_MAX * pool.pages as f64).max(depth.unwrap_or(0) as f64);
     if pool.pages_data as f64 + free_most <= pool.pages as f64 {
         bail!(
-            "predict observe: the buffer pool of `{name}` is not full ({} of {} pages): all that is used fits; nothing \
-             follows for smaller ones",
+            "predict observe: the buffer pool of `{name}` is not full ({} of {} pages), so all used pages fit; its \
+             pages say nothing about smaller pools",
             pool.pages_data,
             pool.pages
         );
