@@ -29,8 +29,6 @@ mod run;
 mod session;
 mod snapshot;
 mod state;
-#[cfg(feature = "testing")]
-pub mod testing;
 mod unsaid;
 mod variables;
 
@@ -49,11 +47,14 @@ pub use find::{ServerBinary, choose, find};
 pub use given::GivenServer;
 pub use initialise::initialise;
 pub use instance::{
-    DataSource, Instance, InstanceInfo, InstanceState, Instances, free_port, loopback_variables,
+    DataSource, Instance, InstanceInfo, InstanceState, Instances, free_port, let_in_from_loopback,
+    loopback_variables,
 };
 pub use pool::PoolState;
 pub use private_server::{Life, PrivateServer, StartOptions};
-pub use replication::{Role, attach, replication_variables, wait_until_caught_up};
+pub use replication::{
+    Role, attach, attach_at, gtid_place, replication_variables, wait_until_caught_up,
+};
 pub use session::Session;
 pub use snapshot::{
     SnapshotHold, SnapshotInfo, SnapshotKey, Snapshots, cache_directory, check_space,

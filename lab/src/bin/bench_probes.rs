@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 
 use weir_model::{Endpoint, Flavor, metrics};
 use weir_probe::{HostProbe, Probe, ProcessProbe, Readings, Sampler, ServerProbe};
-use weir_server::testing;
 
 const PHASE: Duration = Duration::from_secs(4);
 /// The first sample connects and prepares, once a run.
@@ -28,10 +27,10 @@ fn main() {
         _ => Flavor::Mysql,
     };
     let pairs: u32 = arguments.next().map_or(20, |text| text.parse().unwrap());
-    let (server, _directory) = testing::start(flavor);
+    let (server, _directory) = weir_testing::start(flavor);
     let endpoint = server.endpoint();
     let idle: Vec<_> = (0..IDLE_CONNECTIONS)
-        .map(|_| testing::connect(&endpoint))
+        .map(|_| weir_testing::connect(&endpoint))
         .collect();
     let shares = pairs_of(pairs, &|on| cpu_share(&endpoint, server.pid(), on));
     drop(idle);
@@ -114,7 +113,7 @@ fn throughput(endpoint: &Endpoint, pid: u32, on: bool) -> f64 {
     let rate = thread::scope(|scope| {
         for _ in 0..LOADERS {
             scope.spawn(|| {
-                let mut connection = testing::connect(endpoint);
+                let mut connection = weir_testing::connect(endpoint);
                 while !stop.load(Ordering::Relaxed) {
                     let _: Vec<u64> = connection.execute("SELECT ?", (1,)).unwrap();
                     count.fetch_add(1, Ordering::Relaxed);

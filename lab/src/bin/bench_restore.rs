@@ -12,7 +12,7 @@ use weir_load::{PreparePlan, TableOptions};
 use weir_model::{Flavor, WorkloadName};
 use weir_mysql::Gate;
 use weir_server::{
-    PrivateServer, SnapshotKey, Snapshots, StartOptions, initialise, space_occupied, testing,
+    PrivateServer, SnapshotKey, Snapshots, StartOptions, initialise, space_occupied,
 };
 
 /// Restores of each snapshot.
@@ -33,7 +33,7 @@ fn main() {
 
 fn measure(place: &Path, flavor: Flavor, tables: u32, rows: u64) -> serde_json::Value {
     let directory = tempfile::tempdir_in(place).unwrap();
-    let binary = testing::binary(flavor);
+    let binary = weir_testing::binary(flavor);
     let data = directory.path().join("data");
     let began = Instant::now();
     initialise(&binary, &data, &[].into()).unwrap();

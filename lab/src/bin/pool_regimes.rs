@@ -21,7 +21,7 @@ use weir_model::{
 };
 use weir_mysql::Gate;
 use weir_predict::{Popularity, TableSet, frozen, lru, midpoint, popularity_of};
-use weir_server::{PrivateServer, ServerBinary, testing};
+use weir_server::{PrivateServer, ServerBinary};
 
 const PAGE_BYTES: u64 = 16_384;
 
@@ -93,8 +93,8 @@ struct Prepared {
 impl Prepared {
     fn new(flavor: Flavor, rows: u64) -> anyhow::Result<Self> {
         let directory = tempfile::tempdir()?;
-        let binary = testing::binary(flavor);
-        testing::data_directory(&binary, &directory.path().join("data"));
+        let binary = weir_testing::binary(flavor);
+        weir_testing::data_directory(&binary, &directory.path().join("data"));
         let mut prepared = Self {
             binary,
             directory,
@@ -119,7 +119,7 @@ impl Prepared {
     }
 
     fn start(&self, variables: &[(&str, &str)]) -> anyhow::Result<PrivateServer> {
-        let mut options = testing::options(self.directory.path());
+        let mut options = weir_testing::options(self.directory.path());
         let own = variables.iter();
         options
             .variables
@@ -136,7 +136,7 @@ impl Prepared {
 
 /// Leaf pages and rows of the table's indexes, as the server says.
 fn leaves(server: &PrivateServer) -> anyhow::Result<serde_json::Value> {
-    let mut connection = testing::connect(&server.endpoint());
+    let mut connection = weir_testing::connect(&server.endpoint());
     connection.run("ANALYZE TABLE sbtest1")?;
     let rows: Vec<(String, String, u64)> = connection.rows(
         "SELECT index_name, stat_name, stat_value FROM mysql.innodb_index_stats \
@@ -254,7 +254,7 @@ struct Counters(BTreeMap<String, String>);
 impl Counters {
     fn of(server: &PrivateServer) -> anyhow::Result<Self> {
         let mut counters = server.status()?;
-        let mut connection = testing::connect(&server.endpoint());
+        let mut connection = weir_testing::connect(&server.endpoint());
         let young: Option<(u64, u64)> = connection
             .first(
                 "SELECT SUM(pages_made_young), SUM(pages_not_made_young) \

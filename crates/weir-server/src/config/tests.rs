@@ -5,7 +5,7 @@ use std::fs;
 use weir_model::{Flavor, ServerUrl};
 
 use super::*;
-use crate::{PrivateServer, on_both_flavors, testing};
+use weir_testing::{PrivateServer, on_both_flavors};
 
 const CAPACITY: &str = "innodb_io_capacity";
 
@@ -18,7 +18,7 @@ struct Bench {
 
 impl Bench {
     fn start(flavor: Flavor) -> Self {
-        let (server, directory) = testing::start(flavor);
+        let (server, directory) = weir_testing::start(flavor);
         let url: ServerUrl = format!("{flavor}:///sbtest").parse().unwrap();
         let given = GivenServer::open(&url, server.endpoint()).unwrap();
         Self {
@@ -75,7 +75,7 @@ fn a_note_that_cannot_be_written_changes_nothing(flavor: Flavor) {
 
 fn what_the_account_may_not_set_is_not_noted_as_changed(flavor: Flavor) {
     let mut bench = Bench::start(flavor);
-    let mut root = testing::connect(&bench.given.endpoint);
+    let mut root = weir_testing::connect(&bench.given.endpoint);
     root.run("CREATE USER poor@localhost IDENTIFIED BY 'x'")
         .unwrap();
     bench.given.endpoint.user = "poor".to_owned();

@@ -33,6 +33,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("weir-serve", 4),
     ("weir-sysbench", 4),
     ("weir-study", 4),
+    ("weir-testing", 3),
     ("weir-run", 5),
     ("weir", 6),
     ("weir-lab", 6),
@@ -209,7 +210,7 @@ const OPENS_OTHERS: [&str; 3] = [
     // Whether a private server's socket is in use.
     "weir-server/src/private_server/settings.rs",
     // What stands between client and server in tests; it carries bytes and says nothing of its own.
-    "weir-server/src/testing/relay.rs",
+    "weir-testing/src/relay.rs",
 ];
 
 #[test]

@@ -6,7 +6,6 @@ use std::process::{Child, Command};
 
 use serde_json::Value;
 use weir_process::MemoryGroup;
-use weir_server::testing;
 
 use crate::harness::{Weir, World};
 
@@ -186,7 +185,7 @@ fn an_emulation_that_takes_the_cores_is_the_limit(flavor: &str) {
     const CORES_MAX: usize = 2;
     let cores = std::thread::available_parallelism().unwrap().get();
     if cores > CORES_MAX {
-        testing::skipped("the load engine as the limit", &format!("{cores} cores"));
+        weir_testing::skipped("the load engine as the limit", &format!("{cores} cores"));
         return;
     }
     let study = study(flavor, &[]).replace(
@@ -221,7 +220,7 @@ fn an_emulation_that_takes_the_cores_of_mariadb_is_the_limit() {
 #[test]
 fn a_server_with_too_little_memory_waits_for_it() {
     if let Err(error) = MemoryGroup::create(1 << 30) {
-        testing::skipped("memory as the limit", &error.to_string());
+        weir_testing::skipped("memory as the limit", &error.to_string());
         return;
     }
     let waited = |memory: &str| {

@@ -5,7 +5,7 @@ use std::process::Command;
 use anyhow::Context as _;
 use tempfile::TempDir;
 use weir_model::{Address, Flavor};
-use weir_server::{PrivateServer, testing};
+use weir_server::PrivateServer;
 
 /// Connections of the largest case and room for a few more.
 const CONNECTIONS_MAX: &str = "4000";
@@ -58,7 +58,7 @@ impl Server {
             ("innodb_redo_log_capacity", "1073741824"),
         ];
         variables.extend(commits.variables());
-        let (server, directory) = testing::start_with(Flavor::Mysql, &variables);
+        let (server, directory) = weir_testing::start_with(Flavor::Mysql, &variables);
         let started = Self {
             server,
             _directory: directory,
@@ -70,7 +70,7 @@ impl Server {
 
     /// Runs a statement.
     pub(crate) fn query(&self, sql: &str) -> anyhow::Result<()> {
-        testing::connect(&self.server.endpoint())
+        weir_testing::connect(&self.server.endpoint())
             .run(sql)
             .map(drop)
             .with_context(|| format!("while running `{sql}`"))

@@ -3,7 +3,7 @@
 use weir_model::Flavor;
 
 use super::*;
-use crate::{on_both_flavors, testing};
+use weir_testing::on_both_flavors;
 
 const CAPACITY: &str = "innodb_io_capacity";
 
@@ -52,7 +52,7 @@ fn the_oldest_note_of_a_variable_counts_and_those_of_the_living_do_not() {
 }
 
 fn what_was_left_is_put_back_and_its_notes_go(flavor: Flavor) {
-    let (server, directory) = testing::start(flavor);
+    let (server, directory) = weir_testing::start(flavor);
     let url: ServerUrl = format!("{flavor}:///sbtest").parse().unwrap();
     let mut given = GivenServer::open(&url, server.endpoint()).unwrap();
     let at = directory.path();

@@ -6,13 +6,12 @@ use std::time::Duration;
 use tempfile::TempDir;
 use weir_model::{Flavor, Replication};
 
-use super::{binary, data_directory, options};
-use crate::instance::let_in_from_loopback;
-use crate::replication::{attach_at, gtid_place};
-use crate::{
-    PrivateServer, Role, ServerBinary, ServerError, Session, forget_identity, free_port,
-    loopback_variables, replication_variables,
+use weir_server::{
+    PrivateServer, Role, ServerBinary, ServerError, Session, attach_at, forget_identity, free_port,
+    gtid_place, let_in_from_loopback, loopback_variables, replication_variables,
 };
+
+use crate::servers::{binary, data_directory, options};
 
 /// Longest wait for a replica to reach the end.
 const PATIENCE_S: u32 = 60;

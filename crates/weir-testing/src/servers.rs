@@ -3,9 +3,6 @@
 //! The initialised data directory of each server version is made once per machine and kept as a
 //! snapshot in the user's cache directory.
 
-mod followed;
-mod relay;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
@@ -14,35 +11,11 @@ use tempfile::TempDir;
 use weir_model::{Endpoint, Flavor, Replication};
 use weir_mysql::{Connection, Connector, Gate, Patience};
 
-use crate::{
+use weir_server::{
     PrivateServer, Role, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions, attach,
     cache_directory, choose, find, forget_identity, free_port, initialise, loopback_variables,
     replication_variables,
 };
-
-pub use followed::{Followed, Following, start_followed};
-pub use relay::{Fault, Relay};
-
-/// Names on the standard error, and in the file that the environment calls `WEIR_SKIPS`, what a test leaves
-/// out on this machine and why: `make test` counts and lists them.
-#[allow(
-    clippy::print_stderr,
-    reason = "who runs the tests is told what was left out"
-)]
-pub fn skipped(what: &str, why: &str) {
-    use std::io::Write as _;
-    let line = format!("SKIPPED {what}: {why}\n");
-    eprint!("{line}");
-    let Some(path) = std::env::var_os("WEIR_SKIPS") else {
-        return;
-    };
-    let file = std::fs::OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(path);
-    // The tests themselves do not fail for that.
-    let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
-}
 
 /// Starts a small server of `flavor` on empty data.
 ///
@@ -196,14 +169,4 @@ fn restore_or_initialise(binary: &ServerBinary, target: &Path) -> Result<(), Ser
         return cache.store(&key, target);
     }
     cache.restore(&key, target)
-}
-
-/// Makes two tests of each function that takes a [`Flavor`], one on either server, so that a failure
-/// names it and both run at once.
-#[macro_export]
-macro_rules! on_both_flavors {
-    ($($test:ident)*) => {
-        mod mysql_server { $(#[test] fn $test() { super::$test(weir_model::Flavor::Mysql); })* }
-        mod mariadb_server { $(#[test] fn $test() { super::$test(weir_model::Flavor::Mariadb); })* }
-    };
 }
