@@ -15,6 +15,9 @@ use crate::answer::Refusal;
 use crate::guard::LOGIN;
 use crate::server::Desk;
 
+#[cfg(test)]
+pub(crate) use reads::{Results, Session, Studies};
+
 pub(crate) fn routes() -> Router<Arc<Desk>> {
     Router::new()
         .route("/", get(pages::app))

@@ -16,6 +16,8 @@ mod openmetrics;
 mod server;
 mod studies;
 mod token;
+#[cfg(test)]
+mod typescript;
 
 pub use error::ServeError;
 pub use server::{ServeOptions, Server};
