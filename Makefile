@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test test-kills test-versions test-fast check schema reference web setup setup-tests bench-drive bench-load bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table clean
+.PHONY: demo studies test test-kills test-versions test-fast check schema reference types web setup setup-tests bench-drive bench-load bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table clean
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
@@ -66,6 +66,10 @@ schema: $(WEB)
 # The options of the load in docs/study-reference.md, made of their table.
 reference:
 	WEIR_UPDATE_FIXTURES=1 cargo test --package weir-model --quiet the_reference_is_what_the_table_says
+
+# The types of the JSON that the pages in web/ read, made of Weir's types.
+types: $(WEB)
+	WEIR_UPDATE_FIXTURES=1 cargo test --package weir-report --package weir-serve --quiet types_are_those_of_its_json
 
 # The page of the report, built once and embedded in the binary.
 web: $(WEB)

@@ -29,6 +29,8 @@ mod spec;
 mod suggest;
 mod tls;
 mod toml_text;
+#[cfg(feature = "schema")]
+mod typescript;
 mod units;
 
 pub use analysis::{
@@ -82,4 +84,6 @@ pub use spec::{
 pub use suggest::nearest;
 pub use tls::{Tls, TlsMode};
 pub use toml_text::parse_toml;
+#[cfg(feature = "schema")]
+pub use typescript::TypeScript;
 pub use units::{Bytes, Duration, Scale, UnitError};

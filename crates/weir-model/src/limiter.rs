@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The resource that limited a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Limiter {
     /// Cores, used most by the server.

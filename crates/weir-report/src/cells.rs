@@ -14,6 +14,7 @@ use crate::words::{cell_label, limiter_explanation, limiter_name};
 
 /// A cell with its repetitions summed up.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct CellSummary<'a> {
     pub(crate) label: String,
     levels: &'a BTreeMap<String, String>,
@@ -86,6 +87,7 @@ impl CellSummary<'_> {
 
 /// What limited most repetitions of a cell.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct LimiterWords {
     kind: Limiter,
     pub(crate) name: &'static str,
@@ -96,6 +98,7 @@ pub(crate) struct LimiterWords {
 
 /// Medians of [`Utilization`]: shares from 0 to 1, and cores.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct UtilizationMedian {
     pub(crate) host_cpu: Option<Rounded>,
     pub(crate) server_cores: Option<Rounded>,
@@ -109,6 +112,7 @@ pub(crate) struct UtilizationMedian {
 
 /// Medians of [`LatencySummary`], milliseconds.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct LatencyMedian {
     mean: Option<Rounded>,
     pub(crate) p50: Option<Rounded>,

@@ -10,6 +10,7 @@ use crate::spread::Spread;
 
 /// One quantity, for every cell.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct CounterRow {
     /// Name of the metric; `None` for what is derived from several.
     metric: Option<&'static str>,

@@ -12,6 +12,7 @@ use crate::number::{bytes_words, grouped};
 
 /// A drive's profile, figure by figure.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct DataSheet<'a> {
     name: &'a str,
     title: &'a str,
@@ -22,6 +23,7 @@ pub(crate) struct DataSheet<'a> {
 
 /// A figure of a data sheet with its source.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct Figure<'a> {
     label: &'static str,
     text: String,

@@ -10,6 +10,7 @@ use crate::words::count;
 
 /// A time of a run without samples of a source.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct GapView<'a> {
     source: &'a str,
     from_s: Option<Rounded>,

@@ -40,6 +40,8 @@ mod words;
 
 #[cfg(test)]
 mod sample;
+#[cfg(test)]
+mod typescript;
 
 pub use answers::sentence;
 pub use claims::claims_markdown;

@@ -4,6 +4,7 @@ use serde::{Serialize, Serializer};
 
 /// A number for the page, rounded to a few significant digits; written without `.0`.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Rounded(f64);
 
 impl Rounded {

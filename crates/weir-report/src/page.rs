@@ -1,7 +1,7 @@
 //! What the page is given: the words of this crate and the numbers that its figures draw.
 //!
-//! `web/src/page.ts` describes the same JSON; `web/fixtures/result.json` is an example that both
-//! sides test, so that they can't drift apart.
+//! `web/src/types.ts` is made of these types; `web/fixtures/result.json` is an example that both
+//! sides test.
 
 use serde::Serialize;
 use weir_model::{Agreement, Cell, CostRow, RuleId, Severity, StudyResult, Utilization};
@@ -25,6 +25,7 @@ use crate::words::{agreement_name, levels_phrase, server_names, severity_name};
 
 /// The page's whole content.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Page<'a> {
     title: &'a str,
     question: &'a str,
@@ -60,6 +61,7 @@ pub(crate) struct Page<'a> {
 
 /// A rule's finding, said once, with all that it concerns.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct FindingView<'a> {
     pub(crate) rule: RuleId,
     severity: Severity,
@@ -71,6 +73,7 @@ pub(crate) struct FindingView<'a> {
 
 /// A published claim beside what was measured here, at one place.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct ClaimView<'a> {
     pub(crate) source: &'a str,
     pub(crate) says: &'a str,
@@ -87,6 +90,7 @@ pub(crate) struct ClaimView<'a> {
 
 /// What money buys at one level.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct CostView<'a> {
     level: &'a str,
     /// Levels of the other factors, in words.

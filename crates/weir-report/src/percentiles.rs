@@ -20,6 +20,7 @@ const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// The curve of one cell.
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Percentiles {
     cell: usize,
     transactions: u64,

@@ -16,6 +16,7 @@ use crate::words::{count, data_scale_words, distribution_words, drive_scale_word
 
 /// All that a reader needs to run the same study.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Setup<'a> {
     pub(crate) facts: Vec<Fact>,
     /// Variables that the study sets to the same in all cells.
@@ -26,6 +27,7 @@ pub(crate) struct Setup<'a> {
 
 /// A line of the set-up.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Fact {
     pub(crate) label: &'static str,
     pub(crate) text: String,

@@ -18,6 +18,7 @@ const THREADS: &str = "threads";
 
 /// What was varied, and the cells along it.
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Sweep {
     /// `buffer pool` or `connections`.
     title: &'static str,
@@ -29,6 +30,7 @@ pub(crate) struct Sweep {
 }
 
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct Arm {
     /// Levels of the other factors.
     label: String,
@@ -37,6 +39,7 @@ struct Arm {
 }
 
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct Place {
     x: f64,
     level: String,
@@ -45,6 +48,7 @@ struct Place {
 
 /// A drive's worth in memory: from its own pool to the pool with which the other does as well.
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct Equivalent {
     cell: usize,
     from: f64,

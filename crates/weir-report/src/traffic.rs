@@ -9,6 +9,7 @@ use crate::words::file_kind_name;
 
 /// Traffic of one cell, averaged over its repetitions, with the lowest and the highest of them.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct CellTraffic {
     cell: usize,
     kinds: Vec<KindTraffic>,
@@ -24,6 +25,7 @@ pub(crate) struct CellTraffic {
 
 /// Traffic of one kind of file.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct KindTraffic {
     name: &'static str,
     reads_per_s: Option<Spread>,

@@ -12,6 +12,7 @@ const VALUES_LISTED_MAX: usize = 3;
 
 /// All variables of all runs.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Variables<'a> {
     /// Name -> value, the same in every run.
     shared: BTreeMap<&'a str, &'a str>,
@@ -22,6 +23,7 @@ pub(crate) struct Variables<'a> {
 }
 
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct Differing<'a> {
     name: &'a str,
     /// By cell, in the plan's order.
@@ -29,6 +31,7 @@ struct Differing<'a> {
 }
 
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct Changed<'a> {
     name: &'a str,
     /// Value before -> value after; `several` if the runs disagree.

@@ -15,6 +15,9 @@ use crate::api_error::ApiError;
 use crate::guard::LOGIN;
 use crate::state::AppState;
 
+#[cfg(test)]
+pub(crate) use reads::{Results, Session, Studies};
+
 pub(crate) fn routes() -> Router<Arc<AppState>> {
     Router::new()
         .route("/", get(pages::app))

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use serde::Serialize;
 use weir_judge::JudgeError;
 use weir_report::ReportError;
 
@@ -28,9 +28,19 @@ impl ApiError {
     }
 }
 
+/// Its form as JSON.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Refused {
+    error: String,
+}
+
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        (self.status, Json(json!({ "error": self.message }))).into_response()
+        let refused = Refused {
+            error: self.message,
+        };
+        (self.status, Json(refused)).into_response()
     }
 }
 

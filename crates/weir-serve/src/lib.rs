@@ -17,6 +17,8 @@ mod state;
 mod studies;
 mod study_runner;
 mod token;
+#[cfg(test)]
+mod typescript;
 
 pub use error::ServeError;
 pub use server::{ServeOptions, Server};

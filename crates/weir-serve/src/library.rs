@@ -63,6 +63,7 @@ struct Entry {
 
 /// A result in a line.
 #[derive(Debug, Clone, Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Summary {
     /// Its folder, below the library's.
     name: String,

@@ -39,6 +39,7 @@ struct Started {
 
 /// What became of the last study that was started here.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct OwnStudy {
     study: String,
     pid: u32,

@@ -28,6 +28,7 @@ pub(crate) const FIRST: &str = "";
 
 /// What the page writes over a panel.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PanelHead {
     pub(crate) group: &'static str,
     title: &'static str,

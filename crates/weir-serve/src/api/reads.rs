@@ -6,13 +6,14 @@ use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 use weir_store::Store;
 
 use super::reading;
 use crate::api_error::ApiError;
+use crate::library::Summary;
 use crate::state::AppState;
+use crate::studies::Study;
 use crate::{live, openmetrics, studies};
 
 /// Points of a curve, if the page does not say how many it can show.
@@ -39,17 +40,41 @@ pub(super) struct Two {
     b: String,
 }
 
+/// What a page needs for changes.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Session {
+    page_secret: String,
+}
+
+/// The list of results.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Results {
+    /// What tells it from others.
+    version: u64,
+    results: Vec<Summary>,
+}
+
+/// The list of studies.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Studies {
+    studies: Vec<Study>,
+}
+
 /// The secret that changes need; only a page of this server can read it.
-pub(super) async fn session(State(state): State<Arc<AppState>>) -> Json<Value> {
-    Json(json!({ "page_secret": state.guard.page_secret() }))
+pub(super) async fn session(State(state): State<Arc<AppState>>) -> Json<Session> {
+    let page_secret = state.guard.page_secret().to_owned();
+    Json(Session { page_secret })
 }
 
 /// All results; those that nobody has judged yet are judged meanwhile.
-pub(super) async fn results(State(state): State<Arc<AppState>>) -> Result<Json<Value>, ApiError> {
+pub(super) async fn results(State(state): State<Arc<AppState>>) -> Result<Json<Results>, ApiError> {
     let (version, results) = reading(&state, |state| Ok(state.library.list())).await?;
     let judge = Arc::clone(&state);
     tokio::task::spawn_blocking(move || judge.library.judge_all());
-    Ok(Json(json!({ "version": version, "results": results })))
+    Ok(Json(Results { version, results }))
 }
 
 /// The runs of a result, in a line each.
@@ -96,9 +121,9 @@ pub(super) async fn compare(
 }
 
 /// The studies that can be started.
-pub(super) async fn studies(State(state): State<Arc<AppState>>) -> Result<Json<Value>, ApiError> {
+pub(super) async fn studies(State(state): State<Arc<AppState>>) -> Result<Json<Studies>, ApiError> {
     let studies = reading(&state, |state| Ok(studies::list(&state.studies))).await?;
-    Ok(Json(json!({ "studies": studies })))
+    Ok(Json(Studies { studies }))
 }
 
 /// What runs now, for Prometheus.
