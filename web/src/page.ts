@@ -70,6 +70,7 @@ const cell = v.strictObject({
         "network",
         "memory",
         "offered_rate",
+        "other_processes",
         "unexplained",
       ]),
       name: v.string(),
@@ -87,6 +88,7 @@ const cell = v.strictObject({
       drive_write: number,
       iowait: number,
       steal: number,
+      other_cores: number,
     }),
   ),
   latency_ms: v.nullable(
