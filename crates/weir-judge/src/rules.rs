@@ -19,6 +19,7 @@ mod evidence;
 mod latency_claims;
 mod noise;
 mod one_factor;
+mod others;
 mod page_protection;
 mod pages;
 mod percentiles;
@@ -65,7 +66,7 @@ pub struct Rule {
 }
 
 /// All rules, in the order of their numbers.
-pub const RULES: [&Rule; 21] = [
+pub const RULES: [&Rule; 22] = [
     &one_factor::RULE,
     &durability::RULE,
     &page_protection::RULE,
@@ -86,6 +87,7 @@ pub const RULES: [&Rule; 21] = [
     &provenance::RULE,
     &scope::RULE,
     &as_asked::RULE,
+    &others::RULE,
     &drive_accuracy::RULE,
 ];
 

@@ -34,7 +34,13 @@ pub fn reactors_for(connections: u32) -> u32 {
     }
 }
 
-/// Server errors that are counted and tried again instead of ending the run.
+/// What clients call a lost connection: `CR_SERVER_GONE_ERROR`, `CR_SERVER_LOST`, `CR_SERVER_LOST_EXTENDED`.
+const LOSSES: [u16; 3] = [2006, 2013, 2055];
+/// The server's words that it is about to close: `ER_SERVER_SHUTDOWN`, `ER_NORMAL_SHUTDOWN`,
+/// MariaDB's `ER_CONNECTION_KILLED`, `ER_CLIENT_INTERACTION_TIMEOUT`.
+const FAREWELLS: [u16; 4] = [1053, 1077, 1927, 4031];
+
+/// Errors that are counted and tried again instead of ending the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tolerated {
     /// These codes.
@@ -50,6 +56,17 @@ impl Tolerated {
             Self::Codes(codes) => codes.contains(&code),
             Self::All => true,
         }
+    }
+
+    /// Whether lost connections are among them, under any of their codes: they are made again.
+    pub fn survives_loss(&self) -> bool {
+        let mut codes = LOSSES.iter().chain(&FAREWELLS);
+        codes.any(|code| self.contains(*code))
+    }
+
+    /// Whether this error says that the connection is about to be closed.
+    pub(crate) fn is_farewell(code: u16) -> bool {
+        FAREWELLS.contains(&code)
     }
 }
 

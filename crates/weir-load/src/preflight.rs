@@ -1,5 +1,6 @@
 //! What can be known before the load begins: tables, the server's limits, this process's limits.
 
+mod new_numbers;
 mod reach;
 
 use std::collections::{BTreeSet, HashMap};
@@ -52,9 +53,11 @@ pub(crate) fn check(
     // Dealt in turn: the servers of the working connections are the first of all.
     let mut working = servers.shares(plan.load.connections);
     let mut checked = Checked::default();
+    let mut controls = Vec::new();
     for (server, all) in servers.shares(all) {
         let mut control = Connection::connect(server, true, Patience::Until(deadline))?;
         check_connections(all, &mut control)?;
+        checked.round_trip = checked.round_trip.max(control.round_trip()?);
         if let Some((_, connections)) = working.next() {
             let changed = if work.is_compiled() {
                 let warning = check_server(plan, work.script(), connections, &mut control)?;
@@ -64,9 +67,10 @@ pub(crate) fn check(
                 tables_in_reach(work, &mut control)?
             };
             reach::check(&changed, server, &mut control)?;
+            controls.push(control);
         }
-        checked.round_trip = checked.round_trip.max(control.round_trip()?);
     }
+    new_numbers::go_on(work.script(), &mut controls)?;
     Ok(checked)
 }
 

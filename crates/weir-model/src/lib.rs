@@ -57,7 +57,7 @@ pub use judgement::{
     Comparison, Finding, Method, MetricRatio, Ratio, SecondOpinion, Severity, Verdict,
 };
 pub use latency::LatencySummary;
-pub use limiter::{ConnectionTime, Limiter, Utilization};
+pub use limiter::{ConnectionTime, Limiter, OtherProcess, Utilization};
 pub use limits::{CpuList, Limits};
 pub use metric::{Gap, Metric, MetricKind, Series, metrics};
 pub use plan::{Cell, NegativeControl, Plan, PlannedRun, Price, Probe};

@@ -30,13 +30,14 @@ pub enum RuleId {
     R18,
     R19,
     R23,
+    R24,
     #[serde(rename = "drive")]
     Drive,
 }
 
 impl RuleId {
     /// All rules, in the order of their numbers.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::R1,
         Self::R2,
         Self::R3,
@@ -57,6 +58,7 @@ impl RuleId {
         Self::R18,
         Self::R19,
         Self::R23,
+        Self::R24,
         Self::Drive,
     ];
 }

@@ -49,7 +49,7 @@ pub use gate::{ChangeLog, Gate, Passage, Permissions};
 pub use identifier::identifier;
 pub use option_file::{OptionFile, OptionFileError, OptionFileSetting};
 pub use packet::{HEADER_BYTES, Malformed, put_header, put_length_encoded};
-pub use reading::StatementText;
+pub use reading::{InsertedColumn, StatementText};
 pub use reply::{Expected, Reply, ReplyParser, ServerError};
 pub use session::{Done, PreparedStatement, Session, SessionError, Waiting};
 pub use text_literal::text_literal;

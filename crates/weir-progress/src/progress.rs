@@ -84,7 +84,7 @@ pub struct RunInProgress {
 }
 
 /// What limits a run, and what decided it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
     /// The resource.
     pub limiter: Limiter,
@@ -190,11 +190,11 @@ impl Progress {
                 });
             }
             Event::Interval(interval) => self.interval(interval),
-            Event::Limiter(limiter, &utilization) => {
+            Event::Limiter(limiter, utilization) => {
                 if let Some(run) = &mut self.run {
                     run.limits = Some(Limits {
                         limiter,
-                        utilization,
+                        utilization: utilization.clone(),
                     });
                 }
             }

@@ -108,6 +108,7 @@ pub(crate) struct UtilizationMedian {
     pub(crate) drive_write: Option<Rounded>,
     pub(crate) iowait: Option<Rounded>,
     steal: Option<Rounded>,
+    other_cores: Option<Rounded>,
 }
 
 /// Medians of [`LatencySummary`], milliseconds.
@@ -224,6 +225,7 @@ fn utilization(records: &[&RunRecord]) -> UtilizationMedian {
         drive_write: of(|u| u.drive_write),
         iowait: of(|u| u.iowait),
         steal: of(|u| u.steal),
+        other_cores: of(|u| u.other_cores),
     }
 }
 

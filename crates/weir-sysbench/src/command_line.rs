@@ -13,6 +13,7 @@ use weir_workload::read_spec;
 
 use super::compat::Compat;
 use super::invocation::{Command, Invocation, Settings};
+use super::old_command;
 use super::options;
 use super::value::{UsageError, Value};
 
@@ -26,7 +27,15 @@ pub fn parse<S: AsRef<str>>(
     arguments: &[S],
     config: &ClientConfig,
 ) -> Result<Invocation, UsageError> {
-    let line = Line::split(arguments.iter().map(AsRef::as_ref))?;
+    let arguments: Vec<&str> = arguments.iter().map(AsRef::as_ref).collect();
+    if let Some(answer) = old_command::todays(&arguments) {
+        return Err(UsageError::Old(answer));
+    }
+    let line = Line::split(arguments.into_iter())?;
+    if let Some(name) = line.words.first().filter(|name| BUILT_IN.contains(name)) {
+        // Its options are not known here.
+        return Err(UsageError::BuiltIn((*name).to_owned()));
+    }
     // The flavour is not known before the server greets, so what either flavour's clients read counts.
     let ClientSettings { login, own } = config.read(line.files(), None)?;
     let compat = line.compat(&own)?;
@@ -43,9 +52,7 @@ pub fn parse<S: AsRef<str>>(
             in_place(&setting, apply(&mut settings, &setting, &setting.name))?;
         }
     }
-    for value in line.options {
-        options::apply(&mut settings, value)?;
-    }
+    apply_all(&mut settings, line.options)?;
     let (workload, command) = words_of(&line.words, line.command, compat)?;
     settings.resolve(workload, command)
 }
@@ -126,6 +133,22 @@ impl<'a> Line<'a> {
     }
 }
 
+/// Takes the options of the command line; all that are wrong are told at once.
+fn apply_all(settings: &mut Settings, options: Vec<Value<'_>>) -> Result<(), UsageError> {
+    let results = options
+        .into_iter()
+        .map(|value| options::apply(settings, value));
+    let mut wrong: Vec<_> = results.filter_map(Result::err).collect();
+    match wrong.len() {
+        0 => Ok(()),
+        1 => Err(wrong.remove(0)),
+        _ => {
+            let all: Vec<_> = wrong.iter().map(ToString::to_string).collect();
+            Err(UsageError::Several(all.join("; ")))
+        }
+    }
+}
+
 /// Takes a line of our own group, where options may have the names of MySQL's programs, too.
 fn apply_own(settings: &mut Settings, setting: &OptionFileSetting) -> Result<(), UsageError> {
     if setting.name == "compat" {
@@ -167,9 +190,6 @@ fn words_of(
         return Ok((WorkloadName::OltpReadWrite.into(), Command::Help));
     }
     let (name, rest) = words.split_first().ok_or(UsageError::Missing("workload"))?;
-    if BUILT_IN.contains(name) {
-        return Err(UsageError::BuiltIn((*name).to_owned()));
-    }
     let workload = read_spec(native(name)?).map_err(UsageError::Workload)?;
     let (command, rest) = rest.split_first().ok_or(UsageError::Missing("command"))?;
     let command = match *command {

@@ -10,6 +10,7 @@ mod compat;
 mod help;
 mod invocation;
 mod more;
+mod old_command;
 mod options;
 mod report;
 mod server;

@@ -35,6 +35,12 @@ pub enum UsageError {
         /// What it must be.
         expected: String,
     },
+    /// Several options that cannot be understood, each with its reason.
+    #[error("{0}")]
+    Several(String),
+    /// A command line of a sysbench that is long gone, with what is written today.
+    #[error("{0}")]
+    Old(String),
     /// No workload of this name.
     #[error("{0}")]
     Workload(String),

@@ -15,9 +15,9 @@ use std::sync::Arc;
 use weir_model::{
     Analysis, Bytes, Cell, Claim, CrashTest, DataSource, Distribution, DriveProfile, DriveSpec,
     DriveStatistics, Duration, FileKind, FileKindStatistics, Finding, Flavor, IntervalRecord,
-    LatencySummary, Limiter, LoadSpec, Mix, NegativeControl, Plan, PlannedRun, Provenance, RuleId,
-    RunRecord, RunResult, RunSpec, Severity, StudyResult, SysbenchWorkload, Utilization, Verdict,
-    Warmup, WorkloadName, WorkloadSpec,
+    LatencySummary, Limiter, LoadSpec, Mix, NegativeControl, OtherProcess, Plan, PlannedRun,
+    Provenance, RuleId, RunRecord, RunResult, RunSpec, Severity, StudyResult, SysbenchWorkload,
+    Utilization, Verdict, Warmup, WorkloadName, WorkloadSpec,
 };
 
 use super::{RULES, Rule, findings_of_design, rules_as_markdown};

@@ -13,6 +13,7 @@ use std::io;
 use super::{Cause, Driven as _, Driver, Fresh, Next, Transport};
 use crate::LoadError;
 use crate::meter::{ConnectionCounters, Kind, Meter, QueryKind, TransactionTiming};
+use crate::plan::Tolerated;
 use crate::session::{AnySession, Work};
 use crate::stamp::Stamp;
 use weir_mysql::{Reply, ReplyParser, ServerError, Wire};
@@ -171,9 +172,9 @@ impl MysqlDriver {
             .reconnector
             .as_ref()
             .is_some_and(|r| r.renewal.after_loss);
-        if is_survived && loss::is_farewell(error.code) {
+        if is_survived && Tolerated::is_farewell(error.code) {
             let why = shared.link.lost(&io::ErrorKind::UnexpectedEof.into());
-            return self.lose(why, shared, meter);
+            return self.lose(why, &error, shared, meter);
         }
         if !shared.tolerated.contains(error.code) {
             return Err(shared.link.refused(&self.session.sql(), error));
@@ -208,7 +209,7 @@ impl MysqlDriver {
             Cause::Broken(_) if self.doing == Doing::Leaving => self.left(shared, meter),
             Cause::Broken(error) => {
                 let why = shared.link.lost(&error);
-                self.lose(why, shared, meter)
+                self.lose(why, &loss::lost_in_silence(), shared, meter)
             }
             Cause::Received(bytes, came) => match &self.transit {
                 Some(transit) => Ok(Next::Time(transit.arrival_ns())),

@@ -4,6 +4,7 @@
 
 mod compression;
 mod found_tables;
+mod new_numbers;
 mod pace;
 mod refusals;
 mod restarts;
@@ -19,7 +20,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use weir_load::{LoadError, LoadOutcome, LoadPlan, PreparePlan, TableOptions, prepare, run};
 use weir_model::{Distribution, Flavor, LoadSpec, SysbenchWorkload, WorkloadName};
-use weir_mysql::{Connection, Gate, Permissions};
+use weir_mysql::{Connection, FromValue, Gate, Permissions};
 use weir_server::PrivateServer;
 
 const TABLES: u32 = 2;
@@ -81,6 +82,12 @@ impl Bench {
 
     fn oracle(&self) -> Connection {
         weir_testing::connect(&self.server.endpoint())
+    }
+
+    /// The value that a query has.
+    fn value<T: FromValue>(&self, sql: &str) -> T {
+        let row: Option<(T,)> = self.oracle().first(sql).unwrap();
+        row.unwrap().0
     }
 
     fn counter(&self, name: &str) -> u64 {

@@ -58,7 +58,8 @@ impl Target for ExternalServer {
         ];
         // This host says nothing about a server on another one.
         if let Some(directory) = self.directory() {
-            probes.push(Box::new(HostProbe::new(Some(directory.to_owned()))));
+            let directory = Some(directory.to_owned());
+            probes.push(Box::new(HostProbe::of_run(directory, self.server.pid)));
         }
         if let Some(pid) = self.server.pid {
             probes.push(Box::new(ProcessProbe::server(pid)));

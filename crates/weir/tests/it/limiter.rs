@@ -161,9 +161,13 @@ struct Others(Vec<Child>);
 
 impl Others {
     fn on_all_cores(cores: usize) -> Self {
+        Self::at("-n19", cores)
+    }
+
+    fn at(niceness: &str, cores: usize) -> Self {
         let spin = || {
             Command::new("nice")
-                .args(["-n19", "sh", "-c", "while :; do :; done"])
+                .args([niceness, "sh", "-c", "while :; do :; done"])
                 .spawn()
         };
         Self((0..cores).map(|_| spin().unwrap()).collect())
@@ -212,6 +216,33 @@ fn an_emulation_that_takes_the_cores_of_mysql_is_the_limit() {
 #[test]
 fn an_emulation_that_takes_the_cores_of_mariadb_is_the_limit() {
     an_emulation_that_takes_the_cores_is_the_limit("mariadb");
+}
+
+/// Another program that takes the cores is told by its name, and what was measured beside it has no verdict.
+#[test]
+fn a_program_that_takes_the_cores_is_named_and_forbids_a_verdict() {
+    let cores = std::thread::available_parallelism().unwrap().get();
+    let study = study("mariadb", &[])
+        .replace("arm = []", "innodb_flush_log_at_trx_commit = [1, 2]")
+        .replace("innodb_flush_log_at_trx_commit = 1\n", "")
+        .replace("scale = { drive = \"1/25\" }", "")
+        .replace("measure = \"2s\"", "measure = \"4s\"");
+    let _others = Others::at("-n0", 2 * cores);
+    let result = run(&study);
+    let findings = &result["comparisons"][0]["findings"];
+    let mut findings = findings.as_array().unwrap().iter();
+    let found = findings.find(|finding| finding["rule"] == "R24");
+    let found = found.unwrap_or_else(|| panic!("{}", result["runs"][0]["record"]));
+    let message = found["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("other processes used ") && message.contains("sh"),
+        "{message}"
+    );
+    for run in result["runs"].as_array().unwrap() {
+        let used = &run["record"]["utilization"];
+        let others = used["other_cores"].as_f64().unwrap() / used["host_cores"].as_f64().unwrap();
+        assert!((0.2..1.05).contains(&others), "{used}");
+    }
 }
 
 /// A limit of the server's memory that leaves too little for the tables, which it reads through the page cache:
