@@ -24,7 +24,7 @@ mod settings;
 mod two_results;
 
 pub use error::JudgeError;
-pub use evaluate::{RESULT_FILE, evaluate, first_comparison, read_result};
+pub use evaluate::{RESULT_FILE, evaluate, first_comparison, read_evidence, read_result};
 pub use foreseen::{Foreseen, Foretold};
 pub use foresight::prospects;
 pub use order::{block, interleaved};

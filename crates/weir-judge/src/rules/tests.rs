@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use weir_model::{
-    Analysis, Bytes, Cell, Claim, CrashTest, DataSource, Distribution, DriveProfile, DriveSpec,
+    Bytes, Cell, Claim, CrashTest, DataSource, Distribution, DriveProfile, DriveSpec,
     DriveStatistics, Duration, FileKind, FileKindStatistics, Finding, Flavor, IntervalRecord,
     LatencySummary, Limiter, LoadSpec, Mix, NegativeControl, Plan, PlannedRun, Provenance, RuleId,
     RunRecord, RunResult, RunSpec, Severity, StudyResult, SysbenchWorkload, Utilization, Verdict,
@@ -181,10 +181,6 @@ pub(crate) fn fair() -> StudyResult {
         drives: vec![DriveProfile::parse("d", &DRIVE.replace("ATOMIC", "16K")).unwrap()],
         data_bytes: 0,
         runs: runs.collect(),
-        comparisons: vec![],
-        analysis: Analysis::default(),
-        findings: vec![],
-        searches: vec![],
         provenance: Provenance {
             study_file: "[study]".into(),
             weir_commit: "abc".into(),
