@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::bail;
-use weir_crash::Ground;
+use weir_crash::DataStorage;
 use weir_model::{Flavor, ServerUrl, ServerVariables, ServerVersion};
 use weir_mysql::Gate;
 use weir_server::{
@@ -72,7 +72,10 @@ impl Target {
 
     /// What is below all of its data, or why nobody can say. Nothing is written into a directory that is not
     /// Weir's.
-    pub(super) fn ground(&self, session: &mut Session) -> anyhow::Result<Result<Ground, String>> {
+    pub(super) fn ground(
+        &self,
+        session: &mut Session,
+    ) -> anyhow::Result<Result<DataStorage, String>> {
         let (directory, through) = match self {
             Self::Instance(info) => (info.folder.join("data"), None),
             Self::Given(given) => match &given.data_dir {
@@ -92,7 +95,7 @@ impl Target {
                 directory.display()
             )));
         }
-        Ok(Ok(Ground::below(&directory, through)?))
+        Ok(Ok(DataStorage::below(&directory, through)?))
     }
 
     /// Its primary, and its replicas as far as they are known.
