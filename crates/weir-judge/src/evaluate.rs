@@ -10,10 +10,10 @@ use weir_store::Store;
 use crate::estimate_ratio::Pairing;
 use crate::measured::RunsByCell;
 use crate::rules::{Design, Evidence};
-use crate::{Foreseen, JudgeError, analysis, compare, rules, schedule};
+use crate::{JudgeError, SettingsPreview, analysis, compare, rules, schedule};
 
 /// Of a result the servers themselves are the evidence.
-static NOTHING_FORESEEN: Foreseen = Foreseen::NOTHING;
+static NO_PREVIEW: SettingsPreview = SettingsPreview::NOTHING;
 
 /// The file of a result inside its folder.
 pub const RESULT_FILE: &str = "result.sqlite";
@@ -81,7 +81,7 @@ fn judged_comparisons<'a>(
     runs: &'a RunsByCell<'a>,
     pairing: Pairing,
 ) -> (Evidence<'a>, Vec<Comparison>) {
-    let design = Design::new(&result.plan, &result.drives, &NOTHING_FORESEEN);
+    let design = Design::new(&result.plan, &result.drives, &NO_PREVIEW);
     let comparisons = compare::compare_all(&result.plan, &design.contrasts, runs, pairing);
     let comparisons = corrected(comparisons);
     let evidence = Evidence {

@@ -23,7 +23,7 @@ use weir_model::{
 use super::{RULES, Rule, findings_of_design, rules_as_markdown};
 use weir_study::{Overrides, StudyFile, drive_profiles, resolve};
 
-use crate::{Foreseen, evaluate};
+use crate::{SettingsPreview, evaluate};
 
 const DRIVE: &str = r#"
     title = "D"
@@ -42,7 +42,7 @@ const DRIVE: &str = r#"
 
 /// What the rules find about a plan of which no server was asked.
 fn findings_before(plan: &Plan) -> Vec<Finding> {
-    findings_of_design(plan, &drive_profiles(plan), &Foreseen::NOTHING)
+    findings_of_design(plan, &drive_profiles(plan), &SettingsPreview::NOTHING)
 }
 
 fn cell(doublewrite: &str) -> Cell {
