@@ -16,9 +16,9 @@ mod judged_result;
 mod judgement;
 mod latency;
 mod limiter;
-mod limits;
 mod metric;
 mod plan;
+mod resource_limits;
 mod result;
 mod rule_id;
 #[cfg(feature = "schema")]
@@ -58,9 +58,9 @@ pub use judgement::{
 };
 pub use latency::LatencySummary;
 pub use limiter::{ConnectionTime, Limiter, Utilization};
-pub use limits::{CpuList, Limits};
 pub use metric::{Gap, Metric, MetricKind, Series, metrics};
 pub use plan::{Cell, NegativeControl, Plan, PlannedRun, Price, Probe};
+pub use resource_limits::{CpuList, Limits};
 pub use result::{
     Approach, IntervalRecord, KindLatency, Provenance, RunRecord, RunResult, StudyResult,
 };

@@ -11,7 +11,7 @@ use weir_run::{Allowed, RunError, RunOptions, RunOutcome};
 use weir_study::Overrides;
 
 use crate::cli::RunArguments;
-use crate::commands::{given_server, report, study_file};
+use crate::commands::{external_server, report, study_file};
 use crate::progress::StudyView;
 use crate::{Outcome, interrupt, output};
 
@@ -47,7 +47,7 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
             config: arguments.allow_config,
             replica: arguments.allow_replica,
         },
-        client: given_server::client_config(arguments.ask_password)?,
+        client: external_server::client_config(arguments.ask_password)?,
         provenance: provenance(text),
     };
     if arguments.dry_run {
