@@ -12,8 +12,8 @@ use crate::cache::{Cache, DeviceRules};
 use crate::cut::{Choice, Cut, Moment};
 use crate::error::CrashError;
 use crate::explore_options::ExploreOptions;
-use crate::fate;
 use crate::write_kind::kind_of_write;
+use crate::write_outcome;
 
 /// Outcomes of one cut that has too many to try them all.
 const DRAWN: u32 = 4;
@@ -41,7 +41,7 @@ pub(crate) fn choose(
         let position = event.sequence;
         if event.at_ns >= from_ns {
             let outcomes = match options.cut {
-                Cut::Power => fate::outcomes(watch.cache.open(), &rules),
+                Cut::Power => write_outcome::outcomes(watch.cache.open(), &rules),
                 Cut::ProcessKill => None,
             };
             for moment in watch.moments(position) {

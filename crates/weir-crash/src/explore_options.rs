@@ -7,7 +7,7 @@ use weir_server::ServerBinary;
 
 use crate::cache::DeviceRules;
 use crate::cut::Cut;
-use crate::settings;
+use crate::test_settings;
 
 /// How states are made and judged.
 #[derive(Clone, Debug)]
@@ -33,6 +33,6 @@ pub struct ExploreOptions {
 impl ExploreOptions {
     /// Bytes of the server's pages.
     pub(crate) fn page_bytes(&self) -> u64 {
-        settings::page_bytes(self.server.flavor, &self.variables)
+        test_settings::page_bytes(self.server.flavor, &self.variables)
     }
 }

@@ -17,8 +17,8 @@ use weir_server::{PrivateServer, ServerBinary, ServerError, StartOptions};
 use crate::error::CrashError;
 use crate::expected::{Expected, LedgerReport};
 use crate::ledger::Ledger;
-use crate::patience::{ServerClock, WAIT_MAX};
-use crate::{connection, settings, workload};
+use crate::server_clock::{ServerClock, WAIT_MAX};
+use crate::{connection, test_settings, workload};
 
 // Patience is in the server's own time ([`ServerClock`]).
 
@@ -123,7 +123,7 @@ impl Judge<'_> {
     /// Recovers and checks the data in `home`/data, cut at `cut_ns`. `home` is used up by it.
     pub(crate) fn judge(&self, home: &Path, cut_ns: u64) -> Result<Judgement, CrashError> {
         let mut options = StartOptions::new(home.join("data"), home.join("server"));
-        options.variables = settings::of_the_judgement(self.variables);
+        options.variables = test_settings::of_the_judgement(self.variables);
         let started = Instant::now();
         let mut words = String::new();
         let server = self.recover(&options, &mut words);

@@ -7,8 +7,8 @@ use weir_model::PAGE_SIZE_DEFAULT;
 
 use crate::cache::DeviceRules;
 use crate::cut::{Choice, Cut, Moment};
+use crate::durable_image::DurableImage;
 use crate::error::CrashError;
-use crate::frontier::Frontier;
 use crate::ground_truth::GroundTruth;
 
 /// Makes in the new directory `media` what survives a power cut at the end of the recording in
@@ -23,16 +23,16 @@ pub fn survivors(
 ) -> Result<GroundTruth, CrashError> {
     let recording = Recording::open(recording)?;
     weir_server::copy_directory(base, media)?;
-    let mut frontier = Frontier::new(media, &recording, rules, PAGE_SIZE_DEFAULT.0);
+    let mut image = DurableImage::new(media, &recording, rules, PAGE_SIZE_DEFAULT.0);
     for event in recording.events() {
-        frontier.advance(&event?)?;
+        image.advance(&event?)?;
     }
     let choice = Choice {
-        position: frontier.position,
+        position: image.position,
         // Where outcomes are counted through, neighbouring seeds are neighbouring outcomes.
         branch: seed as u32,
         outcomes: None,
         moment: Moment::Any,
     };
-    frontier.end(Cut::Power, seed, choice)
+    image.end(Cut::Power, seed, choice)
 }

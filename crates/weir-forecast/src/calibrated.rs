@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use weir_drive::profiles;
 use weir_model::{Bytes, Cell, Compression, DriveProfile, Plan, Scale, StudyResult};
-use weir_predict::{Calibration, Discrepancy, DriveAbility, Observed, Place, System};
+use weir_predict::{Calibration, Discrepancy, DriveAbility, Observed, OperatingPoint, System};
 
 use crate::agreement::{Agreement, Compared};
 use crate::data_model::{DataModel, first_cell};
@@ -153,8 +153,12 @@ impl Calibrated {
     }
 
     /// `drive` with so many connections.
-    pub(crate) fn place<'a>(&'a self, drive: &'a DriveAbility, connections: u32) -> Place<'a> {
-        Place {
+    pub(crate) fn place<'a>(
+        &'a self,
+        drive: &'a DriveAbility,
+        connections: u32,
+    ) -> OperatingPoint<'a> {
+        OperatingPoint {
             system: &self.system,
             drive,
             connections,
@@ -179,7 +183,7 @@ fn compared(
         let (Some(drive), Some(measured)) = (abilities.get(name), Measured::mean(&measured)) else {
             continue;
         };
-        let place = Place {
+        let place = OperatingPoint {
             system,
             drive,
             connections,

@@ -117,10 +117,6 @@ mod tests {
             drives: Vec::new(),
             data_bytes: 0,
             runs: Vec::new(),
-            comparisons: Vec::new(),
-            analysis: weir_model::Analysis::default(),
-            findings: Vec::new(),
-            searches: Vec::new(),
             provenance: weir_model::Provenance::default(),
         };
         weir_judge::part_of_result(result, &chosen.cells)

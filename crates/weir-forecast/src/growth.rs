@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use weir_model::Bytes;
-use weir_predict::{Place, Prediction};
+use weir_predict::{OperatingPoint, Prediction};
 
 use crate::ForecastError;
 use crate::data_model::DataModel;
@@ -26,7 +26,7 @@ pub(crate) struct Growth {
 
 impl Growth {
     pub(crate) fn of(
-        place: &Place<'_>,
+        place: &OperatingPoint<'_>,
         data: &DataModel,
         percent: f64,
     ) -> Result<Self, ForecastError> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use weir_model::{Bytes, Plan};
-use weir_predict::{GIBIBYTE, Place, Prices};
+use weir_predict::{GIBIBYTE, OperatingPoint, Prices};
 
 use crate::ForecastError;
 use crate::pools::whole_mebibytes;
@@ -62,7 +62,10 @@ impl PriceList {
     }
 
     /// Which pages earn their memory on a drive; `None` if its price or that of memory is not known.
-    pub(crate) fn break_even(&self, place: &Place<'_>) -> Result<Option<BreakEven>, ForecastError> {
+    pub(crate) fn break_even(
+        &self,
+        place: &OperatingPoint<'_>,
+    ) -> Result<Option<BreakEven>, ForecastError> {
         let (Some(memory_gib), Some(drive)) = (self.memory_gib, self.drives.get(&place.drive.name))
         else {
             return Ok(None);

@@ -108,7 +108,7 @@ impl<'a> Verifying<'a> {
         out: &Path,
     ) -> Result<Self, ForecastError> {
         let (data, blind) = models(result, options)?;
-        let plan = weir_judge::read_result(out)?.plan;
+        let plan = weir_judge::read_evidence(out)?.plan;
         let predictions = blind_file::read(out, &plan)?;
         let is_asked = |name: &str| blind.drives.iter().any(|(_, drive)| drive.name == name);
         if let Some(other) = predictions.iter().find(|one| !is_asked(&one.drive)) {

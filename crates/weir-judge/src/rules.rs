@@ -35,7 +35,7 @@ use std::fmt::Write as _;
 
 use weir_model::{Comparison, DriveProfile, Finding, Plan, RuleId, Severity};
 
-use crate::foreseen::Foreseen;
+use crate::settings_preview::SettingsPreview;
 
 pub(crate) use self::evidence::{Design, Evidence};
 pub(crate) use self::same_units::{nothing_in_common, other_questions};
@@ -150,13 +150,13 @@ impl Rule {
 }
 
 /// What the rules find about `plan` before anything runs, on `drives` and with servers that say what
-/// `foreseen` has.
+/// `preview` has.
 pub fn findings_of_design(
     plan: &Plan,
     drives: &[DriveProfile],
-    foreseen: &Foreseen,
+    preview: &SettingsPreview,
 ) -> Vec<Finding> {
-    let design = Design::new(plan, drives, foreseen);
+    let design = Design::new(plan, drives, preview);
     RULES
         .iter()
         .flat_map(|rule| (rule.design)(&design))

@@ -12,12 +12,13 @@ mod drive;
 mod endpoint;
 mod estimate;
 mod file_kind;
+mod judged_result;
 mod judgement;
 mod latency;
 mod limiter;
-mod limits;
 mod metric;
 mod plan;
+mod resource_limits;
 mod result;
 mod rule_id;
 #[cfg(feature = "schema")]
@@ -53,17 +54,17 @@ pub use estimate::{
     data_size, known_row_bytes, planned_s, run_space, run_time, spent_s, with_headroom,
 };
 pub use file_kind::FileKind;
+pub use judged_result::{Confirmation, FoundPlace, JudgedResult, SearchAnswer};
 pub use judgement::{
     Comparison, Finding, Method, MetricRatio, Ratio, SecondOpinion, Severity, Verdict,
 };
 pub use latency::LatencySummary;
 pub use limiter::{ConnectionTime, Limiter, OtherProcess, Utilization};
-pub use limits::{CpuList, Limits};
 pub use metric::{Gap, Metric, MetricKind, Series, metrics};
 pub use plan::{Cell, NegativeControl, Plan, PlannedRun, Price, Probe};
+pub use resource_limits::{CpuList, Limits};
 pub use result::{
-    Approach, Confirmation, FoundPlace, IntervalRecord, KindLatency, Provenance, RunRecord,
-    RunResult, SearchAnswer, StudyResult,
+    Approach, IntervalRecord, KindLatency, Provenance, RunRecord, RunResult, StudyResult,
 };
 pub use rule_id::{RuleId, UnknownRule};
 pub use server::{Flavor, LRU_SCAN_DEPTH, ServerVersion};

@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn sources_stand_beside_their_figures_and_the_others_are_kept() {
-        let mut drive = crate::sample::study(1, 1).drives.remove(0);
+        let mut drive = crate::sample::study(1, 1).evidence.drives.remove(0);
         drive.sources = [("flush.latency_us", "seen"), ("firmware", "unknown")]
             .map(|(key, source)| (key.to_owned(), source.to_owned()))
             .into();

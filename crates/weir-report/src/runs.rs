@@ -228,9 +228,9 @@ mod tests {
     #[test]
     fn many_long_runs_are_drawn_in_coarser_steps() {
         let mut result = crate::sample::study(4, 3);
-        assert!((step_s(&result.runs) - 1.0).abs() < 1e-9);
-        result.runs[0].intervals = vec![interval(1.0, 1, 1.0); 200_000];
-        assert!((step_s(&result.runs) - 5.0).abs() < 1e-9);
+        assert!((step_s(&result.evidence.runs) - 1.0).abs() < 1e-9);
+        result.evidence.runs[0].intervals = vec![interval(1.0, 1, 1.0); 200_000];
+        assert!((step_s(&result.evidence.runs) - 5.0).abs() < 1e-9);
     }
 
     #[test]

@@ -249,12 +249,12 @@ mod tests {
     #[test]
     fn data_are_set_against_the_pool_that_the_server_had() {
         let mut result = sample::study(2, 1);
-        result.data_bytes = 1 << 30;
-        for (run, pool) in result.runs.iter_mut().zip([128 << 20, 256 << 20]) {
+        result.evidence.data_bytes = 1 << 30;
+        for (run, pool) in result.evidence.runs.iter_mut().zip([128 << 20, 256 << 20]) {
             Arc::make_mut(&mut run.variables)
                 .insert("innodb_buffer_pool_size".to_owned(), pool.to_string());
         }
-        let words = text(&result, "Data");
+        let words = text(&result.evidence, "Data");
         assert!(
             words.ends_with("4 to 8 times the buffer pool, which is 128 MiB to 256 MiB"),
             "{words}"
@@ -264,20 +264,20 @@ mod tests {
     #[test]
     fn all_workloads_data_and_paces_of_a_study_are_told() {
         let mut result = sample::study(4, 1);
-        let spec = result.plan.cells[1].spec_mut();
+        let spec = result.evidence.plan.cells[1].spec_mut();
         spec.workload = weir_model::WorkloadName::OltpReadOnly.into();
         spec.load.pace = Pace::open(500.0);
         spec.data.source = DataSource::Sysbench {
             tables: 10,
             rows: 800_000,
         };
-        let load = text(&result, "Load");
+        let load = text(&result.evidence, "Load");
         assert!(
             load.starts_with("oltp_write_only or oltp_read_only on"),
             "{load}"
         );
         assert!(load.contains("500 transactions/s due"), "{load}");
-        let data = text(&result, "Data");
+        let data = text(&result.evidence, "Data");
         assert!(data.contains("in 10 tables of 400,000 rows each"), "{data}");
         assert!(
             data.ends_with("; other combinations have 10 tables of 800,000 rows each"),
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn power_cut_tests_are_told_with_what_they_bound() {
         let mut result = sample::study(2, 1);
-        result.plan.crash_tests = vec![CrashTest {
+        result.evidence.plan.crash_tests = vec![CrashTest {
             drive: "scaleflux-csd2000".to_owned(),
             server: Some("mysql 9.7.4".to_owned()),
             states: 300,
@@ -296,13 +296,13 @@ mod tests {
             ..CrashTest::default()
         }];
         assert_eq!(
-            text(&result, "Power-cut test"),
+            text(&result.evidence, "Power-cut test"),
             "mysql 9.7.4 on the emulated scaleflux-csd2000 without doublewrite: 0 of 300 crash states lost \
              anything, so with 95 % confidence fewer than 0.99 % do (crash-test.json). A real drive of that name \
              was not cut"
         );
-        result.plan.crash_tests[0].lost = 2;
-        let failed = text(&result, "Power-cut test");
+        result.evidence.plan.crash_tests[0].lost = 2;
+        let failed = text(&result.evidence, "Power-cut test");
         assert!(
             failed.contains("2 of 300 crash states lost anything ("),
             "{failed}"

@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn a_window_is_drawn_in_as_many_buckets_as_asked_for_and_never_finer_than_a_second() {
         let result = sample::study(1, 1);
-        let run = &result.runs[0];
+        let run = &result.evidence.runs[0];
         let heads = heads([run]);
         assert!(heads.len() > 3, "{heads:?}");
         let coarse = of(run, &heads, whole(10), true);

@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn variables_are_sorted_into_shared_differing_and_changed() {
         let mut result = sample::study(2, 2);
-        for (index, run) in result.runs.iter_mut().enumerate() {
+        for (index, run) in result.evidence.runs.iter_mut().enumerate() {
             let doublewrite = if run.record.cell == 0 { "ON" } else { "OFF" };
             run.variables = Arc::new(
                 [
@@ -148,10 +148,10 @@ mod tests {
             );
             run.variables_changed = BTreeMap::new();
         }
-        result.runs[0]
+        result.evidence.runs[0]
             .variables_changed
             .insert("version".to_owned(), "9.7.1".to_owned());
-        let variables = of(&result);
+        let variables = of(&result.evidence);
         assert_eq!(variables.shared, BTreeMap::from([("version", "9.7.0")]));
         let doublewrite = &variables.differing[0];
         assert_eq!(doublewrite.name, "innodb_doublewrite");

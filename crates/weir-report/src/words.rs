@@ -351,19 +351,27 @@ mod tests {
     #[test]
     fn all_servers_of_a_result_are_named() {
         let mut result = sample::study(2, 1);
-        let first = format!("MySQL {}", result.server_version);
-        assert_eq!(server_names(&result), first);
-        let spec = result.plan.cells[1].spec_mut();
+        let first = format!("MySQL {}", result.evidence.server_version);
+        assert_eq!(server_names(&result.evidence), first);
+        let spec = result.evidence.plan.cells[1].spec_mut();
         spec.primary_mut().server = ServerChoice::newest(Flavor::Mariadb);
         let known = format!("{first}, MariaDB");
-        assert_eq!(server_names(&result.without_runs()), known);
+        assert_eq!(server_names(&result.evidence.without_runs()), known);
         for (cell, version) in [(0, "9.7.4"), (1, "10.11.19-MariaDB-log")] {
             let variables = BTreeMap::from([("version".to_owned(), version.to_owned())]);
-            for run in result.runs.iter_mut().filter(|run| run.record.cell == cell) {
+            for run in result
+                .evidence
+                .runs
+                .iter_mut()
+                .filter(|run| run.record.cell == cell)
+            {
                 run.variables = Arc::new(variables.clone());
             }
         }
-        assert_eq!(server_names(&result), "MySQL 9.7.4, MariaDB 10.11.19");
+        assert_eq!(
+            server_names(&result.evidence),
+            "MySQL 9.7.4, MariaDB 10.11.19"
+        );
     }
 
     #[test]

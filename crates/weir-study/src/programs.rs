@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use weir_model::{Plan, Probe, ServerChoice};
 use weir_server::ServerBinary;
 
-use crate::foreseen::foresee;
 use crate::installed::program_of;
 use crate::resolve::probe_cell;
+use crate::settings_preview::preview_settings;
 use crate::{StudyError, target};
 
 /// The programs of all cells, without those of servers that the user gives. Each takes what its cells set.
@@ -60,5 +60,5 @@ fn check_variables(
             weir_server::check_variables(&known, &names)?;
         }
     }
-    foresee(plan).map(drop)
+    preview_settings(plan).map(drop)
 }

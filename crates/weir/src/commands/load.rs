@@ -14,7 +14,7 @@ use weir_mysql::{ChangeLog, ClientConfig, Gate, Permissions};
 use weir_sysbench::{Command, Form, Invocation};
 
 use crate::cli::LoadArguments;
-use crate::commands::given_server;
+use crate::commands::external_server;
 use crate::progress::LoadingProgress;
 use crate::{Outcome, interrupt, output, password};
 
@@ -29,7 +29,7 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
         null_server::execute(rest, interrupt::stop_flag()?)?;
         return Ok(Outcome::Done);
     }
-    let mut config = given_server::client_config(false)?;
+    let mut config = external_server::client_config(false)?;
     if arguments.is_drop_in {
         // sysbench reads no files: its scripts must log in as they do there.
         config = ClientConfig {
@@ -47,9 +47,9 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
     }
     let gate = gate(&invocation);
     let done = command(&invocation, &gate, stop, !arguments.is_drop_in);
-    given_server::tell_remarks(&gate);
+    external_server::tell_remarks(&gate);
     done?;
-    given_server::tell_rehearsed(&gate)?;
+    external_server::tell_rehearsed(&gate)?;
     Ok(if stop.load(Ordering::SeqCst) {
         Outcome::Stopped
     } else {

@@ -36,7 +36,7 @@ fn chosen_result(
     path: &Path,
     levels: &LevelsArgument,
 ) -> anyhow::Result<(StudyResult, Vec<String>)> {
-    let result = weir_judge::read_result(path)?;
+    let result = weir_judge::read_evidence(path)?;
     let chosen = ChosenCells::of(&result.plan, &levels.at)?;
     let result = weir_judge::part_of_result(result, &chosen.cells);
     // A server of the user's has settings that no study says.
@@ -51,7 +51,8 @@ fn of_result(arguments: &PredictResultArguments) -> anyhow::Result<()> {
     let (result, assumed) = chosen_result(&arguments.result, &arguments.levels)?;
     let forecast = forecast(&result, arguments)?;
     if let Some(file) = &arguments.report {
-        let page = weir_report::html_with_predictions(&result, &forecast.figures())?;
+        let judged = weir_judge::evaluate(result.clone())?;
+        let page = weir_report::html_with_predictions(&judged, &forecast.figures())?;
         report::write(file, page.as_bytes())?;
     }
     if arguments.json {

@@ -11,7 +11,7 @@ mod doctor;
 mod doublewrite;
 mod drive;
 mod explain;
-mod given_server;
+mod external_server;
 mod grants;
 mod harness;
 mod kill;

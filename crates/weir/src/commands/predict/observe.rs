@@ -12,7 +12,7 @@ use weir_predict::Looks;
 use weir_server::{ConfigChanges, Instances, Session};
 
 use crate::cli::ObserveArguments;
-use crate::commands::given_server;
+use crate::commands::external_server;
 use crate::{Outcome, interrupt, output};
 
 const DUMP_PERCENT: &str = "innodb_buffer_pool_dump_pct";
@@ -70,8 +70,8 @@ fn observe_given(
         );
     }
     let url: ServerUrl = name.parse().map_err(anyhow::Error::msg)?;
-    let config = given_server::client_config(arguments.ask_password)?;
-    let mut server = given_server::open(&url, &config)?;
+    let config = external_server::client_config(arguments.ask_password)?;
+    let mut server = external_server::open(&url, &config)?;
     server.permit_variables(&[DUMP_PERCENT, DUMP_NOW].map(str::to_owned).into());
     let mut session = server.session()?;
     let mut changes = ConfigChanges::new(&server);

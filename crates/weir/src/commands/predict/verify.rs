@@ -9,7 +9,7 @@ use weir_model::StudyResult;
 use weir_run::{Allowed, RunError, RunOptions};
 
 use crate::cli::VerifyArguments;
-use crate::commands::{given_server, run, study_file};
+use crate::commands::{external_server, run, study_file};
 use crate::{Outcome, interrupt, output};
 
 pub(super) fn execute(
@@ -43,12 +43,12 @@ pub(super) fn execute(
         weir: std::env::current_exe().context("cannot find the weir program itself")?,
         below_floor: false,
         allowed: Allowed::default(),
-        client: given_server::client_config(false)?,
+        client: external_server::client_config(false)?,
         provenance: run::provenance(result.provenance.study_file.clone()),
     };
     let ran = match run::watched(verifying.plan(), &options, stop) {
         Err(RunError::Interrupted) => return Ok(Outcome::Stopped),
-        ran => ran?.result,
+        ran => ran?.result.evidence,
     };
     if stop.load(Ordering::SeqCst) {
         eprintln!(

@@ -12,7 +12,7 @@ const EXHAUSTIVE_PIECES: usize = 5;
 
 /// The parts of one write that reached the media, as byte ranges of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fate {
+pub(crate) struct WriteOutcome {
     pub(crate) write: OpenWrite,
     /// In order, without overlaps.
     pub(crate) written: Vec<Range<u64>>,
@@ -26,7 +26,7 @@ pub(crate) enum Part {
     None,
 }
 
-impl Fate {
+impl WriteOutcome {
     /// How much of what was to be written into `range` of the file is there.
     pub(crate) fn of(&self, range: Range<u64>) -> Part {
         let overlap = |part: &Range<u64>| {
@@ -53,7 +53,7 @@ pub(crate) fn decide<'a>(
     rules: &DeviceRules,
     is_aimed_at: impl Fn(&OpenWrite) -> bool,
     (seed, branch): (u64, u32),
-) -> Vec<Fate> {
+) -> Vec<WriteOutcome> {
     let mut writes: Vec<(&OpenWrite, Vec<Range<u64>>)> = open
         .map(|write| (write, rules.pieces(write).collect()))
         .collect();
@@ -70,11 +70,11 @@ pub(crate) fn decide<'a>(
     } else {
         draw(&mut writes, is_aimed_at, &mut random);
     }
-    let fate = |(write, written): (&OpenWrite, _)| Fate {
+    let outcome = |(write, written): (&OpenWrite, _)| WriteOutcome {
         write: write.clone(),
         written,
     };
-    writes.into_iter().map(fate).collect()
+    writes.into_iter().map(outcome).collect()
 }
 
 /// How many outcomes a cut has, if they are few enough to try them all.
@@ -92,14 +92,17 @@ pub(crate) fn outcomes<'a>(
 /// What `kill -9` leaves: all that the kernel was handed, but of a write in flight without `O_DIRECT`
 /// perhaps only the first pages. The kernel copies those one by one and looks for a signal in between
 /// (`generic_perform_write`, mm/filemap.c).
-pub(crate) fn of_kill<'a>(open: impl Iterator<Item = &'a OpenWrite>, seed: u64) -> Vec<Fate> {
+pub(crate) fn of_kill<'a>(
+    open: impl Iterator<Item = &'a OpenWrite>,
+    seed: u64,
+) -> Vec<WriteOutcome> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     open.map(|write| {
         let mut written: Vec<_> = write.kernel_pages().collect();
         if write.is_in_flight() && !write.is_direct {
             written.truncate(random.random_range(0..=written.len()));
         }
-        Fate {
+        WriteOutcome {
             write: write.clone(),
             written,
         }
@@ -183,16 +186,19 @@ mod tests {
         }
     }
 
-    fn parts(fates: &[Fate]) -> Vec<Part> {
-        fates.iter().map(|fate| fate.of(0..u64::MAX)).collect()
+    fn parts(outcomes: &[WriteOutcome]) -> Vec<Part> {
+        outcomes
+            .iter()
+            .map(|outcome| outcome.of(0..u64::MAX))
+            .collect()
     }
 
     #[test]
     fn an_atomic_drive_never_tears() {
         let cache = open_pages(8);
         for branch in 0..200 {
-            let fates = decide(cache.open(), &atomic(16_384), |_| true, (1, branch));
-            assert!(!parts(&fates).contains(&Part::Some), "{fates:?}");
+            let outcomes = decide(cache.open(), &atomic(16_384), |_| true, (1, branch));
+            assert!(!parts(&outcomes).contains(&Part::Some), "{outcomes:?}");
         }
     }
 
@@ -201,12 +207,12 @@ mod tests {
         let cache = open_pages(8);
         let mut met = [false; 3];
         for branch in 0..200 {
-            let fates = decide(cache.open(), &atomic(512), |_| true, (1, branch));
+            let outcomes = decide(cache.open(), &atomic(512), |_| true, (1, branch));
             assert_eq!(
-                fates,
+                outcomes,
                 decide(cache.open(), &atomic(512), |_| true, (1, branch))
             );
-            let parts = parts(&fates);
+            let parts = parts(&outcomes);
             assert_eq!(parts[7], Part::Some, "the newest write is aimed at");
             for (met, part) in met.iter_mut().zip([Part::None, Part::Some, Part::All]) {
                 *met |= parts[..7].contains(&part);
@@ -221,8 +227,8 @@ mod tests {
         assert_eq!(outcomes(cache.open(), &atomic(16_384)), Some(32));
         let mut seen = std::collections::BTreeSet::new();
         for branch in 0..32 {
-            let fates = decide(cache.open(), &atomic(16_384), |_| true, (1, branch));
-            seen.insert(format!("{:?}", parts(&fates)));
+            let outcomes = decide(cache.open(), &atomic(16_384), |_| true, (1, branch));
+            seen.insert(format!("{:?}", parts(&outcomes)));
         }
         assert_eq!(seen.len(), 32);
         assert_eq!(outcomes(open_pages(0).open(), &atomic(512)), Some(1));
@@ -236,13 +242,13 @@ mod tests {
         let buffered = open_writes(1, Opened::default());
         let mut seen = std::collections::BTreeSet::new();
         for seed in 0..100 {
-            let fates = of_kill(buffered.open(), seed);
-            let bytes: u64 = fates[0]
+            let outcomes = of_kill(buffered.open(), seed);
+            let bytes: u64 = outcomes[0]
                 .written
                 .iter()
                 .map(|part| part.end - part.start)
                 .sum();
-            assert!(bytes == 0 || fates[0].written[0].start == 0);
+            assert!(bytes == 0 || outcomes[0].written[0].start == 0);
             seen.insert(bytes / 4096);
         }
         assert_eq!(seen.len(), 5, "{seen:?}");

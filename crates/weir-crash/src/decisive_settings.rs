@@ -6,7 +6,7 @@ use weir_model::variables::{
 };
 use weir_model::{Flavor, ServerVariables};
 
-use crate::settings::Variables;
+use crate::test_settings::Variables;
 
 /// Their names; a server has those of its flavour and version.
 ///
@@ -98,7 +98,7 @@ impl SettingDifference {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::variables;
+    use crate::test_settings::variables;
 
     #[test]
     fn settings_differ_by_meaning_and_only_where_they_decide() {

@@ -54,7 +54,7 @@ fn the_oldest_note_of_a_variable_counts_and_those_of_the_living_do_not() {
 fn what_was_left_is_put_back_and_its_notes_go(flavor: Flavor) {
     let (server, directory) = weir_testing::start(flavor);
     let url: ServerUrl = format!("{flavor}:///sbtest").parse().unwrap();
-    let mut given = GivenServer::open(&url, server.endpoint()).unwrap();
+    let mut given = ExternalServer::open(&url, server.endpoint()).unwrap();
     let at = directory.path();
     let name = url.to_string();
     note(at, "a.json", &left(&name, CAPACITY, 1, "321"));

@@ -11,7 +11,7 @@ const CAPACITY: &str = "innodb_io_capacity";
 
 /// A server as a user's, and notes in a folder of the test's.
 struct Bench {
-    given: GivenServer,
+    given: ExternalServer,
     _server: PrivateServer,
     directory: tempfile::TempDir,
 }
@@ -20,7 +20,7 @@ impl Bench {
     fn start(flavor: Flavor) -> Self {
         let (server, directory) = weir_testing::start(flavor);
         let url: ServerUrl = format!("{flavor}:///sbtest").parse().unwrap();
-        let given = GivenServer::open(&url, server.endpoint()).unwrap();
+        let given = ExternalServer::open(&url, server.endpoint()).unwrap();
         Self {
             given,
             _server: server,

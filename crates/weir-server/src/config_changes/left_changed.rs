@@ -11,7 +11,7 @@ use weir_model::ServerUrl;
 use weir_process::{PathError, ProcessIdentity};
 
 use crate::data_directory::create_private_directory;
-use crate::{GivenServer, ServerError};
+use crate::{ExternalServer, ServerError};
 
 /// A setting of a server that a Weir left changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,13 +110,13 @@ pub fn forget_left_changed() -> usize {
 /// # Errors
 ///
 /// What the server says; the notes stay.
-pub fn put_back_left(server: &mut GivenServer, left: &LeftChanged) -> Result<(), ServerError> {
+pub fn put_back_left(server: &mut ExternalServer, left: &LeftChanged) -> Result<(), ServerError> {
     put_back_noted(&directory(), server, left)
 }
 
 fn put_back_noted(
     directory: &Path,
-    server: &mut GivenServer,
+    server: &mut ExternalServer,
     left: &LeftChanged,
 ) -> Result<(), ServerError> {
     server.permit_variables(&[left.variable.clone()].into());

@@ -10,7 +10,7 @@ const SMALLEST: f64 = 1e-3;
 
 /// A system with one drive and number of connections.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct OperatingPoint<'a> {
     /// The workload and its server.
     pub system: &'a System,
     /// The drive.
@@ -19,7 +19,7 @@ pub struct Place<'a> {
     pub connections: u32,
 }
 
-impl Place<'_> {
+impl OperatingPoint<'_> {
     /// The prediction for a pool with frames for `pages`.
     pub fn at(&self, pages: f64) -> Result<Prediction, PredictError> {
         let pool = self.system.pool(pages);
@@ -51,7 +51,7 @@ impl Place<'_> {
         other: &DriveAbility,
         pages: f64,
     ) -> Result<Option<f64>, PredictError> {
-        let faster = Place {
+        let faster = OperatingPoint {
             drive: other,
             ..*self
         };
@@ -73,7 +73,7 @@ impl Place<'_> {
             system.popularity = system
                 .popularity
                 .grown((1.0 + growth).powf(f64::from(month)));
-            Place {
+            OperatingPoint {
                 system: &system,
                 ..*self
             }
@@ -135,7 +135,7 @@ pub(crate) mod tests {
             ability("raid10-8x15k-bbu"),
             ability("intel-p4610"),
         );
-        let place = Place {
+        let place = OperatingPoint {
             system: &system,
             drive: &disks,
             connections: 16,
@@ -156,7 +156,7 @@ pub(crate) mod tests {
     #[test]
     fn data_that_outgrow_the_pool_cost_throughput() {
         let (system, disks) = (system(), ability("raid10-8x15k-bbu"));
-        let place = Place {
+        let place = OperatingPoint {
             system: &system,
             drive: &disks,
             connections: 16,

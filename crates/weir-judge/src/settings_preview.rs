@@ -9,7 +9,7 @@ use weir_model::ServerVersion;
 
 /// What one server would say.
 #[derive(Debug)]
-pub struct Foretold {
+pub struct CellPreview {
     /// Its version.
     pub version: ServerVersion,
     /// Its variables, as it would say them.
@@ -18,13 +18,13 @@ pub struct Foretold {
 
 /// What the servers of a plan's cells would say.
 #[derive(Debug, Default)]
-pub struct Foreseen {
-    cells: Vec<Option<Arc<Foretold>>>,
+pub struct SettingsPreview {
+    cells: Vec<Option<Arc<CellPreview>>>,
     /// Who was asked, who was not, and what a server makes something else of; one line each.
     pub notes: Vec<String>,
 }
 
-impl Foreseen {
+impl SettingsPreview {
     /// Nobody was asked.
     pub const NOTHING: Self = Self {
         cells: Vec::new(),
@@ -32,12 +32,12 @@ impl Foreseen {
     };
 
     /// What was answered for each of a plan's cells; `None` for one whose server was not asked.
-    pub fn new(cells: Vec<Option<Arc<Foretold>>>, notes: Vec<String>) -> Self {
+    pub fn new(cells: Vec<Option<Arc<CellPreview>>>, notes: Vec<String>) -> Self {
         Self { cells, notes }
     }
 
     /// What the server of the cell `index` would say; `None`: it was not asked.
-    pub(crate) fn of(&self, index: usize) -> Option<&Foretold> {
+    pub(crate) fn of(&self, index: usize) -> Option<&CellPreview> {
         self.cells.get(index)?.as_deref()
     }
 }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use weir_model::{Bytes, ServerUrl, native_variables};
 use weir_mysql::Value;
 
-use crate::{GivenServer, ServerError, Session, check_variables};
+use crate::{ExternalServer, ServerError, Session, check_variables};
 use left_changed::Note;
 pub use left_changed::{LeftChanged, forget_left_changed, left_changed, put_back_left};
 
@@ -39,7 +39,7 @@ pub fn set_statements(native: &BTreeMap<String, String>) -> Vec<String> {
 /// Settings of a server that were changed; dropping this puts them back.
 #[derive(Debug)]
 pub struct ConfigChanges {
-    server: GivenServer,
+    server: ExternalServer,
     notes: PathBuf,
     /// In the order of the changes.
     changed: Vec<Changed>,
@@ -64,7 +64,7 @@ impl Changed {
 ///
 /// Settings that were not allowed, or that no server of this version has.
 pub fn native_config(
-    server: &GivenServer,
+    server: &ExternalServer,
     wanted: &BTreeMap<String, String>,
     allowed: bool,
 ) -> Result<BTreeMap<String, String>, ServerError> {
@@ -88,7 +88,7 @@ pub fn native_config(
 ///
 /// Variables that the server does not have or does not change.
 pub fn permit_config(
-    server: &mut GivenServer,
+    server: &mut ExternalServer,
     native: &BTreeMap<String, String>,
 ) -> Result<(), ServerError> {
     if native.is_empty() {
@@ -106,12 +106,12 @@ pub fn permit_config(
 
 impl ConfigChanges {
     /// Nothing changed yet.
-    pub fn new(server: &GivenServer) -> Self {
+    pub fn new(server: &ExternalServer) -> Self {
         Self::noted_in(server, &left_changed::directory())
     }
 
     /// As [`ConfigChanges::new`], with its notes in a directory of the caller's.
-    fn noted_in(server: &GivenServer, notes: &Path) -> Self {
+    fn noted_in(server: &ExternalServer, notes: &Path) -> Self {
         Self {
             server: server.clone(),
             notes: notes.to_owned(),

@@ -6,11 +6,11 @@
 
 use weir_model::{Bytes, Doublewrite, Flavor, ServerVariables, ServerVersion};
 
+use crate::crash_test::CrashTest;
 use crate::cut::Cut;
-use crate::ground::Ground;
-use crate::lab::CrashTest;
-use crate::server_settings::{SettingDifference, decisive, differences};
-use crate::settings::Variables;
+use crate::data_storage::DataStorage;
+use crate::decisive_settings::{SettingDifference, decisive, differences};
+use crate::test_settings::Variables;
 use crate::verdict::Verdict;
 
 /// A running server that a verdict is to count for.
@@ -49,7 +49,7 @@ impl CrashTest {
     pub fn objections(
         &self,
         server: &ServerInQuestion<'_>,
-        ground: Result<&Ground, &str>,
+        ground: Result<&DataStorage, &str>,
     ) -> Objections {
         let of_the_storage = match ground {
             Ok(ground) => ground.kept().lacks(&self.setting.rules),
@@ -111,10 +111,10 @@ impl CrashTest {
     pub fn again_for(
         &self,
         server: &ServerInQuestion<'_>,
-        ground: Result<&Ground, &str>,
+        ground: Result<&DataStorage, &str>,
     ) -> String {
         let drive = match ground {
-            Ok(Ground::Emulated { drive, .. }) => drive,
+            Ok(DataStorage::Emulated { drive, .. }) => drive,
             _ => &self.setting.drive,
         };
         let differing = self.differences(server);
@@ -140,9 +140,9 @@ mod tests {
 
     use super::*;
     use crate::cache::{CacheRule, DeviceRules};
-    use crate::lab::{FORMAT, Setting};
-    use crate::settings::variables;
+    use crate::crash_test::{FORMAT, Setting};
     use crate::storage::{BlockDevice, Storage};
+    use crate::test_settings::variables;
     use crate::verdict::Tally;
 
     const SAID: [(&str, &str); 4] = [
@@ -196,8 +196,8 @@ mod tests {
         }
     }
 
-    fn emulated(rules: DeviceRules) -> Ground {
-        Ground::Emulated {
+    fn emulated(rules: DeviceRules) -> DataStorage {
+        DataStorage::Emulated {
             drive: "scaleflux-csd2000".to_owned(),
             mountpoint: "/mnt".into(),
             rules,
@@ -205,8 +205,8 @@ mod tests {
     }
 
     /// ext4 on a disk that promises `atomic` and has a volatile cache or none.
-    fn ext4(atomic: u32, volatile_cache: bool) -> Ground {
-        Ground::Storage(Storage {
+    fn ext4(atomic: u32, volatile_cache: bool) -> DataStorage {
+        DataStorage::Storage(Storage {
             path: "/var/lib/mysql".into(),
             file_system: Some("ext4".to_owned()),
             in_memory: false,
@@ -227,7 +227,11 @@ mod tests {
     }
 
     /// What is said against `test` for a server with `changed` variables on `ground`.
-    fn said_against(test: &CrashTest, changed: &[(&str, &str)], ground: &Ground) -> Vec<String> {
+    fn said_against(
+        test: &CrashTest,
+        changed: &[(&str, &str)],
+        ground: &DataStorage,
+    ) -> Vec<String> {
         let mut found = variables(&SAID);
         found.extend(variables(&[("innodb_doublewrite", "ON")]));
         found.extend(variables(changed));

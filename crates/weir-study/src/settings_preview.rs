@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use weir_judge::{Foreseen, Foretold};
+use weir_judge::{CellPreview, SettingsPreview};
 use weir_model::variables::{FLUSH_METHOD, LOG_BIN};
 use weir_model::{Flavor, Plan, ServerChoice, ServerVariables};
 use weir_server::{ServerBinary, ServerError};
@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// # Errors
 ///
 /// A setting that a program refuses or does not have.
-pub fn foresee(plan: &Plan) -> Result<Foreseen, StudyError> {
+pub fn preview_settings(plan: &Plan) -> Result<SettingsPreview, StudyError> {
     let mut asking = Asking {
         installed: weir_server::find(None).unwrap_or_default(),
         began: Instant::now(),
@@ -41,7 +41,7 @@ pub fn foresee(plan: &Plan) -> Result<Foreseen, StudyError> {
     let cells = cells.collect::<Result<_, StudyError>>()?;
     let notes = asking.notes.into_iter();
     let notes = notes.map(|note| format!("settings: {note}")).collect();
-    Ok(Foreseen::new(cells, notes))
+    Ok(SettingsPreview::new(cells, notes))
 }
 
 /// Questions to the installed programs; cells with the same settings ask once.
@@ -50,7 +50,7 @@ struct Asking {
     began: Instant,
     /// Names of each program's variables, and of what else a factor can be, for suggestions.
     known: BTreeMap<PathBuf, BTreeMap<String, String>>,
-    answers: BTreeMap<(ServerChoice, BTreeMap<String, String>), Arc<Foretold>>,
+    answers: BTreeMap<(ServerChoice, BTreeMap<String, String>), Arc<CellPreview>>,
     notes: BTreeSet<String>,
 }
 
@@ -60,7 +60,7 @@ impl Asking {
         &mut self,
         choice: ServerChoice,
         written: BTreeMap<String, String>,
-    ) -> Result<Option<Arc<Foretold>>, StudyError> {
+    ) -> Result<Option<Arc<CellPreview>>, StudyError> {
         let key = (choice, written);
         if let Some(known) = self.answers.get(&key) {
             return Ok(Some(Arc::clone(known)));
@@ -96,7 +96,7 @@ impl Asking {
         &mut self,
         program: &ServerBinary,
         written: &BTreeMap<String, String>,
-    ) -> Result<Result<Foretold, String>, StudyError> {
+    ) -> Result<Result<CellPreview, String>, StudyError> {
         let (flavor, version) = (program.flavor, program.version);
         let native = weir_server::translate(flavor, version, written)?;
         let known = match self.known_of(program) {
@@ -124,7 +124,7 @@ impl Asking {
         let changed = changed(&told, &said);
         self.notes
             .extend(changed.map(|change| format!("{flavor} {version} makes {change}")));
-        Ok(Ok(Foretold {
+        Ok(Ok(CellPreview {
             version,
             values: at_work(&told, answer.values.clone()),
         }))

@@ -3,7 +3,7 @@
 use anyhow::anyhow;
 use weir_model::ServerUrl;
 use weir_mysql::{ClientConfig, Dialogue, Gate, endpoint};
-use weir_server::GivenServer;
+use weir_server::ExternalServer;
 
 use crate::{output, password};
 
@@ -39,8 +39,8 @@ pub(crate) fn tell_rehearsed(gate: &Gate) -> anyhow::Result<()> {
 }
 
 /// Logs in to the server at `url`, which is only read until more is permitted.
-pub(crate) fn open(url: &ServerUrl, config: &ClientConfig) -> anyhow::Result<GivenServer> {
+pub(crate) fn open(url: &ServerUrl, config: &ClientConfig) -> anyhow::Result<ExternalServer> {
     let endpoint = endpoint(url, config);
     let endpoint = endpoint.map_err(|error| anyhow!("cannot use `{url}` ({error})"))?;
-    Ok(GivenServer::open(url, endpoint)?)
+    Ok(ExternalServer::open(url, endpoint)?)
 }

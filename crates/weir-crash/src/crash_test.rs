@@ -19,7 +19,7 @@ use crate::error::CrashError;
 use crate::explore::{explore, judge_changed, judge_uncut, replay};
 use crate::explore_options::ExploreOptions;
 use crate::record::{RecordOptions, Recorded, record};
-use crate::settings::{self, DOUBLEWRITE, FLUSH_LOG, Variables};
+use crate::test_settings::{self, DOUBLEWRITE, FLUSH_LOG, Variables};
 use crate::verdict::{StateResult, Tally, Verdict};
 
 /// Number of the way in which tests are kept. It went up when the recorded server's own words for its settings
@@ -208,7 +208,7 @@ fn control(
         ..setting.clone()
     };
     control.rules.atomicity = Atomicity::default();
-    let doublewrite = settings::doublewrite(setting.flavor, &setting.variables);
+    let doublewrite = test_settings::doublewrite(setting.flavor, &setting.variables);
     let is_off = doublewrite == Some(Doublewrite::Off);
     if is_off && control.rules == setting.rules && setting.cut == Cut::Power {
         return Ok((None, Vec::new()));
@@ -219,8 +219,8 @@ fn control(
         recorded
     } else {
         CONTROL.clone_into(&mut control.recording);
-        let off = settings::variables(&[(DOUBLEWRITE, "OFF")]);
-        control.variables = settings::with_asked(control.variables, &off);
+        let off = test_settings::variables(&[(DOUBLEWRITE, "OFF")]);
+        control.variables = test_settings::with_asked(control.variables, &off);
         own = make_recording(options, &control, stop, watch)?;
         control.said = own.said.clone();
         control.own_complaints = own_complaints(options, &control, &own, stop)?;
@@ -382,13 +382,13 @@ fn setting(options: &TestOptions, recording: &str) -> Setting {
 }
 
 fn variables(options: &TestOptions) -> Variables {
-    let mut variables = settings::of_the_test(options.server.flavor);
+    let mut variables = test_settings::of_the_test(options.server.flavor);
     let flush = options.flush_log_at_trx_commit.to_string();
-    variables.extend(settings::variables(&[
+    variables.extend(test_settings::variables(&[
         (FLUSH_LOG, &flush),
         (DOUBLEWRITE, &options.doublewrite),
     ]));
-    settings::with_asked(variables, &options.variables)
+    test_settings::with_asked(variables, &options.variables)
 }
 
 fn make_recording(

@@ -16,7 +16,7 @@ const PROGRAMS: [&str; 2] = ["mysqld", "mariadbd"];
 
 /// A server that the user gives, once it has let us in.
 #[derive(Debug, Clone)]
-pub struct GivenServer {
+pub struct ExternalServer {
     /// As the user names it.
     pub url: ServerUrl,
     /// Where it listens, and the account.
@@ -32,7 +32,7 @@ pub struct GivenServer {
     gate: Gate,
 }
 
-impl GivenServer {
+impl ExternalServer {
     /// Logs in at `endpoint`, which `url` names, and asks what is there.
     pub fn open(url: &ServerUrl, endpoint: Endpoint) -> Result<Self, ServerError> {
         let permissions = Permissions {

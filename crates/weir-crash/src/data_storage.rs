@@ -14,7 +14,7 @@ use crate::storage::Storage;
 /// What lies below a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Ground {
+pub enum DataStorage {
     /// Storage of this host.
     Storage(Storage),
     /// An emulated drive. Its rules are those of `weir drive cut` on this mount; of the storage that keeps its
@@ -29,7 +29,7 @@ pub enum Ground {
     },
 }
 
-impl Ground {
+impl DataStorage {
     /// Looks below the folder `path`: through the file `through` in it, without writing anything, or else with an
     /// empty file of its own for a moment.
     pub fn below(path: &Path, through: Option<&str>) -> Result<Self, CrashError> {

@@ -9,14 +9,14 @@ use weir_model::FileKind;
 use crate::cache::{Cache, DeviceRules, OpenWrite};
 use crate::cut::{Choice, Cut};
 use crate::error::CrashError;
-use crate::fate::{self, Fate, Part};
 use crate::ground_truth::GroundTruth;
 use crate::torn::TornPage;
 use crate::write_kind::kind_of_write;
+use crate::write_outcome::{self, Part, WriteOutcome};
 
 /// A directory that follows the recording and holds what no cut can take back any more.
 #[derive(Debug)]
-pub(crate) struct Frontier {
+pub(crate) struct DurableImage {
     directory: PathBuf,
     replayer: Replayer,
     cache: Cache,
@@ -31,7 +31,7 @@ pub(crate) struct Frontier {
     pub(crate) at_ns: u64,
 }
 
-impl Frontier {
+impl DurableImage {
     /// Before the first event: `directory` holds what the drive held.
     pub(crate) fn new(
         directory: &Path,
@@ -105,21 +105,21 @@ impl Frontier {
         let mut truth = GroundTruth::default();
         let open = self.cache.open();
         let seed = at_position(seed, self.position);
-        let fates = match cut {
+        let outcomes = match cut {
             Cut::Power => {
                 let is_aimed_at = |write: &OpenWrite| choice.moment.aims_at(self.kind(write));
-                fate::decide(open, &self.rules, is_aimed_at, (seed, choice.branch))
+                write_outcome::decide(open, &self.rules, is_aimed_at, (seed, choice.branch))
             }
-            Cut::ProcessKill => fate::of_kill(open, seed),
+            Cut::ProcessKill => write_outcome::of_kill(open, seed),
         };
-        for fate in fates {
-            let data = &self.data[&fate.write.sequence];
-            for part in &fate.written {
-                let from = part.start - fate.write.offset;
+        for outcome in outcomes {
+            let data = &self.data[&outcome.write.sequence];
+            for part in &outcome.written {
+                let from = part.start - outcome.write.offset;
                 let part_data = data.part(from, part.end - part.start);
-                replayer.write_part(fate.write.file, part.start, &part_data)?;
+                replayer.write_part(outcome.write.file, part.start, &part_data)?;
             }
-            self.note(&mut truth, &fate);
+            self.note(&mut truth, &outcome);
         }
         Ok(truth)
     }
@@ -132,21 +132,21 @@ impl Frontier {
     }
 
     /// Adds what the drive knows of one write to the truth, page by page.
-    fn note(&self, truth: &mut GroundTruth, fate: &Fate) {
+    fn note(&self, truth: &mut GroundTruth, outcome: &WriteOutcome) {
         truth.undecided += 1;
-        if !matches!(self.kind(&fate.write), FileKind::Data | FileKind::Undo) {
+        if !matches!(self.kind(&outcome.write), FileKind::Data | FileKind::Undo) {
             return;
         }
-        let path = self.replayer.path(fate.write.file).unwrap_or_default();
-        let (size, end) = (self.page_bytes, fate.write.offset + fate.write.bytes);
-        let pages = fate.write.offset / size..end.div_ceil(size);
+        let path = self.replayer.path(outcome.write.file).unwrap_or_default();
+        let (size, end) = (self.page_bytes, outcome.write.offset + outcome.write.bytes);
+        let pages = outcome.write.offset / size..end.div_ceil(size);
         for page in pages {
-            match fate.of(page * size..(page + 1) * size) {
+            match outcome.of(page * size..(page + 1) * size) {
                 Part::All => {}
                 Part::Some => truth
                     .torn_pages
                     .push(TornPage::new(path.clone(), page as u32)),
-                Part::None if fate.write.is_in_flight() => truth.lost_pages += 1,
+                Part::None if outcome.write.is_in_flight() => truth.lost_pages += 1,
                 Part::None => truth.stale_pages += 1,
             }
         }
