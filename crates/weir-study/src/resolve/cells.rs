@@ -213,7 +213,7 @@ impl Resolver<'_> {
             };
             let stays = |setting: &String| Target::of(setting).is_of_the_load();
             if !factor.settings.iter().all(stays) {
-                let why = "needs another start of the server; only what the load does can vary \
+                let why = "needs a restart of the server; only factors of the load can vary \
                            inside one: threads, rate, think time, rtt, compression, distribution, options of the \
                            workload";
                 return Err(self.error("repeat.within_server", name, why));

@@ -270,7 +270,7 @@ fn mistakes_in_levels_and_repetitions_are_named_too() {
         (
             "runs = 3",
             "runs = 3\nwithin_server = [\"drive\"]",
-            "another start of the server",
+            "a restart of the server",
         ),
         (
             "runs = 3",
