@@ -140,8 +140,8 @@ impl Forecast {
         lines.extend(self.calibration.assumed.iter().cloned());
         if self.calibration.redo_bytes > 0.0 && self.page_cleaner_averaged < 1.0 {
             lines.push(format!(
-                "MySQL's page cleaner as it is in the middle of the study's measurements, with averages at {:.0} % of \
-                 what they come to in minutes",
+                "MySQL's page cleaner as in the middle of the study's measurements, with averages at {:.0} % of their \
+                 values after minutes",
                 self.page_cleaner_averaged * 100.0
             ));
         }

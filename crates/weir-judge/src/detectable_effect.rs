@@ -15,8 +15,8 @@ pub fn prospects(plan: &Plan) -> Vec<String> {
     let count = contrasts(plan).len();
     if count == 0 {
         return vec![
-            "this study compares nothing: no factor has two levels that differ in nothing else; \
-             add a level, or exclude less"
+            "no comparison: no factor has two levels that differ in this factor only; add a level, or exclude \
+             less"
                 .to_owned(),
         ];
     }

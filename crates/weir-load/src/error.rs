@@ -87,7 +87,7 @@ pub enum LoadError {
     )]
     Unfinished(u64),
     /// Stopped by the caller before it was done.
-    #[error("{0} was interrupted; what it began is incomplete")]
+    #[error("{0} was interrupted before its end")]
     Interrupted(&'static str),
 }
 

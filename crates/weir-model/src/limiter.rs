@@ -10,7 +10,7 @@ pub enum Limiter {
     /// Cores, used most by the server.
     #[serde(alias = "host_cpu")]
     ServerCpu,
-    /// The load engine: the result says nothing about the server.
+    /// The load generator: the result says nothing about the server.
     #[serde(alias = "client")]
     ClientCpu,
     /// Reads from the drive.
@@ -65,9 +65,9 @@ pub struct Utilization {
     /// Cores that the server may use; 0 in results of versions that did not tell.
     #[serde(default)]
     pub server_cores_allowed: f64,
-    /// The load engine's reactor threads, the busiest one.
+    /// The load generator's reactor threads, the busiest one.
     pub client_cpu: f64,
-    /// Cores that the load engine used, probes included.
+    /// Cores that the load generator used, probes included.
     #[serde(default)]
     pub client_cores: f64,
     /// Cores that the drive emulation used.

@@ -120,7 +120,7 @@ impl RunResult {
     #[must_use]
     pub fn level(&self, metric: &Metric) -> Option<f64> {
         let measured_s = self.record.measured_s;
-        // Half a second of grace: probes and load engine tick independently.
+        // Half a second of grace: probes and load generator tick independently.
         let levels =
             Series::instances(&self.series, *metric).filter_map(|series| match metric.kind {
                 MetricKind::Counter => series.rate(0.0, measured_s),

@@ -257,9 +257,9 @@ impl Gate {
                 changes: true,
             }),
             Effect::SkipBinaryLog if guard.permissions.skips_binary_log => Ok(free(Vec::new())),
-            Effect::SkipBinaryLog => Err(
-                "replicas would not get what it writes; it has to be allowed by name".to_owned(),
-            ),
+            Effect::SkipBinaryLog => {
+                Err("replicas would not get its writes; it has to be allowed by name".to_owned())
+            }
             Effect::Kill(id) if guard.has_opened(address, id) => Ok(free(Vec::new())),
             Effect::Kill(id) => Err(format!("connection {id} is not Weir's")),
             Effect::Forbidden(why) => Err(why),

@@ -201,7 +201,7 @@ impl ReplyParser {
         if rest.is_empty() {
             Ok(Some(reply))
         } else {
-            Err(Malformed("bytes follow a reply that nobody asked for"))
+            Err(Malformed("bytes follow the last reply"))
         }
     }
 

@@ -303,7 +303,7 @@ fn untorn(atomicity: &Atomicity) -> String {
         Some(boundary) => format!(", if it crosses no multiple of {boundary}"),
     };
     let told = if atomicity.advertise {
-        "; servers that ask are told"
+        "; servers that ask get this answer"
     } else {
         ""
     };

@@ -15,7 +15,7 @@ const PERCENTS: [f64; 16] = [
 
 /// What decimal percentages lose as binary fractions.
 const ROUNDING: f64 = 1e-6;
-/// Of the latencies, as the load engine records them.
+/// Of the latencies, as the load generator records them.
 const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// The curve of one cell.

@@ -55,27 +55,27 @@ pub fn limiter_name(limiter: Limiter) -> &'static str {
 pub fn limiter_explanation(limiter: Limiter) -> &'static str {
     match limiter {
         Limiter::ServerCpu => {
-            "the time went into the server's work on the CPU, so a faster drive would not show here"
+            "the server's CPU was the limit, so a faster drive would not show here"
         }
         Limiter::ClientCpu => {
-            "Weir's own work took the CPU, so the run says nothing about the server's limit"
+            "Weir's own work took the CPU, so the run does not show the server's limit"
         }
         Limiter::DriveRead => "connections waited for pages from the drive",
         Limiter::DriveWrite => {
-            "the drive's media wrote as much as it can, or connections waited for changed pages to be written"
+            "the drive wrote as much as it can, or connections waited for changed pages to be written"
         }
         Limiter::Flush => {
-            "commits waited for the logs to be written and flushed: lower latency or more \
+            "commits waited for log writes and flushes: lower latency or more \
              connections would help, bandwidth would not"
         }
         Limiter::Lock => "transactions waited for each other's row locks",
-        Limiter::Network => "the time went into the way between client and server",
-        Limiter::Memory => "the host had too little memory: it swapped or read its own pages again",
-        Limiter::OfferedRate => "the rate was kept: the run says nothing about what is possible",
+        Limiter::Network => "the time went into the network between client and server",
+        Limiter::Memory => "the host had too little memory: it swapped, or read pages again",
+        Limiter::OfferedRate => "the rate was kept: the run does not show the server's limit",
         Limiter::OtherProcesses => {
-            "programs that are not part of the run took the cores, so it says nothing about the server's limit"
+            "programs that are not part of the run took the cores, so it does not show the server's limit"
         }
-        Limiter::Unexplained => "nothing that is measured was saturated or held most connections",
+        Limiter::Unexplained => "no measured resource was saturated or held most connections",
     }
 }
 
@@ -129,7 +129,7 @@ pub fn limiter_evidence(limiter: Limiter, used: &Utilization) -> String {
             }
         }
         Limiter::ClientCpu => format!(
-            "load engine {:.1} and drive emulation {:.1} cores, the busiest reactor {}",
+            "load generator {:.1} and drive emulation {:.1} cores, the busiest reactor {}",
             used.client_cores,
             used.drive_cores,
             percent(used.client_cpu)
@@ -297,7 +297,7 @@ pub(crate) fn data_scale_words(scale: Scale) -> String {
         "at full size".to_owned()
     } else {
         format!(
-            "{} times smaller than the original: rows, buffer pool (with what the server keeps free of it), redo log and \
+            "{} times smaller than the original: rows, buffer pool with its free pages, redo log and \
              drive capacity together",
             times(scale)
         )

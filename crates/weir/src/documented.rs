@@ -1,5 +1,6 @@
 //! Every command that the documents show is one that Weir understands; none of them is run.
 
+mod commands;
 mod markdown;
 
 use std::fs;

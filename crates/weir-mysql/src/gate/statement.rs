@@ -172,7 +172,7 @@ fn of_reading(words: &[Token<'_>]) -> Effect {
         .iter()
         .any(|word| word.is_any(&["INSERT", "REPLACE", "UPDATE", "DELETE"]));
     if executes && (is_change || !is_query) {
-        return forbidden("it executes what it explains");
+        return forbidden("it executes the explained statement");
     }
     of_select(words)
 }

@@ -214,8 +214,8 @@ impl Resolver<'_> {
             };
             let stays = |setting: &String| Target::of(setting).is_of_the_load();
             if !factor.settings.iter().all(stays) {
-                let why = "needs another start of the server; only what the load does can vary \
-                           inside one: what stands in [load]";
+                let why = "needs a restart of the server; only factors of the load can vary inside one: \
+                           what stands in [load]";
                 return Err(self.error("repeat.within_server", name, why));
             }
         }

@@ -280,7 +280,7 @@ fn verdict(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
     if let Verdict::Held { .. } = test.verdict {
         let Setting { drive, rules, .. } = &test.setting;
         output::line(format_args!(
-            "what it proves: this server with these settings, on storage that keeps the rules of the emulated \
+            "proves: this server with these settings, on storage that keeps the rules of the emulated \
              {drive} (writes of {} untorn, {}). Of a real drive of that name it says nothing",
             rules.atomicity.unit,
             rules.cache.words()

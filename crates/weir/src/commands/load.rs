@@ -174,11 +174,11 @@ fn create_hdr_log(path: &Path, warmup: Duration) -> anyhow::Result<HdrLog<File>>
     create().with_context(|| format!("while creating {}", path.display()))
 }
 
-/// What has to be known about the load engine itself.
+/// What has to be known about the load generator itself.
 fn note(outcome: &LoadOutcome) {
     let cpu_s: f64 = outcome.client_cpu_s.iter().sum();
     eprintln!(
-        "load engine: {:.2} of a core, {:.2} us of CPU per query",
+        "load generator: {:.2} of a core, {:.2} us of CPU per query",
         cpu_s / outcome.measured_s.max(f64::MIN_POSITIVE),
         outcome.client_cpu_us_per_query()
     );
@@ -191,6 +191,6 @@ fn note(outcome: &LoadOutcome) {
         eprintln!("note: {note}");
     }
     if !outcome.batch_scheduling {
-        eprintln!("note: SCHED_BATCH was refused, so the load engine may slow the server down");
+        eprintln!("note: SCHED_BATCH was refused, so the load generator may slow the server down");
     }
 }

@@ -51,7 +51,9 @@ fn rehearse(arguments: &ObserveArguments) -> anyhow::Result<Outcome> {
         "SET GLOBAL {DUMP_NOW} = ON -- {} times, {} apart; each writes the server's list of pages anew",
         arguments.looks, arguments.interval
     ))?;
-    output::line(format_args!("SET GLOBAL {DUMP_PERCENT} = what it is now"))?;
+    output::line(format_args!(
+        "SET GLOBAL {DUMP_PERCENT} = its present value"
+    ))?;
     eprintln!("nothing was changed");
     Ok(Outcome::Done)
 }

@@ -70,9 +70,9 @@ fn status(target: &Target, json: bool) -> anyhow::Result<()> {
     }
     output::line(format_args!("  {}", cost(target, &status.restart)))?;
     output::line(match off {
-        None => format!("  {DOUBLEWRITE} = OFF: allowed by what the storage promises"),
+        None => format!("  {DOUBLEWRITE} = OFF: allowed by the storage's promise"),
         Some(why) if status.is(false) => {
-            format!("  it is off already; what is seen here would not allow it: {why}")
+            format!("  it is already off; this storage would not allow it: {why}")
         }
         Some(why) => format!("  {why}"),
     })
