@@ -13,6 +13,7 @@ mod core;
 mod error;
 mod host;
 mod options;
+mod output;
 mod prelude;
 mod state;
 mod statement;
@@ -23,7 +24,8 @@ pub use host::{
     Counter, Failure, Host, Level, Parameter, RandomKind, Refusal, Reply, Request, Rows,
 };
 pub use options::{OptionKind, OptionValue, ScriptOption, option_list};
-pub use state::{CommandKind, Errors, Identity, State};
+pub use output::flush_output;
+pub use state::{CommandKind, Errors, Identity, State, luajit_version};
 
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,15 @@
 //! Our own Lua, which runs in each state before the script. Its chunks' names show in messages.
 
 /// Name and text of each chunk, in the order in which they run.
-pub(crate) const CHUNKS: [(&str, &str); 3] = [
+pub(crate) const CHUNKS: [(&str, &str); 4] = [
     ("sysbench.lua", include_str!("prelude/sysbench.lua")),
     (
         "sysbench.cmdline.lua",
         include_str!("prelude/sysbench.cmdline.lua"),
     ),
     ("sysbench.sql.lua", include_str!("prelude/sysbench.sql.lua")),
+    (
+        "sysbench.report.lua",
+        include_str!("prelude/sysbench.report.lua"),
+    ),
 ];

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)] // states with FFI can only be made so
 
 mod functions;
+mod modules;
 
 use std::rc::Rc;
 
@@ -12,7 +13,7 @@ use crate::core::{Core, enter};
 use crate::host::Host;
 use crate::options::{OptionKind, OptionValue, ScriptOption};
 use crate::prelude::CHUNKS;
-use crate::{ScriptError, c_surface};
+use crate::{ScriptError, c_surface, output};
 
 /// What a state tells its script about itself.
 #[derive(Debug, Clone, Default)]
@@ -31,6 +32,8 @@ pub struct Identity {
     pub sends_text: bool,
     /// Errors that restart an event.
     pub errors: Errors,
+    /// As the option `-j` of LuaJIT's own program, before anything of the script: `on`, `off`, a module.
+    pub luajit_command: Option<String>,
 }
 
 /// Errors that restart an event (`--mysql-ignore-errors`).
@@ -79,6 +82,7 @@ impl State {
     /// An interpreter that has no memory.
     pub fn new(identity: &Identity, host: Box<dyn Host>) -> Result<Self, ScriptError> {
         c_surface::keep();
+        output::by_lines();
         // SAFETY: a script with FFI is trusted as a program is; the documentation says so.
         let lua = unsafe { Lua::unsafe_new() };
         let core = Rc::new(Core::new(
@@ -90,7 +94,15 @@ impl State {
         for (name, text) in CHUNKS {
             lua.load(text).set_name(name).call::<()>(&functions)?;
         }
+        if let Some(command) = &identity.luajit_command {
+            luajit(&lua, command)?;
+        }
         Ok(Self { lua, core })
+    }
+
+    /// The text of a module, as a script would find it: a file of the usual places, or one of Weir's own.
+    pub fn module_text(name: &str) -> Option<Vec<u8>> {
+        modules::text(name)
     }
 
     /// Runs the script's body.
@@ -201,6 +213,31 @@ impl State {
         called.map(drop).map_err(|why| failed(name, why))
     }
 
+    /// Whether the script has a hook of this name.
+    pub fn has_hook(&self, name: &str) -> bool {
+        self.hook(name).is_ok()
+    }
+
+    fn hook(&self, name: &str) -> Result<Function, ScriptError> {
+        let hooks: Table = self.sysbench()?.get("hooks")?;
+        Ok(hooks.get(name)?)
+    }
+
+    /// Calls a hook with a table of numbers.
+    ///
+    /// # Errors
+    ///
+    /// What the hook raises.
+    pub fn call_hook(&self, name: &str, numbers: &[(&str, f64)]) -> Result<(), ScriptError> {
+        let table = self.lua.create_table()?;
+        for (field, number) in numbers {
+            table.set(*field, *number)?;
+        }
+        let called = self.protected(self.hook(name)?, table);
+        let function = format!("sysbench.hooks.{name}");
+        called.map(drop).map_err(|why| failed(&function, why))
+    }
+
     fn sysbench(&self) -> Result<Table, ScriptError> {
         Ok(self.lua.globals().get("sysbench")?)
     }
@@ -242,6 +279,27 @@ impl Drop for State {
             self.core.host.borrow_mut().disconnect(connection);
         }
     }
+}
+
+/// Version of the interpreter, such as `2.1.1741730670`.
+pub fn luajit_version() -> String {
+    let version = Lua::new().load("return jit.version").eval::<String>();
+    let version = version.unwrap_or_default();
+    version.trim_start_matches("LuaJIT ").to_owned()
+}
+
+/// Does what `luajit -j` does with these words.
+fn luajit(lua: &Lua, command: &str) -> Result<(), ScriptError> {
+    let text = r#"
+        local name, rest = (...):match("^([^=]*)=?(.*)$")
+        if type(jit[name]) == "function" and rest == "" then return jit[name]() end
+        local words = {}
+        for word in rest:gmatch("[^,]+") do words[#words + 1] = word end
+        require("jit." .. name).start(unpack(words))"#;
+    let set = lua.load(text).set_name("luajit-cmd").into_function()?;
+    set.call::<()>(command).map_err(|error| {
+        ScriptError::Option(format!("--luajit-cmd={command}: {}", first_words(&error)))
+    })
 }
 
 fn failed(function: &str, why: String) -> ScriptError {

@@ -12,6 +12,7 @@ mod invocation;
 mod more;
 mod options;
 mod report;
+mod script;
 mod server;
 mod value;
 mod written;
@@ -22,7 +23,9 @@ pub use compat::Compat;
 pub use help::help;
 pub use invocation::{Command, Form, Invocation};
 pub use report::{
-    THREADS_STARTED, checkpoint_report, final_report, header, interval_line, version,
+    THREADS_STARTED, checkpoint_report, final_report, header, interval_line, options_header,
+    version,
 };
+pub use script::{LuaThreads, Options, ScriptLine, parse_script, script_sees, script_version};
 pub use value::UsageError;
 pub use written::command_line;

@@ -27,7 +27,7 @@ mod text;
 
 pub use bulk::BulkText;
 pub use choice::{ScriptInputs, Workload, read_spec};
-pub use distribution::KeyStream;
+pub use distribution::{KeyStream, Keys};
 pub use error::WorkloadError;
 pub use generator::{Drawer, Generator, Value, ValueKind};
 pub use oltp::STATEMENTS_PER_TABLE_MAX;
@@ -39,7 +39,6 @@ pub use statement::{Parameter, Sending, Statement};
 pub use table::{Table, table_name};
 pub use text::{C_BYTES, PAD_BYTES};
 
-use distribution::Keys;
 use generator::{Unique, put_integer};
 use lines::Lines;
 use part::Parts;

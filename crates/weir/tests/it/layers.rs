@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Layer of each crate. A crate may use crates of lower layers only.
-const LAYERS: [(&str, u32); 22] = [
+const LAYERS: [(&str, u32); 23] = [
     ("weir-model", 0),
     ("weir-innodb", 1),
     ("weir-lua", 1),
@@ -25,6 +25,7 @@ const LAYERS: [(&str, u32); 22] = [
     ("weir-load", 3),
     ("weir-predict", 3),
     ("weir-report", 3),
+    ("weir-script", 4),
     ("weir-serve", 4),
     ("weir-sysbench", 4),
     ("weir-study", 4),
