@@ -1,7 +1,7 @@
 //! Our own Lua, which runs in each state before the script. Its chunks' names show in messages.
 
 /// Name and text of each chunk, in the order in which they run.
-pub(crate) const CHUNKS: [(&str, &str); 4] = [
+pub(crate) const CHUNKS: [(&str, &str); 5] = [
     ("sysbench.lua", include_str!("prelude/sysbench.lua")),
     (
         "sysbench.cmdline.lua",
@@ -12,4 +12,5 @@ pub(crate) const CHUNKS: [(&str, &str); 4] = [
         "sysbench.report.lua",
         include_str!("prelude/sysbench.report.lua"),
     ),
+    ("sysbench.old.lua", include_str!("prelude/sysbench.old.lua")),
 ];

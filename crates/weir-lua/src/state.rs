@@ -170,6 +170,24 @@ impl State {
         Ok(self.sysbench()?.set("opt", table)?)
     }
 
+    /// Makes options globals, unless a function has the name: as sysbench 1.0.20 does for scripts that declare
+    /// none.
+    ///
+    /// # Errors
+    ///
+    /// An interpreter that has no memory.
+    pub fn set_option_globals(&self) -> Result<(), ScriptError> {
+        let options: Table = self.sysbench()?.get("opt")?;
+        let globals = self.lua.globals();
+        for pair in options.pairs::<String, Value>() {
+            let (name, value) = pair?;
+            if !self.has_function(&name) {
+                globals.set(name, value)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Whether the script has a global function of this name.
     pub fn has_function(&self, name: &str) -> bool {
         self.lua.globals().get::<Function>(name).is_ok()

@@ -293,7 +293,7 @@ impl Call<'_> {
                 Ok(Reply::Prepared {
                     statement,
                     parameters,
-                }) => Prepared::of_server(statement, parameters.into()),
+                }) => Prepared::of_server(text, statement, parameters.into()),
                 Err(Failure::Refused(refusal)) if refusal.code != UNSUPPORTED_AS_PREPARED => {
                     return Err(self.not_prepared(&refusal));
                 }
@@ -321,6 +321,7 @@ impl Call<'_> {
         let Some(prepared) = self.connection.statements.get(&number) else {
             return Err(Failed::misuse());
         };
+        let text = Rc::clone(&prepared.text);
         if prepared.kinds.len() != prepared.parameters {
             let refusal = Refusal {
                 code: PARAMETERS_NOT_BOUND,
@@ -328,11 +329,7 @@ impl Call<'_> {
                 message: "No data supplied for parameters in prepared statement".to_owned(),
                 place: String::new(),
             };
-            return Err(self.failed(
-                Failure::Refused(refusal),
-                "mysql_stmt_execute()",
-                b"<prepared statement>",
-            ));
+            return Err(self.failed(Failure::Refused(refusal), "mysql_stmt_execute()", &text));
         }
         let kinds = prepared.kinds.iter();
         let values: Vec<_> = kinds.map(|kind| arguments.parameter(*kind)).collect();
@@ -346,9 +343,7 @@ impl Call<'_> {
         };
         match reply {
             Ok(reply) => Ok(self.take(reply)),
-            Err(failure) => {
-                Err(self.failed(failure, "mysql_stmt_execute()", b"<prepared statement>"))
-            }
+            Err(failure) => Err(self.failed(failure, "mysql_stmt_execute()", &text)),
         }
     }
 

@@ -7,7 +7,7 @@ use weir_load::LoadError;
 use weir_lua::{CommandKind, Level, ScriptError, State, option_list};
 
 use crate::host::Part;
-use crate::options::unknown;
+use crate::options::{self, takes_all, unknown};
 use crate::states::with_body;
 use crate::world::{Report, ScriptPlan, World};
 use crate::{hooks, parallel, run};
@@ -24,8 +24,8 @@ pub fn execute(
     report: &dyn Report,
     stop: &AtomicBool,
 ) -> Result<u8, LoadError> {
-    let world = Arc::new(World::new(plan)?);
-    let code = match begin(&world, unknown_options, report, stop) {
+    let world = Arc::new(World::new(plan, unknown_options)?);
+    let code = match begin(&world, report, stop) {
         Ok(code) => code,
         Err(Failed::Script(error)) => {
             world.log.fatal(&error.to_string());
@@ -54,12 +54,7 @@ impl From<ScriptError> for Failed {
     }
 }
 
-fn begin(
-    world: &Arc<World>,
-    unknown_options: &[(String, Option<String>)],
-    report: &dyn Report,
-    stop: &AtomicBool,
-) -> Result<u8, Failed> {
+fn begin(world: &Arc<World>, report: &dyn Report, stop: &AtomicBool) -> Result<u8, Failed> {
     let global = with_body(world, 0, &Part::default())?;
     let Some(command) = world.plan.command.clone() else {
         return Ok(0);
@@ -69,17 +64,14 @@ fn begin(
         return Ok(0);
     }
     let declared = global.options()?;
-    let takes_all = declared.is_empty() && world.plan.version == "1.0.20";
-    if let Some(option) = unknown(unknown_options, &declared)
-        && !takes_all
-    {
+    let unknown = unknown(&world.unknown, &declared);
+    if let Some(option) = unknown.filter(|_| !takes_all(world, &declared)) {
         return Err(Failed::Usage(format!("invalid option: {option}")));
     }
-    let mut options = world.options(&declared)?;
-    if takes_all {
-        options.extend(crate::options::as_text(unknown_options));
-    }
-    global.set_options(options.clone())?;
+    options::fill(world, &global).map_err(|error| match error {
+        ScriptError::Value(line) => Failed::Usage(line),
+        error => Failed::Script(error),
+    })?;
     if let Some(kind) = global.command(&command) {
         return Ok(own_command(world, &global, &command, kind)?);
     }

@@ -1,6 +1,6 @@
 //! `sysbench.opt`: the program's options and the script's, with their values.
 
-use weir_lua::{OptionKind, OptionValue, ScriptError, ScriptOption};
+use weir_lua::{OptionKind, OptionValue, ScriptError, ScriptOption, State};
 
 use crate::world::World;
 
@@ -83,12 +83,12 @@ pub(crate) fn is_same(one: &str, other: &str) -> bool {
 
 /// All options with their values, the script's last: one that the script declares with a name of
 /// sysbench's own has the script's default there.
-pub(crate) fn values(
+fn values(
     world: &World,
     declared: &[ScriptOption],
 ) -> Result<Vec<(String, OptionValue)>, ScriptError> {
     let given = world.given();
-    let is_release = world.plan.version == "1.0.20";
+    let is_release = is_release(world);
     let mut all = Vec::new();
     for (name, default, kind) in OWN {
         if is_release && OF_DEVELOPMENT.contains(name) {
@@ -146,10 +146,29 @@ pub(crate) fn unknown(
     })
 }
 
+/// Fills `sysbench.opt` of a state, from what its script declares.
+pub(crate) fn fill(world: &World, state: &State) -> Result<(), ScriptError> {
+    let declared = state.options()?;
+    let mut options = values(world, &declared)?;
+    if takes_all(world, &declared) {
+        options.extend(as_text(&world.unknown));
+        state.set_options(options)?;
+        return state.set_option_globals();
+    }
+    state.set_options(options)
+}
+
+/// Whether a script takes every option: one for 0.5 that declares none.
+pub(crate) fn takes_all(world: &World, declared: &[ScriptOption]) -> bool {
+    declared.is_empty() && is_release(world)
+}
+
+fn is_release(world: &World) -> bool {
+    world.plan.version == "1.0.20"
+}
+
 /// Options of a script that declares none, all of them text.
-pub(crate) fn as_text(
-    given: &[(String, Option<String>)],
-) -> impl Iterator<Item = (String, OptionValue)> + '_ {
+fn as_text(given: &[(String, Option<String>)]) -> impl Iterator<Item = (String, OptionValue)> + '_ {
     given.iter().map(|(name, value)| {
         let text = value.clone().unwrap_or_default();
         (name.clone(), OptionValue::Text(text))

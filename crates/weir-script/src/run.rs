@@ -11,7 +11,7 @@ use weir_lua::{ScriptError, State};
 
 use crate::hooks;
 use crate::host::Part;
-use crate::states::{with_body, with_options};
+use crate::states::with_options;
 use crate::world::{Report, World};
 
 /// How a run ended; why it did not complete has been said.
@@ -142,12 +142,8 @@ struct Reporters {
 impl Reporters {
     fn new(world: &Arc<World>) -> Self {
         let state = |is_wanted: bool| {
-            let state = is_wanted.then(|| with_body(world, world.threads(), &Part::default()))?;
-            let state = state.and_then(|state| {
-                let options = world.options(&state.options()?)?;
-                state.set_options(options)?;
-                Ok(state)
-            });
+            let threads = world.threads();
+            let state = is_wanted.then(|| with_options(world, threads, &Part::default()))?;
             state
                 .map_err(|error| world.log.fatal(&error.to_string()))
                 .ok()

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use weir_lua::{ScriptError, State};
 
 use crate::host::{Part, ThreadHost};
+use crate::options;
 use crate::world::World;
 
 /// An interpreter of this thread in which the body has run.
@@ -32,7 +33,6 @@ pub(crate) fn with_options(
     part: &Part,
 ) -> Result<State, ScriptError> {
     let state = with_body(world, thread, part)?;
-    let options = world.options(&state.options()?)?;
-    state.set_options(options)?;
+    options::fill(world, &state)?;
     Ok(state)
 }

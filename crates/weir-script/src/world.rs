@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use weir_load::{Interval, LoadError, LoadOutcome, LoadPlan, Totals};
-use weir_lua::{Errors, Identity, ScriptOption};
+use weir_lua::{Errors, Identity};
 use weir_model::{Address, DistributionName, DistributionOptions, Endpoint};
 use weir_mysql::{Compression, Connector, Gate};
 
@@ -66,6 +66,8 @@ pub trait Report {
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) plan: ScriptPlan,
+    /// Options as given that the program does not know.
+    pub(crate) unknown: Vec<(String, Option<String>)>,
     pub(crate) log: Log,
     servers: Vec<Connector>,
     next_server: AtomicU32,
@@ -74,7 +76,10 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn new(plan: ScriptPlan) -> Result<Self, LoadError> {
+    pub(crate) fn new(
+        plan: ScriptPlan,
+        unknown: &[(String, Option<String>)],
+    ) -> Result<Self, LoadError> {
         let addresses = std::iter::once(&plan.load.endpoint.address);
         let servers = addresses
             .chain(&plan.load.more_addresses)
@@ -95,6 +100,7 @@ impl World {
             // Where numbers begin is the seed's.
             next_unique: AtomicU32::new(plan.load.seed as u32),
             uses_sql: AtomicBool::new(false),
+            unknown: unknown.to_vec(),
             plan,
         })
     }
@@ -158,13 +164,5 @@ impl World {
             Address::Socket(path) => format!("on socket '{}'", path.display()),
             Address::Tcp(host, port) => format!("on host '{host}', port {port}"),
         }
-    }
-
-    /// All options of a script, sysbench's own first.
-    pub(crate) fn options(
-        &self,
-        declared: &[ScriptOption],
-    ) -> Result<Vec<(String, weir_lua::OptionValue)>, weir_lua::ScriptError> {
-        crate::options::values(self, declared)
     }
 }

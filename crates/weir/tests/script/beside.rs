@@ -133,6 +133,17 @@ pub(crate) fn masked(output: &Output) -> Output {
             if line.starts_with("sysbench 1.0.20 (") {
                 return "version".to_owned();
             }
+            let label = "total number of events:";
+            if let Some(count) = line.trim_start().strip_prefix(label)
+                && count.trim().len() > 3
+            {
+                return label.to_owned();
+            }
+            // Lines of the programs' own Lua.
+            if let Some((before, after)) = line.split_once(".lua\"]:") {
+                let after = after.trim_start_matches(|c: char| c.is_ascii_digit());
+                return format!("{before}{after}");
+            }
             let words = line.split_inclusive([' ', ',', '(', ')', '/', '\t', 's']);
             let words: String = words.map(masked_word).collect();
             words.split_whitespace().collect::<Vec<_>>().join(" ")

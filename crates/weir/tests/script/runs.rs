@@ -11,7 +11,7 @@ fn a_run_without_a_database_has_sysbenchs_report() {
     for words in [
         "x.lua --events=5 run",
         "x.lua --events=6 --threads=3 --rand-seed=7 run",
-        "x.lua --threads=2 --time=2 --report-interval=1 --events=100 run",
+        "x.lua --threads=2 --time=3 --report-interval=2 run",
         "x.lua --events=5 --percentile=0 run",
         "x.lua --events=5 --verbosity=0 run",
     ] {
@@ -91,7 +91,7 @@ fn hooks_replace_the_report() {
     ] {
         let text = format!("{SLEEPS} sysbench.hooks.{hook} = sysbench.{function}");
         bench.script("x.lua", &text);
-        bench.same("x.lua --time=2 --report-interval=1 run");
+        bench.same("x.lua --time=3 --report-interval=2 run");
     }
 }
 

@@ -22,10 +22,12 @@ pub(super) fn execute(line: ScriptLine, arguments: &LoadArguments) -> anyhow::Re
     if line.invocation.asks_password {
         line.invocation.set_password(&password::ask()?);
     }
-    output::text(weir_sysbench::script_version(
-        line.invocation.compat,
-        &weir_lua::luajit_version(),
-    ))?;
+    if line.invocation.verbosity >= super::NOTICE {
+        output::text(weir_sysbench::script_version(
+            line.invocation.compat,
+            &weir_lua::luajit_version(),
+        ))?;
+    }
     let script = match Script::read(&line.script) {
         Ok(script) => script,
         Err(error) => {
@@ -34,7 +36,10 @@ pub(super) fn execute(line: ScriptLine, arguments: &LoadArguments) -> anyhow::Re
         }
     };
     let unknown = std::mem::take(&mut line.unknown);
-    let words = Words(line.invocation.clone());
+    let words = Words {
+        invocation: line.invocation.clone(),
+        is_drop_in: arguments.is_drop_in,
+    };
     let code = weir_script::execute(plan(line, script, arguments), &unknown, &words, stop)?;
     Ok(match code {
         0 if stop.load(Ordering::SeqCst) => Outcome::Stopped,
@@ -78,20 +83,24 @@ fn print(text: &str) {
 }
 
 /// sysbench's words for what a script's run did.
-struct Words(Invocation);
+struct Words {
+    invocation: Invocation,
+    /// Nothing is said that sysbench does not say.
+    is_drop_in: bool,
+}
 
 impl Words {
     fn of(&self, uses_sql: bool) -> Invocation {
         Invocation {
             uses_sql,
-            ..self.0.clone()
+            ..self.invocation.clone()
         }
     }
 }
 
 impl Report for Words {
     fn header(&self) -> String {
-        weir_sysbench::options_header(&self.0)
+        weir_sysbench::options_header(&self.invocation)
     }
 
     fn started(&self) -> String {
@@ -109,6 +118,9 @@ impl Report for Words {
     fn whole(&self, outcome: &LoadOutcome, uses_sql: bool) -> String {
         let invocation = self.of(uses_sql);
         let report = weir_sysbench::final_report(&invocation, outcome);
+        if self.is_drop_in {
+            return report;
+        }
         let additions = weir_sysbench::additions(&invocation, outcome);
         report + &additions
     }
