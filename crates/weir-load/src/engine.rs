@@ -107,7 +107,10 @@ fn run_work(
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<LoadOutcome, LoadError> {
-    let servers = Servers::new(plan, gate)?;
+    let mut servers = Servers::new(plan, gate)?;
+    if work.opens_connections() {
+        servers = servers.with_several_results();
+    }
     let deadline = Deadline::after(plan.init_timeout);
     let checked = preflight::check(plan, &servers, work, deadline)?;
     for warning in &checked.warnings {

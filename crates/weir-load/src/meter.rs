@@ -368,6 +368,11 @@ impl<'a> Meter<'a> {
         self.frame.latency_ns_sum += latency_ns;
     }
 
+    /// Adds what was counted elsewhere.
+    pub(crate) fn add(&mut self, counts: &Counts) {
+        self.frame.counts.add(counts);
+    }
+
     /// Counts a transaction that has no latency.
     pub(crate) fn count_transaction(&mut self) {
         self.frame.counts.transactions += 1;

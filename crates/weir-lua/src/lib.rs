@@ -25,7 +25,8 @@ pub use host::{
 };
 pub use options::{OptionKind, OptionValue, ScriptOption, option_list};
 pub use output::flush_output;
-pub use state::{CommandKind, Errors, Identity, State, luajit_version};
+pub use state::{CommandKind, Errors, Events, Identity, Moved, State, Turned, luajit_version};
+pub use wait::Pending;
 
 #[cfg(test)]
 mod tests;

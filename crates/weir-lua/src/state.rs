@@ -2,11 +2,13 @@
 
 #![allow(unsafe_code)] // states with FFI can only be made so
 
+mod coroutine;
 mod functions;
 mod modules;
 
 use std::rc::Rc;
 
+pub use coroutine::{Events, Moved, Turned};
 use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Table, Value};
 
 use crate::core::{Core, enter};
@@ -32,8 +34,10 @@ pub struct Identity {
     pub sends_text: bool,
     /// Errors that restart an event.
     pub errors: Errors,
-    /// As the option `-j` of LuaJIT's own program, before anything of the script: `on`, `off`, a module.
+    /// As the option `-j` of `LuaJIT`'s own program, before anything of the script: `on`, `off`, a module.
     pub luajit_command: Option<String>,
+    /// Its events are a coroutine of an engine's.
+    pub is_coroutine: bool,
 }
 
 /// Errors that restart an event (`--mysql-ignore-errors`).
@@ -91,6 +95,7 @@ impl State {
             identity.sends_text,
         ));
         let functions = functions::table(&lua, &core, identity)?;
+        lua.set_named_registry_value(coroutine::CORE, &functions)?;
         for (name, text) in CHUNKS {
             lua.load(text).set_name(name).call::<()>(&functions)?;
         }

@@ -101,6 +101,12 @@ impl Exchange {
         Request::close(&mut self.out, statement);
     }
 
+    /// The stream and whether `CLIENT_DEPRECATE_EOF` was agreed, for whoever drives it without waiting.
+    /// Statements that were to be forgotten are not.
+    pub fn into_parts(self) -> (Channel<Stream>, bool) {
+        (self.channel, self.parser.is_eof_deprecated())
+    }
+
     /// Says goodbye, so that the server does not log an aborted connection.
     pub fn quit(mut self) {
         Request::quit(&mut self.out);

@@ -166,6 +166,11 @@ impl ReplyParser {
         }
     }
 
+    /// Whether `CLIENT_DEPRECATE_EOF` was agreed.
+    pub(crate) fn is_eof_deprecated(&self) -> bool {
+        self.eof_deprecated
+    }
+
     /// Says what the next reply is to be.
     pub fn expect(&mut self, expected: Expected) {
         self.expected = expected;
@@ -175,6 +180,11 @@ impl ReplyParser {
     /// The rows of the last reply, if they were to be kept.
     pub fn rows(&self) -> &[Row] {
         self.kept.rows()
+    }
+
+    /// Whether results were kept of the last reply.
+    pub fn has_results(&self) -> bool {
+        self.keeps_results()
     }
 
     /// All results of the last reply, in their order, if they were to be kept.

@@ -45,6 +45,17 @@ impl Link {
         })
     }
 
+    /// The connection itself, for an engine that drives it; its results are still told from here.
+    pub(crate) fn take_exchange(&mut self) -> Option<Exchange> {
+        self.exchange.take()
+    }
+
+    /// What an engine has received.
+    pub(crate) fn take_results(&mut self, results: Vec<StatementResult>) -> Result<Reply, Failure> {
+        self.results = results.into();
+        self.next_result()
+    }
+
     /// Closes it.
     pub(crate) fn close(&mut self) {
         self.results.clear();
@@ -129,7 +140,7 @@ impl Link {
     }
 }
 
-fn value(parameter: &Parameter) -> Value {
+pub(crate) fn value(parameter: &Parameter) -> Value {
     match parameter {
         Parameter::Null => Value::NULL,
         Parameter::Integer(number) => Value::Int(*number),
@@ -138,7 +149,7 @@ fn value(parameter: &Parameter) -> Value {
     }
 }
 
-fn refusal(error: ServerError) -> Refusal {
+pub(crate) fn refusal(error: ServerError) -> Refusal {
     Refusal {
         code: error.code,
         state: error.state,
@@ -156,13 +167,18 @@ fn refused(code: u16, message: &str) -> Failure {
     })
 }
 
+/// A connection was lost during a statement.
+pub(crate) fn lost_during_query() -> Failure {
+    refused(LOST, "Lost connection to MySQL server during query")
+}
+
 fn lost(error: &SessionError) -> Failure {
     match error {
         SessionError::Stream(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
             refused(GONE, "MySQL server has gone away")
         }
         SessionError::Malformed(malformed) => refused(MALFORMED, malformed.0),
-        _ => refused(LOST, "Lost connection to MySQL server during query"),
+        _ => lost_during_query(),
     }
 }
 

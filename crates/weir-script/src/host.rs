@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use weir_load::{StatementKind, ThreadMeter};
+use weir_load::{Counts, StatementKind, ThreadMeter};
 use weir_lua::{Counter, Failure, Host, Level, RandomKind, Refusal, Reply, Request};
 use weir_model::DistributionName;
 use weir_mysql::ServerError;
@@ -20,15 +20,33 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// Streams of random numbers of scripts: apart from those of native workloads and their tables.
 const STREAM: u64 = 1 << 62;
 
-/// A thread's part in a run, once it has begun.
-pub(crate) type Part = Rc<RefCell<Option<ThreadMeter>>>;
+/// What an interpreter and whoever runs it share.
+#[derive(Debug, Default)]
+pub(crate) struct Share {
+    /// A thread's part in a run, once it has begun.
+    pub(crate) meter: Option<ThreadMeter>,
+    /// The connection that an engine drives.
+    pub(crate) driven: Option<u32>,
+    /// The engine has made the driven connection again.
+    pub(crate) is_renewed: bool,
+    /// What is counted beside the requests that the engine sends.
+    pub(crate) counted: Counts,
+    /// Statements that the driven connection is to forget with its next request.
+    pub(crate) forgotten: Vec<u32>,
+    /// The reply that is being counted is one that the engine counts.
+    pub(crate) is_counted: bool,
+    /// Connections by their numbers.
+    pub(crate) links: HashMap<u32, Link>,
+}
+
+/// The same, in both hands.
+pub(crate) type Part = Rc<RefCell<Share>>;
 
 /// The world of one interpreter.
 #[derive(Debug)]
 pub(crate) struct ThreadHost {
     world: Arc<World>,
     part: Part,
-    links: HashMap<u32, Link>,
     next_link: u32,
     rng: Rng,
     keys: HashMap<(RandomKind, u64), Keys>,
@@ -42,7 +60,6 @@ impl ThreadHost {
             rng: seeded(world.plan.load.seed, STREAM + u64::from(thread)),
             world,
             part,
-            links: HashMap::new(),
             next_link: 1,
             keys: HashMap::new(),
             last_error: None,
@@ -50,7 +67,52 @@ impl ThreadHost {
     }
 
     fn part<T>(&self, otherwise: T, act: impl FnOnce(&mut ThreadMeter) -> T) -> T {
-        self.part.borrow_mut().as_mut().map_or(otherwise, act)
+        self.part.borrow_mut().meter.as_mut().map_or(otherwise, act)
+    }
+
+    /// What is asked of the driven connection beside what the engine asks; `None`: the link knows.
+    fn request_of_driven(
+        &self,
+        connection: u32,
+        request: Request<'_>,
+    ) -> Option<Result<Reply, Failure>> {
+        match request {
+            Request::NextResult => None,
+            Request::Close(statement) => {
+                let mut share = self.part.borrow_mut();
+                share.forgotten.push(statement);
+                Some(Ok(Reply::Done {
+                    affected_rows: 0,
+                    has_more: false,
+                }))
+            }
+            // In a finaliser, in `require`, in the comparison of a sort.
+            _ => {
+                self.world.log.fatal(&format!(
+                    "connection {connection} was asked where the script cannot wait for the others' turn; run it \
+                     with --lua-threads=os"
+                ));
+                Some(Err(Failure::Stopped))
+            }
+        }
+    }
+
+    /// Counts where an engine runs the events.
+    fn count_beside(&self, counter: Counter) {
+        let mut share = self.part.borrow_mut();
+        if std::mem::take(&mut share.is_counted) {
+            return;
+        }
+        let counts = &mut share.counted;
+        match counter {
+            Counter::Read => counts.reads += 1,
+            Counter::Write => counts.writes += 1,
+            Counter::Other => counts.others += 1,
+            Counter::Event => counts.transactions += 1,
+            Counter::Error => counts.errors += 1,
+            Counter::Reconnect => counts.reconnects += 1,
+        }
+        counts.queries = counts.reads + counts.writes + counts.others;
     }
 
     /// The distribution over so many numbers.
@@ -81,18 +143,35 @@ impl Host for ThreadHost {
         let link = Link::open(self.world.next_server()).map_err(Failure::Refused)?;
         let number = self.next_link;
         self.next_link += 1;
-        self.links.insert(number, link);
+        self.part.borrow_mut().links.insert(number, link);
         Ok(number)
     }
 
+    fn is_driven(&self, connection: u32) -> bool {
+        self.part.borrow().driven == Some(connection)
+    }
+
     fn disconnect(&mut self, connection: u32) {
-        if let Some(mut link) = self.links.remove(&connection) {
+        if self.is_driven(connection) {
+            // The engine closes it at the end of the run.
+            self.part.borrow_mut().driven = None;
+        }
+        let link = self.part.borrow_mut().links.remove(&connection);
+        if let Some(mut link) = link {
             link.close();
         }
     }
 
     fn reconnect(&mut self, connection: u32) -> Result<(), Failure> {
-        if let Some(link) = self.links.get_mut(&connection) {
+        if self.is_driven(connection) {
+            let mut share = self.part.borrow_mut();
+            if std::mem::take(&mut share.is_renewed) {
+                return Ok(());
+            }
+            // One that the script makes again is no longer the engine's.
+            share.driven = None;
+        }
+        if let Some(link) = self.part.borrow_mut().links.get_mut(&connection) {
             while link.reopen().is_err() {
                 std::thread::sleep(PAUSE);
             }
@@ -100,7 +179,7 @@ impl Host for ThreadHost {
         }
         loop {
             if let Ok(link) = Link::open(self.world.next_server()) {
-                self.links.insert(connection, link);
+                self.part.borrow_mut().links.insert(connection, link);
                 return Ok(());
             }
             std::thread::sleep(PAUSE);
@@ -108,15 +187,17 @@ impl Host for ThreadHost {
     }
 
     fn request(&mut self, connection: u32, request: Request<'_>) -> Result<Reply, Failure> {
-        let Some(link) = self.links.get_mut(&connection) else {
-            return Err(Failure::Refused(Refusal {
-                code: 2006,
-                state: "HY000".to_owned(),
-                message: "MySQL server has gone away".to_owned(),
-                place: String::new(),
-            }));
+        if self.is_driven(connection)
+            && let Some(answer) = self.request_of_driven(connection, request)
+        {
+            return answer;
+        }
+        let mut share = self.part.borrow_mut();
+        let Some(link) = share.links.get_mut(&connection) else {
+            return Err(gone());
         };
         let answer = link.ask(request);
+        drop(share);
         if let Err(Failure::Refused(refusal)) = &answer {
             self.last_error = Some(ServerError {
                 code: refusal.code,
@@ -136,6 +217,10 @@ impl Host for ThreadHost {
     }
 
     fn count(&mut self, counter: Counter) {
+        if self.part.borrow().meter.is_none() {
+            self.count_beside(counter);
+            return;
+        }
         let error = match counter {
             Counter::Error => self.last_error.take(),
             _ => None,
@@ -187,4 +272,14 @@ impl Host for ThreadHost {
     fn unique(&mut self) -> u32 {
         self.world.unique()
     }
+}
+
+/// There is no such connection any more.
+fn gone() -> Failure {
+    Failure::Refused(Refusal {
+        code: 2006,
+        state: "HY000".to_owned(),
+        message: "MySQL server has gone away".to_owned(),
+        place: String::new(),
+    })
 }

@@ -1,5 +1,5 @@
-//! Runs users' sysbench scripts: their commands, and runs in which each connection has a thread of its
-//! own and waits by blocking.
+//! Runs users' sysbench scripts: their commands, and runs in two ways. Each connection has a thread of its
+//! own and waits by blocking (`run`), or all are coroutines in the load engine's reactors (`reactor`).
 //!
 //! [`execute`] is the whole: it finds the script, reads its options, and does the command. Interpreters are
 //! `weir_lua`'s, connections `weir_mysql`'s; what threads count goes to the meters of `weir_load`, so that a
@@ -13,11 +13,13 @@ mod host;
 mod log;
 mod options;
 mod parallel;
+mod reactor;
 mod run;
+mod session;
 mod states;
 mod world;
 
 pub use execute::execute;
 pub use find::{Script, is_found};
 pub use log::Output;
-pub use world::{Report, ScriptPlan};
+pub use world::{Driving, Report, ScriptPlan};

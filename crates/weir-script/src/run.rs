@@ -1,18 +1,19 @@
 //! The command `run`: a thread for each connection, each with an interpreter of its own.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use weir_load::{
     LoadError, LoadOutcome, Progress, SessionKinds, Start, ThreadProgress, ThreadsOutcome,
     run_threads,
 };
-use weir_lua::{ScriptError, State};
+use weir_lua::{Moved, ScriptError, State};
 
-use crate::hooks;
 use crate::host::Part;
+use crate::session::Ready;
 use crate::states::with_options;
-use crate::world::{Report, World};
+use crate::world::{Driving, Report, World};
+use crate::{hooks, reactor};
 
 /// How a run ended; why it did not complete has been said.
 pub(crate) enum Ended {
@@ -39,6 +40,15 @@ pub(crate) fn run(
     }
     world.log.report(&report.header());
     let reporters = Reporters::new(world);
+    let first = match driven_first(world) {
+        Ok(First::Driven(ready)) => return reactor::run(world, ready, report, &reporters, stop),
+        Ok(First::Threads(ready)) => Mutex::new(ready),
+        Err(error) => {
+            world.log.fatal(&error.to_string());
+            not_started(world);
+            return Ok(Ended::NotStarted);
+        }
+    };
     let mut on_progress = |progress: ThreadProgress<'_>| match progress {
         ThreadProgress::Started => world.log.report(&report.started()),
         ThreadProgress::Load(progress) => reporters.tell(world, report, &progress),
@@ -54,7 +64,7 @@ pub(crate) fn run(
         }
         ThreadProgress::NotEnded(threads) => not_ended(world, threads, report),
     };
-    let work = |number, start| thread(world, number, start);
+    let work = |number, start| thread(world, number, &first, start);
     let outcome = run_threads(
         &world.plan.load,
         SessionKinds::default(),
@@ -66,17 +76,51 @@ pub(crate) fn run(
         ThreadsOutcome::Completed(outcome) => Ended::Completed(outcome),
         ThreadsOutcome::Failed => Ended::Failed,
         ThreadsOutcome::NotStarted => {
-            let threads = if world.plan.version == "1.0.20" {
-                "Thread"
-            } else {
-                "Threads"
-            };
-            world
-                .log
-                .fatal(&format!("{threads} initialization failed!"));
+            not_started(world);
             Ended::NotStarted
         }
     })
+}
+
+/// Says that the run has not begun, as sysbench does.
+pub(crate) fn not_started(world: &World) {
+    let threads = if world.plan.version == "1.0.20" {
+        "Thread"
+    } else {
+        "Threads"
+    };
+    world
+        .log
+        .fatal(&format!("{threads} initialization failed!"));
+}
+
+/// The first thread's interpreter, by which it is chosen how all are driven.
+enum First {
+    /// All are coroutines.
+    Driven(Ready),
+    /// Each has a thread; the first one's interpreter may be there already.
+    Threads(Option<Moved<Ready>>),
+}
+
+fn driven_first(world: &Arc<World>) -> Result<First, ScriptError> {
+    let driving = world.plan.driving;
+    // One connection holds nobody up.
+    let is_single = world.threads() == 1 && driving == Driving::Auto;
+    if driving == Driving::Threads || is_single {
+        return Ok(First::Threads(None));
+    }
+    world.set_driven(true);
+    let ready = reactor::ready(world, 0)?;
+    let Some(objection) = reactor::objection(&ready) else {
+        return Ok(First::Driven(ready));
+    };
+    world.set_driven(false);
+    if driving == Driving::Reactor {
+        world.log.remark(&format!(
+            "note: each connection of the script has a thread, because {objection}"
+        ));
+    }
+    Ok(First::Threads(Some(Moved::new(ready))))
 }
 
 fn not_ended(world: &World, threads: u32, report: &dyn Report) {
@@ -91,11 +135,24 @@ fn not_ended(world: &World, threads: u32, report: &dyn Report) {
 }
 
 /// What one thread does from its interpreter's beginning to its end.
-fn thread(world: &Arc<World>, number: u32, start: Start) -> Result<(), ()> {
-    let part = Part::default();
+fn thread(
+    world: &Arc<World>,
+    number: u32,
+    first: &Mutex<Option<Moved<Ready>>>,
+    start: Start,
+) -> Result<(), ()> {
     let failed = |error: &ScriptError| world.log.fatal(&error.to_string());
-    let state = match initialised(world, number, &part) {
-        Ok(state) => state,
+    let made = if number == 0 {
+        first.lock().unwrap_or_else(PoisonError::into_inner).take()
+    } else {
+        None
+    };
+    let ready = match made {
+        Some(ready) => Ok(ready.into_inner()),
+        None => initialised(world, number),
+    };
+    let Ready { state, part, .. } = match ready {
+        Ok(ready) => ready,
         Err(error) => {
             // Before the others are told, so that their end does not hide why.
             failed(&error);
@@ -105,13 +162,13 @@ fn thread(world: &Arc<World>, number: u32, start: Start) -> Result<(), ()> {
     let Some(meter) = start.ready() else {
         return Ok(());
     };
-    *part.borrow_mut() = Some(meter);
+    part.borrow_mut().meter = Some(meter);
     let ran = state.call("thread_run", number);
     if let Err(error) = &ran {
         failed(error);
     }
     // The part in the run ends before the thread's last words.
-    let meter = part.borrow_mut().take();
+    let meter = part.borrow_mut().meter.take();
     match (meter, &ran) {
         (Some(meter), Err(_)) => meter.fail(),
         (meter, _) => drop(meter),
@@ -125,16 +182,21 @@ fn thread(world: &Arc<World>, number: u32, start: Start) -> Result<(), ()> {
     Ok(())
 }
 
-fn initialised(world: &Arc<World>, number: u32, part: &Part) -> Result<State, ScriptError> {
-    let state = with_options(world, number, part)?;
+fn initialised(world: &Arc<World>, thread: u32) -> Result<Ready, ScriptError> {
+    let part = Part::default();
+    let state = with_options(world, thread, &part)?;
     if state.has_function("thread_init") {
-        state.call("thread_init", number)?;
+        state.call("thread_init", thread)?;
     }
-    Ok(state)
+    Ok(Ready {
+        state,
+        part,
+        thread,
+    })
 }
 
 /// The interpreters that report intervals and checkpoints, where there are any.
-struct Reporters {
+pub(crate) struct Reporters {
     intervals: Option<State>,
     checkpoints: Option<State>,
 }
@@ -154,7 +216,7 @@ impl Reporters {
         }
     }
 
-    fn tell(&self, world: &World, report: &dyn Report, progress: &Progress<'_>) {
+    pub(crate) fn tell(&self, world: &World, report: &dyn Report, progress: &Progress<'_>) {
         let uses_sql = world.uses_sql();
         let (told, text) = match progress {
             Progress::Warning(warning) => {

@@ -28,6 +28,8 @@ pub struct ScriptPlan {
     pub version: String,
     /// Keys of the default distribution, and of all others.
     pub keys: (DistributionName, DistributionOptions),
+    /// How connections are driven.
+    pub driving: Driving,
     /// As LuaJIT's `-j`, in every interpreter before the script.
     pub luajit_command: Option<String>,
     /// Seconds between reports; 0 for none.
@@ -44,6 +46,18 @@ pub struct ScriptPlan {
     pub output: Output,
     /// Where what sysbench never says goes.
     pub remarks: Output,
+}
+
+/// How a script's connections are driven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Driving {
+    /// All in few threads, where the script can wait for others' turns.
+    #[default]
+    Auto,
+    /// A thread of the system for each.
+    Threads,
+    /// All in few threads, and the reason is told if that cannot be.
+    Reactor,
 }
 
 /// The words of a report; `uses_sql`: whether the script asked for a database.
@@ -73,6 +87,8 @@ pub(crate) struct World {
     next_server: AtomicU32,
     next_unique: AtomicU32,
     uses_sql: AtomicBool,
+    /// States are made to be coroutines of an engine.
+    is_driven: AtomicBool,
 }
 
 impl World {
@@ -100,6 +116,7 @@ impl World {
             // Where numbers begin is the seed's.
             next_unique: AtomicU32::new(plan.load.seed as u32),
             uses_sql: AtomicBool::new(false),
+            is_driven: AtomicBool::new(false),
             unknown: unknown.to_vec(),
             plan,
         })
@@ -131,6 +148,11 @@ impl World {
         self.uses_sql.load(Ordering::Relaxed)
     }
 
+    /// From here on, states are made for an engine, or for threads of their own.
+    pub(crate) fn set_driven(&self, is_driven: bool) {
+        self.is_driven.store(is_driven, Ordering::Relaxed);
+    }
+
     pub(crate) fn threads(&self) -> u32 {
         self.plan.load.load.connections
     }
@@ -150,6 +172,7 @@ impl World {
                 weir_load::Tolerated::Codes(codes) => Errors::Codes(codes.clone()),
             },
             luajit_command: plan.luajit_command.clone(),
+            is_coroutine: self.is_driven.load(Ordering::Relaxed),
         }
     }
 

@@ -32,6 +32,7 @@ fn describe(lua: &Lua, table: &Table, identity: &Identity) -> mlua::Result<()> {
     table.set("tid", identity.thread)?;
     table.set("version", identity.version.as_str())?;
     table.set("driver", "mysql")?;
+    table.set("yields", identity.is_coroutine)?;
     table.set("command", identity.command.as_deref())?;
     table.set("script_path", identity.script_path.as_str())?;
     let argv = lua.create_table()?;

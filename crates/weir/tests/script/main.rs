@@ -6,4 +6,5 @@ mod beside;
 mod commands;
 mod database;
 mod modules;
+mod reactors;
 mod runs;

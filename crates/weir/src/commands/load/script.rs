@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 
 use weir_load::{Interval, LoadOutcome, Totals};
 use weir_mysql::{Gate, Permissions};
-use weir_script::{Output, Report, Script, ScriptPlan};
-use weir_sysbench::{Invocation, ScriptLine};
+use weir_script::{Driving, Output, Report, Script, ScriptPlan};
+use weir_sysbench::{Invocation, LuaThreads, ScriptLine};
 
 use crate::cli::LoadArguments;
 use crate::{Outcome, interrupt, output, password};
@@ -63,6 +63,11 @@ fn plan(line: ScriptLine, script: Script, arguments: &LoadArguments) -> ScriptPl
         given: line.given,
         version: weir_sysbench::script_sees(invocation.compat).to_owned(),
         keys: line.keys,
+        driving: match line.lua_threads {
+            LuaThreads::Auto => Driving::Auto,
+            LuaThreads::Os => Driving::Threads,
+            LuaThreads::Reactor => Driving::Reactor,
+        },
         luajit_command: line.luajit_command,
         report_interval_s: invocation.report_interval_s,
         percentile: invocation.percentile,
