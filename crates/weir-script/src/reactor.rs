@@ -23,6 +23,8 @@ const COMPILED_STATES_MAX: u32 = 64;
 const LOST: [u16; 4] = [2006, 2011, 2013, 2055];
 /// Share of a run that turns may take that are long; above it, that is told.
 const LONG_SHARE_MAX: f64 = 0.1;
+/// Shorter runs than this say nothing of a script, seconds.
+const LONG_RUN_S: f64 = 1.0;
 /// Pause between two looks at whether the run is to stop.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -67,7 +69,7 @@ impl Engine {
         let long_s = self.long_us.load(Ordering::Relaxed) as f64 / 1e6;
         let waits = self.waits.load(Ordering::Relaxed);
         let how = "--lua-threads=os gives each connection a thread";
-        if long_s > LONG_SHARE_MAX * outcome.measured_s {
+        if long_s > LONG_SHARE_MAX * outcome.measured_s.max(LONG_RUN_S) {
             self.world.log.remark(&format!(
                 "note: the script ran or waited for {long_s:.1} s without asking the server, and held other \
                  connections up; {how}"

@@ -45,8 +45,18 @@ for name, seconds_of in pairs(sleepers) do
     return 0
   end
 end
+-- What is not declared is told with the script's line.
+local function symbol(name) return real.C[name] end
 setmetatable(C, {
-  __index = function(_, name) return real.C[name] end,
+  __index = function(_, name)
+    local ok, found = pcall(symbol, name)
+    if ok then
+      -- Functions are found once; variables are read each time.
+      if type(found) == "cdata" and tostring(real.typeof(found)):find("^ctype<[^*]*%(") then rawset(C, name, found) end
+      return found
+    end
+    error((found:gsub("^.-:%d+: ", "", 1)), 2)
+  end,
   __newindex = function(_, name, value) real.C[name] = value end,
 })
 ffi = setmetatable({ C = C }, { __index = real })
@@ -79,6 +89,15 @@ function core.last_words(tid)
   local ok, why = pcall(thread_done, tid)
   if not ok then yield(engine, "unsaid", words(why)) end
   yield(engine, "ended")
+end
+
+-- Whether the script has loaded modules that are not Lua.
+local registry = debug.getregistry
+function core.has_c_modules()
+  for name in pairs(registry()) do
+    if type(name) == "string" and name:find("^LOADLIB: ") then return true end
+  end
+  return false
 end
 
 -- Whether the script has a loop of its own, which the engine's would not be.

@@ -84,19 +84,18 @@ impl State {
 
     /// Whether the script has a loop of its own in the place of the engine's.
     pub fn has_own_loop(&self) -> bool {
-        let core = self.lua.named_registry_value::<Table>(CORE);
-        let asked = core.and_then(|core| core.get::<Function>("has_own_loop")?.call(()));
-        asked.unwrap_or(true)
+        self.asks_core("has_own_loop")
     }
 
     /// Whether the script has loaded modules that are not Lua: what these wait for, nobody sees.
     pub fn has_c_modules(&self) -> bool {
-        let text = r#"
-            for name in pairs(debug.getregistry()) do
-              if type(name) == "string" and name:find("^LOADLIB: ") then return true end
-            end
-            return false"#;
-        self.lua.load(text).eval().unwrap_or(true)
+        self.asks_core("has_c_modules")
+    }
+
+    fn asks_core(&self, name: &str) -> bool {
+        let core = self.lua.named_registry_value::<Table>(CORE);
+        let asked = core.and_then(|core| core.get::<Function>(name)?.call(()));
+        asked.unwrap_or(true)
     }
 
     /// Numbers of the connections that are open.
