@@ -193,7 +193,7 @@ impl ScriptOptions {
         if is_named(&value, DRY_RUN) && value.switch() == Ok(true) {
             return Err(UsageError::UnsupportedOption {
                 name: DRY_RUN.to_owned(),
-                why: "nobody knows what a script sends before it has run",
+                why: "a script shows what it sends only by running",
             });
         }
         self.given.push(pair.clone());

@@ -48,7 +48,7 @@ pub(crate) enum Command {
     Claims(ClaimsArguments),
     /// What a rule asks, why, and what to do: `weir explain R4`; without a rule, all of them
     Explain(ExplainArguments),
-    /// Load a server, with sysbench's options and report
+    /// Load a server, with sysbench's options and report; also by Lua scripts for sysbench
     #[command(disable_help_flag = true)]
     Load(LoadArguments),
     /// Emulated drives
