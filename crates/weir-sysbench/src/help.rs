@@ -13,8 +13,9 @@ const OPTION_CHARACTERS: usize = 36;
 /// The options of the sysbench of this version; with `all`, those that are accepted beside them
 /// too.
 pub fn help(compat: Compat, all: bool) -> String {
-    let mut text =
-        String::from("usage: WORKLOAD|SCRIPT.lua [--name=value ...] prepare|run|cleanup|help\n\nworkloads:\n");
+    let mut text = String::from(
+        "usage: WORKLOAD|SCRIPT.lua [--name=value ...] prepare|run|cleanup|help\n\nworkloads:\n",
+    );
     for name in WorkloadName::ALL {
         line(&mut text, format_args!("  {name}"));
     }

@@ -16,6 +16,16 @@ pub(crate) struct Output {
     pub(crate) code: Option<i32>,
 }
 
+impl From<std::process::Output> for Output {
+    fn from(output: std::process::Output) -> Self {
+        Self {
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            code: output.status.code(),
+        }
+    }
+}
+
 impl Output {
     /// The number behind a label of the report.
     pub(crate) fn number(&self, label: &str) -> f64 {
@@ -82,12 +92,17 @@ impl Bench {
 
     /// Weir under the name `sysbench`.
     pub(crate) fn ours(&self, words: &str) -> Output {
-        let program = self.folder.path().join("sysbench");
-        let mut command = Command::new(program);
+        Output::from(self.command(words).output().unwrap())
+    }
+
+    /// The same, to be started.
+    pub(crate) fn command(&self, words: &str) -> Command {
+        let mut command = Command::new(self.folder.path().join("sysbench"));
         if self.hides_installed {
             command.env("LUA_PATH", "./?.lua");
         }
-        self.run(command, words)
+        self.with_words(&mut command, words);
+        command
     }
 
     /// sysbench itself; nothing where it is not installed.
@@ -98,22 +113,17 @@ impl Bench {
             weir_server::testing::skipped("beside sysbench", how);
             return None;
         }
-        Some(self.run(Command::new("sysbench"), words))
+        let mut command = Command::new("sysbench");
+        self.with_words(&mut command, words);
+        Some(Output::from(command.output().unwrap()))
     }
 
-    fn run(&self, mut command: Command, words: &str) -> Output {
-        let output = command
+    fn with_words(&self, command: &mut Command, words: &str) {
+        command
             .args(words.split_whitespace())
             .args(&self.server)
             .current_dir(self.folder.path())
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        Output {
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-            code: output.status.code(),
-        }
+            .stdin(Stdio::null());
     }
 
     /// Both programs say and return the same, however Weir drives the connections; what Weir does.

@@ -5,6 +5,7 @@
 mod beside;
 mod commands;
 mod database;
+mod losses;
 mod modules;
 mod reactors;
 mod runs;
