@@ -117,6 +117,9 @@ pub struct SessionKinds {
     pub statements: Vec<String>,
 }
 
+/// A connection that a source has opened, and its session.
+pub type OpenedSession = (Exchange, Box<dyn Session>);
+
 /// Makes sessions of another kind than a compiled workload's.
 pub trait SessionSource: Sync {
     /// That of a connection, by its number from 0.
@@ -131,7 +134,7 @@ pub trait SessionSource: Sync {
     /// # Errors
     ///
     /// A server that refuses, or a session that cannot begin.
-    fn open(&self, _number: u32) -> Option<Result<(Exchange, Box<dyn Session>), LoadError>> {
+    fn open(&self, _number: u32) -> Option<Result<OpenedSession, LoadError>> {
         None
     }
 

@@ -30,6 +30,7 @@ const REMEMBERED_MAX: usize = 100_000;
 
 /// What a command may do to a server of the user's, beyond reading.
 #[derive(Debug, Clone, Default)]
+#[allow(clippy::struct_excessive_bools)] // each is a permission of its own
 pub struct Permissions {
     /// The schema in which tables may be made, changed and dropped.
     pub schema: Option<String>,

@@ -12,7 +12,7 @@ use weir_mysql::{
 use crate::world::World;
 
 /// Longest wait for a login, as MySQL's client has it for connecting.
-const LOGIN_LIMIT: Duration = Duration::from_secs(60);
+const LOGIN_LIMIT: Duration = Duration::from_mins(1);
 /// No server at a socket, and at a port (`CR_CONNECTION_ERROR`, `CR_CONN_HOST_ERROR`).
 const NO_SOCKET: u16 = 2002;
 const NO_HOST: u16 = 2003;

@@ -68,11 +68,10 @@ impl<'a> Given<'a> {
         Self(given)
     }
 
-    /// The last value of an option: `Some(None)` is the option without `=`.
-    fn get(self, name: &str) -> Option<Option<&'a str>> {
+    /// An option as it was given last.
+    fn get(self, name: &str) -> Option<&'a (String, Option<String>)> {
         let mut all = self.0.iter().rev();
-        let found = all.find(|(given, _)| is_same(given, name));
-        found.map(|(_, value)| value.as_deref())
+        all.find(|(given, _)| is_same(given, name))
     }
 }
 
@@ -106,7 +105,9 @@ fn values(
         };
         // A value of an own option that is not its kind's was accepted by the program all the same.
         let value = match given.get(name) {
-            Some(text) => option.value(text).or_else(|_| option.default_value())?,
+            Some((_, text)) => option
+                .value(text.as_deref())
+                .or_else(|_| option.default_value())?,
             None => known(world, name).map_or_else(|| option.default_value(), Ok)?,
         };
         all.push(((*name).to_owned(), value));
@@ -114,7 +115,7 @@ fn values(
     for option in declared {
         let is_own = OWN.iter().any(|(name, ..)| is_same(name, &option.name));
         let value = match given.get(&option.name).filter(|_| !is_own) {
-            Some(text) => option.value(text)?,
+            Some((_, text)) => option.value(text.as_deref())?,
             None => option.default_value()?,
         };
         all.push((option.name.clone(), value));

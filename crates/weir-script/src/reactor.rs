@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Duration;
 
 use weir_load::{
-    LoadError, LoadOutcome, Session, SessionKinds, SessionSource, Tolerated, run_sessions,
+    LoadError, LoadOutcome, OpenedSession, Session, SessionKinds, SessionSource, Tolerated,
+    run_sessions,
 };
 use weir_lua::{Moved, ScriptError};
 use weir_mysql::Exchange;
@@ -167,9 +168,9 @@ impl SessionSource for Source {
         unreachable!("the engine opens no connection of a script")
     }
 
-    fn open(&self, number: u32) -> Option<Result<(Exchange, Box<dyn Session>), LoadError>> {
+    fn open(&self, number: u32) -> Option<Result<OpenedSession, LoadError>> {
         Some(match self.opened(number) {
-            Ok((exchange, session)) => Ok((exchange, Box::new(session))),
+            Ok((exchange, session)) => Ok((exchange, Box::new(session) as Box<dyn Session>)),
             Err(error) => {
                 self.engine.fail(&error);
                 Err(LoadError::Interrupted("the script's start"))

@@ -30,7 +30,7 @@ pub struct ScriptPlan {
     pub keys: (DistributionName, DistributionOptions),
     /// How connections are driven.
     pub driving: Driving,
-    /// As LuaJIT's `-j`, in every interpreter before the script.
+    /// As `LuaJIT`'s `-j`, in every interpreter before the script.
     pub luajit_command: Option<String>,
     /// Seconds between reports; 0 for none.
     pub report_interval_s: u32,

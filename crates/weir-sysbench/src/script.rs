@@ -73,7 +73,7 @@ pub struct ScriptLine {
     pub unknown: Options,
     /// How it is driven.
     pub lua_threads: LuaThreads,
-    /// What LuaJIT is told.
+    /// What `LuaJIT` is told.
     pub luajit_command: Option<String>,
     /// Keys of the default distribution, and of all others.
     pub keys: (DistributionName, DistributionOptions),

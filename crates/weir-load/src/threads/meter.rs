@@ -223,7 +223,12 @@ impl ThreadMeter {
             return false;
         };
         self.due = has_schedule.then_some((due_ns, true));
-        while has_schedule {
+        !has_schedule || self.wait_until(due_ns)
+    }
+
+    /// Waits until an event is due; whether it still is one.
+    fn wait_until(&mut self, due_ns: u64) -> bool {
+        loop {
             let now_ns = self.with(None, |meter, _| {
                 let now_ns = meter.now();
                 (meter.phase() != Phase::Drain).then_some(now_ns)
@@ -232,12 +237,11 @@ impl ThreadMeter {
                 return false;
             };
             if now_ns >= due_ns {
-                break;
+                return true;
             }
             self.due = Some((due_ns, false));
             std::thread::sleep(Duration::from_nanos(due_ns - now_ns).min(LOOK));
         }
-        true
     }
 
     /// An event begins.

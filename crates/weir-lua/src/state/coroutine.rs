@@ -166,7 +166,7 @@ impl State {
             yielded.pop_front();
             if let Some(Value::String(word)) = yielded.front() {
                 let word = word.as_bytes().to_vec();
-                return self.word(events, &word, yielded.get(1));
+                return Self::word(events, &word, yielded.get(1));
             }
             let next = match wait::begin(&self.lua, &self.core, yielded) {
                 Ok(Begun::Done(values)) => Ok(values),
@@ -187,7 +187,7 @@ impl State {
         }
     }
 
-    fn word(&self, events: &Events, word: &[u8], value: Option<&Value>) -> Turned {
+    fn word(events: &Events, word: &[u8], value: Option<&Value>) -> Turned {
         let text = || match value {
             Some(Value::String(text)) => text.to_string_lossy(),
             _ => String::new(),

@@ -134,6 +134,7 @@ fn write_fraction(text: &mut String, micros: u32, digits: usize) -> std::fmt::Re
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ColumnType::{MYSQL_TYPE_DATE, MYSQL_TYPE_DATETIME, MYSQL_TYPE_DOUBLE, MYSQL_TYPE_TIME};
 
     #[test]
     fn a_row_of_text_is_kept_as_it_comes() {
@@ -153,9 +154,6 @@ mod tests {
             let mut text = String::new();
             write_text(&mut text, &value, &column);
             text
-        };
-        use ColumnType::{
-            MYSQL_TYPE_DATE, MYSQL_TYPE_DATETIME, MYSQL_TYPE_DOUBLE, MYSQL_TYPE_TIME,
         };
         let date = Value::Date(2026, 1, 2, 3, 4, 5, 600_000);
         assert_eq!(text(date.clone(), MYSQL_TYPE_DATE, 0), "2026-01-02");

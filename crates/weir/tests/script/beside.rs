@@ -27,16 +27,16 @@ impl From<std::process::Output> for Output {
 }
 
 impl Output {
-    /// The number behind a label of the report.
-    pub(crate) fn number(&self, label: &str) -> f64 {
+    /// The count behind a label of the report.
+    pub(crate) fn number(&self, label: &str) -> u64 {
         let line = self.stdout.lines().find(|line| line.contains(label));
         let line = line.unwrap_or_else(|| panic!("no `{label}` in {}", self.stdout));
         let number = line.split(label).nth(1).unwrap().split_whitespace().next();
-        number.unwrap().trim_end_matches('s').parse().unwrap()
+        number.unwrap().parse().unwrap()
     }
 
     /// The counts of reads, writes, other statements and events.
-    pub(crate) fn counts(&self) -> [f64; 4] {
+    pub(crate) fn counts(&self) -> [u64; 4] {
         ["read:", "write:", "other:", "total number of events:"].map(|label| self.number(label))
     }
 }
