@@ -11,8 +11,9 @@ use super::invocation::{Command, Invocation, Settings};
 use super::options;
 use super::value::{UsageError, Value};
 
-/// Options of native workloads, which with a script are the script's own.
-const OF_WORKLOADS: [&str; 26] = [
+/// Options of native workloads, which with a script are the script's own: if it has none of that name, they are
+/// invalid, so that none is silently without effect.
+const OF_WORKLOADS: [&str; 36] = [
     "tables",
     "table-size",
     "range-size",
@@ -39,6 +40,16 @@ const OF_WORKLOADS: [&str; 26] = [
     "text-selects",
     "text-updates",
     "prepare-binlog",
+    "allow-replica",
+    "hdr-log",
+    "idle-connections",
+    "json",
+    "reconnect-on-loss",
+    "rtt",
+    "statement-latency",
+    "think-kind",
+    "think-time",
+    "threads-ramp",
 ];
 /// What only scripts have.
 const LUA_THREADS: &str = "lua-threads";

@@ -32,6 +32,7 @@ fn commands_and_options_are_those_of_sysbench() {
         "x.lua --foo --list --whole= two",
         "x.lua --whole=7x two",
         "x.lua --unknown=1 two",
+        "x.lua --rtt=1ms two",
         "x.lua --unknown=1",
         "nosuch.lua run",
     ] {
