@@ -9,3 +9,4 @@ mod losses;
 mod modules;
 mod reactors;
 mod runs;
+mod suites;

@@ -29,6 +29,20 @@ fn sleeping_threads_do_not_hold_others_up() {
 }
 
 #[test]
+fn a_script_that_blocks_is_told_so_with_the_way_out() {
+    let text =
+        format!("{CONNECTS} function event() os.execute('sleep 0.02') con:query('SELECT 1') end");
+    let run = on_mysql(
+        &text,
+        "x.lua --threads=4 --time=3 --lua-threads=reactor run",
+    );
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let told =
+        run.stderr.contains("without asking the server") && run.stderr.contains("--lua-threads=os");
+    assert!(told, "{run:?}");
+}
+
+#[test]
 fn a_scripts_own_coroutines_pass_the_engines_waits_on() {
     let text = format!(
         "{CONNECTS} local function numbers()
