@@ -11,46 +11,37 @@ use super::invocation::{Command, Invocation, Settings};
 use super::options;
 use super::value::{UsageError, Value};
 
-/// Options of native workloads, which with a script are the script's own: if it has none of that name, they are
-/// invalid, so that none is silently without effect.
-const OF_WORKLOADS: [&str; 36] = [
-    "tables",
-    "table-size",
-    "range-size",
-    "range-selects",
-    "point-selects",
-    "simple-ranges",
-    "sum-ranges",
-    "order-ranges",
-    "distinct-ranges",
-    "index-updates",
-    "non-index-updates",
-    "delete-inserts",
-    "random-points",
-    "number-of-ranges",
-    "delta",
-    "skip-trx",
-    "auto-inc",
-    "secondary",
-    "create-secondary",
-    "create-table-options",
-    "mysql-storage-engine",
-    "reconnect",
-    "text-file",
-    "text-selects",
-    "text-updates",
-    "prepare-binlog",
-    "allow-replica",
-    "hdr-log",
-    "idle-connections",
-    "json",
-    "reconnect-on-loss",
-    "rtt",
-    "statement-latency",
-    "think-kind",
-    "think-time",
-    "threads-ramp",
+/// The program's options that work with a script, beside those for logins and random numbers. All others are the
+/// script's own: if it has none of that name they are invalid, so that none is silently without effect.
+const OF_PROGRAM: [&str; 24] = [
+    "debug",
+    "events",
+    "forced-shutdown",
+    "histogram",
+    "max-requests",
+    "max-time",
+    "num-threads",
+    "percentile",
+    "percentiles",
+    "rate",
+    "rate-arrivals",
+    "rate-ramp",
+    "reactor",
+    "reactors",
+    "report-checkpoints",
+    "report-interval",
+    "thread-init-timeout",
+    "thread-stack-size",
+    "threads",
+    "time",
+    "tx-rate",
+    "validate",
+    "verbosity",
+    "warmup-time",
 ];
+/// What names of further options of the program begin with, and the one that is a workload's all the same.
+const OF_PROGRAM_STARTS: [&str; 3] = ["db-", "mysql-", "rand-"];
+const OF_WORKLOADS: &str = "mysql-storage-engine";
 /// What only scripts have.
 const LUA_THREADS: &str = "lua-threads";
 const LUAJIT: &str = "luajit-cmd";
@@ -173,6 +164,14 @@ fn is_named(value: &Value<'_>, name: &str) -> bool {
     value.name.replace('_', "-") == name
 }
 
+/// Whether an option, written with `-`, is the program's also with a script.
+fn is_of_program(name: &str) -> bool {
+    let begins = OF_PROGRAM_STARTS
+        .iter()
+        .any(|start| name.starts_with(start));
+    OF_PROGRAM.contains(&name) || begins && name != OF_WORKLOADS
+}
+
 /// Options as they are read.
 #[derive(Default)]
 struct ScriptOptions {
@@ -209,7 +208,7 @@ impl ScriptOptions {
         }
         self.given.push(pair.clone());
         let name = value.name.replace('_', "-");
-        if OF_WORKLOADS.contains(&name.as_str()) {
+        if !is_of_program(&name) {
             self.unknown.push(pair);
             return Ok(());
         }
@@ -237,7 +236,7 @@ pub fn script_sees(compat: Compat) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::SUPPORTED;
+    use crate::options::{Origin, SUPPORTED};
 
     fn parse(line: &str) -> Option<ScriptLine> {
         let words: Vec<_> = line.split_whitespace().collect();
@@ -246,9 +245,23 @@ mod tests {
 
     #[test]
     fn options_of_workloads_are_the_scripts() {
-        for name in OF_WORKLOADS {
-            let is_it = |option: &crate::options::Supported| option.name.replace('_', "-") == name;
-            assert!(SUPPORTED.iter().any(is_it), "{name}");
+        for name in [
+            "tables",
+            "mysql-storage-engine",
+            "pgsql-variant",
+            "rtt",
+            "json",
+        ] {
+            assert!(!is_of_program(name), "{name}");
+        }
+        for option in SUPPORTED
+            .iter()
+            .filter(|option| option.origin == Origin::Both)
+        {
+            let name = option.name.replace('_', "-");
+            // sysbench's own scripts write theirs with `_`, or in one word.
+            let is_general = option.name.contains('-') && name != OF_WORKLOADS;
+            assert!(!is_general || is_of_program(&name), "{name}");
         }
         let line = parse("x.lua --tables=3 --threads=4 --own=5 --flag run").unwrap();
         assert_eq!(line.command.as_deref(), Some("run"));
