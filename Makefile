@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test test-kills test-versions test-fast check schema reference types web setup setup-tests bench-drive bench-load bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table clean
+.PHONY: demo studies test test-kills test-versions test-fast check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table clean
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
@@ -48,6 +48,15 @@ bench-load: $(WEB)
 	cargo build --release --package weir
 	cargo build --release --package weir-lab --bin bench_load
 	target/release/bench_load --weir $(WEIR) $(BENCH_LOAD)
+
+# sysbench's own scripts under the Lua engine, with a thread for each connection and as coroutines, beside sysbench and the
+# native workloads, about 8 minutes; nothing else should run.
+bench-lua: $(WEB)
+	scripts/setup.sh --bench
+	cargo build --release --package weir
+	cargo build --release --package weir-lab --bin bench_load
+	target/release/bench_load --weir $(WEIR) --only oltp_ --json target/bench-lua.json \
+		--arm os=--lua-threads=os --arm reactor=--lua-threads=reactor $(BENCH_LUA)
 
 # The five published studies in their reduced versions, then one page on what became of their claims.
 STUDIES := scaleflux-csd2000 memory-or-ssd txsql-new-architecture optane-p4800x alibaba-write-optimisation

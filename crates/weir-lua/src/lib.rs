@@ -14,6 +14,7 @@ mod error;
 mod host;
 mod ignored_errors;
 mod options;
+mod output;
 mod prelude;
 mod state;
 mod statement;
@@ -25,7 +26,9 @@ pub use host::{
 };
 pub use ignored_errors::Errors;
 pub use options::{OptionKind, OptionValue, ScriptOption, option_list};
-pub use state::{CommandKind, Identity, State};
+pub use output::flush_output;
+pub use state::{CommandKind, Events, Identity, Moved, State, Turned, luajit_version};
+pub use wait::Pending;
 
 #[cfg(test)]
 mod tests;

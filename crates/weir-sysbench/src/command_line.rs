@@ -59,20 +59,20 @@ pub fn parse<S: AsRef<str>>(
 
 /// A command line in its parts.
 #[derive(Default)]
-struct Line<'a> {
-    words: Vec<&'a str>,
+pub(super) struct Line<'a> {
+    pub(super) words: Vec<&'a str>,
     /// Asked for by an option.
-    command: Option<Command>,
-    options: Vec<Value<'a>>,
+    pub(super) command: Option<Command>,
+    pub(super) options: Vec<Value<'a>>,
     compat: Option<Value<'a>>,
-    config_file: Option<&'a Path>,
+    pub(super) config_file: Option<&'a Path>,
     defaults_file: Option<&'a Path>,
     defaults_extra_file: Option<&'a Path>,
     no_defaults: bool,
 }
 
 impl<'a> Line<'a> {
-    fn split(arguments: impl Iterator<Item = &'a str>) -> Result<Self, UsageError> {
+    pub(super) fn split(arguments: impl Iterator<Item = &'a str>) -> Result<Self, UsageError> {
         let mut line = Self::default();
         for argument in arguments {
             let Some(option) = argument.strip_prefix("--") else {
@@ -105,7 +105,7 @@ impl<'a> Line<'a> {
     }
 
     /// Which option files count.
-    fn files(&self) -> FileChoice<'a> {
+    pub(super) fn files(&self) -> FileChoice<'a> {
         match self.defaults_file {
             Some(path) => FileChoice::Only(path),
             None if self.no_defaults => match self.defaults_extra_file {
@@ -117,7 +117,7 @@ impl<'a> Line<'a> {
     }
 
     /// Whose defaults hold; those of files must be known before the files are applied.
-    fn compat(&self, own: &[OptionFileSetting]) -> Result<Compat, UsageError> {
+    pub(super) fn compat(&self, own: &[OptionFileSetting]) -> Result<Compat, UsageError> {
         let is_compat = |setting: &&OptionFileSetting| setting.name == "compat";
         let in_file = own.iter().rev().find(is_compat).map(|setting| Value {
             name: "compat",
@@ -150,7 +150,10 @@ fn apply_all(settings: &mut Settings, options: Vec<Value<'_>>) -> Result<(), Usa
 }
 
 /// Takes a line of our own group, where options may have the names of MySQL's programs, too.
-fn apply_own(settings: &mut Settings, setting: &OptionFileSetting) -> Result<(), UsageError> {
+pub(super) fn apply_own(
+    settings: &mut Settings,
+    setting: &OptionFileSetting,
+) -> Result<(), UsageError> {
     if setting.name == "compat" {
         return Ok(());
     }
@@ -168,7 +171,10 @@ fn apply(
 }
 
 /// Adds the place to an error that comes from a file.
-fn in_place(setting: &OptionFileSetting, result: Result<(), UsageError>) -> Result<(), UsageError> {
+pub(super) fn in_place(
+    setting: &OptionFileSetting,
+    result: Result<(), UsageError>,
+) -> Result<(), UsageError> {
     result.map_err(|error| {
         OptionFileError {
             place: setting.place.clone(),
@@ -208,7 +214,7 @@ fn words_of(
 }
 
 /// A workload's name, also where one of sysbench's own scripts is named by its path.
-fn native(name: &str) -> Result<&str, UsageError> {
+pub(super) fn native(name: &str) -> Result<&str, UsageError> {
     let path = Path::new(name);
     if path.extension().is_none_or(|extension| extension != "lua") {
         return Ok(name);

@@ -14,8 +14,9 @@ const OPTION_CHARACTERS: usize = 36;
 /// The options of the sysbench of this version; with `all`, those that are accepted beside them
 /// too.
 pub fn help(compat: Compat, all: bool) -> String {
-    let mut text =
-        String::from("usage: WORKLOAD [--name=value ...] prepare|run|cleanup|help\n\nworkloads:\n");
+    let mut text = String::from(
+        "usage: WORKLOAD|SCRIPT.lua [--name=value ...] prepare|run|cleanup|help\n\nworkloads:\n",
+    );
     for name in WorkloadName::ALL {
         line(&mut text, format_args!("  {name}"));
     }
@@ -56,7 +57,7 @@ const CONFIG_FILE: (&str, &str) = (
 );
 
 /// Options that are read before the others.
-const GENERAL: [(&str, &str); 4] = [
+const GENERAL: [(&str, &str); 6] = [
     (
         "--compat=1.0.20",
         "sysbench version for defaults and report: 1.0.20 or 1.1",
@@ -70,6 +71,14 @@ const GENERAL: [(&str, &str); 4] = [
         "read this option file before ~/.my.cnf",
     ),
     ("--no-defaults", "read no option file"),
+    (
+        "--lua-threads=auto",
+        "how connections of a Lua script are driven: auto, os or reactor",
+    ),
+    (
+        "--luajit-cmd=COMMAND",
+        "what LuaJIT is told before a Lua script, such as on or off",
+    ),
 ];
 
 fn general(text: &mut String, (option, help): (&str, &str)) {

@@ -75,6 +75,8 @@ pub struct Invocation {
     pub form: Form,
     /// Print a histogram.
     pub histogram: bool,
+    /// Whether reports have statistics of statements: not those of a script that asked for no database.
+    pub uses_sql: bool,
     /// 0 to 5, see sysbench.
     pub verbosity: u32,
     /// Whether to write also to a server that is a replica or read-only.
@@ -280,6 +282,7 @@ impl Settings {
             statement_latency: self.statement_latency,
             form: if self.json { Form::Json } else { Form::Report },
             histogram: self.histogram,
+            uses_sql: true,
             verbosity: self.verbosity,
             allow_replica,
             dry_run,

@@ -56,7 +56,7 @@ pub enum UsageError {
     #[error("`{0}` tests the host and not a database; run it with sysbench itself")]
     BuiltIn(String),
     /// A script.
-    #[error("`{0}` is a Lua script, which is not run here; name one of the native workloads")]
+    #[error("`{0}` is a Lua script and no native workload")]
     Script(String),
     /// An option file that cannot be used.
     #[error(transparent)]

@@ -29,7 +29,7 @@ mod text;
 
 pub use bulk::BulkText;
 pub use choice::{Workload, read_spec};
-pub use distribution::KeyStream;
+pub use distribution::{KeyStream, Keys};
 pub use error::WorkloadError;
 pub use generator::{Drawer, Generator, Unique, Value, ValueKind};
 pub use new_number::{NewNumber, NumberSource};
@@ -43,7 +43,6 @@ pub use statement::{Parameter, Sending, Statement};
 pub use table::{Table, table_name};
 pub use text::{C_BYTES, PAD_BYTES};
 
-use distribution::Keys;
 use generator::put_integer;
 use lines::Lines;
 use part::Parts;

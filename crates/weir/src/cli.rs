@@ -47,7 +47,7 @@ pub(crate) enum Command {
     Claims(ClaimsArguments),
     /// Explain a rule, such as R4: what it checks, why, and what to do [default: all rules]
     Explain(ExplainArguments),
-    /// Load a server with sysbench's options and report
+    /// Load a server, with sysbench's options and report; also by Lua scripts for sysbench
     #[command(disable_help_flag = true)]
     Load(LoadArguments),
     /// Mount, watch and break emulated drives

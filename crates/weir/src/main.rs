@@ -33,6 +33,8 @@ enum Outcome {
     Invalid,
     /// Stopped by Ctrl-C; what was complete is kept.
     Stopped,
+    /// As a script says.
+    Code(u8),
 }
 
 fn main() -> ExitCode {
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::FAILURE,
         Ok(Outcome::Invalid) => ExitCode::from(3),
+        Ok(Outcome::Code(code)) => ExitCode::from(code),
         Ok(Outcome::Stopped) => ExitCode::from(interrupt::STOPPED),
         Err(error) => {
             eprintln!("weir: {}", one_line(&error));

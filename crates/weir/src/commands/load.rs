@@ -2,6 +2,7 @@
 
 mod document;
 pub(crate) mod null_server;
+mod script;
 
 use std::fs::File;
 use std::path::Path;
@@ -36,6 +37,11 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
             password: config.password,
             ..ClientConfig::default()
         };
+    }
+    if let Some(line) =
+        weir_sysbench::parse_script(&arguments.arguments, &config, weir_script::is_found)?
+    {
+        return script::execute(line, arguments);
     }
     let mut invocation = weir_sysbench::parse(&arguments.arguments, &config)?;
     for warning in &invocation.warnings {

@@ -30,6 +30,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("weir-predict", 3),
     ("weir-report", 3),
     ("weir-forecast", 4),
+    ("weir-script", 4),
     ("weir-serve", 4),
     ("weir-sysbench", 4),
     ("weir-study", 4),

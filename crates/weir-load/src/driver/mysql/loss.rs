@@ -30,6 +30,9 @@ impl MysqlDriver {
         shared: &Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
+        if self.is_finishing {
+            return Ok(Next::Finished);
+        }
         let reconnector = shared.reconnector.as_ref();
         let Some(reconnector) = reconnector.filter(|reconnector| reconnector.renewal.after_loss)
         else {

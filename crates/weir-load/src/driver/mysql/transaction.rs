@@ -6,7 +6,7 @@ use weir_mysql::{Expected, Reply, ServerError};
 use super::{Doing, MysqlDriver, Shared};
 use crate::LoadError;
 use crate::driver::Next;
-use crate::meter::{Kind, Meter, Phase};
+use crate::meter::{Counts, Kind, Meter, Phase};
 use crate::session::{Step, Turn};
 
 /// Why it is the session's turn.
@@ -17,6 +17,8 @@ pub(super) enum Call<'a> {
     Wake,
     Replied(&'a Reply),
     Refused(&'a ServerError),
+    /// There are no more transactions.
+    Finish,
 }
 
 impl MysqlDriver {
@@ -27,7 +29,7 @@ impl MysqlDriver {
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         let Some(due_ns) = meter.claim() else {
-            return Ok(Self::quit(shared));
+            return self.finish(shared, meter);
         };
         let due_ns = self.session.due_ns().unwrap_or(due_ns);
         let due_ns = due_ns.saturating_add(self.pause_ns(shared));
@@ -93,7 +95,7 @@ impl MysqlDriver {
     ) -> Result<Next, LoadError> {
         if !meter.may_begin(true) {
             meter.give_up();
-            return Ok(Self::quit(shared));
+            return self.finish(shared, meter);
         }
         self.timing = meter.retry(self.timing, keeps_start);
         self.turn(Call::Again, shared, meter)
@@ -108,7 +110,7 @@ impl MysqlDriver {
     ) -> Result<Next, LoadError> {
         meter.now();
         if !meter.may_begin(true) {
-            return Ok(Self::quit(shared));
+            return self.finish(shared, meter);
         }
         self.begin(has_waited, shared, meter)
     }
@@ -120,9 +122,9 @@ impl MysqlDriver {
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         meter.now();
-        if meter.phase() == Phase::Drain {
+        if meter.phase() == Phase::Drain && !self.session.completes_sleeping() {
             meter.give_up();
-            return Ok(Self::quit(shared));
+            return self.finish(shared, meter);
         }
         self.turn(Call::Wake, shared, meter)
     }
@@ -142,7 +144,11 @@ impl MysqlDriver {
             (&shared.link.address, &shared.gate),
         );
         let session = &mut self.session;
+        if let (Call::Replied(_) | Call::Refused(_), true) = (call, self.parser.has_results()) {
+            session.results(self.parser.take_results());
+        }
         let step = match call {
+            Call::Finish => session.finish(turn),
             Call::Begin => session.begin(turn),
             Call::Again => session.again(turn),
             Call::Wake => session.woken(turn),
@@ -152,7 +158,13 @@ impl MysqlDriver {
         if let Some(refusal) = turn.refusal.take() {
             return Err(LoadError::Client(refusal));
         }
-        let expected = turn.expected;
+        let (expected, counted) = (turn.expected, turn.counted);
+        if counted != Counts::default() {
+            meter.add(&counted);
+        }
+        if self.is_finishing && !matches!(step, Step::Request { .. } | Step::Sleep { .. }) {
+            return Ok(Self::quit(shared));
+        }
         match step {
             Step::Request { kind } => {
                 let skips = expected != Expected::Statement && !self.session.needs_rows();
@@ -177,9 +189,21 @@ impl MysqlDriver {
             Step::Retry { keeps_start } => self.retry(keeps_start, shared, meter),
             Step::End => {
                 meter.give_up();
-                Ok(Self::quit(shared))
+                self.finish(shared, meter)
             }
         }
+    }
+
+    /// Lets the session do what is left before the connection is closed.
+    pub(super) fn finish(
+        &mut self,
+        shared: &mut Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<Next, LoadError> {
+        if std::mem::replace(&mut self.is_finishing, true) {
+            return Ok(Self::quit(shared));
+        }
+        self.turn(Call::Finish, shared, meter)
     }
 
     /// Counts a transaction that is complete and turns to the next.

@@ -10,7 +10,9 @@ use std::collections::BinaryHeap;
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -39,7 +41,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// A server that answers after known delays.
 struct Server {
-    now_ns: Rc<Cell<u64>>,
+    now_ns: Arc<AtomicU64>,
     /// Time to the answer to a request that comes at this time.
     delay_ns: Box<dyn FnMut(u64) -> u64>,
     /// Answers under way: when they come, and to which connection.
@@ -57,7 +59,7 @@ impl Sockets for Server {
         if bytes[4] == COM_QUIT {
             return Ok(());
         }
-        let now_ns = self.now_ns.get();
+        let now_ns = self.now_ns.load(Ordering::Relaxed);
         let delay_ns = (self.delay_ns)(now_ns);
         let mut delays_ns = self.delays_ns.take();
         delays_ns.push(delay_ns);
@@ -70,13 +72,14 @@ impl Sockets for Server {
         let reply_ns = self.due.peek().map(|Reverse((at_ns, _))| *at_ns);
         let ends = [Some(wait.until_ns), wait.timer_ns, reply_ns];
         let next_ns = ends.into_iter().flatten().min();
-        self.now_ns.set(next_ns.unwrap_or(0).max(wait.now_ns));
+        let now_ns = next_ns.unwrap_or(0).max(wait.now_ns);
+        self.now_ns.store(now_ns, Ordering::Relaxed);
         Ok(())
     }
 
     fn next(&mut self) -> Option<Arrival> {
         let Reverse((at_ns, index)) = *self.due.peek()?;
-        if at_ns > self.now_ns.get() {
+        if at_ns > self.now_ns.load(Ordering::Relaxed) {
             return None;
         }
         self.due.pop();
@@ -126,9 +129,9 @@ fn simulate(
         ..LoadPlan::new(nowhere(), WorkloadName::OltpPointSelect)
     };
     let work = Work::of_script(plan.script().unwrap());
-    let (now_ns, delays_ns) = (Rc::new(Cell::new(0)), Rc::new(Cell::default()));
+    let (now_ns, delays_ns) = (Arc::new(AtomicU64::new(0)), Rc::new(Cell::default()));
     let server = Server {
-        now_ns: Rc::clone(&now_ns),
+        now_ns: Arc::clone(&now_ns),
         delay_ns: Box::new(delay_ns),
         due: BinaryHeap::new(),
         delays_ns: Rc::clone(&delays_ns),
