@@ -25,6 +25,8 @@ impl Packets for BinaryLog {
 pub struct Event<'a> {
     /// Its header. The kind is that of the plain event.
     pub header: EventHeader,
+    /// Where it begins. Events of a compressed transaction have its place.
+    pub place: Place,
     /// What follows the header, without the checksum.
     pub body: &'a [u8],
 }
@@ -79,6 +81,11 @@ impl<P: Packets> LogReader<P> {
         }
     }
 
+    /// Whether the last event is one of a compressed transaction that has more.
+    pub fn is_inside(&self) -> bool {
+        self.inner_at < self.inner.len()
+    }
+
     /// Where the last event ends.
     pub fn end(&self) -> Place {
         Place {
@@ -115,17 +122,21 @@ impl<P: Packets> LogReader<P> {
                 break next;
             }
         };
+        let place = self.place();
         Ok(Some(match next {
             Next::Packet(header, end) => Event {
                 header,
+                place,
                 body: &self.packet[HEADER_BYTES..end],
             },
             Next::Plain(header) => Event {
                 header,
+                place,
                 body: &self.plain,
             },
             Next::Inner(header, start, end) => Event {
                 header,
+                place,
                 body: &self.inner[start..end],
             },
         }))

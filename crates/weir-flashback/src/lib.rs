@@ -1,0 +1,29 @@
+//! Tables of a stock server as they were: from the tables as they are and the binary log, without a lock and without a
+//! backup ([`Prepared::make`] has the algorithm and why it is right).
+//!
+//! The user's server is only read: its tables in one consistent snapshot, its log as a replica reads it. Images of rows
+//! reach the private server as row events, so that a server of the same kind reads the values that one wrote.
+
+mod as_of;
+mod copy;
+mod error;
+mod events;
+mod flashback;
+mod images;
+mod log_files;
+mod moment;
+mod private;
+mod scan;
+mod source;
+mod statement;
+mod table;
+
+pub use as_of::AsOfStatement;
+pub use error::FlashbackError;
+pub use flashback::{Made, Options, Prepared, State};
+pub use images::MEMORY_BYTES;
+pub use moment::{Asked, Moment};
+pub use private::{Private, find_like, usual_parent};
+pub use scan::{Change, Told, Transaction};
+pub use source::Source;
+pub use table::{Column, Table, TableName};
