@@ -154,6 +154,9 @@ fn own_variables(flavor: Flavor) -> BTreeMap<String, String> {
     let own: &[(&str, &str)] = match flavor {
         Flavor::Mysql => &[
             ("skip_log_bin", "1"),
+            // Its events are nobody's transactions.
+            ("gtid_mode", "OFF"),
+            ("enforce_gtid_consistency", "OFF"),
             ("performance_schema", "OFF"),
             ("innodb_doublewrite", "OFF"),
         ],
