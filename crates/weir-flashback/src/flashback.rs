@@ -139,7 +139,17 @@ impl Prepared {
     ) -> Result<Told, FlashbackError> {
         let mut connection = self.source.open()?;
         let end = LogFiles::list(&mut connection)?.end();
-        Ok(self.scan(end, on_change)?.0)
+        Ok(self.scan(end, false, on_change)?.0)
+    }
+
+    /// As [`Prepared::changes`], for reading only: what makes the past unknown is told and passed over.
+    pub fn known_changes(
+        &self,
+        on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
+    ) -> Result<Told, FlashbackError> {
+        let mut connection = self.source.open()?;
+        let end = LogFiles::list(&mut connection)?.end();
+        Ok(self.scan(end, true, on_change)?.0)
     }
 
     /// The bytes of log between the moment's file and the end.
@@ -152,6 +162,7 @@ impl Prepared {
     fn scan(
         &self,
         end: (String, u64),
+        is_lenient: bool,
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
     ) -> Result<(Told, Option<EventWriter>), FlashbackError> {
         let files = LogFiles::list(&mut self.source.open()?)?;
@@ -160,7 +171,8 @@ impl Prepared {
         let mut reader = LogReader::new(log);
         let cut = Cut::new(self.moment.clone(), files.names());
         let pace = Pace::new(self.options.bytes_per_s);
-        let scan = Scan::new(&self.tables, cut, end, pace);
+        let mut scan = Scan::new(&self.tables, cut, end, pace);
+        scan.is_lenient = is_lenient;
         let told = scan.run(&mut reader, on_change)?;
         Ok((told, reader.format().cloned().map(EventWriter::new)))
     }
@@ -205,7 +217,7 @@ impl Prepared {
             .iter()
             .map(|_| Images::new(keeps, directory, self.options.memory_bytes))
             .collect();
-        let (told, writer) = self.scan(end, &mut |change| {
+        let (told, writer) = self.scan(end, false, &mut |change| {
             images[change.table].take(&self.tables[change.table], change)
         })?;
         let mut counts = Vec::new();

@@ -6,24 +6,33 @@
 
 mod as_of;
 mod copy;
+mod diff;
 mod error;
 mod events;
 mod flashback;
+mod history;
 mod images;
 mod log_files;
 mod moment;
 mod private;
+mod render;
 mod scan;
+mod side_table;
 mod source;
 mod statement;
 mod table;
+mod undo;
 
 pub use as_of::AsOfStatement;
+pub use diff::Diff;
 pub use error::FlashbackError;
 pub use flashback::{Made, Options, Prepared, State};
+pub use history::{HistoryLine, line, read_key};
 pub use images::MEMORY_BYTES;
 pub use moment::{Asked, Moment};
 pub use private::{Private, find_like, usual_parent};
 pub use scan::{Change, Told, Transaction};
+pub use side_table::{into, rehearse};
 pub use source::Source;
 pub use table::{Column, Table, TableName};
+pub use undo::{Chosen, Script, Undo};

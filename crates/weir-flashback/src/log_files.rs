@@ -80,7 +80,7 @@ impl LogFiles {
                     ))
                 };
             }
-            Moment::Before(_) | Moment::After(_) => return Ok(first.clone()),
+            Moment::Start | Moment::Before(_) | Moment::After(_) => return Ok(first.clone()),
         };
         let second = us / 1_000_000;
         let begins = |file: &str| first_second(source, file, server_id);

@@ -15,6 +15,8 @@ const MICROSECONDS_PER_S: u64 = 1_000_000;
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
+    /// The beginning of what is left of the log.
+    Start,
     /// A time as the user writes it.
     Time(String),
     /// An expression of SQL, such as `NOW() - INTERVAL 5 MINUTE`.
@@ -52,6 +54,8 @@ impl Asked {
 /// What is asked for, once the server was asked what it means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Moment {
+    /// The beginning of what is left of the log.
+    Start,
     /// All that was committed up to here, µs since 1970.
     Time(u64),
     /// Right before this transaction.
@@ -70,6 +74,7 @@ impl Moment {
     /// A time that is none, that lies in the future, or that is not one moment of the server's clock.
     pub fn resolve(asked: &Asked, connection: &mut Connection) -> Result<Self, FlashbackError> {
         let us = match asked {
+            Asked::Start => return Ok(Self::Start),
             Asked::Before(gtid) => return Ok(Self::Before(gtid.clone())),
             Asked::After(gtid) => return Ok(Self::After(gtid.clone())),
             Asked::At { file, position } => {
@@ -162,6 +167,18 @@ pub(crate) fn show(us: u64) -> String {
     }
 }
 
+impl std::fmt::Display for Moment {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Start => out.write_str("the beginning of the log"),
+            Self::Time(us) => out.write_str(&show(*us)),
+            Self::Before(gtid) => write!(out, "right before {gtid}"),
+            Self::After(gtid) => write!(out, "right after {gtid}"),
+            Self::At(place) => write!(out, "{place}"),
+        }
+    }
+}
+
 /// Follows the log's transactions to the first one after the moment.
 #[derive(Debug)]
 pub(crate) struct Cut {
@@ -186,7 +203,7 @@ impl Cut {
     pub(crate) fn is_found(&self) -> bool {
         self.is_past
             || self.last_was_it
-            || matches!(self.moment, Moment::Time(_) | Moment::At(_))
+            || matches!(self.moment, Moment::Time(_) | Moment::At(_) | Moment::Start)
     }
 
     /// A transaction begins at `place`: whether it belongs to what came after the moment.
@@ -195,6 +212,7 @@ impl Cut {
             return true;
         }
         self.is_past = match &self.moment {
+            Moment::Start => true,
             Moment::Time(_) => !self.is_before(start),
             Moment::Before(gtid) => start.gtid.as_ref() == Some(gtid),
             Moment::After(gtid) => {

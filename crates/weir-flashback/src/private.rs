@@ -127,6 +127,11 @@ impl Private {
         Ok(())
     }
 
+    /// Its branch of the family.
+    pub(crate) fn flavor(&self) -> Flavor {
+        self.flavor
+    }
+
     /// Where its files lie.
     pub(crate) fn directory(&self) -> &Path {
         self.directory.path()

@@ -76,6 +76,8 @@ pub struct Told {
     pub log_bytes: u64,
     /// Columns that were added since, by table.
     pub added: Vec<Vec<String>>,
+    /// Statements that changed tables otherwise, where that is only told.
+    pub statements: Vec<String>,
 }
 
 /// A limit on how fast the log is read, bytes per second.
@@ -110,6 +112,8 @@ pub(crate) struct Scan<'a> {
     /// Where the log ended when the pass began.
     pub(crate) end: (String, u64),
     pub(crate) pace: Pace,
+    /// What makes the past unknown is told and does not stop.
+    pub(crate) is_lenient: bool,
     /// Rows of these tables are told, by number and layout.
     maps: HashMap<u64, (usize, Arc<TableMap>)>,
     transaction: Option<Arc<Transaction>>,
@@ -130,6 +134,7 @@ impl<'a> Scan<'a> {
             cut,
             end,
             pace,
+            is_lenient: false,
             maps: HashMap::new(),
             transaction: None,
             is_after: false,
@@ -254,13 +259,18 @@ impl<'a> Scan<'a> {
                 Concern::Added(names) => self.told.added[number].extend(names),
                 Concern::Unknown(why) => {
                     let time = self.transaction.as_ref().map(|one| one.time());
+                    let what = format!(
+                        "{}: a statement at {place}, {}, {why}: `{}`",
+                        table.name,
+                        time.unwrap_or_default(),
+                        weir_mysql::shorten(&query.statement)
+                    );
+                    if self.is_lenient {
+                        self.told.statements.push(what);
+                        continue;
+                    }
                     return Err(FlashbackError::refused(
-                        format!(
-                            "{}: a statement at {place}, {}, {why}: `{}`",
-                            table.name,
-                            time.unwrap_or_default(),
-                            weir_mysql::shorten(&query.statement)
-                        ),
+                        what,
                         "ask for a time after it, or restore a backup from before it",
                     ));
                 }
@@ -306,6 +316,9 @@ impl<'a> Scan<'a> {
         let map = TableMap::read(body).map_err(FlashbackError::malformed(place.clone()))?;
         let table = &self.tables[number];
         // Before columns were added, the log's rows have fewer.
+        if self.is_lenient && map.columns.len() != table.columns.len() {
+            return Ok(());
+        }
         if map.columns.len() > table.columns.len()
             || table.key.iter().any(|at| *at >= map.columns.len())
         {

@@ -7,6 +7,7 @@ pub(crate) mod crash_test;
 pub(crate) mod doctor;
 pub(crate) mod drive;
 pub(crate) mod explain;
+pub(crate) mod flashback;
 pub(crate) mod given_server;
 pub(crate) mod left_changed;
 pub(crate) mod load;

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Layer of each crate. A crate may use crates of lower layers only.
-const LAYERS: [(&str, u32); 22] = [
+const LAYERS: [(&str, u32); 24] = [
     ("weir-model", 0),
     ("weir-innodb", 1),
     ("weir-lua", 1),
@@ -15,6 +15,7 @@ const LAYERS: [(&str, u32); 22] = [
     ("weir-process", 1),
     ("weir-stats", 1),
     ("weir-store", 1),
+    ("weir-binlog", 2),
     ("weir-drive", 2),
     ("weir-judge", 2),
     ("weir-probe", 2),
@@ -22,6 +23,7 @@ const LAYERS: [(&str, u32); 22] = [
     ("weir-server", 2),
     ("weir-workload", 2),
     ("weir-crash", 3),
+    ("weir-flashback", 3),
     ("weir-load", 3),
     ("weir-predict", 3),
     ("weir-report", 3),
