@@ -45,9 +45,7 @@ pub(crate) fn open_payload(body: &[u8], out: &mut Vec<u8>) -> Result<(), Malform
             read_all(decoder, out)?;
         }
         _ => {
-            return Err(Malformed(
-                "the transaction is compressed in an unknown way",
-            ));
+            return Err(Malformed("the transaction is compressed in an unknown way"));
         }
     }
     Ok(())
@@ -68,11 +66,7 @@ pub(crate) fn plain_kind(event_kind: u8) -> Option<u8> {
 }
 
 /// Appends the body of the plain event of `plain_kind` for a compressed one.
-pub(crate) fn open_event(
-    plain_kind: u8,
-    body: &[u8],
-    out: &mut Vec<u8>,
-) -> Result<(), Malformed> {
+pub(crate) fn open_event(plain_kind: u8, body: &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
     let start = match plain_kind {
         kind::QUERY => query_start(body)?,
         _ => rows_start(plain_kind, body)?,

@@ -234,20 +234,25 @@ impl<'a> RowImage<'a> {
         let mut bytes = Bytes(self.bytes);
         let mut is_whole = true;
         let start = key.len();
-        walk(&table.columns, self.present, &mut bytes, &mut |at, field| {
-            if !columns.contains(&at) {
-                return;
-            }
-            match field {
-                Field::Absent => is_whole = false,
-                Field::Null => key.push(0),
-                Field::Value(value) => {
-                    key.push(1);
-                    key.extend((value.len() as u32).to_le_bytes());
-                    key.extend_from_slice(value);
+        walk(
+            &table.columns,
+            self.present,
+            &mut bytes,
+            &mut |at, field| {
+                if !columns.contains(&at) {
+                    return;
                 }
-            }
-        })?;
+                match field {
+                    Field::Absent => is_whole = false,
+                    Field::Null => key.push(0),
+                    Field::Value(value) => {
+                        key.push(1);
+                        key.extend((value.len() as u32).to_le_bytes());
+                        key.extend_from_slice(value);
+                    }
+                }
+            },
+        )?;
         if is_whole {
             return Ok(());
         }

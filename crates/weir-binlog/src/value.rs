@@ -4,6 +4,7 @@
 //! 2038, at year 0000, and on negative fractions.
 
 use std::fmt::Write as _;
+use std::io::Read as _;
 
 use mysql_common::Value;
 use mysql_common::binlog::value::BinlogValue;
@@ -18,6 +19,9 @@ use crate::value_length::{
     VECTOR, YEAR, fraction_bytes, string_bytes_max,
 };
 use crate::{ColumnFormat, Malformed};
+
+/// Longest value of a compressed column, bytes.
+const COMPRESSED_MAX: u64 = 1 << 30;
 
 /// A value of a row.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,25 +88,75 @@ pub fn decode(
         ENUM | SET => member(column.column_type, &mut bytes, value.len()),
         STRING if matches!(low, ENUM | SET) => member(low, &mut bytes, value.len()),
         STRING => {
-            let width = if string_bytes_max(low, high) < 256 { 1 } else { 2 };
-            Ok(LogValue::Bytes(value.get(width..).unwrap_or_default().to_vec()))
+            let width = if string_bytes_max(low, high) < 256 {
+                1
+            } else {
+                2
+            };
+            Ok(LogValue::Bytes(
+                value.get(width..).unwrap_or_default().to_vec(),
+            ))
         }
         VARCHAR | VAR_STRING => {
-            let width = if u16::from_le_bytes([low, high]) < 256 { 1 } else { 2 };
-            Ok(LogValue::Bytes(value.get(width..).unwrap_or_default().to_vec()))
+            let width = if u16::from_le_bytes([low, high]) < 256 {
+                1
+            } else {
+                2
+            };
+            Ok(LogValue::Bytes(
+                value.get(width..).unwrap_or_default().to_vec(),
+            ))
         }
         TINY_BLOB | MEDIUM_BLOB | LONG_BLOB | BLOB | GEOMETRY | VECTOR => {
             let width = usize::from(low);
-            Ok(LogValue::Bytes(value.get(width..).unwrap_or_default().to_vec()))
+            Ok(LogValue::Bytes(
+                value.get(width..).unwrap_or_default().to_vec(),
+            ))
         }
-        MARIADB_BLOB_COMPRESSED | MARIADB_VARCHAR_COMPRESSED => {
-            Err(Malformed("a compressed column is not decoded here"))
+        MARIADB_BLOB_COMPRESSED => {
+            compressed(value.get(usize::from(low)..).unwrap_or_default()).map(LogValue::Bytes)
+        }
+        MARIADB_VARCHAR_COMPRESSED => {
+            let width = if u16::from_le_bytes([low, high]) < 256 {
+                1
+            } else {
+                2
+            };
+            compressed(value.get(width..).unwrap_or_default()).map(LogValue::Bytes)
         }
         // An empty document is what MySQL stores for NULL of a column that became NOT NULL.
         JSON if value.len() <= usize::from(low) => Ok(LogValue::Json("null".to_owned())),
         JSON | DATE | NEWDATE | TIME | DATETIME => by_library(column, value),
         _ => by_library(column, value),
     }
+}
+
+/// What a compressed column of `MariaDB` holds: a byte that says how, the length, then the compressed bytes.
+fn compressed(value: &[u8]) -> Result<Vec<u8>, Malformed> {
+    let Some((first, rest)) = value.split_first() else {
+        return Ok(Vec::new());
+    };
+    if *first == 0 {
+        return Ok(rest.to_vec());
+    }
+    if first & 0xF0 != 0x80 {
+        return Err(Malformed("a compressed column does not begin as one"));
+    }
+    // The lowest bits are the bytes of the length; one bit says that there is no zlib header.
+    let mut bytes = Bytes(rest);
+    bytes.take(usize::from(first & 0x07))?;
+    let mut plain = Vec::new();
+    let read = if first & 0x08 == 0 {
+        flate2::read::ZlibDecoder::new(bytes.0)
+            .take(COMPRESSED_MAX)
+            .read_to_end(&mut plain)
+    } else {
+        flate2::read::DeflateDecoder::new(bytes.0)
+            .take(COMPRESSED_MAX)
+            .read_to_end(&mut plain)
+    };
+    read.map_err(|_| Malformed("a compressed column is damaged"))?;
+    Ok(plain)
 }
 
 fn by_library(column: ColumnFormat, value: &[u8]) -> Result<LogValue, Malformed> {
@@ -119,9 +173,9 @@ fn by_library(column: ColumnFormat, value: &[u8]) -> Result<LogValue, Malformed>
             let json = serde_json(json).ok_or(undecoded)?;
             Ok(LogValue::Json(json))
         }
-        BinlogValue::Value(Value::Bytes(text)) => Ok(LogValue::Plain(
-            String::from_utf8_lossy(&text).into_owned(),
-        )),
+        BinlogValue::Value(Value::Bytes(text)) => {
+            Ok(LogValue::Plain(String::from_utf8_lossy(&text).into_owned()))
+        }
         BinlogValue::Value(Value::Date(year, month, day, hour, minute, second, micros)) => {
             let mut text = format!("{year:04}-{month:02}-{day:02}");
             if column.column_type != DATE && column.column_type != NEWDATE {

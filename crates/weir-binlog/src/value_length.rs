@@ -43,21 +43,35 @@ pub(crate) const GEOMETRY: u8 = 255;
 /// Bytes of metadata that a type has in the table map.
 pub(crate) fn metadata_bytes(column_type: u8) -> Result<usize, Malformed> {
     Ok(match column_type {
-        TINY | SHORT | LONG | NULL | TIMESTAMP | LONGLONG | INT24 | DATE | TIME | DATETIME | YEAR
-        | NEWDATE => 0,
-        FLOAT | DOUBLE | TIMESTAMP2 | DATETIME2 | TIME2 | VECTOR | JSON | TINY_BLOB
-        | MEDIUM_BLOB | LONG_BLOB | BLOB | GEOMETRY | MARIADB_BLOB_COMPRESSED => 1,
-        VARCHAR | BIT | NEWDECIMAL | ENUM | SET | VAR_STRING | STRING
+        TINY | SHORT | LONG | NULL | TIMESTAMP | LONGLONG | INT24 | DATE | TIME | DATETIME
+        | YEAR | NEWDATE => 0,
+        FLOAT
+        | DOUBLE
+        | TIMESTAMP2
+        | DATETIME2
+        | TIME2
+        | VECTOR
+        | JSON
+        | TINY_BLOB
+        | MEDIUM_BLOB
+        | LONG_BLOB
+        | BLOB
+        | GEOMETRY
+        | MARIADB_BLOB_COMPRESSED => 1,
+        VARCHAR
+        | BIT
+        | NEWDECIMAL
+        | ENUM
+        | SET
+        | VAR_STRING
+        | STRING
         | MARIADB_VARCHAR_COMPRESSED => 2,
         _ => return Err(Malformed("a column has a type that is not known")),
     })
 }
 
 /// Takes one value of `column` from the front.
-pub(crate) fn take<'a>(
-    column: ColumnFormat,
-    bytes: &mut Bytes<'a>,
-) -> Result<&'a [u8], Malformed> {
+pub(crate) fn take<'a>(column: ColumnFormat, bytes: &mut Bytes<'a>) -> Result<&'a [u8], Malformed> {
     let all = bytes.0;
     let [low, high] = column.metadata;
     let prefix = |width: usize| -> Result<usize, Malformed> {
@@ -82,12 +96,26 @@ pub(crate) fn take<'a>(
         ENUM | SET => usize::from(high),
         STRING => match low {
             ENUM | SET => usize::from(high),
-            _ => prefix(if string_bytes_max(low, high) < 256 { 1 } else { 2 })?,
+            _ => prefix(if string_bytes_max(low, high) < 256 {
+                1
+            } else {
+                2
+            })?,
         },
         VARCHAR | VAR_STRING | MARIADB_VARCHAR_COMPRESSED => {
-            prefix(if u16::from_le_bytes([low, high]) < 256 { 1 } else { 2 })?
+            prefix(if u16::from_le_bytes([low, high]) < 256 {
+                1
+            } else {
+                2
+            })?
         }
-        TINY_BLOB | MEDIUM_BLOB | LONG_BLOB | BLOB | GEOMETRY | JSON | VECTOR
+        TINY_BLOB
+        | MEDIUM_BLOB
+        | LONG_BLOB
+        | BLOB
+        | GEOMETRY
+        | JSON
+        | VECTOR
         | MARIADB_BLOB_COMPRESSED => match low {
             1..=4 => prefix(usize::from(low))?,
             _ => return Err(Malformed("a length has an unknown width")),

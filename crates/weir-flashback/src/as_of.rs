@@ -26,7 +26,16 @@ const CHANGING: [&str; 14] = [
 ];
 /// What ends a condition.
 const AFTER_CONDITION: [&str; 10] = [
-    "GROUP", "HAVING", "ORDER", "LIMIT", "WINDOW", "UNION", "FOR", "INTO", "PROCEDURE", "EXCEPT",
+    "GROUP",
+    "HAVING",
+    "ORDER",
+    "LIMIT",
+    "WINDOW",
+    "UNION",
+    "FOR",
+    "INTO",
+    "PROCEDURE",
+    "EXCEPT",
 ];
 
 /// A statement on tables as of a moment.
@@ -60,7 +69,9 @@ impl AsOfStatement {
     pub fn read(sql: &str, schema: &str) -> Result<Self, FlashbackError> {
         let words = sql_words(sql);
         if words.iter().any(SqlWord::is_unreadable) {
-            return Err(statement("has a quote that does not close or an executed comment"));
+            return Err(statement(
+                "has a quote that does not close or an executed comment",
+            ));
         }
         let mut found: Vec<Clause> = Vec::new();
         for at in 0..words.len().saturating_sub(2) {
@@ -127,7 +138,8 @@ impl Clause {
     ) -> Result<Self, FlashbackError> {
         let named = |at: usize| words.get(at).and_then(SqlWord::name);
         let name = at.checked_sub(1).and_then(named);
-        let name = name.ok_or_else(|| statement("has AS OF TIMESTAMP without a table before it"))?;
+        let name =
+            name.ok_or_else(|| statement("has AS OF TIMESTAMP without a table before it"))?;
         let schema = match at {
             3.. if words[at - 2].is_sign('.') => named(at - 3).unwrap_or_default(),
             _ => schema.to_owned(),
@@ -147,11 +159,7 @@ impl Clause {
 }
 
 /// What stands after `TIMESTAMP`: a string, or `NOW() - INTERVAL 5 MINUTE`, or an expression in parentheses.
-fn moment(
-    sql: &str,
-    words: &[SqlWord<'_>],
-    at: usize,
-) -> Result<(Asked, usize), FlashbackError> {
+fn moment(sql: &str, words: &[SqlWord<'_>], at: usize) -> Result<(Asked, usize), FlashbackError> {
     let no_moment = || statement("does not say a time after AS OF TIMESTAMP");
     let first = words.get(at).ok_or_else(no_moment)?;
     if let Some(text) = first.text() {
@@ -199,7 +207,9 @@ fn condition(sql: &str, words: &[SqlWord<'_>], clauses: &[Clause]) -> Option<Con
     let is_simple = count("SELECT") == 1
         && count("FROM") == 1
         && count("WHERE") == 1
-        && !words.iter().any(|word| word.is_any(&["JOIN", "TABLE", "WITH"]));
+        && !words
+            .iter()
+            .any(|word| word.is_any(&["JOIN", "TABLE", "WITH"]));
     let at = words.iter().position(|word| word.is("WHERE"))?;
     // Between the clause and WHERE stands an alias at most.
     let between = words.get(only.next..at)?;
@@ -215,9 +225,9 @@ fn condition(sql: &str, words: &[SqlWord<'_>], clauses: &[Clause]) -> Option<Con
         .position(|word| word.is_any(&AFTER_CONDITION) || word.is_sign(';'))
         .unwrap_or(rest.len());
     let chosen = rest.get(..end)?;
-    let is_steady = !chosen.iter().any(|word| {
-        word.is_any(&CHANGING) || sql[word.start..word.end].starts_with('@')
-    });
+    let is_steady = !chosen
+        .iter()
+        .any(|word| word.is_any(&CHANGING) || sql[word.start..word.end].starts_with('@'));
     // The query that reads has no schema of its own: a qualified column would need the alias.
     let is_qualified = alias.is_empty() && chosen.iter().any(|word| word.is_sign('.'));
     let (first, last) = (chosen.first()?, chosen.last()?);
@@ -255,7 +265,10 @@ mod tests {
         assert_eq!(one.asked, Asked::Time("2026-11-24 14:02:00".to_owned()));
         assert_eq!(one.clause(&[]), " o WHERE o.id BETWEEN 7 AND 90");
         assert_eq!(one.clause(&["ID"]), "");
-        assert!(one.versioned.contains("orders FOR SYSTEM_TIME AS OF TIMESTAMP '"));
+        assert!(
+            one.versioned
+                .contains("orders FOR SYSTEM_TIME AS OF TIMESTAMP '")
+        );
         let two = read(
             "SELECT * FROM `a` AS OF TIMESTAMP NOW() - INTERVAL 5 MINUTE JOIN b AS OF TIMESTAMP NOW() - INTERVAL 5 MINUTE x USING (id) WHERE 1",
         );
@@ -271,15 +284,25 @@ mod tests {
     #[test]
     fn conditions_are_used_only_where_that_is_certain() {
         for (sql, clause) in [
-            ("SELECT 1 FROM t AS OF TIMESTAMP 'x' WHERE a IN (1, 2) ORDER BY a", " WHERE a IN (1, 2)"),
+            (
+                "SELECT 1 FROM t AS OF TIMESTAMP 'x' WHERE a IN (1, 2) ORDER BY a",
+                " WHERE a IN (1, 2)",
+            ),
             ("SELECT 1 FROM t AS OF TIMESTAMP 'x'", ""),
             ("SELECT 1 FROM t AS OF TIMESTAMP 'x' WHERE a < RAND()", ""),
             ("SELECT 1 FROM t AS OF TIMESTAMP 'x' WHERE a = @b", ""),
             ("SELECT 1 FROM t AS OF TIMESTAMP 'x', u WHERE a = 1", ""),
-            ("SELECT 1 FROM t AS OF TIMESTAMP 'x' WHERE a = (SELECT 1 FROM t)", ""),
+            (
+                "SELECT 1 FROM t AS OF TIMESTAMP 'x' WHERE a = (SELECT 1 FROM t)",
+                "",
+            ),
             ("SELECT 1 FROM t AS OF TIMESTAMP 'x' WHERE t.a = 1", ""),
         ] {
-            assert_eq!(read(sql).clause(&[]).trim_start(), clause.trim_start(), "{sql}");
+            assert_eq!(
+                read(sql).clause(&[]).trim_start(),
+                clause.trim_start(),
+                "{sql}"
+            );
         }
     }
 

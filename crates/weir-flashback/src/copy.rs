@@ -39,7 +39,11 @@ fn write_expression(column: &Column, flavor: Flavor) -> &'static str {
 /// The query that reads the stored columns of a table.
 pub(crate) fn select(table: &Table, clause: &str) -> String {
     let columns: Vec<_> = table.stored().map(read_expression).collect();
-    format!("SELECT {} FROM {}{clause}", columns.join(", "), table.name.sql())
+    format!(
+        "SELECT {} FROM {}{clause}",
+        columns.join(", "),
+        table.name.sql()
+    )
 }
 
 /// Writes rows into a table in statements of many.
@@ -64,11 +68,18 @@ impl<'a> RowsWriter<'a> {
         flavor: Flavor,
     ) -> Self {
         let names: Vec<_> = table.stored().map(|c| identifier(&c.name)).collect();
-        let marks: Vec<_> = table.stored().map(|c| write_expression(c, flavor)).collect();
+        let marks: Vec<_> = table
+            .stored()
+            .map(|c| write_expression(c, flavor))
+            .collect();
         let width = names.len().max(1);
         Self {
             connection,
-            head: format!("INSERT INTO {} ({}) VALUES ", target.sql(), names.join(", ")),
+            head: format!(
+                "INSERT INTO {} ({}) VALUES ",
+                target.sql(),
+                names.join(", ")
+            ),
             tuple: format!("({})", marks.join(", ")),
             width,
             rows_max: (VALUES_MAX / width).max(1),

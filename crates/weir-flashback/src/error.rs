@@ -24,7 +24,9 @@ pub enum FlashbackError {
         why: String,
     },
     /// The private server refused what it was given.
-    #[error("the private server of this flashback: {words}; look for free space below {path}, or pass --work DIR")]
+    #[error(
+        "the private server of this flashback: {words}; look for free space below {path}, or pass --work DIR"
+    )]
     Private {
         /// What it said.
         words: String,

@@ -34,7 +34,10 @@ pub(crate) fn apply(
     refused: &dyn Fn(ClientError) -> FlashbackError,
 ) -> Result<(), FlashbackError> {
     connection
-        .run(format!("BINLOG '{}'", STANDARD.encode(writer.format_event())))
+        .run(format!(
+            "BINLOG '{}'",
+            STANDARD.encode(writer.format_event())
+        ))
         .map_err(refused)?;
     for kind in [RowsKind::Delete, RowsKind::Insert] {
         let mut applier = Applier {
@@ -78,8 +81,13 @@ impl Applier<'_> {
             return Ok(());
         };
         self.events.clear();
-        self.writer
-            .rows(map, self.kind, &self.present, &self.images, &mut self.events);
+        self.writer.rows(
+            map,
+            self.kind,
+            &self.present,
+            &self.images,
+            &mut self.events,
+        );
         self.images.clear();
         let statement = format!("BINLOG '{}'", STANDARD.encode(&self.events));
         self.connection.run(statement)?;

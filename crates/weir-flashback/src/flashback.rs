@@ -224,8 +224,7 @@ impl Prepared {
         for (table, images) in self.tables.iter().zip(&mut images) {
             let query = select(table, clause);
             rows.run("START TRANSACTION")?;
-            let writer_of_rows =
-                RowsWriter::new(&mut rows, table, &table.name, self.source.flavor);
+            let writer_of_rows = RowsWriter::new(&mut rows, table, &table.name, self.source.flavor);
             let read = copy(&mut snapshot, &query, writer_of_rows, &private.refused())?;
             rows.run("COMMIT").map_err(private.refused())?;
             if let Some(writer) = &writer {
@@ -292,7 +291,9 @@ fn check_log(
         }
     }
     let listed = |name: &str| {
-        let list = status.as_ref().and_then(|row| crate::table::named(row, name));
+        let list = status
+            .as_ref()
+            .and_then(|row| crate::table::named(row, name));
         let list = list.unwrap_or_default();
         list.split(',')
             .map(|schema| schema.trim().to_owned())
@@ -300,9 +301,10 @@ fn check_log(
             .collect::<Vec<_>>()
     };
     let (only, ignored) = (listed("Binlog_Do_DB"), listed("Binlog_Ignore_DB"));
-    let left_out = tables.iter().map(|table| &table.name.schema).find(|schema| {
-        ignored.contains(schema) || (!only.is_empty() && !only.contains(schema))
-    });
+    let left_out = tables
+        .iter()
+        .map(|table| &table.name.schema)
+        .find(|schema| ignored.contains(schema) || (!only.is_empty() && !only.contains(schema)));
     match left_out {
         Some(schema) => Err(FlashbackError::refused(
             format!("the server does not log the schema {schema} (binlog_do_db, binlog_ignore_db)"),

@@ -79,7 +79,11 @@ impl Images {
     /// # Errors
     ///
     /// An image that lacks columns and is needed.
-    pub(crate) fn take(&mut self, table: &Table, change: &Change<'_>) -> Result<(), FlashbackError> {
+    pub(crate) fn take(
+        &mut self,
+        table: &Table,
+        change: &Change<'_>,
+    ) -> Result<(), FlashbackError> {
         let (before, after) = (&change.row.before, &change.row.after);
         match self.keeps {
             Keeps::First => {
@@ -190,13 +194,20 @@ fn check_full(
             .present
             .get(at / 8)
             .is_some_and(|byte| byte & (1 << (at % 8)) != 0);
-        !has && table.columns.get(*at).is_none_or(|column| !column.is_virtual)
+        !has && table
+            .columns
+            .get(*at)
+            .is_none_or(|column| !column.is_virtual)
     });
     match lacking {
         None => Ok(()),
         Some(at) => {
             let name = table.columns.get(at).map_or("?", |column| &column.name);
-            Err(lacks(table, change, &format!("has not the old value of `{name}`")))
+            Err(lacks(
+                table,
+                change,
+                &format!("has not the old value of `{name}`"),
+            ))
         }
     }
 }
@@ -263,7 +274,8 @@ impl Spool {
         let file = match &mut self.file {
             None => None,
             Some(file) => {
-                let failed = |error| PathError::on("read what was put into", &self.directory)(error);
+                let failed =
+                    |error| PathError::on("read what was put into", &self.directory)(error);
                 file.flush().map_err(failed)?;
                 let mut file = file.get_ref().try_clone().map_err(failed)?;
                 file.seek(SeekFrom::Start(0)).map_err(failed)?;
@@ -296,11 +308,7 @@ impl SpoolReader<'_> {
         buffer: &'b mut Vec<u8>,
     ) -> Result<&'b [u8], PathError> {
         let start = usize::try_from(at).unwrap_or(usize::MAX);
-        if let Some(bytes) = self
-            .memory
-            .get(start..)
-            .and_then(|rest| rest.get(..length))
-        {
+        if let Some(bytes) = self.memory.get(start..).and_then(|rest| rest.get(..length)) {
             return Ok(bytes);
         }
         buffer.resize(length, 0);
@@ -312,5 +320,155 @@ impl SpoolReader<'_> {
             self.at = at + length as u64;
         }
         Ok(buffer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use weir_binlog::{Place, RowChange, TransactionStart};
+
+    use super::*;
+    use crate::scan::Transaction;
+    use crate::{Column, TableName};
+
+    const ALL: &[u8] = &[0b11];
+
+    /// `CREATE TABLE shop.t (id INT PRIMARY KEY, v INT)`.
+    fn table() -> (Table, Arc<TableMap>) {
+        let column = |name: &str| Column {
+            name: name.to_owned(),
+            data_type: "int".to_owned(),
+            column_type: "int".to_owned(),
+            charset: None,
+            is_generated: false,
+            is_virtual: false,
+        };
+        let table = Table {
+            name: TableName::read("shop.t", ""),
+            columns: vec![column("id"), column("v")],
+            key: vec![0],
+            create: String::new(),
+            is_versioned: false,
+        };
+        let body = b"\x09\0\0\0\0\0\x01\0\x04shop\0\x01t\0\x02\x03\x03\0\0";
+        (table, Arc::new(TableMap::read(body).unwrap()))
+    }
+
+    fn bytes((id, value): (u8, u8)) -> Vec<u8> {
+        vec![0, id, 0, 0, 0, value, 0, 0, 0]
+    }
+
+    type Row = (u8, u8);
+    /// What a row was and became.
+    type Step = (Option<Row>, Option<Row>);
+    type Rows = BTreeMap<u8, u8>;
+
+    fn take(images: &mut Images, table: &Table, map: &Arc<TableMap>, step: Step) {
+        let (before, after) = (step.0.map(bytes), step.1.map(bytes));
+        let transaction = Arc::new(Transaction {
+            start: TransactionStart {
+                gtid: None,
+                committed_us: 0,
+                is_exact: true,
+                is_standalone: false,
+            },
+            place: Place::default(),
+            connection: None,
+            statement: None,
+        });
+        let change = Change {
+            table: 0,
+            map,
+            row: RowChange {
+                before: before.as_deref().map(|bytes| RowImage {
+                    present: ALL,
+                    bytes,
+                    is_partial: false,
+                }),
+                after: after.as_deref().map(|bytes| RowImage {
+                    present: ALL,
+                    bytes,
+                    is_partial: false,
+                }),
+            },
+            transaction: &transaction,
+            place: &transaction.place,
+        };
+        images.take(table, &change).unwrap();
+    }
+
+    /// Steps that a table can take, from numbers: inserts, changes of values and of keys, deletes.
+    fn steps(numbers: &[(u8, u8, u8)], rows: &mut Rows) -> Vec<(Step, Rows)> {
+        let mut done = Vec::new();
+        for (kind, id, value) in numbers {
+            let (id, other) = (id % 12, value % 12);
+            let before = rows.get(&id).map(|value| (id, *value));
+            let step = match (kind % 4, before) {
+                (_, None) => (None, Some((id, *value))),
+                (0, Some(row)) => (Some(row), None),
+                (1, Some(row)) if !rows.contains_key(&other) => (Some(row), Some((other, row.1))),
+                (_, Some(row)) => (Some(row), Some((id, *value))),
+            };
+            if let Some((id, _)) = step.0 {
+                rows.remove(&id);
+            }
+            if let Some((id, value)) = step.1 {
+                rows.insert(id, value);
+            }
+            done.push((step, rows.clone()));
+        }
+        done
+    }
+
+    /// What a server makes of the images: all keys deleted, those that were there inserted.
+    fn overlay(images: &mut Images, rows: &mut Rows) {
+        for is_insert in [false, true] {
+            images
+                .each(&mut |image| {
+                    let (id, value) = (image.bytes[1], image.bytes[5]);
+                    if !is_insert {
+                        rows.remove(&id);
+                    } else if image.is_there {
+                        rows.insert(id, value);
+                    }
+                    Ok(())
+                })
+                .unwrap();
+        }
+    }
+
+    proptest! {
+        /// Whatever happened, and wherever in it the snapshot lies: the first images make the rows then, the last
+        /// ones those at the end; in memory or in a file.
+        #[test]
+        fn first_and_last_images_make_the_rows_of_then_and_now(
+            before in proptest::collection::vec(any::<(u8, u8, u8)>(), 0..30),
+            since in proptest::collection::vec(any::<(u8, u8, u8)>(), 0..120),
+            at in any::<prop::sample::Index>(),
+            memory_bytes in 0_usize..200,
+        ) {
+            let (table, map) = table();
+            let directory = tempfile::tempdir().unwrap();
+            let mut rows = Rows::new();
+            steps(&before, &mut rows);
+            let then = rows.clone();
+            let done = steps(&since, &mut rows);
+            let snapshot = match at.index(done.len() + 1) {
+                0 => then.clone(),
+                number => done[number - 1].1.clone(),
+            };
+            for (keeps, expected) in [(Keeps::First, &then), (Keeps::Last, &rows)] {
+                let mut images = Images::new(keeps, directory.path(), memory_bytes);
+                for (step, _) in &done {
+                    take(&mut images, &table, &map, *step);
+                }
+                let mut found = snapshot.clone();
+                overlay(&mut images, &mut found);
+                prop_assert_eq!(&found, expected);
+            }
+        }
     }
 }

@@ -135,7 +135,9 @@ pub(crate) fn open(
     connection.run("SET @master_binlog_checksum = 'CRC32', @source_binlog_checksum = 'CRC32'")?;
     match source.flavor {
         Flavor::Mariadb => connection.run("SET @mariadb_slave_capability = 4")?,
-        Flavor::Mysql => connection.run("SET @replica_uuid = UUID(), @slave_uuid = @replica_uuid")?,
+        Flavor::Mysql => {
+            connection.run("SET @replica_uuid = UUID(), @slave_uuid = @replica_uuid")?
+        }
     };
     connection.run(format!(
         "SET @master_heartbeat_period = {}",
@@ -166,7 +168,8 @@ pub(crate) fn free_server_id(connection: &mut Connection) -> Result<u32, Flashba
             Err(_) => {}
         }
     }
-    let drawn: Option<u32> = connection.first("SELECT CAST(FLOOR(RAND() * 2000000000) AS UNSIGNED)")?;
+    let drawn: Option<u32> =
+        connection.first("SELECT CAST(FLOOR(RAND() * 2000000000) AS UNSIGNED)")?;
     let mut id = SERVER_IDS_FROM + drawn.unwrap_or(0);
     while taken.contains(&id) {
         id += 1;
@@ -196,7 +199,10 @@ fn privilege(error: weir_mysql::ClientError, needed: &str) -> FlashbackError {
     match error.code() {
         // ER_SPECIFIC_ACCESS_DENIED_ERROR, ER_ACCESS_DENIED_ERROR.
         Some(1227 | 1045) => FlashbackError::refused(
-            format!("the account may not read the binary log ({})", error.words()),
+            format!(
+                "the account may not read the binary log ({})",
+                error.words()
+            ),
             format!("GRANT {needed} ON *.* to it"),
         ),
         Some(1381) => FlashbackError::refused(

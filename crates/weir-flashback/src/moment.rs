@@ -145,7 +145,8 @@ fn is_shown_as(
 
 /// What the server makes of a time, µs since 1970; none if it is no time.
 fn unix_time(connection: &mut Connection, sql: &str) -> Result<Option<u64>, FlashbackError> {
-    let query = format!("SELECT CAST(UNIX_TIMESTAMP(CAST({sql} AS DATETIME(6))) * 1000000 AS SIGNED)");
+    let query =
+        format!("SELECT CAST(UNIX_TIMESTAMP(CAST({sql} AS DATETIME(6))) * 1000000 AS SIGNED)");
     let found: Option<Option<i64>> = connection.first(query)?;
     let us = found.flatten().filter(|us| *us > 0);
     Ok(us.and_then(|us| u64::try_from(us).ok()))

@@ -95,7 +95,11 @@ fn members(column: &Column) -> Vec<String> {
 fn utf8<'a>(bytes: &'a [u8], column: &Column) -> Option<&'a str> {
     let charset = column.charset.as_deref()?;
     let is_utf8 = UTF8.iter().any(|known| charset.starts_with(known));
-    if is_utf8 { std::str::from_utf8(bytes).ok() } else { None }
+    if is_utf8 {
+        std::str::from_utf8(bytes).ok()
+    } else {
+        None
+    }
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -162,7 +166,11 @@ pub(crate) fn quoted(column: &Column, cell: &Cell) -> String {
     let text = text(column, cell);
     let shown: String = text.chars().take(SHOWN).collect();
     let shown: String = shown.escape_debug().collect();
-    let more = if text.chars().count() > SHOWN { "..." } else { "" };
+    let more = if text.chars().count() > SHOWN {
+        "..."
+    } else {
+        ""
+    };
     match cell {
         Cell::Value(LogValue::Bytes(_) | LogValue::Member(_) | LogValue::Members(_)) => {
             format!("'{shown}{more}'")
@@ -206,7 +214,9 @@ fn bytes_literal(column: &Column, bytes: &[u8]) -> String {
         (Some(text), _) => string(text),
         (None, Some(charset)) if charset != "binary" => format!("_{charset} X'{}'", hex(bytes)),
         _ => match column.data_type.as_str() {
-            "uuid" | "inet6" | "inet4" => format!("CAST(X'{}' AS BINARY({}))", hex(bytes), bytes.len()),
+            "uuid" | "inet6" | "inet4" => {
+                format!("CAST(X'{}' AS BINARY({}))", hex(bytes), bytes.len())
+            }
             _ => format!("X'{}'", hex(bytes)),
         },
     }

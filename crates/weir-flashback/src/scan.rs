@@ -9,9 +9,9 @@ use weir_binlog::{
     TransactionStart, kind, statement_text,
 };
 
+use crate::log_files::purged;
 use crate::moment::{Cut, show};
 use crate::statement::{Concern, concern};
-use crate::log_files::purged;
 use crate::{FlashbackError, Table};
 
 /// A transaction of the log.
@@ -202,14 +202,18 @@ impl<'a> Scan<'a> {
             }
             kind::TABLE_MAP => self.table_map(body, place),
             kind::INCIDENT => Err(FlashbackError::refused(
-                format!("the log has a gap at {place} (an incident event): changes are missing in it"),
+                format!(
+                    "the log has a gap at {place} (an incident event): changes are missing in it"
+                ),
                 "restore a backup from before that time",
             )),
             // The first byte says whether it was committed at once.
-            kind::XA_PREPARE if body.first() != Some(&1) && !self.maps.is_empty() => Err(FlashbackError::refused(
-                format!("a transaction of two phases (XA) changed a table at {place}"),
-                "its commit is told apart from its rows, which is not followed yet; ask for a later time",
-            )),
+            kind::XA_PREPARE if body.first() != Some(&1) && !self.maps.is_empty() => {
+                Err(FlashbackError::refused(
+                    format!("a transaction of two phases (XA) changed a table at {place}"),
+                    "its commit is told apart from its rows, which is not followed yet; ask for a later time",
+                ))
+            }
             rows if RowsKind::of(rows).is_some() => self.rows(event, on_change),
             _ => Ok(()),
         }
@@ -231,11 +235,7 @@ impl<'a> Scan<'a> {
         }
         self.told.transactions += 1;
         if !was_after {
-            self.told.first = Some((
-                transaction.name(),
-                place.to_string(),
-                transaction.time(),
-            ));
+            self.told.first = Some((transaction.name(), place.to_string(), transaction.time()));
         } else if self.cut.is_before(&transaction.start) {
             self.told.late += 1;
         }
@@ -342,8 +342,8 @@ impl<'a> Scan<'a> {
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
     ) -> Result<(), FlashbackError> {
         let place = &event.place;
-        let table_id = RowsEvent::table_id(event.body)
-            .map_err(FlashbackError::malformed(place.clone()))?;
+        let table_id =
+            RowsEvent::table_id(event.body).map_err(FlashbackError::malformed(place.clone()))?;
         let Some((table, map)) = self.maps.get(&table_id) else {
             return Ok(());
         };

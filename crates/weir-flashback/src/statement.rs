@@ -286,7 +286,8 @@ mod tests {
 
     #[test]
     fn columns_at_the_end_are_told_by_name() {
-        let added = |names: &[&str]| Concern::Added(names.iter().map(|n| (*n).to_owned()).collect());
+        let added =
+            |names: &[&str]| Concern::Added(names.iter().map(|n| (*n).to_owned()).collect());
         assert_eq!(
             orders("ALTER TABLE orders ADD COLUMN note VARCHAR(10), ADD INDEX i (note)"),
             added(&["note"])

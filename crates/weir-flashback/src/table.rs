@@ -257,11 +257,9 @@ fn check_cascades(
         text_literal(&name.table)
     );
     let found: Vec<(String, String, String, String)> = connection.rows(query)?;
-    let cascading = found
-        .into_iter()
-        .find(|(_, on_delete, on_update, _)| {
-            CASCADES.contains(&&**on_delete) || CASCADES.contains(&&**on_update)
-        });
+    let cascading = found.into_iter().find(|(_, on_delete, on_update, _)| {
+        CASCADES.contains(&&**on_delete) || CASCADES.contains(&&**on_update)
+    });
     match cascading {
         Some((constraint, on_delete, on_update, parent)) => Err(FlashbackError::refused(
             format!(

@@ -28,8 +28,7 @@ pub struct Chosen {
 impl Chosen {
     fn has(&self, transaction: &Transaction) -> bool {
         let gtid = transaction.start.gtid.as_ref();
-        let is_named =
-            self.gtids.is_empty() || gtid.is_some_and(|gtid| self.gtids.contains(gtid));
+        let is_named = self.gtids.is_empty() || gtid.is_some_and(|gtid| self.gtids.contains(gtid));
         let is_of_connection =
             self.connection.is_none() || transaction.connection == self.connection;
         let is_of_text = self.statement.as_ref().is_none_or(|wanted| {
@@ -193,9 +192,10 @@ impl Undo {
             conflicts,
         };
         let newest_first: Vec<_> = going.into_iter().rev().collect();
-        for of_one in
-            newest_first.chunk_by(|a, b| Arc::ptr_eq(&a.transaction, &b.transaction) || a.transaction.place == b.transaction.place)
-        {
+        for of_one in newest_first.chunk_by(|a, b| {
+            Arc::ptr_eq(&a.transaction, &b.transaction)
+                || a.transaction.place == b.transaction.place
+        }) {
             script.transactions += 1;
             let transaction = &of_one[0].transaction;
             let _ = write!(
@@ -222,8 +222,7 @@ impl Undo {
 }
 
 /// Ends a script before COMMIT if a row was not what it should be: the subquery is an error that clients stop at.
-const CHECK: &str =
-    "SELECT IF(@weir_missed = 0, 'taken back', (SELECT 1 UNION ALL SELECT 2)) AS result;\nCOMMIT;\n";
+const CHECK: &str = "SELECT IF(@weir_missed = 0, 'taken back', (SELECT 1 UNION ALL SELECT 2)) AS result;\nCOMMIT;\n";
 
 fn word_of(step: &Step) -> &'static str {
     match (&step.before, &step.after) {
@@ -263,7 +262,11 @@ fn inverse(table: &Table, step: &Step) -> Option<String> {
         // The key first and as it is, so that its index is used.
         let key = table.key.iter().map(|at| {
             let column = &table.columns[*at];
-            format!("{} = {}", identifier(&column.name), literal(column, &row[*at]))
+            format!(
+                "{} = {}",
+                identifier(&column.name),
+                literal(column, &row[*at])
+            )
         });
         let all: Vec<_> = key
             .chain(conditions.filter_map(|(column, cell)| guard(column, cell)))
@@ -277,8 +280,12 @@ fn inverse(table: &Table, step: &Step) -> Option<String> {
                 let pairs = table.columns.iter().zip(before);
                 pairs.filter(|(column, _)| !column.is_generated)
             };
-            let names: Vec<_> = stored().map(|(column, _)| identifier(&column.name)).collect();
-            let values: Vec<_> = stored().map(|(column, cell)| literal(column, cell)).collect();
+            let names: Vec<_> = stored()
+                .map(|(column, _)| identifier(&column.name))
+                .collect();
+            let values: Vec<_> = stored()
+                .map(|(column, cell)| literal(column, cell))
+                .collect();
             format!(
                 "INSERT INTO {name} ({}) VALUES ({})",
                 names.join(", "),

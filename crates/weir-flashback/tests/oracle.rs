@@ -7,7 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use weir_flashback::{Asked, Options, Prepared, Source, State, TableName, find_like};
+use weir_flashback::{
+    Asked, Chosen, Options, Prepared, Source, State, TableName, Undo, find_like, rehearse,
+};
 use weir_model::Flavor;
 use weir_mysql::{Connection, Row, Value};
 use weir_server::{PrivateServer, on_both_flavors, testing};
@@ -79,32 +81,139 @@ impl Random {
 
     /// The values of a row but for its id.
     fn row(&mut self, flavor: Flavor) -> Vec<(&'static str, String)> {
-        let hex = |text: String| format!("X'{}'", text.bytes().map(|b| format!("{b:02x}")).collect::<String>());
+        let hex = |text: String| {
+            format!(
+                "X'{}'",
+                text.bytes().map(|b| format!("{b:02x}")).collect::<String>()
+            )
+        };
         let mut sign = || if self.below(2) == 0 { "-" } else { "" };
         let (sign1, sign2, sign3) = (sign(), sign(), sign());
         let mut values = vec![
-            ("code", format!("'{}-{}'", self.text("aAbB é", 6), self.below(1 << 30))),
+            (
+                "code",
+                format!("'{}-{}'", self.text("aAbB é", 6), self.below(1 << 30)),
+            ),
             ("t1", format!("{sign1}{}", self.below(120))),
             ("t2", self.below(65536).to_string()),
             ("t3", format!("{sign2}{}", self.below(8_000_000))),
             ("t4", self.below(1 << 30).to_string()),
-            ("t8", format!("{}", self.below(1 << 31) * 4_000_000_000 + self.below(1 << 31))),
-            ("f", format!("{sign1}{}.{}e{}", self.below(10), self.below(1 << 30), self.below(30))),
-            ("d", format!("{sign2}{}.{}e{sign1}{}", self.below(10), self.below(1 << 31), self.below(300))),
-            ("de", format!("{sign3}{}.{}", self.below(1 << 30), self.below(9_999_999))),
-            ("de2", format!("{sign3}{}.{}", self.below(1 << 31), self.below(1 << 31))),
+            (
+                "t8",
+                format!(
+                    "{}",
+                    self.below(1 << 31) * 4_000_000_000 + self.below(1 << 31)
+                ),
+            ),
+            (
+                "f",
+                format!(
+                    "{sign1}{}.{}e{}",
+                    self.below(10),
+                    self.below(1 << 30),
+                    self.below(30)
+                ),
+            ),
+            (
+                "d",
+                format!(
+                    "{sign2}{}.{}e{sign1}{}",
+                    self.below(10),
+                    self.below(1 << 31),
+                    self.below(300)
+                ),
+            ),
+            (
+                "de",
+                format!("{sign3}{}.{}", self.below(1 << 30), self.below(9_999_999)),
+            ),
+            (
+                "de2",
+                format!("{sign3}{}.{}", self.below(1 << 31), self.below(1 << 31)),
+            ),
             ("b", self.below(8192).to_string()),
-            ("y", ["0", "1901", "2155", "2026"][self.below(4) as usize].to_owned()),
-            ("da", ["'0000-00-00'", "'2026-02-30'", "'9999-12-31'", "'1000-01-01'"][self.below(4) as usize].to_owned()),
-            ("dt", format!("'20{:02}-10-25 02:30:{:02}'", self.below(100), self.below(60))),
-            ("dt6", format!("'2026-01-01 00:00:00' + INTERVAL {} MICROSECOND", self.below(1 << 31))),
-            ("dt3", format!("'2026-01-01 00:00:00.{:03}'", self.below(1000))),
-            ("ts", format!("FROM_UNIXTIME({})", 1 + self.below((1 << 31) - 2))),
-            ("ts6", format!("FROM_UNIXTIME({}.{:06})", 1 + self.below((1 << 31) - 2), self.below(1_000_000))),
-            ("ti", format!("'{sign1}{}:{:02}:{:02}'", self.below(838), self.below(60), self.below(60))),
-            ("ti1", format!("'{sign2}{}:{:02}:{:02}.{}'", self.below(800), self.below(60), self.below(60), self.below(10))),
-            ("ti4", format!("'{sign3}{}:{:02}:{:02}.{:04}'", self.below(800), self.below(60), self.below(60), self.below(10000))),
-            ("ti6", format!("'{sign1}00:00:{:02}.{:06}'", self.below(60), self.below(1_000_000))),
+            (
+                "y",
+                ["0", "1901", "2155", "2026"][self.below(4) as usize].to_owned(),
+            ),
+            (
+                "da",
+                [
+                    "'0000-00-00'",
+                    "'2026-02-30'",
+                    "'9999-12-31'",
+                    "'1000-01-01'",
+                ][self.below(4) as usize]
+                    .to_owned(),
+            ),
+            (
+                "dt",
+                format!(
+                    "'20{:02}-10-25 02:30:{:02}'",
+                    self.below(100),
+                    self.below(60)
+                ),
+            ),
+            (
+                "dt6",
+                format!(
+                    "'2026-01-01 00:00:00' + INTERVAL {} MICROSECOND",
+                    self.below(1 << 31)
+                ),
+            ),
+            (
+                "dt3",
+                format!("'2026-01-01 00:00:00.{:03}'", self.below(1000)),
+            ),
+            (
+                "ts",
+                format!("FROM_UNIXTIME({})", 1 + self.below((1 << 31) - 2)),
+            ),
+            (
+                "ts6",
+                format!(
+                    "FROM_UNIXTIME({}.{:06})",
+                    1 + self.below((1 << 31) - 2),
+                    self.below(1_000_000)
+                ),
+            ),
+            (
+                "ti",
+                format!(
+                    "'{sign1}{}:{:02}:{:02}'",
+                    self.below(838),
+                    self.below(60),
+                    self.below(60)
+                ),
+            ),
+            (
+                "ti1",
+                format!(
+                    "'{sign2}{}:{:02}:{:02}.{}'",
+                    self.below(800),
+                    self.below(60),
+                    self.below(60),
+                    self.below(10)
+                ),
+            ),
+            (
+                "ti4",
+                format!(
+                    "'{sign3}{}:{:02}:{:02}.{:04}'",
+                    self.below(800),
+                    self.below(60),
+                    self.below(60),
+                    self.below(10000)
+                ),
+            ),
+            (
+                "ti6",
+                format!(
+                    "'{sign1}00:00:{:02}.{:06}'",
+                    self.below(60),
+                    self.below(1_000_000)
+                ),
+            ),
             ("c", format!("'{}'", self.text("abé ", 20))),
             ("c3", format!("'{}'", self.text("xyž€🦀 ", 40))),
             ("bi", hex(self.text("a\0b", 8))),
@@ -112,18 +221,47 @@ impl Random {
             ("tx", format!("'{}'", self.text("aé€🦀", 50))),
             ("lt", format!("'{}'", self.text("lorem ipsum €", 700))),
             ("bl", hex(self.text("\0\u{1}\u{7f}é", 400))),
-            ("e", ["'a'", "'b'", "'c'", "''", "NULL"][self.below(5) as usize].to_owned()),
-            ("s", ["'p'", "'q,r'", "''", "'p,q,r'", "NULL"][self.below(5) as usize].to_owned()),
-            ("js", format!(r#"'{{"a": {}, "b": [1, 2.5, "{}", null, true]}}'"#, self.below(1 << 31), self.text("xé", 5))),
-            ("g", format!("ST_GeomFromText('POINT({} {})')", self.below(90), self.below(90))),
+            (
+                "e",
+                ["'a'", "'b'", "'c'", "''", "NULL"][self.below(5) as usize].to_owned(),
+            ),
+            (
+                "s",
+                ["'p'", "'q,r'", "''", "'p,q,r'", "NULL"][self.below(5) as usize].to_owned(),
+            ),
+            (
+                "js",
+                format!(
+                    r#"'{{"a": {}, "b": [1, 2.5, "{}", null, true]}}'"#,
+                    self.below(1 << 31),
+                    self.text("xé", 5)
+                ),
+            ),
+            (
+                "g",
+                format!(
+                    "ST_GeomFromText('POINT({} {})')",
+                    self.below(90),
+                    self.below(90)
+                ),
+            ),
         ];
         values.extend(match flavor {
             Flavor::Mysql => vec![
-                ("v", format!("TO_VECTOR('[{},1.5,-{}]')", self.below(100), self.below(9))),
-                ("e8", ["'x'", "'y'", "''"][self.below(3) as usize].to_owned()),
+                (
+                    "v",
+                    format!("TO_VECTOR('[{},1.5,-{}]')", self.below(100), self.below(9)),
+                ),
+                (
+                    "e8",
+                    ["'x'", "'y'", "''"][self.below(3) as usize].to_owned(),
+                ),
             ],
             Flavor::Mariadb => vec![
-                ("u", format!("'00000000-0000-4000-8000-{:012x}'", self.below(1 << 31))),
+                (
+                    "u",
+                    format!("'00000000-0000-4000-8000-{:012x}'", self.below(1 << 31)),
+                ),
                 ("i6", format!("'2001:db8::{:x}'", self.below(65536))),
                 ("zip", format!("'{}'", self.text("aaaa", 400))),
             ],
@@ -165,23 +303,54 @@ fn change(random: &mut Random, connection: &mut Connection, flavor: Flavor) {
             let ids = [id, id + 1, id + 2];
             run(insert(random, "REPLACE", &ids, ""));
         }
-        4 => run(insert(random, "INSERT", &[id], " ON DUPLICATE KEY UPDATE t1 = 5, c = 'upsert'")),
+        4 => run(insert(
+            random,
+            "INSERT",
+            &[id],
+            " ON DUPLICATE KEY UPDATE t1 = 5, c = 'upsert'",
+        )),
         5 => {
             let row = random.row(flavor);
-            let sets: Vec<_> = row.iter().skip(1).map(|(name, value)| format!("{name} = {value}")).collect();
-            run(format!("UPDATE shop.orders SET {} WHERE id = {id}", sets.join(", ")));
+            let sets: Vec<_> = row
+                .iter()
+                .skip(1)
+                .map(|(name, value)| format!("{name} = {value}"))
+                .collect();
+            run(format!(
+                "UPDATE shop.orders SET {} WHERE id = {id}",
+                sets.join(", ")
+            ));
         }
-        6 => run(format!("UPDATE shop.orders SET id = id + 1000 WHERE id BETWEEN {id} AND {}", id + 2)),
-        7 => run(format!("UPDATE shop.orders SET id = id - 1000 WHERE id > 1000 AND id < {}", 1000 + id)),
-        8 => run(format!("DELETE FROM shop.orders WHERE id BETWEEN {id} AND {}", id + random.below(4))),
+        6 => run(format!(
+            "UPDATE shop.orders SET id = id + 1000 WHERE id BETWEEN {id} AND {}",
+            id + 2
+        )),
+        7 => run(format!(
+            "UPDATE shop.orders SET id = id - 1000 WHERE id > 1000 AND id < {}",
+            1000 + id
+        )),
+        8 => run(format!(
+            "DELETE FROM shop.orders WHERE id BETWEEN {id} AND {}",
+            id + random.below(4)
+        )),
         _ => {
             run("START TRANSACTION".to_owned());
             run(insert(random, "REPLACE", &[id], ""));
             run("SAVEPOINT a".to_owned());
-            run(format!("DELETE FROM shop.orders WHERE id < {}", random.below(20)));
+            run(format!(
+                "DELETE FROM shop.orders WHERE id < {}",
+                random.below(20)
+            ));
             run("ROLLBACK TO SAVEPOINT a".to_owned());
-            run(format!("UPDATE shop.orders SET code = CONCAT(code, 'x') WHERE id = {id}"));
-            run(if random.below(3) == 0 { "ROLLBACK" } else { "COMMIT" }.to_owned());
+            run(format!(
+                "UPDATE shop.orders SET code = CONCAT(code, 'x') WHERE id = {id}"
+            ));
+            run(if random.below(3) == 0 {
+                "ROLLBACK"
+            } else {
+                "COMMIT"
+            }
+            .to_owned());
         }
     }
 }
@@ -197,7 +366,9 @@ fn dump(connection: &mut Connection) -> Vec<Vec<Value>> {
 
 fn connect(server: &PrivateServer) -> Connection {
     let mut connection = testing::connect(&server.endpoint());
-    connection.run("SET SESSION sql_mode = 'ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO'").unwrap();
+    connection
+        .run("SET SESSION sql_mode = 'ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO'")
+        .unwrap();
     connection
 }
 
@@ -216,7 +387,9 @@ fn flash(server: &PrivateServer, asked: &Asked) -> Vec<Vec<Value>> {
     let source = source(server);
     let prepared = Prepared::new(&source, &orders(), asked, options).unwrap();
     let binary = find_like(&source, Some(&server.binary().path)).unwrap();
-    let made = prepared.make(&binary, State::Then, "").unwrap_or_else(|error| panic!("{error}"));
+    let made = prepared
+        .make(&binary, State::Then, "")
+        .unwrap_or_else(|error| panic!("{error}"));
     dump(&mut made.private.connect(Some("shop")).unwrap())
 }
 
@@ -263,6 +436,276 @@ fn is_right_under_load(flavor: Flavor) {
     load.join().unwrap();
 }
 
+/// Whether the plugin that encryption needs is on this machine.
+fn has_key_management() -> bool {
+    let (server, _directory) = start(Flavor::Mariadb, &[]);
+    let plugins: Option<String> = connect(&server).first("SELECT @@plugin_dir").unwrap();
+    std::path::Path::new(&plugins.unwrap())
+        .join("file_key_management.so")
+        .exists()
+}
+
+/// Each way in which a log may be written.
+fn every_form_of_the_log_says_the_same(flavor: Flavor) {
+    let keys = tempfile::tempdir().unwrap();
+    let key_file = keys.path().join("keys");
+    std::fs::write(&key_file, "1;770A8A65DA156D24EE2A093277530142\n").unwrap();
+    let key_option = key_file.display().to_string();
+    let forms: Vec<Vec<(&str, &str)>> = match flavor {
+        Flavor::Mysql => vec![
+            vec![("binlog_checksum", "NONE")],
+            vec![("binlog_transaction_compression", "ON")],
+            vec![
+                ("binlog_transaction_compression", "ON"),
+                ("binlog_checksum", "NONE"),
+            ],
+            vec![
+                ("binlog_row_value_options", "PARTIAL_JSON"),
+                ("binlog_row_metadata", "FULL"),
+            ],
+            vec![
+                ("gtid_mode", "OFF"),
+                ("enforce_gtid_consistency", "OFF"),
+                ("binlog_rows_query_log_events", "ON"),
+            ],
+        ],
+        Flavor::Mariadb => vec![
+            vec![("binlog_checksum", "NONE")],
+            vec![
+                ("log_bin_compress", "ON"),
+                ("log_bin_compress_min_len", "10"),
+            ],
+            vec![
+                ("log_bin_compress", "ON"),
+                ("log_bin_compress_min_len", "10"),
+                ("binlog_checksum", "NONE"),
+            ],
+            vec![
+                ("encrypt_binlog", "ON"),
+                ("plugin_load_add", "file_key_management"),
+                ("file_key_management_filename", &key_option),
+            ],
+            vec![("binlog_row_metadata", "FULL"), ("binlog_format", "MIXED")],
+        ],
+    };
+    for (number, form) in forms.iter().enumerate() {
+        if form.contains(&("encrypt_binlog", "ON")) && !has_key_management() {
+            testing::skipped(
+                "an encrypted log of MariaDB",
+                "its plugin file_key_management is not installed",
+            );
+            continue;
+        }
+        let (server, _directory) = start(flavor, form);
+        let mut control = connect(&server);
+        if form.contains(&("binlog_format", "MIXED")) {
+            control.run("SET SESSION binlog_format = 'ROW'").unwrap();
+        }
+        control.run("CREATE DATABASE shop").unwrap();
+        control.run(definition(flavor)).unwrap();
+        let mut random = Random(77 + number as u64);
+        for _ in 0..60 {
+            change(&mut random, &mut control, flavor);
+        }
+        thread::sleep(Duration::from_millis(1100));
+        let time: Option<String> = control.first("SELECT CAST(NOW(6) AS CHAR)").unwrap();
+        let expected = dump(&mut control);
+        thread::sleep(Duration::from_millis(1100));
+        for _ in 0..60 {
+            change(&mut random, &mut control, flavor);
+        }
+        if flavor == Flavor::Mysql {
+            control
+                .run("UPDATE shop.orders SET js = JSON_SET(js, '$.a', 7, '$.b[0]', 'x')")
+                .unwrap();
+        }
+        let found = flash(&server, &Asked::read(&time.unwrap()));
+        assert!(expected.len() > 10 && expected != dump(&mut control));
+        assert_eq!(found, expected, "{form:?}");
+    }
+}
+
+/// Everything since a time is taken back by the script on a copy of the table as it is: it is the table of then.
+fn a_script_makes_the_table_of_then(flavor: Flavor) {
+    let (server, _directory) = start(flavor, &[]);
+    let mut control = connect(&server);
+    control.run("CREATE DATABASE shop").unwrap();
+    control.run(definition(flavor)).unwrap();
+    let mut random = Random(4_711);
+    for _ in 0..120 {
+        change(&mut random, &mut control, flavor);
+    }
+    thread::sleep(Duration::from_millis(1100));
+    let time: Option<String> = control.first("SELECT CAST(NOW(6) AS CHAR)").unwrap();
+    let expected = dump(&mut control);
+    thread::sleep(Duration::from_millis(1100));
+    for _ in 0..120 {
+        change(&mut random, &mut control, flavor);
+    }
+    let (options, _work) = options();
+    let source = source(&server);
+    let prepared =
+        Prepared::new(&source, &orders(), &Asked::read(&time.unwrap()), options).unwrap();
+    let mut undo = Undo::of(Chosen::default());
+    let told = prepared
+        .changes(&mut |change| undo.take(&prepared.tables[change.table], change))
+        .unwrap();
+    let script = undo.script(&prepared.tables, "here", "then", &told);
+    assert_eq!(script.conflicts, Vec::<String>::new());
+    assert!(script.statements.len() > 100, "{}", script.statements.len());
+    let binary = find_like(&source, Some(&server.binary().path)).unwrap();
+    let made = prepared.make(&binary, State::Now, "").unwrap();
+    let mut copy = made.private.connect(Some("shop")).unwrap();
+    assert_eq!(dump(&mut copy), dump(&mut control));
+    let missed = rehearse(&made.private, &script).unwrap();
+    assert_eq!(missed, Vec::<String>::new());
+    let found = dump(&mut copy);
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(&expected) {
+        assert_eq!(found, expected);
+    }
+}
+
+/// A column that was added since is not there then.
+fn an_added_column_is_taken_off(flavor: Flavor) {
+    let (server, _directory) = start(flavor, &[]);
+    let mut control = connect(&server);
+    control.run("CREATE DATABASE shop").unwrap();
+    control
+        .run("CREATE TABLE shop.orders (id INT PRIMARY KEY, c VARCHAR(20))")
+        .unwrap();
+    control
+        .run("INSERT INTO shop.orders VALUES (1, 'a'), (2, 'b'), (3, 'c')")
+        .unwrap();
+    thread::sleep(Duration::from_millis(1100));
+    let time: Option<String> = control.first("SELECT CAST(NOW(6) AS CHAR)").unwrap();
+    thread::sleep(Duration::from_millis(1100));
+    for statement in [
+        "UPDATE shop.orders SET c = 'x' WHERE id = 1",
+        "ALTER TABLE shop.orders ADD COLUMN note VARCHAR(10) NOT NULL DEFAULT 'n', ADD INDEX c (c)",
+        "UPDATE shop.orders SET note = 'y', c = 'z' WHERE id < 3",
+        "INSERT INTO shop.orders VALUES (4, 'd', 'e')",
+    ] {
+        control.run(statement).unwrap();
+    }
+    let (options, _work) = options();
+    let source = source(&server);
+    let asked = Asked::read(&time.unwrap());
+    let prepared = Prepared::new(&source, &orders(), &asked, options).unwrap();
+    let binary = find_like(&source, Some(&server.binary().path)).unwrap();
+    let made = prepared.make(&binary, State::Then, "").unwrap();
+    let mut connection = made.private.connect(Some("shop")).unwrap();
+    let rows: Vec<(i32, String)> = connection.rows("SELECT * FROM orders ORDER BY id").unwrap();
+    let expected = [(1, "a"), (2, "b"), (3, "c")].map(|(id, text)| (id, text.to_owned()));
+    assert_eq!(rows, expected);
+}
+
+/// Keys that a collation takes for the same, swapped keys, and images beyond the memory that they may take.
+fn keys_are_told_apart_by_bytes(flavor: Flavor) {
+    let (server, _directory) = start(flavor, &[]);
+    let mut control = connect(&server);
+    control.run("CREATE DATABASE shop").unwrap();
+    control
+        .run("CREATE TABLE shop.orders (id VARCHAR(20) COLLATE utf8mb4_general_ci, n INT NOT NULL, c VARCHAR(50), PRIMARY KEY (id), UNIQUE KEY (n)) CHARSET utf8mb4")
+        .unwrap();
+    for n in 0..500 {
+        control
+            .run(format!(
+                "INSERT INTO shop.orders VALUES ('Key{n}', {n}, REPEAT('x', 40))"
+            ))
+            .unwrap();
+    }
+    let query = "SELECT id, HEX(id), n, c FROM shop.orders ORDER BY id";
+    let rows = |connection: &mut Connection| -> Vec<(String, String, i32, String)> {
+        connection.rows(query).unwrap()
+    };
+    thread::sleep(Duration::from_millis(1100));
+    let time: Option<String> = control.first("SELECT CAST(NOW(6) AS CHAR)").unwrap();
+    let expected = rows(&mut control);
+    thread::sleep(Duration::from_millis(1100));
+    for statement in [
+        "UPDATE shop.orders SET id = LOWER(id) WHERE n < 100",
+        "DELETE FROM shop.orders WHERE id = 'key5'",
+        "INSERT INTO shop.orders VALUES ('KEY5', 5, 'new')",
+        "UPDATE shop.orders SET n = -1 - n WHERE n < 200",
+        "UPDATE shop.orders SET n = n + 101 WHERE n BETWEEN -100 AND -1",
+        "UPDATE shop.orders SET c = 'changed' WHERE n > 300",
+        "DELETE FROM shop.orders WHERE n > 490",
+    ] {
+        control.run(statement).unwrap();
+    }
+    let source = source(&server);
+    let binary = find_like(&source, Some(&server.binary().path)).unwrap();
+    let asked = Asked::read(&time.unwrap());
+    for memory_bytes in [1 << 20, 1000] {
+        let (mut options, _work) = options();
+        options.memory_bytes = memory_bytes;
+        let prepared = Prepared::new(&source, &orders(), &asked, options).unwrap();
+        let made = prepared.make(&binary, State::Then, "").unwrap();
+        assert_eq!(rows(&mut made.private.connect(None).unwrap()), expected);
+        // Conditions that are met now or were then.
+        let some = prepared
+            .make(&binary, State::Then, " WHERE n BETWEEN 10 AND 20")
+            .unwrap();
+        let mut connection = some.private.connect(None).unwrap();
+        let found: Vec<i32> = connection
+            .rows("SELECT n FROM shop.orders WHERE n BETWEEN 10 AND 20 ORDER BY n")
+            .unwrap();
+        assert_eq!(found, (10..=20).collect::<Vec<_>>());
+    }
+}
+
+/// Which time the log has of a statement that takes long.
+fn a_long_statement_has_the_time_that_the_page_says(flavor: Flavor) {
+    let (server, _directory) = start(flavor, &[]);
+    let mut control = connect(&server);
+    control.run("CREATE DATABASE shop").unwrap();
+    control
+        .run("CREATE TABLE shop.orders (id INT PRIMARY KEY, c INT)")
+        .unwrap();
+    control
+        .run("INSERT INTO shop.orders VALUES (1, 0)")
+        .unwrap();
+    thread::sleep(Duration::from_millis(1100));
+    let during = {
+        let mut other = connect(&server);
+        let handle = thread::spawn(move || {
+            other
+                .run("UPDATE shop.orders SET c = 1 WHERE SLEEP(4) = 0")
+                .unwrap();
+        });
+        thread::sleep(Duration::from_millis(2000));
+        let time: Option<String> = control.first("SELECT CAST(NOW(6) AS CHAR)").unwrap();
+        handle.join().unwrap();
+        time.unwrap()
+    };
+    let found = {
+        let (options, _work) = options();
+        let source = source(&server);
+        let prepared = Prepared::new(&source, &orders(), &Asked::read(&during), options).unwrap();
+        let binary = find_like(&source, Some(&server.binary().path)).unwrap();
+        let made = prepared.make(&binary, State::Then, "").unwrap();
+        let found: Option<i32> = made
+            .private
+            .connect(None)
+            .unwrap()
+            .first("SELECT c FROM shop.orders")
+            .unwrap();
+        found.unwrap()
+    };
+    // MySQL logs when a transaction was committed, MariaDB when its last statement began.
+    let expected = match flavor {
+        Flavor::Mysql => 0,
+        Flavor::Mariadb => 1,
+    };
+    assert_eq!(found, expected);
+}
+
 on_both_flavors! {
     is_right_under_load
+    every_form_of_the_log_says_the_same
+    a_script_makes_the_table_of_then
+    an_added_column_is_taken_off
+    keys_are_told_apart_by_bytes
+    a_long_statement_has_the_time_that_the_page_says
 }

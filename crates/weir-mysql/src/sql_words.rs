@@ -75,10 +75,15 @@ mod tests {
     fn words_know_where_they_stand() {
         let sql = "SELECT `a``b` /* x */ FROM t WHERE c = 'AS OF'";
         let words = sql_words(sql);
-        let texts: Vec<_> = words.iter().map(|word| &sql[word.start..word.end]).collect();
+        let texts: Vec<_> = words
+            .iter()
+            .map(|word| &sql[word.start..word.end])
+            .collect();
         assert_eq!(
             texts,
-            ["SELECT", "`a``b`", "FROM", "t", "WHERE", "c", "=", "'AS OF'"]
+            [
+                "SELECT", "`a``b`", "FROM", "t", "WHERE", "c", "=", "'AS OF'"
+            ]
         );
         assert_eq!(words[1].name().as_deref(), Some("a`b"));
         assert_eq!(words[7].text(), Some("AS OF"));

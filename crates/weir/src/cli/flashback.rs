@@ -22,7 +22,12 @@ pub(crate) struct FlashbackArguments {
     #[arg(long, value_name = "TIME", requires = "tables")]
     pub(crate) as_of: Option<String>,
     /// Right after this transaction
-    #[arg(long, value_name = "GTID", requires = "tables", conflicts_with = "as_of")]
+    #[arg(
+        long,
+        value_name = "GTID",
+        requires = "tables",
+        conflicts_with = "as_of"
+    )]
     pub(crate) as_of_gtid: Option<String>,
     /// Right before this transaction
     #[arg(long, value_name = "GTID", requires = "tables", conflicts_with_all = ["as_of", "as_of_gtid"])]

@@ -12,9 +12,9 @@ use weir_flashback::{
 use weir_model::ServerUrl;
 use weir_server::GivenServer;
 
+use crate::Outcome;
 use crate::cli::{FlashbackArguments, FlashbackCommand, FlashbackCommon};
 use crate::commands::given_server;
-use crate::Outcome;
 
 pub(crate) fn execute(arguments: &FlashbackArguments) -> anyhow::Result<Outcome> {
     if let Some(FlashbackCommand::Log(arguments)) = &arguments.command {
@@ -47,7 +47,10 @@ fn options(common: &FlashbackCommon) -> Options {
 
 /// The moment of the options.
 fn asked(arguments: &FlashbackArguments) -> anyhow::Result<Asked> {
-    let gtid = |text: &str| text.parse().map_err(|why: String| anyhow!("flashback: {why}"));
+    let gtid = |text: &str| {
+        text.parse()
+            .map_err(|why: String| anyhow!("flashback: {why}"))
+    };
     match (
         &arguments.as_of,
         &arguments.as_of_gtid,
@@ -133,10 +136,9 @@ fn statement(
     arguments: &FlashbackArguments,
 ) -> anyhow::Result<Option<AsOfStatement>> {
     match &arguments.sql {
-        Some(sql) if arguments.tables.is_empty() => Ok(Some(AsOfStatement::read(
-            sql,
-            &server.endpoint.database,
-        )?)),
+        Some(sql) if arguments.tables.is_empty() => {
+            Ok(Some(AsOfStatement::read(sql, &server.endpoint.database)?))
+        }
         _ => Ok(None),
     }
 }

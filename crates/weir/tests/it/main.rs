@@ -11,6 +11,7 @@ mod doctor;
 mod doublewrite;
 mod drive;
 mod explain;
+mod flashback;
 mod given_server;
 mod grants;
 mod harness;

@@ -41,11 +41,17 @@ pub(super) fn execute(server: &GivenServer, arguments: &FlashbackArguments) -> a
     let made = prepared.make(&binary, State::Then, &clause)?;
     tell(&prepared.moment.to_string(), &made.told);
     for (table, (rows, keys)) in prepared.tables.iter().zip(&made.counts) {
-        eprintln!("note: {}: {rows} rows read, {keys} keys changed since", table.name);
+        eprintln!(
+            "note: {}: {rows} rows read, {keys} keys changed since",
+            table.name
+        );
     }
     let schema = &prepared.tables[0].name.schema;
     let usual = &server.endpoint.database;
-    let is_there = prepared.tables.iter().any(|table| table.name.schema == *usual);
+    let is_there = prepared
+        .tables
+        .iter()
+        .any(|table| table.name.schema == *usual);
     let schema = if is_there { usual } else { schema };
     let mut connection = made.private.connect_reading(schema)?;
     connection.run(prepared.session_settings()?)?;
@@ -80,9 +86,13 @@ fn natively(
     asked: &AsOfStatement,
 ) -> anyhow::Result<()> {
     if !prepared.is_versioned() {
-        bail!("flashback: some tables are system-versioned and others not; ask for them in two queries");
+        bail!(
+            "flashback: some tables are system-versioned and others not; ask for them in two queries"
+        );
     }
-    eprintln!("note: answered by the server itself (FOR SYSTEM_TIME AS OF): the tables are system-versioned");
+    eprintln!(
+        "note: answered by the server itself (FOR SYSTEM_TIME AS OF): the tables are system-versioned"
+    );
     let mut connection = Connection::connect(
         &weir_mysql::Connector::new(server.endpoint.clone(), None, weir_mysql::Gate::reading())?,
         true,

@@ -43,12 +43,7 @@ pub(super) fn undo(
     let mut undo = Undo::of(chosen);
     let told = prepared.changes(&mut |change| undo.take(&prepared.tables[change.table], change))?;
     let moment = prepared.moment.to_string();
-    let script = undo.script(
-        &prepared.tables,
-        &server.url.to_string(),
-        &moment,
-        &told,
-    );
+    let script = undo.script(&prepared.tables, &server.url.to_string(), &moment, &told);
     // Values of the tables stand in it: it is for its owner alone.
     let written = OpenOptions::new()
         .write(true)
@@ -57,7 +52,10 @@ pub(super) fn undo(
         .open(file)
         .and_then(|mut out| out.write_all(script.text.as_bytes()));
     written.with_context(|| {
-        format!("flashback: {} is not written; name a new file", file.display())
+        format!(
+            "flashback: {} is not written; name a new file",
+            file.display()
+        )
     })?;
     tell(&moment, &told);
     for conflict in &script.conflicts {
@@ -82,7 +80,9 @@ pub(super) fn undo(
 
 fn without_condition(arguments: &FlashbackArguments) -> anyhow::Result<()> {
     if arguments.condition.is_some() {
-        bail!("flashback: --where goes with a query or --into; choose transactions with --gtid, --connection or --statement");
+        bail!(
+            "flashback: --where goes with a query or --into; choose transactions with --gtid, --connection or --statement"
+        );
     }
     Ok(())
 }
