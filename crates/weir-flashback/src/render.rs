@@ -10,6 +10,15 @@ use crate::{Column, Table};
 
 /// Character sets whose texts are UTF-8.
 const UTF8: [&str; 5] = ["utf8mb4", "utf8mb3", "utf8", "ascii", "uca1400"];
+/// Character sets that have ASCII in other places.
+const WIDE: [&str; 7] = ["ucs2", "utf16", "utf16le", "utf32", "swe7", "sjis", "cp932"];
+/// The places 0x80 to 0x9F of code page 1252; the servers keep its five holes as control characters.
+const CP1252: [char; 32] = [
+    '\u{20AC}', '\u{81}', '\u{201A}', '\u{192}', '\u{201E}', '\u{2026}', '\u{2020}', '\u{2021}',
+    '\u{2C6}', '\u{2030}', '\u{160}', '\u{2039}', '\u{152}', '\u{8D}', '\u{17D}', '\u{8F}',
+    '\u{90}', '\u{2018}', '\u{2019}', '\u{201C}', '\u{201D}', '\u{2022}', '\u{2013}', '\u{2014}',
+    '\u{2DC}', '\u{2122}', '\u{161}', '\u{203A}', '\u{153}', '\u{9D}', '\u{17E}', '\u{178}',
+];
 /// Longest text that is shown whole, characters.
 const SHOWN: usize = 80;
 
@@ -91,15 +100,28 @@ fn members(column: &Column) -> Vec<String> {
     found
 }
 
-/// A text if the bytes are one in UTF-8.
+/// A text if the bytes are one in UTF-8, or letters that nearly every character set has in the same places.
 fn utf8<'a>(bytes: &'a [u8], column: &Column) -> Option<&'a str> {
     let charset = column.charset.as_deref()?;
     let is_utf8 = UTF8.iter().any(|known| charset.starts_with(known));
-    if is_utf8 {
+    let is_wide = WIDE.contains(&charset);
+    if is_utf8 || (bytes.is_ascii() && !is_wide && charset != "binary") {
         std::str::from_utf8(bytes).ok()
     } else {
         None
     }
+}
+
+/// As [`utf8`], for reading: also `latin1`, which is Windows' code page 1252 to the servers.
+fn readable(bytes: &[u8], column: &Column) -> Option<String> {
+    if column.charset.as_deref() == Some("latin1") {
+        let character = |byte: &u8| match byte {
+            0x80..=0x9F => CP1252[usize::from(byte - 0x80)],
+            other => char::from(*other),
+        };
+        return Some(bytes.iter().map(character).collect());
+    }
+    utf8(bytes, column).map(str::to_owned)
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -152,8 +174,8 @@ pub(crate) fn text(column: &Column, cell: &Cell) -> String {
         LogValue::Double(number) => number.to_string(),
         LogValue::Plain(text) | LogValue::Json(text) => text.clone(),
         LogValue::Timestamp(seconds) => timestamp(seconds),
-        LogValue::Bytes(bytes) => match utf8(bytes, column) {
-            Some(text) => text.to_owned(),
+        LogValue::Bytes(bytes) => match readable(bytes, column) {
+            Some(text) => text,
             None => format!("0x{}", hex(bytes)),
         },
         LogValue::Member(number) => member_name(column, *number).unwrap_or_default(),

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use weir_model::Flavor;
 use weir_mysql::Connection;
+use weir_server::cache_directory;
 use weir_server::testing::connect;
 
-use crate::harness::{Output, wait_until};
+use crate::harness::{Output, Weir, wait_until};
 use crate::users::{PASSWORD, Users};
 
 /// A server that logs rows.
@@ -28,11 +29,23 @@ fn connection(users: &Users) -> Connection {
     connect(&users.server().endpoint())
 }
 
+/// A call that finds this machine's servers and empty data directories, though its home is the test's.
+fn weir(users: &Users, arguments: &[&str]) -> Weir {
+    let program = users.server().binary().path.clone();
+    let weir = users.weir(&[&["flashback"], arguments].concat());
+    let weir = weir.env(
+        "XDG_CACHE_HOME",
+        cache_directory().ancestors().nth(2).unwrap(),
+    );
+    match program.ancestors().nth(3) {
+        Some(servers) => weir.env("WEIR_SERVERS", servers),
+        None => weir,
+    }
+}
+
 fn flashback(users: &Users, arguments: &[&str]) -> Output {
     let url = users.url("app.cnf");
-    users
-        .weir(&[&["flashback", &url], arguments].concat())
-        .output()
+    weir(users, &[&[url.as_str()], arguments].concat()).output()
 }
 
 fn succeeds(users: &Users, arguments: &[&str]) -> Output {
@@ -45,9 +58,7 @@ fn succeeds(users: &Users, arguments: &[&str]) -> Output {
 /// The one line of a refusal; nothing is left running, and the server's tables are what they were.
 fn refused(users: &Users, arguments: &[&str]) -> String {
     let url = users.url("app.cnf");
-    let error = users
-        .weir(&[&["flashback", &url], arguments].concat())
-        .fails();
+    let error = weir(users, &[&[url.as_str()], arguments].concat()).fails();
     users.world.assert_nothing_left();
     assert_eq!(users.changes().len(), 0);
     error
@@ -162,9 +173,7 @@ fn somebody_ran_update_without_where(flavor: Flavor) {
 
     // 1. What happened to an order that one knows of.
     let url = users.url("app.cnf");
-    let told = users
-        .weir(&["flashback", "log", &url, "shop.orders", "--key", "42"])
-        .succeeds();
+    let told = weir(&users, &["log", &url, "shop.orders", "--key", "42"]).succeeds();
     let line = told
         .stdout
         .lines()
@@ -448,7 +457,7 @@ fn what_cannot_be_told_is_refused(flavor: Flavor) {
     let error = refused(&users, &[&joined]);
     assert!(error.contains("AS OF TIMESTAMP after each"), "{error}");
     let poor = users.url("poor.cnf");
-    let error = users.weir(&["flashback", &poor, &query]).fails();
+    let error = weir(&users, &[&poor, &query]).fails();
     assert!(error.contains("GRANT"), "{error}");
     let error = refused(&users, &[&query, "--server", "/bin/true"]);
     assert!(error.contains("/bin/true"), "{error}");
