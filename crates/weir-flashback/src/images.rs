@@ -366,9 +366,8 @@ mod tests {
     type Step = (Option<Row>, Option<Row>);
     type Rows = BTreeMap<u8, u8>;
 
-    fn take(images: &mut Images, table: &Table, map: &Arc<TableMap>, step: Step) {
-        let (before, after) = (step.0.map(bytes), step.1.map(bytes));
-        let transaction = Arc::new(Transaction {
+    fn transaction() -> Arc<Transaction> {
+        Arc::new(Transaction {
             start: TransactionStart {
                 gtid: None,
                 committed_us: 0,
@@ -378,7 +377,12 @@ mod tests {
             place: Place::default(),
             connection: None,
             statement: None,
-        });
+        })
+    }
+
+    fn take(images: &mut Images, table: &Table, map: &Arc<TableMap>, step: Step) {
+        let (before, after) = (step.0.map(bytes), step.1.map(bytes));
+        let transaction = transaction();
         let change = Change {
             table: 0,
             map,
@@ -438,6 +442,52 @@ mod tests {
                 })
                 .unwrap();
         }
+    }
+
+    /// Bytes of memory that the process has.
+    fn resident_bytes() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/statm").unwrap();
+        let pages = status
+            .split(' ')
+            .nth(1)
+            .and_then(|pages| pages.parse().ok());
+        pages.unwrap_or(0_u64) * 4_096
+    }
+
+    /// Each key takes its image and less than 200 bytes, however often it changes.
+    #[test]
+    fn memory_is_that_of_the_keys_that_changed() {
+        const KEYS: u32 = 100_000;
+        let (table, map) = table();
+        let directory = tempfile::tempdir().unwrap();
+        let before = resident_bytes();
+        let mut images = Images::new(Keeps::First, directory.path(), MEMORY_BYTES);
+        let transaction = transaction();
+        for number in 0..10 * KEYS {
+            let mut image = vec![0];
+            image.extend((number % KEYS).to_le_bytes());
+            image.extend(number.to_le_bytes());
+            let image = RowImage {
+                present: ALL,
+                bytes: &image,
+                is_partial: false,
+            };
+            let change = Change {
+                table: 0,
+                map: &map,
+                row: RowChange {
+                    before: Some(image),
+                    after: Some(image),
+                },
+                transaction: &transaction,
+                place: &transaction.place,
+            };
+            images.take(&table, &change).unwrap();
+        }
+        let grown = resident_bytes().saturating_sub(before);
+        assert_eq!(images.len(), KEYS as usize);
+        let each = grown / u64::from(KEYS);
+        assert!(each < 200 + 10, "{each} bytes for each key");
     }
 
     proptest! {

@@ -164,6 +164,9 @@ fn somebody_ran_update_without_where(flavor: Flavor) {
     let load = Load::start(&users);
     load.wait_for(20);
     let before = now(&mut control);
+    control
+        .run("SET GLOBAL log_output = 'TABLE', GLOBAL general_log = ON")
+        .unwrap();
     let mut somebody = connection(&users);
     let broken = somebody
         .run("UPDATE shop.orders SET status = 'void' WHERE id < 10000")
@@ -304,6 +307,23 @@ fn somebody_ran_update_without_where(flavor: Flavor) {
         "by hand"
     );
 
+    // Of all that the account sent in that time, nothing locks.
+    control.run("SET GLOBAL general_log = OFF").unwrap();
+    let sent: Vec<String> = control
+        .rows(
+            "SELECT CONVERT(argument USING utf8mb4) FROM mysql.general_log WHERE user_host LIKE 'app[%' \
+             AND command_type IN ('Query', 'Execute', 'Prepare')",
+        )
+        .unwrap();
+    assert!(
+        sent.iter().any(|one| one.contains("CONSISTENT SNAPSHOT")),
+        "{sent:?}"
+    );
+    let locks = sent.iter().find(|one| {
+        let upper = one.to_uppercase();
+        upper.contains("LOCK") || upper.contains("FLUSH") || upper.contains("FOR UPDATE")
+    });
+    assert_eq!(locks, None);
     let longest = load.stop();
     assert!(longest < Duration::from_secs(5), "{longest:?}");
     users.world.assert_nothing_left();
@@ -570,7 +590,7 @@ fn a_versioned_table_is_answered_by_the_server() {
     control
         .run("INSERT INTO shop.prices VALUES (1, 10), (2, 20)")
         .unwrap();
-    for price in 0..5 {
+    for price in 0..20 {
         let time = one(&mut control, "SELECT CAST(NOW(6) AS CHAR)");
         let expected: Vec<(i32, i32)> = control
             .rows("SELECT id, price FROM shop.prices ORDER BY id")
