@@ -104,7 +104,7 @@ impl TransactionStart {
         let event = event.map_err(|_| Malformed("the tagged name of a transaction is none"))?;
         let gtid = Gtid::Mysql {
             source: event.sid(),
-            tag: event.tag().map(|tag| tag.to_string()).unwrap_or_default(),
+            tag: event.tag().map(ToString::to_string).unwrap_or_default(),
             number: event.gno(),
         };
         Ok(Self::of_mysql(

@@ -13,10 +13,10 @@ use mysql_common::io::ParseBuf;
 
 use crate::bytes::Bytes;
 use crate::value_length::{
-    BIT, BLOB, DATE, DATETIME, DOUBLE, ENUM, FLOAT, GEOMETRY, INT24, JSON, LONG, LONG_BLOB,
-    LONGLONG, MARIADB_BLOB_COMPRESSED, MARIADB_VARCHAR_COMPRESSED, MEDIUM_BLOB, NEWDATE, SET,
-    SHORT, STRING, TIME, TIME2, TIMESTAMP, TIMESTAMP2, TINY, TINY_BLOB, VAR_STRING, VARCHAR,
-    VECTOR, YEAR, fraction_bytes, string_bytes_max,
+    BIT, BLOB, DATE, DOUBLE, ENUM, FLOAT, GEOMETRY, INT24, JSON, LONG, LONG_BLOB, LONGLONG,
+    MARIADB_BLOB_COMPRESSED, MARIADB_VARCHAR_COMPRESSED, MEDIUM_BLOB, NEWDATE, SET, SHORT, STRING,
+    TIME2, TIMESTAMP, TIMESTAMP2, TINY, TINY_BLOB, VAR_STRING, VARCHAR, VECTOR, YEAR,
+    fraction_bytes, string_bytes_max,
 };
 use crate::{ColumnFormat, Malformed};
 
@@ -126,7 +126,6 @@ pub fn decode(
         }
         // An empty document is what MySQL stores for NULL of a column that became NOT NULL.
         JSON if value.len() <= usize::from(low) => Ok(LogValue::Json("null".to_owned())),
-        JSON | DATE | NEWDATE | TIME | DATETIME => by_library(column, value),
         _ => by_library(column, value),
     }
 }

@@ -1,8 +1,9 @@
 //! The algorithm: the rows of a snapshot whose keys did not change, and the first images of those that did.
 //!
-//! 1. A consistent snapshot S is opened. 2. After that the log's end P is asked for. 3. The log is read from the moment
-//! T to P; of each key that changed the first image is kept. 4. The rows of S whose key is not among these, and the
-//! images, are the table as of T.
+//! 1. A consistent snapshot S is opened.
+//! 2. After that the log's end P is asked for.
+//! 3. The log is read from the moment T to P; of each key that changed the first image is kept.
+//! 4. The rows of S whose key is not among these, and the images, are the table as of T.
 //!
 //! Why no lock is needed: what S shows was in the log before it could be seen, so P lies behind it. A key without a
 //! change between T and P has in S the value of T. A key with one has, in its first image, the value of T, also if that

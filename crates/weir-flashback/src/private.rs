@@ -180,11 +180,11 @@ fn restore_or_initialise(
     shaping: &BTreeMap<String, String>,
 ) -> Result<(), ServerError> {
     let cache = Snapshots::open(&cache_directory())?;
-    let names: String = shaping.values().map(|value| format!("-{value}")).collect();
+    let names: Vec<_> = shaping.values().map(String::as_str).collect();
     let key = SnapshotKey {
         flavor: binary.flavor,
         version: binary.version,
-        workload: format!("empty-for-flashback{names}"),
+        workload: format!("empty-for-flashback{}", names.join("-")),
         tables: 0,
         rows: 0,
         seed: 0,

@@ -217,7 +217,10 @@ pub(crate) fn literal(column: &Column, cell: &Cell) -> String {
     };
     match value {
         LogValue::Int(number) => number.to_string(),
-        LogValue::UInt(number) | LogValue::Bits(number) => number.to_string(),
+        LogValue::UInt(number)
+        | LogValue::Bits(number)
+        | LogValue::Member(number)
+        | LogValue::Members(number) => number.to_string(),
         // The digits of the DOUBLE that is equal: it becomes the same FLOAT again.
         LogValue::Float(number) => format!("{:e}", f64::from(*number)),
         LogValue::Double(number) => format!("{number:e}"),
@@ -226,8 +229,6 @@ pub(crate) fn literal(column: &Column, cell: &Cell) -> String {
         LogValue::Timestamp(seconds) => format!("'{}'", timestamp(seconds)),
         LogValue::Json(text) => format!("CAST({} AS JSON)", string(text)),
         LogValue::Bytes(bytes) => bytes_literal(column, bytes),
-        LogValue::Member(number) => number.to_string(),
-        LogValue::Members(bits) => bits.to_string(),
     }
 }
 

@@ -165,13 +165,15 @@ fn kind(connection: &mut Connection, name: &TableName) -> Result<bool, Flashback
     }
 }
 
+/// What the server says of a column: name, type, whole type, character set, expression, more.
+type Found = (String, String, String, Option<String>, String, String);
+
 fn columns(connection: &mut Connection, name: &TableName) -> Result<Vec<Column>, FlashbackError> {
     let query = format!(
         "SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, CHARACTER_SET_NAME, COALESCE(GENERATION_EXPRESSION, ''), EXTRA \
          FROM information_schema.COLUMNS WHERE {} ORDER BY ORDINAL_POSITION",
         name.condition()
     );
-    type Found = (String, String, String, Option<String>, String, String);
     let found: Vec<Found> = connection.rows(query)?;
     let columns = found.into_iter();
     Ok(columns
