@@ -123,6 +123,7 @@ impl<'a> RowsEvent<'a> {
         let columns = &table.columns;
         let mut bytes = Bytes(self.rows);
         while !bytes.0.is_empty() {
+            let left = bytes.0.len();
             let first = image(columns, self.first, &mut bytes)?;
             let change = match self.kind {
                 RowsKind::Insert => RowChange {
@@ -145,6 +146,9 @@ impl<'a> RowsEvent<'a> {
                     }
                 }
             };
+            if bytes.0.len() == left {
+                return Err(Malformed("its rows have no columns").into());
+            }
             each(change)?;
         }
         Ok(())

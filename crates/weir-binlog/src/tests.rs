@@ -213,6 +213,14 @@ fn what_is_written_for_a_server_is_what_was_read() {
 }
 
 #[test]
+fn rows_without_columns_end() {
+    let mut packets = stream(false);
+    let body = [9, 0, 0, 0, 0, 0, 1, 0, 2, 0, 3, 0, 1, 2, 3];
+    packets[4] = event(kind::WRITE_ROWS, 400, &body, false);
+    assert!(read(packets).is_err());
+}
+
+#[test]
 fn values_are_decoded_as_the_servers_print_them() {
     let column = |column_type, low, high| ColumnFormat {
         column_type,

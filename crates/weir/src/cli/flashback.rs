@@ -18,7 +18,7 @@ pub(crate) struct FlashbackArguments {
     /// Tables, instead of those that the query names
     #[arg(long, value_name = "SCHEMA.TABLE", value_delimiter = ',')]
     pub(crate) tables: Vec<String>,
-    /// The time, the server's unless it has an offset, or FILE:POSITION in the binary log
+    /// The time, the server's unless it has an offset, or `FILE:POSITION` in the binary log
     #[arg(long, value_name = "TIME", requires = "tables")]
     pub(crate) as_of: Option<String>,
     /// Right after this transaction

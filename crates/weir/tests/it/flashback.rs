@@ -1,13 +1,18 @@
 //! `weir flashback` on servers of the user's, played by private ones.
 
+mod night;
+mod refusals;
+
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use night::somebody_ran_update_without_where;
+use refusals::what_cannot_be_told_is_refused;
 use weir_model::Flavor;
-use weir_mysql::Connection;
+use weir_mysql::{ClientError, Connection};
 use weir_server::cache_directory;
 use weir_server::testing::connect;
 
@@ -156,195 +161,20 @@ impl Load {
     }
 }
 
-/// 14:02: somebody ran UPDATE without WHERE while the shop was open. The five commands of `docs/flashback.md`.
-fn somebody_ran_update_without_where(flavor: Flavor) {
-    let users = users(flavor, &[]);
-    let mut control = connection(&users);
-    shop(&mut control, 50);
-    let load = Load::start(&users);
-    load.wait_for(20);
-    let before = now(&mut control);
-    control
-        .run("SET GLOBAL log_output = 'TABLE', GLOBAL general_log = ON")
-        .unwrap();
-    let mut somebody = connection(&users);
-    let broken = somebody
-        .run("UPDATE shop.orders SET status = 'void' WHERE id < 10000")
-        .unwrap();
-    assert_eq!(broken.affected_rows, 50);
-    load.wait_for(20);
-
-    // 1. What happened to an order that one knows of.
-    let url = users.url("app.cnf");
-    let told = weir(&users, &["log", &url, "shop.orders", "--key", "42"]).succeeds();
-    let line = told
-        .stdout
-        .lines()
-        .find(|line| line.contains("update"))
-        .unwrap_or_else(|| panic!("{}", told.stdout));
-    assert!(
-        told.stdout.contains("status: 'new' -> 'void'"),
-        "{}",
-        told.stdout
-    );
-    assert!(
-        told.stdout
-            .contains("UPDATE shop.orders SET status = 'void'"),
-        "{}",
-        told.stdout
-    );
-    let gtid = line.split_whitespace().nth(1).unwrap();
-
-    // 2. The orders as they were, joined with what was in them.
-    let query = format!(
-        "SELECT o.status, COUNT(*), SUM(o.total) FROM shop.orders AS OF TIMESTAMP '{before}' o \
-         JOIN shop.items AS OF TIMESTAMP '{before}' i ON i.order_id = o.id WHERE o.id < 10000 GROUP BY o.status"
-    );
-    let answer = succeeds(&users, &[&query]);
-    assert_eq!(
-        answer.stdout, "status\tCOUNT(*)\tSUM(o.total)\nnew\t50\t1300.00\n",
-        "{}",
-        answer.stderr
-    );
-    assert!(
-        answer.stderr.contains("the first one after it is"),
-        "{}",
-        answer.stderr
-    );
-    let narrow = format!(
-        "SELECT id, status, note FROM shop.orders AS OF TIMESTAMP '{before}' WHERE id BETWEEN 7 AND 8"
-    );
-    let answer = succeeds(&users, &[&narrow]);
-    assert_eq!(
-        answer.stdout,
-        "id\tstatus\tnote\n7\tnew\tit's order 7\n8\tnew\tit's order 8\n"
-    );
-    assert!(
-        answer.stderr.contains("shop.orders: 2 rows read"),
-        "{}",
-        answer.stderr
-    );
-
-    // 3. What changed by that transaction and since.
-    let tables = ["--tables", "shop.orders"];
-    let diff = succeeds(
-        &users,
-        &[&tables[..], &["--before-gtid", gtid, "--diff"]].concat(),
-    );
-    assert!(
-        diff.stdout
-            .contains("shop.orders id=42: changed: status: 'new' -> 'void'"),
-        "{}",
-        diff.stdout
-    );
-    assert!(
-        diff.stdout.contains("inserted since: id: "),
-        "{}",
-        diff.stdout
-    );
-
-    // 4. A side table: not without leave.
-    let into = [
-        "--as-of",
-        &before,
-        "--where",
-        "id < 10000",
-        "--into",
-        "rescue.orders_1402",
-    ];
-    let error = refused(&users, &[&tables[..], &into].concat());
-    assert!(error.contains("--allow-write"), "{error}");
-    let made = succeeds(&users, &[&tables[..], &into, &["--allow-write"]].concat());
-    assert!(
-        made.stdout.contains("rescue.orders_1402: 50 rows"),
-        "{}",
-        made.stdout
-    );
-    let same = "SELECT CAST(COUNT(*) AS CHAR) FROM rescue.orders_1402 r JOIN shop.orders o USING (id) \
-                WHERE r.status = 'new' AND o.status = 'void' AND r.note = o.note";
-    assert_eq!(one(&mut control, same), "50");
-    assert!(users.changes_with("rescue") >= 2);
-
-    // 5. The way back. A row that somebody repaired by hand is a conflict.
-    control
-        .run("UPDATE shop.orders SET status = 'by hand' WHERE id = 7")
-        .unwrap();
-    let file = users.world.path("undo.sql");
-    let undo = [
-        "--before-gtid",
-        gtid,
-        "--gtid",
-        gtid,
-        "--undo",
-        file.to_str().unwrap(),
-    ];
-    let told = succeeds(&users, &[&tables[..], &undo].concat());
-    assert!(
-        told.stdout.contains("takes back 49 rows of 1 transactions; 1 conflicts are left alone; tried on a copy: 49 of 49"),
-        "{}{}",
-        told.stdout,
-        told.stderr
-    );
-    assert!(
-        told.stderr.contains("conflict: shop.orders id=7"),
-        "{}",
-        told.stderr
-    );
-    assert_eq!(
-        one(&mut control, "SELECT status FROM shop.orders WHERE id = 42"),
-        "void"
-    );
-    run_script(&mut somebody, &fs::read_to_string(&file).unwrap());
-    assert_eq!(
-        one(
-            &mut control,
-            "SELECT CAST(COUNT(*) AS CHAR) FROM shop.orders WHERE id < 10000 AND status = 'new'"
-        ),
-        "49"
-    );
-    assert_eq!(
-        one(&mut control, "SELECT status FROM shop.orders WHERE id = 7"),
-        "by hand"
-    );
-
-    // Of all that the account sent in that time, nothing locks.
-    control.run("SET GLOBAL general_log = OFF").unwrap();
-    let sent: Vec<String> = control
-        .rows(
-            "SELECT CONVERT(argument USING utf8mb4) FROM mysql.general_log WHERE user_host LIKE 'app[%' \
-             AND command_type IN ('Query', 'Execute', 'Prepare')",
-        )
-        .unwrap();
-    assert!(
-        sent.iter().any(|one| one.contains("CONSISTENT SNAPSHOT")),
-        "{sent:?}"
-    );
-    let locks = sent.iter().find(|one| {
-        let upper = one.to_uppercase();
-        upper.contains("LOCK") || upper.contains("FLUSH") || upper.contains("FOR UPDATE")
-    });
-    assert_eq!(locks, None);
-    let longest = load.stop();
-    assert!(longest < Duration::from_secs(5), "{longest:?}");
-    users.world.assert_nothing_left();
+/// The statements of a script.
+fn statements(script: &str) -> Vec<String> {
+    let lines = script.lines().filter(|line| !line.starts_with("--"));
+    let text = lines.collect::<Vec<_>>().join("\n") + "\n";
+    let parts = text.split(";\n").map(|one| one.trim().to_owned());
+    parts.filter(|one| !one.is_empty()).collect()
 }
 
 /// Runs a script as a client would, which stops at the first error.
-fn run_script(connection: &mut Connection, script: &str) {
-    let text: String = script
-        .lines()
-        .filter(|line| !line.starts_with("--"))
-        .map(|line| format!("{line}\n"))
-        .collect();
-    for statement in text
-        .split(";\n")
-        .map(str::trim)
-        .filter(|one| !one.is_empty())
-    {
-        connection
-            .run(statement)
-            .unwrap_or_else(|error| panic!("{error}"));
+fn run_script(connection: &mut Connection, script: &str) -> Result<(), ClientError> {
+    for statement in statements(script) {
+        connection.run(statement)?;
     }
+    Ok(())
 }
 
 /// A script that is run twice finds other rows than it made and keeps nothing.
@@ -373,24 +203,9 @@ fn a_script_stops_where_the_rows_are_others(flavor: Flavor) {
     control
         .run("UPDATE shop.orders SET note = 'other' WHERE id = 4")
         .unwrap();
-    let mut failed = None;
-    let text: String = script
-        .lines()
-        .filter(|line| !line.starts_with("--"))
-        .map(|line| format!("{line}\n"))
-        .collect();
     let mut somebody = connection(&users);
-    for statement in text
-        .split(";\n")
-        .map(str::trim)
-        .filter(|one| !one.is_empty())
-    {
-        if let Err(error) = somebody.run(statement) {
-            failed = Some(error.to_string());
-            break;
-        }
-    }
-    assert!(failed.is_some_and(|error| error.contains("1242")));
+    let error = run_script(&mut somebody, &script).unwrap_err();
+    assert_eq!(error.code(), Some(1242), "{error}");
     drop(somebody);
     // The transaction with the conflict came first and kept nothing.
     wait_until("the connection is gone", || {
@@ -399,164 +214,6 @@ fn a_script_stops_where_the_rows_are_others(flavor: Flavor) {
             "SELECT CAST(total AS CHAR) FROM shop.orders WHERE id = 4",
         ) == "9.00"
     });
-}
-
-/// Each in one line with place and remedy.
-fn what_cannot_be_told_is_refused(flavor: Flavor) {
-    let users = users(flavor, &[]);
-    let mut control = connection(&users);
-    shop(&mut control, 5);
-    control.run("CREATE TABLE shop.nokey (a INT)").unwrap();
-    control
-        .run("CREATE VIEW shop.seen AS SELECT * FROM shop.orders")
-        .unwrap();
-    control
-        .run(
-            "CREATE TABLE shop.child (id INT PRIMARY KEY, o INT, FOREIGN KEY (o) REFERENCES shop.orders (id) ON DELETE CASCADE)",
-        )
-        .unwrap();
-    let before = now(&mut control);
-    let ask = |table: &str, time: &str| format!("SELECT * FROM {table} AS OF TIMESTAMP '{time}'");
-    let says = |query: &str, words: &[&str]| {
-        let error = refused(&users, &[query]);
-        for word in words {
-            assert!(error.contains(word), "{query}: {error}");
-        }
-    };
-    says("SELECT 1", &["AS OF TIMESTAMP"]);
-    says(
-        &ask("shop.nothing", &before),
-        &["no table shop.nothing", "GRANT SELECT"],
-    );
-    says(&ask("shop.nokey", &before), &["shop.nokey", "primary key"]);
-    says(&ask("shop.seen", &before), &["shop.seen", "view"]);
-    says(&ask("mysql.user", &before), &["mysql.user", "server's own"]);
-    says(&ask("shop.orders", "2031-01-01 00:00:00"), &["future"]);
-    says(
-        &ask("shop.orders", "2020-01-01 00:00:00"),
-        &["the log begins at", "backup"],
-    );
-    says(
-        &ask("shop.orders", "yesterday"),
-        &["yesterday", "YYYY-MM-DD"],
-    );
-    let is_logged = flavor == Flavor::Mysql;
-    if is_logged {
-        succeeds(&users, &[&ask("shop.child", &before)]);
-    } else {
-        says(
-            &ask("shop.child", &before),
-            &["foreign key", "--ignore-cascades"],
-        );
-        succeeds(&users, &[&ask("shop.child", &before), "--ignore-cascades"]);
-    }
-    let error = refused(
-        &users,
-        &[
-            "--tables",
-            "shop.orders",
-            "--as-of-gtid",
-            "0-9-99",
-            "--diff",
-        ],
-    );
-    assert!(error.contains("not in the server's log"), "{error}");
-    let error = refused(
-        &users,
-        &[
-            "--tables",
-            "shop.orders",
-            "--as-of",
-            "binlog.999999:4",
-            "--diff",
-        ],
-    );
-    assert!(error.contains("no log file binlog.999999"), "{error}");
-    let query = ask("shop.orders", &before);
-    let joined = format!("{query} JOIN shop.items USING (id)");
-    let error = refused(&users, &[&joined]);
-    assert!(error.contains("AS OF TIMESTAMP after each"), "{error}");
-    let poor = users.url("poor.cnf");
-    let error = weir(&users, &[&poor, &query]).fails();
-    assert!(error.contains("GRANT"), "{error}");
-    let error = refused(&users, &[&query, "--server", "/bin/true"]);
-    assert!(error.contains("/bin/true"), "{error}");
-    let error = refused(&users, &[&query, "--work", "/proc/nowhere"]);
-    assert!(error.contains("/proc/nowhere"), "{error}");
-
-    // Definitions in between, each on a table of its own.
-    for (table, statement, words) in [
-        ("t1", "TRUNCATE TABLE shop.t1", "emptied"),
-        (
-            "t2",
-            "ALTER TABLE shop.t2 MODIFY status VARCHAR(50) NOT NULL, MODIFY total DOUBLE",
-            "definition",
-        ),
-        ("t3", "ALTER TABLE shop.t3 DROP COLUMN note", "definition"),
-        (
-            "t4",
-            "RENAME TABLE shop.t4 TO shop.t4b, shop.t4b TO shop.t4",
-            "renamed",
-        ),
-    ] {
-        control
-            .run(format!("CREATE TABLE shop.{table} LIKE shop.orders"))
-            .unwrap();
-        control
-            .run(format!(
-                "INSERT INTO shop.{table} SELECT * FROM shop.orders"
-            ))
-            .unwrap();
-        let before = now(&mut control);
-        control.run(statement).unwrap();
-        let start: String = statement.chars().take(20).collect();
-        says(
-            &ask(&format!("shop.{table}"), &before),
-            &[words, &start, "binlog.", "backup"],
-        );
-    }
-    control.run("DROP TABLE shop.t1").unwrap();
-    says(&ask("shop.t1", &before), &["no table shop.t1"]);
-
-    // Statements and images that lack the rows.
-    let mut session = connection(&users);
-    session
-        .run("SET SESSION binlog_row_image = 'MINIMAL'")
-        .unwrap();
-    session
-        .run("UPDATE shop.orders SET status = 'x' WHERE id = 1")
-        .unwrap();
-    says(&query, &["binlog_row_image", "old value", "binlog."]);
-    let before = now(&mut control);
-    session
-        .run("INSERT INTO shop.orders VALUES (900, 'new', 1, NULL)")
-        .unwrap();
-    succeeds(&users, &[&ask("shop.orders", &before)]);
-    session
-        .run("SET SESSION binlog_row_image = 'FULL', SESSION binlog_format = 'STATEMENT'")
-        .unwrap();
-    session
-        .run("UPDATE shop.orders SET status = 'y' WHERE id = 2")
-        .unwrap();
-    says(
-        &ask("shop.orders", &before),
-        &["statement", "UPDATE shop.orders", "binlog."],
-    );
-    let before = now(&mut control);
-    control.run("FLUSH BINARY LOGS").unwrap();
-    let last = one(&mut control, "SELECT CAST(NOW() AS CHAR)");
-    let name = match flavor {
-        Flavor::Mysql => "SHOW BINARY LOG STATUS",
-        Flavor::Mariadb => "SHOW MASTER STATUS",
-    };
-    let status: weir_mysql::Row = control.first(name).unwrap().unwrap();
-    let file: String = status.get(0).unwrap();
-    thread::sleep(Duration::from_millis(1_100));
-    control
-        .run(format!("PURGE BINARY LOGS TO '{file}'"))
-        .unwrap();
-    says(&ask("shop.orders", &before), &["the log begins at"]);
-    let _ = last;
 }
 
 /// A server without a log, and one that does not log the schema.
