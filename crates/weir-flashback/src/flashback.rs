@@ -12,6 +12,7 @@
 use std::path::PathBuf;
 
 use weir_binlog::{EventWriter, LogReader};
+use weir_model::Flavor;
 use weir_mysql::Connection;
 use weir_server::ServerBinary;
 
@@ -203,6 +204,7 @@ impl Prepared {
         }
         let mut snapshot = self.source.open_patient()?;
         snapshot.run(READS_BYTES)?;
+        snapshot.run(without_limits(self.source.flavor))?;
         for statement in SNAPSHOT {
             snapshot.run(statement)?;
         }
@@ -269,6 +271,19 @@ impl Prepared {
         Ok(format!(
             "SET SESSION time_zone = '{sign}{hours:02}:{minutes:02}', sql_mode = '{mode}'"
         ))
+    }
+}
+
+/// The log may take hours to be read before the snapshot's rows are.
+fn without_limits(flavor: Flavor) -> &'static str {
+    match flavor {
+        Flavor::Mysql => {
+            "SET SESSION max_execution_time = 0, wait_timeout = 604800, net_write_timeout = 3600"
+        }
+        Flavor::Mariadb => {
+            "SET SESSION max_statement_time = 0, wait_timeout = 604800, net_write_timeout = 3600, \
+             idle_transaction_timeout = 0, idle_readonly_transaction_timeout = 0"
+        }
     }
 }
 
