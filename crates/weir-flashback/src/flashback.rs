@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use weir_binlog::{EventWriter, LogReader};
 use weir_model::Flavor;
 use weir_mysql::Connection;
+use weir_process::WorkDirectory;
 use weir_server::ServerBinary;
 
 use crate::copy::{READS_BYTES, RowsWriter, copy, select};
@@ -187,21 +188,7 @@ impl Prepared {
         state: State,
         clause: &str,
     ) -> Result<Made, FlashbackError> {
-        let private = Private::start(binary, &self.variables, &self.options.work)?;
-        self.make_on(private, state, clause)
-    }
-
-    fn make_on(
-        &self,
-        private: Private,
-        state: State,
-        clause: &str,
-    ) -> Result<Made, FlashbackError> {
-        let mut rows = private.connect_for_rows()?;
-        for table in &self.tables {
-            private.make_schema(&table.name.schema)?;
-            create(table, &private)?;
-        }
+        let directory = WorkDirectory::create(&self.options.work, "flashback")?;
         let mut snapshot = self.source.open_patient()?;
         snapshot.run(READS_BYTES)?;
         snapshot.run(without_limits(self.source.flavor))?;
@@ -214,15 +201,22 @@ impl Prepared {
             State::Then => Keeps::First,
             State::Now => Keeps::Last,
         };
-        let directory = private.directory();
+        let memory_bytes = self.options.memory_bytes;
         let mut images: Vec<Images> = self
             .tables
             .iter()
-            .map(|_| Images::new(keeps, directory, self.options.memory_bytes))
+            .map(|_| Images::new(keeps, directory.path(), memory_bytes))
             .collect();
+        // Before any server is started: most refusals come from here.
         let (told, writer) = self.scan(end, false, &mut |change| {
             images[change.table].take(&self.tables[change.table], change)
         })?;
+        let private = Private::start(binary, &self.variables, directory)?;
+        let mut rows = private.connect_for_rows()?;
+        for table in &self.tables {
+            private.make_schema(&table.name.schema)?;
+            create(table, &private)?;
+        }
         let mut counts = Vec::new();
         for (table, images) in self.tables.iter().zip(&mut images) {
             let query = select(table, clause);

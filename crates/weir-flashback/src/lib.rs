@@ -35,4 +35,4 @@ pub use scan::{Change, Told, Transaction};
 pub use side_table::{into, rehearse};
 pub use source::Source;
 pub use table::{Column, Table, TableName};
-pub use undo::{Chosen, Script, Undo};
+pub use undo::{Chosen, Script, Undo, keys_where};

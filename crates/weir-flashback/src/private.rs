@@ -57,13 +57,12 @@ pub fn find_like(source: &Source, path: Option<&Path>) -> Result<ServerBinary, F
 }
 
 impl Private {
-    /// Starts a server like the user's in a directory of its own below `parent`.
+    /// Starts a server like the user's in `directory`, which goes with it.
     pub(crate) fn start(
         binary: &ServerBinary,
         variables: &Variables,
-        parent: &Path,
+        directory: WorkDirectory,
     ) -> Result<Self, FlashbackError> {
-        let directory = WorkDirectory::create(parent, "flashback")?;
         let data = directory.path().join("data");
         let lower_case = variables.get("lower_case_table_names");
         let shaping: BTreeMap<String, String> = match lower_case {
@@ -130,11 +129,6 @@ impl Private {
     /// Its branch of the family.
     pub(crate) fn flavor(&self) -> Flavor {
         self.flavor
-    }
-
-    /// Where its files lie.
-    pub(crate) fn directory(&self) -> &Path {
-        self.directory.path()
     }
 
     /// For `map_err`: what this server refused.

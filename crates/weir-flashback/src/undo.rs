@@ -6,11 +6,12 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use weir_binlog::Gtid;
-use weir_mysql::identifier;
+use weir_mysql::{Row, Value, identifier};
 
 use crate::diff::key_text;
 use crate::history::word;
-use crate::render::{Cell, cells, guard, literal};
+use crate::private::Private;
+use crate::render::{Cell, cells, guard, literal, text};
 use crate::scan::{Change, Transaction};
 use crate::{FlashbackError, Table, Told};
 
@@ -46,6 +47,8 @@ struct Step {
     is_chosen: bool,
     /// Keys before and after.
     keys: Vec<Vec<u8>>,
+    /// The same as texts.
+    names: Vec<Vec<String>>,
     before: Option<Vec<Cell>>,
     after: Option<Vec<Cell>>,
 }
@@ -88,6 +91,7 @@ impl Undo {
             transaction: Arc::clone(change.transaction),
             is_chosen,
             keys: Vec::new(),
+            names: Vec::new(),
             before: None,
             after: None,
         };
@@ -119,6 +123,7 @@ impl Undo {
                     "its session had another binlog_row_image than FULL; restore a backup",
                 ));
             }
+            step.names.push(key_texts(table, &cells));
             if is_after {
                 step.after = Some(cells);
             } else {
@@ -127,6 +132,13 @@ impl Undo {
         }
         self.steps.push(step);
         Ok(())
+    }
+
+    /// Takes back only changes of the rows with these keys.
+    pub fn only(&mut self, keys: &HashSet<Vec<String>>) {
+        for step in &mut self.steps {
+            step.is_chosen &= step.names.iter().any(|name| keys.contains(name));
+        }
     }
 
     /// Keys that are left alone: those that a transaction that is not taken back changed after one that is, and those
@@ -219,6 +231,47 @@ impl Undo {
         }
         script
     }
+}
+
+fn key_texts(table: &Table, row: &[Cell]) -> Vec<String> {
+    let key = table.key.iter();
+    key.map(|at| text(&table.columns[*at], &row[*at])).collect()
+}
+
+/// The keys of the rows of a table of the private server that meet a condition, as [`Undo::only`] takes them.
+pub fn keys_where(
+    private: &Private,
+    table: &Table,
+    condition: &str,
+) -> Result<HashSet<Vec<String>>, FlashbackError> {
+    let mut connection = private.connect_reading(&table.name.schema)?;
+    connection.run("SET SESSION time_zone = '+00:00'")?;
+    let columns = table.key.iter().map(|at| {
+        let column = &table.columns[*at];
+        let name = identifier(&column.name);
+        match column.data_type.as_str() {
+            "binary" | "varbinary" | "tinyblob" | "blob" | "mediumblob" | "longblob" => {
+                format!("CONCAT('0x', HEX({name}))")
+            }
+            "bit" => format!("CAST({name} + 0 AS CHAR)"),
+            _ => format!("CONVERT({name} USING utf8mb4)"),
+        }
+    });
+    let query = format!(
+        "SELECT {} FROM {} WHERE ({condition})",
+        columns.collect::<Vec<_>>().join(", "),
+        table.name.sql()
+    );
+    let mut keys = HashSet::new();
+    connection.each(&query, |row: Row| {
+        let values = row.unwrap().into_iter();
+        let texts = values.map(|value| match value {
+            Value::Bytes(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            other => other.as_sql(true),
+        });
+        keys.insert(texts.collect());
+    })?;
+    Ok(keys)
 }
 
 /// Ends a script before COMMIT if a row was not what it should be: the subquery is an error that clients stop at.

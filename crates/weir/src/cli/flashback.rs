@@ -32,7 +32,7 @@ pub(crate) struct FlashbackArguments {
     /// Right before this transaction
     #[arg(long, value_name = "GTID", requires = "tables", conflicts_with_all = ["as_of", "as_of_gtid"])]
     pub(crate) before_gtid: Option<String>,
-    /// Only rows that meet this condition, as in "id BETWEEN 7 AND 90"
+    /// Only rows that meet this condition, as in "id BETWEEN 7 AND 90": of --into then, of --undo then or now
     #[arg(long = "where", value_name = "CONDITION", conflicts_with = "sql")]
     pub(crate) condition: Option<String>,
     /// Copy the table as it was into this new table on the server; needs --allow-write

@@ -197,6 +197,20 @@ fn a_script_stops_where_the_rows_are_others(flavor: Flavor) {
         file.to_str().unwrap(),
     ];
     succeeds(&users, &undo);
+    // Of one row only, by what it is now or was then.
+    for (condition, statement) in [("total = 9", "UPDATE"), ("id = 3", "INSERT")] {
+        let one_row = users.world.path(&format!("{statement}.sql"));
+        let mut undo_one = undo.to_vec();
+        undo_one[5] = one_row.to_str().unwrap();
+        succeeds(&users, &[&undo_one[..], &["--where", condition]].concat());
+        let script = fs::read_to_string(&one_row).unwrap();
+        let changes: Vec<_> = statements(&script)
+            .into_iter()
+            .filter(|one| !one.starts_with("SET ") && one.contains("orders"))
+            .collect();
+        assert_eq!(changes.len(), 1, "{script}");
+        assert!(changes[0].starts_with(statement), "{script}");
+    }
     let error = refused(&users, &undo);
     assert!(error.contains("name a new file"), "{error}");
     let script = fs::read_to_string(&file).unwrap();

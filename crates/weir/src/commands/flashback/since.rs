@@ -1,20 +1,23 @@
 //! What changed since, and the script that takes it back.
 
+use std::collections::HashSet;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
-use weir_flashback::{Chosen, Diff, State, Undo, find_like, rehearse};
+use weir_flashback::{Chosen, Diff, State, Undo, find_like, keys_where, rehearse};
 use weir_server::GivenServer;
 
-use super::{prepare, tell};
+use super::{one_table, prepare, tell};
 use crate::cli::FlashbackArguments;
 use crate::output;
 
 pub(super) fn diff(server: &GivenServer, arguments: &FlashbackArguments) -> anyhow::Result<()> {
-    without_condition(arguments)?;
+    if arguments.condition.is_some() {
+        bail!("flashback: --diff shows all rows; --where goes with a query, --undo and --into");
+    }
     let prepared = prepare(server, arguments)?;
     let mut diff = Diff::default();
     let told = prepared.changes(&mut |change| diff.take(&prepared.tables[change.table], change))?;
@@ -30,7 +33,6 @@ pub(super) fn undo(
     arguments: &FlashbackArguments,
     file: &Path,
 ) -> anyhow::Result<()> {
-    without_condition(arguments)?;
     let gtids = arguments.gtid.iter().map(|text| text.parse());
     let gtids: Result<Vec<_>, String> = gtids.collect();
     let chosen = Chosen {
@@ -42,6 +44,16 @@ pub(super) fn undo(
     let binary = find_like(prepared.source(), arguments.common.server.as_deref())?;
     let mut undo = Undo::of(chosen);
     let told = prepared.changes(&mut |change| undo.take(&prepared.tables[change.table], change))?;
+    if let Some(condition) = &arguments.condition {
+        let table = one_table(&prepared, "--where")?;
+        // Rows that meet it now, and those that did then: a row may be gone, or meet it no more.
+        let mut keys = HashSet::new();
+        for state in [State::Then, State::Now] {
+            let made = prepared.make(&binary, state, "")?;
+            keys.extend(keys_where(&made.private, table, condition)?);
+        }
+        undo.only(&keys);
+    }
     let moment = prepared.moment.to_string();
     let script = undo.script(&prepared.tables, &server.url.to_string(), &moment, &told);
     // Values of the tables stand in it: it is for its owner alone.
@@ -76,13 +88,4 @@ pub(super) fn undo(
         script.statements.len() - missed.len(),
         script.statements.len()
     ))
-}
-
-fn without_condition(arguments: &FlashbackArguments) -> anyhow::Result<()> {
-    if arguments.condition.is_some() {
-        bail!(
-            "flashback: --where goes with a query or --into; choose transactions with --gtid, --connection or --statement"
-        );
-    }
-    Ok(())
 }
