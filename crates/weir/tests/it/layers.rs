@@ -172,6 +172,7 @@ fn a_gate_that_lets_everything_pass_is_for_private_servers() {
         ("weir-load", &[]),
         ("weir-study", &[]),
         ("weir-run", &["data.rs", "private.rs"]),
+        ("weir-flashback", &["private.rs"]),
         (
             "weir",
             &[
