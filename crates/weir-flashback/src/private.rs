@@ -146,7 +146,7 @@ fn own_variables(flavor: Flavor) -> BTreeMap<String, String> {
     let both = [
         ("innodb_flush_log_at_trx_commit", "0"),
         ("innodb_buffer_pool_size", "268435456"),
-        ("innodb_redo_log_capacity", "268435456"),
+        ("innodb_redo_log_capacity", "67108864"),
         ("max_allowed_packet", "1073741824"),
         ("innodb_strict_mode", "OFF"),
     ];

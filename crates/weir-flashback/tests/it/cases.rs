@@ -420,3 +420,62 @@ fn rows_that_a_foreign_key_deleted_are_there_then() {
     let found: Vec<(i32, i32)> = made.private.connect(None).unwrap().rows(query).unwrap();
     assert_eq!(found, expected);
 }
+
+/// Names with a tag are read, and found again in the log.
+#[test]
+fn a_transaction_with_a_tag_is_found_by_its_name() {
+    let (server, _directory) = start(
+        Flavor::Mysql,
+        &[("gtid_mode", "ON"), ("enforce_gtid_consistency", "ON")],
+    );
+    let version = server.binary().version;
+    if (version.major, version.minor) < (8, 4) {
+        testing::skipped(
+            "tags of GTIDs",
+            "the MySQL of this machine is older than 8.4",
+        );
+        return;
+    }
+    let mut control = connect(&server);
+    for statement in [
+        "CREATE DATABASE shop",
+        "CREATE TABLE shop.orders (id INT PRIMARY KEY)",
+        "INSERT INTO shop.orders VALUES (1)",
+        "SET SESSION gtid_next = 'AUTOMATIC:night'",
+        "INSERT INTO shop.orders VALUES (2)",
+        "SET SESSION gtid_next = 'AUTOMATIC'",
+        "INSERT INTO shop.orders VALUES (3)",
+    ] {
+        control.run(statement).unwrap();
+    }
+    let source = source(&server);
+    let seen = |asked: &Asked| {
+        let (options, _work) = options();
+        let prepared = Prepared::new(&source, &orders(), asked, options).unwrap();
+        let mut names = Vec::new();
+        prepared
+            .changes(&mut |change| {
+                names.push(change.transaction.name());
+                assert!(change.transaction.start.is_exact);
+                Ok(())
+            })
+            .unwrap();
+        names
+    };
+    // The table was made after the beginning of the log, which is no state that can be told.
+    let (options, _work) = options();
+    let from_start = Prepared::new(&source, &orders(), &Asked::Start, options).unwrap();
+    let mut names = Vec::new();
+    from_start
+        .known_changes(&mut |change| {
+            names.push(change.transaction.name());
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(names.len(), 3);
+    assert!(names[1].contains(":night:"), "{names:?}");
+    let tagged = names[1].parse().unwrap();
+    assert_eq!(seen(&Asked::Before(tagged)), names[1..]);
+    let tagged = names[1].parse().unwrap();
+    assert_eq!(seen(&Asked::After(tagged)), names[2..]);
+}
