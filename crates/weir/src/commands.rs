@@ -8,6 +8,7 @@ pub(crate) mod doctor;
 pub(crate) mod drive;
 pub(crate) mod explain;
 pub(crate) mod external_server;
+pub(crate) mod flashback;
 pub(crate) mod left_changed;
 pub(crate) mod load;
 pub(crate) mod plan;

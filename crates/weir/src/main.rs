@@ -109,6 +109,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Load(arguments) => commands::load::execute(&arguments),
         Command::Drive { command } => commands::drive::execute(&command),
         Command::Server { command } => commands::server::execute(&command),
+        Command::Flashback(arguments) => commands::flashback::execute(&arguments),
         Command::CrashTest { command } => commands::crash_test::execute(&command),
         Command::Doctor(arguments) => commands::doctor::execute(&arguments),
         Command::Clean(arguments) => commands::clean::execute(&arguments),

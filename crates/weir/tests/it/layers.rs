@@ -19,6 +19,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("weir-process", 1),
     ("weir-stats", 1),
     ("weir-store", 1),
+    ("weir-binlog", 2),
     ("weir-drive", 2),
     ("weir-judge", 2),
     ("weir-probe", 2),
@@ -26,6 +27,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("weir-server", 2),
     ("weir-workload", 2),
     ("weir-crash", 3),
+    ("weir-flashback", 3),
     ("weir-load", 3),
     ("weir-predict", 3),
     ("weir-report", 3),
@@ -264,6 +266,7 @@ fn a_gate_that_lets_everything_pass_is_for_private_servers() {
         ("weir-load", &[]),
         ("weir-study", &[]),
         ("weir-run", &["data.rs", "private.rs"]),
+        ("weir-flashback", &["private.rs"]),
         (
             "weir",
             &[

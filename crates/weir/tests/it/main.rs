@@ -12,6 +12,7 @@ mod doublewrite;
 mod drive;
 mod explain;
 mod external_server;
+mod flashback;
 mod grants;
 mod harness;
 mod kill;

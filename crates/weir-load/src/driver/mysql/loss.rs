@@ -17,6 +17,7 @@ const LOOK_SOON_NS: u64 = 100_000;
 pub(super) fn lost_in_silence() -> ServerError {
     ServerError {
         code: 2013,
+        state: "HY000".to_owned(),
         message: "lost connection to the server during a query".to_owned(),
     }
 }
