@@ -182,7 +182,7 @@ export type LatencyMedian = { mean: Rounded | null, p50: Rounded | null, p95: Ro
  */
 p95_range: [Rounded, Rounded] | null, p99_range: [Rounded, Rounded] | null, };
 
-export type Limiter = "server_cpu" | "client_cpu" | "drive_read" | "drive_write" | "flush" | "lock" | "network" | "memory" | "offered_rate" | "unexplained";
+export type Limiter = "server_cpu" | "client_cpu" | "drive_read" | "drive_write" | "flush" | "lock" | "network" | "memory" | "offered_rate" | "other_processes" | "unexplained";
 
 export type LimiterWords = { kind: Limiter, name: string, explanation: string, 
 /**
@@ -282,7 +282,7 @@ limit: string, };
 
 export type Rounded = number;
 
-export type RuleId = "R1" | "R2" | "R3" | "R4" | "R5" | "R6" | "R7" | "R8" | "R9" | "R10" | "R11" | "R12" | "R13" | "R14" | "R15" | "R16" | "R17" | "R18" | "R19" | "R23" | "drive";
+export type RuleId = "R1" | "R2" | "R3" | "R4" | "R5" | "R6" | "R7" | "R8" | "R9" | "R10" | "R11" | "R12" | "R13" | "R14" | "R15" | "R16" | "R17" | "R18" | "R19" | "R23" | "R24" | "drive";
 
 export type RunLine = { cell: number, label: string, repetition: number, started_at: string, queries_per_s: Rounded | null, latency_ms_p99: Rounded | null, limiter: string, };
 
@@ -346,7 +346,7 @@ panels_left_out: number,
  */
 runs: Array<Timeline>, };
 
-export type UtilizationMedian = { host_cpu: Rounded | null, server_cores: Rounded | null, client_cpu: Rounded | null, drive_cores: Rounded | null, drive_read: Rounded | null, drive_write: Rounded | null, iowait: Rounded | null, steal: Rounded | null, };
+export type UtilizationMedian = { host_cpu: Rounded | null, server_cores: Rounded | null, client_cpu: Rounded | null, drive_cores: Rounded | null, drive_read: Rounded | null, drive_write: Rounded | null, iowait: Rounded | null, steal: Rounded | null, other_cores: Rounded | null, };
 
 export type Variables = { 
 /**

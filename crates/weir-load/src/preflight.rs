@@ -2,6 +2,7 @@
 
 mod new_numbers;
 mod reach;
+mod session_variables;
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
@@ -16,6 +17,7 @@ use weir_mysql::{ClientError, Connection, Deadline, Gate, Patience};
 use weir_workload::{Script, table_name};
 
 pub(crate) use reach::check as check_reach;
+pub(crate) use session_variables::check_control;
 
 /// Files that a process has open besides its connections, generously.
 const OTHER_FILES: u64 = 64;
@@ -56,6 +58,7 @@ pub(crate) fn check(
     let mut controls = Vec::new();
     for (server, all) in servers.shares(all) {
         let mut control = Connection::connect(server, true, Patience::Until(deadline))?;
+        session_variables::check_script(work.script(), &mut control)?;
         check_connections(all, &mut control)?;
         checked.round_trip = checked.round_trip.max(control.round_trip()?);
         if let Some((_, connections)) = working.next() {

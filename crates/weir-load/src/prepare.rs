@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use crate::LoadError;
 use crate::plan::PreparePlan;
-use crate::preflight::check_reach;
+use crate::preflight::{check_control, check_reach};
 use crate::rehearsal::rehearse_prepare;
 use crate::schema::make_schema;
 use loader::Loader;
@@ -71,6 +71,7 @@ pub fn prepare(
         connections: Mutex::new(Vec::new()),
     };
     let mut control = Connection::connect(&job.connector, false, Patience::Endless)?;
+    check_control(&mut control)?;
     make_schema(&mut control, &plan.endpoint.database)?;
     let names = job.tables.iter().map(|table| table.name.clone()).collect();
     check_reach(&names, &job.connector, &mut control)?;

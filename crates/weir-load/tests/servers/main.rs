@@ -9,6 +9,7 @@ mod pace;
 mod refusals;
 mod restarts;
 mod sessions;
+mod settings;
 mod tables;
 mod text;
 mod workloads;

@@ -12,7 +12,10 @@ use crate::output;
 /// The private server lacks a table: the query named it without a time (`ER_NO_SUCH_TABLE`, `ER_BAD_DB_ERROR`).
 const NOT_THERE: [u16; 2] = [1146, 1049];
 
-pub(super) fn execute(server: &ExternalServer, arguments: &FlashbackArguments) -> anyhow::Result<()> {
+pub(super) fn execute(
+    server: &ExternalServer,
+    arguments: &FlashbackArguments,
+) -> anyhow::Result<()> {
     let asked = statement(server, arguments)?;
     let Some(sql) = &arguments.sql else {
         bail!(
