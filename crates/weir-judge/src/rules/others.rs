@@ -9,7 +9,7 @@ pub(super) const RULE: Rule = Rule {
     title: "no other program took the cores",
     checked: "Cores that processes used during each run which are neither server, load generator, drive nor \
               kernel, by name where they can be read. Error, if the host's cores were all busy or waited for: \
-              at least 20 % of them in the runs of a cell, or 10 % more than in the runs of the other cell. \
+              at least 20 % of them in a cell's runs, or 10 % more than in the other's. \
               Warning: the same with idle cores. Of other virtual machines Weir sees stolen time only.",
     reason: "A backup or a compiler that runs beside one of two levels makes a difference that is none of the \
              setting's. Beside both it leaves both less than they would have.",
