@@ -10,6 +10,7 @@
 //! MySQL 9.7 and MariaDB 10.11.
 
 mod bytes;
+mod column_format;
 mod compressed;
 mod error;
 mod format;
@@ -23,6 +24,7 @@ mod value;
 mod value_length;
 mod writer;
 
+pub use column_format::ColumnFormat;
 pub use error::{BinlogError, Malformed, Place};
 pub use format::{Dialect, Format};
 pub use gtid::{Gtid, TransactionStart};
@@ -30,7 +32,7 @@ pub use header::{EventHeader, HEADER_BYTES, kind};
 pub use query::{QueryEvent, statement_text};
 pub use reader::{Event, LogReader, Packets};
 pub use rows::{Field, RowChange, RowImage, RowsEvent, RowsKind};
-pub use table_map::{ColumnFormat, TableMap};
+pub use table_map::TableMap;
 pub use value::{LogValue, decode};
 pub use writer::EventWriter;
 

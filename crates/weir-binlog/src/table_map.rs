@@ -2,19 +2,10 @@
 
 use crate::bytes::Bytes;
 use crate::value_length::metadata_bytes;
-use crate::{BinlogError, Malformed, Place};
+use crate::{BinlogError, ColumnFormat, Malformed, Place};
 
 /// Most columns of a table.
 const COLUMNS_MAX: u64 = 4096;
-
-/// The type of a column as the log writes it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ColumnFormat {
-    /// The type's number.
-    pub column_type: u8,
-    /// What its values' lengths depend on.
-    pub metadata: [u8; 2],
-}
 
 /// A table as the rows that follow are laid out.
 #[derive(Debug, Clone, PartialEq, Eq)]

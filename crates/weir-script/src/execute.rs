@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use weir_load::LoadError;
 use weir_lua::{CommandKind, Level, ScriptError, State, option_list};
 
+use crate::ended::Ended;
 use crate::host::Part;
 use crate::options::{self, takes_all, unknown};
 use crate::states::with_body;
@@ -136,7 +137,7 @@ fn run_command(
     }
     let outcome = run::run(world, global, report, stop).map_err(Failed::Load)?;
     let code = match &outcome {
-        run::Ended::Completed(outcome) => {
+        Ended::Completed(outcome) => {
             let totals = hooks::last_totals(outcome);
             match hooks::cumulative(world, global, &totals, 0) {
                 Ok(true) => {}
@@ -148,8 +149,8 @@ fn run_command(
             }
             0
         }
-        run::Ended::NotStarted => return Ok(1),
-        run::Ended::Failed => 1,
+        Ended::NotStarted => return Ok(1),
+        Ended::Failed => 1,
     };
     if global.has_function("done")
         && let Err(error) = global.call("done", ())

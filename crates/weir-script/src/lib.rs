@@ -6,14 +6,19 @@
 //! script's report is that of a native workload. Nothing here prints: text goes to the caller.
 
 mod connect;
+mod ended;
+mod engine;
 mod execute;
 mod find;
+mod given;
 mod hooks;
 mod host;
 mod log;
 mod options;
 mod parallel;
 mod reactor;
+mod ready;
+mod reporters;
 mod run;
 mod session;
 mod states;

@@ -2,6 +2,7 @@
 
 use weir_lua::{OptionKind, OptionValue, ScriptError, ScriptOption, State};
 
+use crate::given::is_same;
 use crate::world::World;
 
 /// sysbench's own options, as it declares them: name, default, kind.
@@ -58,27 +59,6 @@ const OWN: &[(&str, &str, OptionKind)] = &[
 
 /// Those of 1.1 only.
 const OF_DEVELOPMENT: [&str; 3] = ["rand-zipfian-exp", "thread-init-timeout", "warmup-time"];
-
-/// Options as given; `-` and `_` are one in names, and later ones win.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Given<'a>(&'a [(String, Option<String>)]);
-
-impl<'a> Given<'a> {
-    pub(crate) fn new(given: &'a [(String, Option<String>)]) -> Self {
-        Self(given)
-    }
-
-    /// An option as it was given last.
-    fn get(self, name: &str) -> Option<&'a (String, Option<String>)> {
-        let mut all = self.0.iter().rev();
-        all.find(|(given, _)| is_same(given, name))
-    }
-}
-
-/// Whether two spellings are one name.
-pub(crate) fn is_same(one: &str, other: &str) -> bool {
-    one.len() == other.len() && one.replace('_', "-") == other.replace('_', "-")
-}
 
 /// All options with their values, the script's last: one that the script declares with a name of
 /// sysbench's own has the script's default there.

@@ -1,20 +1,22 @@
 //! A run whose connections are coroutines in the load engine's reactors.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use weir_load::{
-    LoadError, LoadOutcome, OpenedSession, Session, SessionKinds, SessionSource, Tolerated,
-    run_sessions,
+    LoadError, OpenedSession, Session, SessionKinds, SessionSource, Tolerated, run_sessions,
 };
 use weir_lua::{Moved, ScriptError};
 use weir_mysql::Exchange;
 
 use crate::connect::Link;
+use crate::ended::{Ended, not_started};
+use crate::engine::Engine;
 use crate::host::Part;
-use crate::run::{Ended, Reporters, not_started};
-use crate::session::{Ready, ScriptSession};
+use crate::ready::Ready;
+use crate::reporters::Reporters;
+use crate::session::ScriptSession;
 use crate::states::with_options;
 use crate::world::{Report, World};
 
@@ -22,67 +24,8 @@ use crate::world::{Report, World};
 const COMPILED_STATES_MAX: u32 = 64;
 /// Errors of a lost connection, see `weir_lua`.
 const LOST: [u16; 4] = [2006, 2011, 2013, 2055];
-/// Share of a run that turns may take that are long; above it, that is told.
-const LONG_SHARE_MAX: f64 = 0.1;
-/// Shorter runs than this say nothing of a script, seconds.
-const LONG_RUN_S: f64 = 1.0;
 /// Pause between two looks at whether the run is to stop.
 const LOOK: Duration = Duration::from_millis(20);
-
-/// What the sessions of a run share.
-#[derive(Debug)]
-pub(crate) struct Engine {
-    world: Arc<World>,
-    /// What is printed when the first event begins.
-    started: String,
-    once: Once,
-    stops: AtomicBool,
-    is_failed: AtomicBool,
-    /// Time of turns that took long, microseconds.
-    long_us: AtomicU64,
-    waits: AtomicU64,
-}
-
-impl Engine {
-    /// The first event begins.
-    pub(crate) fn started(&self) {
-        self.once.call_once(|| self.world.log.report(&self.started));
-    }
-
-    /// A thread of the script has failed: the run ends.
-    pub(crate) fn fail(&self, error: &ScriptError) {
-        self.world.log.fatal(&error.to_string());
-        self.is_failed.store(true, Ordering::Relaxed);
-        self.stops.store(true, Ordering::Relaxed);
-    }
-
-    pub(crate) fn count_long_turn(&self, length: Duration) {
-        let us = u64::try_from(length.as_micros()).unwrap_or(u64::MAX);
-        self.long_us.fetch_add(us, Ordering::Relaxed);
-    }
-
-    pub(crate) fn count_waits(&self, waits: u64) {
-        self.waits.fetch_add(waits, Ordering::Relaxed);
-    }
-
-    /// What held connections up that others drive, in a run of this length.
-    fn remark(&self, outcome: &LoadOutcome) {
-        let long_s = self.long_us.load(Ordering::Relaxed) as f64 / 1e6;
-        let waits = self.waits.load(Ordering::Relaxed);
-        let how = "--lua-threads=os gives each connection a thread";
-        if long_s > LONG_SHARE_MAX * outcome.measured_s.max(LONG_RUN_S) {
-            self.world.log.remark(&format!(
-                "note: the script ran or waited for {long_s:.1} s without asking the server, and held other \
-                 connections up; {how}"
-            ));
-        }
-        if waits > 0 {
-            self.world.log.remark(&format!(
-                "note: the script waited {waits} times for a second connection, and held others up; {how}"
-            ));
-        }
-    }
-}
 
 /// Makes the interpreter of a thread and lets it get ready.
 pub(crate) fn ready(world: &Arc<World>, thread: u32) -> Result<Ready, ScriptError> {
@@ -128,7 +71,7 @@ struct Source {
 
 impl Source {
     fn opened(&self, number: u32) -> Result<(Exchange, ScriptSession), ScriptError> {
-        let world = &self.engine.world;
+        let world = self.engine.world();
         let first = || {
             let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
             first.take()
@@ -195,15 +138,7 @@ pub(crate) fn run(
     reporters: &Reporters,
     stop: &AtomicBool,
 ) -> Result<Ended, LoadError> {
-    let engine = Arc::new(Engine {
-        world: Arc::clone(world),
-        started: report.started(),
-        once: Once::new(),
-        stops: AtomicBool::new(false),
-        is_failed: AtomicBool::new(false),
-        long_us: AtomicU64::new(0),
-        waits: AtomicU64::new(0),
-    });
+    let engine = Arc::new(Engine::new(Arc::clone(world), report.started()));
     let source = Source {
         engine: Arc::clone(&engine),
         first: Mutex::new(Some(Moved::new(first))),
@@ -217,21 +152,21 @@ pub(crate) fn run(
         scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
                 if stop.load(Ordering::Relaxed) {
-                    engine.stops.store(true, Ordering::Relaxed);
+                    engine.stops().store(true, Ordering::Relaxed);
                 }
                 std::thread::sleep(LOOK);
             }
         });
         let gate = &world.plan.gate;
-        let outcome = run_sessions(&plan, &source, gate, &engine.stops, &mut |progress| {
+        let outcome = run_sessions(&plan, &source, gate, engine.stops(), &mut |progress| {
             engine.started();
             reporters.tell(world, report, &progress);
         });
         is_over.store(true, Ordering::Relaxed);
         outcome
     });
-    let has_begun = engine.once.is_completed();
-    if engine.is_failed.load(Ordering::Relaxed) {
+    let has_begun = engine.has_begun();
+    if engine.is_failed() {
         if has_begun {
             return Ok(Ended::Failed);
         }

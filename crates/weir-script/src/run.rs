@@ -3,27 +3,16 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use weir_load::{
-    LoadError, LoadOutcome, Progress, SessionKinds, Start, ThreadProgress, ThreadsOutcome,
-    run_threads,
-};
+use weir_load::{LoadError, SessionKinds, Start, ThreadProgress, ThreadsOutcome, run_threads};
 use weir_lua::{Moved, ScriptError, State};
 
+use crate::ended::{Ended, not_started};
 use crate::host::Part;
-use crate::session::Ready;
+use crate::reactor;
+use crate::ready::Ready;
+use crate::reporters::Reporters;
 use crate::states::with_options;
 use crate::world::{Driving, Report, World};
-use crate::{hooks, reactor};
-
-/// How a run ended; why it did not complete has been said.
-pub(crate) enum Ended {
-    /// With numbers.
-    Completed(Box<LoadOutcome>),
-    /// A thread failed in the middle.
-    Failed,
-    /// Nothing has begun.
-    NotStarted,
-}
 
 /// Runs the script's events.
 pub(crate) fn run(
@@ -80,18 +69,6 @@ pub(crate) fn run(
             Ended::NotStarted
         }
     })
-}
-
-/// Says that the run has not begun, as sysbench does.
-pub(crate) fn not_started(world: &World) {
-    let threads = if world.plan.version == "1.0.20" {
-        "Thread"
-    } else {
-        "Threads"
-    };
-    world
-        .log
-        .fatal(&format!("{threads} initialization failed!"));
 }
 
 /// The first thread's interpreter, by which it is chosen how all are driven.
@@ -193,58 +170,4 @@ fn initialised(world: &Arc<World>, thread: u32) -> Result<Ready, ScriptError> {
         part,
         thread,
     })
-}
-
-/// The interpreters that report intervals and checkpoints, where there are any.
-pub(crate) struct Reporters {
-    intervals: Option<State>,
-    checkpoints: Option<State>,
-}
-
-impl Reporters {
-    fn new(world: &Arc<World>) -> Self {
-        let state = |is_wanted: bool| {
-            let threads = world.threads();
-            let state = is_wanted.then(|| with_options(world, threads, &Part::default()))?;
-            state
-                .map_err(|error| world.log.fatal(&error.to_string()))
-                .ok()
-        };
-        Self {
-            intervals: state(world.plan.report_interval_s > 0),
-            checkpoints: state(!world.plan.load.checkpoints.is_empty()),
-        }
-    }
-
-    pub(crate) fn tell(&self, world: &World, report: &dyn Report, progress: &Progress<'_>) {
-        let uses_sql = world.uses_sql();
-        let (told, text) = match progress {
-            Progress::Warning(warning) => {
-                world.log.remark(&format!("WARNING: {warning}"));
-                return;
-            }
-            Progress::Interval(interval) => {
-                let interval_s = f64::from(world.plan.report_interval_s);
-                // sysbench is silent while it warms up, and about a part of an interval.
-                let is_whole = interval.record.length_s > interval_s - 0.001;
-                if interval_s == 0.0 || interval.record.time_s <= 0.0 || !is_whole {
-                    return;
-                }
-                let state = self.intervals.as_ref();
-                let told = state.map(|state| hooks::intermediate(world, state, interval));
-                (told, report.interval(interval, uses_sql))
-            }
-            Progress::Checkpoint(totals) => {
-                let state = self.checkpoints.as_ref();
-                let threads = world.threads();
-                let told = state.map(|state| hooks::cumulative(world, state, totals, threads));
-                (told, report.checkpoint(totals, uses_sql))
-            }
-        };
-        match told {
-            Some(Ok(true)) => {}
-            Some(Err(error)) => world.log.fatal(&error.to_string()),
-            _ => world.log.report(&text),
-        }
-    }
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use weir_load::{Session, Step, Turn};
-use weir_lua::{Events, Failure, Moved, Pending, Reply, Request, ScriptError, State, Turned};
+use weir_lua::{Events, Failure, Moved, Pending, Reply, Request, ScriptError, Turned};
 use weir_mysql::{Row, ServerError, StatementResult};
 
 use crate::connect::{lost_during_query, refusal, value};
-use crate::host::Part;
-use crate::reactor::Engine;
+use crate::engine::Engine;
+use crate::ready::Ready;
 
 /// A turn that takes longer holds the others up.
 const LONG_TURN: Duration = Duration::from_millis(5);
@@ -22,13 +22,6 @@ impl std::fmt::Debug for ScriptSession {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("ScriptSession")
     }
-}
-
-/// An interpreter that is ready for its events.
-pub(crate) struct Ready {
-    pub(crate) state: State,
-    pub(crate) part: Part,
-    pub(crate) thread: u32,
 }
 
 struct Inner {

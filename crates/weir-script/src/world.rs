@@ -8,8 +8,8 @@ use weir_model::{Address, DistributionName, DistributionOptions, Endpoint};
 use weir_mysql::{Compression, Connector, Gate};
 
 use crate::find::Script;
+use crate::given::Given;
 use crate::log::{Log, Output};
-use crate::options::Given;
 
 /// A script and what is asked of it.
 #[derive(Debug, Clone)]

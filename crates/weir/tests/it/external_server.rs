@@ -261,7 +261,7 @@ fn a_server_without_its_redo_log_is_not_judged_durable() {
         .run("disable", "ALTER INSTANCE DISABLE INNODB REDO_LOG")
         .unwrap();
     let without = told("without");
-    let words = "a crash may leave without its data (Innodb_redo_log_enabled = OFF)";
+    let words = "used a server that may lose its data in a crash (Innodb_redo_log_enabled = OFF)";
     assert!(without.contains(words), "{without}");
     session
         .run("enable", "ALTER INSTANCE ENABLE INNODB REDO_LOG")
