@@ -146,7 +146,7 @@ pub(crate) fn run(
     let mut plan = world.plan.load.clone();
     plan.reconnect = LOST.iter().any(|code| plan.tolerated.contains(*code));
     // Which errors end a run, the script says.
-    plan.tolerated = Tolerated::All;
+    plan.tolerated = Tolerated::Answers;
     let is_over = AtomicBool::new(false);
     let outcome = std::thread::scope(|scope| {
         scope.spawn(|| {

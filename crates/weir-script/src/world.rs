@@ -168,7 +168,7 @@ impl World {
             script_path: plan.script.path.clone(),
             sends_text: !plan.load.prepared_statements,
             errors: match &plan.load.tolerated {
-                weir_load::Tolerated::All => Errors::All,
+                weir_load::Tolerated::All | weir_load::Tolerated::Answers => Errors::All,
                 weir_load::Tolerated::Codes(codes) => Errors::Codes(codes.clone()),
             },
             luajit_command: plan.luajit_command.clone(),

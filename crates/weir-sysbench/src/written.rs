@@ -195,7 +195,7 @@ impl Options {
     fn errors(&mut self, plan: &LoadPlan) {
         match &plan.tolerated {
             usual if *usual == Tolerated::default() => {}
-            Tolerated::All => self.put("mysql-ignore-errors", "all"),
+            Tolerated::All | Tolerated::Answers => self.put("mysql-ignore-errors", "all"),
             Tolerated::Codes(codes) => {
                 let codes: Vec<_> = codes.iter().map(u16::to_string).collect();
                 self.put("mysql-ignore-errors", codes.join(","));
