@@ -12,6 +12,7 @@
 mod bytes;
 mod column_format;
 mod compressed;
+mod decimal;
 mod error;
 mod format;
 mod gtid;

@@ -1,7 +1,7 @@
 //! One value of a row, for printing.
 //!
-//! `mysql_common` decodes decimals, dates and JSON. Times, timestamps and years are read here: its versions stop at
-//! 2038, at year 0000, and on negative fractions.
+//! `mysql_common` decodes dates and JSON. Decimals, times, timestamps and years are read by this crate: the library's
+//! versions overflow at damaged digits, stop at 2038 and at year 0000, and at negative fractions.
 
 use std::fmt::Write as _;
 use std::io::Read as _;
@@ -14,11 +14,11 @@ use mysql_common::io::ParseBuf;
 use crate::bytes::Bytes;
 use crate::value_length::{
     BIT, BLOB, DATE, DOUBLE, ENUM, FLOAT, GEOMETRY, INT24, JSON, LONG, LONG_BLOB, LONGLONG,
-    MARIADB_BLOB_COMPRESSED, MARIADB_VARCHAR_COMPRESSED, MEDIUM_BLOB, NEWDATE, SET, SHORT, STRING,
-    TIME2, TIMESTAMP, TIMESTAMP2, TINY, TINY_BLOB, VAR_STRING, VARCHAR, VECTOR, YEAR,
-    fraction_bytes, string_bytes_max,
+    MARIADB_BLOB_COMPRESSED, MARIADB_VARCHAR_COMPRESSED, MEDIUM_BLOB, NEWDATE, NEWDECIMAL, SET,
+    SHORT, STRING, TIME2, TIMESTAMP, TIMESTAMP2, TINY, TINY_BLOB, VAR_STRING, VARCHAR, VECTOR,
+    YEAR, fraction_bytes, string_bytes_max,
 };
-use crate::{ColumnFormat, Malformed};
+use crate::{ColumnFormat, Malformed, decimal};
 
 /// Longest value of a compressed column, bytes.
 const COMPRESSED_MAX: u64 = 1 << 30;
@@ -84,6 +84,7 @@ pub fn decode(
             )))
         }
         TIME2 => time(value, low).map(LogValue::Plain),
+        NEWDECIMAL => decimal::text(value, low, high).map(LogValue::Plain),
         BIT => Ok(LogValue::Bits(bytes.uint_big_endian(value.len())?)),
         ENUM | SET => member(column.column_type, &mut bytes, value.len()),
         STRING if matches!(low, ENUM | SET) => member(low, &mut bytes, value.len()),

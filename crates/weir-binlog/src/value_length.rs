@@ -4,7 +4,7 @@
 //! temporal ones.
 
 use crate::bytes::Bytes;
-use crate::{ColumnFormat, Malformed};
+use crate::{ColumnFormat, Malformed, decimal};
 
 pub(crate) const TINY: u8 = 1;
 pub(crate) const SHORT: u8 = 2;
@@ -91,7 +91,7 @@ pub(crate) fn take<'a>(column: ColumnFormat, bytes: &mut Bytes<'a>) -> Result<&'
         TIMESTAMP2 => 4 + fraction_bytes(low),
         DATETIME2 => 5 + fraction_bytes(low),
         TIME2 => 3 + fraction_bytes(low),
-        NEWDECIMAL => decimal_bytes(low, high)?,
+        NEWDECIMAL => decimal::length(low, high)?,
         BIT => usize::from(high) + usize::from(low > 0),
         ENUM | SET => usize::from(high),
         STRING => match low {
@@ -135,14 +135,4 @@ pub(crate) fn string_bytes_max(low: u8, high: u8) -> u16 {
 
 pub(crate) fn fraction_bytes(decimals: u8) -> usize {
     usize::from(decimals.min(6)).div_ceil(2)
-}
-
-/// Nine digits take four bytes, fewer less.
-fn decimal_bytes(precision: u8, scale: u8) -> Result<usize, Malformed> {
-    const REST: [usize; 9] = [0, 1, 1, 2, 2, 3, 3, 4, 4];
-    let whole = precision
-        .checked_sub(scale)
-        .ok_or(Malformed("a DECIMAL has more decimals than digits"))?;
-    let bytes = |digits: u8| usize::from(digits / 9) * 4 + REST[usize::from(digits % 9)];
-    Ok(bytes(whole) + bytes(scale))
 }
