@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use weir_binlog::{
-    Event, LogReader, Packets, Place, QueryEvent, RowChange, RowsEvent, RowsKind, TableMap,
-    TransactionStart, kind, statement_text,
+    Event, LogReader, Packets, Place, QueryEvent, RowChange, RowImage, RowsEvent, RowsKind,
+    TableMap, TransactionStart, kind, statement_text,
 };
 
 use crate::log_files::purged;
 use crate::moment::{Cut, show};
+use crate::render::{Cell, cells};
 use crate::statement::{Concern, concern};
 use crate::{FlashbackError, Table};
 
@@ -55,6 +56,35 @@ pub struct Change<'a> {
     pub transaction: &'a Arc<Transaction>,
     /// Where.
     pub place: &'a Place,
+}
+
+impl Change<'_> {
+    /// Its images, the one before first, each with whether it is the one after.
+    pub(crate) fn images(&self) -> impl Iterator<Item = (&RowImage<'_>, bool)> {
+        let before = self.row.before.iter().map(|image| (image, false));
+        before.chain(self.row.after.iter().map(|image| (image, true)))
+    }
+
+    /// The key of one of its images.
+    pub(crate) fn key(
+        &self,
+        table: &Table,
+        image: &RowImage<'_>,
+    ) -> Result<Vec<u8>, FlashbackError> {
+        let mut key = Vec::new();
+        let read = image.key(self.map, &table.key, &mut key);
+        read.map_err(FlashbackError::malformed(self.place.clone()))?;
+        Ok(key)
+    }
+
+    /// The cells of one of its images, for the columns that the table has now.
+    pub(crate) fn cells(
+        &self,
+        table: &Table,
+        image: &RowImage<'_>,
+    ) -> Result<Vec<Cell>, FlashbackError> {
+        cells(table, self.map, image).map_err(FlashbackError::malformed(self.place.clone()))
+    }
 }
 
 /// What one pass told.
