@@ -143,7 +143,7 @@ impl Prepared {
         Ok(self.scan(&self.log_files()?, false, on_change)?.0)
     }
 
-    /// As [`Prepared::changes`], for reading only: what makes the past unknown is told and passed over.
+    /// As [`Prepared::changes`], for reading only: what makes the past unknown is listed and passed over.
     pub fn known_changes(
         &self,
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,

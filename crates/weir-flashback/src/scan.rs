@@ -142,9 +142,9 @@ pub(crate) struct Scan<'a> {
     /// Where the log ended when the pass began.
     pub(crate) end: (String, u64),
     pub(crate) pace: Pace,
-    /// What makes the past unknown is told and does not stop.
+    /// What makes the past unknown is listed and does not stop the pass.
     pub(crate) is_lenient: bool,
-    /// Rows of these tables are told, by number and layout.
+    /// Tables whose rows are followed, by number and layout.
     maps: HashMap<u64, (usize, Arc<TableMap>)>,
     transaction: Option<Arc<Transaction>>,
     is_after: bool,
@@ -197,7 +197,7 @@ impl<'a> Scan<'a> {
         if !self.cut.is_found() {
             return Err(FlashbackError::refused(
                 "the transaction that is named is not in the server's log",
-                "SHOW BINARY LOGS says what is left of it; ask by time",
+                "SHOW BINARY LOGS lists the remaining files; ask by time",
             ));
         }
         self.told.log_bytes = reader.bytes();

@@ -359,7 +359,7 @@ impl Call<'_> {
         }
         while std::mem::take(&mut self.connection.has_more) {
             let mut host = self.core.host.borrow_mut();
-            // An error of a result that nobody wants is nobody's.
+            // An error of a result that the script does not take is not reported.
             if let Ok(reply) = host.request(self.number, Request::NextResult) {
                 self.connection.has_more = reply.has_more();
             }

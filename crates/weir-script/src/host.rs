@@ -23,7 +23,7 @@ const STREAM: u64 = 1 << 62;
 /// Distributions over ranges of numbers that are kept.
 const KEYS_MAX: usize = 64;
 
-/// What an interpreter and whoever runs it share.
+/// What an interpreter and its runner share.
 #[derive(Debug, Default)]
 pub(crate) struct Share {
     /// A thread's part in a run, once it has begun.

@@ -135,7 +135,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Takes the options of the command line; all that are wrong are told at once.
+/// Takes the options of the command line; one error names all that are wrong.
 fn apply_all(settings: &mut Settings, options: Vec<Value<'_>>) -> Result<(), UsageError> {
     let results = options
         .into_iter()

@@ -76,7 +76,7 @@ pub struct ScriptLine {
     pub unknown: Options,
     /// How it is driven.
     pub lua_threads: LuaThreads,
-    /// What `LuaJIT` is told.
+    /// The setting of `LuaJIT`.
     pub luajit_command: Option<String>,
     /// Keys of the default distribution, and of all others.
     pub keys: (DistributionName, DistributionOptions),
