@@ -4,6 +4,7 @@
 
 mod asked;
 mod before_after;
+mod bottleneck;
 mod clean;
 mod crash_test;
 mod disturbed;
@@ -18,7 +19,6 @@ mod harness;
 mod kill;
 mod layers;
 mod left_changed;
-mod limiter;
 mod load;
 mod own_load;
 mod plan;
