@@ -42,6 +42,14 @@ label: string,
  */
 points: Array<Place>, };
 
+export type Bottleneck = "server_cpu" | "client_cpu" | "drive_read" | "drive_write" | "flush" | "lock" | "network" | "memory" | "offered_rate" | "other_processes" | "unexplained";
+
+export type BottleneckWords = { kind: Bottleneck, name: string, explanation: string, 
+/**
+ * Repetitions that it limited.
+ */
+repetitions: number, };
+
 export type CellSummary = { label: string, levels: { [key in string]: string }, drive: string | null, threads: number, 
 /**
  * Beyond those that are the same in all cells.
@@ -181,14 +189,6 @@ export type LatencyMedian = { mean: Rounded | null, p50: Rounded | null, p95: Ro
  * Lowest and highest repetition.
  */
 p95_range: [Rounded, Rounded] | null, p99_range: [Rounded, Rounded] | null, };
-
-export type Bottleneck = "server_cpu" | "client_cpu" | "drive_read" | "drive_write" | "flush" | "lock" | "network" | "memory" | "offered_rate" | "other_processes" | "unexplained";
-
-export type BottleneckWords = { kind: Bottleneck, name: string, explanation: string, 
-/**
- * Repetitions that it limited.
- */
-repetitions: number, };
 
 export type Page = { title: string, question: string, 
 /**
