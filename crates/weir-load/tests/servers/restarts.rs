@@ -105,7 +105,7 @@ fn a_restart_is_survived_compressed_too(flavor: Flavor) {
 fn a_restart_is_survived_when_lost_connections_are_tolerated(flavor: Flavor) {
     let codes = vec![1213, 1020, 1205, 2013, 2006];
     survive_a_restart(flavor, |plan| {
-        plan.tolerated = Tolerated::Codes(codes.clone())
+        plan.tolerated = Tolerated::Codes(codes.clone());
     });
 }
 
