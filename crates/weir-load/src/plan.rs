@@ -47,6 +47,8 @@ pub enum Tolerated {
     Codes(Vec<u16>),
     /// Every code.
     All,
+    /// Every code that the server answers with, a lost connection not: what follows is the session's to decide.
+    Answers,
 }
 
 impl Tolerated {
@@ -54,14 +56,14 @@ impl Tolerated {
     pub fn contains(&self, code: u16) -> bool {
         match self {
             Self::Codes(codes) => codes.contains(&code),
-            Self::All => true,
+            Self::All | Self::Answers => true,
         }
     }
 
     /// Whether lost connections are among them, under any of their codes: they are made again.
     pub fn survives_loss(&self) -> bool {
         let mut codes = LOSSES.iter().chain(&FAREWELLS);
-        codes.any(|code| self.contains(*code))
+        *self != Self::Answers && codes.any(|code| self.contains(*code))
     }
 
     /// Whether this error says that the connection is about to be closed.

@@ -83,7 +83,7 @@ fn tables_in_reach(
     work: &Work<'_>,
     control: &mut Connection,
 ) -> Result<BTreeSet<String>, LoadError> {
-    if work.only_reads() {
+    if work.only_reads() || work.opens_connections() {
         return Ok(BTreeSet::new());
     }
     control.look_before_writing()?;

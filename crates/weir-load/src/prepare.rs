@@ -17,8 +17,9 @@ use crate::LoadError;
 use crate::plan::PreparePlan;
 use crate::preflight::{check_control, check_reach};
 use crate::rehearsal::rehearse_prepare;
+use crate::schema::make_schema;
 use loader::Loader;
-use weir_mysql::{Connection, Connector, Gate, Patience, identifier, text_literal};
+use weir_mysql::{Connection, Connector, Gate, Patience};
 use weir_workload::{Table, create_bulk_table};
 
 /// How often progress is reported and a stop is looked for.
@@ -94,23 +95,6 @@ pub fn prepare(
         });
         first_cause(results)
     })
-}
-
-/// Makes the schema if it is missing: `IF NOT EXISTS` alone would also be written to the binary log where
-/// it is there.
-pub(crate) fn make_schema(control: &mut Connection, schema: &str) -> Result<(), LoadError> {
-    let count = format!(
-        "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = {}",
-        text_literal(schema)
-    );
-    if control.first::<u64>(&count)? != Some(0) {
-        return Ok(());
-    }
-    control.run(format!(
-        "CREATE DATABASE IF NOT EXISTS {}",
-        identifier(schema)
-    ))?;
-    Ok(())
 }
 
 /// Empty tables need no threads.

@@ -4,13 +4,13 @@ use serde::{Deserialize, Serialize};
 
 /// The resource that limited a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Limiter {
     /// Cores, used most by the server.
     #[serde(alias = "host_cpu")]
     ServerCpu,
-    /// The load engine: the result says nothing about the server.
+    /// The load generator: the result says nothing about the server.
     #[serde(alias = "client")]
     ClientCpu,
     /// Reads from the drive.
@@ -65,9 +65,9 @@ pub struct Utilization {
     /// Cores that the server may use; 0 in results of versions that did not tell.
     #[serde(default)]
     pub server_cores_allowed: f64,
-    /// The load engine's reactor threads, the busiest one.
+    /// The load generator's reactor threads, the busiest one.
     pub client_cpu: f64,
-    /// Cores that the load engine used, probes included.
+    /// Cores that the load generator used, probes included.
     #[serde(default)]
     pub client_cores: f64,
     /// Cores that the drive emulation used.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A rule that judges a design, a comparison or a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[allow(missing_docs, reason = "each is documented by its rule in weir-judge")]
 pub enum RuleId {
     R1,

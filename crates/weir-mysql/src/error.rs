@@ -187,7 +187,7 @@ pub enum ClientError {
 impl ClientError {
     /// The server's refusal of a statement.
     pub fn refused(address: String, statement: &str, error: ServerError) -> Self {
-        let ServerError { code, message } = error;
+        let ServerError { code, message, .. } = error;
         // Privileges on tables are called as the statements that need them.
         let verb = statement.split_whitespace().next().unwrap_or_default();
         let privilege = verb.to_uppercase();

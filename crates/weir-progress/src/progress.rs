@@ -94,6 +94,7 @@ pub struct Limits {
 
 /// A second of load.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(ts_rs::TS))]
 pub struct Second {
     /// Its end, seconds since the measurement began; 0 or less in the warm-up.
     pub time_s: f64,

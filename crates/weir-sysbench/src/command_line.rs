@@ -36,17 +36,8 @@ pub fn parse<S: AsRef<str>>(
         // Its options are not known here.
         return Err(UsageError::BuiltIn((*name).to_owned()));
     }
-    // The flavour is not known before the server greets, so what either flavour's clients read counts.
-    let ClientSettings { login, own } = config.read(line.files(), None)?;
-    let compat = line.compat(&own)?;
-    let mut settings = Settings::new(compat);
-    settings.server.take(login);
-    for setting in &own {
-        apply_own(&mut settings, setting)?;
-    }
-    if let Some(password) = &config.password {
-        settings.server.set_password(password.clone());
-    }
+    let mut settings = line.settings(config)?;
+    let compat = settings.compat;
     if let Some(path) = line.config_file {
         for setting in OptionFile::read_without_groups(path)?.settings {
             in_place(&setting, apply(&mut settings, &setting, &setting.name))?;
@@ -59,31 +50,27 @@ pub fn parse<S: AsRef<str>>(
 
 /// A command line in its parts.
 #[derive(Default)]
-struct Line<'a> {
-    words: Vec<&'a str>,
+pub(super) struct Line<'a> {
+    pub(super) words: Vec<&'a str>,
     /// Asked for by an option.
-    command: Option<Command>,
-    options: Vec<Value<'a>>,
+    pub(super) command: Option<Command>,
+    pub(super) options: Vec<Value<'a>>,
     compat: Option<Value<'a>>,
-    config_file: Option<&'a Path>,
+    pub(super) config_file: Option<&'a Path>,
     defaults_file: Option<&'a Path>,
     defaults_extra_file: Option<&'a Path>,
     no_defaults: bool,
 }
 
 impl<'a> Line<'a> {
-    fn split(arguments: impl Iterator<Item = &'a str>) -> Result<Self, UsageError> {
+    pub(super) fn split(arguments: impl Iterator<Item = &'a str>) -> Result<Self, UsageError> {
         let mut line = Self::default();
         for argument in arguments {
-            let Some(option) = argument.strip_prefix("--") else {
+            let Some(value) = Value::of_argument(argument) else {
                 line.words.push(argument);
                 continue;
             };
-            let (name, text) = match option.split_once('=') {
-                Some((name, text)) => (name, Some(text)),
-                None => (option, None),
-            };
-            let value = Value { name, text };
+            let Value { name, text } = value;
             let path = || match text {
                 Some(text) if !text.is_empty() => Ok(Some(Path::new(text))),
                 _ => Err(value.wrong("needs the path of a file")),
@@ -102,6 +89,21 @@ impl<'a> Line<'a> {
             }
         }
         Ok(line)
+    }
+
+    /// What holds before `--config-file` and the command line: defaults, option files, the password of the environment.
+    pub(super) fn settings(&self, config: &ClientConfig) -> Result<Settings, UsageError> {
+        // The flavour is not known before the server greets, so what either flavour's clients read counts.
+        let ClientSettings { login, own } = config.read(self.files(), None)?;
+        let mut settings = Settings::new(self.compat(&own)?);
+        settings.server.take(login);
+        for setting in &own {
+            apply_own(&mut settings, setting)?;
+        }
+        if let Some(password) = &config.password {
+            settings.server.set_password(password.clone());
+        }
+        Ok(settings)
     }
 
     /// Which option files count.
@@ -133,7 +135,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Takes the options of the command line; all that are wrong are told at once.
+/// Takes the options of the command line; one error names all that are wrong.
 fn apply_all(settings: &mut Settings, options: Vec<Value<'_>>) -> Result<(), UsageError> {
     let results = options
         .into_iter()
@@ -168,7 +170,10 @@ fn apply(
 }
 
 /// Adds the place to an error that comes from a file.
-fn in_place(setting: &OptionFileSetting, result: Result<(), UsageError>) -> Result<(), UsageError> {
+pub(super) fn in_place(
+    setting: &OptionFileSetting,
+    result: Result<(), UsageError>,
+) -> Result<(), UsageError> {
     result.map_err(|error| {
         OptionFileError {
             place: setting.place.clone(),
@@ -208,7 +213,7 @@ fn words_of(
 }
 
 /// A workload's name, also where one of sysbench's own scripts is named by its path.
-fn native(name: &str) -> Result<&str, UsageError> {
+pub(super) fn native(name: &str) -> Result<&str, UsageError> {
     let path = Path::new(name);
     if path.extension().is_none_or(|extension| extension != "lua") {
         return Ok(name);

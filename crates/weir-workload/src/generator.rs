@@ -289,15 +289,8 @@ impl Choice {
     }
 
     fn choose(&self, rng: &mut Rng) -> &[u8] {
-        self.texts[choose_by_weight(&self.up_to, rng)].as_bytes()
+        self.texts[rng.choose_by_weight(&self.up_to)].as_bytes()
     }
-}
-
-/// A position, in proportion to the weights of which `up_to` holds the running sums.
-pub(crate) fn choose_by_weight(up_to: &[u64], rng: &mut Rng) -> usize {
-    let total = up_to.last().copied().unwrap_or(1);
-    let point = rng.below(total);
-    up_to.partition_point(|sum| *sum <= point)
 }
 
 /// Appends a number in decimal digits.

@@ -7,11 +7,10 @@ use super::{Evidence, Rule, WARNS_OR_FORBIDS};
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R24,
     title: "no other program took the cores",
-    checked: "Cores that processes used during each run which are neither server, load engine, drive nor kernel, \
-              by name where they can be read. Error: at least 20 % of the host's cores in the runs of a cell, or \
-              10 % more in those of one cell than in those of the other, where the host's cores were all busy or \
-              waited for. Warning: the same where there were idle cores. Weir does not see what other virtual \
-              machines take but for stolen time.",
+    checked: "Cores that processes used during each run which are neither server, load generator, drive nor \
+              kernel, by name where they can be read. Error, if the host's cores were all busy or waited for: \
+              at least 20 % of them in a cell's runs, or 10 % more than in the other's. \
+              Warning: the same with idle cores. Of other virtual machines Weir sees stolen time only.",
     reason: "A backup or a compiler that runs beside one of two levels makes a difference that is none of the \
              setting's. Beside both it leaves both less than they would have.",
     remedy: "Run the study again while nothing else works on the host; see with `top` who does.",

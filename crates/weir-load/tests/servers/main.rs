@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use weir_load::{LoadError, LoadOutcome, LoadPlan, PreparePlan, TableOptions, prepare, run};
 use weir_model::{Distribution, Flavor, LoadSpec, SysbenchWorkload, WorkloadName};
 use weir_mysql::{Connection, FromValue, Gate, Permissions};
-use weir_server::{PrivateServer, testing};
+use weir_server::PrivateServer;
 
 const TABLES: u32 = 2;
 const ROWS: u64 = 3_000;
@@ -35,7 +35,7 @@ struct Bench {
 
 impl Bench {
     fn empty(flavor: Flavor) -> Self {
-        let (server, directory) = testing::start(flavor);
+        let (server, directory) = weir_testing::start(flavor);
         Self { server, directory }
     }
 
@@ -82,7 +82,7 @@ impl Bench {
     }
 
     fn oracle(&self) -> Connection {
-        testing::connect(&self.server.endpoint())
+        weir_testing::connect(&self.server.endpoint())
     }
 
     /// The value that a query has.

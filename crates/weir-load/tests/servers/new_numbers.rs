@@ -6,7 +6,7 @@ use weir_workload::Workload;
 
 use super::{Bench, ROWS, TABLES, go, users_gate};
 
-weir_server::on_both_flavors! {
+weir_testing::on_both_flavors! {
     rows_of_runs_without_auto_increment_do_not_meet
     runs_go_on_after_each_other_when_all_beginnings_are_taken
     numbers_of_a_users_workload_do_not_meet

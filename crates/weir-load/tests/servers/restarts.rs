@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use weir_load::{LoadError, LoadPlan, ReactorKind, Tolerated, run};
 use weir_model::{Flavor, LoadSpec, WorkloadName};
 use weir_mysql::{ClientError, Compression};
-use weir_server::{PrivateServer, testing};
+use weir_server::PrivateServer;
 
 use super::{Bench, go, users_gate};
 
-weir_server::on_both_flavors! {
+weir_testing::on_both_flavors! {
     connections_are_made_again_as_often_as_asked
     a_server_that_is_killed_ends_the_run
     a_restart_of_the_server_is_survived_when_asked_for
@@ -148,8 +148,8 @@ fn survive_a_restart(flavor: Flavor, change: impl Fn(&mut LoadPlan)) {
         wait_for_more();
         let killed = Instant::now();
         server.kill();
-        let options = testing::options(directory.path());
-        let server = PrivateServer::start(&testing::binary(flavor), &options).unwrap();
+        let options = weir_testing::options(directory.path());
+        let server = PrivateServer::start(&weir_testing::binary(flavor), &options).unwrap();
         assert_eq!(server.endpoint().address, endpoint.address);
         let down_s = killed.elapsed().as_secs_f64();
         // The first connections that are back may have done all that before the last is.

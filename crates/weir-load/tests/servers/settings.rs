@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use weir_load::{LoadError, LoadPlan, PreparePlan, cleanup};
 use weir_model::{Endpoint, Flavor, Secret, WorkloadName};
-use weir_server::{Session, testing};
+use weir_server::Session;
 
 use super::{Bench, go, make, users_gate};
 
-weir_server::on_both_flavors! {
+weir_testing::on_both_flavors! {
     every_setting_loads_or_is_named
 }
 
@@ -191,7 +191,7 @@ fn every_setting_loads_or_is_named(flavor: Flavor) {
         ("innodb_flush_log_at_trx_commit", "0"),
         ("sync_binlog", "0"),
     ];
-    let (server, directory) = testing::start_with(flavor, &lazy);
+    let (server, directory) = weir_testing::start_with(flavor, &lazy);
     let bench = Bench { server, directory };
     let own = bench.server.endpoint();
     let mut root = bench.server.session().unwrap();

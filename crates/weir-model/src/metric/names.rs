@@ -87,8 +87,8 @@ pub mod metrics {
             SERVER_THREADS = "server.threads", "Threads of the server", "threads", Gauge;
             SERVER_CORES = "server.cores_allowed", "Cores that the server may run on", "cores", Gauge;
             SERVER_MAJOR_FAULTS = "server.major_faults", "Page faults of the server that read from storage", "faults", Counter;
-            CLIENT_CPU = "client.cpu_s", "CPU time of the load engine, with what the probes cost", "s", Counter;
-            CLIENT_MEMORY = "client.memory_bytes", "Resident memory of the load engine, with what the probes cost", "bytes", Gauge;
+            CLIENT_CPU = "client.cpu_s", "CPU time of the load generator, with what the probes cost", "s", Counter;
+            CLIENT_MEMORY = "client.memory_bytes", "Resident memory of the load generator, with what the probes cost", "bytes", Gauge;
             DRIVE_CPU = "drive.cpu_s", "CPU time of the drive emulation", "s", Counter;
             DRIVE_MEMORY = "drive.memory_bytes", "Resident memory of the drive emulation", "bytes", Gauge;
         }

@@ -6,7 +6,6 @@ use std::process::{Child, Command};
 
 use serde_json::Value;
 use weir_process::MemoryGroup;
-use weir_server::testing;
 
 use crate::harness::{Weir, World};
 
@@ -184,13 +183,13 @@ impl Drop for Others {
     }
 }
 
-/// Weir itself as the limit. Its load engine costs a tenth of what a real server does, so what is slow here is
+/// Weir itself as the limit. Its load generator costs a tenth of what a real server does, so what is slow here is
 /// its drive: it compresses all that is written, which takes more of the saturated cores than the server.
 fn an_emulation_that_takes_the_cores_is_the_limit(flavor: &str) {
     const CORES_MAX: usize = 2;
     let cores = std::thread::available_parallelism().unwrap().get();
     if cores > CORES_MAX {
-        testing::skipped("the load engine as the limit", &format!("{cores} cores"));
+        weir_testing::skipped("the load generator as the limit", &format!("{cores} cores"));
         return;
     }
     let study = study(flavor, &[]).replace(
@@ -252,7 +251,7 @@ fn a_program_that_takes_the_cores_is_named_and_forbids_a_verdict() {
 #[test]
 fn a_server_with_too_little_memory_waits_for_it() {
     if let Err(error) = MemoryGroup::create(1 << 30) {
-        testing::skipped("memory as the limit", &error.to_string());
+        weir_testing::skipped("memory as the limit", &error.to_string());
         return;
     }
     let waited = |memory: &str| {

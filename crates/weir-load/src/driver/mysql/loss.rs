@@ -17,6 +17,7 @@ const LOOK_SOON_NS: u64 = 100_000;
 pub(super) fn lost_in_silence() -> ServerError {
     ServerError {
         code: 2013,
+        state: "HY000".to_owned(),
         message: "lost connection to the server during a query".to_owned(),
     }
 }
@@ -30,6 +31,9 @@ impl MysqlDriver {
         shared: &Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
+        if self.is_finishing {
+            return Ok(Next::Finished);
+        }
         let reconnector = shared.reconnector.as_ref();
         let Some(reconnector) = reconnector.filter(|reconnector| reconnector.renewal.after_loss)
         else {

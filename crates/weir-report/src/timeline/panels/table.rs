@@ -47,7 +47,7 @@ panels! {
     }
     FIRST, "CPU by program", "cores": {
         "server" = Metric(SERVER_CPU, 1.0),
-        "load engine" = Metric(CLIENT_CPU, 1.0),
+        "load generator" = Metric(CLIENT_CPU, 1.0),
         "drive emulation" = Metric(DRIVE_CPU, 1.0),
     }
     FIRST, "InnoDB rows", "rows/s": {
@@ -93,7 +93,7 @@ panels! {
     }
     FIRST, "Memory", "MB": {
         "server" = Metric(SERVER_MEMORY, MEGA),
-        "load engine" = Metric(CLIENT_MEMORY, MEGA),
+        "load generator" = Metric(CLIENT_MEMORY, MEGA),
         "drive emulation" = Metric(DRIVE_MEMORY, MEGA),
         "available on the host" = Metric(HOST_MEMORY_AVAILABLE, MEGA),
     }
