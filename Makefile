@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test test-kills test-versions test-fast check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table clean
+.PHONY: demo studies test test-kills test-versions test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table clean
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
@@ -35,6 +35,10 @@ test-kills: $(WEB)
 # What needs no server, no mount and no browser: under a minute and a half from a built tree.
 test-fast: $(WEB)
 	cargo nextest run --workspace --profile fast
+
+# What is read from outside, changed at random: a minute for each reader.
+fuzz: $(WEB)
+	WEIR_FUZZ_SECONDS=60 cargo nextest run --package weir --test fuzz --profile fuzz
 
 check: $(WEB)
 	cargo fmt --all --check
