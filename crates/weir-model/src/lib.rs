@@ -71,10 +71,10 @@ pub use server_variables::{
 };
 pub use spec::{
     ArrivalKind, DataSource, DataSpec, Distribution, DistributionName, DistributionOptions,
-    DriveSpec, FileWorkload, LoadSpec, Mix, Node, NodeRole, Pace, PoolStart, ProtocolCompression,
-    Rate, RateRamp, Replication, RunSpec, ServerChoice, Settings, SysbenchOptions,
-    SysbenchWorkload, TableSize, ThinkKind, ThinkTime, Topology, Warmup, WorkloadName,
-    WorkloadShare, WorkloadShares, WorkloadSpec, differing,
+    DriveSpec, FileWorkload, LoadSpec, Mix, Node, NodeRole, OrderEntryWorkload, Pace, PoolStart,
+    ProtocolCompression, Rate, RateRamp, Replication, RunSpec, ServerChoice, Settings,
+    SysbenchOptions, SysbenchWorkload, TableSize, ThinkKind, ThinkTime, Topology, Warmup,
+    WorkloadName, WorkloadShare, WorkloadShares, WorkloadSpec, differing,
 };
 pub use suggest::nearest;
 pub use tls::{Tls, TlsMode};

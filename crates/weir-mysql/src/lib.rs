@@ -50,7 +50,7 @@ pub use identifier::identifier;
 pub use option_file::{OptionFile, OptionFileError, OptionFileSetting};
 pub use packet::{HEADER_BYTES, Malformed, put_header, put_length_encoded};
 pub use reading::StatementText;
-pub use reply::{Expected, Reply, ReplyParser, ServerError};
+pub use reply::{Expected, Reply, ReplyParser, ServerError, WireRow, WireRows};
 pub use session::{Done, PreparedStatement, Session, SessionError, Waiting};
 pub use text_literal::text_literal;
 

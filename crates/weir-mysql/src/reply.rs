@@ -5,9 +5,12 @@
 //! rest of it comes.
 
 mod kept;
+mod wire_rows;
 
 use kept::Kept;
 use mysql_common::row::Row;
+
+pub use wire_rows::{WireRow, WireRows};
 
 use super::packet::{HEADER_BYTES, Malformed, PAYLOAD_BYTES_MAX, length_encoded, payload_length};
 
@@ -53,6 +56,10 @@ pub enum Expected {
     TextRows,
     /// An outcome, or rows of typed values to be kept: the request executed a prepared statement.
     TypedRows,
+    /// An outcome, or rows of text to be read in place.
+    WireTextRows,
+    /// An outcome, or rows of typed values to be read in place.
+    WireTypedRows,
     /// The number of a prepared statement.
     Statement,
 }
@@ -135,6 +142,7 @@ pub struct ReplyParser {
     partial: Vec<u8>,
     expected: Expected,
     kept: Kept,
+    wire_rows: WireRows,
 }
 
 impl ReplyParser {
@@ -149,6 +157,7 @@ impl ReplyParser {
             partial: Vec::new(),
             expected: Expected::Outcome,
             kept: Kept::default(),
+            wire_rows: WireRows::default(),
         }
     }
 
@@ -160,6 +169,11 @@ impl ReplyParser {
     /// The rows of the last reply, if they were to be kept.
     pub fn rows(&self) -> &[Row] {
         self.kept.rows()
+    }
+
+    /// The rows of the last reply, if they were to be read in place.
+    pub fn wire_rows(&self) -> &WireRows {
+        &self.wire_rows
     }
 
     /// Takes what was read and returns the reply, if this completes it.
@@ -275,6 +289,8 @@ impl ReplyParser {
             Phase::Columns(left) => {
                 if self.keeps_rows() {
                     self.kept.column(payload)?;
+                } else if self.reads_in_place() {
+                    self.wire_rows.column(payload)?;
                 }
                 self.phase = match (left, self.eof_deprecated) {
                     (2.., _) => Phase::Columns(left - 1),
@@ -301,6 +317,12 @@ impl ReplyParser {
                     }
                     let is_typed = self.expected == Expected::TypedRows;
                     self.kept.row(payload, is_typed)?;
+                } else if self.reads_in_place() {
+                    if self.continued {
+                        return Err(Malformed("a row is too long to be kept"));
+                    }
+                    let is_typed = self.expected == Expected::WireTypedRows;
+                    self.wire_rows.take(payload, is_typed);
                 }
                 Ok(None)
             }
@@ -309,6 +331,11 @@ impl ReplyParser {
 
     fn keeps_rows(&self) -> bool {
         matches!(self.expected, Expected::TextRows | Expected::TypedRows)
+    }
+
+    fn reads_in_place(&self) -> bool {
+        let expected = self.expected;
+        matches!(expected, Expected::WireTextRows | Expected::WireTypedRows)
     }
 
     /// The first packet of the reply to a prepare.
@@ -344,6 +371,7 @@ impl ReplyParser {
             0x00 => {
                 let (affected_rows, _) = length_encoded(&payload[1..])?;
                 self.kept.clear();
+                self.wire_rows.clear();
                 Ok(Some(self.finish(Reply::Done { affected_rows })))
             }
             0xFB | 0xFE => Err(Malformed("a reply begins with 0xFB or 0xFE")),
@@ -354,6 +382,7 @@ impl ReplyParser {
                 }
                 self.phase = Phase::Columns(columns);
                 self.kept.clear();
+                self.wire_rows.clear();
                 Ok(None)
             }
         }

@@ -136,6 +136,16 @@ pub(crate) struct DataSection {
     /// A book for the text workloads.
     #[serde(default)]
     pub(crate) text_file: Option<String>,
+    /// Of order entry, as the three that follow.
+    #[serde(default)]
+    pub(crate) warehouses: Option<Setting>,
+    #[serde(default)]
+    pub(crate) items: Option<Setting>,
+    /// Of a district.
+    #[serde(default)]
+    pub(crate) customers: Option<Setting>,
+    #[serde(default)]
+    pub(crate) foreign_keys: Option<Setting>,
     #[serde(default)]
     pub(crate) scale: ScaleSetting,
 }
@@ -202,6 +212,11 @@ pub(crate) struct LoadSection {
     pub(crate) think_time: Option<String>,
     #[serde(default)]
     pub(crate) think_kind: Option<String>,
+    /// Of order entry, as the next.
+    #[serde(default)]
+    pub(crate) keying_and_think_time: Option<Setting>,
+    #[serde(default)]
+    pub(crate) fixed_warehouses: Option<Setting>,
     #[serde(default)]
     pub(crate) threads_ramp: Duration,
     #[serde(default)]

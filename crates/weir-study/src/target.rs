@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use weir_model::variables::{BUFFER_POOL_SIZE, LOG_FILE_SIZE, REDO_LOG_CAPACITY};
 use weir_model::{
-    Bytes, Duration, FileWorkload, Flavor, LRU_SCAN_DEPTH, PoolStart, Scale, ServerChoice,
-    ServerUrl, SysbenchOptions, UnitError, WorkloadName, WorkloadShares, WorkloadSpec,
-    option_spelling, set_options,
+    Bytes, Duration, FileWorkload, Flavor, LRU_SCAN_DEPTH, OrderEntryWorkload, PoolStart, Scale,
+    ServerChoice, ServerUrl, SysbenchOptions, UnitError, WorkloadName, WorkloadShares,
+    WorkloadSpec, option_spelling, set_options,
 };
 use weir_workload::{Workload, read_spec};
 
@@ -89,6 +89,7 @@ pub(crate) enum Target {
     Warmup,
     Measure,
     WorkloadOption(String),
+    OrderEntryOption(String),
     /// Whatever else: the server is asked before the first run whether it has such a variable.
     Variable(String),
 }
@@ -119,6 +120,9 @@ impl Target {
             "rows" => Self::Rows,
             "warmup" => Self::Warmup,
             "measure" => Self::Measure,
+            _ if OrderEntryWorkload::NAMES.contains(&name) => {
+                Self::OrderEntryOption(name.to_owned())
+            }
             _ if SysbenchOptions::NAMES.contains(&name) => Self::WorkloadOption(name.to_owned()),
             _ => match name.strip_prefix("drive.") {
                 // The fill level is what people vary; its place in a profile is below the flash.
@@ -139,6 +143,9 @@ impl Target {
 
     /// Whether another level needs no other server: only the load differs.
     pub(crate) fn is_of_the_load(&self) -> bool {
+        if let Self::OrderEntryOption(name) = self {
+            return OrderEntryWorkload::is_of_the_load(name);
+        }
         !matches!(
             self,
             Self::Drive
@@ -202,6 +209,13 @@ impl Target {
             Self::Rtt => load.rtt = duration(value)?,
             Self::Distribution => cell.distribution = value.parse()?,
             Self::WorkloadOption(name) => cell.options.set(name, value)?,
+            Self::OrderEntryOption(name) => {
+                cell.order_entry.set(name, value)?;
+                if name == "warehouses" {
+                    let warehouses = u64::from(cell.order_entry.warehouses);
+                    cell.order_entry.warehouses = scale.apply(warehouses) as u32;
+                }
+            }
             Self::Variable(name) => {
                 let value = scaled(name, value.trim(), scale)?;
                 for node in topology.nodes_mut() {
@@ -221,7 +235,10 @@ impl Target {
 
 /// Names of factors that are no server variables, for suggestions.
 pub(crate) fn own_names() -> impl Iterator<Item = &'static str> {
-    OWN_NAMES.into_iter().chain(SysbenchOptions::NAMES)
+    let options = SysbenchOptions::NAMES.into_iter();
+    OWN_NAMES
+        .into_iter()
+        .chain(options.chain(OrderEntryWorkload::NAMES))
 }
 
 fn pool(value: &str) -> Result<PoolStart, String> {
@@ -300,8 +317,8 @@ pub(crate) fn server(value: &str, flavor_of: FlavorOf<'_>) -> Result<ServerChoic
     })
 }
 
-/// A workload that a study can run: one of sysbench's, several with weights, or one in a file, whose
-/// path counts from `folder`.
+/// A workload that a study can run: one of sysbench's, several with weights, order entry, or one in a file,
+/// whose path counts from `folder`.
 pub(crate) fn workload(value: &str, folder: &Path) -> Result<Transactions, String> {
     if Workload::is_file(value) {
         let path = folder.join(value);
@@ -310,6 +327,9 @@ pub(crate) fn workload(value: &str, folder: &Path) -> Result<Transactions, Strin
         if let WorkloadSpec::File(FileWorkload { path, text, .. }) = spec {
             return Ok(Transactions::File { path, text, sizes });
         }
+    }
+    if value == OrderEntryWorkload::NAME {
+        return Ok(Transactions::OrderEntry);
     }
     let shares: WorkloadShares = value.parse()?;
     // It fills tables of its own until the time is over: no run starts from equal data.

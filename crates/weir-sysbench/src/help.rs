@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use weir_model::WorkloadName;
+use weir_model::{OrderEntryWorkload, WorkloadName};
 
 use super::compat::Compat;
 use super::options::{SUPPORTED, Supported};
@@ -27,6 +27,13 @@ pub fn help(compat: Compat, all: bool) -> String {
     if !all {
         return text;
     }
+    text.push_str("\nworkloads that sysbench does not have:\n");
+    for (word, help) in [
+        (OrderEntryWorkload::NAME, ORDER_ENTRY),
+        ("FILE.toml", "a workload of your own"),
+    ] {
+        general(&mut text, (word, help));
+    }
     let version = compat.version();
     line(
         &mut text,
@@ -44,6 +51,11 @@ pub fn help(compat: Compat, all: bool) -> String {
     }
     text
 }
+
+/// What the help says of order entry.
+const ORDER_ENTRY: &str = "orders, payments and deliveries of a supplier, derived from the \
+                           specification of TPC-C and not comparable with audited results; its \
+                           command `check` looks whether the tables hold together";
 
 /// Beside the command line, as in sysbench.
 const CONFIG_FILE: (&str, &str) = (

@@ -24,6 +24,8 @@ pub enum Command {
     Prewarm,
     /// Load them.
     Run,
+    /// Look whether they hold together.
+    Check,
     /// Drop them.
     Cleanup,
     /// Show the options.
@@ -209,6 +211,7 @@ impl Settings {
                 distribution,
                 ..file
             }),
+            WorkloadSpec::OrderEntry(_) => WorkloadSpec::OrderEntry(self.more.order_entry),
         };
         let workload = Workload::try_from(&workload).map_err(UsageError::Workload)?;
         let (endpoint, more_addresses) = self.server.endpoint();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use weir_load::{BinaryLog, LoadPlan, PreparePlan};
-use weir_model::{Pace, Rate, RateRamp, ThinkKind, ThinkTime};
+use weir_model::{OrderEntryWorkload, Pace, Rate, RateRamp, ThinkKind, ThinkTime};
 
 use super::value::{UsageError, Value};
 
@@ -20,6 +20,7 @@ pub(super) struct More {
     pub(super) binary_log: BinaryLog,
     pub(super) allow_replica: bool,
     pub(super) dry_run: bool,
+    pub(super) order_entry: OrderEntryWorkload,
 }
 
 impl More {
@@ -43,6 +44,21 @@ impl More {
         plan.load.idle_connections = self.idle_connections;
         prepare.binary_log = self.binary_log;
     }
+}
+
+/// An option of order entry.
+pub(super) fn order_entry(
+    order_entry: &mut OrderEntryWorkload,
+    value: Value<'_>,
+) -> Result<(), UsageError> {
+    let name = value.name.replace('-', "_");
+    // A bare switch is on.
+    let text = value.text.unwrap_or("on");
+    let set = order_entry.set(&name, text);
+    set.map_err(|why| UsageError::OrderEntry {
+        name: value.name.to_owned(),
+        why,
+    })
 }
 
 /// `FROM..TO:TIME`.

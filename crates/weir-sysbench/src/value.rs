@@ -35,6 +35,14 @@ pub enum UsageError {
         /// What it must be.
         expected: &'static str,
     },
+    /// The value does not fit an option of order entry.
+    #[error("invalid value for option --{name}: {why}")]
+    OrderEntry {
+        /// The option.
+        name: String,
+        /// What it must be.
+        why: String,
+    },
     /// No workload of this name.
     #[error("{0}")]
     Workload(String),

@@ -32,6 +32,11 @@ fn words(plan: &LoadPlan) -> Vec<String> {
             options.put("text-file", book.display());
         }
     }
+    if let WorkloadSpec::OrderEntry(order_entry) = &workload {
+        for (name, value) in order_entry.unusual() {
+            options.put(name, value);
+        }
+    }
     options.time(plan);
     options.pace(plan);
     options.connections(plan);
@@ -237,8 +242,8 @@ fn quoted(word: &str) -> String {
 mod tests {
     use proptest::prelude::*;
     use weir_model::{
-        Address, Endpoint, LoadSpec, Pace, RateRamp, Secret, ThinkTime, Tls, WorkloadName,
-        WorkloadShares,
+        Address, Endpoint, LoadSpec, OrderEntryWorkload, Pace, RateRamp, Secret, ThinkTime, Tls,
+        WorkloadName, WorkloadShares,
     };
     use weir_mysql::ClientConfig;
     use weir_workload::Workload;
@@ -413,6 +418,23 @@ mod tests {
             ..LoadPlan::new(nowhere(), WorkloadName::BulkInsert)
         };
         assert_reads_back(&bulk);
+    }
+
+    #[test]
+    fn order_entry_is_read_back_with_its_options() {
+        let options = OrderEntryWorkload {
+            warehouses: 7,
+            foreign_keys: true,
+            fixed_warehouses: true,
+            ..OrderEntryWorkload::default()
+        };
+        let plan = LoadPlan::new(nowhere(), options);
+        assert_reads_back(&plan);
+        let line = command_line(&plan);
+        assert!(
+            line.contains("order_entry ") && line.contains("--warehouses=7"),
+            "{line}"
+        );
     }
 
     #[test]

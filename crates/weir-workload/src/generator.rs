@@ -57,6 +57,8 @@ pub enum ValueKind {
     Integer,
     /// A `BIGINT`.
     BigInteger,
+    /// A `DECIMAL`.
+    Decimal,
     /// A string.
     Text,
 }
@@ -238,7 +240,7 @@ pub(crate) fn choose_by_weight(up_to: &[u64], rng: &mut Rng) -> usize {
 }
 
 /// Appends a number in decimal digits.
-pub(crate) fn put_integer(out: &mut Vec<u8>, number: i64) {
+pub fn put_integer(out: &mut Vec<u8>, number: i64) {
     if number < 0 {
         out.push(b'-');
     }

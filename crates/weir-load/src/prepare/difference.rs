@@ -37,10 +37,10 @@ pub(super) fn difference(
     };
     let filled = |column: &str| {
         let mut filled = table.columns.iter();
-        filled.any(|wanted| wanted.name.eq_ignore_ascii_case(column))
+        filled.any(|wanted| wanted.eq_ignore_ascii_case(column))
     };
-    if let Some(missing) = table.columns.iter().find(|column| !has(&column.name)) {
-        return Ok(Some(format!("has no column `{}`", missing.name)));
+    if let Some(missing) = table.columns.iter().find(|column| !has(column)) {
+        return Ok(Some(format!("has no column `{missing}`")));
     }
     let Some(options) = options else {
         return Ok(None);

@@ -4,6 +4,7 @@
 
 mod compression;
 mod found_tables;
+mod order_entry;
 mod pace;
 mod refusals;
 mod restarts;

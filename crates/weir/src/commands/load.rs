@@ -1,5 +1,6 @@
 //! `weir load`: sysbench's command line, its report on standard output.
 
+mod check;
 mod document;
 mod null_server;
 
@@ -70,6 +71,7 @@ fn command(
         Command::Prewarm => prewarm(invocation, &Gate::reading(), stop)?,
         Command::Run if invocation.dry_run => weir_load::rehearse_run(&invocation.plan, gate)?,
         Command::Run => run(invocation, gate, stop)?,
+        Command::Check => check::execute(&invocation.prepare, stop)?,
         Command::Cleanup => weir_load::cleanup(&invocation.prepare, gate)?,
     }
     Ok(())

@@ -127,6 +127,7 @@ impl MysqlDriver {
             &mut shared.scratch,
             meter,
             (&shared.link.address, &shared.gate),
+            self.parser.wire_rows(),
         );
         let session = &mut self.session;
         let step = match call {
@@ -137,7 +138,7 @@ impl MysqlDriver {
             Call::Refused(error) => session.refused(error, turn),
         };
         if let Some(refusal) = turn.refusal.take() {
-            return Err(LoadError::Client(refusal));
+            return Err(refusal);
         }
         let expected = turn.expected;
         match step {
