@@ -137,7 +137,7 @@ options! {
     "prepare-binlog", Weir, "on", "write tables and rows to the binary log; off breaks every replica that replays it later", |s, v| s.more.binary_log = more::binary_log(v)?;
     "allow-replica", Weir, "off", "write also to a server that is a replica or read-only; it then differs from its source", |s, v| s.more.allow_replica = v.switch()?;
     "dry-run", Weir, "off", "print what would be changed on the server, and change nothing", |s, v| s.more.dry_run = v.switch()?;
-    "warehouses", Weir, "1", "of order_entry: warehouses, of some 100 MB each", |s, v| more::order_entry(&mut s.more.order_entry, v)?;
+    "warehouses", Weir, "1", "of order_entry: warehouses, of some 130 MB each", |s, v| more::order_entry(&mut s.more.order_entry, v)?;
     "items", Weir, "100000", "of order_entry: items, and stocks of a warehouse; fewer for a small test", |s, v| more::order_entry(&mut s.more.order_entry, v)?;
     "customers", Weir, "3000", "of order_entry: customers of a district; fewer for a small test", |s, v| more::order_entry(&mut s.more.order_entry, v)?;
     "foreign_keys", Weir, "off", "of order_entry: make its foreign keys", |s, v| more::order_entry(&mut s.more.order_entry, v)?;

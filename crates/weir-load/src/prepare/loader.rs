@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 
 use super::Job;
 use super::batch::Batch;
-use super::difference::difference;
+use super::difference::{difference, other_foreign_keys};
 use super::part::{Part, State};
 use crate::LoadError;
 use crate::plan::BinaryLog;
@@ -162,6 +162,11 @@ impl<'a> Loader<'a> {
                 if let Some(differs) = difference(table, options, &mut self.control)? {
                     return Err(self.refused(table, differs));
                 }
+                if self.job.plan.workload.order_entry().is_some()
+                    && let Some(differs) = other_foreign_keys(table, &mut self.control)?
+                {
+                    return Err(self.refused(table, differs));
+                }
                 self.progress(rows);
                 return Ok(State::Complete);
             }
@@ -242,7 +247,12 @@ impl<'a> Loader<'a> {
             "ALTER TABLE {} {}",
             table.identifier(),
             changes.join(", ")
-        ))
+        ))?;
+        if self.job.plan.workload.order_entry().is_none() {
+            return Ok(());
+        }
+        // Statistics of before the rows make a server read all items for those of an order.
+        self.run(&format!("ANALYZE LOCAL TABLE {}", table.identifier()))
     }
 
     fn count_slice(&mut self, table: &Table, slice: &Slice) -> Result<u64, LoadError> {

@@ -289,6 +289,11 @@ fn tables_of_another_size_are_refused(flavor: Flavor) {
     };
     let error = refused(more(|workload| workload.warehouses = 4));
     assert!(error.contains("has 3 warehouses, but 4"), "{error}");
+    let keys = more(|workload| workload.foreign_keys = true);
+    let error = make(&tables(&bench, keys)).unwrap_err().to_string();
+    assert!(error.contains("has 0 foreign keys, not"), "{error}");
+    // Complete tables are left.
+    make(&tables(&bench, SMALL)).unwrap();
     let error = refused(more(|workload| workload.items = 400));
     assert!(error.contains("has 500 items, but 400"), "{error}");
     go(&plan(&bench, more(|workload| workload.warehouses = 2), 20)).unwrap();

@@ -146,7 +146,7 @@ fn popularity(spec: &RunSpec) -> anyhow::Result<Popularity> {
         (&spec.workload, &spec.data.source)
     else {
         bail!(
-            "predict: workload `{}` (a file of its own, whose pages are not modelled); predict a study of one of \
+            "predict: workload `{}` (not sysbench's, and its pages are not modelled); predict a study of one of \
              sysbench's workloads",
             spec.workload
         );

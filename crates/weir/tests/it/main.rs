@@ -19,6 +19,7 @@ mod layers;
 mod left_changed;
 mod limiter;
 mod load;
+mod order_entry;
 mod own_load;
 mod plan;
 mod predict;
