@@ -190,7 +190,7 @@ impl Job<'_> {
             .unwrap_or_else(PoisonError::into_inner)
             .push(loader.id());
         while let Some(part) = self.parts.next() {
-            loader.load(part)?;
+            loader.load(&part)?;
         }
         Ok(())
     }

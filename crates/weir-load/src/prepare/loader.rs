@@ -123,7 +123,7 @@ impl<'a> Loader<'a> {
     }
 
     /// Does a part of what makes its table what it is to be.
-    pub(super) fn load(&mut self, part: Part<'_>) -> Result<(), LoadError> {
+    pub(super) fn load(&mut self, part: &Part<'_>) -> Result<(), LoadError> {
         let rows_before = {
             // Whoever comes first opens it; the others wait.
             let mut state = part.table.state();

@@ -4,6 +4,8 @@
 //! many statements a transaction has: items and stocks of an order are read by one statement each, and its
 //! lines are inserted by one.
 
+mod texts;
+
 use crate::ValueKind::{self, Decimal, Integer, Text};
 use crate::{Parameter, Sending, Statement};
 
@@ -244,144 +246,11 @@ impl Query {
         }
     }
 
-    /// Its text, with so many lines.
-    fn sql(self, lines: usize) -> String {
-        let fixed = match self {
-            Self::Begin => "BEGIN",
-            Self::Commit => "COMMIT",
-            Self::Rollback => "ROLLBACK",
-            Self::LockDistrict => {
-                "SELECT d_next_o_id, d_tax FROM district WHERE d_w_id = ? AND d_id = ? FOR UPDATE"
-            }
-            Self::AdvanceDistrict => {
-                "UPDATE district SET d_next_o_id = ? WHERE d_w_id = ? AND d_id = ?"
-            }
-            Self::Buyer => {
-                "SELECT c_discount, c_last, c_credit, w_tax FROM customer, warehouse \
-                 WHERE w_id = c_w_id AND c_w_id = ? AND c_d_id = ? AND c_id = ?"
-            }
-            Self::InsertOrder => {
-                "INSERT INTO orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_ol_cnt, o_all_local) \
-                 VALUES (?, ?, ?, ?, NOW(), ?, ?)"
-            }
-            Self::InsertNewOrder => {
-                "INSERT INTO new_order (no_o_id, no_d_id, no_w_id) VALUES (?, ?, ?)"
-            }
-            Self::UpdateStock => {
-                "UPDATE stock SET s_quantity = ?, s_ytd = s_ytd + ?, s_order_cnt = s_order_cnt + 1, \
-                 s_remote_cnt = s_remote_cnt + ? WHERE s_w_id = ? AND s_i_id = ?"
-            }
-            Self::PayWarehouse => "UPDATE warehouse SET w_ytd = w_ytd + ? WHERE w_id = ?",
-            Self::Warehouse => {
-                "SELECT w_name, w_street_1, w_street_2, w_city, w_state, w_zip FROM warehouse \
-                 WHERE w_id = ?"
-            }
-            Self::PayDistrict => {
-                "UPDATE district SET d_ytd = d_ytd + ? WHERE d_w_id = ? AND d_id = ?"
-            }
-            Self::District => {
-                "SELECT d_name, d_street_1, d_street_2, d_city, d_state, d_zip FROM district \
-                 WHERE d_w_id = ? AND d_id = ?"
-            }
-            Self::PayersByName => {
-                "SELECT c_id FROM customer WHERE c_w_id = ? AND c_d_id = ? AND c_last = ? \
-                 ORDER BY c_first"
-            }
-            Self::Payer => {
-                "SELECT c_credit, c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, \
-                 c_zip, c_phone, c_since, c_credit_lim, c_discount, c_balance, \
-                 IF(c_credit = 'BC', LEFT(c_data, 200), '') FROM customer \
-                 WHERE c_w_id = ? AND c_d_id = ? AND c_id = ? FOR UPDATE"
-            }
-            Self::PayCustomer => {
-                "UPDATE customer SET c_balance = c_balance - ?, c_ytd_payment = c_ytd_payment + ?, \
-                 c_payment_cnt = c_payment_cnt + 1 WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?"
-            }
-            Self::PayBadCredit => {
-                "UPDATE customer SET c_balance = c_balance - ?, c_ytd_payment = c_ytd_payment + ?, \
-                 c_payment_cnt = c_payment_cnt + 1, c_data = LEFT(CONCAT(?, c_data), 500) \
-                 WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?"
-            }
-            Self::InsertHistory => {
-                "INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data) \
-                 VALUES (?, ?, ?, ?, ?, NOW(), ?, ?)"
-            }
-            Self::CustomersByName => {
-                "SELECT c_id, c_balance, c_first, c_middle FROM customer \
-                 WHERE c_w_id = ? AND c_d_id = ? AND c_last = ? ORDER BY c_first"
-            }
-            Self::Customer => {
-                "SELECT c_balance, c_first, c_middle, c_last FROM customer \
-                 WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?"
-            }
-            Self::LastOrder => {
-                "SELECT o_id, o_entry_d, o_carrier_id FROM orders \
-                 WHERE o_w_id = ? AND o_d_id = ? AND o_c_id = ? ORDER BY o_id DESC LIMIT 1"
-            }
-            Self::OrderLines => {
-                "SELECT ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d FROM order_line \
-                 WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?"
-            }
-            Self::OldestNewOrder => {
-                "SELECT no_o_id FROM new_order WHERE no_w_id = ? AND no_d_id = ? \
-                 ORDER BY no_o_id LIMIT 1 FOR UPDATE"
-            }
-            Self::DeleteNewOrder => {
-                "DELETE FROM new_order WHERE no_w_id = ? AND no_d_id = ? AND no_o_id = ?"
-            }
-            Self::SetCarrier => {
-                "UPDATE orders SET o_carrier_id = ? WHERE o_w_id = ? AND o_d_id = ? AND o_id = ?"
-            }
-            Self::OrderCustomer => {
-                "SELECT o_c_id FROM orders WHERE o_w_id = ? AND o_d_id = ? AND o_id = ?"
-            }
-            Self::DeliverLines => {
-                "UPDATE order_line SET ol_delivery_d = NOW() \
-                 WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?"
-            }
-            Self::OrderAmount => {
-                "SELECT SUM(ol_amount) FROM order_line \
-                 WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?"
-            }
-            Self::ChargeCustomer => {
-                "UPDATE customer SET c_balance = c_balance + ?, c_delivery_cnt = c_delivery_cnt + 1 \
-                 WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?"
-            }
-            Self::NextOrder => "SELECT d_next_o_id FROM district WHERE d_w_id = ? AND d_id = ?",
-            Self::LowStock => {
-                "SELECT COUNT(DISTINCT s_i_id) FROM order_line, stock \
-                 WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id >= ? AND ol_o_id < ? \
-                 AND s_w_id = ? AND s_i_id = ol_i_id AND s_quantity < ?"
-            }
-            Self::Items => {
-                let places = vec!["?"; LINES_MAX].join(", ");
-                return format!(
-                    "SELECT i_id, i_price, i_name, i_data FROM item WHERE i_id IN ({places})"
-                );
-            }
-            Self::Stocks => {
-                let places = vec!["(s_w_id = ? AND s_i_id = ?)"; LINES_MAX].join(" OR ");
-                return format!(
-                    "SELECT s_w_id, s_i_id, s_quantity, s_data, ELT(?, s_dist_01, s_dist_02, \
-                     s_dist_03, s_dist_04, s_dist_05, s_dist_06, s_dist_07, s_dist_08, s_dist_09, \
-                     s_dist_10) FROM stock WHERE {places} FOR UPDATE"
-                );
-            }
-            Self::InsertLines => {
-                let rows = vec!["(?, ?, ?, ?, ?, ?, ?, ?, ?)"; lines].join(", ");
-                return format!(
-                    "INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, \
-                     ol_supply_w_id, ol_quantity, ol_amount, ol_dist_info) VALUES {rows}"
-                );
-            }
-        };
-        fixed.to_owned()
-    }
-
     fn to_statement(self, lines: usize) -> Statement {
         let kinds = self.parameters(lines).into_iter();
         let parameters = kinds.map(|kind| Parameter::Slot(0, kind)).collect();
-        let mut statement = Statement::on_tables(self.name(), self.sql(lines), 1, parameters);
+        let mut statement =
+            Statement::on_tables(self.name(), texts::text(self, lines), 1, parameters);
         if matches!(self, Self::Begin | Self::Commit | Self::Rollback) {
             // The server has a number of prepared statements, and these gain nothing.
             statement.sending = Sending::Text;

@@ -55,13 +55,12 @@ impl<'a> Arguments<'a> {
 
     /// Appends an amount.
     pub(super) fn cents(&mut self, cents: i64) {
-        match self.pieces {
-            None => self.request.decimal(|digits| put_decimal(digits, cents, 2)),
-            Some(_) => {
-                put_decimal(self.request.sql(), cents, 2);
-                self.piece();
-            }
+        let write = |digits: &mut Vec<u8>| put_decimal(digits, cents, 2);
+        if self.pieces.is_none() {
+            return self.request.decimal(write);
         }
+        write(self.request.sql());
+        self.piece();
     }
 
     /// Appends a text.
