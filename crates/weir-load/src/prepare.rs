@@ -171,12 +171,11 @@ impl Job<'_> {
 
     fn work(&self) -> Result<(), LoadError> {
         let result = self.load_tables();
-        if result.is_err() {
-            self.abort.store(true, Ordering::Relaxed);
-        }
+        let is_first = result.is_ok() || !self.abort.swap(true, Ordering::Relaxed);
         match result {
-            // Whatever the server said to a statement that a stop has ended.
-            Err(_) if self.stop.load(Ordering::Relaxed) => {
+            // Whatever the server said to a statement that was ended by a stop, or because another
+            // connection had failed.
+            Err(_) if !is_first || self.stop.load(Ordering::Relaxed) => {
                 Err(LoadError::Interrupted("loading the tables"))
             }
             result => result,

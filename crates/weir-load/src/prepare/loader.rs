@@ -174,16 +174,13 @@ impl<'a> Loader<'a> {
                 let why = format!("exists with {rows} rows, but {} are asked for", table.rows);
                 return Err(self.refused(table, why));
             }
-            Found::Part { mark: other, .. } if other != mark && rows > 0 => {
+            Found::Part { mark: other, .. } if other != mark => {
                 let begun = other.strip_prefix(MARK).unwrap_or(&other).trim();
                 let why = format!("is half loaded with other settings ({begun})");
                 return Err(self.refused(table, why));
             }
-            Found::Part {
-                mark: other,
-                comment,
-            } if other == mark => comment,
-            Found::Table { comment } | Found::Part { comment, .. } => {
+            Found::Part { comment, .. } => comment,
+            Found::Table { comment } => {
                 let marked = text_literal(&format!("{mark}{BEFORE}{comment}"));
                 self.run(&format!(
                     "ALTER TABLE {} COMMENT = {marked}",
