@@ -1,19 +1,18 @@
 #!/bin/sh
-# Plain words in README and docs: refuses sentences of more than 30 words and the forms that readers have to decode.
+# Plain words in README, docs and help: refuses sentences of more than 30 words and the forms that readers have to
+# decode.
 #
-#   scripts/check-words.sh              the pages that are done, as `make check` does
+#   scripts/check-words.sh              all pages and the help, as `make check` does
 #   scripts/check-words.sh PAGE...      these pages
 #   scripts/check-words.sh --lengths    also the median and the longest sentence of each page
 #
-# Code, links' targets and table cells have no sentences. Cells are looked at for the forms only.
+# Code, links' targets and table cells have no sentences. Cells are looked at for the forms only. Of Rust files the
+# help counts: documentation comments, and the fourth text of an option of `weir load`.
 set -eu
 cd "$(dirname "$(readlink -f "$0")")/.."
 
-# Pages that are not rewritten yet; the list only shrinks. rules.md and probes.md are made from the program's texts.
-PENDING='docs/crash-lab.md docs/drive-trace.md docs/load.md docs/probes.md docs/result.md docs/rules.md
-docs/servers.md docs/studies.md docs/workloads.md docs/your-server.md README.md
-docs/studies/alibaba-write-optimisation.md docs/studies/memory-or-ssd.md docs/studies/optane-p4800x.md
-docs/studies/README.md docs/studies/scaleflux-csd2000.md docs/studies/txsql-new-architecture.md'
+HELP='crates/weir/src/cli.rs crates/weir/src/cli/*.rs crates/weir/src/commands/load/null_server.rs
+crates/weir-sysbench/src/options.rs'
 
 lengths=0
 if [ "${1:-}" = --lengths ]; then
@@ -21,9 +20,8 @@ if [ "${1:-}" = --lengths ]; then
     shift
 fi
 if [ $# -eq 0 ]; then
-    for page in README.md docs/*.md docs/*/*.md; do
-        case " $(echo $PENDING) " in *" $page "*) ;; *) set -- "$@" "$page" ;; esac
-    done
+    # shellcheck disable=SC2086 # a list of words
+    set -- README.md CONTRIBUTING.md docs/*.md docs/*/*.md $HELP
 fi
 
 awk -v lengths="$lengths" -v words_max=30 '
@@ -61,6 +59,9 @@ function report(i, j, kept) {
     count = 0
 }
 FNR == 1 { if (page) { paragraph(); report() } page = FILENAME; fenced = 0 }
+FILENAME ~ /\.rs$/ && /^ *\/\/\/ / { sub(/^ *\/\/\/ /, ""); if (held == "") line = FNR; held = held " " $0; next }
+FILENAME ~ /\.rs$/ && /^ *"[a-z_-]+", [A-Z][a-z]+, "/ { line = FNR; split($0, texts, "\""); held = texts[6]; paragraph(); next }
+FILENAME ~ /\.rs$/ { paragraph(); next }
 /^ *```/ { paragraph(); fenced = !fenced; next }
 fenced { next }
 /^ *$/ || /^#/ { paragraph(); next }

@@ -35,7 +35,7 @@ pub enum CrashError {
         source: Box<weir_mysql::ClientError>,
     },
     /// A file of an earlier test.
-    #[error("reading a crash test's file failed: {} ({why}); give what `weir crash-test` wrote", path.display())]
+    #[error("reading a crash test's file failed: {} ({why}); give the file that `weir crash-test` wrote", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,

@@ -129,7 +129,7 @@ impl Expected {
                         format!("crash{table} row {id}: of transaction {number}, not {due}")
                     });
                 } else if self.digest(place, due) != (Digest { key, text }) {
-                    report.add(|| format!("crash{table} row {id}: a content that nobody wrote"));
+                    report.add(|| format!("crash{table} row {id}: a content without a writer"));
                 }
             })?;
             if next_id != self.shape.rows + 1 {

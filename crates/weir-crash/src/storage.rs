@@ -225,14 +225,14 @@ impl Storage {
             Some(device) => lines.extend(device.lines()),
         }
         if self.in_memory {
-            lines.push("it lies in memory: a power cut leaves nothing of it".to_owned());
+            lines.push("it is in memory: no data survive a power cut".to_owned());
         } else if self.flushes_withheld {
             lines.push("flushes: the mount sends none to the device (nobarrier)".to_owned());
         }
         lines.push(format!("what this proves: {}", self.proven(page)));
         lines.push(
-            "what it cannot prove: what this device really does when its power is cut. Only cutting its power \
-             can; `weir crash-test run --drive` tests a server against an emulated drive's rules, never this device"
+            "what it cannot prove: the behaviour of this device in a power cut. Only cutting its power can; \
+             `weir crash-test run --drive` tests a server against an emulated drive's rules, never this device"
                 .to_owned(),
         );
         lines
@@ -321,7 +321,7 @@ impl BlockDevice {
             },
             match self.volatile_cache {
                 None => "  write cache: unknown".to_owned(),
-                Some(true) => "  write cache: volatile; only what is flushed survives".to_owned(),
+                Some(true) => "  write cache: volatile; only flushed writes survive".to_owned(),
                 Some(false) => "  write cache: none, or protected".to_owned(),
             },
         ];

@@ -336,7 +336,7 @@ fn what_is_no_recording_is_told_in_one_line() {
     assert!(error(&|file| file.truncate(5)).contains("is not the beginning of a recording"));
     assert!(error(&|file| file[8] = 9).contains("version 9, this weir reads 2"));
     assert!(error(&|file| file[16] = 200).contains("the record at byte 12 is malformed"));
-    assert!(error(&|file| file.truncate(20)).contains("does not say what it is of"));
+    assert!(error(&|file| file.truncate(20)).contains("does not name its drive"));
     fs::remove_file(record.join("data")).unwrap();
     let missing = Recording::open(&record).unwrap_err().to_string();
     assert!(missing.contains("record/data"), "{missing}");

@@ -19,6 +19,7 @@ mod evidence;
 mod latency_claims;
 mod noise;
 mod one_factor;
+mod others;
 mod page_protection;
 mod pages;
 mod percentiles;
@@ -34,7 +35,7 @@ use std::fmt::Write as _;
 
 use weir_model::{Comparison, DriveProfile, Finding, Plan, RuleId, Severity};
 
-use crate::foreseen::Foreseen;
+use crate::settings_preview::SettingsPreview;
 
 pub(crate) use self::evidence::{Design, Evidence};
 pub(crate) use self::same_units::{nothing_in_common, other_questions};
@@ -65,7 +66,7 @@ pub struct Rule {
 }
 
 /// All rules, in the order of their numbers.
-pub const RULES: [&Rule; 21] = [
+pub const RULES: [&Rule; 22] = [
     &one_factor::RULE,
     &durability::RULE,
     &page_protection::RULE,
@@ -86,6 +87,7 @@ pub const RULES: [&Rule; 21] = [
     &provenance::RULE,
     &scope::RULE,
     &as_asked::RULE,
+    &others::RULE,
     &drive_accuracy::RULE,
 ];
 
@@ -148,13 +150,13 @@ impl Rule {
 }
 
 /// What the rules find about `plan` before anything runs, on `drives` and with servers that say what
-/// `foreseen` has.
+/// `preview` has.
 pub fn findings_of_design(
     plan: &Plan,
     drives: &[DriveProfile],
-    foreseen: &Foreseen,
+    preview: &SettingsPreview,
 ) -> Vec<Finding> {
-    let design = Design::new(plan, drives, foreseen);
+    let design = Design::new(plan, drives, preview);
     RULES
         .iter()
         .flat_map(|rule| (rule.design)(&design))
@@ -190,12 +192,12 @@ pub(crate) fn of_study(evidence: &Evidence<'_>) -> Vec<Finding> {
 /// `docs/rules.md`, from the table of rules.
 pub fn rules_as_markdown() -> String {
     let mut text = String::from(
-        "# Rules\n\nA study can be wrong in ways that its numbers do not show. Weir checks these rules \
-         before a study\nruns (`weir plan`), on every comparison, and on the result as a whole. An \
-         error makes a comparison\n*invalid* (exit code 3), *inconclusive* makes an effect one; a warning is \
-         printed beside it. `weir \
-         explain R4` prints one of them.\n\nThis file is generated from the rules themselves \
-         (`crates/weir-judge/src/rules/`, one file each).\n\n| rule | asks | severity |\n|---|---|---|\n",
+        "# Rules\n\nA study can be wrong in ways that its numbers do not show. Weir checks these rules before a \
+         run\n(`weir plan`), on every comparison, and on the result as a whole. Print one of them:\n\n```\nweir \
+         explain R4\n```\n\n| severity | consequence |\n|---|---|\n| error | the comparison is *invalid*, exit \
+         code 3 |\n| inconclusive | no effect is shown |\n| warning | stands beside the verdict |\n\nThis page is \
+         generated from the rules (`crates/weir-judge/src/rules/`).\n\n| rule | checks that | severity \
+         |\n|---|---|---|\n",
     );
     // Writing to a String cannot fail.
     for rule in RULES {

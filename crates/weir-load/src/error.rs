@@ -83,12 +83,11 @@ pub enum LoadError {
     },
     /// Transactions were still under way when the time to complete them was over.
     #[error(
-        "{0} connections did not complete their last transaction within 3 s of the end; look what \
-         the server was doing"
+        "{0} connections had a transaction in flight 3 s after the end; check the server for a stall"
     )]
     Unfinished(u64),
     /// Stopped by the caller before it was done.
-    #[error("{0} was interrupted; what it began is incomplete")]
+    #[error("{0} was interrupted before its end")]
     Interrupted(&'static str),
 }
 

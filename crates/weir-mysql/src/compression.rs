@@ -111,7 +111,7 @@ impl Codec {
         while !bytes.is_empty() {
             let taken = self.unpack(wire, bytes, |plain| {
                 if reply.is_some() {
-                    return Err(Malformed("bytes follow a reply that nobody asked for"));
+                    return Err(Malformed("bytes follow the last reply"));
                 }
                 reply = parser.feed(plain)?;
                 Ok(())

@@ -19,6 +19,7 @@ mod connection;
 mod connector;
 mod deadline;
 mod error;
+mod exchange;
 mod execute;
 mod gate;
 mod greeting;
@@ -29,6 +30,7 @@ mod packet;
 mod reading;
 mod reply;
 mod session;
+mod sql_words;
 mod text_literal;
 mod tls;
 
@@ -40,18 +42,22 @@ pub use client_config::{
 pub use client_login::{LOCAL, LOOPBACK, LoginError, PORT, SCHEMA, USER, endpoint, local_socket};
 pub use client_options::{ClientOptions, ClientPassword};
 pub use compression::{Codec, Compression, Wire};
-pub use connection::{Connection, Patience};
+pub use connection::{BinaryLog, Connection, Patience};
 pub use connector::Connector;
 pub use deadline::Deadline;
 pub use error::{ClientError, shorten};
+pub use exchange::Exchange;
 pub use execute::{ExecuteTemplate, ParameterKind, Request};
 pub use gate::{ChangeLog, Gate, Passage, Permissions};
 pub use identifier::identifier;
 pub use option_file::{OptionFile, OptionFileError, OptionFileSetting};
 pub use packet::{HEADER_BYTES, Malformed, put_header, put_length_encoded};
-pub use reading::StatementText;
-pub use reply::{Expected, Reply, ReplyParser, ServerError, WireRow, WireRows};
-pub use session::{Done, PreparedStatement, Session, SessionError, Waiting};
+pub use reading::{InsertedColumn, StatementText};
+pub use reply::{
+    Expected, Reply, ReplyParser, ServerError, StatementResult, TextRows, WireRow, WireRows,
+};
+pub use session::{Done, LogStart, PreparedStatement, Session, SessionError, Waiting};
+pub use sql_words::{SqlWord, sql_words};
 pub use text_literal::text_literal;
 
 pub use mysql_common::Value;

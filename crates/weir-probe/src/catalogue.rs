@@ -7,26 +7,36 @@ use weir_model::{Metric, MetricKind, metrics};
 use crate::server::variables_of;
 
 const HEAD: &str = "\
-# Probes
+# Metrics of the probes
 
-Generated from the metrics in `crates/weir-model/src/metric/names.rs`; do not edit.
+Probes sample every source below once a second during a run. Read their values with SQL:
 
-While a run is loaded, its probes read every source below once a second, on one clock. A sample has the
-time at which it was true; what could not be read in time is a gap with its reason, never a zero. What an
-account may not read (`PROCESS` for InnoDB's tables, `SELECT` on `performance_schema`, `REPLICATION CLIENT`
-or `SLAVE MONITOR`) is named once, and the rest goes on. A server that does not answer within a second
-costs its samples, never the run.
+```sql
+SELECT run, time_s, value FROM sample JOIN metric ON metric.id = sample.metric
+WHERE metric.name = 'server.cpu_s' ORDER BY run, time_s;
+```
 
-Counters only grow: the difference of two samples over their distance in time is a rate. Gauges are levels
-at an instant. The unit stands last in the name. A metric *per* something has one series for each: results
-hold its name in `instance`. A source that a host or a server does not have (pressure, block devices,
-MariaDB's `performance_schema`, which is off by default) gives no series.
+| kind | meaning |
+|---|---|
+| counter | only grows; the difference of two samples / the time between them is a rate |
+| gauge | a level at an instant |
+
+The unit stands last in the name. A metric *per* something has one series for each, with its name in
+`instance`. All sources share one clock.
+
+| case | result |
+|---|---|
+| a value could not be read in time | a gap with its reason, never a zero |
+| the account lacks a privilege (`PROCESS`, `SELECT` on `performance_schema`, `REPLICATION CLIENT` or `SLAVE MONITOR`) | named once; the other sources go on |
+| the server does not answer within a second | its samples are missing; the run goes on |
+| host or server has no such source (pressure, block devices, MariaDB's `performance_schema`, off by default) | no series |
 
 `status.redo_lsn_bytes` and `status.checkpoint_age_bytes` of MySQL are up to 0.1 s old, more where its threads
-wait for a core: a thread in the background brings the variables up to date (every 14 ms in the median, 74 ms at
-most, MySQL 9.7.4 on a busy machine). The exact counter, `log_lsn_current`, is off by default.
+wait for a core. A background thread updates them every 14 ms in the median, 74 ms at most (MySQL 9.7.4, busy
+machine). The exact counter, `log_lsn_current`, is off by default.
 
-What is told from these numbers about a run's limit: [limiter.md](limiter.md).
+[The bottleneck](limiter.md) is decided from these numbers. This page is generated from
+`crates/weir-model/src/metric/names.rs`; do not edit it.
 ";
 
 /// The document: a table for each source.

@@ -52,7 +52,7 @@ pub fn rehearse(plan: &Plan, options: &RunOptions) -> Result<Vec<String>, RunErr
             })?;
             lines.extend(sent);
             if !native.is_empty() {
-                lines.push("-- and each setting back to what it is now".to_owned());
+                lines.push("-- and each setting back to its present value".to_owned());
             }
         }
     }

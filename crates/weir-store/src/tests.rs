@@ -39,10 +39,6 @@ fn study() -> StudyResult {
         drives: vec![],
         data_bytes: 1 << 30,
         runs: vec![],
-        comparisons: vec![],
-        analysis: weir_model::Analysis::default(),
-        findings: vec![],
-        searches: vec![],
         provenance: Provenance {
             study_file: "[study]".into(),
             weir_commit: "abc".into(),
@@ -341,4 +337,27 @@ fn the_same_variables_are_stored_once() {
     assert_eq!(count("SELECT count(*) FROM variable_set"), 2);
     assert_eq!(count("SELECT count(*) FROM metric"), 3);
     assert_eq!(store.read().unwrap().runs, [run(1), run(2), other]);
+}
+
+#[test]
+fn every_statement_of_the_documents_runs_on_a_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r");
+    let mut store = Store::create(&path, &study()).unwrap();
+    store.append(&run(1)).unwrap();
+    let pages = [
+        include_str!("../../../docs/result.md"),
+        include_str!("../../../docs/probes.md"),
+    ];
+    let mut count = 0;
+    for page in pages {
+        for block in page.split("```sql\n").skip(1) {
+            let statement = block.split("```").next().unwrap();
+            let mut prepared = store.connection.prepare(statement).unwrap();
+            let mut rows = prepared.query([]).unwrap();
+            while rows.next().unwrap().is_some() {}
+            count += 1;
+        }
+    }
+    assert_eq!(count, 3);
 }

@@ -26,7 +26,7 @@ pub enum StudyError {
         why: String,
     },
     /// A server program does not take a setting.
-    #[error("{server} refuses {refused}; set what it takes, or leave it out")]
+    #[error("{server} refuses {refused}; set a value that it accepts, or leave it out")]
     RefusedSetting {
         /// Flavour and version.
         server: String,

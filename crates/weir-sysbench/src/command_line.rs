@@ -13,6 +13,7 @@ use weir_workload::read_spec;
 
 use super::compat::Compat;
 use super::invocation::{Command, Invocation, Settings};
+use super::old_command;
 use super::options;
 use super::value::{UsageError, Value};
 
@@ -26,57 +27,50 @@ pub fn parse<S: AsRef<str>>(
     arguments: &[S],
     config: &ClientConfig,
 ) -> Result<Invocation, UsageError> {
-    let line = Line::split(arguments.iter().map(AsRef::as_ref))?;
-    // The flavour is not known before the server greets, so what either flavour's clients read counts.
-    let ClientSettings { login, own } = config.read(line.files(), None)?;
-    let compat = line.compat(&own)?;
-    let mut settings = Settings::new(compat);
-    settings.server.take(login);
-    for setting in &own {
-        apply_own(&mut settings, setting)?;
+    let arguments: Vec<&str> = arguments.iter().map(AsRef::as_ref).collect();
+    if let Some(answer) = old_command::todays(&arguments) {
+        return Err(UsageError::Old(answer));
     }
-    if let Some(password) = &config.password {
-        settings.server.set_password(password.clone());
+    let line = Line::split(arguments.into_iter())?;
+    if let Some(name) = line.words.first().filter(|name| BUILT_IN.contains(name)) {
+        // Its options are not known here.
+        return Err(UsageError::BuiltIn((*name).to_owned()));
     }
+    let mut settings = line.settings(config)?;
+    let compat = settings.compat;
     if let Some(path) = line.config_file {
         for setting in OptionFile::read_without_groups(path)?.settings {
             in_place(&setting, apply(&mut settings, &setting, &setting.name))?;
         }
     }
-    for value in line.options {
-        options::apply(&mut settings, value)?;
-    }
+    apply_all(&mut settings, line.options)?;
     let (workload, command) = words_of(&line.words, line.command, compat)?;
     settings.resolve(workload, command)
 }
 
 /// A command line in its parts.
 #[derive(Default)]
-struct Line<'a> {
-    words: Vec<&'a str>,
+pub(super) struct Line<'a> {
+    pub(super) words: Vec<&'a str>,
     /// Asked for by an option.
-    command: Option<Command>,
-    options: Vec<Value<'a>>,
+    pub(super) command: Option<Command>,
+    pub(super) options: Vec<Value<'a>>,
     compat: Option<Value<'a>>,
-    config_file: Option<&'a Path>,
+    pub(super) config_file: Option<&'a Path>,
     defaults_file: Option<&'a Path>,
     defaults_extra_file: Option<&'a Path>,
     no_defaults: bool,
 }
 
 impl<'a> Line<'a> {
-    fn split(arguments: impl Iterator<Item = &'a str>) -> Result<Self, UsageError> {
+    pub(super) fn split(arguments: impl Iterator<Item = &'a str>) -> Result<Self, UsageError> {
         let mut line = Self::default();
         for argument in arguments {
-            let Some(option) = argument.strip_prefix("--") else {
+            let Some(value) = Value::of_argument(argument) else {
                 line.words.push(argument);
                 continue;
             };
-            let (name, text) = match option.split_once('=') {
-                Some((name, text)) => (name, Some(text)),
-                None => (option, None),
-            };
-            let value = Value { name, text };
+            let Value { name, text } = value;
             let path = || match text {
                 Some(text) if !text.is_empty() => Ok(Some(Path::new(text))),
                 _ => Err(value.wrong("needs the path of a file")),
@@ -95,6 +89,21 @@ impl<'a> Line<'a> {
             }
         }
         Ok(line)
+    }
+
+    /// What holds before `--config-file` and the command line: defaults, option files, the password of the environment.
+    pub(super) fn settings(&self, config: &ClientConfig) -> Result<Settings, UsageError> {
+        // The flavour is not known before the server greets, so what either flavour's clients read counts.
+        let ClientSettings { login, own } = config.read(self.files(), None)?;
+        let mut settings = Settings::new(self.compat(&own)?);
+        settings.server.take(login);
+        for setting in &own {
+            apply_own(&mut settings, setting)?;
+        }
+        if let Some(password) = &config.password {
+            settings.server.set_password(password.clone());
+        }
+        Ok(settings)
     }
 
     /// Which option files count.
@@ -126,6 +135,22 @@ impl<'a> Line<'a> {
     }
 }
 
+/// Takes the options of the command line; one error names all that are wrong.
+fn apply_all(settings: &mut Settings, options: Vec<Value<'_>>) -> Result<(), UsageError> {
+    let results = options
+        .into_iter()
+        .map(|value| options::apply(settings, value));
+    let mut wrong: Vec<_> = results.filter_map(Result::err).collect();
+    match wrong.len() {
+        0 => Ok(()),
+        1 => Err(wrong.remove(0)),
+        _ => {
+            let all: Vec<_> = wrong.iter().map(ToString::to_string).collect();
+            Err(UsageError::Several(all.join("; ")))
+        }
+    }
+}
+
 /// Takes a line of our own group, where options may have the names of MySQL's programs, too.
 fn apply_own(settings: &mut Settings, setting: &OptionFileSetting) -> Result<(), UsageError> {
     if setting.name == "compat" {
@@ -145,7 +170,10 @@ fn apply(
 }
 
 /// Adds the place to an error that comes from a file.
-fn in_place(setting: &OptionFileSetting, result: Result<(), UsageError>) -> Result<(), UsageError> {
+pub(super) fn in_place(
+    setting: &OptionFileSetting,
+    result: Result<(), UsageError>,
+) -> Result<(), UsageError> {
     result.map_err(|error| {
         OptionFileError {
             place: setting.place.clone(),
@@ -167,9 +195,6 @@ fn words_of(
         return Ok((WorkloadName::OltpReadWrite.into(), Command::Help));
     }
     let (name, rest) = words.split_first().ok_or(UsageError::Missing("workload"))?;
-    if BUILT_IN.contains(name) {
-        return Err(UsageError::BuiltIn((*name).to_owned()));
-    }
     let workload = read_spec(native(name)?).map_err(UsageError::Workload)?;
     let (command, rest) = rest.split_first().ok_or(UsageError::Missing("command"))?;
     let command = match *command {
@@ -190,7 +215,7 @@ fn words_of(
 }
 
 /// A workload's name, also where one of sysbench's own scripts is named by its path.
-fn native(name: &str) -> Result<&str, UsageError> {
+pub(super) fn native(name: &str) -> Result<&str, UsageError> {
     let path = Path::new(name);
     if path.extension().is_none_or(|extension| extension != "lua") {
         return Ok(name);

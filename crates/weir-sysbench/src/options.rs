@@ -1,7 +1,8 @@
-//! Options, declared once: which there are, whose they are, what they say, what they set.
+//! Options, declared once: which there are, whose they are, what they say, what they set. Those of the load that
+//! sysbench does not have stand in the table that studies read, too ([`weir_model::LOAD_OPTIONS`]).
 
 use weir_load::{ReactorKind, Tolerated};
-use weir_model::{ArrivalKind, DistributionName, TlsMode, nearest};
+use weir_model::{DistributionName, LoadOption, TlsMode, nearest};
 use weir_mysql::Compression;
 
 use super::compat::Compat;
@@ -61,46 +62,45 @@ macro_rules! options {
 
 options! {
     "threads", Both, "1", "connections", |s, v| s.threads = v.small(1)?;
-    "events", Both, "0", "limit for the number of transactions, 0 for none", |s, v| s.events = v.number(0, u64::MAX)?;
-    "time", Both, "10", "length of the measurement in seconds, such as 60 or 0.5; 0 for no limit", |s, v| s.measure = v.seconds()?;
-    "rate", Both, "0", "transactions per second of an open loop, whose latency counts from when they are due; 0 for a closed loop", |s, v| s.rate_per_s = v.rate()?;
-    "rate-arrivals", Weir, "poisson", "when transactions are due: poisson or constant", |s, v| s.arrivals = arrivals(v)?;
-    "warmup-time", Development, "0", "load before the measurement in seconds", |s, v| s.warmup = v.seconds()?;
-    "thread-init-timeout", Development, "30", "seconds that connecting may take, checks included", |s, v| s.init_timeout_s = v.small(1)?;
-    "forced-shutdown", Both, "off", "exit code 2 if transactions do not end within 3 s of the end: off, or seconds or percent as sysbench has them", |s, v| s.forced_shutdown = forced_shutdown(v)?;
-    "report-interval", Both, "0", "print a line every so many seconds, 0 for none", |s, v| s.report_interval_s = v.small(0)?;
-    "report-checkpoints", Both, "", "seconds after which to report what was done since the last of these, such as 60,120", |s, v| s.checkpoints_s = v.list_or_none(|text| text.parse().ok().filter(|second: &u32| *second > 0))?;
-    "percentile", Both, "95", "percentile of latency to report, 0 for none", |s, v| s.percentile = v.number(0, 100)? as u32;
-    "hdr-log", Weir, "", "file for the latencies of each interval, as an HdrHistogram log", |s, v| s.hdr_log = Some(v.text()?.into());
-    "statement-latency", Weir, "off", "latency by statement after the report", |s, v| s.statement_latency = v.switch()?;
+    "events", Both, "0", "largest number of transactions, 0: no limit", |s, v| s.events = v.number(0, u64::MAX)?;
+    "time", Both, "10", "length of the measurement (s), such as 60 or 0.5; 0: no limit", |s, v| s.measure = v.seconds()?;
+    "rate", Both, "0", "transactions per second of an open loop; latency counts from the scheduled start; 0: closed loop", |s, v| s.rate_per_s = v.rate()?;
+    "warmup-time", Development, "0", "load before the measurement (s)", |s, v| s.warmup = v.seconds()?;
+    "thread-init-timeout", Development, "30", "longest time to connect, checks included (s)", |s, v| s.init_timeout_s = v.small(1)?;
+    "forced-shutdown", Both, "off", "exit code 2 if transactions do not end within 3 s of the end: off, or seconds or percent as in sysbench", |s, v| s.forced_shutdown = forced_shutdown(v)?;
+    "report-interval", Both, "0", "print a line after each such interval (s), 0: none", |s, v| s.report_interval_s = v.small(0)?;
+    "report-checkpoints", Both, "", "print a report at these times (s), each since the one before, such as 60,120", |s, v| s.checkpoints_s = v.list_or_none(|text| text.parse().ok().filter(|second: &u32| *second > 0))?;
+    "percentile", Both, "95", "percentile of latency to report, 0: none", |s, v| s.percentile = v.number(0, 100)? as u32;
+    "hdr-log", Weir, "", "write the latencies of each interval to this file, as an HdrHistogram log", |s, v| s.hdr_log = Some(v.text()?.into());
+    "statement-latency", Weir, "off", "print the latency of each statement after the report", |s, v| s.statement_latency = v.switch()?;
     "json", Weir, "off", "print the result as JSON in place of the report", |s, v| s.json = v.switch()?;
-    "percentiles", Weir, "", "percentiles of latency after the report, such as 50,95,99.9", |s, v| s.percentiles = percentiles(v)?;
+    "percentiles", Weir, "", "print these percentiles after the report, such as 50,95,99.9", |s, v| s.percentiles = percentiles(v)?;
     "histogram", Both, "off", "print a histogram of latencies", |s, v| s.histogram = v.switch()?;
-    "verbosity", Both, "3", "0 prints nothing but errors, 5 everything", |s, v| s.verbosity = v.number(0, 5)? as u32;
+    "verbosity", Both, "3", "0: errors only, 5: everything", |s, v| s.verbosity = v.number(0, 5)? as u32;
     "rand-type", Release, "special", "distribution of keys: uniform, gaussian, special, pareto or zipfian", |s, v| s.rand_type = distribution(v)?;
     "rand-type", Development, "uniform", "distribution of keys: uniform, gaussian, special, pareto or zipfian", |s, v| s.rand_type = distribution(v)?;
-    "rand-seed", Both, "0", "seed of keys and values, 0 to take it from the clock", |s, v| s.rand_seed = v.number(0, u64::MAX)?;
+    "rand-seed", Both, "0", "seed of keys and values, 0: from the clock", |s, v| s.rand_seed = v.number(0, u64::MAX)?;
     "rand-spec-iter", Release, "12", "numbers averaged by gaussian and special", |s, v| s.keys.iterations = v.small(1)?;
-    "rand-spec-pct", Release, "1", "percent of the rows that are hot in special", |s, v| s.keys.hot_rows_percent = v.number(0, 100)? as u32;
-    "rand-spec-res", Release, "75", "percent of the keys that are hot in special", |s, v| s.keys.hot_keys_percent = v.number(0, 100)? as u32;
+    "rand-spec-pct", Release, "1", "hot rows of special (%)", |s, v| s.keys.hot_rows_percent = v.number(0, 100)? as u32;
+    "rand-spec-res", Release, "75", "keys that hit hot rows in special (%)", |s, v| s.keys.hot_keys_percent = v.number(0, 100)? as u32;
     "rand-pareto-h", Both, "0.2", "share h of pareto", |s, v| s.keys.pareto_h = v.real()?;
     "rand-zipfian-exp", Development, "0.8", "exponent of zipfian", |s, v| s.keys.zipfian_exponent = v.real()?;
-    "mysql-host", Both, "localhost", "hosts, to be used in turn; localhost means the Unix socket", |s, v| s.server.hosts = v.list(|text| Some(text.to_owned()))?;
-    "mysql-port", Both, "3306", "ports, to be used in turn", |s, v| s.server.ports = v.list(|text| text.parse().ok().filter(|port| *port > 0))?;
-    "mysql-socket", Both, "", "Unix sockets, to be used in turn", |s, v| s.server.sockets = v.list_or_none(|text| Some(text.into()))?;
+    "mysql-host", Both, "localhost", "hosts, used in turn; localhost is the Unix socket", |s, v| s.server.hosts = v.list(|text| Some(text.to_owned()))?;
+    "mysql-port", Both, "3306", "ports, used in turn", |s, v| s.server.ports = v.list(|text| text.parse().ok().filter(|port| *port > 0))?;
+    "mysql-socket", Both, "", "Unix sockets, used in turn", |s, v| s.server.sockets = v.list_or_none(|text| Some(text.into()))?;
     "mysql-user", Both, "sbtest", "account", |s, v| s.server.user = v.text()?;
-    "mysql-password", Both, "", "password, or - to be asked for it; WEIR_MYSQL_PASSWORD and option files keep it off the command line", |s, v| s.server.set_password_option(v.text()?);
+    "mysql-password", Both, "", "password, or -: Weir asks; safer: WEIR_MYSQL_PASSWORD or an option file", |s, v| s.server.set_password_option(v.text()?);
     "mysql-db", Both, "sbtest", "schema", |s, v| s.server.database = v.text()?;
     "mysql-ssl", Release, "off", "encrypt: on, off, or a mode of 1.1", |s, v| tls_mode(s, v)?;
     "mysql-ssl", Development, "disabled", "encrypt: disabled, preferred, required, verify_ca or verify_identity", |s, v| tls_mode(s, v)?;
-    "mysql-ssl-ca", Development, "", "PEM file of the authorities that are trusted", |s, v| s.server.tls.authority = v.path()?;
+    "mysql-ssl-ca", Development, "", "PEM file of the trusted authorities", |s, v| s.server.tls.authority = v.path()?;
     "mysql-ssl-cert", Development, "", "PEM file of the client's certificate", |s, v| s.server.tls.certificate = v.path()?;
     "mysql-ssl-key", Development, "", "PEM file of the key of the client's certificate", |s, v| s.server.tls.key = v.path()?;
-    "mysql-ssl-cipher", Both, "", "ciphers to choose from, separated by colons", |s, v| s.server.tls.ciphers = ciphers(v)?;
-    "mysql-compression", Both, "off", "compress the packets of all connections, within what encrypts them", |s, v| s.server.compresses = v.switch()?;
-    "mysql-compression-algorithms", Development, "zlib", "how to compress: zlib, zstd (MySQL from 8.0.18 on) or uncompressed", |s, v| s.server.compression = compression(v)?;
-    "mysql-ignore-errors", Both, "1213,1020,1205", "errors to try again after, or all", |s, v| s.tolerated = tolerated(v)?;
-    "db-ps-mode", Both, "auto", "auto prepares statements, disable sends them as text", |s, v| s.prepared_statements = prepared_statements(v)?;
+    "mysql-ssl-cipher", Both, "", "ciphers, separated by colons", |s, v| s.server.tls.ciphers = ciphers(v)?;
+    "mysql-compression", Both, "off", "compress the packets of all connections, within TLS", |s, v| s.server.compresses = v.switch()?;
+    "mysql-compression-algorithms", Development, "zlib", "algorithm: zlib, zstd (MySQL from 8.0.18 on) or uncompressed", |s, v| s.server.compression = compression(v)?;
+    "mysql-ignore-errors", Both, "1213,1020,1205", "error codes to ignore and retry, or all", |s, v| s.tolerated = tolerated(v)?;
+    "db-ps-mode", Both, "auto", "auto: prepared statements; disable: statements as text", |s, v| s.prepared_statements = prepared_statements(v)?;
     "tables", Both, "1", "number of tables", |s, v| s.tables = v.small(1)?;
     "table_size", Both, "10000", "rows per table", |s, v| s.table_size = v.number(0, i32::MAX as u64)?;
     "range_size", Both, "100", "rows of a range", |s, v| s.mix.range_size = v.small(1)?;
@@ -116,34 +116,28 @@ options! {
     "random_points", Both, "10", "points per statement of select_random_points", |s, v| s.mix.random_points = v.small(1)?;
     "number_of_ranges", Both, "10", "ranges per statement of select_random_ranges", |s, v| s.mix.random_ranges = v.small(1)?;
     "delta", Both, "5", "last minus first value of such a range", |s, v| s.mix.random_range_delta = v.small(0)?;
-    "skip_trx", Both, "off", "no transactions: each statement commits", |s, v| s.mix.skip_transactions = v.switch()?;
+    "skip_trx", Both, "off", "no transactions: each statement commits by itself", |s, v| s.mix.skip_transactions = v.switch()?;
     "auto_inc", Both, "on", "tables with AUTO_INCREMENT keys", |s, v| s.auto_increment = v.switch()?;
     "secondary", Both, "off", "an ordinary index on id in place of the primary key", |s, v| s.secondary_key = v.switch()?;
     "create_secondary", Both, "on", "make the index on k", |s, v| s.create_secondary = v.switch()?;
     "create_table_options", Development, "", "appended to CREATE TABLE", |s, v| s.table_options = v.text()?;
     "mysql_storage_engine", Both, "innodb", "storage engine", |s, v| s.engine = v.text()?;
-    "reconnect", Development, "0", "connect again after so many transactions of a connection, 0 for never", |s, v| s.reconnect_every = v.number(0, u64::MAX)?;
-    "reconnect-on-loss", Weir, "off", "survive a restart of the server: make lost connections again", |s, v| s.reconnect = v.switch()?;
-    "rtt", Weir, "0ms", "round-trip time added to the network's, such as 500us", |s, v| s.rtt = v.duration()?;
-    "reactors", Weir, "auto", "threads that drive the connections: a number, or auto by their number", |s, v| s.reactors = reactors(v)?;
-    "rate-ramp", Weir, "", "a rate that changes evenly, as in 100..5000:60s, and then stays", |s, v| s.more.rate_ramp = Some(more::rate_ramp(v)?);
-    "think-time", Weir, "0ms", "pause of a connection after each transaction, in a closed loop", |s, v| s.more.think.mean.0 = v.duration()?;
-    "think-kind", Weir, "constant", "its distribution: constant or exponential", |s, v| s.more.think.kind = more::think_kind(v)?;
-    "threads-ramp", Weir, "0s", "connections begin one after the other over this time", |s, v| s.more.connection_ramp = v.duration()?;
-    "idle-connections", Weir, "0", "connections beside the others that do nothing but stay", |s, v| s.more.idle_connections = v.small(0)?;
-    "text-file", Weir, "", "a book for the oltp_text workloads; generated text without it", |s, v| s.more.text_file = Some(v.text()?.into());
-    "text_selects", Weir, "1", "selects by a line of text per transaction of them", |s, v| s.mix.text_selects = v.small(0)?;
-    "text_updates", Weir, "1", "updates by a line of text per transaction of them", |s, v| s.mix.text_updates = v.small(0)?;
-    "prepare-binlog", Weir, "on", "write tables and rows to the binary log; off breaks every replica that replays it later", |s, v| s.more.binary_log = more::binary_log(v)?;
-    "allow-replica", Weir, "off", "write also to a server that is a replica or read-only; it then differs from its source", |s, v| s.more.allow_replica = v.switch()?;
-    "dry-run", Weir, "off", "print what would be changed on the server, and change nothing", |s, v| s.more.dry_run = v.switch()?;
+    "reconnect", Development, "0", "reconnect after this many transactions of a connection, 0: never", |s, v| s.reconnect_every = v.number(0, u64::MAX)?;
+    "reconnect-on-loss", Weir, "off", "reconnect after a restart of the server", |s, v| s.reconnect = v.switch()?;
+    "reactors", Weir, "auto", "threads that drive the connections: a number, or auto", |s, v| s.reactors = reactors(v)?;
+    "text-file", Weir, "", "book for the oltp_text workloads [default: generated text]", |s, v| s.more.text_file = Some(v.text()?.into());
+    "text_selects", Weir, "1", "selects by a line of text per oltp_text transaction", |s, v| s.mix.text_selects = v.small(0)?;
+    "text_updates", Weir, "1", "updates by a line of text per oltp_text transaction", |s, v| s.mix.text_updates = v.small(0)?;
+    "prepare-binlog", Weir, "on", "write tables and rows to the binary log; off breaks each replica that replays it later", |s, v| s.more.binary_log = more::binary_log(v)?;
+    "allow-replica", Weir, "off", "write also to a replica or a read-only server; it then differs from its source", |s, v| s.more.allow_replica = v.switch()?;
+    "dry-run", Weir, "off", "print the statements that would change the server; send none", |s, v| s.more.dry_run = v.switch()?;
     "warehouses", Weir, "1", "of order_entry: warehouses, of some 130 MB each", |s, v| more::order_entry(&mut s.more.order_entry, v)?;
     "items", Weir, "100000", "of order_entry: items, and stocks of a warehouse; fewer for a small test", |s, v| more::order_entry(&mut s.more.order_entry, v)?;
     "customers", Weir, "3000", "of order_entry: customers of a district; fewer for a small test", |s, v| more::order_entry(&mut s.more.order_entry, v)?;
     "foreign_keys", Weir, "off", "of order_entry: make its foreign keys", |s, v| more::order_entry(&mut s.more.order_entry, v)?;
     "keying_and_think_time", Weir, "off", "of order_entry: users take the time of the specification", |s, v| more::order_entry(&mut s.more.order_entry, v)?;
     "fixed_warehouses", Weir, "off", "of order_entry: each connection stays at one warehouse", |s, v| more::order_entry(&mut s.more.order_entry, v)?;
-    "reactor", Weir, "auto", "how they wait: auto, epoll or io_uring", |s, v| s.reactor = reactor(v)?;
+    "reactor", Weir, "auto", "I/O backend: auto, epoll or io_uring", |s, v| s.reactor = reactor(v)?;
 }
 
 /// A value that changes nothing.
@@ -225,6 +219,9 @@ pub(super) fn apply(settings: &mut Settings, value: Value<'_>) -> Result<(), Usa
     if let Some(option) = SUPPORTED.iter().find(|option| is_wanted(option.name)) {
         return (option.set)(settings, value);
     }
+    if let Some(option) = more::load_options().find(|option| is_wanted(option.name)) {
+        return settings.more.take(option, value);
+    }
     if let Some((_, harmless, why)) = WITHOUT_EFFECT.iter().find(|(name, ..)| is_wanted(name)) {
         return match harmless {
             Harmless::Anything => Ok(()),
@@ -242,11 +239,21 @@ pub(super) fn apply(settings: &mut Settings, value: Value<'_>) -> Result<(), Usa
             .push(format!("--{old} is deprecated; write --{name}"));
         return apply(settings, Value { name, ..value });
     }
+    let of_load: Vec<_> = more::load_options().map(LoadOption::flag).collect();
     let known = SUPPORTED.iter().map(|option| option.name);
+    let known = known.chain(of_load.iter().map(String::as_str));
     Err(UsageError::UnknownOption {
         nearest: nearest(&wanted, known).map(str::to_owned),
         name: value.name.to_owned(),
     })
+}
+
+/// Whether there is an option of this name, whatever its value.
+pub(super) fn is_known(name: &str) -> bool {
+    let wanted = name.replace('_', "-");
+    let supported = SUPPORTED.iter().map(|option| option.name);
+    let mut names = supported.chain(WITHOUT_EFFECT.iter().map(|(name, ..)| *name));
+    names.any(|name| name.replace('_', "-") == wanted)
 }
 
 /// `on` and `off` as in 1.0.20, or a mode as in 1.1.
@@ -312,14 +319,6 @@ fn prepared_statements(value: Value<'_>) -> Result<bool, UsageError> {
 fn distribution(value: Value<'_>) -> Result<DistributionName, UsageError> {
     let expected = "must be uniform, gaussian, special, pareto or zipfian";
     value.text()?.parse().map_err(|_| value.wrong(expected))
-}
-
-fn arrivals(value: Value<'_>) -> Result<ArrivalKind, UsageError> {
-    match value.text {
-        Some("poisson") => Ok(ArrivalKind::Poisson),
-        Some("constant") => Ok(ArrivalKind::Constant),
-        _ => Err(value.wrong("must be poisson or constant")),
-    }
 }
 
 fn reactors(value: Value<'_>) -> Result<Option<u32>, UsageError> {

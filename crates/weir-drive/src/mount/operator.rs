@@ -53,7 +53,7 @@ impl Operator<'_> {
         let recording = self.options.recording.as_ref();
         let Some(recording) = recording.filter(|recording| recording.base().is_dir()) else {
             return Err(
-                "it does not know what it held (it was mounted without a base); mount it \
+                "it was mounted without a copy of its files, so no cut can be made; mount it \
                         with --record DIR --record-base"
                     .to_owned(),
             );

@@ -70,7 +70,7 @@ impl Recording {
         let mut lines = Lines::new(&events, &data, FILE_HEADER_BYTES);
         let start = lines.next_record().map_err(unreadable)?;
         let Some((started_at_ns, Record::Start { profile, unix_ns })) = start else {
-            return Err(unreadable("it does not say what it is of".to_owned()));
+            return Err(unreadable("it does not name its drive".to_owned()));
         };
         let mut recording = Self {
             events,

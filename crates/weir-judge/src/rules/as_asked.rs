@@ -9,21 +9,22 @@ use weir_model::{
 
 use super::evidence::some_of;
 use super::{Design, Evidence, Rule, WARNS_OR_FORBIDS};
-use crate::settings::CellSettings;
+use crate::cell_settings::CellSettings;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R23,
-    title: "what was asked is what the server does",
-    checked: "Settings of a study against the servers' own words (SHOW GLOBAL VARIABLES) and, on Linux, the flags of \
-              their open data files. Error: the levels of a factor are one value on the server, so that nothing \
-              differs. Warning: the server made more than 1 % more or less of a setting than was asked, switched off \
-              what it did not understand, or writes its pages through the page cache after it was told O_DIRECT. \
-              Before a run an installed server of that version is asked. Options that are no variable (such as \
-              `skip_grant_tables`) no server says.",
-    reason: "Servers round, cap and switch off without an error. MySQL makes 256M of pools of 200M and of 250M, where \
-             a ratio would be called the effect of memory; `general_log = maybe` is OFF; a capacity below 100 is 100.",
-    remedy: "Choose levels that the server keeps apart, in the units that it rounds to; `weir plan` says what an installed \
-             server makes of each.",
+    title: "the server does what the study sets",
+    checked: "Settings of a study against the servers' own variables (SHOW GLOBAL VARIABLES) and, on Linux, the \
+              flags of their open data files. Error: the levels of a factor are one value on the server, so no \
+              setting differs. Warning: the server changed a setting by more than 1 %, or switched off a value \
+              that it did not understand. Also a warning: it writes pages through the page cache although O_DIRECT \
+              is set. Before a run Weir asks an installed server of that version. No server reports options that \
+              are no variable, such as `skip_grant_tables`.",
+    reason: "Servers round, cap and switch off without an error. MySQL makes 256M of pools of 200M and of 250M; a \
+             ratio of the two would be called the effect of memory. `general_log = maybe` is OFF; a capacity below \
+             100 is 100.",
+    remedy: "Choose levels that the server keeps apart, in the units that it rounds to. `weir plan` prints the \
+             values of an installed server.",
     reference: "MySQL 8.4 manual, \"Configuring InnoDB Buffer Pool Size\" and \"Server System Variables\"; MariaDB \
                 Knowledge Base, \"InnoDB System Variables\"",
     severities: WARNS_OR_FORBIDS,
@@ -73,17 +74,17 @@ impl Levels {
         let words = self.same.iter().map(|(name, value)| {
             let [baseline, level] = cells.map(|cell| asked(settings.of(cell).get(name)));
             let value = in_units(value, &[&baseline, &level]);
-            format!("{name} is {value} on the server, asked for {baseline} and {level}")
+            format!("{name} is {value} on the server, set to {baseline} and {level}")
         });
         let words = some_of(words, 4);
         Some(if self.differs {
             RULE.warning(format!(
-                "the levels of {factor} move a setting that stays the same ({words}): the effect is of the others"
+                "one setting of the levels of {factor} stays the same ({words}), so the effect is of the others"
             ))
         } else {
             RULE.error(format!(
-                "both levels of {factor} are one ({words}): nothing differs, so the ratio is noise; choose levels that the \
-                 server keeps apart"
+                "both levels of {factor} are one value ({words}), so the ratio is noise; choose levels that the server \
+                 keeps apart"
             ))
         })
     }
@@ -134,7 +135,7 @@ fn check_study(evidence: &Evidence<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     vec![RULE.warning(format!(
-        "the server made something else of what was asked: {}; read the result as that of the server's values",
+        "the server uses other values than the study sets: {}; the result is that of the server's values",
         some_of(found, 6)
     ))]
 }
@@ -176,7 +177,7 @@ fn substitution(
     }
     let written = in_units(written, &[]);
     Some(format!(
-        "{name} {} of {written}",
+        "{name} {} instead of {written}",
         in_units(made, &[&written])
     ))
 }

@@ -7,12 +7,14 @@ use super::{Evidence, Rule, WARNS_OR_FORBIDS};
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R14,
     title: "the client is not the limit",
-    checked: "CPU of the load engine's busiest thread: above 70 % of a core a warning, saturated an error. \
-              Weir does not start a second client to see whether it raises throughput.",
-    reason: "Study 3 asked one 8-core client for the work of 3,000 connections. A client that is the \
-             limit compares itself with itself.",
+    checked: "CPU of the load generator's busiest thread: above 70 % of a core a warning; an error if the client \
+              was the bottleneck of a run. Weir does not start a second client to see whether it raises \
+              throughput.",
+    reason: "Tencent asked one 8-core client for the work of 3,000 connections. A client that is the limit \
+             compares itself with itself.",
     remedy: "Give the client more cores, or a host of its own; lower the rate.",
-    reference: "published studies, section 3; Brendan Gregg, \"Systems Performance\", 2nd edition, 12.2",
+    reference: "Tencent Cloud, 2022 (docs/studies/txsql-new-architecture.md); Brendan Gregg, \"Systems \
+                Performance\", 2nd edition, 12.2",
     severities: WARNS_OR_FORBIDS,
     comparison: check,
     ..Rule::NONE
@@ -24,7 +26,7 @@ const CLIENT_CPU_MAX: f64 = 0.70;
 fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
     let records = || evidence.runs_of(comparison).map(|run| &run.record);
     if records().any(|record| record.limiter == Limiter::ClientCpu) {
-        let message = "the load engine was saturated: this compares the client with itself; \
+        let message = "the load generator was the bottleneck: this compares the client with itself; \
                        lower the throughput or give the client more cores";
         return Some(RULE.error(message.to_owned()));
     }
@@ -33,7 +35,7 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
         .fold(0.0, f64::max);
     (busiest > CLIENT_CPU_MAX).then(|| {
         RULE.warning(format!(
-            "the load engine used {:.0} % of its core; above {:.0} % it may hide a difference",
+            "the load generator used {:.0} % of its core; above {:.0} % it may hide a difference",
             busiest * 100.0,
             CLIENT_CPU_MAX * 100.0
         ))

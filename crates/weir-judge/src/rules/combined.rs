@@ -6,20 +6,19 @@ use weir_model::{Comparison, Finding, RuleId};
 
 use super::evidence::some_of;
 use super::{Design, Evidence, FORBIDS, Rule};
-use crate::settings::CellSettings;
+use crate::cell_settings::CellSettings;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R13,
     title: "a claim about A and B has A, B, both and neither",
-    checked: "A claim about two levels that differ in several settings, when the study lacks a cell in \
-              which one of these settings changes alone. Where all four cells are there, the report \
-              prints the interaction.",
-    reason: "Study 5 claims +93 % for two features together. One alone gave +48 %, the other +30 %: \
-             1.48 x 1.30 is 1.92, so the 93 % are most likely both against *neither*, which the study \
-             does not say. Without the single arms nobody can tell what to buy.",
+    checked: "A claim about two levels that differ in several settings, when the study has no cell in which one of \
+              these settings changes alone. Where all four cells are there, the report prints the interaction.",
+    reason: "Alibaba claims +93 % for two features together. One alone gave +48 %, the other +30 %: 1.48 x 1.30 is \
+             1.92, so the 93 % are most likely both against *neither*, which the manual does not say. Without the \
+             single arms a buyer cannot choose.",
     remedy: "Add the levels with each change alone, or withdraw the claim.",
-    reference: "published studies, sections 5 and 6; Montgomery, \"Design and Analysis of Experiments\", \
-                chapter 5",
+    reference: "Alibaba Cloud (docs/studies/alibaba-write-optimisation.md); Montgomery, \"Design and Analysis of \
+                Experiments\", chapter 5",
     severities: FORBIDS,
     design: check_design,
     comparison: check,

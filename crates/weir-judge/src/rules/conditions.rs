@@ -8,14 +8,15 @@ use weir_model::known_row_bytes;
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R10,
     title: "rows x bytes per row are the size of the data",
-    checked: "Tables of sysbench's schema as loaded: their size must be rows x 256 bytes within 25 % (from \
-              64 MiB on, where fixed costs no longer count). Nothing is said of other schemas, whose \
-              bytes per row nobody measured: bulk inserts and tables with text. The report prints how many times the buffer pool the data are.",
-    reason: "The published sysbench sets have 220 to 230 bytes per row, those with text columns 435 to \
-             463. One translation of study 1 gives rows that would need 2,200 bytes each, and of study 2 \
-             1,800: a digit was lost, and with it whether the data fit into memory.",
-    remedy: "Check `data.rows` and `data.tables`; look for compression, or a table that was not loaded.",
-    reference: "published studies, sections 1 and 2",
+    checked: "Tables of sysbench's schema as loaded: their size must be rows x 256 bytes within 25 %, from 64 MiB \
+              on. Bulk inserts, tables with text and other schemas are not checked: their bytes per row were not \
+              measured. The report prints the data as a multiple of the buffer pool.",
+    reason: "The published sysbench sets have 220 to 230 bytes per row, those with text columns 435 to 463. One \
+             translation of Percona 2020 has rows that would need 2,200 bytes each, one of Percona 2010 1,800. A \
+             digit was lost, and with it whether the data fit into memory.",
+    remedy: "Check `data.rows` and `data.tables`. Look for compression, or for a table that was not loaded.",
+    reference: "Percona on ScaleFlux, 2020 (docs/studies/scaleflux-csd2000.md); Percona, \"Should I buy a Fast SSD \
+                or more memory?\", 2010 (docs/studies/memory-or-ssd.md)",
     severities: ONLY_WARNS,
     study: |evidence| check(evidence).into_iter().collect(),
     ..Rule::NONE

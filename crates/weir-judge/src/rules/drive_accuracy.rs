@@ -7,11 +7,11 @@ use super::{Evidence, Rule, WARNS_OR_FORBIDS};
 pub(super) const RULE: Rule = Rule {
     id: RuleId::Drive,
     title: "emulated drives keep their model's time",
-    checked: "More than 1 % of a drive's operations completed late or early: by more than 10 us and 5 % of \
-              their modelled time (a warning); or all of them took more than 10 % longer on average (the \
-              comparison is invalid). A drive that is asked less than 1 % of the time decides nothing and is not looked at.",
-    reason: "An emulated drive is served by the same cores as the server. When they are busy its replies \
-             come late, and the drive that was measured is a slower one than its profile.",
+    checked: "Warning: more than 1 % of a drive's operations completed late or early, by more than 10 us and 5 % \
+              of their modelled time. Error: operations took more than 10 % longer on average. A drive that is \
+              used less than 1 % of the time is not checked.",
+    reason: "The same cores serve an emulated drive and the server. When they are busy, replies come late, and the \
+             measured drive is slower than its profile.",
     remedy: "Use a smaller `scale` for the drive, fewer connections or a quieter host.",
     reference: "docs/decisions/0004-drive-in-real-time.md",
     severities: WARNS_OR_FORBIDS,
@@ -30,9 +30,8 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
         drives().max_by(|a, b| a.1.slower_share().total_cmp(&b.1.slower_share()))?;
     if slowest.slower_share() > DriveStatistics::SLOWER_SHARE_MAX {
         return Some(RULE.error(format!(
-            "the emulated drive was late, and so another drive than its profile's: in the worst run \
-             ({}) operations took {:.0} % longer on average; the host is too slow or too busy for it, so \
-             use a smaller scale, a slower drive or a calmer host",
+            "the emulated drive was late, and so slower than its profile: in the worst run ({}) operations took \
+             {:.0} % longer on average; use a smaller scale, a slower drive or a quieter host",
             label(run),
             slowest.slower_share() * 100.0
         )));
@@ -42,8 +41,8 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
     (!worst.is_on_time()).then(|| {
         RULE.warning(format!(
             "the emulated drive was late: in the worst run ({}) {:.1} % of the operations completed \
-             more than 10 us and 5 % off their time, 99 % within {:.0} us; the host is too slow or \
-             too busy for this drive, so use a smaller scale, a slower drive or a calmer host",
+             more than 10 us and 5 % off their time, 99 % within {:.0} us; use a smaller scale, a slower \
+             drive or a quieter host",
             label(run),
             missed(worst) * 100.0,
             worst.lateness_us_p99

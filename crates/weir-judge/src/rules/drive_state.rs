@@ -11,20 +11,19 @@ use weir_model::data_size;
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R15,
     title: "drives are equally full, not on burst credit, and not hidden behind their write buffer",
-    checked: "Of the design: two drives that are compared are filled by the data to shares more than 10 \
-              points apart (of their own capacity, before compression); a cloud volume saves up more \
-              credit than warm-up and measurement can spend; the write buffer before disks holds a tenth of \
-              the scaled data and more than twice the share of the whole ones. Of the result: the SLC cache of \
-              a drive, which empties while nothing is written, was not full again when a measurement began. \
-              Drives start preconditioned as their profile says.",
-    reason: "Flash slows down as it fills: a Fusion-io card went from 500 to 110 MiB/s. Study 1's Intel \
-             drive was 78 % full, its rival physically emptier; study 4 compared 375 GB with 2 TB; study \
-             5 measured 100 s inside a volume's burst credit. A controller's memory that shrinks less than \
-             the data takes all writes of a short run, and the disks are not seen.",
-    remedy: "Choose capacities or fill levels that match, or declare the difference as what is sold; warm \
-             up longer than the credit lasts; name disks with a buffer as small as their data \
+    checked: "Design: the data fill two compared drives to shares more than 10 points apart (of their own \
+              capacity, before compression). A cloud volume saves up more credit than warm-up and measurement can \
+              spend. The write buffer before disks holds at least 10 % of the scaled data, and more than twice the \
+              fraction that it holds at full size. Result: the SLC cache of a drive was not full again when a \
+              measurement began. Drives start preconditioned as their profile says.",
+    reason: "Flash slows down as it fills: a Fusion-io card went from 500 to 110 MiB/s. Percona's Intel drive of \
+             2020 was 78 % full, its rival physically emptier. The P4800X review compared 375 GB with 2 TB. \
+             Alibaba measured 100 s inside a volume's burst credit. A controller's memory that shrinks less than \
+             the data takes all writes of a short run and hides the disks.",
+    remedy: "Choose capacities or fill levels that match, or declare the difference as part of the product. Warm \
+             up longer than the credit lasts. Name disks with a buffer as small as their data \
              (`raid10-8x15k-bbu+write.buffer=10M`).",
-    reference: "published studies, sections 1, 2, 4, 5 and 7.4",
+    reference: "five published studies (docs/studies/README.md)",
     severities: ONLY_WARNS,
     design: check,
     study: |evidence| {
@@ -63,7 +62,7 @@ fn check(design: &Design<'_>) -> Vec<Finding> {
         .collect();
     let unequal = (!unequal.is_empty()).then(|| {
         RULE.warning(format!(
-            "drives are not equally full: {}; what fills a drive slows it down, so match capacities",
+            "drives are not equally full: {}; a full drive is slower, so match capacities",
             some_of(unequal, 3)
         ))
     });

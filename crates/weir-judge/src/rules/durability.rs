@@ -17,25 +17,24 @@ use super::{Design, Evidence, Rule, WARNS_OR_FORBIDS};
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R2,
     title: "levels are ranked at equal durability",
-    checked: "A grade per cell from the meaning of the server's own variables, in whatever spelling, and the drive's \
-              profile: commits flushed (innodb_flush_log_at_trx_commit = 1, on MariaDB also 3; not under MySQL's \
-              innodb_flush_method = nosync), binary log flushed (sync_binlog = 1, or no binary log), pages whole after \
-              a power cut (doublewrite on, or atomic writes of a page with a crash test of this server in \
-              `[[crash_tests]]`; a maker's word is another grade), flushes sent to the media (innodb_flush_method, or a \
-              power-protected cache). And what no variable says: a disabled redo log (status \
-              Innodb_redo_log_enabled), a library that disables flushes (libeatmydata), data in memory or on a \
-              mount that sends no flushes, tables of another engine. Before a run an installed server of that version \
-              is asked what it makes of the settings. Error: the grades of \
-              two cells differ and the factor is something else, or one of these settings had another value \
-              after a run than before it. Warning: the factor is one of these \
-              settings, so that the ratio is the price of safety; or a server was not durable for a reason that no \
-              variable says.",
-    reason: "A setting that may lose the last second, or a page, is faster because it does less. Study 1 \
-             compared a drive without doublewrite with one with it; study 2 mounted `nobarrier` over \
-             volatile caches (\"may lose transactions on power outage\").",
-    remedy: "Give all levels the same durability, and ask for the price of safety in a factor of its own.",
-    reference: "published studies, sections 1, 2, 5 and 6; MySQL 8.4 manual, \"InnoDB and the ACID Model\" and \
-                \"Disabling Redo Logging\"",
+    checked: "Each cell gets a grade from the server's own variables, by meaning, and from the drive's profile. \
+              The grade has four questions. Redo flushed at commit: innodb_flush_log_at_trx_commit = 1 (MariaDB: \
+              also 3), and not MySQL's innodb_flush_method = nosync. Binary log flushed: sync_binlog = 1, or no \
+              binary log. Pages whole after a power cut: proven by doublewrite, or by a crash test of this server \
+              in `[[crash_tests]]`; claimed by the vendor only; or none. Flushes reach the media: \
+              innodb_flush_method, or a power-protected cache. Facts without a variable count as well: a disabled \
+              redo log, a library that disables flushes (libeatmydata), data in memory or on a mount without \
+              flushes, tables of another engine. Before a run Weir asks an installed server of that version. \
+              Error: the grades of two cells differ and the factor is another setting; or one of these settings \
+              changed during a run. Warning: the factor is one of these settings, so the ratio is the price of \
+              safety; or a fact without a variable made a server less durable.",
+    reason: "A setting that may lose the last second, or a page, is faster because it does less. Percona 2020 \
+             compared a drive without doublewrite with one with it. Percona 2010 mounted `nobarrier` over volatile \
+             caches (\"may lose transactions on power outage\").",
+    remedy: "Give all levels the same durability, or ask for the price of safety in a factor of its own.",
+    reference: "Percona, \"Should I buy a Fast SSD or more memory?\", 2010 (docs/studies/memory-or-ssd.md); \
+                Percona on ScaleFlux, 2020 (docs/studies/scaleflux-csd2000.md); MySQL 8.4 manual, \"InnoDB and the \
+                ACID Model\" and \"Disabling Redo Logging\"",
     severities: WARNS_OR_FORBIDS,
     design: check_design,
     comparison: check,
@@ -75,7 +74,7 @@ fn grade(
     }
     let protected = pages.map(|protection| match protection {
         Protection::Doublewrite | Protection::Tested(_) => "yes",
-        Protection::Promised(..) => "on its maker's word",
+        Protection::Promised(..) => "claimed by the vendor",
         Protection::None(_) if drive.is_some() => "no",
         Protection::None(_) => "unknown",
     });
@@ -146,8 +145,8 @@ fn not_durable(evidence: &Evidence<'_>) -> Option<Finding> {
     let Named { count, first } = evidence.named(&not_durable)?;
     let reasons: BTreeSet<_> = not_durable.iter().filter_map(|run| why(run)).collect();
     Some(RULE.warning(format!(
-        "{count} were of a server that a crash may leave without its data ({}), such as {first}: its variables do \
-         not say so, and it is faster for it",
+        "{count} used a server that may lose its data in a crash ({}), such as {first}: no variable shows that, and \
+         it makes the server faster",
         some_of(reasons, 4)
     )))
 }
@@ -187,7 +186,7 @@ pub(super) fn changed_meanwhile(
     let before = run.variables.get(name).map_or("unknown", String::as_str);
     Some(RULE.error(format!(
         "{name} was {before} before and {after} after repetition {} of {}: durability changed under \
-         the run, so it cannot be ranked; keep others off the server",
+         the run, so it cannot be ranked; let no other program change settings",
         run.record.repetition,
         plan.cells[run.record.cell].label()
     )))

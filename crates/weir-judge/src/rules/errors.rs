@@ -8,12 +8,12 @@ pub(super) const RULE: Rule = Rule {
     id: RuleId::R16,
     title: "failed transactions are few, and the server answers to the end",
     checked: "Error: more than 1 % of the transactions of a run failed (deadlocks, lock timeouts), or a run \
-              completed none. Warning: connections without a reply seconds after the end. Weir does not \
-              count rows after a run.",
-    reason: "A transaction that fails is fast. A server that stalls at the end has latencies that are in \
-             no percentile.",
+              completed none. Warning: connections without a reply seconds after the end. Weir does not count rows \
+              after a run.",
+    reason: "A transaction that fails is fast. A server that stalls at the end has latencies that are in no \
+             percentile.",
     remedy: "Use more rows or fewer connections; look at the server's error log and at its drive.",
-    reference: "published studies, section 9; Brendan Gregg's benchmark checklist, 2018: \"did it error?\"",
+    reference: "Brendan Gregg's benchmark checklist, 2018: \"did it error?\"",
     severities: WARNS_OR_FORBIDS,
     comparison: check,
     ..Rule::NONE
@@ -28,7 +28,7 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
         .any(|run| run.record.queries_per_s <= 0.0)
     {
         let message =
-            "a run completed nothing at all; look at the server's error log and at its drive";
+            "a run completed no transaction; look at the server's error log and at its drive";
         return Some(RULE.error(message.to_owned()));
     }
     let worst = evidence
@@ -42,7 +42,7 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
         return stalled(evidence, comparison);
     }
     Some(RULE.error(format!(
-        "{:.1} % of the transactions failed in a run, {:.0} % is the most that is fair; use more rows \
+        "{:.1} % of the transactions failed in a run, more than {:.0} %; use more rows \
          or fewer threads",
         worst * 100.0,
         ERROR_SHARE_MAX * 100.0
@@ -57,7 +57,7 @@ fn stalled(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> 
     (unfinished > 0).then(|| {
         RULE.warning(format!(
             "{unfinished} connections had no reply within seconds of the end of a run: the server \
-             stalled, and what they waited for is in no latency; look at its error log and drive"
+             stalled, and no latency contains that; look at its error log and drive"
         ))
     })
 }

@@ -9,15 +9,15 @@ use crate::measured::less_is_better;
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R8,
     title: "latency obeys Little's law, and claims about it come from an open loop",
-    checked: "Of the result: in a closed loop connections / throughput must be the mean latency within \
-              5 %, else the numbers contradict each other. Of the design: a claim about latency while \
-              all cells are closed loops (no `rate`).",
-    reason: "A closed loop waits for a stalled server and asks less just then, so its percentiles are \
-             too good (coordinated omission). Study 3's \"80 % lower latency\" would need five times the \
-             throughput at the same connections; it published +22 %.",
+    checked: "Result: in a closed loop, connections / throughput must be the mean latency within 5 %. Else the \
+              numbers contradict each other. Design: a claim about latency while all cells are closed loops (no \
+              `rate`).",
+    reason: "A closed loop waits for a stalled server and asks less just then, so its percentiles are too good \
+             (coordinated omission). Tencent's \"80 % lower latency\" would need five times the throughput at the \
+             same connections; it published +22 %.",
     remedy: "Measure latency at a fixed `rate` of 50 to 80 % of the peak.",
-    reference: "Little, Operations Research 9, 1961; Schroeder et al., \"Open Versus Closed: A Cautionary \
-                Tale\", NSDI 2006; published studies, section 3",
+    reference: "Little, Operations Research 9, 1961; Schroeder et al., \"Open Versus Closed: A Cautionary Tale\", \
+                NSDI 2006; Tencent Cloud, 2022 (docs/studies/txsql-new-architecture.md)",
     severities: ONLY_WARNS,
     design: |design| closed_loop(design).into_iter().collect(),
     study: |evidence| contradiction(evidence).into_iter().collect(),
@@ -29,7 +29,7 @@ const DEVIATION_MAX: f64 = 0.05;
 /// Whether a connection asks again as soon as it is answered.
 fn is_closed_loop(cell: &Cell) -> bool {
     match cell.spec.load.pace {
-        Pace::Closed { think } => think.mean.0.is_zero(),
+        Pace::Closed(closed) => closed.asks_at_once(),
         Pace::Open(_) => false,
     }
 }
@@ -38,7 +38,7 @@ fn closed_loop(design: &Design<'_>) -> Option<Finding> {
     let mut claims = design.plan.claims.iter();
     let about_latency = claims.any(|claim| claim.metric.as_deref().is_some_and(less_is_better));
     (about_latency && design.plan.cells.iter().all(is_closed_loop)).then(|| {
-        let message = "a claim is about latency and every cell is a closed loop, which waits for a \
+        let message = "a claim is about latency, and every cell is a closed loop, which waits for a \
                        stalled server; add cells with a rate of 50 to 80 % of the peak";
         RULE.warning(message.to_owned())
     })

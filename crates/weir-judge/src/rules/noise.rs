@@ -8,18 +8,19 @@ use super::{Evidence, MAKES_INCONCLUSIVE, Rule};
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R5,
     title: "an effect is larger than the noise",
-    checked: "The comparison is inconclusive, whatever its own interval says, when the effect is within \
-              the noise floor (what two identical levels differ by in 95 of 100 comparisons, from the \
-              repetitions of all cells and of cells with the same settings), not larger than the shift \
-              of a negative control (`[[negative_controls]]`: where the factor can do nothing), or when \
-              it does not survive the correction for all comparisons of the study (Benjamini and \
-              Hochberg, 5 % false discoveries).",
-    reason: "Three quiet pairs in a row happen. Repeated identical runs of 2026 differed by 4.9 % per run \
-             when I/O-bound and 0.66 % when cached, and the ranking of two versions flipped. Of twenty \
-             settings that do nothing, one shows an effect at 95 %.",
-    remedy: "Raise `repeat.runs`, quieten the host, or accept that nothing was shown.",
-    reference: "published studies, section 8.2; Benjamini and Hochberg, Journal of the Royal Statistical \
-                Society B 57, 1995",
+    checked: "The comparison is inconclusive in three cases, even if its own interval excludes 1. The effect is \
+              within the noise floor: two identical levels differ by no more in 95 of 100 comparisons. The floor \
+              comes from the repetitions of all cells and from cells with the same settings. Or the effect is not \
+              larger than the shift of a negative control (`[[negative_controls]]`), where the factor can do \
+              nothing. Or the effect does not survive the correction for all comparisons of the study (Benjamini \
+              and Hochberg, 5 % false discoveries).",
+    reason: "Three quiet pairs in a row happen. Identical runs of 2026 differed by 4.9 % per run when I/O-bound \
+             and 0.66 % when cached, and the ranking of two versions flipped. Of twenty settings without effect, \
+             one shows an effect at 95 %.",
+    remedy: "Raise `repeat.runs`, use a quieter host, or accept that no effect was shown.",
+    reference: "A/A pairs of 2026 (Percona-Lab-results, tpcc-benchmark-framework and \
+                mysql-tpcc-buffer-pool-sweep); Benjamini and Hochberg, Journal of the Royal Statistical Society B \
+                57, 1995",
     severities: MAKES_INCONCLUSIVE,
     comparison: check,
     ..Rule::NONE

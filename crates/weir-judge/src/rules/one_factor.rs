@@ -12,21 +12,18 @@ use crate::compare::Contrast;
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R1,
     title: "one factor differs between two levels",
-    checked: "Error: the servers' own variables (SHOW GLOBAL VARIABLES, not the option files: a server \
-              rounds, caps and overrides) differ in more than the two cells declare, by whichever of its names \
-              a server says a setting; between two \
-              different programs only the variables that the study sets are compared. Warning: the \
-              levels of a factor change several settings together, by the design; or the server derives other \
-              variables from the factor. That is known where Weir wrote the options of both servers, these differ in \
-              the factor only, and all runs of a cell say the same. A setting that the study holds fixed and the server \
-              does not is an error.",
-    reason: "Four of the five published studies changed several things at once: drive and doublewrite, \
-             hardware and kernel and network, device and capacity. Their effect belongs to no single \
-             one of them.",
-    remedy: "Set what differs to the same value in `[server.config]`. Where settings have to move \
+    checked: "Error: the servers' own variables (SHOW GLOBAL VARIABLES) differ in more than the two cells declare. \
+              Option files do not count, since a server rounds, caps and overrides. Between two different programs \
+              only the variables that the study sets are compared. A setting that the study holds fixed and the \
+              server does not is an error, too. Warning: the levels of a factor change several settings together, \
+              or the server derives other variables from the factor. Weir knows the second where it wrote the \
+              options of both servers, these differ in the factor only, and all runs of a cell agree.",
+    reason: "Four of five published studies changed several things at once: drive and doublewrite, hardware and \
+             kernel and network, device and capacity. Their effect belongs to no single one of them.",
+    remedy: "Set the variables that differ to the same value in `[server.config]`. Where settings have to move \
              together, add levels that change each of them alone.",
-    reference: "published studies, section 6; SIGMOD/DBTest 2018, Raasveldt et al., \"Fair Benchmarking \
-                Considered Difficult\", doi 10.1145/3209950.3209955",
+    reference: "five published studies (docs/studies/README.md); Raasveldt et al., \"Fair Benchmarking Considered \
+                Difficult\", DBTest 2018, doi 10.1145/3209950.3209955",
     severities: WARNS_OR_FORBIDS,
     design: check_design,
     comparison: check,

@@ -14,17 +14,18 @@ use super::{Design, Evidence, ONLY_WARNS, Rule};
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R3,
     title: "doublewrite off has evidence of whole pages",
-    checked: "With doublewrite off (or DETECT_ONLY, which cannot repair), in whatever spelling: the drive's profile \
-              must promise atomic writes of a page at its place, else the level is named unsafe. Until the study names \
-              a crash test of that drive in `[[crash_tests]]` with no page lost, of the same server, page size and \
-              flush method, it is said so. A crash test cuts the emulated drive: that a real one of that name keeps \
-              its profile stays its maker's word, which is always said. Of storage without a profile the rule knows \
-              nothing; `weir crash-test inspect` reads what it promises (NVMe's AWUPF).",
-    reason: "InnoDB cannot recover a page of which a power cut left half. All published gains of \
-             doublewrite off (up to +48 %) rest on the word of a vendor; none showed a power cut.",
-    remedy: "Keep doublewrite on, or choose a drive with atomic writes of innodb_page_size and test the server on it \
-             with `weir crash-test run --doublewrite off`; before you rely on a real drive, cut its power.",
-    reference: "published studies, sections 1 and 5; NVM Express base specification, AWUPF and NABSPF; \
+    checked: "Cells with doublewrite off, or with DETECT_ONLY, which cannot repair. Unsafe: the drive's profile \
+              does not promise atomic writes of a page. Untested: the study names no crash test in \
+              `[[crash_tests]]` of that drive without a lost page, for the same server, page size and flush \
+              method. A crash test cuts an emulated drive. That a real drive keeps its profile stays a vendor \
+              claim, and the finding says so. Of storage without a profile the rule knows nothing; `weir \
+              crash-test inspect` prints its promises (NVMe's AWUPF).",
+    reason: "InnoDB cannot recover a page of which a power cut left half. All published gains of doublewrite off \
+             (up to +48 %) rest on a vendor claim; none showed a power cut.",
+    remedy: "Keep doublewrite on. Or choose a drive with atomic writes of innodb_page_size, and test the server \
+             with `weir crash-test run --doublewrite off`. Cut the power of a real drive before you rely on it.",
+    reference: "Percona on ScaleFlux, 2020 (docs/studies/scaleflux-csd2000.md); Alibaba Cloud \
+                (docs/studies/alibaba-write-optimisation.md); NVM Express base specification, AWUPF and NABSPF; \
                 MySQL 8.4 manual, innodb_doublewrite",
     severities: ONLY_WARNS,
     design: check_design,
@@ -43,8 +44,8 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
             _ => None,
         })?;
     Some(RULE.warning(format!(
-        "unsafe: {unsafe_cell}; read it as the cost of doublewrite, not as advice to turn it off, and \
-         rank drives at equal safety"
+        "unsafe: {unsafe_cell}; this is the cost of doublewrite, not advice to turn it off; rank drives at \
+         equal safety"
     )))
 }
 
@@ -84,15 +85,15 @@ fn promises<'a>(found: impl IntoIterator<Item = Protection<'a>>) -> Vec<Finding>
     }
     let untested = (!untested.is_empty()).then(|| {
         RULE.warning(format!(
-            "no power-cut test: that {} keeps pages whole without doublewrite is its maker's word, and how this \
-             server copes is not known; name a test in [[crash_tests]]",
+            "no power-cut test: whole pages on {} without doublewrite are a vendor claim, and this server's recovery \
+             is not tested; name a test in [[crash_tests]]",
             some_of(untested, 4)
         ))
     });
     let tested = (!tested.is_empty()).then(|| {
         RULE.warning(format!(
             "the crash test cut an emulated drive: this server loses nothing while {} keeps its profile; that a real \
-             one does is its maker's word, so cut its power before you rely on it",
+             one does is a vendor claim, so cut its power before you rely on it",
             some_of(tested, 4)
         ))
     });

@@ -14,15 +14,16 @@ use crate::measured::measured_series;
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R7,
     title: "percentiles and stalls stand beside means, one statistic for all",
-    checked: "Of the result: more than 5 % of a cell's seconds below half of their median; \
-              a step of the throughput by 10 % or more inside a run. Of the claims: \
-              a mean latency, or different statistics of latency. Weir itself keeps p50, p95, p99, p99.9, \
-              the maximum and the full histogram of every run.",
-    reason: "In the memory sweep of 2018 one engine had a worst second of 67 transactions at a mean of \
-             4,206. Study 4 read averages off one chart and p95 off another; study 3 collected p95 and \
-             did not publish it.",
-    remedy: "Look at throughput over time and at p99; state all claims in one percentile.",
-    reference: "published studies, sections 4, 6 and 8.1",
+    checked: "Result: more than 5 % of a cell's seconds are below half of their median, or throughput steps by 10 \
+              % or more inside a run. Claims: a mean latency, or different statistics of latency. Weir keeps p50, \
+              p95, p99, p99.9, the maximum and the full histogram of every run.",
+    reason: "In the memory sweep of 2018 one engine had a worst second of 67 transactions at a mean of 4,206. The \
+             P4800X review read averages off one chart and p95 off another. Tencent collected p95 and did not \
+             publish it.",
+    remedy: "Look at throughput over time and at p99. State all claims in one percentile.",
+    reference: "Percona's memory sweep of 2018 (Percona-Lab-results, 201803-sysbench-tpcc-myrocks); P4800X \
+                reviews, 2017 (docs/studies/optane-p4800x.md); Tencent Cloud, 2022 \
+                (docs/studies/txsql-new-architecture.md)",
     severities: ONLY_WARNS,
     design: |design| claims(design).into_iter().collect(),
     study: |evidence| {

@@ -9,16 +9,15 @@ use super::{Design, ONLY_WARNS, Rule};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R12,
-    title: "no picked points: the headline is the whole curve",
-    checked: "A claim that speaks of one level of a factor (its `where`) of which the study measures \
-              several. The report prints each effect as geometric mean, smallest and largest over all \
-              contexts.",
-    reason: "Study 3 published +20, +22 and +18 %, each at another number of connections, chosen after \
-             the fact, under a headline of \"20 % or more from 2 to 3,000\".",
-    remedy: "Quote the geometric mean with the smallest and the largest, or one load that was declared \
-             before anything ran.",
-    reference: "published studies, sections 3 and 6; Fleming and Wallace, \"How Not to Lie with \
-                Statistics\", Communications of the ACM 29, 1986",
+    title: "no picked points: the summary is the whole curve",
+    checked: "A claim about one level of a factor (its `where`), if the study measures several. The report prints \
+              each effect as geometric mean, smallest and largest over all contexts.",
+    reason: "Tencent published +20, +22 and +18 %, each at another number of connections, chosen after the fact, \
+             under a headline of \"20 % or more from 2 to 3,000\".",
+    remedy: "Quote the geometric mean with the smallest and the largest, or one load that was declared before the \
+             first run.",
+    reference: "Tencent Cloud, 2022 (docs/studies/txsql-new-architecture.md); Fleming and Wallace, \"How Not to \
+                Lie with Statistics\", Communications of the ACM 29, 1986",
     severities: ONLY_WARNS,
     design: |design| check(design).into_iter().collect(),
     study: |evidence| check(&evidence.design).into_iter().collect(),
@@ -41,7 +40,7 @@ fn check(design: &Design<'_>) -> Option<Finding> {
         .collect();
     (!picked.is_empty()).then(|| {
         RULE.warning(format!(
-            "claims speak of single points ({}) of what the study sweeps; read them beside the geometric \
+            "claims are about single points ({}) of the study's curve; read them beside the geometric \
              mean, the smallest and the largest of all points",
             some_of(picked, 6)
         ))

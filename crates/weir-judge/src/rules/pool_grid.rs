@@ -11,15 +11,14 @@ use weir_model::data_size;
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R11,
     title: "a sweep of the buffer pool has 3 sizes within 20 % of the data",
-    checked: "Of a design with three or more buffer pools, of which some are smaller and some larger than \
-              the data: at least three of them within 20 % of the estimated size of the data. The \
-              working set of a skewed workload may be smaller than the data; Weir does not know it \
-              beforehand.",
-    reason: "Where the data just exceed the pool, 10 % less memory made study 2's server 2.6 times \
-             slower: an elasticity of 9, against 1.3 to 1.5 far below. Between two far sizes that cliff \
-             is a straight line that nobody measured.",
-    remedy: "Add buffer pools around the size of the data, or let Weir look for the knee.",
-    reference: "published studies, section 2",
+    checked: "Designs with three or more buffer pools, some smaller and some larger than the data. At least three \
+              pools must be within 20 % of the estimated size of the data. The working set of a skewed workload \
+              may be smaller than the data; Weir does not know it before a run.",
+    reason: "Where the data just exceed the pool, 10 % less memory made a server 2.6 times slower: an elasticity \
+             of 9, against 1.3 to 1.5 far below. Between two far sizes that cliff becomes a straight line without \
+             a measurement.",
+    remedy: "Add buffer pools around the size of the data, or let a `[search]` find the knee.",
+    reference: "Percona, \"Should I buy a Fast SSD or more memory?\", 2010 (docs/studies/memory-or-ssd.md)",
     severities: ONLY_WARNS,
     design: |design| check(design).into_iter().collect(),
     study: |evidence| check(&evidence.design).into_iter().collect(),

@@ -12,16 +12,17 @@ use super::{Design, Evidence, Rule, WARNS_OR_FORBIDS};
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R4,
     title: "at least 3 repetitions (5 for less than 20 %), interleaved, from restored data",
-    checked: "Error: fewer than 3 repetitions of either level. Warning: fewer than 5 for an effect below \
-              20 %; a linear trend over the order of the runs (p < 0.01); intervals wider than `repeat.until` wants; \
-              runs that went on with a server that others had used (`repeat.within_server`), or were made on a \
-              server of the user's, whose data are not restored. Weir itself runs repetitions as \
-              blocks in random order and restores the data before each run.",
-    reason: "One run per level has a 95 % half-width of about 19 % on a ratio when I/O-bound, 11 % with \
-             three, 9 % with five (A/A pairs of 2026). The same pairs shifted by 6.2 % within hours when \
-             data were not restored. All five published studies ran each level once.",
-    remedy: "Raise `repeat.runs`. After a trend look for what ages: the drive, the host, a cache.",
-    reference: "published studies, section 8.2; Montgomery, \"Design and Analysis of Experiments\", chapter 4",
+    checked: "Error: fewer than 3 repetitions of either level. Warning: fewer than 5 for an effect below 20 %; a \
+              linear trend over the order of the runs (p < 0.01); intervals wider than `repeat.until`. Also a \
+              warning: runs on a server that others had used (`repeat.within_server`), or on your own server, \
+              whose data Weir does not restore. On servers that Weir starts, repetitions are blocks in random \
+              order, and the data are restored before each run.",
+    reason: "One run of each level has a 95 % half-width of about 19 % on a ratio when I/O-bound, 11 % with three, \
+             9 % with five. The same pairs shifted by 6.2 % within hours when data were not restored. All five \
+             published studies ran each level once.",
+    remedy: "Raise `repeat.runs`. After a trend, find out what ages: the drive, the host, a cache.",
+    reference: "A/A pairs of 2026 (Percona-Lab-results, tpcc-benchmark-framework and \
+                mysql-tpcc-buffer-pool-sweep); Montgomery, \"Design and Analysis of Experiments\", chapter 4",
     severities: WARNS_OR_FORBIDS,
     design: check_design,
     comparison: check,
@@ -65,7 +66,7 @@ fn check_design(design: &Design<'_>) -> Vec<Finding> {
 fn too_few(pairs: usize) -> Option<Finding> {
     (pairs < PAIRS_MIN).then(|| {
         let message =
-            format!("{pairs} of the {PAIRS_MIN} repetitions that it takes; raise repeat.runs");
+            format!("{pairs} repetitions, at least {PAIRS_MIN} are needed; raise repeat.runs");
         RULE.error(message)
     })
 }
@@ -90,7 +91,7 @@ fn open_intervals(evidence: &Evidence<'_>) -> Option<Finding> {
     let open: Vec<_> = open.collect();
     let first = open.first()?;
     Some(RULE.warning(format!(
-        "{} effects are not known to the +-{} % that the study wants, such as that of {} {}; raise \
+        "{} effects have wider intervals than the +-{} % of repeat.until, such as that of {} {}; raise \
          repeat.at_most or repeat.budget",
         open.len(),
         until * 100.0,

@@ -9,16 +9,17 @@ use super::{Design, Evidence, FORBIDS, Rule};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R9,
-    title: "units match: the same queries, asked for the same rows",
-    checked: "Two cells with different workloads, options of a workload or distributions of keys, or \
-              whose transactions have different numbers of queries (more than 5 % apart, and more than \
-              transactions that were under way at the ends explain), are not compared in queries per second.",
-    reason: "A transaction has 6 queries in sysbench's write-only script, 14 or 16 in read-only, 20 in \
-             read-write, and the default distribution changed between versions. The first report of one \
-             A/A study counted its unit 8 % too high.",
-    remedy: "Compare levels within one workload; make the workload a factor only to see where another \
-             factor matters.",
-    reference: "published studies, sections 3 and 8.2",
+    title: "units match: the same queries on the same rows",
+    checked: "Two cells are not compared in queries per second if their workloads, options of a workload or \
+              distributions of keys differ. The same holds if their transactions have different numbers of \
+              queries, by more than 5 %. Transactions that were cut off at the start and the end are allowed for.",
+    reason: "A transaction has 6 queries in sysbench's write-only script, 14 or 16 in read-only, 20 in read-write, \
+             and the default distribution changed between versions. The first report of one A/A study counted its \
+             unit 8 % too high.",
+    remedy: "Compare levels within one workload. Make the workload a factor only to see where another factor \
+             matters.",
+    reference: "Tencent Cloud, 2022 (docs/studies/txsql-new-architecture.md); A/A pairs of 2026 \
+                (Percona-Lab-results, tpcc-benchmark-framework and mysql-tpcc-buffer-pool-sweep)",
     severities: FORBIDS,
     design: check_design,
     comparison: check,
@@ -83,7 +84,7 @@ pub(crate) fn other_questions(first: &Plan, second: &Plan) -> Option<Finding> {
         (!differing.is_empty()).then_some(differing)
     })?;
     Some(RULE.error(format!(
-        "the results do not ask the same ({}); compare results of one study",
+        "the two results run different queries or data ({}); compare results of one study",
         some_of(differing, 6)
     )))
 }
@@ -116,7 +117,7 @@ fn is_of_queries(name: &str) -> bool {
 
 fn different(factor: &str, names: impl IntoIterator<Item = String>) -> String {
     format!(
-        "{factor} changes what is asked ({}): queries per second of different queries have no ratio; \
+        "{factor} changes the queries or the data ({}): queries per second of different queries have no ratio; \
          compare other factors within each level",
         some_of(names, 4)
     )

@@ -7,16 +7,15 @@ use crate::claim_contrasts::{Subject, subject};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R19,
-    title: "nothing is said about what was not measured",
-    checked: "A claim whose levels, metric or conditions (`where`) are not in the study: it is neither \
-              borne out nor refuted. Every sentence of a report names the levels at which it holds; \
-              curves and memory-equivalents end where the measurements end.",
-    reason: "\"10x\", \"about 1x\" and \"at least 2x\" were all published for the same drive and all are true, \
-             at different metrics, percentiles and buffer pools: an effect without its conditions is no \
-             result. A scalability law fitted to 32 clients missed 128 by 33 to 46 %.",
-    remedy: "Add the levels that the claim speaks of, or correct its `factor`, `level`, `baseline`, \
-             `metric` and `where`.",
-    reference: "published studies, sections 4 and 9",
+    title: "claims stay within the measurements",
+    checked: "A claim whose levels, metric or conditions (`where`) are not in the study: it is neither borne out \
+              nor refuted. Every sentence of a report names the levels at which it holds. Curves and \
+              memory-equivalents end where the measurements end.",
+    reason: "\"10x\", \"about 1x\" and \"at least 2x\" were all published for the P4800X. All are true, at \
+             different metrics, percentiles and buffer pools: an effect without its conditions is no result. A \
+             scalability law fitted to 32 clients missed 128 by 33 to 46 %.",
+    remedy: "Add the levels of the claim, or correct its `factor`, `level`, `baseline`, `metric` and `where`.",
+    reference: "P4800X reviews, 2017 (docs/studies/optane-p4800x.md)",
     severities: FORBIDS,
     design: check,
     study: |evidence| check(&evidence.design),

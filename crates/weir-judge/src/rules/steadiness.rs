@@ -10,20 +10,19 @@ use crate::measured::{counted, measured_series};
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R6,
     title: "a steady state is measured, and for long enough",
-    checked: "Of the design: measurements shorter than 1,800 s (what the slowest published warm-up took), \
-              and those shorter than 300 s as a first look. Of each run: five windows within 20 % and a \
-              slope of at most 10 %; from 300 s on also, from the server's counters over the whole run, \
-              at least three turnovers of a buffer pool that pages are read into and one turn of a redo \
-              log that is written. Of a warm-up until throughput is steady: that it ended so, not by \
-              `load.warmup.at_most`. Of runs of MySQL that write pages: a warm-up of at least \
-              innodb_flushing_avg_loops seconds, for which its page cleaner goes by a third of its rule, \
-              because the averages that are the other two thirds do not exist yet.",
-    reason: "On a 90 GB data set the first 100 s missed the steady throughput by -46 to +32 %, with a \
-             sign that changes with the buffer pool: 80 GB against 30 GB is 2.63x, but 1.08x in the \
-             first 100 s and 1.94x in the first 300 s (Percona's memory sweep of 2018).",
+    checked: "Design: a measurement shorter than 300 s is a first look; one shorter than 1,800 s is shorter than \
+              the slowest published warm-up. Each run: five windows within 20 %, and a slope of at most 10 %. From \
+              300 s on, the server's counters must show three turnovers of a buffer pool that pages are read into. \
+              They must show one turn of a redo log that is written. An automatic warm-up: throughput was steady \
+              before `load.warmup.at_most`. Runs of MySQL that write pages: a warm-up of at least \
+              innodb_flushing_avg_loops seconds. Before that the page cleaner has only one of the three terms of \
+              its flushing target; the other two are running averages.",
+    reason: "On a 90 GB data set the first 100 s missed the steady throughput by -46 to +32 %, with a sign that \
+             changes with the buffer pool. 80 GB against 30 GB is 2.63x, but 1.08x in the first 100 s and 1.94x in \
+             the first 300 s.",
     remedy: "Raise `load.warmup` (or set it to `auto`) and `load.measure`.",
-    reference: "published studies, section 8.1; SNIA Solid State Storage Performance Test Specification, \
-                steady state",
+    reference: "Percona's memory sweep of 2018 (Percona-Lab-results, 201803-sysbench-tpcc-myrocks); SNIA Solid \
+                State Storage Performance Test Specification, steady state",
     severities: ONLY_WARNS,
     design: check_design,
     study: check,
@@ -49,8 +48,8 @@ fn check_design(design: &Design<'_>) -> Vec<Finding> {
         return short(measure_s).into_iter().collect();
     }
     vec![RULE.warning(format!(
-        "each run measures {measure_s:.0} s; warm-ups of {MEASURE_S_SAFE:.0} s were published, so look \
-         at whether the runs were steady"
+        "each run measures {measure_s:.0} s, less than the longest published warm-up ({MEASURE_S_SAFE:.0} s); check \
+         that the runs were steady"
     ))]
 }
 
@@ -63,8 +62,8 @@ fn shortest_s(plan: &Plan) -> f64 {
 fn short(measure_s: f64) -> Option<Finding> {
     (measure_s < MEASURE_S_MIN).then(|| {
         let message = format!(
-            "each run measures {measure_s:.0} s, less than {MEASURE_S_MIN:.0} s: a first look, not \
-             a steady state proven; raise load.measure before you decide on it"
+            "each run measures {measure_s:.0} s, less than {MEASURE_S_MIN:.0} s: a first look, no \
+             proof of a steady state; raise load.measure before you decide"
         );
         RULE.warning(message)
     })
@@ -109,9 +108,8 @@ fn before_averages(evidence: &Evidence<'_>) -> Option<Finding> {
     let runs: Vec<_> = result.runs.iter().filter(early).collect();
     let Named { count, first } = evidence.named(&runs)?;
     Some(RULE.warning(format!(
-        "in {count} MySQL's page cleaner had no averages yet when the measurement began (they take {AVERAGES} = \
-         {} seconds of load; until then it writes by a third of its rule, and changed pages gather more changes \
-         than later), such as {first}; raise load.warmup above that",
+        "in {count} the measurement began before MySQL's page cleaner had its averages ({AVERAGES} = {} s of load; \
+         until then it writes less than later), such as {first}; raise load.warmup above that",
         runs[0].variables[AVERAGES]
     )))
 }

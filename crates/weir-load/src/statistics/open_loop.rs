@@ -10,7 +10,7 @@ use crate::meter::{OpenLoopTally, add_histogram, new_histogram};
 const QUEUE_SHARE_MAX: f64 = 0.01;
 /// A reactor that uses this share of its core has no time to keep a schedule.
 const BUSY_SHARE: f64 = 0.9;
-/// Lag of the load engine itself that is worth a word, microseconds.
+/// Lag of the load generator itself that is worth a word, microseconds.
 const OWN_LAG_US_MAX: f64 = 1_000.0;
 
 /// How the schedule of an open loop was kept within the measurement.
@@ -101,7 +101,7 @@ impl OpenLoopSum {
 }
 
 impl LoadOutcome {
-    /// A sentence about a load engine that was itself the limit of a closed loop; nothing if it
+    /// A sentence about a load generator that was itself the limit of a closed loop; nothing if it
     /// was not.
     pub fn client_note(&self) -> Option<String> {
         let utilization = self.client_utilization();
@@ -124,7 +124,7 @@ impl LoadOutcome {
         if open_loop.queue_length as f64 > queue_max {
             let why = if is_busy {
                 format!(
-                    "the load engine itself was busy for {:.0} % of the time; use more --reactors",
+                    "the load generator itself was busy for {:.0} % of the time; use more --reactors",
                     utilization * 100.0
                 )
             } else {
@@ -142,7 +142,7 @@ impl LoadOutcome {
         if is_own && open_loop.lag.us_p99 > OWN_LAG_US_MAX {
             return Some(format!(
                 "1 % of the transactions began {:.1} ms late or more although a connection was \
-                 free: the load engine was not given its core in time",
+                 free: the load generator was not given its core in time",
                 open_loop.lag.us_p99 / 1e3
             ));
         }

@@ -4,11 +4,13 @@
 
 mod compression;
 mod found_tables;
+mod new_numbers;
 mod order_entry;
 mod pace;
 mod refusals;
 mod restarts;
 mod sessions;
+mod settings;
 mod tables;
 mod text;
 mod workloads;
@@ -20,8 +22,8 @@ use std::time::Duration;
 use tempfile::TempDir;
 use weir_load::{LoadError, LoadOutcome, LoadPlan, PreparePlan, TableOptions, prepare, run};
 use weir_model::{Distribution, Flavor, LoadSpec, SysbenchWorkload, WorkloadName};
-use weir_mysql::{Connection, Gate, Permissions};
-use weir_server::{PrivateServer, testing};
+use weir_mysql::{Connection, FromValue, Gate, Permissions};
+use weir_server::PrivateServer;
 
 const TABLES: u32 = 2;
 const ROWS: u64 = 3_000;
@@ -34,7 +36,7 @@ struct Bench {
 
 impl Bench {
     fn empty(flavor: Flavor) -> Self {
-        let (server, directory) = testing::start(flavor);
+        let (server, directory) = weir_testing::start(flavor);
         Self { server, directory }
     }
 
@@ -81,7 +83,13 @@ impl Bench {
     }
 
     fn oracle(&self) -> Connection {
-        testing::connect(&self.server.endpoint())
+        weir_testing::connect(&self.server.endpoint())
+    }
+
+    /// The value that a query has.
+    fn value<T: FromValue>(&self, sql: &str) -> T {
+        let row: Option<(T,)> = self.oracle().first(sql).unwrap();
+        row.unwrap().0
     }
 
     fn counter(&self, name: &str) -> u64 {

@@ -34,6 +34,13 @@ pub mod metrics {
             HOST_CORE_CPU_IOWAIT = "host.core_cpu_iowait_s", "CPU time of a core idle with I/O pending", "s", Counter;
             HOST_CORE_CPU_STEAL = "host.core_cpu_steal_s", "CPU time of a core taken by the hypervisor", "s", Counter;
         }
+        per "" from "/proc/*/stat" {
+            HOST_RUN_CPU = "host.run_cpu_s", "CPU time of the run: server, load engine, drive emulation", "s", Counter;
+            HOST_KERNEL_CPU = "host.kernel_threads_cpu_s", "CPU time of the kernel's own threads", "s", Counter;
+        }
+        per "process name" from "/proc/*/stat" {
+            HOST_OTHER_CPU = "host.other_cpu_s", "CPU time of processes that are not the run's", "s", Counter;
+        }
         per "" from "/proc/pressure" {
             HOST_PRESSURE_CPU_SOME = "host.pressure_cpu_some_s", "Time in which a task waited for a core", "s", Counter;
             HOST_PRESSURE_IO_SOME = "host.pressure_io_some_s", "Time in which a task waited for a block device", "s", Counter;
@@ -80,8 +87,8 @@ pub mod metrics {
             SERVER_THREADS = "server.threads", "Threads of the server", "threads", Gauge;
             SERVER_CORES = "server.cores_allowed", "Cores that the server may run on", "cores", Gauge;
             SERVER_MAJOR_FAULTS = "server.major_faults", "Page faults of the server that read from storage", "faults", Counter;
-            CLIENT_CPU = "client.cpu_s", "CPU time of the load engine, with what the probes cost", "s", Counter;
-            CLIENT_MEMORY = "client.memory_bytes", "Resident memory of the load engine, with what the probes cost", "bytes", Gauge;
+            CLIENT_CPU = "client.cpu_s", "CPU time of the load generator, with what the probes cost", "s", Counter;
+            CLIENT_MEMORY = "client.memory_bytes", "Resident memory of the load generator, with what the probes cost", "bytes", Gauge;
             DRIVE_CPU = "drive.cpu_s", "CPU time of the drive emulation", "s", Counter;
             DRIVE_MEMORY = "drive.memory_bytes", "Resident memory of the drive emulation", "bytes", Gauge;
         }

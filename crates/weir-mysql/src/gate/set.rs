@@ -1,6 +1,6 @@
 //! What a `SET` statement sets (MySQL manual, "SET Syntax for Variable Assignment").
 
-use super::statement::{Effect, forbidden};
+use super::effect::{Effect, forbidden};
 use super::tokens::Token;
 
 /// What `SET` does beside assigning variables: accounts, roles, resources, the next statement.
@@ -71,7 +71,7 @@ pub(super) fn of_set(words: &[Token<'_>]) -> Effect {
             Some(Scope::Global) => globals.push(name),
             Some(Scope::Session) if OF_REPLICATION.contains(&&*name) => {
                 return forbidden(&format!(
-                    "{name} changes what replicas get or what the server logs; leave it out"
+                    "{name} changes replication or the server's logs; leave it out"
                 ));
             }
             Some(Scope::Session) if sets_encoding(&name) && !is_encoding(rest) => {

@@ -165,7 +165,7 @@ fn lies_are_named() {
             &claimed(1, ok.len(), &ok),
             "what a compressed packet holds does not decompress",
         ),
-        (&twice, "bytes follow a reply that nobody asked for"),
+        (&twice, "bytes follow the last reply"),
     ];
     for (bytes, why) in cases {
         let reply = Client::new(Compression::Zlib).feed(bytes);

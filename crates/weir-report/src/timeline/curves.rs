@@ -25,7 +25,7 @@ pub(crate) fn by_metric(run: &RunResult) -> ByMetric<'_> {
 /// Where a curve comes from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Source {
-    /// The load engine's seconds; `None` where a second has no value.
+    /// The load generator's seconds; `None` where a second has no value.
     Seconds(fn(&IntervalRecord) -> Option<f64>),
     /// A metric times a factor.
     Metric(Metric, f64),

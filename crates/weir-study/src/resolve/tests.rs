@@ -270,7 +270,7 @@ fn mistakes_in_levels_and_repetitions_are_named_too() {
         (
             "runs = 3",
             "runs = 3\nwithin_server = [\"drive\"]",
-            "another start of the server",
+            "a restart of the server",
         ),
         (
             "runs = 3",
@@ -538,6 +538,22 @@ fn every_example_of_the_guide_is_a_study() {
         }
         study.extend(changes);
         let found = resolved(&toml::to_string(&study).unwrap());
+        assert!(found.is_ok(), "{}\n{example}", found.unwrap_err());
+    }
+}
+
+/// Whole studies on other pages, which a reader copies.
+#[test]
+fn whole_studies_of_other_pages_are_studies() {
+    let pages = [
+        include_str!("../../../../README.md"),
+        include_str!("../../../../docs/cookbook.md"),
+        include_str!("../../../../docs/study-reference.md"),
+    ];
+    for page in pages {
+        let block = page.split("```toml\n[study]\n").nth(1).unwrap();
+        let example = format!("[study]\n{}", block.split("```").next().unwrap());
+        let found = resolved(&example);
         assert!(found.is_ok(), "{}\n{example}", found.unwrap_err());
     }
 }

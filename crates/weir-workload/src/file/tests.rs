@@ -136,3 +136,12 @@ fn the_workloads_that_come_with_weir_are_right() {
     }
     assert!(count >= 2);
 }
+
+#[test]
+fn the_example_of_the_guide_is_right() {
+    let guide = include_str!("../../../../docs/workloads.md");
+    let example = guide.split("```toml\n").nth(1).unwrap();
+    let example = example.split("```").next().unwrap();
+    let workload = read(example).unwrap();
+    assert!(!workload.only_reads());
+}

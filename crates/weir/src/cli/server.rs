@@ -9,29 +9,29 @@ use super::JsonArguments;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServerCommand {
-    /// Start a private server that stays up: a new one, or one that was stopped
+    /// Start a private server that stays up: a new one, or a stopped one
     Up(UpArguments),
     /// Stop a private server
     Down(DownArguments),
-    /// The private servers, and where they listen
+    /// List the private servers, and where they listen
     List(JsonArguments),
-    /// Keep a server's data, list and remove what is kept
+    /// Take, list and remove snapshots of servers' data
     Snapshot {
         #[command(subcommand)]
         command: SnapshotCommand,
     },
-    /// What is in a server's buffer pool; change its size, dump it, load it
+    /// Show, resize, dump or load the buffer pool of a server
     Pool(PoolArguments),
-    /// The doublewrite buffer of a server as a managed switch
+    /// Turn the doublewrite buffer on or off, if the storage allows it
     Doublewrite {
         #[command(subcommand)]
         command: DoublewriteCommand,
     },
-    /// Bring a server's data back to a snapshot; one that runs is stopped for it and started again
+    /// Restore a server's data from a snapshot (restarts the server)
     Restore {
         /// The server
         name: String,
-        /// The snapshot, as `weir server snapshot list` shows it
+        /// Name of the snapshot (`weir server snapshot list`)
         snapshot: String,
         /// Print JSON
         #[arg(long)]
@@ -41,37 +41,37 @@ pub(crate) enum ServerCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct UpArguments {
-    /// Its name [default: the flavour, or the flavour with a number]
+    /// Name [default: the flavour, or the flavour with a number]
     pub(crate) name: Option<String>,
-    /// The server program of a new one: mysql, mariadb, or the path of a mysqld [default: mysql]
+    /// Program of a new server: mysql, mariadb, or the path of a mysqld [default: mysql]
     #[arg(long, value_name = "SERVER")]
     pub(crate) server: Option<String>,
-    /// Start a new one from this snapshot instead of from empty data
+    /// Start a new server from this snapshot [default: empty data]
     #[arg(long, value_name = "SNAPSHOT")]
     pub(crate) snapshot: Option<String>,
-    /// The settings of a new one: those for the server in this option file, a copy of your my.cnf; what
-    /// makes it private is left out
+    /// Settings of a new server: the server's groups of this option file, such as a copy of your my.cnf,
+    /// without folders, socket, port and account
     #[arg(long, value_name = "FILE")]
     pub(crate) option_file: Option<PathBuf>,
-    /// A variable of a new one, NAME=VALUE, in any flavour's name; may be given several times
+    /// Server variable of a new server, NAME=VALUE, in any version's name; repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = name_and_value)]
     pub(crate) set: Vec<(String, String)>,
-    /// Listen on this port of 127.0.0.1 as well; 0: on a free one
+    /// Also listen on this port of 127.0.0.1; 0: a free port
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
-    /// The processors that a new one may run on, as in 0-1,3
+    /// Processors of a new server, such as 0-1,3 [default: all]
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<CpuList>,
-    /// The memory that a new one may have, with the files that it reads
+    /// Memory limit (cgroup) of a new server, including its page cache [default: none]
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Bytes>,
-    /// Start a new one as a replica of this server, which is stopped while its data are copied
+    /// Start a new server as a replica of this one, which is stopped during the copy
     #[arg(long, value_name = "NAME", conflicts_with_all = ["snapshot", "server"])]
     pub(crate) replica_of: Option<String>,
-    /// The replica's primary waits until it has received each commit
+    /// Semi-synchronous: the primary waits until the replica has received each commit
     #[arg(long, requires = "replica_of")]
     pub(crate) semi_sync: bool,
-    /// What is in the buffer pool when this returns
+    /// Contents of the buffer pool after the start
     #[arg(long, value_enum, default_value = "cold")]
     pub(crate) pool: PoolArgument,
     /// Print JSON
@@ -81,9 +81,9 @@ pub(crate) struct UpArguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PoolArgument {
-    /// What a start reads
+    /// The pages that the start itself reads
     Cold,
-    /// The pages of the pool's last dump, which a snapshot keeps
+    /// The pages of the pool's last dump; a snapshot keeps it
     Warm,
 }
 
@@ -91,13 +91,13 @@ pub(crate) enum PoolArgument {
 pub(crate) struct PoolArguments {
     /// The server
     pub(crate) name: String,
-    /// Change its size while the server runs, and read back what it then is
+    /// Change the size while the server runs, and read it back
     #[arg(long, value_name = "SIZE")]
     pub(crate) resize: Option<Bytes>,
-    /// Write down which pages it holds
+    /// Write the list of its pages
     #[arg(long)]
     pub(crate) dump: bool,
-    /// Read the pages that were written down, and wait until that is done
+    /// Read the pages of this list, and wait
     #[arg(long)]
     pub(crate) load: bool,
     /// Print JSON
@@ -107,41 +107,41 @@ pub(crate) struct PoolArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DoublewriteCommand {
-    /// Whether it is on, what it does, what the storage promises, what a restart would cost
+    /// Show the setting, the promises of the storage, and the cost of a restart
     Status {
-        /// The server: its name, or the URL of one of yours
+        /// The server: its name, or your server's URL
         name: String,
-        /// Ask for the password of a server of yours
+        /// Ask for the password of your server
         #[arg(long)]
         ask_password: bool,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Switch it on: the server is started again; for one of yours, what its owner is to do
+    /// Turn doublewrite on (restarts the server). For your own server, prints the steps to take
     On(SwitchArguments),
-    /// Switch it off, if the storage is known to tear no pages: the server is started again;
-    /// for one of yours, what its owner is to do
+    /// Turn doublewrite off if the storage is known to tear no pages (restarts the server). For your own
+    /// server, prints the steps to take
     Off(SwitchArguments),
-    /// Measure on a copy of the settings and in the same place what off would gain
+    /// Measure the gain of OFF on a copy of the server's settings, on the same storage
     Advise(AdviseArguments),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SwitchArguments {
-    /// The server: its name, or the URL of one of yours, mysql://USER@HOST:PORT/
+    /// The server: its name, or your server's URL (mysql://USER@HOST:PORT/)
     pub(crate) name: String,
-    /// The primary of a server of yours that is a replica: its URL
+    /// URL of the primary, if your server is a replica
     #[arg(long, value_name = "URL")]
     pub(crate) primary: Option<ServerUrl>,
-    /// Ask for the password of a server of yours
+    /// Ask for the password of your server
     #[arg(long)]
     pub(crate) ask_password: bool,
-    /// A crash test that held: the JSON of `weir crash-test run --doublewrite off`. It counts for the tested server and
-    /// settings, on storage that is known to keep the tested drive's rules
+    /// Crash test that held: the JSON of `weir crash-test run --doublewrite off --json`. It counts for the same server
+    /// and settings, on storage that is known to keep the tested drive's rules
     #[arg(long, value_name = "FILE")]
     pub(crate) verdict: Option<PathBuf>,
-    /// Say what would be done and what it costs; do nothing
+    /// Print the decision and the cost; change nothing
     #[arg(long)]
     pub(crate) plan: bool,
     /// Print JSON
@@ -153,13 +153,13 @@ pub(crate) struct SwitchArguments {
 pub(crate) struct AdviseArguments {
     /// The server
     pub(crate) name: String,
-    /// How long each run is measured, after half as long a warm-up
+    /// Length of each measurement (s), after a warm-up of half of it
     #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) seconds: u32,
     /// Runs of each setting
     #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: u32,
-    /// Rows in each of four tables
+    /// Rows of each of four tables
     #[arg(long, value_name = "N", default_value = "200000", value_parser = clap::value_parser!(u64).range(1000..))]
     pub(crate) rows: u64,
     /// Connections
@@ -174,10 +174,10 @@ pub(crate) struct AdviseArguments {
 pub(crate) struct DownArguments {
     /// The server
     pub(crate) name: String,
-    /// Remove its data as well
+    /// Also remove its data
     #[arg(long)]
     pub(crate) remove: bool,
-    /// Kill it instead of shutting it down: it recovers at its next start
+    /// Kill it; it recovers at its next start
     #[arg(long)]
     pub(crate) now: bool,
     /// Print JSON
@@ -187,7 +187,7 @@ pub(crate) struct DownArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SnapshotCommand {
-    /// Keep a server's data; one that runs is stopped for it and started again
+    /// Keep a copy of a server's data (restarts a running server)
     Take {
         /// The server
         name: String,
@@ -198,11 +198,11 @@ pub(crate) enum SnapshotCommand {
         #[arg(long)]
         json: bool,
     },
-    /// The snapshots: what made them, their size, when they were last used
+    /// List the snapshots with size, last use and contents
     List(JsonArguments),
-    /// Remove snapshots that nobody uses
+    /// Remove snapshots that are not in use
     Rm {
-        /// Snapshots, as `weir server snapshot list` shows them
+        /// Names of snapshots (`weir server snapshot list`)
         #[arg(required = true)]
         names: Vec<String>,
     },

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use weir_crash::{
-    CrashError, CrashTest, Cut, DeviceRules, Ground, Progress, Setting, Shape, StateResult,
+    CrashError, CrashTest, Cut, DataStorage, DeviceRules, Progress, Setting, Shape, StateResult,
     TestOptions, TornPage, Verdict, replay_state,
 };
 use weir_model::variables::FLUSH_METHOD;
@@ -134,7 +134,7 @@ fn default_folder() -> PathBuf {
 }
 
 fn inspect(path: &Path, json: bool) -> anyhow::Result<Outcome> {
-    let ground = Ground::below(path, None)?;
+    let ground = DataStorage::below(path, None)?;
     if json {
         output::line(serde_json::to_string_pretty(&ground)?)?;
     } else {
@@ -280,7 +280,7 @@ fn verdict(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
     if let Verdict::Held { .. } = test.verdict {
         let Setting { drive, rules, .. } = &test.setting;
         output::line(format_args!(
-            "what it proves: this server with these settings, on storage that keeps the rules of the emulated \
+            "proves: this server with these settings, on storage that keeps the rules of the emulated \
              {drive} (writes of {} untorn, {}). Of a real drive of that name it says nothing",
             rules.atomicity.unit,
             rules.cache.words()
@@ -315,12 +315,12 @@ fn told(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
                 describe(failed)?;
             }
             output::line(format_args!(
-                "make it again: weir crash-test replay {} --state {state}",
+                "replay it: weir crash-test replay {} --state {state}",
                 folder.display()
             ))
         }
         Verdict::Blind => output::line(
-            "verdict: none. The control, in which pages must tear, found no damage: this test could not see any; let it run longer (--seconds) or judge more states (--states)",
+            "verdict: inconclusive. The positive control found no damage, so this test could not have found any; let it run longer (--seconds) or judge more states (--states)",
         ),
     }
 }

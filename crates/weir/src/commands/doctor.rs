@@ -103,7 +103,7 @@ fn promptness() -> Check {
     Check::bad(
         what,
         handicaps.join(", "),
-        "completions are later than the drive's, and each result says how late; run as root, or give \
+        "replies are later than the drive's, and each result says how late; run as root, or give \
          both rights to the user",
     )
 }
@@ -117,13 +117,13 @@ fn cores() -> Check {
         Check::bad(
             "cores",
             found,
-            "server, load and drive will fight for it; use two or more",
+            "server, load and drive share it; use two or more",
         )
     }
 }
 
 fn memory() -> Check {
-    let remedy = "a first study wants 2G; end other programs or scale data down";
+    let remedy = "a first study needs 2G; end other programs or scale the data down";
     match weir_probe::memory() {
         Ok(memory) => {
             let found = format!("{} of {} available", memory.available, memory.total);
@@ -144,7 +144,7 @@ fn memory_store() -> Check {
         Ok(free) => Check::bad(
             what,
             format!("{free} free"),
-            "data of emulated drives go to the temporary directory; give a fast one with --work",
+            "data of emulated drives go to the temporary directory; name a fast one with --work",
         ),
         Err(error) => Check::bad(what, error.to_string(), "give a fast directory with --work"),
     }

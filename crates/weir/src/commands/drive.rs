@@ -99,8 +99,8 @@ fn mount(arguments: &MountArguments) -> anyhow::Result<()> {
             let handicaps = weir_drive::handicaps();
             if !handicaps.is_empty() {
                 eprintln!(
-                    "completions will be late ({}); `weir drive stat` says by how much, root has \
-                     what is missing",
+                    "replies will be late ({}); `weir drive stat` says by how much; run as root to \
+                     avoid it",
                     handicaps.join(", ")
                 );
             }

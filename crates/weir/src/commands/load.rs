@@ -2,7 +2,8 @@
 
 mod check;
 mod document;
-mod null_server;
+pub(crate) mod null_server;
+mod script;
 
 use std::fs::File;
 use std::path::Path;
@@ -15,7 +16,7 @@ use weir_mysql::{ChangeLog, ClientConfig, Gate, Permissions};
 use weir_sysbench::{Command, Form, Invocation};
 
 use crate::cli::LoadArguments;
-use crate::commands::given_server;
+use crate::commands::external_server;
 use crate::progress::LoadingProgress;
 use crate::{Outcome, interrupt, output, password};
 
@@ -30,13 +31,18 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
         null_server::execute(rest, interrupt::stop_flag()?)?;
         return Ok(Outcome::Done);
     }
-    let mut config = given_server::client_config(false)?;
+    let mut config = external_server::client_config(false)?;
     if arguments.is_drop_in {
         // sysbench reads no files: its scripts must log in as they do there.
         config = ClientConfig {
             password: config.password,
             ..ClientConfig::default()
         };
+    }
+    if let Some(line) =
+        weir_sysbench::parse_script(&arguments.arguments, &config, weir_script::is_found)?
+    {
+        return script::execute(line, arguments);
     }
     let mut invocation = weir_sysbench::parse(&arguments.arguments, &config)?;
     for warning in &invocation.warnings {
@@ -48,9 +54,9 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
     }
     let gate = gate(&invocation);
     let done = command(&invocation, &gate, stop, !arguments.is_drop_in);
-    given_server::tell_remarks(&gate);
+    external_server::tell_remarks(&gate);
     done?;
-    given_server::tell_rehearsed(&gate)?;
+    external_server::tell_rehearsed(&gate)?;
     Ok(if stop.load(Ordering::SeqCst) {
         Outcome::Stopped
     } else {
@@ -176,11 +182,11 @@ fn create_hdr_log(path: &Path, warmup: Duration) -> anyhow::Result<HdrLog<File>>
     create().with_context(|| format!("while creating {}", path.display()))
 }
 
-/// What has to be known about the load engine itself.
+/// What has to be known about the load generator itself.
 fn note(outcome: &LoadOutcome) {
     let cpu_s: f64 = outcome.client_cpu_s.iter().sum();
     eprintln!(
-        "load engine: {:.2} of a core, {:.2} us of CPU per query",
+        "load generator: {:.2} of a core, {:.2} us of CPU per query",
         cpu_s / outcome.measured_s.max(f64::MIN_POSITIVE),
         outcome.client_cpu_us_per_query()
     );
@@ -193,6 +199,6 @@ fn note(outcome: &LoadOutcome) {
         eprintln!("note: {note}");
     }
     if !outcome.batch_scheduling {
-        eprintln!("note: SCHED_BATCH was refused, so the load engine may slow the server down");
+        eprintln!("note: SCHED_BATCH was refused, so the load generator may slow the server down");
     }
 }

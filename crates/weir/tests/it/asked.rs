@@ -54,7 +54,7 @@ fn two_levels_that_mysql_makes_one_have_no_verdict_and_the_plan_says_so() {
     let file = world.write("study.toml", &study("mysql", factor));
     let plan = Weir::in_world(&world).args(["plan", file.to_str().unwrap()]);
     let plan = plan.succeeds().stdout;
-    let words = "innodb_buffer_pool_size is 256M on the server, asked for 200M and 250M";
+    let words = "innodb_buffer_pool_size is 256M on the server, set to 200M and 250M";
     assert!(plan.contains(words), "{plan}");
     let result = measured("mysql", factor);
     assert!(found(&result, "R23", "error").contains(words), "{result}");

@@ -148,7 +148,7 @@ fn atomic_writes_hold_without_doublewrite(flavor: &str) {
     let plan = plan_without_doublewrite(&world, flavor, quotation);
     assert!(!plan.contains(unproven), "{plan}");
     // It was an emulated drive that was cut.
-    let word = "that a real one does is its maker's word";
+    let word = "that a real one does is a vendor claim";
     assert!(
         plan.contains(word)
             && output

@@ -38,7 +38,7 @@ pub(super) fn external(evidence: &Evidence<'_>) -> Option<Finding> {
     let first = given.first()?;
     Some(RULE.warning(format!(
         "{} of {} runs were made on a server that is not Weir's, such as {first}: its data are not \
-         restored, each run found what the runs before and others had left, in random order",
+         restored, so each run found the data of the runs before it, in random order",
         given.len(),
         runs.len(),
     )))

@@ -65,10 +65,10 @@ fn r23_two_levels_that_the_server_makes_one_have_no_verdict() {
     let (findings, verdict) = pools.findings();
     assert_eq!(verdict, Verdict::Invalid);
     let message = of(&findings, RuleId::R23);
-    let words = "innodb_buffer_pool_size is 256M on the server, asked for 200M and 250M";
+    let words = "innodb_buffer_pool_size is 256M on the server, set to 200M and 250M";
     assert!(message.contains(words), "{message}");
     assert!(
-        message.contains("innodb_buffer_pool_size 256M of 200M"),
+        message.contains("innodb_buffer_pool_size 256M instead of 200M"),
         "{message}"
     );
     let mut result = fair();

@@ -145,7 +145,7 @@ fn r3_a_crash_test_counts_for_its_server_and_its_rules_only() {
     assert_eq!(spoiled(method), warned("R3"));
     let result = evaluate(fair()).unwrap();
     let said = &result.findings[0].message;
-    assert!(said.contains("is its maker's word"), "{said}");
+    assert!(said.contains("is a vendor claim"), "{said}");
 }
 
 /// Its variables say that it is durable; its status, its process and its mount say otherwise.

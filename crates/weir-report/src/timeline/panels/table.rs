@@ -47,7 +47,7 @@ panels! {
     }
     FIRST, "CPU by program", "cores": {
         "server" = Metric(SERVER_CPU, 1.0),
-        "load engine" = Metric(CLIENT_CPU, 1.0),
+        "load generator" = Metric(CLIENT_CPU, 1.0),
         "drive emulation" = Metric(DRIVE_CPU, 1.0),
     }
     FIRST, "InnoDB rows", "rows/s": {
@@ -93,7 +93,7 @@ panels! {
     }
     FIRST, "Memory", "MB": {
         "server" = Metric(SERVER_MEMORY, MEGA),
-        "load engine" = Metric(CLIENT_MEMORY, MEGA),
+        "load generator" = Metric(CLIENT_MEMORY, MEGA),
         "drive emulation" = Metric(DRIVE_MEMORY, MEGA),
         "available on the host" = Metric(HOST_MEMORY_AVAILABLE, MEGA),
     }
@@ -185,6 +185,11 @@ panels! {
     FILES, "Time of waits by class", "ms per s": { "" = Metric(WAIT_TIME, MILLI) }
 
     HOST, "Idle CPU", "cores": { "idle" = Metric(HOST_CPU_IDLE, 1.0) }
+    HOST, "Cores that the run used, and the kernel's own threads", "cores": {
+        "the run" = Metric(HOST_RUN_CPU, 1.0),
+        "the kernel" = Metric(HOST_KERNEL_CPU, 1.0),
+    }
+    HOST, "Cores that other processes used", "cores": { "" = Metric(HOST_OTHER_CPU, 1.0) }
     HOST, "Cores in user mode", "cores": { "" = Metric(HOST_CORE_CPU_USER, 1.0) }
     HOST, "Cores in the kernel", "cores": { "" = Metric(HOST_CORE_CPU_SYSTEM, 1.0) }
     HOST, "Cores idle with I/O pending", "cores": { "" = Metric(HOST_CORE_CPU_IOWAIT, 1.0) }

@@ -53,7 +53,7 @@ pub(super) fn execute(dir: &Path, seed: u64, json: bool) -> anyhow::Result<()> {
 fn words(report: &Report<'_>) -> String {
     let truth = &report.truth;
     let rule = match report.rules.cache {
-        CacheRule::PowerProtected => "keeps what it acknowledged",
+        CacheRule::PowerProtected => "keeps acknowledged writes",
         CacheRule::Volatile => "keeps what was flushed",
         CacheRule::Lying => "keeps nothing for sure, as its flushes do nothing",
     };

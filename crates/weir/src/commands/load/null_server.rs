@@ -13,9 +13,8 @@ use crate::output;
 /// How long a signal may go unnoticed.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// A server that speaks MySQL's protocol and does nothing, for measuring a load generator: it
-/// accepts any login and any statement, answers after known delays, and says at its end how long
-/// its answers took by its own clock.
+/// Answer MySQL's protocol after known delays, to measure a load generator. It accepts any login and
+/// any statement. At its end it prints how long its answers took by its own clock.
 ///
 /// Example: `weir load null-server --port=3399 --delay=2ms --delays=exponential`, then
 /// `weir load oltp_point_select --mysql-host=127.0.0.1 --mysql-port=3399 --rate=5000 --threads=64 run`.
@@ -27,19 +26,19 @@ struct NullServerArguments {
     /// Time from a statement to its reply, such as 500us or 2ms
     #[arg(long, default_value = "0ms")]
     delay: HumanDuration,
-    /// Whether every reply takes this time or all of them in the mean
+    /// Distribution of the delays: constant, or exponential with this mean
     #[arg(long, value_enum, default_value = "constant")]
     delays: Delays,
-    /// Answers nothing for so long, once
+    /// Answer nothing for this time, once
     #[arg(long)]
     stall: Option<HumanDuration>,
     /// Statements before the stall
     #[arg(long, default_value_t = 1_000)]
     stall_after: u64,
-    /// Never sleep, so that no reply is late by a wake-up; costs a processor
+    /// Never sleep: no reply is late by a wake-up; costs a processor
     #[arg(long)]
     wakeful: bool,
-    /// End after so long; otherwise at Ctrl-C
+    /// End after this time [default: at Ctrl-C]
     #[arg(long)]
     time: Option<HumanDuration>,
 }
@@ -48,10 +47,10 @@ struct NullServerArguments {
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
 struct Place {
-    /// Unix socket to listen on; must not exist yet
+    /// Unix socket to listen on; the path must not exist
     #[arg(long)]
     socket: Option<PathBuf>,
-    /// TCP port to listen on, on loopback only; 0 for any that is free
+    /// TCP port to listen on, on loopback only; 0: a free port
     #[arg(long)]
     port: Option<u16>,
 }
@@ -77,6 +76,12 @@ enum Delays {
     Constant,
     /// Exponentially distributed
     Exponential,
+}
+
+/// Whether these are the command's arguments.
+#[cfg(test)]
+pub(crate) fn check(arguments: &[String]) -> Result<(), clap::Error> {
+    NullServerArguments::try_parse_from(arguments).map(drop)
 }
 
 /// Serves until the time is over or `stop` is set.

@@ -43,7 +43,7 @@ fn list(snapshots: &Snapshots, json: bool) -> anyhow::Result<()> {
     }
     let rows: Vec<_> = kept.iter().map(row).collect();
     output::text(table(
-        &["size", "last used", "server", "what it holds", "name"],
+        &["size", "last used", "server", "contents", "name"],
         &rows,
     ))?;
     let total: u64 = kept.iter().map(|snapshot| snapshot.size.0).sum();

@@ -1,0 +1,71 @@
+//! What a study can show, said before anything runs: whether it compares at all, and how small an
+//! effect its repetitions can tell from noise.
+
+use weir_model::{Bound, Plan};
+use weir_stats::{REFERENCE_LOG_DEVIATION, detectable_ratio, pairs_needed};
+
+use crate::compare::contrasts;
+
+/// One line each, most important first. The noise is that of published runs of I/O-bound servers;
+/// this host's own is not known before it is measured.
+pub fn prospects(plan: &Plan) -> Vec<String> {
+    if plan.search.is_some() {
+        return Vec::new();
+    }
+    let count = contrasts(plan).len();
+    if count == 0 {
+        return vec![
+            "no comparison: no factor has two levels that differ in this factor only; add a level, or exclude \
+             less"
+                .to_owned(),
+        ];
+    }
+    let pairs = plan.repeat.runs as usize;
+    let mut lines = vec![comparisons(count, pairs, plan)];
+    let too_small = |claim: &&weir_model::Claim| {
+        let effect = claim.value.max(1.0 / claim.value);
+        claim.value > 0.0
+            && claim.bound == Bound::Equal
+            && plan.repeat.until.is_none()
+            && effect < detectable_ratio(pairs, REFERENCE_LOG_DEVIATION)
+    };
+    for claim in plan.claims.iter().filter(too_small) {
+        let needed = pairs_needed(claim.value, REFERENCE_LOG_DEVIATION);
+        let remedy = needed.map_or_else(
+            || "no number of repetitions would".to_owned(),
+            |needed| format!("repeat.runs = {needed} would"),
+        );
+        lines.push(format!(
+            "the claimed {} ({}) is too small for {pairs} repetitions at that noise; {remedy}",
+            claim.value, claim.says
+        ));
+    }
+    lines
+}
+
+fn comparisons(count: usize, pairs: usize, plan: &Plan) -> String {
+    let comparisons = if count == 1 {
+        "comparison"
+    } else {
+        "comparisons"
+    };
+    if let Some(until) = plan.repeat.until {
+        return format!(
+            "{count} {comparisons}, repeated until each is known to +-{:.3} %, at most {} times",
+            until * 100.0,
+            plan.repeat.at_most
+        )
+        .replace(".000 %", " %");
+    }
+    let smallest = (detectable_ratio(pairs, REFERENCE_LOG_DEVIATION) - 1.0) * 100.0;
+    let shows = if smallest.is_finite() {
+        format!("show effects from about {smallest:.0} % on")
+    } else {
+        "show no effect of any size".to_owned()
+    };
+    format!(
+        "{count} {comparisons}; with runs that vary by {:.1} %, as published I/O-bound ones, \
+         {pairs} repetitions {shows}",
+        REFERENCE_LOG_DEVIATION * 100.0
+    )
+}

@@ -1,0 +1,202 @@
+//! Every command that the documents show is one that Weir understands; none of them is run.
+
+mod commands;
+mod markdown;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Parser as _;
+use clap::error::ErrorKind;
+use weir_mysql::ClientConfig;
+
+use crate::cli::{Cli, Command};
+use crate::commands::load::null_server;
+use markdown::Page;
+
+/// Stands for what an example leaves out.
+const LEFT_OUT: &str = "...";
+/// A workload where an example leaves it out or says `WORKLOAD`.
+const WORKLOAD: &str = "oltp_read_write";
+/// The program in a build folder.
+const BUILT: &str = "target/release/weir";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// README and what it links to, with the folders below `docs`.
+fn pages() -> Vec<Page> {
+    let mut paths = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
+        .map(|name| root().join(name))
+        .to_vec();
+    let mut folders = vec![root().join("docs")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "md") {
+                paths.push(path);
+            }
+        }
+    }
+    paths.into_iter().map(Page::read).collect()
+}
+
+/// The words of a command line up to the first operator of the shell; `None` if it calls something else.
+fn words(line: &str) -> Option<Vec<String>> {
+    let words = shlex::split(line)?.into_iter();
+    let is_operator = |word: &String| word.starts_with(['>', '|', '&', '<', ';']);
+    let words: Vec<_> = words.take_while(|word| !is_operator(word)).collect();
+    let is_weir = ["weir", BUILT].contains(&words.first()?.as_str());
+    is_weir.then_some(words)
+}
+
+/// Whether a whole command is understood.
+fn check(words: &[String]) -> Result<(), String> {
+    let parsed = match Cli::try_parse_from(words) {
+        Ok(parsed) => parsed,
+        Err(error) if !error.use_stderr() => return Ok(()),
+        Err(error) => return Err(error.to_string()),
+    };
+    match parsed.command {
+        Command::Load(load) => check_load(&load.arguments),
+        _ => Ok(()),
+    }
+}
+
+fn check_load(arguments: &[String]) -> Result<(), String> {
+    if let Some((first, rest)) = arguments.split_first()
+        && first == "null-server"
+    {
+        return null_server::check(rest).map_err(|error| error.to_string());
+    }
+    // A workload's file is named as seen from the repository.
+    let arguments: Vec<_> = arguments
+        .iter()
+        .map(|word| match word.strip_prefix("workloads/") {
+            Some(_) => root().join(word).display().to_string(),
+            None => word.clone(),
+        })
+        .collect();
+    // A script's own options are known when it runs.
+    let is_script = |name: &str| {
+        Path::new(name)
+            .extension()
+            .is_some_and(|suffix| suffix == "lua")
+    };
+    let config = ClientConfig::default();
+    let understood = match weir_sysbench::parse_script(&arguments, &config, is_script) {
+        Ok(None) => weir_sysbench::parse(&arguments, &config).map(drop),
+        script => script.map(drop),
+    };
+    understood.map_err(|error| error.to_string())
+}
+
+/// Whether a mention in running text is understood as far as it goes: its options and commands exist.
+fn check_mention(text: &str) -> Result<(), String> {
+    let Some(words) = words(text) else {
+        return Ok(());
+    };
+    let is_load = words.get(1).is_some_and(|word| word == "load");
+    let mut given: Vec<String> = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let is_workload = is_load && at == 2;
+        match word.trim_end_matches(LEFT_OUT) {
+            "" | "WORKLOAD" if is_workload => given.push(WORKLOAD.to_owned()),
+            "" => {}
+            // One of several: `status|on|off`.
+            some => given.push(some.split('|').next().unwrap_or_default().to_owned()),
+        }
+    }
+    if is_load && given.len() > 2 {
+        return check_load(&given[2..]);
+    }
+    match Cli::try_parse_from(&given) {
+        Err(error) if !is_incomplete(error.kind()) => Err(error.to_string()),
+        _ => Ok(()),
+    }
+}
+
+/// Whether only something is missing, or stands as `N`.
+fn is_incomplete(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::DisplayHelp
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+            | ErrorKind::MissingRequiredArgument
+            | ErrorKind::MissingSubcommand
+            | ErrorKind::InvalidValue
+            | ErrorKind::ValueValidation
+    )
+}
+
+#[test]
+fn every_command_of_an_example_is_understood() {
+    let mut wrong = Vec::new();
+    let mut found = 0;
+    for page in pages() {
+        for line in page.example_lines() {
+            let Some(words) = words(line) else { continue };
+            found += 1;
+            if let Err(why) = check(&words) {
+                wrong.push(format!("{}: {line}\n{why}", page.name()));
+            }
+        }
+    }
+    assert!(found > 60, "only {found} commands were found");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_command_in_running_text_exists() {
+    let mut wrong = Vec::new();
+    for page in pages() {
+        for text in page.code_in_text() {
+            if let Err(why) = check_mention(&text) {
+                wrong.push(format!("{}: {text}\n{why}", page.name()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_target_of_make_exists() {
+    let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
+    for page in pages() {
+        let lines = page.example_lines().into_iter().map(str::to_owned);
+        for text in lines.chain(page.code_in_text()) {
+            let words = shlex::split(&text).unwrap_or_default();
+            let [program, target, ..] = words.as_slice() else {
+                continue;
+            };
+            if program != "make" {
+                continue;
+            }
+            // `make bench-*` is any of them.
+            let name = target.trim_end_matches('*');
+            let ending = if name.len() < target.len() { "" } else { ":" };
+            let rule = format!("\n{name}{ending}");
+            assert!(makefile.contains(&rule), "{}: {text}", page.name());
+        }
+    }
+}
+
+#[test]
+fn every_link_leads_to_a_page_and_its_heading() {
+    let mut wrong = Vec::new();
+    for page in pages() {
+        for link in page.links() {
+            let (path, heading) = link.split_once('#').unwrap_or((&link, ""));
+            let target = page.beside(path);
+            if !target.exists() {
+                wrong.push(format!("{}: {link}", page.name()));
+            } else if !heading.is_empty() && !Page::read(target).has_heading(heading) {
+                wrong.push(format!("{}: {link} has no such heading", page.name()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
