@@ -140,7 +140,7 @@ fn compressed_queries_allocate_nothing_either() {
 
 /// Whose statements depend on rows: on a real server, which sends some.
 fn order_entry_allocates_nothing_either() {
-    let (server, _directory) = weir_server::testing::start(Flavor::Mysql);
+    let (server, _directory) = weir_testing::start(Flavor::Mysql);
     let workload = OrderEntryWorkload {
         items: 200,
         customers: 30,

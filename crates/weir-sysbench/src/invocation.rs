@@ -196,6 +196,7 @@ impl Settings {
         command: Command,
     ) -> Result<Invocation, UsageError> {
         let distribution = self.keys.of(self.rand_type);
+        self.more.fits(&workload)?;
         let workload = match workload {
             WorkloadSpec::Sysbench(SysbenchWorkload { shares, .. }) => {
                 WorkloadSpec::Sysbench(SysbenchWorkload {

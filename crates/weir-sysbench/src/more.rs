@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use weir_load::{BinaryLog, PreparePlan};
-use weir_model::{LOAD_OPTIONS, LoadOption, LoadOptionKind, LoadSpec, OrderEntryWorkload};
+use weir_model::{
+    LOAD_OPTIONS, LoadOption, LoadOptionKind, LoadSpec, OrderEntryWorkload, WorkloadSpec,
+};
 
 use super::value::{UsageError, Value};
 
@@ -63,6 +65,14 @@ impl More {
     /// Completes the plan of the tables.
     pub(super) fn complete(&self, prepare: &mut PreparePlan) {
         prepare.binary_log = self.binary_log;
+    }
+
+    /// Refuses options of order entry with another workload, where they would do nothing.
+    pub(super) fn fits(&self, workload: &WorkloadSpec) -> Result<(), UsageError> {
+        match (workload, self.order_entry.unusual().first()) {
+            (WorkloadSpec::OrderEntry(_), _) | (_, None) => Ok(()),
+            (_, Some((name, _))) => Err(UsageError::OfOrderEntry((*name).to_owned())),
+        }
     }
 }
 

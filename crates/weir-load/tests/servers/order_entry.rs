@@ -12,7 +12,7 @@ use weir_mysql::Connection;
 
 use super::{Bench, checksum, go, make, users_gate};
 
-weir_server::on_both_flavors! {
+weir_testing::on_both_flavors! {
     conditions_hold_after_loading_and_after_a_run
     each_condition_is_seen_to_be_broken
     an_interrupted_loading_makes_the_same_rows

@@ -39,9 +39,13 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
             ..ClientConfig::default()
         };
     }
-    if let Some(line) =
-        weir_sysbench::parse_script(&arguments.arguments, &config, weir_script::is_found)?
-    {
+    let line = weir_sysbench::parse_script(
+        &arguments.arguments,
+        &config,
+        arguments.is_drop_in,
+        weir_script::is_found,
+    )?;
+    if let Some(line) = line {
         return script::execute(line, arguments);
     }
     let mut invocation = weir_sysbench::parse(&arguments.arguments, &config)?;

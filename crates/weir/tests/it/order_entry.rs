@@ -2,7 +2,6 @@
 
 use weir_model::{Address, Flavor};
 use weir_mysql::Connection;
-use weir_server::testing;
 
 use crate::harness::{Weir, World};
 use crate::run;
@@ -31,7 +30,7 @@ fn load(endpoint: &weir_model::Endpoint, arguments: &[&str]) -> Weir {
 #[test]
 fn its_tables_are_made_loaded_checked_and_dropped() {
     for flavor in [Flavor::Mysql, Flavor::Mariadb] {
-        let (server, _directory) = testing::start(flavor);
+        let (server, _directory) = weir_testing::start(flavor);
         let endpoint = server.endpoint();
         let missing = load(&endpoint, &["check"]).fails();
         assert!(missing.contains("run `prepare`"), "{missing}");
@@ -54,7 +53,7 @@ fn its_tables_are_made_loaded_checked_and_dropped() {
             .filter(|line| line.contains(" holds "))
             .count();
         assert_eq!(holds, 12, "{checked}");
-        let mut oracle: Connection = testing::connect(&endpoint);
+        let mut oracle: Connection = weir_testing::connect(&endpoint);
         oracle
             .run("UPDATE warehouse SET w_ytd = 0 WHERE w_id = 2")
             .unwrap();
