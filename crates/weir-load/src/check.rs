@@ -6,6 +6,7 @@
 
 mod conditions;
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::LoadError;
@@ -61,19 +62,41 @@ pub fn check_order_entry(
             why: "has no warehouse".to_owned(),
         });
     }
-    for (number, Condition { says, query }) in (1..).zip(&conditions::ALL) {
+    let checked = check_conditions(&mut control, &mut |checked| {
+        on_checked(checked);
         if stop.load(Ordering::Relaxed) {
-            return Err(LoadError::Interrupted("checking the tables"));
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
-        let place = control.first::<String>(*query).map_err(named)?;
-        on_checked(&Checked {
+    });
+    match checked.map_err(named)? {
+        ControlFlow::Continue(()) => Ok(control.run("ROLLBACK").map(drop)?),
+        ControlFlow::Break(()) => Err(LoadError::Interrupted("checking the tables")),
+    }
+}
+
+/// Checks all conditions in the schema of `connection`. `on_checked` is called after each, and says whether to go on.
+///
+/// # Errors
+///
+/// A table that is missing, a server that refuses or dies.
+pub fn check_conditions(
+    connection: &mut Connection,
+    on_checked: &mut dyn FnMut(&Checked) -> ControlFlow<()>,
+) -> Result<ControlFlow<()>, ClientError> {
+    for (number, Condition { says, query }) in (1..).zip(&conditions::ALL) {
+        let place = connection.first::<String>(*query)?;
+        let checked = Checked {
             number,
             says,
             broken: place.map(|place| Broken { place }),
-        });
+        };
+        if on_checked(&checked).is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
     }
-    control.run("ROLLBACK")?;
-    Ok(())
+    Ok(ControlFlow::Continue(()))
 }
 
 /// Says which tables are missing in words of their own.

@@ -43,7 +43,7 @@ mod statistics;
 mod testing;
 mod threads;
 
-pub use check::{Broken, CONDITIONS, Checked, check_order_entry};
+pub use check::{Broken, CONDITIONS, Checked, check_conditions, check_order_entry};
 pub use cleanup::cleanup;
 pub use engine::{Progress, run, run_observed, run_sessions};
 pub use error::LoadError;

@@ -196,7 +196,9 @@ impl Settings {
         command: Command,
     ) -> Result<Invocation, UsageError> {
         let distribution = self.keys.of(self.rand_type);
-        self.more.fits(&workload)?;
+        if !matches!(command, Command::Help | Command::Version) {
+            self.more.fits(&workload)?;
+        }
         let workload = match workload {
             WorkloadSpec::Sysbench(SysbenchWorkload { shares, .. }) => {
                 WorkloadSpec::Sysbench(SysbenchWorkload {
