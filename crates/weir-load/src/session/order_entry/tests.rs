@@ -1,7 +1,6 @@
 //! Terminals without a server.
 
-use std::cell::Cell;
-use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use weir_model::{Address, OrderEntryWorkload};
 use weir_mysql::{Gate, WireRows};
@@ -18,7 +17,7 @@ use weir_workload::Workload;
 struct Bench {
     session: OrderEntrySession,
     meter: Meter<'static>,
-    now_ns: Rc<Cell<u64>>,
+    now_ns: Arc<AtomicU64>,
     rng: Rng,
     rows: WireRows,
 }
@@ -33,10 +32,10 @@ impl Bench {
             Statements::prepare(&script, |_| Ok::<_, std::convert::Infallible>(Vec::new()));
         let templates = Arc::new(Templates::new(script));
         let work = OrderEntry::new(workload, plan.seed);
-        let now_ns = Rc::new(Cell::new(0));
+        let now_ns = Arc::<AtomicU64>::default();
         Self {
             session: work.session(0, templates, statements.unwrap()),
-            meter: meter_told(Rc::clone(&now_ns)).0,
+            meter: meter_told(Arc::clone(&now_ns)).0,
             now_ns,
             rng: seeded(1, 0),
             rows: WireRows::default(),
@@ -65,6 +64,7 @@ impl Bench {
     fn refused(&mut self, code: u16) -> (Step, String) {
         let error = ServerError {
             code,
+            state: String::new(),
             message: String::new(),
         };
         self.act(|session, turn| session.refused(&error, turn))
@@ -130,7 +130,7 @@ fn users_take_their_time_if_they_are_asked_to() {
     bench.act(OrderEntrySession::begin);
     bench.session.at = Query::Commit;
     let end_ns = 7_000_000_000;
-    bench.now_ns.set(end_ns);
+    bench.now_ns.store(end_ns, Ordering::Relaxed);
     bench.meter.now();
     let (step, _) = bench.done();
     let paid = Some(TransactionKind::Payment as usize);
