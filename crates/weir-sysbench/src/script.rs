@@ -293,9 +293,8 @@ mod tests {
         assert!(parse("orders run").is_some());
         assert!(parse("nothing run").is_none());
         assert!(parse("order_entry run").is_none());
-        let as_sysbench = |name| {
-            parse_script(&[name, "run"], &ClientConfig::default(), true, |_| false).unwrap()
-        };
+        let as_sysbench =
+            |name| parse_script(&[name, "run"], &ClientConfig::default(), true, |_| false).unwrap();
         assert!(as_sysbench("order_entry").is_some());
         assert!(as_sysbench("oltp_read_write").is_none());
         assert!(parse("--help").is_none());

@@ -44,7 +44,9 @@ pub enum UsageError {
         why: String,
     },
     /// An option of order entry with another workload.
-    #[error("option --{0} is one of order_entry; leave it out, or name order_entry as the workload")]
+    #[error(
+        "option --{0} is one of order_entry; leave it out, or name order_entry as the workload"
+    )]
     OfOrderEntry(String),
     /// Several options that cannot be understood, each with its reason.
     #[error("{0}")]

@@ -75,7 +75,10 @@ fn order_entry_has_options_and_a_command_of_its_own() {
     assert!(error("order_entry --warehouses=0 run").contains("--warehouses: `0` must be"));
     assert!(error("oltp_read_only check").contains("no command `check`"));
     let misplaced = error("oltp_read_only --warehouses=3 run");
-    assert!(misplaced.contains("--warehouses is one of order_entry"), "{misplaced}");
+    assert!(
+        misplaced.contains("--warehouses is one of order_entry"),
+        "{misplaced}"
+    );
 }
 
 #[test]

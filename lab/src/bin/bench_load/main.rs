@@ -94,8 +94,8 @@ fn main() -> anyhow::Result<()> {
         Some(script) => compare_order_entry(&arms, script, &options)?,
         None => compare(&arms, &cases, &options)?,
     };
-    let is_wanted = options.order_entry.is_none()
-        && options.only.as_deref().is_none_or(|only| only == "truth");
+    let is_wanted =
+        options.order_entry.is_none() && options.only.as_deref().is_none_or(|only| only == "truth");
     let latency_truth = is_wanted
         .then(|| truth::measure(Duration::from_secs(u64::from(options.time.min(3)))))
         .transpose()?;
