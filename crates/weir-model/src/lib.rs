@@ -77,9 +77,9 @@ pub use server_variables::{
 pub use spec::{
     ArrivalKind, ClosedLoop, DataSource, DataSpec, Distribution, DistributionName,
     DistributionOptions, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadOption, LoadOptionKind,
-    LoadSpec, Mix, Node, NodeRole, Pace, PoolStart, ProtocolCompression, Rate, RateRamp,
-    Replication, RunSpec, ServerChoice, Settings, SysbenchOptions, SysbenchWorkload, TableSize,
-    ThinkKind, ThinkTime, Topology, Warmup, WorkloadName, WorkloadShare, WorkloadShares,
+    LoadSpec, Mix, Node, NodeRole, OrderEntryWorkload, Pace, PoolStart, ProtocolCompression, Rate,
+    RateRamp, Replication, RunSpec, ServerChoice, Settings, SysbenchOptions, SysbenchWorkload,
+    TableSize, ThinkKind, ThinkTime, Topology, Warmup, WorkloadName, WorkloadShare, WorkloadShares,
     WorkloadSpec, differing,
 };
 pub use suggest::nearest;

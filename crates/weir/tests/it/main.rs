@@ -20,6 +20,7 @@ mod kill;
 mod layers;
 mod left_changed;
 mod load;
+mod order_entry;
 mod own_load;
 mod plan;
 mod predict;

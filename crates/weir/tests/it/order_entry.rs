@@ -1,0 +1,105 @@
+//! Order entry: as a load, checked, and as the workload of a study.
+
+use weir_model::{Address, Flavor};
+use weir_mysql::Connection;
+
+use crate::harness::{Weir, World};
+use crate::run;
+
+const SMALL: [&str; 4] = [
+    "--warehouses=2",
+    "--items=200",
+    "--customers=30",
+    "--threads=3",
+];
+
+fn load(endpoint: &weir_model::Endpoint, arguments: &[&str]) -> Weir {
+    let Address::Socket(socket) = &endpoint.address else {
+        panic!("a private server")
+    };
+    Weir::new()
+        .args(["load", "order_entry"])
+        .args(SMALL)
+        .args([format!("--mysql-socket={}", socket.display())])
+        .args([format!("--mysql-user={}", endpoint.user)])
+        .args([format!("--mysql-db={}", endpoint.database)])
+        .args(arguments)
+        .env("WEIR_MYSQL_PASSWORD", endpoint.password.reveal())
+}
+
+#[test]
+fn its_tables_are_made_loaded_checked_and_dropped() {
+    for flavor in [Flavor::Mysql, Flavor::Mariadb] {
+        let (server, _directory) = weir_testing::start(flavor);
+        let endpoint = server.endpoint();
+        let missing = load(&endpoint, &["check"]).fails();
+        assert!(missing.contains("run `prepare`"), "{missing}");
+        load(&endpoint, &["prepare"]).succeeds();
+        let report = load(&endpoint, &["--time=2", "run"]).succeeds().stdout;
+        for part in [
+            "New orders per minute: ",
+            "not comparable with audited results",
+            "Transactions by kind",
+            "    payment: ",
+        ] {
+            assert!(report.contains(part), "{flavor}: no `{part}` in {report}");
+        }
+        let json = load(&endpoint, &["--time=1", "--json", "run"]).succeeds();
+        let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+        assert!(json["new_orders_per_minute"].as_f64().unwrap() > 0.0);
+        let checked = load(&endpoint, &["check"]).succeeds().stdout;
+        let holds = checked
+            .lines()
+            .filter(|line| line.contains(" holds "))
+            .count();
+        assert_eq!(holds, 12, "{checked}");
+        let mut oracle: Connection = weir_testing::connect(&endpoint);
+        oracle
+            .run("UPDATE warehouse SET w_ytd = 0 WHERE w_id = 2")
+            .unwrap();
+        let output = load(&endpoint, &["check"]).output();
+        assert_eq!(output.code, Some(1), "{}", output.stderr);
+        assert!(output.stdout.contains(" 1 BROKEN  "), "{}", output.stdout);
+        assert!(
+            output.stdout.contains("warehouse 2: 0.00 and "),
+            "{}",
+            output.stdout
+        );
+        assert!(
+            output.stderr.contains("2 of 12 conditions"),
+            "{}",
+            output.stderr
+        );
+        load(&endpoint, &["cleanup"]).succeeds();
+    }
+}
+
+#[test]
+fn it_is_the_workload_of_a_study() {
+    let world = World::new();
+    let study = world.write(
+        "study.toml",
+        "[study]\ntitle = \"T\"\nquestion = \"Q?\"\n\
+         [server.config]\ninnodb_buffer_pool_size = \"64M\"\n\
+         [data]\nworkload = \"order_entry\"\nitems = 200\ncustomers = 30\n\
+         [load]\nthreads = 2\nwarmup = \"1s\"\nmeasure = \"2s\"\n\
+         [factors]\nwarehouses = [1, 2]\n[repeat]\nruns = 1\n",
+    );
+    // One repetition is quick, and invalid by rule R4.
+    let output = run::run(&world, &study).output();
+    assert_eq!(output.code, Some(3), "{}", output.stderr);
+    let result = run::result(&world);
+    run::assert_published_form(&result);
+    let runs = result["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 2);
+    for run in runs {
+        let kinds = run["kinds"].as_array().unwrap();
+        assert!(
+            kinds.iter().any(|kind| kind["name"] == "new_order"),
+            "{run}"
+        );
+    }
+    let page = std::fs::read_to_string(world.path("out/report.html")).unwrap();
+    assert!(page.contains("9 tables of "));
+    world.assert_nothing_left();
+}
