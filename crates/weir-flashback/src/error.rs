@@ -23,6 +23,9 @@ pub enum FlashbackError {
         /// What is wrong with it.
         why: String,
     },
+    /// The user stopped it.
+    #[error("the flashback was stopped before its end; nothing of it is left")]
+    Stopped,
     /// The private server refused what it was given.
     #[error(
         "the private server of this flashback: {words}; look for free space below {path}, or pass --work DIR"

@@ -7,8 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use weir_binlog::{EventWriter, RowsKind, TableMap};
 use weir_mysql::{ClientError, Connection};
 
-use crate::FlashbackError;
 use crate::images::{Images, KeptImage};
+use crate::{FlashbackError, Stop};
 
 /// Images of one statement, bytes.
 const BYTES_MAX: usize = 1 << 20;
@@ -31,6 +31,7 @@ pub(crate) fn apply(
     images: &mut Images,
     connection: &mut Connection,
     writer: &EventWriter,
+    stop: Stop,
     refused: &dyn Fn(ClientError) -> FlashbackError,
 ) -> Result<(), FlashbackError> {
     connection
@@ -50,6 +51,7 @@ pub(crate) fn apply(
             events: Vec::new(),
         };
         images.each(&mut |image| {
+            stop.check()?;
             if kind == RowsKind::Delete || image.is_there {
                 applier.take(image).map_err(refused)?;
             }

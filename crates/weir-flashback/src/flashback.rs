@@ -19,13 +19,13 @@ use weir_server::ServerBinary;
 
 use crate::copy::{READS_BYTES, RowsWriter, copy, select};
 use crate::events::apply;
-use crate::images::{Images, Keeps, MEMORY_BYTES};
+use crate::images::{Images, MEMORY_BYTES};
 use crate::log_files::{LogFiles, free_server_id, open};
 use crate::moment::{Asked, Cut, Moment};
 use crate::private::Private;
 use crate::scan::{Change, Pace, Scan, Told};
 use crate::source::Variables;
-use crate::{FlashbackError, Source, Table, TableName};
+use crate::{FlashbackError, Source, Stop, Table, TableName};
 
 /// Isolation and reading of a snapshot: it is held for as long as the tables take to be read.
 const SNAPSHOT: [&str; 2] = [
@@ -44,6 +44,8 @@ pub struct Options {
     pub work: PathBuf,
     /// Images in memory, bytes; more lie in a file.
     pub memory_bytes: usize,
+    /// When to stop.
+    pub stop: Stop,
 }
 
 impl Options {
@@ -54,6 +56,7 @@ impl Options {
             bytes_per_s: None,
             work,
             memory_bytes: MEMORY_BYTES,
+            stop: Stop::default(),
         }
     }
 }
@@ -76,7 +79,7 @@ pub struct Prepared {
 pub enum State {
     /// The table as of the moment.
     Then,
-    /// The table as of the end of the log that was read.
+    /// The table as it is, of which the log is not read.
     Now,
 }
 
@@ -173,8 +176,10 @@ impl Prepared {
         let log = open(&self.source, &from, self.server_id)?;
         let mut reader = LogReader::new(log);
         let cut = Cut::new(self.moment.clone(), files.names());
-        let pace = Pace::new(self.options.bytes_per_s);
-        let mut scan = Scan::new(&self.tables, cut, files.end(), pace);
+        let mut scan = Scan::new(&self.tables, cut);
+        scan.end = Some(files.end());
+        scan.pace = Pace::new(self.options.bytes_per_s);
+        scan.stop = self.options.stop;
         scan.is_lenient = is_lenient;
         let told = scan.run(&mut reader, on_change)?;
         Ok((told, reader.format().cloned().map(EventWriter::new)))
@@ -189,29 +194,23 @@ impl Prepared {
         clause: &str,
     ) -> Result<Made, FlashbackError> {
         let directory = WorkDirectory::create(&self.options.work, "flashback")?;
-        let mut snapshot = self.source.open_patient()?;
-        snapshot.run(READS_BYTES)?;
-        snapshot.run(without_limits(self.source.flavor))?;
-        for statement in SNAPSHOT {
-            snapshot.run(statement)?;
-        }
-        // Only now: what the snapshot shows lies before this.
-        let files = self.log_files()?;
-        let keeps = match state {
-            State::Then => Keeps::First,
-            State::Now => Keeps::Last,
-        };
+        let mut snapshot = self.open_snapshot()?;
         let memory_bytes = self.options.memory_bytes;
         let mut images: Vec<Images> = self
             .tables
             .iter()
-            .map(|_| Images::new(keeps, directory.path(), memory_bytes))
+            .map(|_| Images::new(directory.path(), memory_bytes))
             .collect();
         // Before any server is started: most refusals come from here.
-        let (told, writer) = self.scan(&files, false, &mut |change| {
-            images[change.table].take(&self.tables[change.table], change)
-        })?;
-        let private = Private::start(binary, &self.variables, directory)?;
+        let (told, writer) = match state {
+            // The end of the log is asked for only now: what the snapshot shows lies before it.
+            State::Then => self.scan(&self.log_files()?, false, &mut |change| {
+                images[change.table].take(&self.tables[change.table], change)
+            })?,
+            State::Now => (Told::default(), None),
+        };
+        let stop = self.options.stop;
+        let private = Private::start(binary, &self.variables, directory, stop)?;
         let mut rows = private.connect_for_rows()?;
         for table in &self.tables {
             private.make_schema(&table.name.schema)?;
@@ -219,25 +218,57 @@ impl Prepared {
         }
         let mut counts = Vec::new();
         for (table, images) in self.tables.iter().zip(&mut images) {
-            let query = select(table, clause);
-            rows.run("START TRANSACTION")?;
-            let writer_of_rows = RowsWriter::new(&mut rows, table, &table.name, self.source.flavor);
-            let read = copy(&mut snapshot, &query, writer_of_rows, &private.refused())?;
-            rows.run("COMMIT").map_err(private.refused())?;
+            let read = self.copy_snapshot(&mut snapshot, table, clause, &mut rows, &private)?;
             if let Some(writer) = &writer {
-                apply(images, &mut rows, writer, &private.refused())?;
+                apply(images, &mut rows, writer, stop, &private.refused())?;
             }
             counts.push((read, images.len()));
         }
         drop(snapshot);
-        if state == State::Then {
-            drop_added(&self.tables, &told, &private)?;
-        }
+        drop_added(&self.tables, &told, &private)?;
         Ok(Made {
             private,
             told,
             counts,
         })
+    }
+
+    /// A connection that shows all tables at one moment, for as long as they take to be read.
+    fn open_snapshot(&self) -> Result<Connection, FlashbackError> {
+        let mut snapshot = self.source.open_patient()?;
+        snapshot.run(READS_BYTES)?;
+        snapshot.run(without_limits(self.source.flavor))?;
+        for statement in SNAPSHOT {
+            snapshot.run(statement)?;
+        }
+        Ok(snapshot)
+    }
+
+    /// Copies the rows of a table as the snapshot shows them; their number.
+    fn copy_snapshot(
+        &self,
+        snapshot: &mut Connection,
+        table: &Table,
+        clause: &str,
+        rows: &mut Connection,
+        private: &Private,
+    ) -> Result<u64, FlashbackError> {
+        let query = select(table, clause);
+        rows.run("START TRANSACTION")?;
+        let writer = RowsWriter::new(rows, table, &table.name, self.source.flavor);
+        let reading = snapshot.id();
+        let end = || self.source.end(reading);
+        let stop = self.options.stop;
+        let read = stop.during(end, || copy(snapshot, &query, writer, &private.refused()));
+        stop.check()?;
+        let read = read?;
+        rows.run("COMMIT").map_err(private.refused())?;
+        Ok(read)
+    }
+
+    /// When to stop.
+    pub fn stop(&self) -> Stop {
+        self.options.stop
     }
 
     /// The user's server.

@@ -94,6 +94,8 @@ pub struct Table {
     pub create: String,
     /// It keeps its own past (`WITH SYSTEM VERSIONING`).
     pub is_versioned: bool,
+    /// Which foreign key changes its rows without a word in the log, in words.
+    pub unlogged: Option<String>,
 }
 
 impl Table {
@@ -118,8 +120,16 @@ impl Table {
         let is_versioned = kind(connection, name)?;
         let columns = columns(connection, name)?;
         let key = key(connection, name, &columns)?;
-        if !is_versioned && !ignore_cascades {
-            check_cascades(connection, source, variables, name)?;
+        let unlogged = if is_versioned {
+            None
+        } else {
+            unlogged(connection, source, variables, name)?
+        };
+        if let Some(what) = unlogged.as_ref().filter(|_| !ignore_cascades) {
+            return Err(FlashbackError::refused(
+                what,
+                "pass --ignore-cascades if no row of the parent was deleted or got another key since",
+            ));
         }
         let create: Option<(String, String)> =
             connection.first(format!("SHOW CREATE TABLE {}", name.sql()))?;
@@ -129,6 +139,7 @@ impl Table {
             key,
             create: create.map(|(_, create)| create).unwrap_or_default(),
             is_versioned,
+            unlogged,
         })
     }
 
@@ -239,18 +250,18 @@ fn key(
 }
 
 /// Changes that a foreign key makes in the child do not stand in the log, but for MySQL from 9.6 on.
-fn check_cascades(
+fn unlogged(
     connection: &mut Connection,
     source: &Source,
     variables: &Variables,
     name: &TableName,
-) -> Result<(), FlashbackError> {
+) -> Result<Option<String>, FlashbackError> {
     let version = (source.version.major, source.version.minor);
     let is_logged = source.flavor == Flavor::Mysql
         && version >= (9, 6)
         && !variables.is_on("innodb_native_foreign_keys");
     if is_logged {
-        return Ok(());
+        return Ok(None);
     }
     let query = format!(
         "SELECT CONSTRAINT_NAME, DELETE_RULE, UPDATE_RULE, REFERENCED_TABLE_NAME \
@@ -262,16 +273,12 @@ fn check_cascades(
     let cascading = found.into_iter().find(|(_, on_delete, on_update, _)| {
         CASCADES.contains(&&**on_delete) || CASCADES.contains(&&**on_update)
     });
-    match cascading {
-        Some((constraint, on_delete, on_update, parent)) => Err(FlashbackError::refused(
-            format!(
-                "{name} has the foreign key {constraint} to {parent} (ON DELETE {on_delete} ON UPDATE {on_update}), and \
-                 this server does not log what that changes"
-            ),
-            "pass --ignore-cascades if no row of the parent was deleted or got another key since",
-        )),
-        None => Ok(()),
-    }
+    Ok(cascading.map(|(constraint, on_delete, on_update, parent)| {
+        format!(
+            "{name} has the foreign key {constraint} to {parent} (ON DELETE {on_delete} ON UPDATE {on_update}), and this \
+             server does not log what that changes"
+        )
+    }))
 }
 
 /// A value of a row by its column's name, as text.
