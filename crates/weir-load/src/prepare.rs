@@ -153,12 +153,10 @@ impl Job<'_> {
 
     fn work(&self) -> Result<(), LoadError> {
         let result = self.load_tables();
-        if result.is_err() {
-            self.abort.store(true, Ordering::Relaxed);
-        }
+        let is_ended = result.is_err() && self.abort.swap(true, Ordering::Relaxed);
         match result {
-            // Whatever the server said to a statement that a stop has ended.
-            Err(_) if self.stop.load(Ordering::Relaxed) => {
+            // Whatever the server said to a statement that a stop, or another's error, has ended.
+            Err(_) if is_ended || self.stop.load(Ordering::Relaxed) => {
                 Err(LoadError::Interrupted("loading the tables"))
             }
             result => result,
