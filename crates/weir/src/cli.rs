@@ -177,7 +177,7 @@ pub(crate) struct PoolsArgument {
 /// Which of what else a study varies is asked about.
 #[derive(Debug, Args)]
 pub(crate) struct LevelsArgument {
-    /// Level of another factor, such as workload=oltp_read_only; repeatable [default: the first cell's]
+    /// Level of another factor, such as `workload=oltp_read_only`; repeatable [default: the first cell's]
     #[arg(long = "where", value_name = "FACTOR=LEVEL", value_parser = factor_and_level)]
     pub(crate) at: Vec<(String, String)>,
 }
@@ -606,7 +606,7 @@ pub(crate) enum DriveCommand {
         #[arg(long)]
         once: bool,
     },
-    /// Inject faults into a mounted drive, such as error_rate=0.01 (keys: docs/drive.md)
+    /// Inject faults into a mounted drive, such as `error_rate=0.01` (keys: docs/drive.md)
     Set {
         /// The mountpoint
         dir: PathBuf,
