@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test test-kills test-versions test-fast check schema web setup setup-tests bench-drive bench-load bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table clean
+.PHONY: demo studies test test-kills test-versions test-fast check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table clean
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
@@ -46,8 +46,17 @@ check: $(WEB)
 bench-load: $(WEB)
 	scripts/setup.sh --bench
 	cargo build --release --package weir
-	cargo build --release --package weir-load --example bench_load
-	target/release/examples/bench_load --weir $(WEIR) $(BENCH_LOAD)
+	cargo build --release --package weir-lab --bin bench_load
+	target/release/bench_load --weir $(WEIR) $(BENCH_LOAD)
+
+# sysbench's own scripts under the Lua engine, with a thread for each connection and as coroutines, beside sysbench and the
+# native workloads, about 8 minutes; nothing else should run.
+bench-lua: $(WEB)
+	scripts/setup.sh --bench
+	cargo build --release --package weir
+	cargo build --release --package weir-lab --bin bench_load
+	target/release/bench_load --weir $(WEIR) --only oltp_ --json target/bench-lua.json \
+		--arm os=--lua-threads=os --arm reactor=--lua-threads=reactor $(BENCH_LUA)
 
 # The five published studies in their reduced versions, then one page on what became of their claims.
 STUDIES := scaleflux-csd2000 memory-or-ssd txsql-new-architecture optane-p4800x alibaba-write-optimisation
@@ -62,6 +71,14 @@ studies: setup $(WEB)
 # The published form of `weir report --format json`, made of Weir's types.
 schema: $(WEB)
 	WEIR_UPDATE_FIXTURES=1 cargo test --package weir-report --quiet the_published_form_is_that_of_the_types
+
+# The options of the load in docs/study-reference.md, made of their table.
+reference:
+	WEIR_UPDATE_FIXTURES=1 cargo test --package weir-model --quiet the_reference_is_what_the_table_says
+
+# The types of the JSON that the pages in web/ read, made of Weir's types.
+types: $(WEB)
+	WEIR_UPDATE_FIXTURES=1 cargo test --package weir-report --package weir-serve --quiet types_are_those_of_its_json
 
 # The page of the report, built once and embedded in the binary.
 web: $(WEB)
@@ -83,52 +100,52 @@ bench-drive:
 
 # What predictions cost, about a minute; nothing else should run.
 bench-predict:
-	cargo build --release --package weir-predict --example bench_predict
-	target/release/examples/bench_predict
+	cargo build --release --package weir-lab --bin bench_predict
+	target/release/bench_predict
 
 # How far off predictions are: 80 places that were predicted before they were run, about an hour; nothing
 # else should run. It goes on where it stopped.
 bench-blind: setup $(WEB)
 	cargo build --release --package weir
-	scripts/bench-blind.sh $(CURDIR)/target/bench-blind $(WEIR)
+	lab/bench-blind.sh $(CURDIR)/target/bench-blind $(WEIR)
 
 # How far off the predicted misses of pools are: 60 pools of live servers, about 20 minutes. It goes on where it
 # stopped.
 bench-misses: setup $(WEB)
 	cargo build --release --package weir
-	scripts/bench-misses.sh $(CURDIR)/target/bench-misses $(WEIR)
+	lab/bench-misses.sh $(CURDIR)/target/bench-misses $(WEIR)
 
 # How long a data set of 1 GB takes to be made and to be restored, with and without reflinks; root for the
 # former. Some minutes.
 bench-restore:
 	scripts/setup.sh --bench
-	cargo build --release --package weir-server --example bench_restore
-	scripts/bench-restore.sh $(CURDIR)/target/bench-restore target/release/examples/bench_restore
+	cargo build --release --package weir-lab --bin bench_restore
+	lab/bench-restore.sh $(CURDIR)/target/bench-restore target/release/bench_restore
 
 # What the probes cost the processors and the throughput, on both flavours; 7 minutes.
 bench-probes:
-	cargo build --release --package weir-probe --example cost
-	target/release/examples/cost mysql
-	target/release/examples/cost mariadb
+	cargo build --release --package weir-lab --bin bench_probes
+	target/release/bench_probes mysql
+	target/release/bench_probes mariadb
 
 # Crash states a minute from one recording, beside rerunning the workload for each, and the memory it takes;
 # about 10 minutes on a calm machine.
 bench-crash: setup $(WEB)
 	cargo build --release --package weir
-	scripts/bench-crash.sh $(CURDIR)/target/bench-crash $(WEIR)
+	lab/bench-crash.sh $(CURDIR)/target/bench-crash $(WEIR)
 
 # How long a reader waits for a report of 100 runs, and for `weir serve` over 2,000 runs and 10 million
 # samples, in a real browser; about 10 minutes and 2 GB of disk.
 bench-web: setup-tests $(WEB)
-	cargo build --release --package weir --package weir-serve --bin weir --example bench_store
+	cargo build --release --package weir --package weir-lab --bin weir --bin make_store
 	cd web && npm ci --no-audit --no-fund --loglevel=error
-	scripts/bench-web.sh $(CURDIR)/target/bench-web $(WEIR)
+	lab/bench-web.sh $(CURDIR)/target/bench-web $(WEIR)
 
 # The crash lab's table of docs/crash-lab.md: hours. It goes on where it was stopped.
 crash-table: setup $(WEB)
 	cargo build --release --package weir
-	scripts/crash-table.sh $(CURDIR)/target/crash-table $(WEIR)
-	cargo run --release --package weir-crash --example crash_table -- $(CURDIR)/target/crash-table
+	lab/crash-table.sh $(CURDIR)/target/crash-table $(WEIR)
+	cargo run --release --package weir-lab --bin crash_table -- $(CURDIR)/target/crash-table
 
 clean:
 	cargo clean

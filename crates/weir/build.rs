@@ -21,6 +21,8 @@ fn main() {
         println!("cargo::rerun-if-changed={log}");
     }
     println!("cargo::rerun-if-changed=src");
+    // Scripts find these by dlsym(3).
+    println!("cargo::rustc-link-arg-bins=-Wl,--export-dynamic-symbol=sb_*");
 }
 
 /// What git prints; `None` outside of a repository or without git.

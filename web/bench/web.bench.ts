@@ -1,5 +1,5 @@
 // What a reader waits for, in a real browser: a report of 100 runs from its file, and `weir serve` over
-// results of 2,000 runs and 10 million samples. `scripts/bench-web.sh` makes both and calls this.
+// results of 2,000 runs and 10 million samples. `lab/bench-web.sh` makes both and calls this.
 //
 // Nothing is asserted but that each interaction ends: speed is written down, not tested.
 

@@ -5,7 +5,7 @@ import { curvePanel, type Panel, type PanelData, type PanelHead, type PanelOptio
 import { fold, h, prose } from "./dom";
 import { downloadButton } from "./figure";
 import { moment, number } from "./format";
-import type { Gap } from "./page";
+import type { GapView } from "./page";
 import { table, type Column } from "./table";
 
 type Curves = readonly (readonly (readonly (number | null)[])[])[];
@@ -29,7 +29,7 @@ export interface RunWords {
   limiter: string;
   limiter_explanation: string;
   limiter_evidence: string;
-  gaps: readonly Gap[];
+  gaps: readonly GapView[];
   server_log: string;
   commands: readonly string[];
   variables_changed: Readonly<Record<string, string>>;
@@ -138,7 +138,7 @@ export function timelineData(title: string, heads: readonly PanelHead[], timelin
   ]);
 }
 
-function gapTable(gaps: readonly Gap[]): HTMLElement | null {
+function gapTable(gaps: readonly GapView[]): HTMLElement | null {
   if (gaps.length === 0) {
     return null;
   }

@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use weir_drive::Opened;
+use weir_drive::{Event, Opened, Operation};
 use weir_model::{Atomicity, Bytes, CachedWrites, DriveProfile, Pieces, WriteCache};
 
 /// The page cache writes back in pages of this size, and promises nothing beyond one.
@@ -162,6 +162,25 @@ impl Cache {
     /// What a cut decides now, oldest first.
     pub(crate) fn open(&self) -> impl Iterator<Item = &OpenWrite> {
         self.open.values()
+    }
+
+    /// Takes one event; the writes that are durable from now on, in order.
+    pub(crate) fn advance(&mut self, event: &Event) -> Vec<OpenWrite> {
+        match &event.operation {
+            Operation::Write {
+                file,
+                offset,
+                data,
+                opened,
+            } => self.write(event.sequence, (*file, *offset, data.bytes()), *opened),
+            Operation::Flush { file } => self.flush(event.sequence, *file),
+            Operation::Done { sequence } => return self.done(*sequence, event.sequence),
+            Operation::Truncate { file, .. } | Operation::Allocate { file, .. } => {
+                return self.settle_file(*file);
+            }
+            _ => {}
+        }
+        Vec::new()
     }
 
     /// A write arrived.

@@ -1,65 +1,32 @@
 //! Many crash states of one recording, made, recovered and judged, two at a time.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use weir_model::{Bytes, Doublewrite};
+use weir_model::Doublewrite;
 use weir_process::{PathError, WorkDirectory};
-use weir_server::ServerBinary;
 
-use crate::cache::DeviceRules;
+use crate::choose_cuts::choose;
+use crate::cut::{Choice, Cut, Moment};
+use crate::disk_space::{HEADROOM, check_room, workers};
+use crate::durable_image::DurableImage;
 use crate::error::CrashError;
 use crate::expected::Expected;
-use crate::frontier::{Cut, Frontier};
+use crate::explore_options::ExploreOptions;
+use crate::ground_truth::GroundTruth;
 use crate::judge::{Judge, Recovery};
-use crate::moments::{Choice, Moment, choose};
 use crate::record::Recorded;
 use crate::torn::{self, TornPage};
-use crate::verdict::{GroundTruth, StateResult};
-use crate::{holes, settings};
-
-/// Recoveries at a time and processor: a server that starts or ends waits more than half of its time.
-const WORKERS_PER_PROCESSOR: usize = 2;
-/// What a server may write beside its copy of the database: temporary tablespaces, redo, logs.
-const HEADROOM: Bytes = Bytes(64 << 20);
-
-/// How states are made and judged.
-#[derive(Clone, Debug)]
-pub struct ExploreOptions {
-    /// The server that recovers: the recorded one.
-    pub server: ServerBinary,
-    /// Its settings: the recorded ones.
-    pub variables: BTreeMap<String, String>,
-    /// What the device keeps.
-    pub rules: DeviceRules,
-    /// Power cut or process kill.
-    pub cut: Cut,
-    /// How many states.
-    pub states: u32,
-    /// Seed of places and outcomes.
-    pub seed: u64,
-    /// What `CHECK TABLE` says of the recorded database without any cut; it is not held against a state.
-    pub own_complaints: Vec<String>,
-    /// Where the states live; memory is best.
-    pub work: PathBuf,
-}
-
-impl ExploreOptions {
-    /// Bytes of the server's pages.
-    pub(crate) fn page_bytes(&self) -> u64 {
-        settings::page_bytes(self.server.flavor, &self.variables)
-    }
-}
+use crate::verdict::StateResult;
+use crate::{sparse_files, test_settings};
 
 /// A state that is ready to be recovered.
-struct Made {
+struct CrashState {
     number: u32,
     choice: Choice,
     cut_ns: u64,
@@ -86,7 +53,7 @@ pub fn explore(
     let ended = AtomicBool::new(false);
     let is_over = || ended.load(Ordering::Relaxed) || stop.load(Ordering::Relaxed);
     let mut results = thread::scope(|scope| {
-        let (make, made) = sync_channel::<Made>(0);
+        let (make, made) = sync_channel::<CrashState>(0);
         // Shared by the workers only: when all have ended, the maker is told so.
         let made = Arc::new(Mutex::new(made));
         let (judged, results) = sync_channel(workers);
@@ -130,15 +97,15 @@ pub fn judge_uncut(
         ..options.clone()
     };
     let work = WorkDirectory::create(&options.work, "states")?;
-    let mut frontier = frontier(recorded, &options, work.path())?;
-    follow(&mut frontier, &mut recorded.recording.events(), u64::MAX)?;
+    let mut image = durable_image(recorded, &options, work.path())?;
+    follow(&mut image, &mut recorded.recording.events(), u64::MAX)?;
     let choice = Choice {
-        position: frontier.position,
+        position: image.position,
         branch: 0,
         outcomes: None,
         moment: Moment::Any,
     };
-    let made = make_state(&frontier, &options, 0, choice, work.path().join("uncut"))?;
+    let made = make_state(&image, &options, 0, choice, work.path().join("uncut"))?;
     judge_made(recorded, &options, made, stop)
 }
 
@@ -154,13 +121,13 @@ pub fn replay(
 ) -> Result<StateResult, CrashError> {
     let choice = choice(recorded, options, state)?;
     let work = WorkDirectory::create(&options.work, "states")?;
-    let mut frontier = frontier(recorded, options, work.path())?;
+    let mut image = durable_image(recorded, options, work.path())?;
     follow(
-        &mut frontier,
+        &mut image,
         &mut recorded.recording.events(),
         choice.position,
     )?;
-    let made = make_state(&frontier, options, state, choice, directory.to_owned())?;
+    let made = make_state(&image, options, state, choice, directory.to_owned())?;
     judge_copy(recorded, options, made, &work, stop)
 }
 
@@ -181,7 +148,7 @@ pub fn judge_changed(
         }
         cut_ns = event.at_ns;
     }
-    let made = Made {
+    let made = CrashState {
         number: state,
         choice,
         cut_ns,
@@ -197,20 +164,20 @@ pub fn judge_changed(
 fn judge_copy(
     recorded: &Recorded,
     options: &ExploreOptions,
-    made: Made,
+    made: CrashState,
     work: &WorkDirectory,
     stop: &AtomicBool,
 ) -> Result<StateResult, CrashError> {
     let home = work.path().join("judged");
     weir_server::copy_directory(&made.home, &home)?;
-    judge_made(recorded, options, Made { home, ..made }, stop)
+    judge_made(recorded, options, CrashState { home, ..made }, stop)
 }
 
 /// Recovers and judges one state alone; its directory is used up by it.
 fn judge_made(
     recorded: &Recorded,
     options: &ExploreOptions,
-    made: Made,
+    made: CrashState,
     stop: &AtomicBool,
 ) -> Result<StateResult, CrashError> {
     let expected = Expected::new(recorded.ledger.seed, recorded.ledger.shape);
@@ -238,10 +205,6 @@ fn choices(recorded: &Recorded, options: &ExploreOptions) -> Result<Vec<Choice>,
     choose(&recorded.recording, recorded.began_ns, options)
 }
 
-fn workers() -> usize {
-    WORKERS_PER_PROCESSOR * thread::available_parallelism().map_or(1, NonZero::get)
-}
-
 fn choice(recorded: &Recorded, options: &ExploreOptions, state: u32) -> Result<Choice, CrashError> {
     let choices = choices(recorded, options)?;
     let states = choices.len() as u32;
@@ -249,26 +212,17 @@ fn choice(recorded: &Recorded, options: &ExploreOptions, state: u32) -> Result<C
     Ok(choices[index.ok_or(CrashError::NoSuchState { state, states })? as usize])
 }
 
-/// Room for the directory that follows the recording, for each worker's state with its server, and for the
-/// one that is being made. The copies themselves look again.
-pub(crate) fn check_room(base: &Path, work: &Path) -> Result<(), CrashError> {
-    let base = weir_server::space_occupied(base)?;
-    let workers = workers() as u64;
-    let needed = base.0 * (workers + 2) + HEADROOM.0 * workers;
-    Ok(weir_server::check_space(work, Bytes(needed))?)
-}
-
-fn frontier(
+fn durable_image(
     recorded: &Recorded,
     options: &ExploreOptions,
     place: &Path,
-) -> Result<Frontier, CrashError> {
-    let directory = place.join("frontier");
+) -> Result<DurableImage, CrashError> {
+    let directory = place.join("durable");
     weir_server::copy_directory(&recorded.base(), &directory)?;
-    holes::dig(&directory)?;
+    sparse_files::dig(&directory)?;
     let recording = &recorded.recording;
     let page_bytes = options.page_bytes();
-    Ok(Frontier::new(
+    Ok(DurableImage::new(
         &directory,
         recording,
         options.rules,
@@ -278,13 +232,13 @@ fn frontier(
 
 /// Takes events until `position` is the next one.
 fn follow(
-    frontier: &mut Frontier,
+    image: &mut DurableImage,
     events: &mut weir_drive::Events,
     position: u64,
 ) -> Result<(), CrashError> {
-    while frontier.position < position {
+    while image.position < position {
         let Some(event) = events.next() else { break };
-        frontier.advance(&event?)?;
+        image.advance(&event?)?;
     }
     Ok(())
 }
@@ -294,18 +248,18 @@ fn make_states(
     options: &ExploreOptions,
     choices: &[Choice],
     place: &Path,
-    make: &SyncSender<Made>,
+    make: &SyncSender<CrashState>,
     is_over: &(dyn Fn() -> bool + Sync),
 ) -> Result<(), CrashError> {
-    let mut frontier = frontier(recorded, options, place)?;
+    let mut image = durable_image(recorded, options, place)?;
     let mut events = recorded.recording.events();
     for (number, &choice) in (1..).zip(choices) {
         if is_over() {
             break;
         }
-        follow(&mut frontier, &mut events, choice.position)?;
+        follow(&mut image, &mut events, choice.position)?;
         let home = place.join(format!("state-{number}"));
-        let made = make_state(&frontier, options, number, choice, home)?;
+        let made = make_state(&image, options, number, choice, home)?;
         if make.send(made).is_err() {
             break;
         }
@@ -314,21 +268,21 @@ fn make_states(
 }
 
 fn make_state(
-    frontier: &Frontier,
+    image: &DurableImage,
     options: &ExploreOptions,
     number: u32,
     choice: Choice,
     home: PathBuf,
-) -> Result<Made, CrashError> {
-    let mut truth = frontier.branch(&home, options.cut, options.seed, choice)?;
-    let doublewrite = settings::doublewrite(options.server.flavor, &options.variables);
+) -> Result<CrashState, CrashError> {
+    let mut truth = image.branch(&home, options.cut, options.seed, choice)?;
+    let doublewrite = test_settings::doublewrite(options.server.flavor, &options.variables);
     if doublewrite == Some(Doublewrite::Repairs) {
         torn::note_before(&mut truth.torn_pages, &home)?;
     }
-    Ok(Made {
+    Ok(CrashState {
         number,
         choice,
-        cut_ns: frontier.at_ns,
+        cut_ns: image.at_ns,
         digest: digest(&home)?,
         home,
         truth,
@@ -337,7 +291,7 @@ fn make_state(
 
 fn work_off(
     judge: &Judge<'_>,
-    made: &Mutex<Receiver<Made>>,
+    made: &Mutex<Receiver<CrashState>>,
     judged: &SyncSender<Result<StateResult, CrashError>>,
 ) {
     loop {
@@ -349,7 +303,7 @@ fn work_off(
     }
 }
 
-fn judge_state(judge: &Judge<'_>, made: Made) -> Result<StateResult, CrashError> {
+fn judge_state(judge: &Judge<'_>, made: CrashState) -> Result<StateResult, CrashError> {
     let judgement = judge.judge(&made.home, made.cut_ns)?;
     let mut truth = made.truth;
     if judgement.is_damaged() {

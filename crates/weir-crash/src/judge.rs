@@ -17,8 +17,8 @@ use weir_server::{PrivateServer, ServerBinary, ServerError, StartOptions};
 use crate::error::CrashError;
 use crate::expected::{Expected, LedgerReport};
 use crate::ledger::Ledger;
-use crate::patience::{ServerClock, WAIT_MAX};
-use crate::{settings, workload};
+use crate::server_clock::{ServerClock, WAIT_MAX};
+use crate::{connection, test_settings, workload};
 
 // Patience is in the server's own time ([`ServerClock`]).
 
@@ -123,7 +123,7 @@ impl Judge<'_> {
     /// Recovers and checks the data in `home`/data, cut at `cut_ns`. `home` is used up by it.
     pub(crate) fn judge(&self, home: &Path, cut_ns: u64) -> Result<Judgement, CrashError> {
         let mut options = StartOptions::new(home.join("data"), home.join("server"));
-        options.variables = settings::of_the_judgement(self.variables);
+        options.variables = test_settings::of_the_judgement(self.variables);
         let started = Instant::now();
         let mut words = String::new();
         let server = self.recover(&options, &mut words);
@@ -213,7 +213,7 @@ impl Judge<'_> {
     ) -> Result<Judgement, CrashError> {
         if let Err(error) = self.ask(&server, cut_ns, &mut judgement) {
             // A server that reads a bad page may end itself, or only refuse to go on.
-            match ended(&mut server, workload::is_broken(&error)) {
+            match ended(&mut server, connection::is_broken(&error)) {
                 Some(words) => judgement.recovery = ending(words),
                 None => judgement.check_table.push(error.to_string()),
             }
@@ -236,7 +236,7 @@ impl Judge<'_> {
         cut_ns: u64,
         judgement: &mut Judgement,
     ) -> Result<(), weir_mysql::ClientError> {
-        let mut connection = workload::connect(&server.endpoint())?;
+        let mut connection = connection::connect(&server.endpoint())?;
         let mut clock = ServerClock::of(server.pid());
         for table in workload::all_tables(self.ledger.shape) {
             let (complaints, garbage) =

@@ -6,50 +6,57 @@
 //! its own, and judged ([`explore`]): by what the drive knows, by how the server came up, by every
 //! page's checksum, and by the ledger of acknowledged commits.
 
-mod applies;
+mod applicability;
 mod cache;
+mod choose_cuts;
+mod connection;
 mod content;
+mod crash_test;
+mod cut;
+mod data_storage;
+mod ddl_workload;
+mod decisive_settings;
+mod disk_space;
+mod durable_image;
 mod error;
 mod expected;
 mod explore;
-mod fate;
-mod frontier;
-mod ground;
-mod holes;
+mod explore_options;
+mod ground_truth;
 mod judge;
 mod kept_rules;
-mod lab;
 mod ledger;
-mod moments;
-mod patience;
 mod power_cut;
 mod record;
-mod server_settings;
-mod settings;
+mod server_clock;
+mod sparse_files;
 mod storage;
+mod test_settings;
 mod torn;
-mod upheaval;
 mod verdict;
 mod workload;
+mod write_kind;
+mod write_outcome;
 
-pub use applies::{Objections, ServerInQuestion};
+pub use applicability::{Objections, ServerInQuestion};
 pub use cache::{CacheRule, DeviceRules};
 pub use content::Shape;
-pub use error::CrashError;
-pub use expected::LedgerReport;
-pub use explore::{ExploreOptions, explore, judge_changed, judge_uncut, replay};
-pub use frontier::Cut;
-pub use ground::Ground;
-pub use judge::{Judgement, Recovery};
-pub use kept_rules::KeptRules;
-pub use lab::{
+pub use crash_test::{
     CrashTest, FORMAT, Progress, Setting, TestOptions, judge_changed_state, replay_state, test,
 };
+pub use cut::{Cut, Moment};
+pub use data_storage::DataStorage;
+pub use decisive_settings::{DECISIVE_SETTINGS, SettingDifference};
+pub use error::CrashError;
+pub use expected::LedgerReport;
+pub use explore::{explore, judge_changed, judge_uncut, replay};
+pub use explore_options::ExploreOptions;
+pub use ground_truth::GroundTruth;
+pub use judge::{Judgement, Recovery};
+pub use kept_rules::KeptRules;
 pub use ledger::{Commit, Ledger};
-pub use moments::Moment;
 pub use power_cut::survivors;
 pub use record::{RecordOptions, Recorded, record};
-pub use server_settings::{DECISIVE_SETTINGS, SettingDifference};
 pub use storage::{BlockDevice, Nvme, NvmeIdentity, Storage};
 pub use torn::TornPage;
-pub use verdict::{GroundTruth, Rate, StateResult, Tally, Verdict};
+pub use verdict::{Rate, StateResult, Tally, Verdict};

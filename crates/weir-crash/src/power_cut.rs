@@ -6,10 +6,10 @@ use weir_drive::Recording;
 use weir_model::PAGE_SIZE_DEFAULT;
 
 use crate::cache::DeviceRules;
+use crate::cut::{Choice, Cut, Moment};
+use crate::durable_image::DurableImage;
 use crate::error::CrashError;
-use crate::frontier::{Cut, Frontier};
-use crate::moments::{Choice, Moment};
-use crate::verdict::GroundTruth;
+use crate::ground_truth::GroundTruth;
 
 /// Makes in the new directory `media` what survives a power cut at the end of the recording in
 /// `recording`, of a drive that held `base` when it began. Which of the outcomes that the `rules` allow
@@ -23,16 +23,16 @@ pub fn survivors(
 ) -> Result<GroundTruth, CrashError> {
     let recording = Recording::open(recording)?;
     weir_server::copy_directory(base, media)?;
-    let mut frontier = Frontier::new(media, &recording, rules, PAGE_SIZE_DEFAULT.0);
+    let mut image = DurableImage::new(media, &recording, rules, PAGE_SIZE_DEFAULT.0);
     for event in recording.events() {
-        frontier.advance(&event?)?;
+        image.advance(&event?)?;
     }
     let choice = Choice {
-        position: frontier.position,
+        position: image.position,
         // Where outcomes are counted through, neighbouring seeds are neighbouring outcomes.
         branch: seed as u32,
         outcomes: None,
         moment: Moment::Any,
     };
-    frontier.end(Cut::Power, seed, choice)
+    image.end(Cut::Power, seed, choice)
 }

@@ -12,11 +12,12 @@ use weir_process::{PathError, WorkDirectory};
 use weir_server::{PrivateServer, ServerBinary, SnapshotKey, Snapshots, StartOptions, initialise};
 
 use crate::content::{LOADED_SEED, Shape};
+use crate::decisive_settings::decisive;
+use crate::disk_space::check_room;
 use crate::error::CrashError;
 use crate::ledger::Ledger;
-use crate::server_settings::decisive;
-use crate::settings::{self, DOUBLEWRITE, FLUSH_LOG, PAGE_SIZE, Variables};
-use crate::{explore, workload};
+use crate::test_settings::{self, DOUBLEWRITE, FLUSH_LOG, PAGE_SIZE, Variables};
+use crate::workload;
 
 /// Counts up when the loaded content changes, so that old snapshots are not taken for new ones.
 const DATA_FORMAT: u32 = 4;
@@ -171,7 +172,7 @@ pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<Recorded, Cr
         snapshots.restore(&key, &root.join("data"))?;
     }
     // Before the time for the recording is spent.
-    explore::check_room(&base, &options.work)?;
+    check_room(&base, &options.work)?;
     let drive = DriveProcess::mount(
         &options.weir,
         &MountOptions {
@@ -208,7 +209,7 @@ pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<Recorded, Cr
 fn check_setting(options: &RecordOptions, said: &Variables) -> Result<(), CrashError> {
     let (flavor, told) = (options.server.flavor, &options.variables);
     for name in [DOUBLEWRITE, FLUSH_LOG] {
-        if !settings::means_the_same(flavor, name, told, said) {
+        if !test_settings::means_the_same(flavor, name, told, said) {
             let value = |of: &Variables| of.get(name).cloned().unwrap_or_default();
             return Err(CrashError::OtherSetting {
                 name: name.to_owned(),
@@ -265,12 +266,12 @@ fn prepare(
         tables: options.shape.tables,
         rows: options.shape.rows.into(),
         seed: LOADED_SEED,
-        page_bytes: settings::page_bytes(options.server.flavor, &options.variables) as u32,
+        page_bytes: test_settings::page_bytes(options.server.flavor, &options.variables) as u32,
         format: DATA_FORMAT,
     };
     if snapshots.find(&key).is_none() {
         let data_dir = home.join("load").join("data");
-        let mut variables = settings::of_the_loading(options.server.flavor);
+        let mut variables = test_settings::of_the_loading(options.server.flavor);
         if let Some(size) = options.variables.get(PAGE_SIZE) {
             variables.insert(PAGE_SIZE.to_owned(), size.clone());
         }

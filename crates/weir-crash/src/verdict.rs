@@ -4,22 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cut::Moment;
+use crate::ground_truth::GroundTruth;
 use crate::judge::{Judgement, Recovery};
-use crate::moments::Moment;
-use crate::torn::TornPage;
-
-/// The drive's ground truth of one state: what the cut did to the writes that were not yet safe.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GroundTruth {
-    /// Writes that the cut could take back.
-    pub undecided: u32,
-    /// Pages of which a part is new and a part is old.
-    pub torn_pages: Vec<TornPage>,
-    /// Pages whose completed write is gone: the media holds the version before it.
-    pub stale_pages: u32,
-    /// Pages whose write had not completed and is gone.
-    pub lost_pages: u32,
-}
 
 /// One judged crash state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -5,21 +5,16 @@ use std::thread;
 
 use weir_drive::monotonic_ns;
 use weir_model::{Endpoint, Flavor};
-use weir_mysql::{ClientError, Connection, Connector, Gate, Params, Patience, Row};
+use weir_mysql::{ClientError, Connection, Params, Row};
 
+use crate::connection::{connect, is_broken};
 use crate::content::{self, Shape};
+use crate::ddl_workload;
 use crate::error::CrashError;
 use crate::ledger::{Commit, LEDGER_COMMITS_MAX, Ledger};
-use crate::upheaval;
 
 /// Rows in one statement of the loading.
 const ROWS_PER_INSERT: u32 = 1_000;
-
-/// A connection to `endpoint`, a server of the test's own, and its schema.
-pub(crate) fn connect(endpoint: &Endpoint) -> Result<Connection, ClientError> {
-    let connector = Connector::new(endpoint.clone(), None, Gate::own())?;
-    Connection::connect(&connector, true, Patience::Endless)
-}
 
 /// Names of the tables of rows, in order.
 pub(crate) fn tables(shape: Shape) -> impl Iterator<Item = String> {
@@ -52,7 +47,7 @@ pub(crate) fn load(
          text VARCHAR(255) NOT NULL, PRIMARY KEY (client, txn), KEY k (k)) ENGINE = InnoDB"
             .into(),
     )?;
-    for statement in upheaval::prepared(flavor) {
+    for statement in ddl_workload::prepared(flavor) {
         run(statement)?;
     }
     let clients = (0..shape.clients).map(|client| format!("({client}, 0)"));
@@ -109,7 +104,7 @@ pub(crate) fn run(
                 })
             })
             .collect();
-        let changes = scope.spawn(|| upheaval::run(endpoint, flavor, stop));
+        let changes = scope.spawn(|| ddl_workload::run(endpoint, flavor, stop));
         // Joined only after all have been started.
         let joined = threads.into_iter().map(|thread| {
             thread
@@ -224,9 +219,4 @@ fn ended(error: ClientError, commits: Vec<Commit>, doing: &str) -> Result<Vec<Co
         return Ok(commits);
     }
     Err(CrashError::statement(doing)(error))
-}
-
-/// How a killed server looks to its clients.
-pub(crate) fn is_broken(error: &ClientError) -> bool {
-    error.is_lost()
 }

@@ -14,7 +14,7 @@ use weir_drive::{
     DriveProcess, Ended, MountOptions, Operation, Recording, RecordingOptions, Replayer,
 };
 use weir_model::Flavor;
-use weir_server::{PrivateServer, testing};
+use weir_server::PrivateServer;
 
 #[test]
 fn a_replay_gives_the_files_of_a_killed_mysql() {
@@ -29,9 +29,9 @@ fn a_replay_gives_the_files_of_a_killed_mariadb() {
 fn replayed(flavor: Flavor) {
     let folder = memory_folder();
     let path = |name: &str| folder.path().join(name);
-    let server = testing::binary(flavor);
+    let server = weir_testing::binary(flavor);
     fs::create_dir(path("backing")).unwrap();
-    testing::data_directory(&server, &path("backing/data"));
+    weir_testing::data_directory(&server, &path("backing/data"));
     let copy = Command::new("cp")
         .arg("-a")
         .args([path("backing"), path("base")])
@@ -42,10 +42,10 @@ fn replayed(flavor: Flavor) {
         ..options(&folder, "null")
     };
     let drive = DriveProcess::mount(Path::new(EXECUTABLE), &mount_options).unwrap();
-    let mut start = testing::options(folder.path());
+    let mut start = weir_testing::options(folder.path());
     start.data_dir = drive.mountpoint().join("data");
     let server = PrivateServer::start(&server, &start).unwrap();
-    write(&mut testing::connect(&server.endpoint()));
+    write(&mut weir_testing::connect(&server.endpoint()));
     server.kill();
     drive.unmount().unwrap();
 

@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use support::Drive;
 use weir_model::FileKind::{self, Binlog, Doublewrite, Temporary, Undo};
 use weir_model::Flavor;
-use weir_server::{PrivateServer, ServerBinary, StartOptions, initialise, testing};
+use weir_server::{PrivateServer, ServerBinary, StartOptions, initialise};
 
-weir_server::on_both_flavors! {
+weir_testing::on_both_flavors! {
     a_server_initialises_runs_crashes_and_recovers
     a_failing_redo_log_is_said_by_the_server
     an_advertised_drive_changes_no_servers_doublewrite
@@ -22,7 +22,7 @@ weir_server::on_both_flavors! {
 }
 
 fn options_on(drive: &Drive) -> StartOptions {
-    let mut options = testing::options(drive.folder.path());
+    let mut options = weir_testing::options(drive.folder.path());
     options.data_dir = drive.path("data");
     let direct = ("innodb_flush_method".to_owned(), "O_DIRECT".to_owned());
     let native = ("innodb_use_native_aio".to_owned(), "ON".to_owned());
@@ -36,12 +36,12 @@ fn start_on(drive: &Drive, binary: &ServerBinary) -> PrivateServer {
 
 fn a_server_initialises_runs_crashes_and_recovers(flavor: Flavor) {
     let drive = Drive::null();
-    let binary = testing::binary(flavor);
+    let binary = weir_testing::binary(flavor);
     initialise(&binary, &drive.path("data"), &BTreeMap::default()).unwrap();
     let server = start_on(&drive, &binary);
     let variables = server.variables().unwrap();
     assert_eq!(variables["innodb_use_native_aio"], "ON");
-    let mut connection = testing::connect(&server.endpoint());
+    let mut connection = weir_testing::connect(&server.endpoint());
     let mut run = |statement: &str| connection.run(statement).unwrap();
     run("CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, pad VARCHAR(2000)) ENGINE=InnoDB");
     for _ in 0..200 {
@@ -62,7 +62,7 @@ fn a_server_initialises_runs_crashes_and_recovers(flavor: Flavor) {
     }
 
     let server = start_on(&drive, &binary);
-    let mut connection = testing::connect(&server.endpoint());
+    let mut connection = weir_testing::connect(&server.endpoint());
     let kept: Option<u32> = connection.first("SELECT COUNT(*) FROM t").unwrap();
     assert_eq!(kept, Some(400));
     let checked: Vec<(String, String, String, String)> =
@@ -73,11 +73,11 @@ fn a_server_initialises_runs_crashes_and_recovers(flavor: Flavor) {
 
 fn a_failing_redo_log_is_said_by_the_server(flavor: Flavor) {
     let drive = Drive::null();
-    let binary = testing::binary(flavor);
-    testing::data_directory(&binary, &drive.path("data"));
+    let binary = weir_testing::binary(flavor);
+    weir_testing::data_directory(&binary, &drive.path("data"));
     let mut server = start_on(&drive, &binary);
     let error_log = server.error_log().to_owned();
-    let mut connection = testing::connect(&server.endpoint());
+    let mut connection = weir_testing::connect(&server.endpoint());
     connection
         .run("CREATE TABLE t (id INT PRIMARY KEY) ENGINE=InnoDB")
         .unwrap();
@@ -128,8 +128,8 @@ fn an_advertised_drive_changes_no_servers_doublewrite(flavor: Flavor) {
             options
         });
         let drive = drive.unwrap();
-        let binary = testing::binary(flavor);
-        testing::data_directory(&binary, &drive.path("data"));
+        let binary = weir_testing::binary(flavor);
+        weir_testing::data_directory(&binary, &drive.path("data"));
         for doublewrite in ["ON", "OFF"] {
             let mut options = options_on(&drive);
             let wanted = ("innodb_doublewrite".to_owned(), doublewrite.to_owned());
@@ -146,15 +146,15 @@ fn an_advertised_drive_changes_no_servers_doublewrite(flavor: Flavor) {
 fn a_server_whose_flushes_are_made_for_it_crashes_and_recovers(flavor: Flavor) {
     let slow = ("[flush]\nlatency_us = 1", "[flush]\nlatency_us = 3_000");
     let drive = Drive::with_profile(&[slow]).unwrap();
-    let binary = testing::binary(flavor);
-    testing::data_directory(&binary, &drive.path("data"));
+    let binary = weir_testing::binary(flavor);
+    weir_testing::data_directory(&binary, &drive.path("data"));
     let options = StartOptions {
         flushes_beside_writes: drive.process.flushes_slowly(),
         ..options_on(&drive)
     };
     assert!(options.flushes_beside_writes);
     let server = PrivateServer::start(&binary, &options).unwrap();
-    let mut connection = testing::connect(&server.endpoint());
+    let mut connection = weir_testing::connect(&server.endpoint());
     let mut run = |statement: &str| connection.run(statement).unwrap();
     run("CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT) ENGINE=InnoDB");
     let flushes = || drive.process.statistics().unwrap().by_kind[&FileKind::Redo].flushes;
@@ -166,7 +166,7 @@ fn a_server_whose_flushes_are_made_for_it_crashes_and_recovers(flavor: Flavor) {
     server.kill();
 
     let server = PrivateServer::start(&binary, &options).unwrap();
-    let mut connection = testing::connect(&server.endpoint());
+    let mut connection = weir_testing::connect(&server.endpoint());
     let kept: Option<u32> = connection.first("SELECT COUNT(*) FROM t").unwrap();
     assert_eq!(kept, Some(50));
     server.stop(Duration::from_mins(1)).unwrap();

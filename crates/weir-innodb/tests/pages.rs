@@ -13,22 +13,22 @@ use weir_innodb::{
     tablespaces,
 };
 use weir_model::Flavor;
-use weir_server::{PrivateServer, initialise, testing};
+use weir_server::{PrivateServer, initialise};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A data directory with a table `t` of 2,000 rows, written by a server with `variables`.
 fn written(flavor: Flavor, variables: &[(&str, &str)], table_options: &str) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
-    let binary = testing::binary(flavor);
-    let mut options = testing::options(directory.path());
+    let binary = weir_testing::binary(flavor);
+    let mut options = weir_testing::options(directory.path());
     let own = variables
         .iter()
         .map(|&(name, value)| (name.to_owned(), value.to_owned()));
     options.variables.extend(own);
     initialise(&binary, &options.data_dir, &options.variables).unwrap();
     let server = PrivateServer::start(&binary, &options).unwrap();
-    let mut connection = testing::connect(&server.endpoint());
+    let mut connection = weir_testing::connect(&server.endpoint());
     let create = format!("CREATE TABLE t (id INT PRIMARY KEY, text VARCHAR(200)) {table_options}");
     connection.run(create).unwrap();
     for block in 0..20 {

@@ -3,24 +3,29 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use weir_model::{Analysis, Comparison, Finding, Severity, StudyResult, Verdict};
+use weir_model::{Analysis, Comparison, Finding, JudgedResult, Severity, StudyResult, Verdict};
 use weir_stats::{RatioEstimate, benjamini_hochberg};
 use weir_store::Store;
 
 use crate::estimate_ratio::Pairing;
 use crate::measured::RunsByCell;
 use crate::rules::{Design, Evidence};
-use crate::{Foreseen, JudgeError, analysis, compare, rules, schedule};
+use crate::{JudgeError, SettingsPreview, analysis, compare, rules, schedule};
 
 /// Of a result the servers themselves are the evidence.
-static NOTHING_FORESEEN: Foreseen = Foreseen::NOTHING;
+static NO_PREVIEW: SettingsPreview = SettingsPreview::NOTHING;
 
 /// The file of a result inside its folder.
 pub const RESULT_FILE: &str = "result.sqlite";
 
 /// Reads the result at `path` (its folder or its file) and judges it.
-pub fn read_result(path: &Path) -> Result<StudyResult, JudgeError> {
-    evaluate(Store::open(&result_file(path))?.read()?)
+pub fn read_result(path: &Path) -> Result<JudgedResult, JudgeError> {
+    evaluate(read_evidence(path)?)
+}
+
+/// Reads what the result at `path` (its folder or its file) measured, and judges nothing.
+pub fn read_evidence(path: &Path) -> Result<StudyResult, JudgeError> {
+    Ok(Store::open(&result_file(path))?.read()?)
 }
 
 /// The file of the result at `path`, which may be its folder.
@@ -32,21 +37,25 @@ pub(crate) fn result_file(path: &Path) -> PathBuf {
     }
 }
 
-/// Fills in comparisons, findings, analysis and the answers of searches from the runs.
-pub fn evaluate(result: StudyResult) -> Result<StudyResult, JudgeError> {
-    let mut result = judge(result, Pairing::Repetition);
-    let records: Vec<_> = result.runs.iter().map(|run| run.record.clone()).collect();
-    result.searches = schedule::answers(&result.plan, &records)?;
+/// Judges `evidence`: comparisons, findings, analysis and the answers of searches.
+pub fn evaluate(evidence: StudyResult) -> Result<JudgedResult, JudgeError> {
+    let mut result = judge(evidence, Pairing::Repetition);
+    let evidence = &result.evidence;
+    let records: Vec<_> = evidence.runs.iter().map(|run| run.record.clone()).collect();
+    result.searches = schedule::answers(&evidence.plan, &records)?;
     Ok(result)
 }
 
 /// All but searches; `pairing` tells which runs belong together.
-pub(crate) fn judge(mut result: StudyResult, pairing: Pairing) -> StudyResult {
-    let (comparisons, findings, analysis) = judgement(&result, pairing);
-    result.comparisons = comparisons;
-    result.findings = findings;
-    result.analysis = analysis;
-    result
+pub(crate) fn judge(evidence: StudyResult, pairing: Pairing) -> JudgedResult {
+    let (comparisons, findings, analysis) = judgement(&evidence, pairing);
+    JudgedResult {
+        evidence,
+        comparisons,
+        analysis,
+        findings,
+        searches: Vec::new(),
+    }
 }
 
 fn judgement(result: &StudyResult, pairing: Pairing) -> (Vec<Comparison>, Vec<Finding>, Analysis) {
@@ -72,7 +81,7 @@ fn judged_comparisons<'a>(
     runs: &'a RunsByCell<'a>,
     pairing: Pairing,
 ) -> (Evidence<'a>, Vec<Comparison>) {
-    let design = Design::new(&result.plan, &result.drives, &NOTHING_FORESEEN);
+    let design = Design::new(&result.plan, &result.drives, &NO_PREVIEW);
     let comparisons = compare::compare_all(&result.plan, &design.contrasts, runs, pairing);
     let comparisons = corrected(comparisons);
     let evidence = Evidence {

@@ -6,30 +6,30 @@
 //! `compare` -> `estimate_ratio` -> `measured`.
 
 mod analysis;
+mod cell_settings;
 mod claim_contrasts;
 mod claims;
 mod compare;
+mod detectable_effect;
 mod error;
 mod estimate_ratio;
 mod evaluate;
-mod foreseen;
-mod foresight;
+mod instance_variables;
 mod measured;
 mod order;
 mod part;
 mod rules;
 mod schedule;
-mod setting;
-mod settings;
+mod settings_preview;
 mod two_results;
 
+pub use detectable_effect::prospects;
 pub use error::JudgeError;
-pub use evaluate::{RESULT_FILE, evaluate, first_comparison, read_result};
-pub use foreseen::{Foreseen, Foretold};
-pub use foresight::prospects;
+pub use evaluate::{RESULT_FILE, evaluate, first_comparison, read_evidence, read_result};
+pub use instance_variables::{RUN_DIRECTORY, is_setting, without_directory};
 pub use order::{block, interleaved};
 pub use part::{cells_at, part_of_plan, part_of_result};
 pub use rules::{RULES, Rule, findings_of_design, rules_as_markdown};
 pub use schedule::{Next, expected_runs, next, total_runs};
-pub use setting::{RUN_DIRECTORY, is_setting, without_directory};
+pub use settings_preview::{CellPreview, SettingsPreview};
 pub use two_results::{compare_results, read_factor, read_for_comparison};

@@ -35,7 +35,7 @@ pub fn part_of_plan(mut plan: Plan, cells: &[usize]) -> Plan {
     plan
 }
 
-/// The result as if its plan had `cells` (ascending) only, not judged anew.
+/// The result as if its plan had `cells` (ascending) only.
 #[must_use]
 pub fn part_of_result(mut result: StudyResult, cells: &[usize]) -> StudyResult {
     let runs = &mut result.runs;

@@ -19,6 +19,7 @@ mod evidence;
 mod latency_claims;
 mod noise;
 mod one_factor;
+mod others;
 mod page_protection;
 mod pages;
 mod percentiles;
@@ -34,7 +35,7 @@ use std::fmt::Write as _;
 
 use weir_model::{Comparison, DriveProfile, Finding, Plan, RuleId, Severity};
 
-use crate::foreseen::Foreseen;
+use crate::settings_preview::SettingsPreview;
 
 pub(crate) use self::evidence::{Design, Evidence};
 pub(crate) use self::same_units::{nothing_in_common, other_questions};
@@ -65,7 +66,7 @@ pub struct Rule {
 }
 
 /// All rules, in the order of their numbers.
-pub const RULES: [&Rule; 21] = [
+pub const RULES: [&Rule; 22] = [
     &one_factor::RULE,
     &durability::RULE,
     &page_protection::RULE,
@@ -86,6 +87,7 @@ pub const RULES: [&Rule; 21] = [
     &provenance::RULE,
     &scope::RULE,
     &as_asked::RULE,
+    &others::RULE,
     &drive_accuracy::RULE,
 ];
 
@@ -148,13 +150,13 @@ impl Rule {
 }
 
 /// What the rules find about `plan` before anything runs, on `drives` and with servers that say what
-/// `foreseen` has.
+/// `preview` has.
 pub fn findings_of_design(
     plan: &Plan,
     drives: &[DriveProfile],
-    foreseen: &Foreseen,
+    preview: &SettingsPreview,
 ) -> Vec<Finding> {
-    let design = Design::new(plan, drives, foreseen);
+    let design = Design::new(plan, drives, preview);
     RULES
         .iter()
         .flat_map(|rule| (rule.design)(&design))

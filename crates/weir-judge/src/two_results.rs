@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use weir_model::{
-    Cell, Comparison, Factor, Finding, Plan, ResultComparison, RunResult, Severity, StudyResult,
-    Verdict,
+    Cell, Comparison, Factor, Finding, JudgedResult, Plan, ResultComparison, RunResult, Severity,
+    StudyResult, Verdict,
 };
 use weir_store::Store;
 
@@ -37,7 +37,7 @@ pub fn read_factor(
     path: &Path,
     factor: &str,
     at: &BTreeMap<String, String>,
-) -> Result<StudyResult, JudgeError> {
+) -> Result<JudgedResult, JudgeError> {
     let store = Store::open(&result_file(path))?;
     let plan = store.header()?.plan;
     let of_factor = contrasts(&plan)
@@ -270,7 +270,6 @@ mod tests {
     use weir_model::DataSource;
 
     use super::*;
-    use crate::evaluate;
     use crate::rules::tests::{change_all, fair};
 
     /// The fair result with all throughputs (and nothing else) times `factor`.
@@ -280,7 +279,7 @@ mod tests {
             run.record.queries_per_s *= factor;
             run.record.transactions_per_s *= factor;
         }
-        evaluate(result).unwrap()
+        result
     }
 
     #[test]
@@ -341,7 +340,7 @@ mod tests {
         for run in &mut other.runs {
             Arc::make_mut(&mut run.variables).insert("innodb_io_capacity".into(), "9".into());
         }
-        let compared = compare_results(&scaled(1.0), &evaluate(other).unwrap());
+        let compared = compare_results(&scaled(1.0), &other);
         assert_eq!(compared.comparisons[0].verdict, Verdict::Invalid);
         assert_eq!(
             compared.comparisons[0].findings[0].rule,
@@ -394,7 +393,10 @@ mod tests {
         let result = read_factor(&path, "innodb_doublewrite", &at).unwrap();
         let took = began.elapsed();
         println!("two cells of 10,000 runs: {took:.1?}");
-        assert_eq!((result.runs.len(), result.comparisons.len()), (20, 1));
+        assert_eq!(
+            (result.evidence.runs.len(), result.comparisons.len()),
+            (20, 1)
+        );
         assert!(took < std::time::Duration::from_secs(5), "{took:?}");
     }
 }

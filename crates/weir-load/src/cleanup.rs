@@ -2,6 +2,7 @@
 
 use crate::LoadError;
 use crate::plan::PreparePlan;
+use crate::preflight::check_control;
 use weir_mysql::{Connection, Connector, Gate, Patience, identifier};
 use weir_workload::table_name;
 
@@ -15,6 +16,7 @@ pub fn cleanup(plan: &PreparePlan, gate: &Gate) -> Result<(), LoadError> {
     };
     let connector = Connector::new(plan.endpoint.clone(), plan.compression, gate.clone())?;
     let mut control = Connection::connect(&connector, true, Patience::Endless)?;
+    check_control(&mut control)?;
     let there: Vec<String> = control
         .rows("SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()")?;
     for name in names {

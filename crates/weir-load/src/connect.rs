@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use weir_model::Endpoint;
 use weir_mysql::{
-    Blocking, ClientError, Compression, Connector, Deadline, Gate, PreparedStatement, Session,
-    SessionError,
+    Blocking, ClientError, Compression, Connector, Deadline, Exchange, Gate, PreparedStatement,
+    Session, SessionError,
 };
 
 use crate::LoadError;
@@ -43,6 +43,21 @@ pub(crate) fn open(
         transport,
         eof_deprecated,
         statements,
+    })
+}
+
+/// A connection that a source has opened.
+fn taken(exchange: Exchange) -> Result<Fresh, LoadError> {
+    let (channel, eof_deprecated) = exchange.into_parts();
+    let transport = channel.map(TryInto::try_into);
+    let transport = transport.map_err(|error| LoadError::Host {
+        what: "take a connection over",
+        why: error.to_string().to_lowercase(),
+    })?;
+    Ok(Fresh {
+        transport,
+        eof_deprecated,
+        statements: Statements::default(),
     })
 }
 
@@ -102,6 +117,12 @@ impl Servers {
             })
             .collect::<Result<_, _>>()
             .map(Self)
+    }
+
+    /// The same, for connections whose statements may have several results.
+    pub(crate) fn with_several_results(self) -> Self {
+        let all = self.0.into_iter();
+        Self(all.map(Connector::with_several_results).collect())
     }
 
     /// The server of connection `number`, counted from 0.
@@ -187,11 +208,19 @@ impl Job<'_> {
     }
 
     fn connect(&self, number: u32) -> Result<MysqlDriver, LoadError> {
+        let rng = seeded(self.plan.seed, u64::from(number));
+        let begins_ns = self.plan.begins_ns(number);
+        if let Some(opened) = self.work.open(number) {
+            let (exchange, session) = opened?;
+            let fresh = taken(exchange)?;
+            self.ready.fetch_add(1, Ordering::Relaxed);
+            return Ok(MysqlDriver::of_session(
+                number, fresh, session, begins_ns, rng,
+            ));
+        }
         let fresh = open(self.servers.of(number), self.work.script(), self.deadline)
             .map_err(|error| self.with_progress(error))?;
         self.ready.fetch_add(1, Ordering::Relaxed);
-        let rng = seeded(self.plan.seed, u64::from(number));
-        let begins_ns = self.plan.begins_ns(number);
         Ok(MysqlDriver::new(number, fresh, self.work, begins_ns, rng))
     }
 

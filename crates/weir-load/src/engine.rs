@@ -107,7 +107,10 @@ fn run_work(
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<LoadOutcome, LoadError> {
-    let servers = Servers::new(plan, gate)?;
+    let mut servers = Servers::new(plan, gate)?;
+    if work.opens_connections() {
+        servers = servers.with_several_results();
+    }
     let deadline = Deadline::after(plan.init_timeout);
     let checked = preflight::check(plan, &servers, work, deadline)?;
     for warning in &checked.warnings {
@@ -159,7 +162,7 @@ fn drive(
                 plan.tolerated.clone(),
                 reconnector,
                 setup::half_rtt_ns(plan),
-                plan.load.pace.think(),
+                plan.load.pace.closed_loop(),
                 Compression::of(plan.load.compression),
             );
             let job = ReactorJob {
@@ -230,7 +233,7 @@ fn deal<D>(drivers: Vec<D>, reactors: usize) -> Vec<Vec<D>> {
 }
 
 /// A reporter's way to the merger, and the merger's way back.
-fn frame_sender(
+pub(crate) fn frame_sender(
     reporter: u32,
     full: &Sender<Box<IntervalFrame>>,
     is_open: bool,
@@ -318,21 +321,33 @@ fn merge(
     merger: &mut Merger<'_>,
     on_progress: &mut dyn FnMut(Progress<'_>),
 ) {
-    let mut tell = |closed: Vec<Closed>| {
-        for closed in closed {
-            match closed {
-                Closed::Interval(interval) => on_progress(Progress::Interval(&interval)),
-                Closed::Checkpoint(totals) => on_progress(Progress::Checkpoint(&totals)),
-            }
-        }
-    };
+    merge_frames(frames.iter(), returns, merger, on_progress);
+    tell(merger.close_all(), on_progress);
+}
+
+/// Merges these frames.
+pub(crate) fn merge_frames(
+    frames: impl Iterator<Item = Box<IntervalFrame>>,
+    returns: &[Sender<Box<IntervalFrame>>],
+    merger: &mut Merger<'_>,
+    on_progress: &mut dyn FnMut(Progress<'_>),
+) {
     for mut frame in frames {
-        tell(merger.take(&frame));
+        tell(merger.take(&frame), on_progress);
         frame.clear();
         // A reactor that has ended needs none.
         let _ = returns[frame.reporter as usize].send(frame);
     }
-    tell(merger.close_all());
+}
+
+/// Tells of what has come to its end.
+pub(crate) fn tell(closed: Vec<Closed>, on_progress: &mut dyn FnMut(Progress<'_>)) {
+    for closed in closed {
+        match closed {
+            Closed::Interval(interval) => on_progress(Progress::Interval(&interval)),
+            Closed::Checkpoint(totals) => on_progress(Progress::Checkpoint(&totals)),
+        }
+    }
 }
 
 fn join(thread: ReactorThread<'_>) -> Result<(), LoadError> {

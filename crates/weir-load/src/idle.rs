@@ -6,10 +6,12 @@ use std::time::{Duration, Instant};
 use crate::LoadError;
 use crate::connect::Servers;
 use crate::plan::LoadPlan;
-use weir_mysql::{Connection, Patience};
+use weir_mysql::{ClientError, Connection, Patience};
 
 /// How often each says something, so that neither the server nor a firewall closes it.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(20);
+/// Longest wait for an answer: a server that is silent must not hold the end of a run.
+const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 /// How often the end of the load is looked for.
 const PACE: Duration = Duration::from_millis(50);
 
@@ -36,7 +38,7 @@ impl IdleConnections {
             connections.push(Connection::connect(
                 servers.of(number),
                 true,
-                Patience::Endless,
+                Patience::Each(ANSWER_LIMIT),
             )?);
         }
         Ok(Self(connections))
@@ -48,13 +50,24 @@ impl IdleConnections {
         while !is_over.load(Ordering::Relaxed) {
             std::thread::sleep(PACE);
             if Instant::now() >= due {
-                self.0
-                    .retain_mut(|connection| connection.run("DO 0").is_ok());
+                self.say_something();
                 due = Instant::now() + SIGN_OF_LIFE;
             }
         }
-        self.0
-            .retain_mut(|connection| connection.run("DO 0").is_ok());
+        self.say_something();
         self.0.len() as u64
+    }
+
+    /// Connections that do not answer are gone; after one that is silent the others are not asked.
+    fn say_something(&mut self) {
+        let mut is_silent = false;
+        self.0.retain_mut(|connection| {
+            if is_silent {
+                return false;
+            }
+            let answer = connection.run("DO 0");
+            is_silent = matches!(answer, Err(ClientError::Timeout { .. }));
+            answer.is_ok()
+        });
     }
 }

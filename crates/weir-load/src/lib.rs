@@ -33,11 +33,13 @@ mod prewarm;
 mod reactor;
 mod reactor_kind;
 mod rehearsal;
+mod schema;
 mod session;
 mod stamp;
 mod statistics;
 #[cfg(test)]
 mod testing;
+mod threads;
 
 pub use cleanup::cleanup;
 pub use engine::{Progress, run, run_observed, run_sessions};
@@ -50,8 +52,11 @@ pub use prepare::prepare;
 pub use prewarm::prewarm;
 pub use reactor_kind::ReactorKind;
 pub use rehearsal::{rehearse_run, statements};
-pub use session::{Session, SessionKinds, SessionSource, Step, Turn};
+pub use session::{OpenedSession, Session, SessionKinds, SessionSource, Step, Turn};
 pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage, Totals, outcome_of};
+pub use threads::{
+    Start, StatementKind, ThreadMeter, ThreadProgress, ThreadWork, ThreadsOutcome, run_threads,
+};
 
 /// What a plan is made of.
 pub use weir_workload::{TableOptions, Workload};

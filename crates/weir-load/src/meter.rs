@@ -133,7 +133,9 @@ pub(crate) struct Meter<'a> {
     /// Connections that are lost, and since when at least one is.
     lost: u64,
     lost_since_ns: u64,
-    /// The thread's CPU time when the interval began.
+    /// Whose CPU time is told, if any.
+    cpu: Option<ClockId>,
+    /// That time when the interval began.
     cpu_start_ns: u64,
 }
 
@@ -164,7 +166,18 @@ impl<'a> Meter<'a> {
             concurrency: 0,
             lost: 0,
             lost_since_ns: 0,
-            cpu_start_ns: thread_cpu_ns(),
+            cpu: Some(ClockId::ThreadCPUTime),
+            cpu_start_ns: cpu_ns(Some(ClockId::ThreadCPUTime)),
+        }
+    }
+
+    /// The same meter for whichever thread has it; the first of several tells the CPU time of the process.
+    pub(crate) fn of_process(self, is_first: bool) -> Self {
+        let cpu = is_first.then_some(ClockId::ProcessCPUTime);
+        Self {
+            cpu,
+            cpu_start_ns: cpu_ns(cpu),
+            ..self
         }
     }
 
@@ -355,6 +368,16 @@ impl<'a> Meter<'a> {
         self.frame.latency_ns_sum += latency_ns;
     }
 
+    /// Adds what was counted elsewhere.
+    pub(crate) fn add(&mut self, counts: &Counts) {
+        self.frame.counts.add(counts);
+    }
+
+    /// Counts a transaction that has no latency.
+    pub(crate) fn count_transaction(&mut self) {
+        self.frame.counts.transactions += 1;
+    }
+
     /// Counts a try that failed with a tolerated error.
     pub(crate) fn failed_try(&mut self, error: &ServerError) {
         self.frame.counts.errors += 1;
@@ -400,7 +423,7 @@ impl<'a> Meter<'a> {
         frame.phase = self.phase;
         frame.to_ns = at_ns;
         frame.concurrency = self.concurrency;
-        let cpu_ns = thread_cpu_ns();
+        let cpu_ns = cpu_ns(self.cpu);
         frame.cpu_ns = cpu_ns.saturating_sub(self.cpu_start_ns);
         self.cpu_start_ns = cpu_ns;
         if let (Some(tally), Some(arrivals)) = (&mut frame.open_loop, &mut self.arrivals) {
@@ -431,10 +454,12 @@ impl<'a> Meter<'a> {
     }
 }
 
-/// CPU time of the calling thread, nanoseconds.
-fn thread_cpu_ns() -> u64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+/// CPU time by this clock, nanoseconds.
+fn cpu_ns(clock: Option<ClockId>) -> u64 {
+    clock.map_or(0, |clock| {
+        let time = clock_gettime(clock);
+        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    })
 }
 
 #[cfg(test)]

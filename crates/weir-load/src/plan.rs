@@ -34,13 +34,21 @@ pub fn reactors_for(connections: u32) -> u32 {
     }
 }
 
-/// Server errors that are counted and tried again instead of ending the run.
+/// What clients call a lost connection: `CR_SERVER_GONE_ERROR`, `CR_SERVER_LOST`, `CR_SERVER_LOST_EXTENDED`.
+const LOSSES: [u16; 3] = [2006, 2013, 2055];
+/// The server's words that it is about to close: `ER_SERVER_SHUTDOWN`, `ER_NORMAL_SHUTDOWN`,
+/// MariaDB's `ER_CONNECTION_KILLED`, `ER_CLIENT_INTERACTION_TIMEOUT`.
+const FAREWELLS: [u16; 4] = [1053, 1077, 1927, 4031];
+
+/// Errors that are counted and tried again instead of ending the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tolerated {
     /// These codes.
     Codes(Vec<u16>),
     /// Every code.
     All,
+    /// Every code that the server answers with, a lost connection not: what follows is the session's to decide.
+    Answers,
 }
 
 impl Tolerated {
@@ -48,8 +56,19 @@ impl Tolerated {
     pub fn contains(&self, code: u16) -> bool {
         match self {
             Self::Codes(codes) => codes.contains(&code),
-            Self::All => true,
+            Self::All | Self::Answers => true,
         }
+    }
+
+    /// Whether lost connections are among them, under any of their codes: they are made again.
+    pub fn survives_loss(&self) -> bool {
+        let mut codes = LOSSES.iter().chain(&FAREWELLS);
+        *self != Self::Answers && codes.any(|code| self.contains(*code))
+    }
+
+    /// Whether this error says that the connection is about to be closed.
+    pub(crate) fn is_farewell(code: u16) -> bool {
+        FAREWELLS.contains(&code)
     }
 }
 

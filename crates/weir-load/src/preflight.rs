@@ -1,6 +1,8 @@
 //! What can be known before the load begins: tables, the server's limits, this process's limits.
 
+mod new_numbers;
 mod reach;
+mod session_variables;
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
@@ -15,6 +17,7 @@ use weir_mysql::{ClientError, Connection, Deadline, Gate, Patience};
 use weir_workload::{Script, table_name};
 
 pub(crate) use reach::check as check_reach;
+pub(crate) use session_variables::check_control;
 
 /// Files that a process has open besides its connections, generously.
 const OTHER_FILES: u64 = 64;
@@ -52,9 +55,12 @@ pub(crate) fn check(
     // Dealt in turn: the servers of the working connections are the first of all.
     let mut working = servers.shares(plan.load.connections);
     let mut checked = Checked::default();
+    let mut controls = Vec::new();
     for (server, all) in servers.shares(all) {
         let mut control = Connection::connect(server, true, Patience::Until(deadline))?;
+        session_variables::check_script(work.script(), &mut control)?;
         check_connections(all, &mut control)?;
+        checked.round_trip = checked.round_trip.max(control.round_trip()?);
         if let Some((_, connections)) = working.next() {
             let changed = if work.is_compiled() {
                 let warning = check_server(plan, work.script(), connections, &mut control)?;
@@ -64,9 +70,10 @@ pub(crate) fn check(
                 tables_in_reach(work, &mut control)?
             };
             reach::check(&changed, server, &mut control)?;
+            controls.push(control);
         }
-        checked.round_trip = checked.round_trip.max(control.round_trip()?);
     }
+    new_numbers::go_on(work.script(), &mut controls)?;
     Ok(checked)
 }
 
@@ -76,7 +83,7 @@ fn tables_in_reach(
     work: &Work<'_>,
     control: &mut Connection,
 ) -> Result<BTreeSet<String>, LoadError> {
-    if work.only_reads() {
+    if work.only_reads() || work.opens_connections() {
         return Ok(BTreeSet::new());
     }
     control.look_before_writing()?;

@@ -15,10 +15,11 @@ use std::time::Duration;
 
 use crate::LoadError;
 use crate::plan::PreparePlan;
-use crate::preflight::check_reach;
+use crate::preflight::{check_control, check_reach};
 use crate::rehearsal::rehearse_prepare;
+use crate::schema::make_schema;
 use loader::Loader;
-use weir_mysql::{Connection, Connector, Gate, Patience, identifier, text_literal};
+use weir_mysql::{Connection, Connector, Gate, Patience};
 use weir_workload::{Table, create_bulk_table};
 
 /// How often progress is reported and a stop is looked for.
@@ -70,6 +71,7 @@ pub fn prepare(
         connections: Mutex::new(Vec::new()),
     };
     let mut control = Connection::connect(&job.connector, false, Patience::Endless)?;
+    check_control(&mut control)?;
     make_schema(&mut control, &plan.endpoint.database)?;
     let names = job.tables.iter().map(|table| table.name.clone()).collect();
     check_reach(&names, &job.connector, &mut control)?;
@@ -93,23 +95,6 @@ pub fn prepare(
         });
         first_cause(results)
     })
-}
-
-/// Makes the schema if it is missing: `IF NOT EXISTS` alone would also be written to the binary log where
-/// it is there.
-pub(crate) fn make_schema(control: &mut Connection, schema: &str) -> Result<(), LoadError> {
-    let count = format!(
-        "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = {}",
-        text_literal(schema)
-    );
-    if control.first::<u64>(&count)? != Some(0) {
-        return Ok(());
-    }
-    control.run(format!(
-        "CREATE DATABASE IF NOT EXISTS {}",
-        identifier(schema)
-    ))?;
-    Ok(())
 }
 
 /// Empty tables need no threads.

@@ -6,7 +6,7 @@ use weir_mysql::{Connection, Connector, Deadline, Gate, Patience, text_literal};
 
 use crate::connect::Servers;
 use crate::plan::{BinaryLog, LoadPlan, PreparePlan};
-use crate::prepare::make_schema;
+use crate::schema::make_schema;
 use crate::session::Work;
 use crate::{LoadError, preflight};
 use weir_workload::Table;

@@ -13,7 +13,9 @@ mod turn;
 use std::fmt;
 use std::sync::Arc;
 
-use weir_mysql::{Reply, Row, ServerError};
+use weir_mysql::{Exchange, Reply, Row, ServerError, StatementResult};
+
+use crate::LoadError;
 use weir_workload::Script;
 
 pub(crate) use compiled::{CompiledSession, Templates};
@@ -46,6 +48,21 @@ pub trait Session: fmt::Debug + Send {
 
     /// The outstanding request was answered, with `rows` if they were wanted.
     fn replied(&mut self, reply: &Reply, rows: &[Row], turn: &mut Turn<'_>) -> Step;
+
+    /// All results of the outstanding request, before [`Self::replied`] or [`Self::refused`], if it was left by
+    /// [`Turn::query_results`] or [`Turn::execute_results`].
+    fn results(&mut self, _results: Vec<StatementResult>) {}
+
+    /// There are no more transactions: what the connection does before it is closed, by the steps of a
+    /// transaction until [`Step::Done`] or [`Step::End`]. It is not measured.
+    fn finish(&mut self, _turn: &mut Turn<'_>) -> Step {
+        Step::End
+    }
+
+    /// Whether a transaction that sleeps at the end of the run goes on, instead of being given up.
+    fn completes_sleeping(&self) -> bool {
+        false
+    }
 
     /// The outstanding request was refused with an error that the run tolerates; it is counted.
     fn refused(&mut self, error: &ServerError, turn: &mut Turn<'_>) -> Step;
@@ -100,6 +117,9 @@ pub struct SessionKinds {
     pub statements: Vec<String>,
 }
 
+/// A connection that a source has opened, and its session.
+pub type OpenedSession = (Exchange, Box<dyn Session>);
+
 /// Makes sessions of another kind than a compiled workload's.
 pub trait SessionSource: Sync {
     /// That of a connection, by its number from 0.
@@ -107,6 +127,22 @@ pub trait SessionSource: Sync {
 
     /// What its sessions' kinds are called.
     fn kinds(&self) -> SessionKinds;
+
+    /// Opens connection `number` with its session, where the source does that itself; `None`: the engine is to
+    /// open it.
+    ///
+    /// # Errors
+    ///
+    /// A server that refuses, or a session that cannot begin.
+    fn open(&self, _number: u32) -> Option<Result<OpenedSession, LoadError>> {
+        None
+    }
+
+    /// Whether the source opens connections itself, see [`Self::open`]. What their statements change is not
+    /// looked at before, and they may have several results.
+    fn opens_connections(&self) -> bool {
+        false
+    }
 
     /// Whether its sessions change nothing. Then Weir does not look whether tables may be changed, and a
     /// statement that changes one is not sent to a server of the user's.
@@ -168,6 +204,26 @@ impl AnySession {
         either!(self, session => session.woken(turn))
     }
 
+    pub(crate) fn results(&mut self, results: Vec<StatementResult>) {
+        if let Self::Sourced(session) = self {
+            session.results(results);
+        }
+    }
+
+    pub(crate) fn finish(&mut self, turn: &mut Turn<'_>) -> Step {
+        match self {
+            Self::Compiled(_) => Step::End,
+            Self::Sourced(session) => session.finish(turn),
+        }
+    }
+
+    pub(crate) fn completes_sleeping(&self) -> bool {
+        match self {
+            Self::Compiled(_) => false,
+            Self::Sourced(session) => session.completes_sleeping(),
+        }
+    }
+
     pub(crate) fn sql(&self) -> String {
         either!(self, session => session.sql())
     }
@@ -219,6 +275,17 @@ impl<'a> Work<'a> {
     /// Whether a source's sessions change nothing.
     pub(crate) fn only_reads(&self) -> bool {
         self.source.is_some_and(SessionSource::only_reads)
+    }
+
+    /// A connection that the source opens itself, with its session.
+    pub(crate) fn open(&self, number: u32) -> Option<Result<(Exchange, AnySession), LoadError>> {
+        let opened = self.source?.open(number)?;
+        Some(opened.map(|(exchange, session)| (exchange, AnySession::Sourced(session))))
+    }
+
+    /// Whether connections are not the engine's to open.
+    pub(crate) fn opens_connections(&self) -> bool {
+        self.source.is_some_and(SessionSource::opens_connections)
     }
 
     /// The session of connection `number`, on which these statements are prepared.

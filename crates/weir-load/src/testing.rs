@@ -1,7 +1,7 @@
 //! What tests of several modules need.
 
-use std::cell::Cell;
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, channel};
 
 use weir_model::{Address, Endpoint, Secret, Tls};
@@ -21,11 +21,11 @@ pub(crate) fn nowhere() -> Endpoint {
 
 /// A meter whose reports are not read.
 pub(crate) fn meter() -> Meter<'static> {
-    meter_told(Rc::default()).0
+    meter_told(Arc::default()).0
 }
 
 /// A meter of this time, nanoseconds since the run began, and who gets its reports.
-pub(crate) fn meter_told(now_ns: Rc<Cell<u64>>) -> (Meter<'static>, Receiver<Box<IntervalFrame>>) {
+pub(crate) fn meter_told(now_ns: Arc<AtomicU64>) -> (Meter<'static>, Receiver<Box<IntervalFrame>>) {
     let (full, frames) = channel();
     let sender = FrameSender {
         reporter: 0,

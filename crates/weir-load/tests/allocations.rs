@@ -106,7 +106,7 @@ fn most_allocations(plan: &LoadPlan) -> (u64, u64) {
 
 /// On a real server, which is a process of its own: the null server does not compress.
 fn compressed_queries_allocate_nothing_either() {
-    let (server, _directory) = weir_server::testing::start(Flavor::Mysql);
+    let (server, _directory) = weir_testing::start(Flavor::Mysql);
     let tables = PreparePlan::new(server.endpoint(), WorkloadName::OltpReadWrite);
     prepare(
         &tables,

@@ -22,7 +22,6 @@ use weir_load::{
 };
 use weir_model::{Address, Endpoint, Flavor, LoadSpec, Tls, TlsMode, WorkloadName};
 use weir_mysql::{Compression, Gate};
-use weir_server::testing;
 
 /// The promise: no run outlives its time by more.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -233,7 +232,7 @@ fn garbled_conversations_with_a_null_server_end_in_time() {
 }
 
 fn garbled_conversations_end_in_time(flavor: Flavor) {
-    let (server, _directory) = testing::start(flavor);
+    let (server, _directory) = weir_testing::start(flavor);
     let tables = PreparePlan {
         tables: TableOptions {
             rows: 100,
@@ -292,7 +291,7 @@ fn what_did_not_come_is_named() {
 
 #[test]
 fn a_server_that_is_stuck_in_its_tls_handshake_is_given_up() {
-    let (server, _directory) = testing::start(Flavor::Mysql);
+    let (server, _directory) = weir_testing::start(Flavor::Mysql);
     let Address::Socket(socket) = server.endpoint().address else {
         panic!("a server on a socket")
     };
@@ -352,7 +351,7 @@ fn signal(pid: u32, name: &str) {
 }
 
 fn a_server_that_stands_still_does_not_hold_a_run(flavor: Flavor) {
-    let (server, _directory) = testing::start(flavor);
+    let (server, _directory) = weir_testing::start(flavor);
     let tables = PreparePlan {
         tables: TableOptions {
             rows: 100,

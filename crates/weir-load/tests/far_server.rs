@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use weir_load::{LoadPlan, PreparePlan, prepare, run};
 use weir_model::{Address, Endpoint, Flavor, Secret, WorkloadName};
 use weir_mysql::Gate;
-use weir_server::testing::{self, Fault, Relay};
-use weir_server::{PrivateServer, on_both_flavors};
+use weir_server::PrivateServer;
+use weir_testing::on_both_flavors;
+use weir_testing::{Fault, Relay};
 
 /// One way.
 const DELAY: Duration = Duration::from_millis(20);
@@ -23,7 +24,7 @@ fn server(flavor: Flavor, tables: u32) -> (PrivateServer, tempfile::TempDir, u16
         ("max_prepared_stmt_count", "1000000"),
         ("table_open_cache", "4000"),
     ];
-    let (server, directory, port) = testing::start_on_tcp(flavor, &limits);
+    let (server, directory, port) = weir_testing::start_on_tcp(flavor, &limits);
     let mut session = server.session().unwrap();
     for statement in [
         "CREATE USER far@'127.0.0.1' IDENTIFIED BY 'away'",

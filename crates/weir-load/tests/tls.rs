@@ -15,7 +15,7 @@ use weir_model::{
     WorkloadName,
 };
 use weir_mysql::{Compression, Gate};
-use weir_server::{PrivateServer, testing};
+use weir_server::PrivateServer;
 
 const ROWS: u64 = 1_000;
 const CONNECTIONS: u32 = 3;
@@ -74,7 +74,7 @@ impl Bench {
             ("ssl_key", file("server-key.pem")),
         ];
         let variables: Vec<_> = variables.iter().map(|(n, v)| (*n, v.as_str())).collect();
-        let (server, directory, port) = testing::start_on_tcp(flavor, &variables);
+        let (server, directory, port) = weir_testing::start_on_tcp(flavor, &variables);
         make_account(&server);
         let bench = Self {
             server,
@@ -147,7 +147,7 @@ impl Bench {
 
 /// An account that logs in over TCP.
 fn make_account(server: &PrivateServer) {
-    let mut oracle = testing::connect(&server.endpoint());
+    let mut oracle = weir_testing::connect(&server.endpoint());
     for statement in [
         "CREATE USER 'far'@'127.0.0.1' IDENTIFIED BY 'secret word'",
         "GRANT ALL ON *.* TO 'far'@'127.0.0.1'",
@@ -222,7 +222,7 @@ fn certificates_are_checked_as_far_as_the_mode_says(bench: &Bench) {
 }
 
 fn client_certificates_and_ciphers_are_used(bench: &Bench) {
-    testing::connect(&bench.server.endpoint())
+    weir_testing::connect(&bench.server.endpoint())
         .run("ALTER USER 'far'@'127.0.0.1' REQUIRE X509")
         .unwrap();
     let without = bench.endpoint("127.0.0.1", bench.trusting(TlsMode::Required));
@@ -325,7 +325,7 @@ fn once(server: &PrivateServer, port: u16, tls: Tls) -> Result<LoadOutcome, Load
 
 fn make_account_and_row(server: &PrivateServer) {
     make_account(server);
-    let mut oracle = testing::connect(&server.endpoint());
+    let mut oracle = weir_testing::connect(&server.endpoint());
     oracle
         .run("CREATE TABLE sbtest1 (id INTEGER PRIMARY KEY, c CHAR(120))")
         .unwrap();
@@ -337,7 +337,7 @@ fn a_server_without_encryption_is_named_or_put_up_with(flavor: Flavor) {
         Flavor::Mysql => &[("tls_version", "")],
         Flavor::Mariadb => &[],
     };
-    let (server, _directory, port) = testing::start_on_tcp(flavor, off);
+    let (server, _directory, port) = weir_testing::start_on_tcp(flavor, off);
     make_account_and_row(&server);
     let with = |mode| {
         let tls = Tls {
@@ -354,7 +354,7 @@ fn a_server_without_encryption_is_named_or_put_up_with(flavor: Flavor) {
 /// Certificates that MySQL makes for itself on its first start.
 #[test]
 fn certificates_of_mysqls_own_making_are_good_for_verify_ca() {
-    let (server, directory, port) = testing::start_on_tcp(Flavor::Mysql, &[]);
+    let (server, directory, port) = weir_testing::start_on_tcp(Flavor::Mysql, &[]);
     let authority = directory.path().join("data/ca.pem");
     assert!(authority.exists());
     make_account_and_row(&server);
@@ -368,7 +368,7 @@ fn certificates_of_mysqls_own_making_are_good_for_verify_ca() {
     }
 }
 
-weir_server::on_both_flavors! {
+weir_testing::on_both_flavors! {
     encryption_does_what_its_options_say
     a_server_without_encryption_is_named_or_put_up_with
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::host::{Host, Rows};
-use crate::state::Errors;
+use crate::ignored_errors::Errors;
 use crate::statement::Prepared;
 
 /// Bytes of a bulk insert that are sent together, as in sysbench.

@@ -16,9 +16,12 @@ pub enum ScriptError {
         /// What was raised, with script and line.
         why: String,
     },
-    /// An option's declaration or value that is not one.
+    /// An option's declaration that is not one.
     #[error("{0}")]
     Option(String),
+    /// An option's value that does not fit it.
+    #[error("{0}")]
+    Value(String),
     /// The interpreter itself failed: no memory, or a broken prelude.
     #[error("the Lua interpreter failed: {0}")]
     Interpreter(String),

@@ -30,6 +30,11 @@ pub trait Host {
     /// The server's refusal, or a connection that is lost.
     fn request(&mut self, connection: u32, request: Request<'_>) -> Result<Reply, Failure>;
 
+    /// Whether an engine sends this connection's requests, so that a coroutine goes away until it is answered.
+    fn is_driven(&self, _connection: u32) -> bool {
+        false
+    }
+
     /// Writes a line to the log.
     fn log(&mut self, level: Level, line: &str);
 

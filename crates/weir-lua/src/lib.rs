@@ -12,7 +12,9 @@ mod c_surface;
 mod core;
 mod error;
 mod host;
+mod ignored_errors;
 mod options;
+mod output;
 mod prelude;
 mod state;
 mod statement;
@@ -22,8 +24,11 @@ pub use error::ScriptError;
 pub use host::{
     Counter, Failure, Host, Level, Parameter, RandomKind, Refusal, Reply, Request, Rows,
 };
+pub use ignored_errors::Errors;
 pub use options::{OptionKind, OptionValue, ScriptOption, option_list};
-pub use state::{CommandKind, Errors, Identity, State};
+pub use output::flush_output;
+pub use state::{CommandKind, Events, Identity, Moved, State, Turned, luajit_version};
+pub use wait::Pending;
 
 #[cfg(test)]
 mod tests;

@@ -89,7 +89,7 @@ impl ScriptOption {
         let given = text.unwrap_or_default();
         let invalid = || {
             let name = &self.name;
-            ScriptError::Option(format!("Invalid value for the '{name}' option: '{given}'"))
+            ScriptError::Value(format!("Invalid value for the '{name}' option: '{given}'"))
         };
         Ok(match self.kind {
             OptionKind::Bool => match text {
@@ -97,7 +97,7 @@ impl ScriptOption {
                 Some("off" | "false" | "0") => OptionValue::Bool(false),
                 Some(_) => {
                     let name = &self.name;
-                    return Err(ScriptError::Option(format!(
+                    return Err(ScriptError::Value(format!(
                         "invalid option: --{name}={given}"
                     )));
                 }

@@ -2,17 +2,21 @@
 
 #![allow(unsafe_code)] // states with FFI can only be made so
 
+mod coroutine;
 mod functions;
+mod modules;
 
 use std::rc::Rc;
 
+pub use coroutine::{Events, Moved, Turned};
 use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Table, Value};
 
 use crate::core::{Core, enter};
 use crate::host::Host;
+use crate::ignored_errors::Errors;
 use crate::options::{OptionKind, OptionValue, ScriptOption};
 use crate::prelude::CHUNKS;
-use crate::{ScriptError, c_surface};
+use crate::{ScriptError, c_surface, output};
 
 /// What a state tells its script about itself.
 #[derive(Debug, Clone, Default)]
@@ -31,28 +35,10 @@ pub struct Identity {
     pub sends_text: bool,
     /// Errors that restart an event.
     pub errors: Errors,
-}
-
-/// Errors that restart an event (`--mysql-ignore-errors`).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Errors {
-    /// All.
-    All,
-    /// Those of these numbers.
-    Codes(Vec<u16>),
-    /// None.
-    #[default]
-    None,
-}
-
-impl Errors {
-    pub(crate) fn ignores(&self, code: u16) -> bool {
-        match self {
-            Self::All => true,
-            Self::Codes(codes) => codes.contains(&code),
-            Self::None => false,
-        }
-    }
+    /// As the option `-j` of `LuaJIT`'s own program, before anything of the script: `on`, `off`, a module.
+    pub luajit_command: Option<String>,
+    /// Its events are a coroutine of an engine's.
+    pub is_coroutine: bool,
 }
 
 /// How a command runs.
@@ -79,6 +65,7 @@ impl State {
     /// An interpreter that has no memory.
     pub fn new(identity: &Identity, host: Box<dyn Host>) -> Result<Self, ScriptError> {
         c_surface::keep();
+        output::by_lines();
         // SAFETY: a script with FFI is trusted as a program is; the documentation says so.
         let lua = unsafe { Lua::unsafe_new() };
         let core = Rc::new(Core::new(
@@ -87,10 +74,19 @@ impl State {
             identity.sends_text,
         ));
         let functions = functions::table(&lua, &core, identity)?;
+        lua.set_named_registry_value(coroutine::CORE, &functions)?;
         for (name, text) in CHUNKS {
             lua.load(text).set_name(name).call::<()>(&functions)?;
         }
+        if let Some(command) = &identity.luajit_command {
+            luajit(&lua, command)?;
+        }
         Ok(Self { lua, core })
+    }
+
+    /// The text of a module, as a script would find it: a file of the usual places, or one of Weir's own.
+    pub fn module_text(name: &str) -> Option<Vec<u8>> {
+        modules::text(name)
     }
 
     /// Runs the script's body.
@@ -158,6 +154,24 @@ impl State {
         Ok(self.sysbench()?.set("opt", table)?)
     }
 
+    /// Makes options globals, unless a function has the name: as sysbench 1.0.20 does for scripts that declare
+    /// none.
+    ///
+    /// # Errors
+    ///
+    /// An interpreter that has no memory.
+    pub fn set_option_globals(&self) -> Result<(), ScriptError> {
+        let options: Table = self.sysbench()?.get("opt")?;
+        let globals = self.lua.globals();
+        for pair in options.pairs::<String, Value>() {
+            let (name, value) = pair?;
+            if !self.has_function(&name) {
+                globals.set(name, value)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Whether the script has a global function of this name.
     pub fn has_function(&self, name: &str) -> bool {
         self.lua.globals().get::<Function>(name).is_ok()
@@ -201,6 +215,31 @@ impl State {
         called.map(drop).map_err(|why| failed(name, why))
     }
 
+    /// Whether the script has a hook of this name.
+    pub fn has_hook(&self, name: &str) -> bool {
+        self.hook(name).is_ok()
+    }
+
+    fn hook(&self, name: &str) -> Result<Function, ScriptError> {
+        let hooks: Table = self.sysbench()?.get("hooks")?;
+        Ok(hooks.get(name)?)
+    }
+
+    /// Calls a hook with a table of numbers.
+    ///
+    /// # Errors
+    ///
+    /// What the hook raises.
+    pub fn call_hook(&self, name: &str, numbers: &[(&str, f64)]) -> Result<(), ScriptError> {
+        let table = self.lua.create_table()?;
+        for (field, number) in numbers {
+            table.set(*field, *number)?;
+        }
+        let called = self.protected(self.hook(name)?, table);
+        let function = format!("sysbench.hooks.{name}");
+        called.map(drop).map_err(|why| failed(&function, why))
+    }
+
     fn sysbench(&self) -> Result<Table, ScriptError> {
         Ok(self.lua.globals().get("sysbench")?)
     }
@@ -242,6 +281,27 @@ impl Drop for State {
             self.core.host.borrow_mut().disconnect(connection);
         }
     }
+}
+
+/// Version of the interpreter, such as `2.1.1741730670`.
+pub fn luajit_version() -> String {
+    let version = Lua::new().load("return jit.version").eval::<String>();
+    let version = version.unwrap_or_default();
+    version.trim_start_matches("LuaJIT ").to_owned()
+}
+
+/// Does what `luajit -j` does with these words.
+fn luajit(lua: &Lua, command: &str) -> Result<(), ScriptError> {
+    let text = r#"
+        local name, rest = (...):match("^([^=]*)=?(.*)$")
+        if type(jit[name]) == "function" and rest == "" then return jit[name]() end
+        local words = {}
+        for word in rest:gmatch("[^,]+") do words[#words + 1] = word end
+        require("jit." .. name).start(unpack(words))"#;
+    let set = lua.load(text).set_name("luajit-cmd").into_function()?;
+    set.call::<()>(command).map_err(|error| {
+        ScriptError::Option(format!("--luajit-cmd={command}: {}", first_words(&error)))
+    })
 }
 
 fn failed(function: &str, why: String) -> ScriptError {

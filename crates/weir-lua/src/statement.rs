@@ -1,5 +1,7 @@
 //! Prepared statements: the server's, and those that are sent as text with their values in it.
 
+use std::rc::Rc;
+
 use crate::host::Parameter;
 
 /// What a parameter was declared to hold.
@@ -13,6 +15,8 @@ pub(crate) enum ParameterKind {
 /// A statement that a script prepared.
 #[derive(Debug, Clone)]
 pub(crate) struct Prepared {
+    /// As the script wrote it.
+    pub(crate) text: Rc<[u8]>,
     pub(crate) how: How,
     pub(crate) parameters: usize,
     /// Of the parameters that were bound.
@@ -25,13 +29,14 @@ pub(crate) enum How {
     /// By the server's number.
     Server(u32),
     /// As text: the pieces between the marks for parameters.
-    Text(Vec<Vec<u8>>),
+    Text(Rc<[Vec<u8>]>),
 }
 
 impl Prepared {
     /// A statement that the server knows.
-    pub(crate) fn of_server(number: u32, parameters: usize) -> Self {
+    pub(crate) fn of_server(text: &[u8], number: u32, parameters: usize) -> Self {
         Self {
+            text: text.into(),
             how: How::Server(number),
             parameters,
             kinds: Vec::new(),
@@ -42,8 +47,9 @@ impl Prepared {
     pub(crate) fn of_text(text: &[u8]) -> Self {
         let pieces = pieces(text);
         Self {
+            text: text.into(),
             parameters: pieces.len() - 1,
-            how: How::Text(pieces),
+            how: How::Text(pieces.into()),
             kinds: Vec::new(),
         }
     }

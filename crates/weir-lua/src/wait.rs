@@ -1,8 +1,8 @@
 //! The calls of a script that wait, all through one function.
 //!
-//! Each is: make the request, hand it to the host, turn the reply into values. The prelude calls
-//! [`call`] as `core.wait(operation, connection, ...)` and nothing else that waits, so that a host which
-//! must not wait in place has this one function to replace by one of the C interface that yields.
+//! Each has two halves: [`begin`] says what is to be asked of a server, and [`finish`] turns its reply into
+//! values. A host that waits in place has both within `core.wait` ([`call`]); a coroutine in a reactor goes
+//! away between them.
 
 use std::rc::Rc;
 
@@ -76,8 +76,80 @@ struct Failed {
 
 type Outcome = Result<MultiValue, Failed>;
 
+/// What a call asks of a server.
+#[derive(Debug)]
+pub struct Pending {
+    /// The connection's number, as the host gave it.
+    pub connection: u32,
+    ask: Ask,
+}
+
+#[derive(Debug)]
+enum Ask {
+    Query(Vec<u8>),
+    Prepare(Vec<u8>),
+    Execute {
+        statement: u32,
+        values: Vec<Parameter>,
+        text: Rc<[u8]>,
+    },
+    /// A prepared statement that is sent as text, with its values.
+    Text {
+        sql: Vec<u8>,
+        text: Rc<[u8]>,
+    },
+    /// Rows of a bulk insert, and the one that found no room.
+    Bulk {
+        sql: Vec<u8>,
+        row: Option<Vec<u8>>,
+    },
+    NextResult,
+}
+
+impl Pending {
+    /// The request.
+    pub fn request(&self) -> Request<'_> {
+        match &self.ask {
+            Ask::Query(sql) | Ask::Text { sql, .. } | Ask::Bulk { sql, .. } => Request::Query(sql),
+            Ask::Prepare(sql) => Request::Prepare(sql),
+            Ask::Execute {
+                statement, values, ..
+            } => Request::Execute {
+                statement: *statement,
+                values,
+            },
+            Ask::NextResult => Request::NextResult,
+        }
+    }
+}
+
+/// A call's first half.
+pub(crate) enum Begun {
+    /// There is nothing to ask.
+    Done(MultiValue),
+    /// This is to be asked.
+    Asks(Pending),
+}
+
 /// `core.wait`.
 pub(crate) fn call(lua: &Lua, core: &Rc<Core>, arguments: MultiValue) -> mlua::Result<MultiValue> {
+    match begin(lua, core, arguments)? {
+        Begun::Done(values) => Ok(values),
+        Begun::Asks(pending) => {
+            let reply = answer(core, &pending);
+            finish(lua, core, pending, reply)
+        }
+    }
+}
+
+/// The host's answer, waited for in place.
+pub(crate) fn answer(core: &Core, pending: &Pending) -> Result<Reply, Failure> {
+    let mut host = core.host.borrow_mut();
+    host.request(pending.connection, pending.request())
+}
+
+/// The first half of a call.
+pub(crate) fn begin(lua: &Lua, core: &Rc<Core>, arguments: MultiValue) -> mlua::Result<Begun> {
     let mut arguments = Arguments(arguments);
     let operation = arguments
         .number()
@@ -85,7 +157,90 @@ pub(crate) fn call(lua: &Lua, core: &Rc<Core>, arguments: MultiValue) -> mlua::R
     let Some((_, operation)) = operation else {
         return Err(mlua::Error::runtime("no such operation"));
     };
-    let outcome = perform(lua, core, *operation, &mut arguments)?;
+    match operation {
+        Operation::MoreEvents => {
+            let has_more = core.host.borrow_mut().has_more_events();
+            return Ok(Begun::Done(has_more.into_lua_multi(lua)?));
+        }
+        Operation::Connect => {
+            let outcome = connect(lua, core)?;
+            return Ok(Begun::Done(values(lua, outcome)?));
+        }
+        _ => {}
+    }
+    let number = arguments.number().unwrap_or(0);
+    let mut connections = core.connections.borrow_mut();
+    let connection = connections.entry(number).or_default();
+    let mut call = Call {
+        core,
+        number,
+        connection,
+    };
+    let first = call.begin(*operation, &mut arguments);
+    if let Ok(First::Ask(_)) = &first {
+        call.drain(*operation);
+    }
+    drop(connections);
+    let outcome = match first {
+        Ok(First::Ask(ask)) => {
+            return Ok(Begun::Asks(Pending {
+                connection: number,
+                ask,
+            }));
+        }
+        Ok(First::Now(answered)) => Ok(answered),
+        Err(failed) => Err(failed),
+    };
+    Ok(Begun::Done(told(lua, outcome)?))
+}
+
+/// What a call's first half comes to.
+enum First {
+    Ask(Ask),
+    Now(Answered),
+}
+
+impl From<Option<Ask>> for First {
+    fn from(ask: Option<Ask>) -> Self {
+        ask.map_or(Self::Now(Answered::Nothing), Self::Ask)
+    }
+}
+
+/// The second half of a call.
+pub(crate) fn finish(
+    lua: &Lua,
+    core: &Rc<Core>,
+    pending: Pending,
+    reply: Result<Reply, Failure>,
+) -> mlua::Result<MultiValue> {
+    let mut connections = core.connections.borrow_mut();
+    let connection = connections.entry(pending.connection).or_default();
+    let mut call = Call {
+        core,
+        number: pending.connection,
+        connection,
+    };
+    if let Ok(reply) = &reply {
+        call.connection.has_more = reply.has_more();
+    }
+    let done = call.finish(pending.ask, reply);
+    drop(connections);
+    told(lua, done)
+}
+
+/// What a call gives, as values.
+fn told(lua: &Lua, answered: Result<Answered, Failed>) -> mlua::Result<MultiValue> {
+    let outcome = match answered {
+        Ok(Answered::Nothing) => Ok(MultiValue::new()),
+        Ok(Answered::Set(number, rows, fields)) => Ok((number, rows, fields).into_lua_multi(lua)?),
+        Ok(Answered::Prepared(number, parameters)) => Ok((number, parameters).into_lua_multi(lua)?),
+        Err(failed) => Err(failed),
+    };
+    values(lua, outcome)
+}
+
+/// What the prelude gets: a failed call begins with `false`.
+fn values(lua: &Lua, outcome: Outcome) -> mlua::Result<MultiValue> {
     outcome.or_else(|failed| {
         let severity = failed.severity as i32;
         let refusal = failed.refusal.unwrap_or(Refusal {
@@ -102,84 +257,13 @@ pub(crate) fn call(lua: &Lua, core: &Rc<Core>, arguments: MultiValue) -> mlua::R
     })
 }
 
-fn perform(
-    lua: &Lua,
-    core: &Rc<Core>,
-    operation: Operation,
-    arguments: &mut Arguments,
-) -> mlua::Result<Outcome> {
-    let none = || Ok(Ok(MultiValue::new()));
-    if operation == Operation::MoreEvents {
-        let has_more = core.host.borrow_mut().has_more_events();
-        return Ok(Ok(has_more.into_lua_multi(lua)?));
-    }
-    if operation == Operation::Connect {
-        return connect(lua, core);
-    }
-    let number = arguments.number().unwrap_or(0);
-    let mut connections = core.connections.borrow_mut();
-    let connection = connections.entry(number).or_default();
-    let mut call = Call {
-        core,
-        number,
-        connection,
-    };
-    match operation {
-        Operation::Reconnect => return Ok(call.reconnect().map(|()| MultiValue::new())),
-        Operation::Disconnect => {
-            call.disconnect();
-            return none();
-        }
-        _ if !call.connection.is_open => {
-            core.host.borrow_mut().log(Level::Alert, CLOSED);
-            return Ok(Err(Failed::misuse()));
-        }
-        _ => {}
-    }
-    match operation {
-        Operation::Query => {
-            let text = arguments.text().unwrap_or_default();
-            let done = call.query(&text);
-            reply(lua, done)
-        }
-        Operation::Prepare => {
-            let text = arguments.text().unwrap_or_default();
-            match call.prepare(&text) {
-                Ok((number, parameters)) => Ok(Ok((number, parameters).into_lua_multi(lua)?)),
-                Err(failed) => Ok(Err(failed)),
-            }
-        }
-        Operation::Execute => {
-            let done = call.execute(arguments);
-            reply(lua, done)
-        }
-        Operation::CloseStatement => {
-            call.close_statement(arguments.number().unwrap_or(0));
-            none()
-        }
-        Operation::NextResult => {
-            let done = call.next_result();
-            reply(lua, done)
-        }
-        Operation::BulkNext => {
-            let row = arguments.text().unwrap_or_default();
-            Ok(call.bulk_next(&row).map(|()| MultiValue::new()))
-        }
-        Operation::BulkDone => Ok(call.bulk_done().map(|()| MultiValue::new())),
-        Operation::Connect
-        | Operation::Reconnect
-        | Operation::Disconnect
-        | Operation::MoreEvents => none(),
-    }
-}
-
-/// Nothing for a statement without a result set; else number, rows and fields of the set.
-fn reply(lua: &Lua, done: Result<Option<(u32, usize, usize)>, Failed>) -> mlua::Result<Outcome> {
-    Ok(match done {
-        Ok(None) => Ok(MultiValue::new()),
-        Ok(Some(set)) => Ok(set.into_lua_multi(lua)?),
-        Err(failed) => Err(failed),
-    })
+/// What a call gives.
+enum Answered {
+    Nothing,
+    /// Number, rows and fields of a result set.
+    Set(u32, usize, usize),
+    /// Number and parameters of a statement.
+    Prepared(u32, usize),
 }
 
 fn connect(lua: &Lua, core: &Rc<Core>) -> mlua::Result<Outcome> {
@@ -227,45 +311,84 @@ impl Call<'_> {
         self.core.host.borrow_mut().log(level, line);
     }
 
-    fn ask(&mut self, request: Request<'_>) -> Result<Reply, Failure> {
-        self.connection.result = None;
-        if !matches!(request, Request::NextResult) {
-            self.drain()?;
+    /// What is to be asked, if anything is.
+    fn begin(&mut self, operation: Operation, arguments: &mut Arguments) -> Result<First, Failed> {
+        if !self.connection.is_open
+            && !matches!(operation, Operation::Reconnect | Operation::Disconnect)
+        {
+            self.log(Level::Alert, CLOSED);
+            return Err(Failed::misuse());
         }
-        let reply = self.core.host.borrow_mut().request(self.number, request)?;
-        self.connection.has_more = reply.has_more();
-        Ok(reply)
+        match operation {
+            Operation::Reconnect => self.reconnect()?,
+            Operation::Disconnect => self.disconnect(),
+            Operation::CloseStatement => self.close_statement(arguments.number().unwrap_or(0)),
+            Operation::Query => {
+                let text = arguments.text().unwrap_or_default();
+                return Ok(First::Ask(Ask::Query(text)));
+            }
+            Operation::Prepare => {
+                let text = arguments.text().unwrap_or_default();
+                if self.core.sends_text {
+                    return Ok(First::Now(self.keep(Prepared::of_text(&text))));
+                }
+                return Ok(First::Ask(Ask::Prepare(text)));
+            }
+            Operation::Execute => return self.execute(arguments).map(First::Ask),
+            Operation::NextResult => {
+                return Ok(self.connection.has_more.then_some(Ask::NextResult).into());
+            }
+            Operation::BulkNext => {
+                let row = arguments.text().unwrap_or_default();
+                return self.bulk_next(row).map(First::from);
+            }
+            Operation::BulkDone => return Ok(self.bulk_done().into()),
+            Operation::Connect | Operation::MoreEvents => {}
+        }
+        Ok(First::Now(Answered::Nothing))
     }
 
-    /// Takes the results that the script left.
-    fn drain(&mut self) -> Result<(), Failure> {
+    /// Takes the results that the script left, before something else is asked.
+    fn drain(&mut self, operation: Operation) {
+        self.connection.result = None;
+        if operation == Operation::NextResult {
+            return;
+        }
         while std::mem::take(&mut self.connection.has_more) {
             let mut host = self.core.host.borrow_mut();
-            let reply = host.request(self.number, Request::NextResult)?;
-            self.connection.has_more = reply.has_more();
-        }
-        Ok(())
-    }
-
-    fn query(&mut self, text: &[u8]) -> Result<Option<(u32, usize, usize)>, Failed> {
-        match self.ask(Request::Query(text)) {
-            Ok(reply) => Ok(self.take(reply)),
-            Err(failure) => Err(self.failed(failure, "mysql_drv_query()", text)),
+            // An error of a result that nobody wants is nobody's.
+            if let Ok(reply) = host.request(self.number, Request::NextResult) {
+                self.connection.has_more = reply.has_more();
+            }
         }
     }
 
-    fn next_result(&mut self) -> Result<Option<(u32, usize, usize)>, Failed> {
-        if !self.connection.has_more {
-            return Ok(None);
-        }
-        match self.ask(Request::NextResult) {
-            Ok(reply) => Ok(self.take(reply)),
-            Err(failure) => Err(self.failed(failure, "mysql_drv_next_result()", b"")),
+    /// What a reply means.
+    fn finish(&mut self, ask: Ask, reply: Result<Reply, Failure>) -> Result<Answered, Failed> {
+        match (ask, reply) {
+            (Ask::Prepare(text), reply) => self.prepared(&text, reply),
+            (Ask::Bulk { row, .. }, Ok(reply)) => {
+                self.take(reply);
+                match row {
+                    Some(row) => self.push_row(&row).map(|()| Answered::Nothing),
+                    None => Ok(Answered::Nothing),
+                }
+            }
+            (_, Ok(reply)) => Ok(self.take(reply)),
+            (Ask::Query(text) | Ask::Bulk { sql: text, .. }, Err(failure)) => {
+                Err(self.failed(failure, "mysql_drv_query()", &text))
+            }
+            (Ask::Execute { text, .. } | Ask::Text { text, .. }, Err(failure)) => {
+                Err(self.failed(failure, "mysql_stmt_execute()", &text))
+            }
+            (Ask::NextResult, Err(failure)) => {
+                Err(self.failed(failure, "mysql_drv_next_result()", b""))
+            }
         }
     }
 
     /// Counts a reply and keeps its rows.
-    fn take(&mut self, reply: Reply) -> Option<(u32, usize, usize)> {
+    fn take(&mut self, reply: Reply) -> Answered {
         let counter = match &reply {
             Reply::Rows(_) => Counter::Read,
             Reply::Done { affected_rows, .. } if *affected_rows > 0 => Counter::Write,
@@ -273,37 +396,37 @@ impl Call<'_> {
         };
         self.core.host.borrow_mut().count(counter);
         let Reply::Rows(rows) = reply else {
-            return None;
+            return Answered::Nothing;
         };
         let number = self.core.number();
-        let told = (number, rows.len(), rows.fields);
+        let told = Answered::Set(number, rows.len(), rows.fields);
         self.connection.result = Some(Open {
             number,
             rows,
             next: 0,
         });
-        Some(told)
+        told
     }
 
-    fn prepare(&mut self, text: &[u8]) -> Result<(u32, usize), Failed> {
-        let prepared = if self.core.sends_text {
-            Prepared::of_text(text)
-        } else {
-            match self.ask(Request::Prepare(text)) {
-                Ok(Reply::Prepared {
-                    statement,
-                    parameters,
-                }) => Prepared::of_server(statement, parameters.into()),
-                Err(Failure::Refused(refusal)) if refusal.code != UNSUPPORTED_AS_PREPARED => {
-                    return Err(self.not_prepared(&refusal));
-                }
-                Err(Failure::Stopped) => return Err(Failed::misuse()),
-                _ => Prepared::of_text(text),
+    fn prepared(&mut self, text: &[u8], reply: Result<Reply, Failure>) -> Result<Answered, Failed> {
+        let prepared = match reply {
+            Ok(Reply::Prepared {
+                statement,
+                parameters,
+            }) => Prepared::of_server(text, statement, parameters.into()),
+            Err(Failure::Refused(refusal)) if refusal.code != UNSUPPORTED_AS_PREPARED => {
+                return Err(self.not_prepared(&refusal));
             }
+            Err(Failure::Stopped) => return Err(Failed::misuse()),
+            _ => Prepared::of_text(text),
         };
+        Ok(self.keep(prepared))
+    }
+
+    fn keep(&mut self, prepared: Prepared) -> Answered {
         let (number, parameters) = (self.core.number(), prepared.parameters);
         self.connection.statements.insert(number, prepared);
-        Ok((number, parameters))
+        Answered::Prepared(number, parameters)
     }
 
     fn not_prepared(&self, refusal: &Refusal) -> Failed {
@@ -313,14 +436,12 @@ impl Call<'_> {
         Failed::misuse()
     }
 
-    fn execute(
-        &mut self,
-        arguments: &mut Arguments,
-    ) -> Result<Option<(u32, usize, usize)>, Failed> {
+    fn execute(&mut self, arguments: &mut Arguments) -> Result<Ask, Failed> {
         let number = arguments.number().unwrap_or(0);
         let Some(prepared) = self.connection.statements.get(&number) else {
             return Err(Failed::misuse());
         };
+        let text = Rc::clone(&prepared.text);
         if prepared.kinds.len() != prepared.parameters {
             let refusal = Refusal {
                 code: PARAMETERS_NOT_BOUND,
@@ -328,28 +449,22 @@ impl Call<'_> {
                 message: "No data supplied for parameters in prepared statement".to_owned(),
                 place: String::new(),
             };
-            return Err(self.failed(
-                Failure::Refused(refusal),
-                "mysql_stmt_execute()",
-                b"<prepared statement>",
-            ));
+            let refused = Failure::Refused(refusal);
+            return Err(self.failed(refused, "mysql_stmt_execute()", &text));
         }
         let kinds = prepared.kinds.iter();
         let values: Vec<_> = kinds.map(|kind| arguments.parameter(*kind)).collect();
-        let how = prepared.how.clone();
-        let reply = match &how {
-            How::Server(statement) => self.ask(Request::Execute {
+        Ok(match &prepared.how {
+            How::Server(statement) => Ask::Execute {
                 statement: *statement,
-                values: &values,
-            }),
-            How::Text(pieces) => self.ask(Request::Query(&with_values(pieces, &values))),
-        };
-        match reply {
-            Ok(reply) => Ok(self.take(reply)),
-            Err(failure) => {
-                Err(self.failed(failure, "mysql_stmt_execute()", b"<prepared statement>"))
-            }
-        }
+                values,
+                text,
+            },
+            How::Text(pieces) => Ask::Text {
+                sql: with_values(pieces, &values),
+                text,
+            },
+        })
     }
 
     fn close_statement(&mut self, number: u32) {
@@ -358,7 +473,8 @@ impl Call<'_> {
         };
         if let How::Server(statement) = prepared.how {
             // The server does not answer; a lost connection shows at the next call.
-            let _ = self.ask(Request::Close(statement));
+            let mut host = self.core.host.borrow_mut();
+            let _ = host.request(self.number, Request::Close(statement));
         }
     }
 
@@ -416,7 +532,7 @@ impl Call<'_> {
         self.core.host.borrow_mut().disconnect(self.number);
     }
 
-    fn bulk_next(&mut self, row: &[u8]) -> Result<(), Failed> {
+    fn bulk_next(&mut self, row: Vec<u8>) -> Result<Option<Ask>, Failed> {
         let Some(bulk) = &mut self.connection.bulk else {
             self.log(
                 Level::Alert,
@@ -424,30 +540,33 @@ impl Call<'_> {
             );
             return Err(Failed::misuse());
         };
-        if !bulk.has_room(row) {
-            if bulk.rows == 0 {
-                self.log(
-                    Level::Fatal,
-                    "a row of a bulk insert is larger than its buffer",
-                );
-                return Err(Failed::misuse());
-            }
-            let text = bulk.take();
-            self.query(&text)?;
+        if bulk.has_room(&row) || bulk.rows == 0 {
+            return self.push_row(&row).map(|()| None);
         }
-        let bulk = self.connection.bulk.as_mut();
-        match bulk.filter(|bulk| bulk.has_room(row)) {
-            Some(bulk) => bulk.push(row),
-            None => return Err(Failed::misuse()),
-        }
-        Ok(())
+        let sql = bulk.take();
+        let row = Some(row);
+        Ok(Some(Ask::Bulk { sql, row }))
     }
 
-    fn bulk_done(&mut self) -> Result<(), Failed> {
-        match self.connection.bulk.take() {
-            Some(bulk) if bulk.rows > 0 => self.query(&bulk.text).map(|_| ()),
-            _ => Ok(()),
+    fn push_row(&mut self, row: &[u8]) -> Result<(), Failed> {
+        let bulk = self.connection.bulk.as_mut();
+        if let Some(bulk) = bulk.filter(|bulk| bulk.has_room(row)) {
+            bulk.push(row);
+            return Ok(());
         }
+        self.log(
+            Level::Fatal,
+            "a row of a bulk insert is larger than its buffer",
+        );
+        Err(Failed::misuse())
+    }
+
+    fn bulk_done(&mut self) -> Option<Ask> {
+        let bulk = self.connection.bulk.take();
+        bulk.filter(|bulk| bulk.rows > 0).map(|bulk| Ask::Bulk {
+            sql: bulk.text,
+            row: None,
+        })
     }
 }
 

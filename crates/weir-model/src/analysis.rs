@@ -185,7 +185,7 @@ pub struct ClaimVerdict {
 
 /// Whether a measurement bears a published number out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Agreement {
     /// The interval holds the published number and excludes no effect, or the claim is no effect.

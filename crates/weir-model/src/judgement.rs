@@ -8,7 +8,7 @@ use crate::RuleId;
 
 /// What a comparison says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The interval excludes 1: the levels differ.
@@ -21,7 +21,7 @@ pub enum Verdict {
 
 /// What a finding does to the verdict that it stands beside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Nothing: it is printed.
@@ -34,7 +34,7 @@ pub enum Severity {
 
 /// A rule's finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Finding {
     /// The rule that says so.
     pub rule: RuleId,

@@ -12,11 +12,13 @@ mod drive;
 mod endpoint;
 mod estimate;
 mod file_kind;
+mod judged_result;
 mod judgement;
+mod latency;
 mod limiter;
-mod limits;
 mod metric;
 mod plan;
+mod resource_limits;
 mod result;
 mod rule_id;
 #[cfg(feature = "schema")]
@@ -28,6 +30,8 @@ mod spec;
 mod suggest;
 mod tls;
 mod toml_text;
+#[cfg(feature = "schema")]
+mod typescript;
 mod units;
 
 pub use analysis::{
@@ -50,16 +54,17 @@ pub use estimate::{
     data_size, known_row_bytes, planned_s, run_space, run_time, spent_s, with_headroom,
 };
 pub use file_kind::FileKind;
+pub use judged_result::{Confirmation, FoundPlace, JudgedResult, SearchAnswer};
 pub use judgement::{
     Comparison, Finding, Method, MetricRatio, Ratio, SecondOpinion, Severity, Verdict,
 };
-pub use limiter::{ConnectionTime, Limiter, Utilization};
-pub use limits::{CpuList, Limits};
+pub use latency::LatencySummary;
+pub use limiter::{ConnectionTime, Limiter, OtherProcess, Utilization};
 pub use metric::{Gap, Metric, MetricKind, Series, metrics};
 pub use plan::{Cell, NegativeControl, Plan, PlannedRun, Price, Probe};
+pub use resource_limits::{CpuList, Limits};
 pub use result::{
-    Approach, Confirmation, FoundPlace, IntervalRecord, KindLatency, LatencySummary, Provenance,
-    RunRecord, RunResult, SearchAnswer, StudyResult,
+    Approach, IntervalRecord, KindLatency, Provenance, RunRecord, RunResult, StudyResult,
 };
 pub use rule_id::{RuleId, UnknownRule};
 pub use server::{Flavor, LRU_SCAN_DEPTH, ServerVersion};
@@ -70,13 +75,16 @@ pub use server_variables::{
     option_variable, set_options, shown_names,
 };
 pub use spec::{
-    ArrivalKind, DataSource, DataSpec, Distribution, DistributionName, DistributionOptions,
-    DriveSpec, FileWorkload, LoadSpec, Mix, Node, NodeRole, Pace, PoolStart, ProtocolCompression,
-    Rate, RateRamp, Replication, RunSpec, ServerChoice, Settings, SysbenchOptions,
-    SysbenchWorkload, TableSize, ThinkKind, ThinkTime, Topology, Warmup, WorkloadName,
-    WorkloadShare, WorkloadShares, WorkloadSpec, differing,
+    ArrivalKind, ClosedLoop, DataSource, DataSpec, Distribution, DistributionName,
+    DistributionOptions, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadOption, LoadOptionKind,
+    LoadSpec, Mix, Node, NodeRole, Pace, PoolStart, ProtocolCompression, Rate, RateRamp,
+    Replication, RunSpec, ServerChoice, Settings, SysbenchOptions, SysbenchWorkload, TableSize,
+    ThinkKind, ThinkTime, Topology, Warmup, WorkloadName, WorkloadShare, WorkloadShares,
+    WorkloadSpec, differing,
 };
 pub use suggest::nearest;
 pub use tls::{Tls, TlsMode};
 pub use toml_text::parse_toml;
+#[cfg(feature = "schema")]
+pub use typescript::TypeScript;
 pub use units::{Bytes, Duration, Scale, UnitError};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The resource that limited a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Limiter {
     /// Cores, used most by the server.
@@ -27,6 +27,8 @@ pub enum Limiter {
     Memory,
     /// The load itself: its rate was kept, and more would have been possible.
     OfferedRate,
+    /// Cores, used most by programs that are not part of the run.
+    OtherProcesses,
     /// Nothing that is measured: the time went elsewhere.
     #[serde(alias = "waiting")]
     Unexplained,
@@ -34,7 +36,7 @@ pub enum Limiter {
 
 impl Limiter {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::ServerCpu,
         Self::ClientCpu,
         Self::DriveRead,
@@ -44,12 +46,13 @@ impl Limiter {
         Self::Network,
         Self::Memory,
         Self::OfferedRate,
+        Self::OtherProcesses,
         Self::Unexplained,
     ];
 }
 
 /// How busy each resource was during a measurement: 0 idle, 1 saturated.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Utilization {
     /// All of the host's cores.
@@ -84,14 +87,48 @@ pub struct Utilization {
     /// where the kernel does not tell.
     #[serde(default)]
     pub core_wait: Option<f64>,
+    /// Cores that processes used which are not part of the run; 0 in results of versions that did not tell.
+    #[serde(default)]
+    pub other_cores: f64,
+    /// Which they were, as far as they can be read, those that used most first.
+    #[serde(default)]
+    pub others: Vec<OtherProcess>,
     /// Where the connections were.
     #[serde(default)]
     pub connections: ConnectionTime,
 }
 
+/// Processes of one name that are not part of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OtherProcess {
+    /// As the kernel has it: 15 characters at most.
+    pub name: String,
+    /// Cores that they used together.
+    pub cores: f64,
+}
+
 impl Utilization {
     /// From this share on a resource is saturated: its queue, not its speed, sets the pace.
     pub const SATURATED: f64 = 0.85;
+    /// From this share of the time on in which some task waited for a core, cores are wanted by more than can have
+    /// them, also where they are idle at other moments.
+    pub const CORES_WAITED_FOR: f64 = 0.50;
+
+    /// Share of the host's cores that others used.
+    pub fn others_share(&self) -> f64 {
+        if self.host_cores > 0.0 {
+            self.other_cores / self.host_cores
+        } else {
+            0.0
+        }
+    }
+
+    /// Whether the run would have had other cores than those it got.
+    pub fn wants_cores(&self) -> bool {
+        let waits = self.core_wait.unwrap_or(0.0) >= Self::CORES_WAITED_FOR;
+        self.host_cpu >= Self::SATURATED || waits
+    }
 }
 
 /// Where connections spent their time: how many of them were at each place, on average (Little's

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::variables::{LOG_FILE_SIZE, LOG_FILES_IN_GROUP, REDO_LOG_CAPACITY};
 use crate::{
-    Analysis, Bytes, Comparison, DriveProfile, DriveStatistics, Finding, Flavor, Gap, Limiter,
-    Metric, MetricKind, Plan, Series, ServerVariables, ServerVersion, Utilization,
+    Bytes, DriveProfile, DriveStatistics, Flavor, Gap, LatencySummary, Limiter, Metric, MetricKind,
+    Plan, Series, ServerVariables, ServerVersion, Utilization,
 };
 
-/// A whole result: what the store holds and what a report shows.
+/// What a study measured, as the store holds it: evidence, of which [`crate::JudgedResult`] says what follows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyResult {
@@ -33,21 +33,12 @@ pub struct StudyResult {
     pub data_bytes: u64,
     /// Runs that were completed, in the order in which they were made.
     pub runs: Vec<RunResult>,
-    /// Comparisons of levels, computed from the runs.
-    pub comparisons: Vec<Comparison>,
-    /// What follows from several comparisons together, and what became of published claims.
-    pub analysis: Analysis,
-    /// Findings of the rules that concern the study as a whole.
-    pub findings: Vec<Finding>,
-    /// What the study's search found, computed from the runs.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub searches: Vec<SearchAnswer>,
     /// What it takes to make the result again.
     pub provenance: Provenance,
 }
 
 impl StudyResult {
-    /// The same study without its runs and what is computed from them; nothing of them is copied.
+    /// The same study without its runs, none of which is copied.
     #[must_use]
     pub fn without_runs(&self) -> Self {
         Self {
@@ -60,10 +51,6 @@ impl StudyResult {
             drives: self.drives.clone(),
             data_bytes: self.data_bytes,
             runs: Vec::new(),
-            comparisons: Vec::new(),
-            analysis: Analysis::default(),
-            findings: Vec::new(),
-            searches: Vec::new(),
             provenance: self.provenance.clone(),
         }
     }
@@ -80,57 +67,6 @@ pub struct Provenance {
     pub weir_commit: String,
     /// The command line that made the result.
     pub command: Vec<String>,
-}
-
-/// What a search found in one cell of the design.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SearchAnswer {
-    /// Index of the cell.
-    pub of_cell: usize,
-    /// What was varied.
-    pub factor: String,
-    /// Runs that it took so far.
-    pub runs: usize,
-    /// What was found, the most wanted first; empty: the search is not complete.
-    pub found: Vec<FoundPlace>,
-    /// The first place found, measured anew.
-    pub confirmation: Option<Confirmation>,
-}
-
-/// A place that a search found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FoundPlace {
-    /// What it is: `highest rate with p99 <= 10ms`.
-    pub meaning: String,
-    /// The place, as in a study file; `None`: not even the smallest one allowed.
-    pub place: Option<u64>,
-    /// Largest place measured below it; with a rate it is the place itself.
-    pub below: Option<u64>,
-    /// Smallest place measured above it; `None`: the range ends there.
-    pub above: Option<u64>,
-}
-
-/// Runs at the answer of a search that the search did not see: the best of several noisy places
-/// flatters itself.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Confirmation {
-    /// The place.
-    pub place: u64,
-    /// Runs.
-    pub runs: usize,
-    /// Geometric mean of their throughput.
-    pub queries_per_s: f64,
-    /// Lower end of its 95 % interval; `None` with one run.
-    pub queries_per_s_low: Option<f64>,
-    /// Upper end.
-    pub queries_per_s_high: Option<f64>,
-    /// Median of their p99, microseconds.
-    pub latency_us_p99: f64,
-    /// How many of them kept the objective, if the search has one.
-    pub objective_kept: Option<usize>,
 }
 
 /// A completed run with all that was measured.
@@ -277,24 +213,4 @@ pub struct KindLatency {
     pub count: u64,
     /// From its request, or a transaction's due time, to its last reply.
     pub latency: LatencySummary,
-}
-
-/// Latency of transactions over a whole measurement, microseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LatencySummary {
-    /// Smallest.
-    pub us_min: f64,
-    /// Mean.
-    pub us_mean: f64,
-    /// Median.
-    pub us_p50: f64,
-    /// 95th percentile.
-    pub us_p95: f64,
-    /// 99th percentile.
-    pub us_p99: f64,
-    /// 99.9th percentile.
-    pub us_p999: f64,
-    /// Largest.
-    pub us_max: f64,
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A rule that judges a design, a comparison or a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[allow(missing_docs, reason = "each is documented by its rule in weir-judge")]
 pub enum RuleId {
     R1,
@@ -30,13 +30,14 @@ pub enum RuleId {
     R18,
     R19,
     R23,
+    R24,
     #[serde(rename = "drive")]
     Drive,
 }
 
 impl RuleId {
     /// All rules, in the order of their numbers.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::R1,
         Self::R2,
         Self::R3,
@@ -57,6 +58,7 @@ impl RuleId {
         Self::R18,
         Self::R19,
         Self::R23,
+        Self::R24,
         Self::Drive,
     ];
 }

@@ -5,6 +5,8 @@
 
 mod data;
 mod load;
+mod load_options;
+mod pace;
 mod settings;
 mod topology;
 mod workload;
@@ -13,8 +15,10 @@ use serde::{Deserialize, Serialize};
 
 pub use data::{DataSource, DataSpec, TableSize};
 pub use load::{
-    ArrivalKind, LoadSpec, Pace, ProtocolCompression, Rate, RateRamp, ThinkKind, ThinkTime, Warmup,
+    ArrivalKind, ClosedLoop, LoadSpec, Pace, ProtocolCompression, Rate, RateRamp, ThinkKind,
+    ThinkTime, Warmup,
 };
+pub use load_options::{LOAD_OPTIONS, LoadOption, LoadOptionKind};
 pub use settings::{Settings, differing};
 pub use topology::{DriveSpec, Node, NodeRole, PoolStart, Replication, ServerChoice, Topology};
 pub use workload::{

@@ -167,6 +167,44 @@ fn resolve(host: &str, port: u16, deadline: Deadline) -> io::Result<Vec<SocketAd
         .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
+impl Stream {
+    /// From now on, nothing ends waiting.
+    pub(crate) fn wait_without_limit(&self) -> io::Result<()> {
+        match self {
+            Self::Unix(stream) => {
+                stream.set_read_timeout(None)?;
+                stream.set_write_timeout(None)
+            }
+            Self::Tcp(stream) => {
+                stream.set_read_timeout(None)?;
+                stream.set_write_timeout(None)
+            }
+        }
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.read(buffer),
+            Self::Tcp(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.write(bytes),
+            Self::Tcp(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 impl Read for Blocking {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let timeout = self.timeout()?;

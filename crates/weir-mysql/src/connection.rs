@@ -1,5 +1,6 @@
 //! A connection for ordinary statements, outside all measurement: they wait for their answer.
 
+mod binary_log;
 mod replication;
 
 use std::collections::HashMap;
@@ -11,6 +12,8 @@ use mysql_common::{Row, Value};
 use weir_model::Endpoint;
 
 use crate::gate::Passage;
+pub use binary_log::BinaryLog;
+
 use crate::{
     Blocking, ClientError, Connector, Deadline, Done, Gate, Params, PreparedStatement, Session,
     SessionError, shorten,
@@ -175,8 +178,24 @@ impl Connection {
         sql: &str,
         values: impl Into<Params>,
     ) -> Result<Vec<T>, ClientError> {
+        let values: Vec<Value> = match values.into() {
+            Params::Positional(values) => values,
+            Params::Empty | Params::Named(_) => Vec::new(),
+        };
+        let mut rows = Vec::new();
+        self.execute_each(sql, &values, &mut |row| rows.push(row))?;
+        rows.into_iter().map(|row| self.typed(sql, row)).collect()
+    }
+
+    /// Hands each row of such a statement to `on_row`, without keeping any.
+    pub fn execute_each(
+        &mut self,
+        sql: &str,
+        values: &[Value],
+        on_row: &mut dyn FnMut(Row),
+    ) -> Result<Done, ClientError> {
         if self.admit(sql)? == Passage::Rehearsed {
-            return Ok(Vec::new());
+            return Ok(Done::default());
         }
         let statement = if let Some(statement) = self.prepared.get(sql) {
             *statement
@@ -185,16 +204,9 @@ impl Connection {
             self.prepared.insert(sql.to_owned(), statement);
             statement
         };
-        let values: Vec<Value> = match values.into() {
-            Params::Positional(values) => values,
-            Params::Empty | Params::Named(_) => Vec::new(),
-        };
-        let mut rows = Vec::new();
         self.wait();
-        self.session
-            .query_prepared(statement, &values, &mut |row| rows.push(row))
-            .map_err(|error| self.failed(sql, error))?;
-        rows.into_iter().map(|row| self.typed(sql, row)).collect()
+        let done = self.session.query_prepared(statement, values, on_row);
+        done.map_err(|error| self.failed(sql, error))
     }
 
     /// Asks for a sign of life.

@@ -16,6 +16,7 @@ pub struct Connector {
     tls: Option<TlsClient>,
     compression: Option<Compression>,
     gate: Gate,
+    has_several_results: bool,
 }
 
 impl Connector {
@@ -42,7 +43,17 @@ impl Connector {
             tls,
             compression,
             gate,
+            has_several_results: false,
         })
+    }
+
+    /// The same, for connections whose statements may have several results.
+    #[must_use]
+    pub fn with_several_results(self) -> Self {
+        Self {
+            has_several_results: true,
+            ..self
+        }
     }
 
     /// Connects and logs in; `use_database`: to the endpoint's schema, which must exist.
@@ -68,6 +79,7 @@ impl Connector {
             mode: endpoint.tls.mode,
             tls: self.tls.as_ref(),
             compression: self.compression,
+            has_several_results: self.has_several_results,
         };
         let session = Blocking::connect(&endpoint.address, deadline)
             .map_err(|error| SessionError::stream(error, Waiting::Connection))
@@ -95,6 +107,11 @@ impl Connector {
         let answers = session.prepare_all(statements);
         let answers = answers.map_err(|error| self.failed(error, deadline))?;
         Ok(ClientError::of_each(self.address(), statements, answers))
+    }
+
+    /// How connections are compressed, if they are.
+    pub(crate) fn compression(&self) -> Option<Compression> {
+        self.compression
     }
 
     /// Where the server is.

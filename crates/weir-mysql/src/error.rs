@@ -10,11 +10,42 @@ const SHOWN: usize = 60;
 /// No privilege on a schema or a table (`ER_DBACCESS_DENIED_ERROR`, `ER_TABLEACCESS_DENIED_ERROR`).
 const DENIED: [u16; 2] = [1044, 1142];
 
+/// Errors whose words do not say which of the server's variables makes them, and the variable.
+const VARIABLES: &[(u16, &str)] = &[
+    (1040, "max_connections"),
+    (1067, "sql_mode"),
+    (1071, "innodb_default_row_format and innodb_page_size"),
+    (1104, "max_join_size and sql_big_selects"),
+    (1114, "tmp_table_size and max_heap_table_size"),
+    (1173, "innodb_force_primary_key"),
+    (1184, "init_connect"),
+    (1203, "max_user_connections"),
+    (1205, "innodb_lock_wait_timeout and lock_wait_timeout"),
+    (1206, "innodb_buffer_pool_size"),
+    (1317, "max_execution_time (or somebody ended the query)"),
+    (1709, "innodb_default_row_format"),
+    (1792, "transaction_read_only (tx_read_only)"),
+    (1845, "alter_algorithm"),
+    (1846, "alter_algorithm"),
+    (1969, "max_statement_time"),
+    (3024, "max_execution_time"),
+    (3032, "offline_mode"),
+    (3161, "disabled_storage_engines"),
+    (3185, "default_table_encryption"),
+    (4109, "sql_generate_invisible_primary_key"),
+];
+
+/// Which of the server's variables to look at.
+fn variable_of(code: Option<u16>) -> String {
+    let found = VARIABLES.iter().find(|(known, _)| Some(*known) == code);
+    found.map_or_else(String::new, |(_, variable)| format!("; look at {variable}"))
+}
+
 /// Why a connection could not be made, or a statement not be run.
 #[derive(Debug, Error)]
 pub enum ClientError {
     /// Nobody answered, or the login failed.
-    #[error("connect to {address}: {why}; check the address, the account and that the server runs")]
+    #[error("connect to {address}: {why}; check the address, the account and that the server runs{}", variable_of(*code))]
     Connect {
         /// Socket or host and port.
         address: String,
@@ -82,7 +113,7 @@ pub enum ClientError {
         why: String,
     },
     /// The server refused a statement, for a reason that trying again does not change.
-    #[error("`{statement}` failed on {address}: error {code}: {message}")]
+    #[error("`{statement}` failed on {address}: error {code}: {message}{}", variable_of(Some(*code)))]
     Statement {
         /// Socket or host and port.
         address: String,
@@ -156,7 +187,7 @@ pub enum ClientError {
 impl ClientError {
     /// The server's refusal of a statement.
     pub fn refused(address: String, statement: &str, error: ServerError) -> Self {
-        let ServerError { code, message } = error;
+        let ServerError { code, message, .. } = error;
         // Privileges on tables are called as the statements that need them.
         let verb = statement.split_whitespace().next().unwrap_or_default();
         let privilege = verb.to_uppercase();

@@ -10,6 +10,7 @@ use mysql_common::proto::MySerialize as _;
 
 use super::packet::{HEADER_BYTES, put_header, put_length_encoded};
 
+const COM_QUIT: u8 = 0x01;
 const COM_QUERY: u8 = 0x03;
 const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_CLOSE: u8 = 0x19;
@@ -122,6 +123,11 @@ impl<'a> Request<'a> {
         let mut request = Self::command(out, COM_STMT_CLOSE);
         request.sql().extend_from_slice(&statement_id.to_le_bytes());
         request.finish();
+    }
+
+    /// Appends a goodbye, after which the server closes the connection.
+    pub fn quit(out: &'a mut Vec<u8>) {
+        Self::command(out, COM_QUIT).finish();
     }
 
     fn command(out: &'a mut Vec<u8>, command: u8) -> Self {

@@ -6,6 +6,7 @@
 
 mod calls;
 mod change_log;
+mod effect;
 mod set;
 mod statement;
 mod targets;
@@ -18,7 +19,8 @@ use weir_model::Address;
 
 use crate::{ClientError, shorten};
 pub use change_log::ChangeLog;
-use statement::{Effect, effect};
+use effect::Effect;
+use statement::effect;
 use targets::{schemas_of_code, tables};
 use tokens::readings;
 pub(crate) use tokens::{Quoting, Token, next as next_token, tokens_in};
@@ -30,6 +32,7 @@ const REMEMBERED_MAX: usize = 100_000;
 
 /// What a command may do to a server of the user's, beyond reading.
 #[derive(Debug, Clone, Default)]
+#[allow(clippy::struct_excessive_bools)] // each is a permission of its own
 pub struct Permissions {
     /// The schema in which tables may be made, changed and dropped.
     pub schema: Option<String>,
@@ -41,6 +44,8 @@ pub struct Permissions {
     pub writes_replicas: bool,
     /// Where changes are written down.
     pub log: Option<ChangeLog>,
+    /// What is sent is a script's of the user's: a program, whose statements are not judged.
+    pub is_script: bool,
     /// Changes are noted instead of sent.
     pub is_rehearsal: bool,
 }
@@ -175,7 +180,7 @@ impl Gate {
     ///
     /// A statement that may not be sent to this server, or a log that cannot be written.
     pub fn admit(&self, address: &Address, sql: &str) -> Result<Passage, ClientError> {
-        let Some(guard) = &self.0 else {
+        let Some(guard) = self.0.as_ref().filter(|guard| !guard.permissions.is_script) else {
             return Ok(Passage::Sent);
         };
         if guard.state().admitted.contains(sql) {

@@ -38,6 +38,8 @@ pub(crate) struct Login<'a> {
     pub(crate) tls: Option<&'a TlsClient>,
     /// How to compress, if that is asked for.
     pub(crate) compression: Option<Compression>,
+    /// A statement may have several results: texts of several statements, calls of procedures.
+    pub(crate) has_several_results: bool,
 }
 
 struct Credentials<'a> {
@@ -209,6 +211,12 @@ fn capabilities(greeting: &Greeting, login: Login<'_>) -> Result<CapabilityFlags
     }
     if login.database.is_some() {
         needed |= CapabilityFlags::CLIENT_CONNECT_WITH_DB;
+    }
+    let several = CapabilityFlags::CLIENT_MULTI_STATEMENTS
+        | CapabilityFlags::CLIENT_MULTI_RESULTS
+        | CapabilityFlags::CLIENT_PS_MULTI_RESULTS;
+    if login.has_several_results {
+        needed |= several & offered;
     }
     let wanted = CapabilityFlags::CLIENT_LONG_PASSWORD
         | CapabilityFlags::CLIENT_LONG_FLAG

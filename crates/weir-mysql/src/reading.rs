@@ -3,7 +3,11 @@
 //!
 //! MySQL manual, "Comments", "Server SQL Modes"; MariaDB Knowledge Base, "Comment Syntax".
 
+mod insert;
+
 use crate::gate::{Quoting, Token, next_token, tokens_in};
+
+pub use insert::InsertedColumn;
 
 /// How a server reads the text of statements, as its `sql_mode` and version say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,9 +5,11 @@
 //! rest of it comes.
 
 mod kept;
+mod results;
 
 use kept::Kept;
 use mysql_common::row::Row;
+pub use results::{StatementResult, TextRows};
 
 use super::packet::{HEADER_BYTES, Malformed, PAYLOAD_BYTES_MAX, length_encoded, payload_length};
 
@@ -53,6 +55,10 @@ pub enum Expected {
     TextRows,
     /// An outcome, or rows of typed values to be kept: the request executed a prepared statement.
     TypedRows,
+    /// All results of a text, their values as text: see [`ReplyParser::take_results`].
+    TextResults,
+    /// All results of a prepared statement, their values as text.
+    TypedResults,
     /// The number of a prepared statement.
     Statement,
 }
@@ -86,6 +92,8 @@ impl PrepareReply {
 pub struct ServerError {
     /// The server's error code.
     pub code: u16,
+    /// The five characters of its class in standard SQL; empty before a login.
+    pub state: String,
     /// The server's words.
     pub message: String,
 }
@@ -97,14 +105,17 @@ impl ServerError {
             return Err(Malformed("an error packet is cut short"));
         };
         // Before authentication there is no SQL state.
-        let text = if text.first() == Some(&b'#') {
-            text.get(SQL_STATE_BYTES..).unwrap_or_default()
+        let (state, text) = if text.first() == Some(&b'#') {
+            text.split_at_checked(SQL_STATE_BYTES)
+                .unwrap_or((text, &[]))
         } else {
-            text
+            (&[][..], text)
         };
+        let words = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Ok(Self {
             code: u16::from_le_bytes([*low, *high]),
-            message: String::from_utf8_lossy(text).into_owned(),
+            state: words(state.get(1..).unwrap_or_default()),
+            message: words(text),
         })
     }
 }
@@ -135,6 +146,8 @@ pub struct ReplyParser {
     partial: Vec<u8>,
     expected: Expected,
     kept: Kept,
+    /// The first of several results, while the others come.
+    first_reply: Option<Reply>,
 }
 
 impl ReplyParser {
@@ -149,12 +162,19 @@ impl ReplyParser {
             partial: Vec::new(),
             expected: Expected::Outcome,
             kept: Kept::default(),
+            first_reply: None,
         }
+    }
+
+    /// Whether `CLIENT_DEPRECATE_EOF` was agreed.
+    pub(crate) fn is_eof_deprecated(&self) -> bool {
+        self.eof_deprecated
     }
 
     /// Says what the next reply is to be.
     pub fn expect(&mut self, expected: Expected) {
         self.expected = expected;
+        self.kept.forget_results();
     }
 
     /// The rows of the last reply, if they were to be kept.
@@ -162,7 +182,18 @@ impl ReplyParser {
         self.kept.rows()
     }
 
-    /// Takes what was read and returns the reply, if this completes it.
+    /// Whether results were kept of the last reply.
+    pub fn has_results(&self) -> bool {
+        self.keeps_results()
+    }
+
+    /// All results of the last reply, in their order, if they were to be kept.
+    pub fn take_results(&mut self) -> Vec<StatementResult> {
+        self.kept.take_results()
+    }
+
+    /// Takes what was read and returns the reply, if this completes it: the first one of a statement
+    /// that has several results.
     ///
     /// One request is outstanding, so bytes after the reply are an error.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Option<Reply>, Malformed> {
@@ -252,7 +283,11 @@ impl ReplyParser {
         let &first = payload.first().ok_or(Malformed("a packet is empty"))?;
         if first == 0xFF {
             let error = ServerError::parse(payload)?;
-            return Ok(Some(self.finish(Reply::Refused(error))));
+            if self.keeps_results() {
+                self.kept.result(StatementResult::Refused(error.clone()));
+            }
+            let reply = self.first_reply.take().unwrap_or(Reply::Refused(error));
+            return Ok(Some(self.finish(reply)));
         }
         match self.phase {
             Phase::First if self.expected == Expected::Statement => self.statement(payload),
@@ -290,8 +325,12 @@ impl ReplyParser {
             Phase::ColumnsEnd => Err(Malformed("column definitions do not end")),
             // A row may begin with 0xFE only in a packet of the largest length.
             Phase::Rows if first == 0xFE && payload.len() < PAYLOAD_BYTES_MAX => {
-                let rows = self.rows;
-                Ok(Some(self.finish(Reply::Rows { rows })))
+                let reply = Reply::Rows { rows: self.rows };
+                let has_more = self.says_more_after_rows(payload)?;
+                if self.keeps_results() {
+                    self.kept.end_of_rows();
+                }
+                Ok(self.result(reply, has_more))
             }
             Phase::Rows => {
                 self.rows += 1;
@@ -299,8 +338,7 @@ impl ReplyParser {
                     if self.continued {
                         return Err(Malformed("a row is too long to be kept"));
                     }
-                    let is_typed = self.expected == Expected::TypedRows;
-                    self.kept.row(payload, is_typed)?;
+                    self.kept.row(payload, self.expected)?;
                 }
                 Ok(None)
             }
@@ -308,7 +346,35 @@ impl ReplyParser {
     }
 
     fn keeps_rows(&self) -> bool {
-        matches!(self.expected, Expected::TextRows | Expected::TypedRows)
+        matches!(self.expected, Expected::TextRows | Expected::TypedRows) || self.keeps_results()
+    }
+
+    fn keeps_results(&self) -> bool {
+        matches!(
+            self.expected,
+            Expected::TextResults | Expected::TypedResults
+        )
+    }
+
+    /// Whether the packet that ends rows announces another result.
+    fn says_more_after_rows(&self, payload: &[u8]) -> Result<bool, Malformed> {
+        if self.eof_deprecated {
+            return Ok(says_more(after_counts(payload)?));
+        }
+        // Warnings stand before the status.
+        Ok(says_more(payload.get(3..).unwrap_or_default()))
+    }
+
+    /// A result is complete; the reply, if it was the last.
+    fn result(&mut self, reply: Reply, has_more: bool) -> Option<Reply> {
+        if has_more {
+            self.first_reply.get_or_insert(reply);
+            self.phase = Phase::First;
+            self.rows = 0;
+            return None;
+        }
+        let reply = self.first_reply.take().unwrap_or(reply);
+        Some(self.finish(reply))
     }
 
     /// The first packet of the reply to a prepare.
@@ -343,8 +409,12 @@ impl ReplyParser {
         match first {
             0x00 => {
                 let (affected_rows, _) = length_encoded(&payload[1..])?;
+                let has_more = says_more(after_counts(payload)?);
                 self.kept.clear();
-                Ok(Some(self.finish(Reply::Done { affected_rows })))
+                if self.keeps_results() {
+                    self.kept.result(StatementResult::Done { affected_rows });
+                }
+                Ok(self.result(Reply::Done { affected_rows }, has_more))
             }
             0xFB | 0xFE => Err(Malformed("a reply begins with 0xFB or 0xFE")),
             _ => {
@@ -366,4 +436,20 @@ impl ReplyParser {
         self.continued = false;
         reply
     }
+}
+
+/// What follows the two counts of an OK packet: its status, or nothing.
+fn after_counts(payload: &[u8]) -> Result<&[u8], Malformed> {
+    let rest = &payload[1..];
+    let (_, affected) = length_encoded(rest)?;
+    let Some(rest) = rest.get(affected..).filter(|rest| !rest.is_empty()) else {
+        return Ok(&[]);
+    };
+    let (_, id) = length_encoded(rest)?;
+    Ok(&rest[id..])
+}
+
+/// Whether a server's status, which begins here, announces another result (`SERVER_MORE_RESULTS_EXISTS`).
+fn says_more(status: &[u8]) -> bool {
+    status.first().is_some_and(|low| low & 0x08 != 0)
 }

@@ -3,6 +3,7 @@
 //! All of this blocks; the socket's own deadline bounds it. A session whose statements are prepared
 //! gives its stream to a reactor.
 
+mod binary_log;
 mod pipeline;
 
 use std::io::{self, Read, Write};
@@ -22,6 +23,8 @@ use super::packet::{
 };
 use super::reply::{PrepareReply, ServerError};
 use crate::channel::Channel;
+
+pub use binary_log::LogStart;
 
 const COM_QUERY: u8 = 0x03;
 const COM_PING: u8 = 0x0E;

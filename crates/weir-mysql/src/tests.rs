@@ -57,6 +57,7 @@ fn replies_of_all_three_kinds() {
         feed_whole(true, &refused),
         Ok(Some(Reply::Refused(ServerError {
             code: 1213,
+            state: "40001".to_owned(),
             message: "Deadlock found".to_owned()
         })))
     );
@@ -209,6 +210,7 @@ const LOGIN: Login<'_> = Login {
     mode: weir_model::TlsMode::Disabled,
     tls: None,
     compression: None,
+    has_several_results: false,
 };
 
 fn greeting(plugin: &str) -> Vec<u8> {

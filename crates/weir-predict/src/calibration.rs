@@ -282,7 +282,7 @@ fn wait_s(system: &System, drive: &DriveAbility, run: &Measured) -> f64 {
     let slower = |wait_s: f64| {
         let mut system = system.clone();
         system.demands.wait_s = wait_s;
-        let cleaning = Cleaning::new(&system, drive, run.misses, run.connections);
+        let cleaning = Cleaning::new(system.queues(drive, run.misses), run.connections);
         let pace = |writes| cleaning.pace(writes, run.connections);
         1.0 - pace(changed.writes(pace)).transactions_per_s / run.per_s
     };

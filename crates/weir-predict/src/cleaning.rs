@@ -6,10 +6,10 @@
 //! order in which they end.) So transactions have two
 //! throughputs, and the cleaner writes for that share of the time in which as many pages are written as change.
 
+use crate::PAGE_BYTES;
 use crate::network::Network;
-use crate::system::System;
+use crate::queues::Queues;
 use crate::writes::{Pace, Writes};
-use crate::{DriveAbility, PAGE_BYTES};
 
 /// Pages of a batch, as a share of the most: the last batch of a second's work has what is left, and what is evicted
 /// goes in batches of its own. 70 to 123 pages of 128 were counted.
@@ -17,9 +17,7 @@ const BATCH_FILL: f64 = 0.8;
 
 /// Transactions that read so many pages on a drive, whatever is written for them.
 pub(crate) struct Cleaning<'a> {
-    system: &'a System,
-    drive: &'a DriveAbility,
-    misses: f64,
+    queues: Queues<'a>,
     /// Of the drive for a page, with its copy, seconds.
     page_s: f64,
     /// Of the drive for a transaction's reads and its write of the log, seconds.
@@ -34,13 +32,13 @@ pub(crate) struct Cleaning<'a> {
 
 impl<'a> Cleaning<'a> {
     /// With up to so many connections.
-    pub(crate) fn new(
-        system: &'a System,
-        drive: &'a DriveAbility,
-        misses: f64,
-        connections: u32,
-    ) -> Self {
-        let settings = &system.writes;
+    pub(crate) fn new(queues: Queues<'a>, connections: u32) -> Self {
+        let Queues {
+            demands,
+            settings,
+            drive,
+            misses,
+        } = queues;
         let copies = if settings.doublewrite {
             PAGE_BYTES
         } else {
@@ -48,12 +46,12 @@ impl<'a> Cleaning<'a> {
         };
         let page_s = drive.busy_s(0.0, 1.0, copies);
         let without_pages = settings.of_pages(0.0);
-        let resting = system.network(drive, misses, without_pages);
+        let resting = queues.network(without_pages);
         let batch_s = BATCH_FILL * settings.flushing.batch_pages * page_s;
         let blocks = if settings.doublewrite { 2.0 } else { 1.0 };
         let mut held_up = resting.committing_beside(batch_s / blocks);
         // The kernel lets nobody flush a file of an emulated drive while another writes to it, so the flush waits, too.
-        if system.demands.emulation_s > 0.0 {
+        if demands.emulation_s > 0.0 {
             held_up.delay_s += held_up.commit_s - resting.commit_s;
         }
         let per_s = |network: &Network| {
@@ -61,9 +59,7 @@ impl<'a> Cleaning<'a> {
             flows.map(|flow| flow.transactions_per_s).collect()
         };
         Self {
-            system,
-            drive,
-            misses,
+            queues,
             page_s,
             own_s: drive.busy_s(misses, 0.0, 0.0) + without_pages.log_writes * drive.log_write_s,
             dropped: settings.flushing.dropped(drive.in_order),
@@ -74,7 +70,7 @@ impl<'a> Cleaning<'a> {
 
     /// The queues, where the pages are a part of the transactions for which they are written.
     pub(crate) fn network(&self, writes: Writes) -> Network {
-        self.system.network(self.drive, self.misses, writes)
+        self.queues.network(writes)
     }
 
     /// The pace of `connections` with what is written for a transaction.

@@ -3,7 +3,7 @@
 //! A: all pages that are used fit. B: the first two in a hundred do not. C: a third fits. Between
 //! them, the pools at which throughput reaches 50, 90 and 97 % of that of A.
 
-use crate::{Place, PredictError};
+use crate::{OperatingPoint, PredictError};
 
 /// Share of the pages that no longer fit at the first spill.
 const FIRST_SPILL: f64 = 0.02;
@@ -25,7 +25,7 @@ pub struct Cliffs {
 pub const REACHED: [f64; 3] = [0.5, 0.9, 0.97];
 
 /// The places for one drive and number of connections.
-pub fn cliffs(place: &Place<'_>) -> Result<Cliffs, PredictError> {
+pub fn cliffs(place: &OperatingPoint<'_>) -> Result<Cliffs, PredictError> {
     let all_fit = place.system.popularity.pages();
     let most = place.at(all_fit)?.transactions_per_s;
     let mut reach = [all_fit; REACHED.len()];

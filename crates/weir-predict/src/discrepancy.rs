@@ -34,7 +34,7 @@ pub struct Observed {
 
 /// Where something was run or is asked about.
 #[derive(Debug, Clone, PartialEq)]
-struct Place {
+struct Point {
     drive: String,
     pages_ln: f64,
     connections_ln: f64,
@@ -43,7 +43,7 @@ struct Place {
 /// What runs say of the model. The default says nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Discrepancy {
-    places: Vec<Place>,
+    places: Vec<Point>,
     /// What each place adds to the logarithm of a correction that it is wholly alike.
     weights: Vec<f64>,
     /// Logarithms of measured / corrected of each place, had it been left out.
@@ -54,7 +54,7 @@ impl Discrepancy {
     /// From what was measured in places, each of which stands here once.
     pub fn of(observed: &[Observed]) -> Self {
         let errors: Vec<f64> = observed.iter().map(|place| place.ratio.ln()).collect();
-        let place = |run: &Observed| Place::of(&run.drive, run.pages, run.connections);
+        let place = |run: &Observed| Point::of(&run.drive, run.pages, run.connections);
         let alone = Self {
             places: observed.iter().map(place).collect(),
             weights: vec![0.0; errors.len()],
@@ -97,7 +97,7 @@ impl Discrepancy {
         if !self.corrects() {
             return 1.0;
         }
-        let place = Place::of(drive, pages, connections);
+        let place = Point::of(drive, pages, connections);
         let known = self.places.iter().zip(&self.weights);
         let logarithm: f64 = known
             .map(|(known, weight)| weight * likeness(known, &place))
@@ -121,7 +121,7 @@ impl Discrepancy {
     }
 }
 
-impl Place {
+impl Point {
     fn of(drive: &str, pages: f64, connections: u32) -> Self {
         Self {
             drive: drive.to_owned(),
@@ -132,7 +132,7 @@ impl Place {
 }
 
 /// How alike the model's errors are in two places: their covariance, in that of one of its four parts.
-fn likeness(a: &Place, b: &Place) -> f64 {
+fn likeness(a: &Point, b: &Point) -> f64 {
     let pools = (a.pages_ln - b.pages_ln) / POOL_SCALE;
     let connections = (a.connections_ln - b.connections_ln) / CONNECTIONS_SCALE;
     let near = (-0.5 * (pools.powi(2) + connections.powi(2))).exp();

@@ -2,13 +2,12 @@
 //!
 //! Pure functions of a workload, a drive's model and what a run has measured. From the data up:
 //! `popularity` (how often each page is asked for) -> `pool_use` (what a server does with frames), `residency` and
-//! `pool_model` (what a pool misses) and `flushing` and `writes` (what it writes) -> `drive` (what a drive can do) -> `network` (queues) and
+//! `pool_model` (what a pool misses) and `flushing` and `writes` (what it writes) -> `drive` (what a drive can do) -> `queues` and `network` (what a transaction waits for) and
 //! `cleaning` (what a page cleaner does to them) -> `system` (all of them in agreement) -> `simulation` (percentiles, with the drive's own model) and
 //! `answers`, `cliff` and `money` (what is asked of it). `scope` says what is outside of all this. Beside them, page by page: `pool` (InnoDB's list, exactly),
 //! `stack` (the curve of a string of references) and `trace` (such a string from a recording).
 //! Pages are 16 KiB; rates and stays are counted in transactions.
 
-mod answers;
 mod calibration;
 mod cleaning;
 mod cliff;
@@ -19,19 +18,20 @@ mod flushing;
 mod looks;
 mod money;
 mod network;
+mod operating_point;
 mod pool;
 mod pool_model;
 mod pool_use;
 mod popularity;
+mod queues;
 mod residency;
-mod scope;
 mod simulation;
 mod stack;
+mod supported_settings;
 mod system;
 mod trace;
 mod writes;
 
-pub use answers::Place;
 pub use calibration::{
     Calibration, old_blocks_time_s, per_transaction, processor_s, write_settings,
 };
@@ -43,15 +43,17 @@ pub use flushing::Flushing;
 pub use looks::Looks;
 pub use money::Prices;
 pub use network::{Flow, Network, Resource, Station};
+pub use operating_point::OperatingPoint;
 pub use pool::{Access, Pool, PoolCounts, PoolSettings};
 pub use pool_model::{ListState, PoolModel};
 pub use pool_use::PoolUse;
 pub use popularity::{LeafCapacity, PageGroup, Popularity, TableSet, UndoLogs, popularity_of};
+pub use queues::Demands;
 pub use residency::{OLD_SHARE, Residency, frozen, lru, lru_slope, midpoint};
-pub use scope::check_variables;
 pub use simulation::{Scenario, Simulated, simulate};
 pub use stack::{Estimate, MissCurve, Sample, StackDistances, sampled_curve, sampled_pool};
-pub use system::{CONNECTIONS_BEYOND, Demands, Prediction, System};
+pub use supported_settings::check_variables;
+pub use system::{CONNECTIONS_BEYOND, Prediction, System};
 pub use trace::{PageReads, READS_MAX};
 pub use writes::{ChangedPages, Pace, WriteSettings, Writes};
 

@@ -4,7 +4,7 @@
 //! two cost the same at one interval between uses (Gray and Putzolu, "The 5 minute rule for trading memory for
 //! disc accesses", SIGMOD 1987).
 
-use crate::{GIBIBYTE, PAGE_BYTES, Place, PredictError};
+use crate::{GIBIBYTE, OperatingPoint, PAGE_BYTES, PredictError};
 
 const ROUNDS_MAX: u32 = 30;
 /// Pools that differ by less agree.
@@ -19,7 +19,7 @@ pub struct Prices {
     pub drive: f64,
 }
 
-impl Place<'_> {
+impl OperatingPoint<'_> {
     /// Seconds between two uses of a page at which keeping it and reading it again cost the same.
     pub fn break_even_s(&self, prices: Prices) -> f64 {
         let reads_per_s = 1.0 / self.drive.busy_s(1.0, 0.0, 0.0);
@@ -52,7 +52,7 @@ impl Place<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answers::tests::{ability, system};
+    use crate::operating_point::tests::{ability, system};
     use crate::{PageGroup, Popularity};
 
     #[test]
@@ -69,7 +69,7 @@ mod tests {
             write_rate: 0.0,
         };
         system.popularity = Popularity::new([hot, cold]);
-        let place = Place {
+        let place = OperatingPoint {
             system: &system,
             drive: &drive,
             connections: 16,

@@ -5,6 +5,7 @@ mod devices;
 mod memory;
 mod network;
 mod pressure;
+mod processes;
 mod storage;
 mod vmstat;
 
@@ -24,6 +25,11 @@ pub struct HostProbe(Parts<()>);
 impl HostProbe {
     /// The host that this runs on, with the space left at `data`.
     pub fn new(data: Option<PathBuf>) -> Self {
+        Self::of_run(data, None)
+    }
+
+    /// As [`Self::new`]; `server` is a process of the run that this one did not start.
+    pub fn of_run(data: Option<PathBuf>, server: Option<u32>) -> Self {
         let mut parts: Vec<Box<dyn Part<()>>> = vec![
             Box::new(cpu::Cpu::default()),
             Box::new(memory::MemoryInfo::default()),
@@ -31,6 +37,7 @@ impl HostProbe {
             Box::new(devices::Devices::default()),
             Box::new(network::Network::default()),
             Box::new(pressure::Pressure::default()),
+            Box::new(processes::Processes::new(server)),
         ];
         if let Some(path) = data {
             parts.push(Box::new(storage::Storage::new(path)));

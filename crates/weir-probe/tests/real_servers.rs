@@ -13,7 +13,6 @@ use weir_model::{Endpoint, Flavor, Metric, Replication, Secret, Series, metrics}
 use weir_probe::{
     HostProbe, Probe, ProbeError, ProcessProbe, Readings, ReplicaProbe, Sampler, ServerProbe,
 };
-use weir_server::testing;
 
 const FLAVORS: [Flavor; 2] = [Flavor::Mysql, Flavor::Mariadb];
 
@@ -51,8 +50,8 @@ fn absent(flavor: Flavor) -> &'static [Metric] {
 #[test]
 fn a_server_is_seen_whole() {
     for flavor in FLAVORS {
-        let (server, _directory) = testing::start(flavor);
-        let mut connection = testing::connect(&server.endpoint());
+        let (server, _directory) = weir_testing::start(flavor);
+        let mut connection = weir_testing::connect(&server.endpoint());
         connection
             .run("CREATE TABLE t (a INT PRIMARY KEY, b INT) ENGINE = InnoDB")
             .unwrap();
@@ -97,8 +96,8 @@ fn a_server_is_seen_whole() {
 #[test]
 fn waits_for_row_locks_and_deadlocks_are_seen() {
     for flavor in FLAVORS {
-        let (server, _directory) = testing::start(flavor);
-        let mut one = testing::connect(&server.endpoint());
+        let (server, _directory) = weir_testing::start(flavor);
+        let mut one = weir_testing::connect(&server.endpoint());
         one.run("CREATE TABLE t (a INT PRIMARY KEY, b INT) ENGINE = InnoDB")
             .unwrap();
         one.run("INSERT INTO t VALUES (1, 1), (2, 2)").unwrap();
@@ -108,7 +107,7 @@ fn waits_for_row_locks_and_deadlocks_are_seen() {
         one.run("UPDATE t SET b = 5 WHERE a = 1").unwrap();
         let endpoint = server.endpoint();
         let other = std::thread::spawn(move || {
-            let mut two = testing::connect(&endpoint);
+            let mut two = weir_testing::connect(&endpoint);
             two.run("BEGIN").unwrap();
             two.run("UPDATE t SET b = 6 WHERE a = 2").unwrap();
             two.run("UPDATE t SET b = 6 WHERE a = 1").is_err()
@@ -132,7 +131,7 @@ fn waits_for_row_locks_and_deadlocks_are_seen() {
 #[test]
 fn a_server_that_ends_is_a_gap_and_the_rest_goes_on() {
     for flavor in FLAVORS {
-        let (server, _directory) = testing::start(flavor);
+        let (server, _directory) = weir_testing::start(flavor);
         let mut status = ServerProbe::new(server.endpoint());
         let mut process = ProcessProbe::server(server.pid());
         let mut host = HostProbe::new(None);
@@ -180,7 +179,7 @@ fn is_stopped(thread: &Path) -> bool {
 #[test]
 fn a_server_that_stalls_costs_a_gap_and_a_bounded_time() {
     for flavor in FLAVORS {
-        let (server, _directory) = testing::start(flavor);
+        let (server, _directory) = weir_testing::start(flavor);
         let mut probe = ServerProbe::new(server.endpoint());
         read(&mut probe);
         stop(server.pid());
@@ -203,8 +202,8 @@ fn a_server_that_stalls_costs_a_gap_and_a_bounded_time() {
 #[test]
 fn what_an_account_may_not_read_is_named_once_and_the_rest_goes_on() {
     for flavor in FLAVORS {
-        let (server, _directory) = testing::start(flavor);
-        let mut root = testing::connect(&server.endpoint());
+        let (server, _directory) = weir_testing::start(flavor);
+        let mut root = weir_testing::connect(&server.endpoint());
         root.run("CREATE USER poor@localhost IDENTIFIED BY 'secret-of-poor'")
             .unwrap();
         let endpoint = Endpoint {
@@ -238,7 +237,7 @@ fn what_an_account_may_not_read_is_named_once_and_the_rest_goes_on() {
 
 #[test]
 fn wrong_credentials_are_said_and_not_shown() {
-    let (server, _directory) = testing::start(Flavor::Mariadb);
+    let (server, _directory) = weir_testing::start(Flavor::Mariadb);
     let mut endpoint = server.endpoint();
     endpoint.password = Secret::new("not-the-password");
     let mut probe = ServerProbe::new(endpoint);
@@ -251,8 +250,8 @@ fn wrong_credentials_are_said_and_not_shown() {
 
 /// A replica that is held up falls behind, and catches up when it is let go.
 fn the_lag_of_a_replica_is_seen(flavor: Flavor, replication: Replication) {
-    let servers = testing::start_replicated(flavor, replication, 1);
-    let mut primary = testing::connect(&servers.primary.endpoint());
+    let servers = weir_testing::start_replicated(flavor, replication, 1);
+    let mut primary = weir_testing::connect(&servers.primary.endpoint());
     primary
         .run("CREATE TABLE t (a INT PRIMARY KEY) ENGINE = InnoDB")
         .unwrap();
@@ -268,7 +267,7 @@ fn the_lag_of_a_replica_is_seen(flavor: Flavor, replication: Replication) {
     assert!(!read(&mut ServerProbe::new(from.clone())).contains_key("replication.lag_s"));
 
     // The table is somebody else's on the replica: the change has to wait.
-    let mut holder = testing::connect(&replica.endpoint());
+    let mut holder = weir_testing::connect(&replica.endpoint());
     holder.run("LOCK TABLES t READ").unwrap();
     primary.run("INSERT INTO t VALUES (1)").unwrap();
     let lag = "replication.lag_s[replica 1]";

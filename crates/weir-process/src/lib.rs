@@ -8,7 +8,6 @@
 //!
 //! What a server on an emulated drive has flushed goes on beside its writes by [`FlushCalls`].
 
-mod directory;
 mod error;
 mod flush_calls;
 mod identity;
@@ -18,10 +17,11 @@ mod name;
 mod path_error;
 mod priority;
 mod registry;
+mod runtime_directory;
 mod spawn;
 mod sweep;
+mod work_directory;
 
-pub use directory::{WorkDirectory, runtime_directory};
 pub use error::ProcessError;
 pub use flush_calls::{FLUSH, FlushCalls};
 pub use identity::ProcessIdentity;
@@ -31,6 +31,8 @@ pub use name::short_name;
 pub use path_error::{MAKE_ROOM, PathError};
 pub use priority::run_promptly;
 pub use registry::{Entry, EntryKind, Registration, Registry};
+pub use runtime_directory::runtime_directory;
 pub use rustix::process::Signal;
 pub use spawn::{pin, spawn_standing, spawn_tied};
 pub use sweep::{Swept, sweep};
+pub use work_directory::WorkDirectory;

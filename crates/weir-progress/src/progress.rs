@@ -84,7 +84,7 @@ pub struct RunInProgress {
 }
 
 /// What limits a run, and what decided it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
     /// The resource.
     pub limiter: Limiter,
@@ -94,6 +94,7 @@ pub struct Limits {
 
 /// A second of load.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(ts_rs::TS))]
 pub struct Second {
     /// Its end, seconds since the measurement began; 0 or less in the warm-up.
     pub time_s: f64,
@@ -189,11 +190,11 @@ impl Progress {
                 });
             }
             Event::Interval(interval) => self.interval(interval),
-            Event::Limiter(limiter, &utilization) => {
+            Event::Limiter(limiter, utilization) => {
                 if let Some(run) = &mut self.run {
                     run.limits = Some(Limits {
                         limiter,
-                        utilization,
+                        utilization: utilization.clone(),
                     });
                 }
             }

@@ -11,6 +11,7 @@ use crate::words::{count, levels_phrase, method_name, metric_name, verdict_name}
 
 /// A comparison as the page shows it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Answer<'a> {
     factor: &'a str,
     level: &'a str,

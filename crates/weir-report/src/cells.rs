@@ -14,6 +14,7 @@ use crate::words::{cell_label, limiter_explanation, limiter_name};
 
 /// A cell with its repetitions summed up.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct CellSummary<'a> {
     pub(crate) label: String,
     levels: &'a BTreeMap<String, String>,
@@ -86,6 +87,7 @@ impl CellSummary<'_> {
 
 /// What limited most repetitions of a cell.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct LimiterWords {
     kind: Limiter,
     pub(crate) name: &'static str,
@@ -96,6 +98,7 @@ pub(crate) struct LimiterWords {
 
 /// Medians of [`Utilization`]: shares from 0 to 1, and cores.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct UtilizationMedian {
     pub(crate) host_cpu: Option<Rounded>,
     pub(crate) server_cores: Option<Rounded>,
@@ -105,10 +108,12 @@ pub(crate) struct UtilizationMedian {
     pub(crate) drive_write: Option<Rounded>,
     pub(crate) iowait: Option<Rounded>,
     steal: Option<Rounded>,
+    other_cores: Option<Rounded>,
 }
 
 /// Medians of [`LatencySummary`], milliseconds.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct LatencyMedian {
     mean: Option<Rounded>,
     pub(crate) p50: Option<Rounded>,
@@ -220,6 +225,7 @@ fn utilization(records: &[&RunRecord]) -> UtilizationMedian {
         drive_write: of(|u| u.drive_write),
         iowait: of(|u| u.iowait),
         steal: of(|u| u.steal),
+        other_cores: of(|u| u.other_cores),
     }
 }
 
@@ -254,7 +260,11 @@ mod tests {
     fn a_cell_takes_the_limiter_of_most_repetitions_and_medians() {
         let mut result = sample::study(2, 3);
         let busy = [0.5, 0.9, 0.7];
-        let mine = result.runs.iter_mut().filter(|run| run.record.cell == 1);
+        let mine = result
+            .evidence
+            .runs
+            .iter_mut()
+            .filter(|run| run.record.cell == 1);
         for (run, host_cpu) in mine.zip(busy) {
             run.record.utilization.host_cpu = host_cpu;
             run.record.limiter = if host_cpu > 0.8 {
@@ -263,7 +273,7 @@ mod tests {
                 Limiter::DriveWrite
             };
         }
-        let summaries = summaries(&result);
+        let summaries = summaries(&result.evidence);
         let words = summaries[1].limiter.as_ref().unwrap();
         assert_eq!((words.kind, words.repetitions), (Limiter::DriveWrite, 2));
         let host_cpu = summaries[1].utilization.as_ref().unwrap().host_cpu;
@@ -273,8 +283,8 @@ mod tests {
     #[test]
     fn a_cell_without_a_completed_run_says_so_and_nothing_else() {
         let mut result = sample::study(2, 3);
-        result.runs.retain(|run| run.record.cell == 0);
-        let summaries = summaries(&result);
+        result.evidence.runs.retain(|run| run.record.cell == 0);
+        let summaries = summaries(&result.evidence);
         assert_eq!(summaries[1].repetitions, 0);
         assert!(summaries[1].limiter.is_none() && summaries[1].queries_per_s_mean.is_none());
     }

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use weir_model::{Agreement, StudyResult};
+use weir_model::{Agreement, JudgedResult};
 
 use crate::markdown::text;
 use crate::page::{ClaimView, claims};
 
 /// The claims of `results` as a Markdown page: how many agree, then a table for each study.
 #[must_use]
-pub fn claims_markdown(results: &[StudyResult]) -> String {
+pub fn claims_markdown(results: &[JudgedResult]) -> String {
     let all: Vec<_> = results
         .iter()
         .map(|result| (result, claims(result)))
@@ -30,15 +30,15 @@ pub fn claims_markdown(results: &[StudyResult]) -> String {
     out
 }
 
-fn push_study(out: &mut String, result: &StudyResult, claims: &[ClaimView<'_>]) {
+fn push_study(out: &mut String, result: &JudgedResult, claims: &[ClaimView<'_>]) {
     // Writing to a String cannot fail.
     let _ = writeln!(
         out,
         "\n## {}\n\n{}\n\n{} runs, seed {}.\n",
-        text(&result.plan.title),
-        text(&result.plan.question),
-        result.runs.len(),
-        result.plan.seed,
+        text(&result.evidence.plan.title),
+        text(&result.evidence.plan.question),
+        result.evidence.runs.len(),
+        result.evidence.plan.seed,
     );
     if claims.is_empty() {
         out.push_str("This study has no published claim.\n");
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn each_claim_has_its_outcome_and_its_reason() {
         let mut untestable = sample::study(2, 3);
-        untestable.plan.title = "Somebody's | cloud".to_owned();
+        untestable.evidence.plan.title = "Somebody's | cloud".to_owned();
         let verdict = &mut untestable.analysis.claims[0];
         verdict.measured = None;
         verdict.agreement = Agreement::CannotSay;

@@ -10,6 +10,7 @@ use crate::spread::Spread;
 
 /// One quantity, for every cell.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct CounterRow {
     /// Name of the metric; `None` for what is derived from several.
     metric: Option<&'static str>,
@@ -104,7 +105,7 @@ mod tests {
     #[test]
     fn a_counter_is_a_rate_over_the_measurement_without_the_warm_up() {
         let mut result = sample::study(1, 1);
-        let run = &mut result.runs[0];
+        let run = &mut result.evidence.runs[0];
         // 1,000 a second in the warm-up, then 50.
         let mut series = Series::new(metrics::STATUS_QUESTIONS, "");
         for second in 0..=20 {
@@ -117,7 +118,7 @@ mod tests {
         run.series = vec![series];
         let rate = run.level(&metrics::STATUS_QUESTIONS).unwrap();
         assert!((rate - 50.0).abs() < 1e-9, "{rate}");
-        let rows = rows(&result);
+        let rows = rows(&result.evidence);
         assert_eq!(rows.len(), 1, "only what was sampled: {rows:?}");
         assert_eq!(rows[0].unit, "per s");
     }
@@ -127,7 +128,10 @@ mod tests {
         let mut result = sample::study(1, 1);
         let mut series = Series::new(metrics::STATUS_QUESTIONS, "");
         series.push(1.0, 5.0);
-        result.runs[0].series = vec![series];
-        assert_eq!(result.runs[0].level(&metrics::STATUS_QUESTIONS), None);
+        result.evidence.runs[0].series = vec![series];
+        assert_eq!(
+            result.evidence.runs[0].level(&metrics::STATUS_QUESTIONS),
+            None
+        );
     }
 }

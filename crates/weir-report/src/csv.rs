@@ -41,17 +41,17 @@ mod tests {
     #[test]
     fn every_run_is_a_row_with_its_levels_and_unrounded_numbers() {
         let result = sample::study(4, 3);
-        let text = csv(&result);
+        let text = csv(&result.evidence);
         let lines: Vec<_> = text.split_terminator("\r\n").collect();
-        assert_eq!(lines.len(), 1 + result.runs.len());
+        assert_eq!(lines.len(), 1 + result.evidence.runs.len());
         assert!(lines[0].starts_with("drive,innodb_doublewrite,repetition,started_at,"));
         let columns = lines[0].split(',').count();
-        for (line, run) in lines[1..].iter().zip(&result.runs) {
+        for (line, run) in lines[1..].iter().zip(&result.evidence.runs) {
             let fields: Vec<_> = line.split(',').collect();
             assert_eq!(fields.len(), columns);
             assert_eq!(
                 fields[0],
-                result.plan.cells[run.record.cell].levels["drive"]
+                result.evidence.plan.cells[run.record.cell].levels["drive"]
             );
             let throughput: f64 = fields[5].parse().unwrap();
             assert_eq!(throughput.to_bits(), run.record.queries_per_s.to_bits());

@@ -8,11 +8,11 @@ use weir_model::{
     WriteCache,
 };
 
-use crate::number::grouped;
-use crate::setup::bytes_words;
+use crate::number::{bytes_words, grouped};
 
 /// A drive's profile, figure by figure.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct DataSheet<'a> {
     name: &'a str,
     title: &'a str,
@@ -23,6 +23,7 @@ pub(crate) struct DataSheet<'a> {
 
 /// A figure of a data sheet with its source.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct Figure<'a> {
     label: &'static str,
     text: String,
@@ -331,7 +332,7 @@ mod tests {
 
     #[test]
     fn sources_stand_beside_their_figures_and_the_others_are_kept() {
-        let mut drive = crate::sample::study(1, 1).drives.remove(0);
+        let mut drive = crate::sample::study(1, 1).evidence.drives.remove(0);
         drive.sources = [("flush.latency_us", "seen"), ("firmware", "unknown")]
             .map(|(key, source)| (key.to_owned(), source.to_owned()))
             .into();

@@ -10,6 +10,7 @@ use crate::words::count;
 
 /// A time of a run without samples of a source.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct GapView<'a> {
     source: &'a str,
     from_s: Option<Rounded>,
@@ -61,18 +62,22 @@ mod tests {
     #[test]
     fn a_source_that_was_silent_is_named_once_with_how_often_and_why() {
         let mut result = sample::study(2, 2);
-        result.runs.iter_mut().for_each(|run| run.gaps.clear());
-        assert_eq!(sentences(&result), [""; 0]);
+        result
+            .evidence
+            .runs
+            .iter_mut()
+            .for_each(|run| run.gaps.clear());
+        assert_eq!(sentences(&result.evidence), [""; 0]);
         let gap = |from_s, to_s, reason: &str| Gap {
             source: "server status".to_owned(),
             from_s,
             to_s,
             reason: reason.to_owned(),
         };
-        result.runs[0].gaps = vec![gap(1.0, 1.0, "no answer"), gap(5.0, 8.0, "late")];
-        result.runs[3].gaps = vec![gap(2.0, 3.0, "late")];
+        result.evidence.runs[0].gaps = vec![gap(1.0, 1.0, "no answer"), gap(5.0, 8.0, "late")];
+        result.evidence.runs[3].gaps = vec![gap(2.0, 3.0, "late")];
         let expected =
             "not measured: server status in 2 of 4 runs, 3 times, for at most 3 s (no answer)";
-        assert_eq!(sentences(&result), [expected]);
+        assert_eq!(sentences(&result.evidence), [expected]);
     }
 }

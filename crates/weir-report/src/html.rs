@@ -1,6 +1,6 @@
 //! One HTML file: the page that `web/` builds, with the result inside it.
 
-use weir_model::StudyResult;
+use weir_model::JudgedResult;
 
 use crate::ReportError;
 use crate::page::Page;
@@ -15,13 +15,13 @@ const TEMPLATE: &str = include_str!(concat!(
 const SLOT: &str = r#"<script type="application/json" id="weir-result">"#;
 
 /// The report of `result` as one HTML file that needs nothing else: no network, no other file.
-pub fn html(result: &StudyResult) -> Result<String, ReportError> {
+pub fn html(result: &JudgedResult) -> Result<String, ReportError> {
     html_with_predictions(result, &[])
 }
 
 /// The same, with predictions of what nobody ran.
 pub fn html_with_predictions(
-    result: &StudyResult,
+    result: &JudgedResult,
     predicted: &[Predicted],
 ) -> Result<String, ReportError> {
     let json = page_json(result, predicted)?;
@@ -34,7 +34,7 @@ pub fn html_with_predictions(
 ///
 /// Sentences and names are the ones of this crate; series are rounded and, for many or long runs,
 /// drawn in coarser steps. [`crate::json`] has everything.
-pub fn page_json(result: &StudyResult, predicted: &[Predicted]) -> Result<String, ReportError> {
+pub fn page_json(result: &JudgedResult, predicted: &[Predicted]) -> Result<String, ReportError> {
     let page = Page::new(result).with_predictions(predicted);
     let json = serde_json::to_string(&page).map_err(ReportError::Serialize)?;
     Ok(escape_for_script(&json))
@@ -85,8 +85,8 @@ mod tests {
     fn text_with_html_in_it_cannot_leave_its_element() {
         let mut result = sample::study(1, 1);
         let hostile = "</script><img src=x onerror=alert(1)><!--\u{2028}";
-        result.plan.title = hostile.to_owned();
-        std::sync::Arc::make_mut(&mut result.runs[0].variables)
+        result.evidence.plan.title = hostile.to_owned();
+        std::sync::Arc::make_mut(&mut result.evidence.runs[0].variables)
             .insert(hostile.to_owned(), hostile.to_owned());
         let json = page_json(&result, &[]).unwrap();
         assert!(!json.contains('<') && !json.contains('\u{2028}'));
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn a_result_without_runs_still_makes_a_page() {
         let mut result = sample::study(2, 3);
-        result.runs.clear();
+        result.evidence.runs.clear();
         result.comparisons.clear();
         assert!(html(&result).is_ok());
     }

@@ -2,14 +2,14 @@
 
 use weir_model::{
     Analysis, CostRow, Interaction, MemoryEquivalent, Noise, OverallEffect, PoolElasticity, Ratio,
-    Scalability, StudyResult,
+    Scalability,
 };
 
 use crate::number::{grouped, interval_decimals, interval_end, percent};
 use crate::words::{count, levels_phrase};
 
 /// All sentences, without final periods, the broadest first.
-pub(crate) fn sentences(result: &StudyResult) -> Vec<String> {
+pub(crate) fn sentences(analysis: &Analysis) -> Vec<String> {
     let Analysis {
         noise,
         overall,
@@ -19,7 +19,7 @@ pub(crate) fn sentences(result: &StudyResult) -> Vec<String> {
         scalability,
         costs,
         claims: _,
-    } = &result.analysis;
+    } = analysis;
     // Of one place the answer itself has said all.
     let several = overall.iter().filter(|effect| effect.contexts > 1);
     let mut lines: Vec<String> = several.map(overall_effect).collect();
@@ -207,19 +207,19 @@ mod tests {
 
     #[test]
     fn what_holds_at_several_places_is_said_and_one_place_is_not_said_again() {
-        let mut result = crate::sample::study(4, 3);
-        let said = |result: &StudyResult| {
-            let mut lines = sentences(result).into_iter();
+        let mut analysis = crate::sample::study(4, 3).analysis;
+        let said = |analysis: &Analysis| {
+            let mut lines = sentences(analysis).into_iter();
             lines.find(|line| line.contains("geometric mean"))
         };
-        result.analysis.overall[0].invalid = 1;
-        let line = said(&result).unwrap();
+        analysis.overall[0].invalid = 1;
+        let line = said(&analysis).unwrap();
         assert!(
             line.ends_with("(2 comparisons; 1 more is invalid)"),
             "{line}"
         );
-        result.analysis.overall[0].contexts = 1;
-        assert_eq!(said(&result), None);
+        analysis.overall[0].contexts = 1;
+        assert_eq!(said(&analysis), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! publishes.
 
 use serde::Serialize;
-use weir_model::StudyResult;
+use weir_model::JudgedResult;
 
 use crate::ReportError;
 
@@ -14,11 +14,11 @@ const JSON_SCHEMA_VERSION: u32 = 3;
 struct Document<'a> {
     json_schema_version: u32,
     #[serde(flatten)]
-    result: &'a StudyResult,
+    result: &'a JudgedResult,
 }
 
 /// The whole result as indented JSON: everything that was measured, nothing rounded.
-pub fn json(result: &StudyResult) -> Result<String, ReportError> {
+pub fn json(result: &JudgedResult) -> Result<String, ReportError> {
     let document = Document {
         json_schema_version: JSON_SCHEMA_VERSION,
         result,
@@ -54,26 +54,26 @@ mod tests {
             .collect()
     }
 
-    fn document(result: &StudyResult) -> Value {
+    fn document(result: &JudgedResult) -> Value {
         serde_json::from_str(&super::json(result).unwrap()).unwrap()
     }
 
     /// A result in which everything that may be empty is there.
-    fn full() -> StudyResult {
+    fn full() -> JudgedResult {
         let mut result = sample::study(8, 3);
         let ratio = Ratio {
             ratio: 1.5,
             low: Some(1.4),
             high: None,
         };
-        let context = result.plan.cells[0].levels.clone();
-        result.plan.cells[1].probe = Some(Probe {
+        let context = result.evidence.plan.cells[0].levels.clone();
+        result.evidence.plan.cells[1].probe = Some(Probe {
             of_cell: 0,
             place: 9,
             confirms: true,
         });
         fill_specs(&mut result);
-        result.plan.search = Some(SearchPlan {
+        result.evidence.plan.search = Some(SearchPlan {
             goal: SearchGoal::Rate {
                 objective: Objective {
                     statistic: LatencyStatistic::P99,
@@ -156,8 +156,8 @@ mod tests {
     }
 
     /// Runs with all that may be empty in most.
-    fn fill_specs(result: &mut StudyResult) {
-        let spec = result.plan.cells[2].spec_mut();
+    fn fill_specs(result: &mut JudgedResult) {
+        let spec = result.evidence.plan.cells[2].spec_mut();
         let primary = spec.primary_mut();
         primary.server.given = "mysql://app@db1:3306/sbtest".parse().ok();
         primary.limits.cpus = "0-1".parse().ok();
@@ -175,7 +175,7 @@ mod tests {
                 length: Duration::from_secs(9),
             }),
         });
-        let spec = result.plan.cells[3].spec_mut();
+        let spec = result.evidence.plan.cells[3].spec_mut();
         spec.workload = WorkloadSpec::File(FileWorkload {
             path: "shop.toml".into(),
             text: "[[transactions]]".into(),
@@ -187,11 +187,11 @@ mod tests {
                 rows: 7,
             }],
         };
-        result.runs[0].kinds = vec![KindLatency {
+        result.evidence.runs[0].kinds = vec![KindLatency {
             name: "commit".into(),
             is_statement: true,
             count: 3,
-            latency: result.runs[0].record.latency,
+            latency: result.evidence.runs[0].record.latency,
         }];
     }
 

@@ -1,6 +1,6 @@
 //! A result as HTML, JSON, Markdown, CSV, Parquet and text for a terminal.
 //!
-//! In: a [`weir_model::StudyResult`]. Out: text. Nothing here measures, compares or does I/O. What
+//! In: a [`weir_model::JudgedResult`]. Out: text. Nothing here measures, compares or does I/O. What
 //! is said in words is said here once: the page in `web/` shows the sentences that this crate
 //! wrote, so that terminal, ticket and page never disagree.
 
@@ -40,6 +40,8 @@ mod words;
 
 #[cfg(test)]
 mod sample;
+#[cfg(test)]
+mod typescript;
 
 pub use answers::sentence;
 pub use claims::claims_markdown;

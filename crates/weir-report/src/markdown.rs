@@ -2,18 +2,18 @@
 
 use std::fmt::Write as _;
 
-use weir_model::StudyResult;
+use weir_model::JudgedResult;
 
 use crate::cells::CELL_HEADER;
 use crate::page::Page;
 
 /// The result as Markdown.
-pub fn markdown(result: &StudyResult) -> String {
+pub fn markdown(result: &JudgedResult) -> String {
     let page = Page::new(result);
     let mut out = format!(
         "# {}\n\n{}\n\n",
-        text(&result.plan.title),
-        text(&result.plan.question)
+        text(&result.evidence.plan.title),
+        text(&result.evidence.plan.question)
     );
     for answer in &page.answers {
         push_line(&mut out, &format!("- {}", text(&answer.sentence)));

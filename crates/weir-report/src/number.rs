@@ -4,6 +4,7 @@ use serde::{Serialize, Serializer};
 
 /// A number for the page, rounded to a few significant digits; written without `.0`.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Rounded(f64);
 
 impl Rounded {
@@ -113,6 +114,21 @@ pub(crate) fn percent(share: f64) -> String {
     }
 }
 
+/// A size with binary units: `1.5 GiB`.
+pub(crate) fn bytes_words(bytes: u64) -> String {
+    let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let unit = units.iter().find(|(_, shift)| bytes >> shift > 0);
+    let Some((name, shift)) = unit else {
+        return format!("{bytes} bytes");
+    };
+    let size = bytes as f64 / (1_u64 << shift) as f64;
+    if size.fract() == 0.0 {
+        format!("{size:.0} {name}")
+    } else {
+        format!("{} {name}", grouped(size))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,5 +168,12 @@ mod tests {
         assert_eq!(percent(0.974), "97 %");
         assert_eq!(percent(0.0312), "3.1 %");
         assert_eq!(percent(0.0), "0 %");
+    }
+
+    #[test]
+    fn sizes_are_binary_and_short() {
+        assert_eq!(bytes_words(128 << 20), "128 MiB");
+        assert_eq!(bytes_words(3 << 29), "1.50 GiB");
+        assert_eq!(bytes_words(512), "512 bytes");
     }
 }

@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn what_differs_between_cells_is_each_cell_s_own() {
-        let plan = sample::study(4, 1).plan;
+        let plan = sample::study(4, 1).evidence.plan;
         let shared = shared_variables(&plan);
         assert_eq!(shared["innodb_flush_method"], "O_DIRECT");
         assert!(!shared.contains_key("innodb_doublewrite"));

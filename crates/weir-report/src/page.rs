@@ -1,10 +1,12 @@
 //! What the page is given: the words of this crate and the numbers that its figures draw.
 //!
-//! `web/src/page.ts` describes the same JSON; `web/fixtures/result.json` is an example that both
-//! sides test, so that they can't drift apart.
+//! `web/src/types.ts` is made of these types; `web/fixtures/result.json` is an example that both
+//! sides test.
 
 use serde::Serialize;
-use weir_model::{Agreement, Cell, CostRow, RuleId, Severity, StudyResult, Utilization};
+use weir_model::{
+    Agreement, Cell, CostRow, JudgedResult, RuleId, Severity, StudyResult, Utilization,
+};
 
 use crate::answers::Answer;
 use crate::cells::{self, CellSummary};
@@ -25,6 +27,7 @@ use crate::words::{agreement_name, levels_phrase, server_names, severity_name};
 
 /// The page's whole content.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Page<'a> {
     title: &'a str,
     question: &'a str,
@@ -60,6 +63,7 @@ pub(crate) struct Page<'a> {
 
 /// A rule's finding, said once, with all that it concerns.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct FindingView<'a> {
     pub(crate) rule: RuleId,
     severity: Severity,
@@ -71,6 +75,7 @@ pub(crate) struct FindingView<'a> {
 
 /// A published claim beside what was measured here, at one place.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct ClaimView<'a> {
     pub(crate) source: &'a str,
     pub(crate) says: &'a str,
@@ -87,6 +92,7 @@ pub(crate) struct ClaimView<'a> {
 
 /// What money buys at one level.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct CostView<'a> {
     level: &'a str,
     /// Levels of the other factors, in words.
@@ -111,7 +117,8 @@ impl<'a> Page<'a> {
         Self { predicted, ..self }
     }
 
-    pub(crate) fn new(result: &'a StudyResult) -> Self {
+    pub(crate) fn new(judged: &'a JudgedResult) -> Self {
+        let result = &judged.evidence;
         let step_s = runs::step_s(&result.runs);
         let runs = runs::views(&result.runs, step_s);
         let drawn = runs.iter().map(RunView::values).sum();
@@ -121,23 +128,27 @@ impl<'a> Page<'a> {
             server: server_names(result),
             started_at: &result.started_at,
             seed: result.plan.seed,
-            answers: Answer::all(&result.comparisons),
-            findings: findings(result),
+            answers: Answer::all(&judged.comparisons),
+            findings: findings(judged),
             saturated_share: Utilization::SATURATED,
             cells: cells::summaries(result),
             step_s,
             runs,
             traffic: traffic::of(result),
             counters: counters::rows(result),
-            sweeps: sweeps::of(result),
+            sweeps: sweeps::of(judged),
             predicted: &[],
             percentiles: percentiles::of(result),
-            costs: costs(result),
+            costs: costs(judged),
             timelines: Timelines::of(&result.runs, drawn),
             is_search: result.plan.search.is_some(),
             not_measured: gaps::sentences(result),
-            insights: [searches::sentences(result), insights::sentences(result)].concat(),
-            claims: claims(result),
+            insights: [
+                searches::sentences(judged),
+                insights::sentences(&judged.analysis),
+            ]
+            .concat(),
+            claims: claims(judged),
             setup: setup::of(result),
             variables: variables::of(result),
         }
@@ -145,7 +156,7 @@ impl<'a> Page<'a> {
 }
 
 /// Findings of the study and of its comparisons, errors first; equal ones are said once.
-fn findings(result: &StudyResult) -> Vec<FindingView<'_>> {
+fn findings(result: &JudgedResult) -> Vec<FindingView<'_>> {
     let of_study = result.findings.iter().map(|finding| (finding, None));
     let of_comparisons = result.comparisons.iter().flat_map(|comparison| {
         let findings = comparison.findings.iter();
@@ -182,11 +193,11 @@ fn findings(result: &StudyResult) -> Vec<FindingView<'_>> {
 
 /// Every claim at every place where it was looked at. Whether the conditions were the same is for
 /// the reader to judge.
-pub(crate) fn claims(result: &StudyResult) -> Vec<ClaimView<'_>> {
+pub(crate) fn claims(result: &JudgedResult) -> Vec<ClaimView<'_>> {
     let verdicts = result.analysis.claims.iter();
     verdicts
         .filter_map(|verdict| {
-            let claim = result.plan.claims.get(verdict.claim)?;
+            let claim = result.evidence.plan.claims.get(verdict.claim)?;
             Some(ClaimView {
                 source: &claim.source,
                 says: &claim.says,
@@ -201,7 +212,7 @@ pub(crate) fn claims(result: &StudyResult) -> Vec<ClaimView<'_>> {
         .collect()
 }
 
-fn costs(result: &StudyResult) -> Vec<CostView<'_>> {
+fn costs(result: &JudgedResult) -> Vec<CostView<'_>> {
     let rows = result.analysis.costs.iter();
     rows.map(|row| CostView {
         level: &row.level,
@@ -210,7 +221,7 @@ fn costs(result: &StudyResult) -> Vec<CostView<'_>> {
         currency: &row.currency,
         queries_per_s_per_price: Spread::around(
             row.queries_per_s_per_price,
-            &for_money(result, row),
+            &for_money(&result.evidence, row),
             4,
         ),
         dominated: row.dominated,

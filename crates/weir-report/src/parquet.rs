@@ -77,15 +77,15 @@ mod tests {
     fn what_is_read_back_is_what_was_measured() {
         let result = sample::study(4, 3);
         let file = tempfile::tempfile().unwrap();
-        std::io::Write::write_all(&mut &file, &parquet(&result).unwrap()).unwrap();
+        std::io::Write::write_all(&mut &file, &parquet(&result.evidence).unwrap()).unwrap();
         let reader = SerializedFileReader::new(file).unwrap();
         let rows: Vec<_> = reader
             .get_row_iter(None)
             .unwrap()
             .map(Result::unwrap)
             .collect();
-        assert_eq!(rows.len(), result.runs.len());
-        for (row, run) in rows.iter().zip(&result.runs) {
+        assert_eq!(rows.len(), result.evidence.runs.len());
+        for (row, run) in rows.iter().zip(&result.evidence.runs) {
             let value = |wanted: &str| {
                 let mut columns = row.get_column_iter();
                 columns
@@ -94,7 +94,7 @@ mod tests {
                     .1
                     .to_string()
             };
-            let drive = &result.plan.cells[run.record.cell].levels["drive"];
+            let drive = &result.evidence.plan.cells[run.record.cell].levels["drive"];
             assert_eq!(value("drive"), format!("\"{drive}\""));
             assert_eq!(value("repetition"), run.record.repetition.to_string());
             let throughput: f64 = value("queries_per_s").parse().unwrap();

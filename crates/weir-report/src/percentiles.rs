@@ -20,6 +20,7 @@ const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// The curve of one cell.
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Percentiles {
     cell: usize,
     transactions: u64,
@@ -79,7 +80,7 @@ mod tests {
     #[test]
     fn repetitions_are_one_distribution_and_what_was_not_seen_is_not_drawn() {
         let mut result = sample::study(2, 2);
-        for run in &mut result.runs {
+        for run in &mut result.evidence.runs {
             let mut histogram = Histogram::<u64>::new(3).unwrap();
             // 500 transactions of 1 ms in one repetition, 500 of 3 ms in the other.
             let latency_us = if run.record.repetition == 1 {
@@ -93,7 +94,7 @@ mod tests {
                 .serialize(&histogram, &mut run.histogram)
                 .unwrap();
         }
-        let curves = of(&result);
+        let curves = of(&result.evidence);
         assert_eq!(curves.len(), 2);
         let curve = &curves[0];
         assert_eq!(curve.transactions, 1000);

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// Throughput against the buffer pool on several drives, for one number of connections.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Predicted {
     /// What it is of: `16 connections`.
     pub title: String,
@@ -15,6 +16,7 @@ pub struct Predicted {
 
 /// A drive with pools, ascending.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PredictedDrive {
     /// The profile's name.
     pub drive: String,
@@ -24,6 +26,7 @@ pub struct PredictedDrive {
 
 /// A pool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PredictedPoint {
     /// Its size.
     pub pool_bytes: u64,

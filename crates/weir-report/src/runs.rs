@@ -22,6 +22,7 @@ const STEPS_S: [f64; 10] = [1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0,
 
 /// A run's identity, rate, and course.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct RunView<'a> {
     cell: usize,
     repetition: u32,
@@ -55,6 +56,7 @@ impl RunView<'_> {
 /// Bin `i` of the columns covers `(first_bin + i) * step_s` up to a step later, where 0 is the
 /// beginning of the measurement. `None` where nothing was recorded.
 #[derive(Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Series {
     first_bin: i64,
     queries_per_s: Vec<Option<Rounded>>,
@@ -226,9 +228,9 @@ mod tests {
     #[test]
     fn many_long_runs_are_drawn_in_coarser_steps() {
         let mut result = crate::sample::study(4, 3);
-        assert!((step_s(&result.runs) - 1.0).abs() < 1e-9);
-        result.runs[0].intervals = vec![interval(1.0, 1, 1.0); 200_000];
-        assert!((step_s(&result.runs) - 5.0).abs() < 1e-9);
+        assert!((step_s(&result.evidence.runs) - 1.0).abs() < 1e-9);
+        result.evidence.runs[0].intervals = vec![interval(1.0, 1, 1.0); 200_000];
+        assert!((step_s(&result.evidence.runs) - 5.0).abs() < 1e-9);
     }
 
     #[test]

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use weir_model::{
     Agreement, Analysis, Bytes, Cell, Claim, ClaimVerdict, Comparison, DataSource, DataSpec,
     Distribution, DriveProfile, DriveSpec, DriveStatistics, Duration, FileKind, FileKindStatistics,
-    Finding, Flavor, Gap, IntervalRecord, LatencySummary, Limiter, LoadSpec, Method, Metric,
-    MetricKind, Mix, OverallEffect, Plan, PlannedRun, Provenance, Ratio, RuleId, RunRecord,
+    Finding, Flavor, Gap, IntervalRecord, JudgedResult, LatencySummary, Limiter, LoadSpec, Method,
+    Metric, MetricKind, Mix, OverallEffect, Plan, PlannedRun, Provenance, Ratio, RuleId, RunRecord,
     RunResult, RunSpec, Series, ServerVersion, Severity, StudyResult, SysbenchWorkload,
     Utilization, Verdict, Warmup, WorkloadName, WorkloadSpec, metrics,
 };
@@ -30,51 +30,30 @@ const DRIVES: [(&str, &str); 2] = [
 const QUERIES_PER_S: [f64; 4] = [4480.0, 5890.0, 6010.0, 6120.0];
 
 /// A study of `cells` x `repetitions`: two drives x doublewrite ON and OFF, then more connections.
-pub(crate) fn study(cells: usize, repetitions: u32) -> StudyResult {
+pub(crate) fn study(cells: usize, repetitions: u32) -> JudgedResult {
     build(cells, repetitions, MEASURE_S)
 }
 
 /// The same with 600 server variables in each run and `measure_s` seconds of measurement.
-pub(crate) fn large(cells: usize, repetitions: u32, measure_s: u32) -> StudyResult {
+pub(crate) fn large(cells: usize, repetitions: u32, measure_s: u32) -> JudgedResult {
     let mut result = build(cells, repetitions, measure_s);
-    for run in &mut result.runs {
+    for run in &mut result.evidence.runs {
         let variables = (0..600).map(|n| (format!("innodb_variable_{n}"), format!("value {n}")));
         Arc::make_mut(&mut run.variables).extend(variables);
     }
     result
 }
 
-fn build(cells: usize, repetitions: u32, measure_s: u32) -> StudyResult {
+fn build(cells: usize, repetitions: u32, measure_s: u32) -> JudgedResult {
     let plan = plan(cells, repetitions, measure_s);
     let mut noise = Noise(SEED);
     let planned = plan.runs.iter();
     let runs: Vec<_> = planned
         .map(|planned| run(&plan, *planned, measure_s, &mut noise))
         .collect();
-    StudyResult {
+    JudgedResult {
         comparisons: comparisons(&plan, &runs),
-        plan,
-        started_at: "2026-03-14T09:26:53Z".to_owned(),
-        weir_version: "0.1.0".to_owned(),
-        flavor: Flavor::Mysql,
-        server_version: ServerVersion {
-            major: 9,
-            minor: 7,
-            patch: 0,
-        },
-        host: strings(&[
-            ("processor", "Example CPU, 2.6 GHz"),
-            ("cores", "2"),
-            ("memory", "7.7 GiB"),
-            ("kernel", "6.1.0"),
-        ]),
-        drives: DRIVES
-            .map(|(name, title)| drive_profile(name, title))
-            .into(),
-        data_bytes: 1_073_741_824,
-        runs,
         analysis: analysis(),
-        provenance: Provenance::default(),
         findings: vec![Finding {
             rule: RuleId::R6,
             severity: Severity::Warning,
@@ -84,6 +63,29 @@ fn build(cells: usize, repetitions: u32, measure_s: u32) -> StudyResult {
                     .to_owned(),
         }],
         searches: Vec::new(),
+        evidence: StudyResult {
+            plan,
+            started_at: "2026-03-14T09:26:53Z".to_owned(),
+            weir_version: "0.1.0".to_owned(),
+            flavor: Flavor::Mysql,
+            server_version: ServerVersion {
+                major: 9,
+                minor: 7,
+                patch: 0,
+            },
+            host: strings(&[
+                ("processor", "Example CPU, 2.6 GHz"),
+                ("cores", "2"),
+                ("memory", "7.7 GiB"),
+                ("kernel", "6.1.0"),
+            ]),
+            drives: DRIVES
+                .map(|(name, title)| drive_profile(name, title))
+                .into(),
+            data_bytes: 1_073_741_824,
+            runs,
+            provenance: Provenance::default(),
+        },
     }
 }
 

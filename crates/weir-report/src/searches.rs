@@ -1,21 +1,22 @@
 //! What searches found, in sentences.
 
-use weir_model::{Confirmation, FoundPlace, SearchAnswer, SearchGoal, SearchPlan, StudyResult};
+use weir_model::{
+    Confirmation, FoundPlace, JudgedResult, SearchAnswer, SearchGoal, SearchPlan, StudyResult,
+};
 
 use crate::cell_label;
-use crate::number::grouped;
-use crate::setup::bytes_words;
+use crate::number::{bytes_words, grouped};
 use crate::words::connections;
 
 /// For each cell that was searched: what was found, and what a second look at it says.
-pub(crate) fn sentences(result: &StudyResult) -> Vec<String> {
-    let Some(search) = &result.plan.search else {
+pub(crate) fn sentences(result: &JudgedResult) -> Vec<String> {
+    let Some(search) = &result.evidence.plan.search else {
         return Vec::new();
     };
     result
         .searches
         .iter()
-        .flat_map(|answer| lines(result, search, answer))
+        .flat_map(|answer| lines(&result.evidence, search, answer))
         .collect()
 }
 
@@ -131,9 +132,9 @@ mod tests {
     use super::*;
     use crate::sample;
 
-    fn searched(goal: SearchGoal, factor: &str, found: FoundPlace) -> StudyResult {
+    fn searched(goal: SearchGoal, factor: &str, found: FoundPlace) -> JudgedResult {
         let mut result = sample::study(4, 1);
-        result.plan.search = Some(SearchPlan {
+        result.evidence.plan.search = Some(SearchPlan {
             goal,
             factor: factor.to_owned(),
             low: 100,
@@ -142,7 +143,7 @@ mod tests {
             runs: 1,
             confirm: 3,
         });
-        result.plan.cells[0] = Cell::default();
+        result.evidence.plan.cells[0] = Cell::default();
         result.searches = vec![SearchAnswer {
             of_cell: 0,
             factor: factor.to_owned(),

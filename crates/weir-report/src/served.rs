@@ -13,13 +13,15 @@ use crate::words::{
 };
 
 #[derive(Serialize)]
-struct Runs<'a> {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Runs<'a> {
     title: &'a str,
     runs: Vec<RunLine<'a>>,
 }
 
 /// A run in a line.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct RunLine<'a> {
     cell: usize,
     label: String,
@@ -50,7 +52,8 @@ impl<'a> RunLine<'a> {
 }
 
 #[derive(Serialize)]
-struct RunPage<'a> {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct RunPage<'a> {
     title: &'a str,
     #[serde(flatten)]
     line: RunLine<'a>,
@@ -67,7 +70,8 @@ struct RunPage<'a> {
 }
 
 #[derive(Serialize)]
-struct Compared<'a> {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Compared<'a> {
     basis: &'a str,
     differences: &'a [String],
     answers: Vec<Answer<'a>>,
@@ -75,6 +79,7 @@ struct Compared<'a> {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct FindingLine<'a> {
     #[serde(flatten)]
     finding: &'a Finding,

@@ -5,17 +5,18 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use weir_model::variables::BUFFER_POOL_SIZE;
 use weir_model::{
-    Bytes, CrashTest, DataSource, DataSpec, LoadSpec, Pace, Plan, ProtocolCompression, RunSpec,
-    StudyResult, TlsMode, Warmup,
+    Bytes, CrashTest, DataSource, DataSpec, LOAD_OPTIONS, LoadOptionKind, LoadSpec, Plan, RunSpec,
+    StudyResult, Warmup,
 };
 
 use crate::data_sheet::DataSheet;
-use crate::number::grouped;
+use crate::number::{bytes_words, grouped};
 use crate::over_cells::{Variables, distinct, each, shared_variables};
 use crate::words::{count, data_scale_words, distribution_words, drive_scale_words, server_names};
 
 /// All that a reader needs to run the same study.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Setup<'a> {
     pub(crate) facts: Vec<Fact>,
     /// Variables that the study sets to the same in all cells.
@@ -26,6 +27,7 @@ pub(crate) struct Setup<'a> {
 
 /// A line of the set-up.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Fact {
     pub(crate) label: &'static str,
     pub(crate) text: String,
@@ -202,45 +204,15 @@ fn load_words(plan: &Plan) -> String {
 
 /// What a load has beyond connections that ask again at once.
 fn extras_words(load: &LoadSpec) -> String {
-    // Empty, so that a comma stands before the first.
-    let mut extras = vec![String::new()];
-    extras.extend(pace_words(&load.pace));
-    if !load.rtt.0.is_zero() {
-        extras.push(format!("{} of round trip added", load.rtt));
-    }
-    if !load.connection_ramp.0.is_zero() {
-        extras.push(format!("connections begin within {}", load.connection_ramp));
-    }
-    if load.idle_connections > 0 {
-        let idle = load.idle_connections as usize;
-        extras.push(format!("{} beside", count(idle, "idle connection")));
-    }
-    match load.compression {
-        ProtocolCompression::Uncompressed => {}
-        ProtocolCompression::Zlib => extras.push("packets compressed by zlib".to_owned()),
-        ProtocolCompression::Zstd => extras.push("packets compressed by zstd".to_owned()),
-    }
-    if load.tls != TlsMode::Disabled {
-        extras.push(format!("TLS {}", load.tls.name().to_lowercase()));
-    }
-    extras.join(", ")
-}
-
-fn pace_words(pace: &Pace) -> Vec<String> {
-    match pace {
-        Pace::Open(rate) => {
-            let due = format!("{} transactions/s due", grouped(rate.per_s));
-            let ramp = rate.ramp.map(|ramp| {
-                let from = grouped(ramp.from_per_s);
-                format!("from {from} on within {}", ramp.length)
-            });
-            std::iter::once(due).chain(ramp).collect()
-        }
-        Pace::Closed { think } if !think.mean.0.is_zero() => {
-            vec![format!("{} of think time", think.mean)]
-        }
-        Pace::Closed { .. } => Vec::new(),
-    }
+    let words = LOAD_OPTIONS.iter().filter_map(|option| {
+        let value = option.written(load)?;
+        let value = match option.kind {
+            LoadOptionKind::Rate => value.parse().map_or(value, grouped),
+            _ => value,
+        };
+        Some(format!(", {}", option.told.replace("{}", &value)))
+    });
+    words.collect()
 }
 
 fn warmup_words(warmup: Warmup) -> String {
@@ -259,24 +231,11 @@ fn seconds_words(seconds: f64) -> String {
     format!("{seconds:.decimals$} s")
 }
 
-/// A size with binary units: `1.5 GiB`.
-pub(crate) fn bytes_words(bytes: u64) -> String {
-    let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
-    let unit = units.iter().find(|(_, shift)| bytes >> shift > 0);
-    let Some((name, shift)) = unit else {
-        return format!("{bytes} bytes");
-    };
-    let size = bytes as f64 / (1_u64 << shift) as f64;
-    if size.fract() == 0.0 {
-        format!("{size:.0} {name}")
-    } else {
-        format!("{} {name}", grouped(size))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+
+    use weir_model::Pace;
 
     use super::*;
     use crate::sample;
@@ -290,12 +249,12 @@ mod tests {
     #[test]
     fn data_are_set_against_the_pool_that_the_server_had() {
         let mut result = sample::study(2, 1);
-        result.data_bytes = 1 << 30;
-        for (run, pool) in result.runs.iter_mut().zip([128 << 20, 256 << 20]) {
+        result.evidence.data_bytes = 1 << 30;
+        for (run, pool) in result.evidence.runs.iter_mut().zip([128 << 20, 256 << 20]) {
             Arc::make_mut(&mut run.variables)
                 .insert("innodb_buffer_pool_size".to_owned(), pool.to_string());
         }
-        let words = text(&result, "Data");
+        let words = text(&result.evidence, "Data");
         assert!(
             words.ends_with("4 to 8 times the buffer pool, which is 128 MiB to 256 MiB"),
             "{words}"
@@ -305,20 +264,20 @@ mod tests {
     #[test]
     fn all_workloads_data_and_paces_of_a_study_are_told() {
         let mut result = sample::study(4, 1);
-        let spec = result.plan.cells[1].spec_mut();
+        let spec = result.evidence.plan.cells[1].spec_mut();
         spec.workload = weir_model::WorkloadName::OltpReadOnly.into();
         spec.load.pace = Pace::open(500.0);
         spec.data.source = DataSource::Sysbench {
             tables: 10,
             rows: 800_000,
         };
-        let load = text(&result, "Load");
+        let load = text(&result.evidence, "Load");
         assert!(
             load.starts_with("oltp_write_only or oltp_read_only on"),
             "{load}"
         );
         assert!(load.contains("500 transactions/s due"), "{load}");
-        let data = text(&result, "Data");
+        let data = text(&result.evidence, "Data");
         assert!(data.contains("in 10 tables of 400,000 rows each"), "{data}");
         assert!(
             data.ends_with("; other combinations have 10 tables of 800,000 rows each"),
@@ -329,7 +288,7 @@ mod tests {
     #[test]
     fn power_cut_tests_are_told_with_what_they_bound() {
         let mut result = sample::study(2, 1);
-        result.plan.crash_tests = vec![CrashTest {
+        result.evidence.plan.crash_tests = vec![CrashTest {
             drive: "scaleflux-csd2000".to_owned(),
             server: Some("mysql 9.7.4".to_owned()),
             states: 300,
@@ -337,23 +296,16 @@ mod tests {
             ..CrashTest::default()
         }];
         assert_eq!(
-            text(&result, "Power-cut test"),
+            text(&result.evidence, "Power-cut test"),
             "mysql 9.7.4 on the emulated scaleflux-csd2000 without doublewrite: 0 of 300 crash states lost \
              anything, so with 95 % confidence fewer than 0.99 % do (crash-test.json). A real drive of that name \
              was not cut"
         );
-        result.plan.crash_tests[0].lost = 2;
-        let failed = text(&result, "Power-cut test");
+        result.evidence.plan.crash_tests[0].lost = 2;
+        let failed = text(&result.evidence, "Power-cut test");
         assert!(
             failed.contains("2 of 300 crash states lost anything ("),
             "{failed}"
         );
-    }
-
-    #[test]
-    fn sizes_are_binary_and_short() {
-        assert_eq!(bytes_words(128 << 20), "128 MiB");
-        assert_eq!(bytes_words(3 << 29), "1.50 GiB");
-        assert_eq!(bytes_words(512), "512 bytes");
     }
 }

@@ -7,6 +7,7 @@ use crate::number::Rounded;
 
 /// A value with the lowest and the highest repetition; written as a list of three.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Spread(Rounded, Rounded, Rounded);
 
 impl Spread {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use weir_model::variables::BUFFER_POOL_SIZE as POOL;
-use weir_model::{Bytes, Cell, MemoryEquivalent, StudyResult};
+use weir_model::{Bytes, Cell, JudgedResult, MemoryEquivalent, StudyResult};
 
 use crate::insights::equivalent;
 use crate::number::Rounded;
@@ -18,6 +18,7 @@ const THREADS: &str = "threads";
 
 /// What was varied, and the cells along it.
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Sweep {
     /// `buffer pool` or `connections`.
     title: &'static str,
@@ -29,6 +30,7 @@ pub(crate) struct Sweep {
 }
 
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct Arm {
     /// Levels of the other factors.
     label: String,
@@ -37,6 +39,7 @@ struct Arm {
 }
 
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct Place {
     x: f64,
     level: String,
@@ -45,6 +48,7 @@ struct Place {
 
 /// A drive's worth in memory: from its own pool to the pool with which the other does as well.
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct Equivalent {
     cell: usize,
     from: f64,
@@ -53,13 +57,14 @@ struct Equivalent {
 }
 
 /// The sweeps of `result`: quantities with at least two levels that were measured.
-pub(crate) fn of(result: &StudyResult) -> Vec<Sweep> {
+pub(crate) fn of(judged: &JudgedResult) -> Vec<Sweep> {
+    let result = &judged.evidence;
     let pool = sweep(result, POOL, pool_bytes).map(|arms| Sweep {
         title: "buffer pool",
         is_bytes: true,
         arms,
         data_bytes: Some(result.data_bytes),
-        equivalents: equivalents(result),
+        equivalents: equivalents(judged),
     });
     let threads = sweep(result, THREADS, |cell| {
         Some(f64::from(cell.spec.load.connections))
@@ -113,16 +118,17 @@ fn sweep(
     (!arms.is_empty()).then_some(arms)
 }
 
-fn equivalents(result: &StudyResult) -> Vec<Equivalent> {
+fn equivalents(result: &JudgedResult) -> Vec<Equivalent> {
     let found = result.analysis.equivalents.iter();
     found
         .filter_map(|found| {
             let cell = result
+                .evidence
                 .plan
                 .cells
                 .iter()
                 .position(|cell| is_of(cell, found))?;
-            let from = pool_bytes(&result.plan.cells[cell])?;
+            let from = pool_bytes(&result.evidence.plan.cells[cell])?;
             Some(Equivalent {
                 cell,
                 from,
@@ -155,7 +161,7 @@ mod tests {
             .into_iter()
             .enumerate()
         {
-            let cell = &mut result.plan.cells[index];
+            let cell = &mut result.evidence.plan.cells[index];
             cell.spec_mut().load.connections = threads;
             cell.levels = [("threads", threads.to_string().as_str()), ("drive", drive)]
                 .map(|(name, level)| (name.to_owned(), level.to_owned()))
@@ -167,7 +173,7 @@ mod tests {
         assert_eq!((arms[0].label.as_str(), arms[1].label.as_str()), ("a", "b"));
         let places: Vec<_> = arms[0].points.iter().map(|place| place.cell).collect();
         assert_eq!(places, [1, 0]);
-        result.runs.retain(|run| run.record.cell != 0);
+        result.evidence.runs.retain(|run| run.record.cell != 0);
         assert_eq!(of(&result)[0].arms.len(), 1, "one point is no line");
     }
 }

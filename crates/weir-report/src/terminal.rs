@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use weir_model::{Finding, StudyResult};
+use weir_model::{Finding, JudgedResult};
 
 use crate::answers::Answer;
 use crate::cells::CELL_HEADER;
@@ -11,9 +11,9 @@ use crate::table::table;
 use crate::words::severity_name;
 
 /// The result as text for a terminal.
-pub fn terminal(result: &StudyResult) -> String {
+pub fn terminal(result: &JudgedResult) -> String {
     let page = Page::new(result);
-    let mut out = format!("{}\n\n", result.plan.question);
+    let mut out = format!("{}\n\n", result.evidence.plan.question);
     push_answers(&mut out, &page.answers);
     if page.answers.is_empty() && result.searches.is_empty() {
         push_line(&mut out, "no comparison could be made");

@@ -33,6 +33,7 @@ const STEP_MIN_S: f64 = 1.0;
 /// The curves of a run: panel -> series -> value by bucket. Bucket `i` covers `start_s + i * step_s`
 /// up to a step later.
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Timeline {
     start_s: f64,
     step_s: f64,
@@ -40,13 +41,16 @@ pub(crate) struct Timeline {
     mean: Curves,
     /// Present where buckets hold several samples and the reader can ask for more.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     low: Option<Curves>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     high: Option<Curves>,
 }
 
 /// The curves of all runs of a report, coarse enough for all of them.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Timelines {
     panels: Vec<PanelHead>,
     /// Panels that a report of so many runs has no room for.
@@ -244,7 +248,7 @@ mod tests {
     #[test]
     fn a_window_is_drawn_in_as_many_buckets_as_asked_for_and_never_finer_than_a_second() {
         let result = sample::study(1, 1);
-        let run = &result.runs[0];
+        let run = &result.evidence.runs[0];
         let heads = heads([run]);
         assert!(heads.len() > 3, "{heads:?}");
         let coarse = of(run, &heads, whole(10), true);

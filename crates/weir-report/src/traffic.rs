@@ -9,6 +9,7 @@ use crate::words::file_kind_name;
 
 /// Traffic of one cell, averaged over its repetitions, with the lowest and the highest of them.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct CellTraffic {
     cell: usize,
     kinds: Vec<KindTraffic>,
@@ -24,6 +25,7 @@ pub(crate) struct CellTraffic {
 
 /// Traffic of one kind of file.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct KindTraffic {
     name: &'static str,
     reads_per_s: Option<Spread>,
@@ -151,7 +153,7 @@ mod tests {
     #[test]
     fn rates_are_totals_over_the_time_of_all_repetitions() {
         let mut result = sample::study(1, 2);
-        for (run, writes) in result.runs.iter_mut().zip([100, 300]) {
+        for (run, writes) in result.evidence.runs.iter_mut().zip([100, 300]) {
             let redo = FileKindStatistics {
                 writes,
                 write_bytes: writes * 1_000_000,
@@ -170,7 +172,7 @@ mod tests {
                 ..DriveStatistics::default()
             }));
         }
-        let traffic = of(&result);
+        let traffic = of(&result.evidence);
         let [cell] = traffic.as_slice() else {
             panic!("one cell, not {}", traffic.len());
         };
@@ -195,9 +197,9 @@ mod tests {
     #[test]
     fn cells_on_the_hosts_own_storage_have_no_traffic() {
         let mut result = sample::study(2, 2);
-        for run in &mut result.runs {
+        for run in &mut result.evidence.runs {
             run.drive = None;
         }
-        assert!(of(&result).is_empty());
+        assert!(of(&result.evidence).is_empty());
     }
 }

@@ -12,6 +12,7 @@ const VALUES_LISTED_MAX: usize = 3;
 
 /// All variables of all runs.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Variables<'a> {
     /// Name -> value, the same in every run.
     shared: BTreeMap<&'a str, &'a str>,
@@ -22,6 +23,7 @@ pub(crate) struct Variables<'a> {
 }
 
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct Differing<'a> {
     name: &'a str,
     /// By cell, in the plan's order.
@@ -29,6 +31,7 @@ struct Differing<'a> {
 }
 
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct Changed<'a> {
     name: &'a str,
     /// Value before -> value after; `several` if the runs disagree.
@@ -132,7 +135,7 @@ mod tests {
     #[test]
     fn variables_are_sorted_into_shared_differing_and_changed() {
         let mut result = sample::study(2, 2);
-        for (index, run) in result.runs.iter_mut().enumerate() {
+        for (index, run) in result.evidence.runs.iter_mut().enumerate() {
             let doublewrite = if run.record.cell == 0 { "ON" } else { "OFF" };
             run.variables = Arc::new(
                 [
@@ -145,10 +148,10 @@ mod tests {
             );
             run.variables_changed = BTreeMap::new();
         }
-        result.runs[0]
+        result.evidence.runs[0]
             .variables_changed
             .insert("version".to_owned(), "9.7.1".to_owned());
-        let variables = of(&result);
+        let variables = of(&result.evidence);
         assert_eq!(variables.shared, BTreeMap::from([("version", "9.7.0")]));
         let doublewrite = &variables.differing[0];
         assert_eq!(doublewrite.name, "innodb_doublewrite");

@@ -46,6 +46,7 @@ pub fn limiter_name(limiter: Limiter) -> &'static str {
         Limiter::Network => "network",
         Limiter::Memory => "memory",
         Limiter::OfferedRate => "offered rate",
+        Limiter::OtherProcesses => "other processes",
         Limiter::Unexplained => "unexplained",
     }
 }
@@ -71,8 +72,30 @@ pub fn limiter_explanation(limiter: Limiter) -> &'static str {
         Limiter::Network => "the time went into the network between client and server",
         Limiter::Memory => "the host had too little memory: it swapped, or read pages again",
         Limiter::OfferedRate => "the rate was kept: the run does not show the server's limit",
+        Limiter::OtherProcesses => {
+            "programs that are not part of the run took the cores, so it does not show the server's limit"
+        }
         Limiter::Unexplained => "no measured resource was saturated or held most connections",
     }
+}
+
+/// From this share of the cores on, other processes are told of beside the server's.
+const OTHERS_TOLD: f64 = 0.10;
+
+/// Other processes by what they used: `other processes used 1.1 of 2 cores: cc1 0.8, make 0.2`.
+fn others(used: &Utilization) -> String {
+    let names = used.others.iter();
+    let names: Vec<_> = names
+        .map(|other| format!("{} {:.1}", other.name, other.cores))
+        .collect();
+    let used = format!(
+        "other processes used {:.1} of {:.0} cores",
+        used.other_cores, used.host_cores
+    );
+    if names.is_empty() {
+        return used;
+    }
+    format!("{used}: {}", names.join(", "))
 }
 
 /// The numbers that made a run's limiter what it is, or make it what it is now: `13.2 of 16 connections waited for commits`.
@@ -90,6 +113,11 @@ pub fn limiter_evidence(limiter: Limiter, used: &Utilization) -> String {
                 percent(used.host_cpu),
                 used.server_cores
             );
+            let cores = if used.others_share() >= OTHERS_TOLD {
+                format!("{cores}; {}", others(used))
+            } else {
+                cores
+            };
             match used.core_wait {
                 Some(wait) if used.host_cpu < Utilization::SATURATED => {
                     format!(
@@ -131,6 +159,7 @@ pub fn limiter_evidence(limiter: Limiter, used: &Utilization) -> String {
             percent(used.memory.unwrap_or(0.0))
         ),
         Limiter::OfferedRate => at(Some(connections.busy), "had work"),
+        Limiter::OtherProcesses => others(used),
         Limiter::Unexplained => format!(
             "cores {} busy, {}",
             percent(used.host_cpu),
@@ -322,19 +351,27 @@ mod tests {
     #[test]
     fn all_servers_of_a_result_are_named() {
         let mut result = sample::study(2, 1);
-        let first = format!("MySQL {}", result.server_version);
-        assert_eq!(server_names(&result), first);
-        let spec = result.plan.cells[1].spec_mut();
+        let first = format!("MySQL {}", result.evidence.server_version);
+        assert_eq!(server_names(&result.evidence), first);
+        let spec = result.evidence.plan.cells[1].spec_mut();
         spec.primary_mut().server = ServerChoice::newest(Flavor::Mariadb);
         let known = format!("{first}, MariaDB");
-        assert_eq!(server_names(&result.without_runs()), known);
+        assert_eq!(server_names(&result.evidence.without_runs()), known);
         for (cell, version) in [(0, "9.7.4"), (1, "10.11.19-MariaDB-log")] {
             let variables = BTreeMap::from([("version".to_owned(), version.to_owned())]);
-            for run in result.runs.iter_mut().filter(|run| run.record.cell == cell) {
+            for run in result
+                .evidence
+                .runs
+                .iter_mut()
+                .filter(|run| run.record.cell == cell)
+            {
                 run.variables = Arc::new(variables.clone());
             }
         }
-        assert_eq!(server_names(&result), "MySQL 9.7.4, MariaDB 10.11.19");
+        assert_eq!(
+            server_names(&result.evidence),
+            "MySQL 9.7.4, MariaDB 10.11.19"
+        );
     }
 
     #[test]

@@ -14,9 +14,9 @@ const LOCKED: f64 = 0.50;
 /// Below this share of busy connections a load with a rate of its own leaves room.
 const OFFERED: f64 = 0.85;
 
-/// From this share of the time on in which some task waited for a core, cores limit a run whose connections are
-/// nowhere else: in turns, with moments of idleness between.
-const CORES_WAITED_FOR: f64 = 0.50;
+/// From this share of the host's cores on, others limit a run that wants cores and whose connections are nowhere
+/// else.
+const TAKEN_BY_OTHERS: f64 = 0.25;
 
 /// A place must hold this share of the connections to be called the limit.
 const LARGEST_MIN: f64 = 0.30;
@@ -37,9 +37,14 @@ pub(crate) fn bottleneck(used: &Utilization, has_rate: bool) -> Limiter {
         Limiter::OfferedRate
     } else {
         match largest(connections, used.client_cores) {
-            Limiter::Unexplained if used.core_wait.unwrap_or(0.0) >= CORES_WAITED_FOR => {
-                of_cores(used).unwrap_or(Limiter::Unexplained)
-            }
+            // In turns, with moments of idleness between.
+            Limiter::Unexplained if used.wants_cores() => of_cores(used).unwrap_or_else(|| {
+                if used.others_share() >= TAKEN_BY_OTHERS {
+                    Limiter::OtherProcesses
+                } else {
+                    Limiter::Unexplained
+                }
+            }),
             place => place,
         }
     }
@@ -152,8 +157,18 @@ mod tests {
         };
         assert_eq!(bottleneck(&used(1.2, 0.7), false), Limiter::ServerCpu);
         assert_eq!(bottleneck(&used(0.7, 1.2), false), Limiter::ClientCpu);
-        // Somebody else's work on the host.
+        // Somebody else's work on the host, who may not be known.
         assert_eq!(bottleneck(&used(0.4, 0.1), false), Limiter::Unexplained);
+        let others = Utilization {
+            other_cores: 1.4,
+            ..used(0.4, 0.1)
+        };
+        assert_eq!(bottleneck(&others, false), Limiter::OtherProcesses);
+        let reading = Utilization {
+            connections: at(|c| c.read = Some(9.0)).connections,
+            ..others
+        };
+        assert_eq!(bottleneck(&reading, false), Limiter::DriveRead);
         let pinned = Utilization {
             server_cores: 0.98,
             server_cores_allowed: 1.0,
@@ -212,12 +227,12 @@ mod tests {
         let of_drive = Utilization {
             drive_cores: 1.1,
             server_cores: 0.3,
-            ..used
+            ..used.clone()
         };
         assert_eq!(bottleneck(&of_drive, false), Limiter::ClientCpu);
         let reading = Utilization {
             connections: at(|c| c.read = Some(9.0)).connections,
-            ..used
+            ..used.clone()
         };
         assert_eq!(bottleneck(&reading, false), Limiter::DriveRead);
         let calm = Utilization {

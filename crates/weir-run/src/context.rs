@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use weir_model::{Bytes, Cell, Flavor, Plan, ServerChoice, ServerUrl, ServerVersion};
-use weir_server::{GivenServer, ServerBinary};
+use weir_server::{ExternalServer, ServerBinary};
 
 use crate::drives::Drives;
 use crate::{RunError, RunOptions, external_servers};
@@ -15,7 +15,7 @@ use crate::{RunError, RunOptions, external_servers};
 pub(crate) struct StudyContext<'a> {
     pub(crate) options: &'a RunOptions,
     servers: BTreeMap<ServerChoice, ServerBinary>,
-    external: BTreeMap<ServerUrl, GivenServer>,
+    external: BTreeMap<ServerUrl, ExternalServer>,
     pub(crate) drives: Drives,
 }
 
@@ -38,7 +38,7 @@ impl<'a> StudyContext<'a> {
     }
 
     /// The server of `cell`, where the user gives it.
-    pub(crate) fn external_of(&self, cell: &Cell) -> Option<&GivenServer> {
+    pub(crate) fn external_of(&self, cell: &Cell) -> Option<&ExternalServer> {
         let url = cell.spec.primary().server.given.as_ref()?;
         self.external.get(url)
     }

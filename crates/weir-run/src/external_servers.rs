@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use weir_model::{Cell, Plan, ServerUrl};
-use weir_server::GivenServer;
+use weir_server::ExternalServer;
 use weir_workload::Workload;
 
 use crate::RunError;
@@ -13,7 +13,7 @@ use crate::RunOptions;
 pub(crate) fn open(
     plan: &Plan,
     options: &RunOptions,
-) -> Result<BTreeMap<ServerUrl, GivenServer>, RunError> {
+) -> Result<BTreeMap<ServerUrl, ExternalServer>, RunError> {
     let mut servers = log_in(plan, options)?;
     for cell in &plan.cells {
         let node = cell.spec.primary();
@@ -32,7 +32,7 @@ pub(crate) fn open(
 /// changed.
 pub(crate) fn permit_tables(
     cell: &Cell,
-    server: &mut GivenServer,
+    server: &mut ExternalServer,
     options: &RunOptions,
 ) -> Result<(), RunError> {
     server.permit_schema();
@@ -50,7 +50,7 @@ pub(crate) fn permit_tables(
 pub(crate) fn log_in(
     plan: &Plan,
     options: &RunOptions,
-) -> Result<BTreeMap<ServerUrl, GivenServer>, RunError> {
+) -> Result<BTreeMap<ServerUrl, ExternalServer>, RunError> {
     let mut servers = BTreeMap::new();
     for cell in &plan.cells {
         let Some(url) = &cell.spec.primary().server.given else {
@@ -65,7 +65,7 @@ pub(crate) fn log_in(
             url: url.to_string(),
             why: error.to_string(),
         })?;
-        servers.insert(url.clone(), GivenServer::open(url, endpoint)?);
+        servers.insert(url.clone(), ExternalServer::open(url, endpoint)?);
     }
     Ok(servers)
 }

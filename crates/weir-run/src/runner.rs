@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use weir_judge::{Next, RESULT_FILE, evaluate};
-use weir_model::{Analysis, Plan, PlannedRun, Probe, RunRecord, RunResult, StudyResult};
+use weir_model::{JudgedResult, Plan, PlannedRun, Probe, RunRecord, RunResult, StudyResult};
 use weir_process::{PathError, Registry, sweep};
 use weir_progress::Event;
 use weir_store::Store;
@@ -20,7 +20,7 @@ use crate::{RunError, RunOptions, host};
 #[derive(Debug)]
 pub struct RunOutcome {
     /// The result, judged.
-    pub result: StudyResult,
+    pub result: JudgedResult,
     /// Its file.
     pub file: PathBuf,
     /// Whether `stop` ended it before the last run.
@@ -262,10 +262,6 @@ fn create_store(
         drives: of.drives,
         data_bytes: of.tables.0,
         runs: Vec::new(),
-        comparisons: Vec::new(),
-        analysis: Analysis::default(),
-        findings: Vec::new(),
-        searches: Vec::new(),
         provenance: options.provenance.clone(),
     };
     Ok(Store::create(file, &header)?)

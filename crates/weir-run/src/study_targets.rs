@@ -5,7 +5,7 @@ use weir_model::{Cell, Plan};
 use crate::cancel::{Cancel, Control};
 use crate::context::StudyContext;
 use crate::data::DataSets;
-use crate::target::{Description, ExternalServer, PrivateTarget, Target, Targets};
+use crate::target::{Description, ExternalTarget, PrivateTarget, Target, Targets};
 use crate::{RunError, RunOptions};
 
 pub(crate) struct StudyTargets<'a> {
@@ -33,7 +33,7 @@ impl Targets for StudyTargets<'_> {
         let context = &self.context;
         if let Some(server) = context.external_of(cell) {
             let allowed = context.options.allowed.config;
-            return Ok(Box::new(ExternalServer::take(cell, server, allowed)?));
+            return Ok(Box::new(ExternalTarget::take(cell, server, allowed)?));
         }
         let data = self.data.of(cell);
         Ok(Box::new(PrivateTarget::start(context, cell, data, cancel)?))

@@ -4,7 +4,7 @@ use weir_load::{BinaryLog, PreparePlan};
 use weir_model::{Bytes, Cell, Endpoint, RunSpec};
 use weir_mysql::Gate;
 use weir_progress::Event;
-use weir_server::GivenServer;
+use weir_server::ExternalServer;
 
 use crate::RunError;
 use crate::cancel::Control;
@@ -54,7 +54,7 @@ pub(crate) fn make_tables(
 /// that are there with as many rows are used as they are, others are refused.
 pub(crate) fn make_on_external(
     cell: &Cell,
-    server: &GivenServer,
+    server: &ExternalServer,
     control: &mut Control<'_>,
 ) -> Result<Bytes, RunError> {
     let what = format!("the tables of `{}`", server.url);

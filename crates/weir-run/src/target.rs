@@ -13,7 +13,7 @@ use weir_probe::Probe;
 use crate::RunError;
 use crate::cancel::{Cancel, Control};
 
-pub(crate) use self::external::ExternalServer;
+pub(crate) use self::external::ExternalTarget;
 pub(crate) use self::private::PrivateTarget;
 
 /// A server that is ready for a load, with all that it stands on. Dropping it takes down what was started.

@@ -3,7 +3,8 @@
 
 use weir_load::LoadOutcome;
 use weir_model::{
-    ConnectionTime, DriveStatistics, FileKind, LoadSpec, Metric, Series, Utilization, metrics,
+    ConnectionTime, DriveStatistics, FileKind, LoadSpec, Metric, OtherProcess, Series, Utilization,
+    metrics,
 };
 
 /// `performance_schema`'s class of waits for rows, with all that lies below: locks, pages, reads.
@@ -14,6 +15,12 @@ const FREE_PAGE_WAITS_MIN: f64 = 0.5;
 
 /// Writes of pages under way from which on it is theirs, too.
 const PAGE_WRITES_MIN: f64 = 1.0;
+
+/// Share of the host's cores from which on time that no process used which can be read is told as others'.
+const UNSEEN_MIN: f64 = 0.15;
+/// Other processes that are named, and the fewest cores that they used.
+const OTHERS_MAX: usize = 3;
+const OTHER_MIN: f64 = 0.01;
 
 /// What the load engine knows of a run.
 #[derive(Debug, Clone, Copy, Default)]
@@ -130,8 +137,48 @@ fn usage(
         iowait: share(waiting),
         memory: samples.rate(metrics::HOST_PRESSURE_MEMORY_SOME, ""),
         core_wait: samples.rate(metrics::HOST_PRESSURE_CPU_SOME, ""),
+        other_cores: other_cores(samples, busy),
+        others: others(samples),
         connections: connections(samples, drive, load),
     }
+}
+
+/// Cores that processes used which are not part of the run: those that can be read and, if it is much, what
+/// nobody who can be read has used. A little of that is the kernel's work for all.
+fn other_cores(samples: &Samples<'_>, busy: f64) -> f64 {
+    let Some(of_run) = samples.rate(metrics::HOST_RUN_CPU, "") else {
+        return 0.0;
+    };
+    let all = Series::instances(samples.series, metrics::HOST_OTHER_CPU);
+    let named: f64 = all.map(|series| samples.growth_per_s(series)).sum();
+    let kernel = samples.rate(metrics::HOST_KERNEL_CPU, "").unwrap_or(0.0);
+    let unseen = busy - of_run - kernel - named;
+    let cores = busy + samples.rate(metrics::HOST_CPU_IDLE, "").unwrap_or(0.0);
+    named
+        + if unseen >= UNSEEN_MIN * cores {
+            unseen
+        } else {
+            0.0
+        }
+}
+
+/// The processes among them that used most.
+fn others(samples: &Samples<'_>) -> Vec<OtherProcess> {
+    let all = Series::instances(samples.series, metrics::HOST_OTHER_CPU);
+    let mut others: Vec<_> = all
+        .map(|series| OtherProcess {
+            name: series.instance.clone(),
+            cores: samples.growth_per_s(series),
+        })
+        .filter(|other| other.cores >= OTHER_MIN)
+        .collect();
+    others.sort_by(|a, b| {
+        b.cores
+            .total_cmp(&a.cores)
+            .then_with(|| a.name.cmp(&b.name))
+    });
+    others.truncate(OTHERS_MAX);
+    others
 }
 
 /// The samples of a measurement, or of a part of it.
@@ -147,6 +194,14 @@ impl Samples<'_> {
         let mut all = Series::instances(self.series, metric);
         let series = all.find(|series| series.instance == instance)?;
         series.rate(self.from_s, self.to_s)
+    }
+
+    /// Growth per second of a counter that is 0 until it is first seen.
+    fn growth_per_s(&self, series: &Series) -> f64 {
+        let before = series.between(f64::MIN, self.from_s).last();
+        let last = series.between(f64::MIN, self.to_s).last();
+        let value = |point: Option<(f64, f64)>| point.map_or(0.0, |(_, value)| value);
+        (value(last) - value(before)) / (self.to_s - self.from_s)
     }
 
     fn mean(&self, metric: Metric) -> Option<f64> {
@@ -353,6 +408,33 @@ mod tests {
         let used = utilization(&found, None, None, &load());
         assert!((used.host_cpu - 0.75).abs() < 1e-9, "{used:?}");
         assert_eq!(used.memory, None, "no pressure, no answer");
+    }
+
+    #[test]
+    fn others_are_whoever_is_not_of_the_run() {
+        let host = |user| {
+            [
+                counter(metrics::HOST_CPU_USER, "", user),
+                counter(metrics::HOST_CPU_IDLE, "", 20.0 - user),
+                counter(metrics::HOST_RUN_CPU, "", 8.0),
+            ]
+        };
+        let mut found = host(20.0).to_vec();
+        found.push(counter(metrics::HOST_OTHER_CPU, "backup", 2.0));
+        // It came while the load ran.
+        let mut late = Series::new(metrics::HOST_OTHER_CPU, "cc1");
+        late.push(9.0, 9.0);
+        found.push(late);
+        let used = utilization(&found, None, None, &load());
+        assert!((used.other_cores - 1.1).abs() < 1e-9, "{used:?}");
+        let names: Vec<_> = used.others.iter().map(|o| o.name.as_str()).collect();
+        assert_eq!(names, ["cc1", "backup"]);
+        assert!((used.others_share() - 0.55).abs() < 1e-9 && used.wants_cores());
+        // Who cannot be read has no name.
+        let unseen = utilization(&host(16.0), None, None, &load());
+        assert!((unseen.other_cores - 0.8).abs() < 1e-9 && unseen.others.is_empty());
+        let little = utilization(&host(9.0), None, None, &load());
+        assert!(little.other_cores.abs() < 1e-9);
     }
 
     #[test]

@@ -11,11 +11,14 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::{get, post};
 
-use crate::answer::Refusal;
+use crate::api_error::ApiError;
 use crate::guard::LOGIN;
-use crate::server::Desk;
+use crate::state::AppState;
 
-pub(crate) fn routes() -> Router<Arc<Desk>> {
+#[cfg(test)]
+pub(crate) use reads::{Results, Session, Studies};
+
+pub(crate) fn routes() -> Router<Arc<AppState>> {
     Router::new()
         .route("/", get(pages::app))
         .route("/report/{*name}", get(pages::report))
@@ -34,13 +37,13 @@ pub(crate) fn routes() -> Router<Arc<Desk>> {
 
 /// Runs what reads files on another thread, so that the others are answered meanwhile.
 async fn reading<T: Send + 'static>(
-    desk: &Arc<Desk>,
-    read: impl FnOnce(&Desk) -> Result<T, Refusal> + Send + 'static,
-) -> Result<T, Refusal> {
-    let desk = Arc::clone(desk);
-    let read = tokio::task::spawn_blocking(move || read(&desk)).await;
+    state: &Arc<AppState>,
+    read: impl FnOnce(&AppState) -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let state = Arc::clone(state);
+    let read = tokio::task::spawn_blocking(move || read(&state)).await;
     read.unwrap_or_else(|error| {
         let message = format!("the server failed ({error}); report it as a bug of weir");
-        Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, message))
+        Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, message))
     })
 }

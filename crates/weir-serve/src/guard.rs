@@ -20,7 +20,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use crate::Token;
-use crate::answer::Refusal;
+use crate::api_error::ApiError;
 
 /// The header that carries the secret of a page.
 pub(crate) const PAGE_SECRET: HeaderName = HeaderName::from_static("x-weir-page");
@@ -63,11 +63,11 @@ impl Guard {
         token.is(presented).then(|| self.session.reveal())
     }
 
-    fn check(&self, request: &Request) -> Result<(), Refusal> {
+    fn check(&self, request: &Request) -> Result<(), ApiError> {
         let headers = request.headers();
         let host = text(headers, &HOST).unwrap_or_default();
         if !self.is_this_host(host) {
-            return Err(Refusal::new(
+            return Err(ApiError::new(
                 StatusCode::MISDIRECTED_REQUEST,
                 format!("not served under the name `{host}`; allow it with --host-name"),
             ));
@@ -77,14 +77,14 @@ impl Guard {
         if self.token.is_some()
             && !(path == "/" || path == LOGIN || bearer || self.has_session(headers))
         {
-            return Err(Refusal::new(
+            return Err(ApiError::new(
                 StatusCode::UNAUTHORIZED,
                 "the token that `weir serve` printed is needed",
             ));
         }
         if matches!(*request.method(), Method::GET | Method::HEAD) {
             return if is_from_elsewhere(headers) && !is_opened(headers) {
-                Err(Refusal::new(
+                Err(ApiError::new(
                     StatusCode::FORBIDDEN,
                     "pages of other sites may link to this server, not read from it",
                 ))
@@ -93,7 +93,7 @@ impl Guard {
             };
         }
         if !is_same_site(headers, host) {
-            return Err(Refusal::new(
+            return Err(ApiError::new(
                 StatusCode::FORBIDDEN,
                 "changes are accepted from pages of this server only",
             ));
@@ -102,7 +102,7 @@ impl Guard {
         if path == LOGIN || bearer || secret.is_some_and(|secret| self.page_secret.is(secret)) {
             return Ok(());
         }
-        Err(Refusal::new(
+        Err(ApiError::new(
             StatusCode::FORBIDDEN,
             "the secret of this server's page is missing; reload the page",
         ))

@@ -4,18 +4,21 @@
 //! ([`weir_progress::ProgressFile`]), and a folder of studies. Out: HTTP on one thread, with every read
 //! of a result on another. It talks to no database server. Who may do what is in `guard`.
 
-mod answer;
 mod api;
-mod conductor;
+mod api_error;
 mod error;
+mod file_cache;
 mod guard;
-mod kept;
 mod library;
 mod live;
 mod openmetrics;
 mod server;
+mod state;
 mod studies;
+mod study_runner;
 mod token;
+#[cfg(test)]
+mod typescript;
 
 pub use error::ServeError;
 pub use server::{ServeOptions, Server};

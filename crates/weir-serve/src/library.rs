@@ -14,8 +14,8 @@ use weir_model::{StudyResult, Verdict};
 use weir_progress::PROGRESS_FILE;
 use weir_store::Store;
 
-use crate::answer::Refusal;
-use crate::kept::{Kept, Stamp, stamp};
+use crate::api_error::ApiError;
+use crate::file_cache::{FileCache, Stamp, stamp};
 
 /// How deep results may lie below the folder.
 const DEPTH_MAX: usize = 3;
@@ -32,16 +32,16 @@ const SLOW: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(crate) struct Library {
     root: PathBuf,
-    shelf: Mutex<Shelf>,
-    reports: Kept<Arc<str>>,
-    compared: Kept<Arc<StudyResult>>,
-    comparisons: Kept<Arc<str>, (Stamp, Stamp)>,
+    index: Mutex<Index>,
+    reports: FileCache<Arc<str>>,
+    compared: FileCache<Arc<StudyResult>>,
+    comparisons: FileCache<Arc<str>, (Stamp, Stamp)>,
     /// Held by whoever judges: two would judge the same result.
     judging: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
-struct Shelf {
+struct Index {
     walked: Option<Instant>,
     /// Rises whenever an entry changes.
     version: u64,
@@ -63,6 +63,7 @@ struct Entry {
 
 /// A result in a line.
 #[derive(Debug, Clone, Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Summary {
     /// Its folder, below the library's.
     name: String,
@@ -84,21 +85,21 @@ impl Library {
     pub(crate) fn new(root: PathBuf) -> Self {
         Self {
             root,
-            shelf: Mutex::default(),
-            reports: Kept::new(REPORTS_MAX),
-            compared: Kept::new(COMPARED_MAX),
-            comparisons: Kept::new(COMPARED_MAX),
+            index: Mutex::default(),
+            reports: FileCache::new(REPORTS_MAX),
+            compared: FileCache::new(COMPARED_MAX),
+            comparisons: FileCache::new(COMPARED_MAX),
             judging: Mutex::default(),
         }
     }
 
     /// All results, the latest first, with what tells this list from the next.
     pub(crate) fn list(&self) -> (u64, Vec<Summary>) {
-        let shelf = self.walked();
-        let entries = shelf.entries.values();
+        let index = self.walked();
+        let entries = index.entries.values();
         let mut list: Vec<_> = entries.map(|entry| entry.summary.clone()).collect();
         list.sort_by(|a, b| b.started_at.cmp(&a.started_at));
-        (shelf.version, list)
+        (index.version, list)
     }
 
     /// What tells the present list from others.
@@ -112,15 +113,15 @@ impl Library {
     }
 
     /// The file of the result called `name`: a key of what was found, never a path from outside.
-    pub(crate) fn file(&self, name: &str) -> Result<PathBuf, Refusal> {
-        let shelf = self.walked();
-        let entry = shelf.entries.get(name);
-        let entry = entry.ok_or_else(|| Refusal::unknown("result", name))?;
+    pub(crate) fn file(&self, name: &str) -> Result<PathBuf, ApiError> {
+        let index = self.walked();
+        let entry = index.entries.get(name);
+        let entry = entry.ok_or_else(|| ApiError::unknown("result", name))?;
         Ok(entry.file.clone())
     }
 
     /// The report of the result called `name`, as one page.
-    pub(crate) fn report(&self, name: &str) -> Result<Arc<str>, Refusal> {
+    pub(crate) fn report(&self, name: &str) -> Result<Arc<str>, ApiError> {
         let file = self.file(name)?;
         let stamp = stamp(&file);
         if let Some(page) = self.reports.get(name, &stamp) {
@@ -132,7 +133,7 @@ impl Library {
     }
 
     /// Two results set against each other, with the verdicts of `weir compare`, as JSON.
-    pub(crate) fn comparison(&self, first: &str, second: &str) -> Result<Arc<str>, Refusal> {
+    pub(crate) fn comparison(&self, first: &str, second: &str) -> Result<Arc<str>, ApiError> {
         let files = [self.file(first)?, self.file(second)?];
         let stamps = (stamp(&files[0]), stamp(&files[1]));
         let names = format!("{first}\n{second}");
@@ -153,7 +154,7 @@ impl Library {
         name: &str,
         file: &Path,
         stamp: Stamp,
-    ) -> Result<Arc<StudyResult>, Refusal> {
+    ) -> Result<Arc<StudyResult>, ApiError> {
         if let Some(result) = self.compared.get(name, &stamp) {
             return Ok(result);
         }
@@ -178,8 +179,8 @@ impl Library {
     /// Judges one result that was not yet, the latest first; whether there was one.
     fn judge_next(&self) -> bool {
         let next = {
-            let shelf = self.walked();
-            let open = shelf.entries.values().filter(|entry| !entry.is_judged);
+            let index = self.walked();
+            let open = index.entries.values().filter(|entry| !entry.is_judged);
             open.max_by(|a, b| a.summary.started_at.cmp(&b.summary.started_at))
                 .cloned()
         };
@@ -200,11 +201,11 @@ impl Library {
             Err(error) => entry.summary.problem = Some(error.to_string()),
         }
         entry.is_judged = true;
-        let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = shelf.entries.get_mut(&entry.summary.name);
+        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = index.entries.get_mut(&entry.summary.name);
         if let Some(known) = known.filter(|known| known.stamp == entry.stamp) {
             *known = entry;
-            shelf.version += 1;
+            index.version += 1;
         }
         true
     }
@@ -212,8 +213,8 @@ impl Library {
     /// The latest results that took long to read and have not been named here before, as many as
     /// reports are kept.
     fn slow(&self) -> Vec<String> {
-        let mut shelf = self.walked();
-        let slow = shelf.entries.values_mut().filter(|entry| entry.is_slow);
+        let mut index = self.walked();
+        let slow = index.entries.values_mut().filter(|entry| entry.is_slow);
         let mut slow: Vec<_> = slow
             .map(|entry| {
                 entry.is_slow = false;
@@ -225,17 +226,17 @@ impl Library {
         slow.into_iter().map(|(_, name)| name).collect()
     }
 
-    fn walked(&self) -> MutexGuard<'_, Shelf> {
-        let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
-        if shelf.walked.is_none_or(|at| at.elapsed() >= WALK_INTERVAL) {
-            shelf.walk(&self.root);
-            shelf.walked = Some(Instant::now());
+    fn walked(&self) -> MutexGuard<'_, Index> {
+        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        if index.walked.is_none_or(|at| at.elapsed() >= WALK_INTERVAL) {
+            index.walk(&self.root);
+            index.walked = Some(Instant::now());
         }
-        shelf
+        index
     }
 }
 
-impl Shelf {
+impl Index {
     fn walk(&mut self, root: &Path) {
         let mut folders = Vec::new();
         find(root, "", 0, &mut folders);

@@ -4,11 +4,12 @@ use serde::Serialize;
 use weir_progress::{FinishedRun, Limits, Progress, ProgressFile, RunInProgress, Second, Step};
 use weir_report::{limiter_evidence, limiter_explanation, limiter_name};
 
-use crate::conductor::OwnStudy;
 use crate::library::Library;
+use crate::study_runner::OwnStudy;
 
 /// Everything that a live view shows.
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Live {
     /// Studies that run in the library's folder, wherever they were started.
     running: Vec<Running>,
@@ -19,6 +20,7 @@ pub(crate) struct Live {
 }
 
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct Running {
     name: String,
     /// Whether it was started here and can be stopped here.
@@ -36,6 +38,7 @@ struct Running {
 }
 
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct Run {
     position: usize,
     label: String,
@@ -46,6 +49,7 @@ struct Run {
 
 /// What limits a run at present, in words.
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct LimitsNow {
     limiter: &'static str,
     explanation: &'static str,
@@ -53,6 +57,7 @@ struct LimitsNow {
 }
 
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct Finished {
     position: usize,
     label: String,

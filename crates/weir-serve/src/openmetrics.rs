@@ -101,7 +101,7 @@ fn limiters(out: &mut String, studies: &[(String, Progress)]) {
         "# TYPE {LIMITER} stateset\n# HELP {LIMITER} What limits the run in progress.\n"
     );
     for (folder, progress) in studies {
-        let limits = progress.run.as_ref().and_then(|run| run.limits);
+        let limits = progress.run.as_ref().and_then(|run| run.limits.clone());
         let Some(limits) = limits else {
             continue;
         };

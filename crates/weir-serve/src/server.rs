@@ -12,9 +12,10 @@ use axum::middleware::from_fn_with_state;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::conductor::Conductor;
 use crate::guard::{Guard, guarded, is_private};
 use crate::library::Library;
+use crate::state::AppState;
+use crate::study_runner::StudyRunner;
 use crate::{ServeError, Token, api};
 
 /// How often the server looks whether it is to end.
@@ -37,22 +38,13 @@ pub struct ServeOptions {
     pub host_names: Vec<String>,
 }
 
-/// Everything that a request may need.
-#[derive(Debug)]
-pub(crate) struct Desk {
-    pub(crate) library: Library,
-    pub(crate) conductor: Conductor,
-    pub(crate) studies: PathBuf,
-    pub(crate) guard: Arc<Guard>,
-}
-
 /// A server that listens and does not answer yet.
 #[derive(Debug)]
 pub struct Server {
     runtime: Runtime,
     listener: TcpListener,
     address: SocketAddr,
-    desk: Arc<Desk>,
+    state: Arc<AppState>,
     generated: Option<Token>,
 }
 
@@ -78,8 +70,8 @@ impl Server {
             runtime,
             listener,
             address,
-            desk: Arc::new(Desk {
-                conductor: Conductor::new(options.weir, options.results.clone()),
+            state: Arc::new(AppState {
+                runner: StudyRunner::new(options.weir, options.results.clone()),
                 library: Library::new(options.results),
                 studies: options.studies,
                 guard: Arc::new(Guard::new(token, options.host_names)),
@@ -102,8 +94,8 @@ impl Server {
     pub fn run(self, stop: &'static AtomicBool) -> Result<(), ServeError> {
         let app = Router::new()
             .merge(api::routes())
-            .layer(from_fn_with_state(Arc::clone(&self.desk.guard), guarded))
-            .with_state(Arc::clone(&self.desk));
+            .layer(from_fn_with_state(Arc::clone(&self.state.guard), guarded))
+            .with_state(Arc::clone(&self.state));
         let stopped = async {
             while !stop.load(Ordering::Relaxed) {
                 tokio::time::sleep(STOP_INTERVAL).await;
@@ -116,7 +108,7 @@ impl Server {
                 () = stopped => Ok(()),
             }
         });
-        self.desk.conductor.end();
+        self.state.runner.end();
         self.runtime.shutdown_background();
         Ok(answered?)
     }

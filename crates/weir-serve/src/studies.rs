@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// A study file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Study {
     /// The file's name without `.toml`.
     pub(crate) name: String,

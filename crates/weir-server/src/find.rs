@@ -11,7 +11,7 @@ use std::time::Duration;
 use weir_model::{Flavor, ServerVersion};
 
 use crate::ServerError;
-use crate::run::run_within;
+use crate::helper_process::run_within;
 
 /// Names under which servers are installed.
 const NAMES: [&str; 2] = ["mysqld", "mariadbd"];

@@ -17,8 +17,8 @@ use weir_process::{WorkDirectory, runtime_directory};
 use crate::data_directory::{
     DATABASE, DataNote, USER, create_private_directory, is_free, write_private,
 };
+use crate::helper_process::run_within;
 use crate::option_file::OptionFile;
-use crate::run::run_within;
 use crate::{ServerBinary, ServerError, error_log, translate};
 use weir_process::PathError;
 

@@ -7,34 +7,32 @@
 //! the data wherever they are copied. An [`Instance`] is a private server that stays up until it is
 //! stopped by its name.
 //!
-//! A [`GivenServer`] is the user's own: asked, loaded, and changed through [`ConfigChanges`] only, which
+//! An [`ExternalServer`] is the user's own: asked, loaded, and changed through [`ConfigChanges`] only, which
 //! put back what they changed.
 
 mod change_log;
-mod config;
+mod config_changes;
 mod data_directory;
 mod data_files;
 mod doublewrite;
 mod error;
 mod error_log;
+mod external_server;
 mod find;
-mod given;
+mod helper_process;
+mod hidden_states;
 mod initialise;
 mod instance;
 mod option_file;
 mod pool;
 mod private_server;
 mod replication;
-mod run;
 mod session;
 mod snapshot;
 mod state;
-#[cfg(feature = "testing")]
-pub mod testing;
-mod unsaid;
 mod variables;
 
-pub use config::{
+pub use config_changes::{
     ConfigChanges, LeftChanged, change_log, forget_left_changed, left_changed, native_config,
     permit_config, put_back_left, set_statements,
 };
@@ -45,20 +43,23 @@ pub use doublewrite::{
     refused, switch_log,
 };
 pub use error::ServerError;
+pub use external_server::ExternalServer;
 pub use find::{ServerBinary, choose, find};
-pub use given::GivenServer;
+pub use hidden_states::unsaid;
 pub use initialise::initialise;
 pub use instance::{
-    DataSource, Instance, InstanceInfo, InstanceState, Instances, free_port, loopback_variables,
+    DataSource, Instance, InstanceInfo, InstanceState, Instances, free_port, let_in_from_loopback,
+    loopback_variables,
 };
 pub use pool::PoolState;
 pub use private_server::{Life, PrivateServer, StartOptions};
-pub use replication::{Role, attach, replication_variables, wait_until_caught_up};
+pub use replication::{
+    Role, attach, attach_at, gtid_place, replication_variables, wait_until_caught_up,
+};
 pub use session::Session;
 pub use snapshot::{
     SnapshotHold, SnapshotInfo, SnapshotKey, Snapshots, cache_directory, check_space,
     copy_directory, make_cold, space_available, space_occupied,
 };
 pub use state::state_directory;
-pub use unsaid::unsaid;
 pub use variables::{ServerAnswer, ask, check_variables, known_variables, translate};

@@ -111,7 +111,7 @@ pub fn attach(
 }
 
 /// Where a replica by global transaction identifiers begins, as a part of the statement.
-pub(crate) fn gtid_place(
+pub fn gtid_place(
     binary: &ServerBinary,
     session: &mut Session,
 ) -> Result<&'static str, ServerError> {
@@ -130,7 +130,7 @@ pub(crate) fn gtid_place(
 }
 
 /// Lets the server of `session` follow from `place` on, and waits until it does.
-pub(crate) fn attach_at(
+pub fn attach_at(
     binary: &ServerBinary,
     primary: &Endpoint,
     port: u16,

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use weir_model::{Endpoint, Flavor};
 use weir_mysql::{ClientError, Connection, Connector, Gate, Patience, Permissions};
-use weir_server::{PrivateServer, on_both_flavors, testing};
+use weir_server::PrivateServer;
+use weir_testing::on_both_flavors;
 
 /// Statements that change the schema `hr` where they are allowed to, on one of the flavours at least. The
 /// connection is in the schema `shop`, which has a table called `hr`, too.
@@ -140,7 +141,7 @@ struct Bench {
 
 impl Bench {
     fn start(flavor: Flavor) -> Self {
-        let (server, directory) = testing::start(flavor);
+        let (server, directory) = weir_testing::start(flavor);
         Self {
             server,
             _directory: directory,
@@ -195,7 +196,7 @@ impl Bench {
 
     /// Rows, columns and indexes of all tables of `hr`, by table.
     fn people(&self) -> BTreeMap<String, String> {
-        let mut connection = testing::connect(&Endpoint {
+        let mut connection = weir_testing::connect(&Endpoint {
             database: "mysql".to_owned(),
             ..self.server.endpoint()
         });

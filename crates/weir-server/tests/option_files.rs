@@ -13,7 +13,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use weir_model::{Address, Flavor, ServerUrl};
 use weir_mysql::{ClientConfig, Connection, Gate, OptionFile, endpoint};
-use weir_server::{PrivateServer, on_both_flavors, testing};
+use weir_server::PrivateServer;
+use weir_testing::on_both_flavors;
 
 const FILES: u32 = 50;
 /// What lines are made of; words are in the form in which Weir keeps names.
@@ -27,7 +28,7 @@ fn printer(flavor: Flavor) -> Command {
     match flavor {
         Flavor::Mariadb => Command::new("my_print_defaults"),
         Flavor::Mysql => {
-            let server = testing::binary(flavor).path;
+            let server = weir_testing::binary(flavor).path;
             let folder = server.parent().and_then(Path::parent).unwrap();
             let linkers = folder.join("usr/lib").read_dir().unwrap();
             let mut linkers = linkers
@@ -61,7 +62,7 @@ fn has_printer(flavor: Flavor) -> bool {
     let found = printer(flavor).arg("--version").output();
     let is_there = found.is_ok_and(|output| output.status.success());
     if !is_there {
-        testing::skipped("option files", &format!("no my_print_defaults of {flavor}"));
+        weir_testing::skipped("option files", &format!("no my_print_defaults of {flavor}"));
     }
     is_there
 }
@@ -315,10 +316,10 @@ const LOGINS: [Login; 20] = [
 #[test]
 fn a_login_goes_where_the_servers_own_client_goes() {
     if Command::new("mariadb").arg("--version").output().is_err() {
-        testing::skipped("logins by option files", "no mariadb client");
+        weir_testing::skipped("logins by option files", "no mariadb client");
         return;
     }
-    let (server, directory, port) = testing::start_on_tcp(Flavor::Mariadb, &[]);
+    let (server, directory, port) = weir_testing::start_on_tcp(Flavor::Mariadb, &[]);
     let mut session = server.session().unwrap();
     for (user, password) in [("a", "x # y"), ("b", "x"), ("c", "")] {
         for host in ["localhost", "127.0.0.1"] {

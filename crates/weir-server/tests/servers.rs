@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 use weir_model::{Address, Doublewrite, Flavor, ServerVariables};
 use weir_process::ProcessIdentity;
 use weir_server::{
-    PrivateServer, ServerError, ask, check_variables, find, initialise, known_variables, testing,
+    PrivateServer, ServerError, ask, check_variables, find, initialise, known_variables,
 };
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
-weir_server::on_both_flavors! {
+weir_testing::on_both_flavors! {
     a_server_is_initialised_started_asked_and_stopped
     an_unknown_variable_is_told_in_the_servers_own_words
     data_in_use_name_their_holder
@@ -34,14 +34,14 @@ weir_server::on_both_flavors! {
 }
 
 fn a_server_is_initialised_started_asked_and_stopped(flavor: Flavor) {
-    let binary = testing::binary(flavor);
+    let binary = weir_testing::binary(flavor);
     let directory = tempfile::tempdir().unwrap();
-    let options = testing::options(directory.path());
+    let options = weir_testing::options(directory.path());
     initialise(&binary, &options.data_dir, &BTreeMap::default()).unwrap();
     let server = PrivateServer::start(&binary, &options).unwrap();
     let pid = server.pid();
 
-    let mut connection = testing::connect(&server.endpoint());
+    let mut connection = weir_testing::connect(&server.endpoint());
     connection
         .run("CREATE TABLE t (a INT) ENGINE = InnoDB")
         .unwrap();
@@ -61,7 +61,7 @@ fn a_server_is_initialised_started_asked_and_stopped(flavor: Flavor) {
 
     // The data survive a clean stop.
     let server = PrivateServer::start(&binary, &options).unwrap();
-    let kept: Option<i32> = testing::connect(&server.endpoint())
+    let kept: Option<i32> = weir_testing::connect(&server.endpoint())
         .first("SELECT a FROM t")
         .unwrap();
     assert_eq!(kept, Some(7));
@@ -78,10 +78,10 @@ fn assert_private(run_dir: &Path) {
 }
 
 fn an_unknown_variable_is_told_in_the_servers_own_words(flavor: Flavor) {
-    let binary = testing::binary(flavor);
+    let binary = weir_testing::binary(flavor);
     let directory = tempfile::tempdir().unwrap();
-    let mut options = testing::options(directory.path());
-    testing::data_directory(&binary, &options.data_dir);
+    let mut options = weir_testing::options(directory.path());
+    weir_testing::data_directory(&binary, &options.data_dir);
     options.variables.insert("inodb_x".into(), "1".into());
     let error = PrivateServer::start(&binary, &options)
         .unwrap_err()
@@ -91,8 +91,8 @@ fn an_unknown_variable_is_told_in_the_servers_own_words(flavor: Flavor) {
 }
 
 fn data_in_use_name_their_holder(flavor: Flavor) {
-    let (server, directory) = testing::start(flavor);
-    let mut options = testing::options(directory.path());
+    let (server, directory) = weir_testing::start(flavor);
+    let mut options = weir_testing::options(directory.path());
     options.run_dir = directory.path().join("second");
     let error = PrivateServer::start(server.binary(), &options).unwrap_err();
     assert!(
@@ -102,17 +102,17 @@ fn data_in_use_name_their_holder(flavor: Flavor) {
 }
 
 fn a_socket_in_use_is_not_taken_over(flavor: Flavor) {
-    let (server, directory) = testing::start(flavor);
-    let mut options = testing::options(directory.path());
+    let (server, directory) = weir_testing::start(flavor);
+    let mut options = weir_testing::options(directory.path());
     options.data_dir = directory.path().join("other");
-    testing::data_directory(server.binary(), &options.data_dir);
+    weir_testing::data_directory(server.binary(), &options.data_dir);
     let error = PrivateServer::start(server.binary(), &options).unwrap_err();
     assert!(matches!(error, ServerError::SocketInUse { .. }), "{error}");
-    testing::connect(&server.endpoint()).ping().unwrap();
+    weir_testing::connect(&server.endpoint()).ping().unwrap();
 }
 
 fn a_killed_server_is_noticed_and_leaves_nothing(flavor: Flavor) {
-    let (mut server, directory) = testing::start(flavor);
+    let (mut server, directory) = weir_testing::start(flavor);
     assert_eq!(server.has_exited(), None);
     let identity = ProcessIdentity::of(server.pid()).unwrap();
     identity.signal(weir_process::Signal::KILL).unwrap();
@@ -130,8 +130,8 @@ fn a_killed_server_is_noticed_and_leaves_nothing(flavor: Flavor) {
     assert!(!directory.path().join("run/mysql.sock").exists());
 
     // Crash recovery, then an abrupt end of our own.
-    let binary = testing::binary(flavor);
-    let server = PrivateServer::start(&binary, &testing::options(directory.path())).unwrap();
+    let binary = weir_testing::binary(flavor);
+    let server = PrivateServer::start(&binary, &weir_testing::options(directory.path())).unwrap();
     let identity = ProcessIdentity::of(server.pid()).unwrap();
     server.kill();
     assert!(!identity.is_alive());
@@ -140,7 +140,7 @@ fn a_killed_server_is_noticed_and_leaves_nothing(flavor: Flavor) {
 /// The kernel ties a server to the thread that started it; `kill -9` of the whole of Weir is the
 /// end of that thread as well. `MySQL`'s launcher is a script that becomes the server: the tie holds.
 fn a_server_dies_with_its_owner(flavor: Flavor) {
-    let owner = std::thread::spawn(move || testing::start(flavor));
+    let owner = std::thread::spawn(move || weir_testing::start(flavor));
     let (mut server, _directory) = owner.join().unwrap();
     let deadline = Instant::now() + PATIENCE;
     while server.has_exited().is_none() {
@@ -150,13 +150,13 @@ fn a_server_dies_with_its_owner(flavor: Flavor) {
 }
 
 fn a_long_run_directory_gets_a_short_socket(flavor: Flavor) {
-    let binary = testing::binary(flavor);
+    let binary = weir_testing::binary(flavor);
     let directory = tempfile::tempdir().unwrap();
-    let mut options = testing::options(directory.path());
-    testing::data_directory(&binary, &options.data_dir);
+    let mut options = weir_testing::options(directory.path());
+    weir_testing::data_directory(&binary, &options.data_dir);
     options.run_dir = directory.path().join("r".repeat(120));
     let server = PrivateServer::start(&binary, &options).unwrap();
-    testing::connect(&server.endpoint()).ping().unwrap();
+    weir_testing::connect(&server.endpoint()).ping().unwrap();
     let Address::Socket(socket) = server.endpoint().address else {
         panic!("a private server listens on a socket");
     };
@@ -170,10 +170,10 @@ fn a_long_run_directory_gets_a_short_socket(flavor: Flavor) {
 }
 
 fn an_unwanted_start_is_interrupted(flavor: Flavor) {
-    let binary = testing::binary(flavor);
+    let binary = weir_testing::binary(flavor);
     let directory = tempfile::tempdir().unwrap();
-    let options = testing::options(directory.path());
-    testing::data_directory(&binary, &options.data_dir);
+    let options = weir_testing::options(directory.path());
+    weir_testing::data_directory(&binary, &options.data_dir);
     let started = PrivateServer::start_watched(&binary, &options, &mut |_| ControlFlow::Break(()));
     assert!(matches!(started, Err(ServerError::Interrupted)));
     // The server is gone: its data can be used at once.
@@ -184,7 +184,7 @@ fn an_unwanted_start_is_interrupted(flavor: Flavor) {
 }
 
 fn a_failed_initialisation_leaves_nothing(flavor: Flavor) {
-    let binary = testing::binary(flavor);
+    let binary = weir_testing::binary(flavor);
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
     let wrong = [("innodb_page_size".to_owned(), "4711".to_owned())].into();
@@ -201,7 +201,7 @@ fn a_failed_initialisation_leaves_nothing(flavor: Flavor) {
 }
 
 fn known_variables_are_read_without_a_start(flavor: Flavor) {
-    let known = known_variables(&testing::binary(flavor)).unwrap();
+    let known = known_variables(&weir_testing::binary(flavor)).unwrap();
     let capacity = match flavor {
         Flavor::Mysql => "innodb_redo_log_capacity",
         Flavor::Mariadb => "innodb_log_file_size",
@@ -218,7 +218,7 @@ fn known_variables_are_read_without_a_start(flavor: Flavor) {
 
 /// Numbers become words, what is too small is raised, and what it refuses is told by name; nothing stays.
 fn a_program_says_what_it_makes_of_settings(flavor: Flavor) {
-    let binary = testing::binary(flavor);
+    let binary = weir_testing::binary(flavor);
     let asked = |name: &str, value: &str| {
         let settings = BTreeMap::from([(name.to_owned(), value.to_owned())]);
         ask(&binary, &settings).unwrap()
@@ -254,10 +254,10 @@ fn a_program_says_what_it_makes_of_settings(flavor: Flavor) {
 
 /// Data that a server of another series made would be upgraded by this one, or ruined.
 fn data_of_another_version_are_refused_before_the_start(flavor: Flavor) {
-    let binary = testing::binary(flavor);
+    let binary = weir_testing::binary(flavor);
     let directory = tempfile::tempdir().unwrap();
-    let options = testing::options(directory.path());
-    testing::data_directory(&binary, &options.data_dir);
+    let options = weir_testing::options(directory.path());
+    weir_testing::data_directory(&binary, &options.data_dir);
     let note = options.data_dir.join("weir-data.json");
     let text = fs::read_to_string(&note).unwrap();
     let (now, other) = (format!("\"major\":{}", binary.version.major), "\"major\":7");
@@ -272,11 +272,11 @@ fn data_of_another_version_are_refused_before_the_start(flavor: Flavor) {
 
 #[test]
 fn data_of_another_flavour_are_refused_before_the_start() {
-    let mysql = testing::binary(Flavor::Mysql);
-    let mariadb = testing::binary(Flavor::Mariadb);
+    let mysql = weir_testing::binary(Flavor::Mysql);
+    let mariadb = weir_testing::binary(Flavor::Mariadb);
     let directory = tempfile::tempdir().unwrap();
-    let options = testing::options(directory.path());
-    testing::data_directory(&mysql, &options.data_dir);
+    let options = weir_testing::options(directory.path());
+    weir_testing::data_directory(&mysql, &options.data_dir);
     let error = PrivateServer::start(&mariadb, &options).unwrap_err();
     assert!(matches!(error, ServerError::ForeignData { .. }), "{error}");
 }

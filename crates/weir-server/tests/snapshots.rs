@@ -14,7 +14,6 @@ use tempfile::TempDir;
 use weir_model::{Bytes, Flavor};
 use weir_server::{
     PrivateServer, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions, check_space,
-    testing,
 };
 
 fn key(binary: &ServerBinary) -> SnapshotKey {
@@ -46,7 +45,7 @@ impl Kept {
             fs::write(data.join(format!("t{file}.ibd")), vec![1; bytes]).unwrap();
         }
         let cache = Snapshots::open(&directory.path().join("cache")).unwrap();
-        let key = key(&testing::binary(Flavor::Mariadb));
+        let key = key(&weir_testing::binary(Flavor::Mariadb));
         cache.store(&key, &data).unwrap();
         Self {
             directory,
@@ -57,9 +56,9 @@ impl Kept {
 }
 
 fn a_server_runs_on_restored_data(flavor: Flavor) {
-    let (server, directory) = testing::start(flavor);
+    let (server, directory) = weir_testing::start(flavor);
     let binary = server.binary().clone();
-    let mut connection = testing::connect(&server.endpoint());
+    let mut connection = weir_testing::connect(&server.endpoint());
     connection
         .run("CREATE TABLE t (a INT) ENGINE = InnoDB")
         .unwrap();
@@ -77,11 +76,11 @@ fn a_server_runs_on_restored_data(flavor: Flavor) {
         cache.restore(&key(&binary), &data).unwrap();
         let run = directory.path().join(format!("run-{copy}"));
         let options = StartOptions {
-            variables: testing::options(Path::new("/")).variables,
+            variables: weir_testing::options(Path::new("/")).variables,
             ..StartOptions::new(data, run)
         };
         let server = PrivateServer::start(&binary, &options).unwrap();
-        let mut connection = testing::connect(&server.endpoint());
+        let mut connection = weir_testing::connect(&server.endpoint());
         let value: Option<i32> = connection.first("SELECT a FROM t").unwrap();
         assert_eq!(value, Some(42), "{copy}");
         connection.run("UPDATE t SET a = 0").unwrap();
@@ -128,7 +127,7 @@ fn a_restore_to_a_disk_that_is_too_small_says_so_and_leaves_nothing() {
     assert!(matches!(error, ServerError::Space { .. }));
 
     let Some(disk) = TinyDisk::mount("size=1m") else {
-        testing::skipped("a full disk", "only root may mount a small file system");
+        weir_testing::skipped("a full disk", "only root may mount a small file system");
         return;
     };
     let kept = Kept::files(1, 3 << 20);
@@ -142,7 +141,7 @@ fn a_restore_to_a_disk_that_is_too_small_says_so_and_leaves_nothing() {
 fn a_disk_that_fills_during_a_restore_is_named_and_nothing_stays() {
     // Four files and no more: free bytes do not tell.
     let Some(disk) = TinyDisk::mount("size=64m,nr_inodes=5") else {
-        testing::skipped("a full disk", "only root may mount a small file system");
+        weir_testing::skipped("a full disk", "only root may mount a small file system");
         return;
     };
     let kept = Kept::files(8, 64 << 10);
@@ -165,7 +164,7 @@ fn a_disk_that_somebody_fills_during_a_restore_is_named_and_nothing_of_it_stays(
     const FILE: u64 = 16 << 20;
     // As large as the data and half a file more.
     let Some(disk) = TinyDisk::mount("size=264m") else {
-        testing::skipped("a full disk", "only root may mount a small file system");
+        weir_testing::skipped("a full disk", "only root may mount a small file system");
         return;
     };
     let kept = Kept::files(16, FILE as usize);

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use weir_model::{Bytes, Flavor, Limits, Replication};
 use weir_process::MemoryGroup;
-use weir_server::{PrivateServer, ServerError, testing, wait_until_caught_up};
+use weir_server::{PrivateServer, ServerError, wait_until_caught_up};
 
 /// A clean stop of a server that has neighbours, on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-weir_server::on_both_flavors! {
+weir_testing::on_both_flavors! {
     limits_hold_for_the_whole_server
     a_pool_is_dumped_and_loaded
     a_pool_changes_its_size_or_says_why_not
@@ -31,7 +31,7 @@ fn a_log_that_is_switched_off_is_off(flavor: Flavor) {
         ("skip_log_bin", "1", "OFF"),
         ("log_bin", "ON", "ON"),
     ] {
-        let (server, directory) = testing::start_with(flavor, &[(name, value)]);
+        let (server, directory) = weir_testing::start_with(flavor, &[(name, value)]);
         let variables = server.variables().unwrap();
         assert_eq!(variables["log_bin"], said, "{flavor} {name} = {value}");
         let files = fs::read_dir(directory.path().join("data")).unwrap();
@@ -47,12 +47,12 @@ fn a_log_that_is_switched_off_is_off(flavor: Flavor) {
 /// Pools in whole chunks, and numbers that a server would read otherwise.
 fn what_a_program_foretells_is_what_it_says_after_the_start(flavor: Flavor) {
     const POOL: &str = "innodb_buffer_pool_size";
-    let binary = testing::binary(flavor);
+    let binary = weir_testing::binary(flavor);
     for size in ["8M", "100M", "200M", "250M", "2e8", "0.25 GB"] {
         let asked = [(POOL.to_owned(), size.to_owned())].into();
         let foretold = weir_server::ask(&binary, &asked).unwrap();
         assert_eq!(foretold.refused, Vec::<String>::new());
-        let (server, _directory) = testing::start_with(flavor, &[(POOL, size)]);
+        let (server, _directory) = weir_testing::start_with(flavor, &[(POOL, size)]);
         let said = server.variables().unwrap();
         // MariaDB rounds to the extents of its pool.
         let [foretold, said]: [f64; 2] =
@@ -78,21 +78,21 @@ fn a_file_system_that_refuses_o_direct_is_found(flavor: Flavor) {
             .get(weir_model::variables::PAGES_CACHED_BECAUSE)
             .cloned()
     };
-    let (server, _directory) = testing::start_with(flavor, &[ASKED]);
+    let (server, _directory) = weir_testing::start_with(flavor, &[ASKED]);
     assert_eq!(found(&server), None);
     let directory = tempfile::tempdir().unwrap();
     let Some(_mount) = RamFs::mount(directory.path()) else {
-        testing::skipped(
+        weir_testing::skipped(
             "a file system without O_DIRECT",
             "this user may not mount ramfs",
         );
         return;
     };
-    let binary = testing::binary(flavor);
-    let mut options = testing::options(directory.path());
+    let binary = weir_testing::binary(flavor);
+    let mut options = weir_testing::options(directory.path());
     // It says that it has no space, so that nothing is restored into it.
     let made = tempfile::tempdir().unwrap();
-    testing::data_directory(&binary, &made.path().join("data"));
+    weir_testing::data_directory(&binary, &made.path().join("data"));
     let mut copy = std::process::Command::new("cp");
     let copied = copy
         .arg("-a")
@@ -131,14 +131,14 @@ impl Drop for RamFs {
 
 /// The kernel's own words on both limits.
 fn limits_hold_for_the_whole_server(flavor: Flavor) {
-    let binary = testing::binary(flavor);
+    let binary = weir_testing::binary(flavor);
     let directory = tempfile::tempdir().unwrap();
-    let mut options = testing::options(directory.path());
-    testing::data_directory(&binary, &options.data_dir);
+    let mut options = weir_testing::options(directory.path());
+    weir_testing::data_directory(&binary, &options.data_dir);
     let may_limit_memory = match MemoryGroup::create(1 << 30) {
         Ok(_) => true,
         Err(error) => {
-            testing::skipped("the limit of memory", &error.to_string());
+            weir_testing::skipped("the limit of memory", &error.to_string());
             assert_eq!(error.to_string().lines().count(), 1);
             false
         }
@@ -181,7 +181,7 @@ fn limits_hold_for_the_whole_server(flavor: Flavor) {
 }
 
 fn a_pool_is_dumped_and_loaded(flavor: Flavor) {
-    let (server, directory) = testing::start(flavor);
+    let (server, directory) = weir_testing::start(flavor);
     let mut session = server.session().unwrap();
     session
         .run(
@@ -208,14 +208,14 @@ fn a_pool_is_dumped_and_loaded(flavor: Flavor) {
     drop(session);
     server.stop(PATIENCE).unwrap();
 
-    let mut options = testing::options(directory.path());
+    let mut options = weir_testing::options(directory.path());
     for name in [
         "innodb_buffer_pool_load_at_startup",
         "innodb_buffer_pool_dump_at_shutdown",
     ] {
         options.variables.insert(name.into(), "OFF".into());
     }
-    let server = PrivateServer::start(&testing::binary(flavor), &options).unwrap();
+    let server = PrivateServer::start(&weir_testing::binary(flavor), &options).unwrap();
     let mut session = server.session().unwrap();
     let cold = session.pool().unwrap();
     session.load_pool().unwrap();
@@ -224,7 +224,7 @@ fn a_pool_is_dumped_and_loaded(flavor: Flavor) {
 }
 
 fn a_pool_changes_its_size_or_says_why_not(flavor: Flavor) {
-    let (server, _directory) = testing::start_with(
+    let (server, _directory) = weir_testing::start_with(
         flavor,
         &[
             ("innodb_buffer_pool_size", "256M"),
@@ -254,7 +254,7 @@ fn a_pool_changes_its_size_or_says_why_not(flavor: Flavor) {
 
 fn replicas_follow_and_catch_up(flavor: Flavor) {
     for (replication, count) in [(Replication::Async, 1), (Replication::SemiSync, 2)] {
-        let servers = testing::start_replicated(flavor, replication, count);
+        let servers = weir_testing::start_replicated(flavor, replication, count);
         let primary = &servers.primary;
         let mut session = primary.session().unwrap();
         session
@@ -281,7 +281,7 @@ fn replicas_follow_and_catch_up(flavor: Flavor) {
             let rows: Option<u64> = replica.session().unwrap().value("count", query).unwrap();
             assert_eq!(rows, Some(3));
         }
-        let testing::Replicated {
+        let weir_testing::Replicated {
             replicas, primary, ..
         } = servers;
         for server in replicas.into_iter().chain([primary]) {

@@ -74,7 +74,7 @@ impl MeanEstimate {
 ///
 /// Between 1 and the length of the series: alternating series, which would tell more, get no
 /// credit. A constant series counts fully.
-pub fn effective_sample_size(series: &[f64]) -> f64 {
+pub(crate) fn effective_sample_size(series: &[f64]) -> f64 {
     let count = series.len();
     let variance = squares(series) / count as f64;
     if count < 2 || variance <= 0.0 {

@@ -68,10 +68,6 @@ impl Store {
             drives: decode(&self.path, "study.drives", &drives)?,
             data_bytes,
             runs: Vec::new(),
-            comparisons: Vec::new(),
-            analysis: weir_model::Analysis::default(),
-            findings: Vec::new(),
-            searches: Vec::new(),
             provenance: Provenance {
                 study_file,
                 weir_commit,

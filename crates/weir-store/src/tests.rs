@@ -39,10 +39,6 @@ fn study() -> StudyResult {
         drives: vec![],
         data_bytes: 1 << 30,
         runs: vec![],
-        comparisons: vec![],
-        analysis: weir_model::Analysis::default(),
-        findings: vec![],
-        searches: vec![],
         provenance: Provenance {
             study_file: "[study]".into(),
             weir_commit: "abc".into(),

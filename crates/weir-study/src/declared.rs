@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use weir_model::{Bound, Claim, NegativeControl};
 
-use crate::file::Setting;
+use crate::setting::Setting;
 
 /// `[[claims]]`.
 #[derive(Debug, Clone, Deserialize)]

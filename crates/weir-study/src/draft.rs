@@ -167,7 +167,7 @@ impl Draft {
 
 #[cfg(test)]
 mod tests {
-    use weir_model::{Pace, ThinkTime};
+    use weir_model::Pace;
 
     use super::*;
 
@@ -178,9 +178,7 @@ mod tests {
             profile: "d".to_owned(),
             settings: BTreeMap::from([("flash.fill".to_owned(), "0.5".to_owned())]),
         });
-        spec.load.pace = Pace::Closed {
-            think: ThinkTime::default(),
-        };
+        spec.load.pace = Pace::open(5.0);
         spec.workload = WorkloadSpec::Sysbench(SysbenchWorkload {
             shares: "oltp_text_read_only:3,oltp_delete:1".parse().unwrap(),
             mix: weir_model::Mix {

@@ -1,15 +1,19 @@
 //! The study file as the user wrote it: every key that exists, nothing filled in.
 
+mod load_section;
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use weir_model::{
-    Bytes, CpuList, CrashTest, DistributionName, Duration, Limits, PoolStart, Price, Replication,
-    Scale, parse_toml,
+    Bytes, CpuList, CrashTest, Duration, Limits, PoolStart, Price, Replication, Scale, parse_toml,
 };
 
 use crate::StudyError;
 use crate::declared::{ClaimSection, NegativeControlSection};
+use crate::setting::Setting;
+
+pub(crate) use load_section::LoadSection;
 
 /// A study file. Unknown keys are errors: a misspelt setting must not be silently a default.
 #[derive(Debug, Clone, Deserialize)]
@@ -180,43 +184,6 @@ impl ScaleSetting {
     }
 }
 
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct LoadSection {
-    #[serde(default)]
-    pub(crate) threads: Option<Threads>,
-    #[serde(default)]
-    pub(crate) warmup: Option<Warmup>,
-    #[serde(default)]
-    pub(crate) measure: Option<Duration>,
-    #[serde(default)]
-    pub(crate) distribution: DistributionName,
-    /// Transactions per second of an open loop.
-    #[serde(default)]
-    pub(crate) rate: Option<Setting>,
-    #[serde(default)]
-    pub(crate) rate_arrivals: Option<String>,
-    #[serde(default)]
-    pub(crate) rate_ramp: Option<String>,
-    #[serde(default)]
-    pub(crate) think_time: Option<String>,
-    #[serde(default)]
-    pub(crate) think_kind: Option<String>,
-    #[serde(default)]
-    pub(crate) threads_ramp: Duration,
-    #[serde(default)]
-    pub(crate) idle_connections: u32,
-    #[serde(default)]
-    pub(crate) compression: Option<String>,
-    #[serde(default)]
-    pub(crate) tls: Option<String>,
-    #[serde(default)]
-    pub(crate) rtt: Duration,
-    /// Options of the workload by sysbench's names.
-    #[serde(default)]
-    pub(crate) options: BTreeMap<String, Setting>,
-}
-
 /// `threads = 32`, `threads = [2, 32]` or `threads = "2..3000 log 12"`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(
@@ -352,30 +319,4 @@ pub(crate) enum Find {
     Rate,
     Knee,
     Peak,
-}
-
-/// A value of a server variable or a factor's level, as TOML has it.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "not a value; write text, a number, or true or false"
-)]
-pub(crate) enum Setting {
-    Bool(bool),
-    Integer(i64),
-    Float(f64),
-    Text(String),
-}
-
-impl Setting {
-    /// As an option file has it.
-    pub(crate) fn text(&self) -> String {
-        match self {
-            Self::Bool(true) => "ON".to_owned(),
-            Self::Bool(false) => "OFF".to_owned(),
-            Self::Integer(number) => number.to_string(),
-            Self::Float(number) => number.to_string(),
-            Self::Text(text) => text.clone(),
-        }
-    }
 }

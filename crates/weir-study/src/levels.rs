@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use weir_model::Bytes;
 
-use crate::file::{LevelList, LevelSetting, Setting};
+use crate::file::{LevelList, LevelSetting};
+use crate::setting::Setting;
 
 /// Levels of one range at most: more is a mistake, or a search.
 const LEVELS_MAX: u64 = 1_000;

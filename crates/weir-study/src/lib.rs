@@ -1,7 +1,7 @@
 //! Study file to plan.
 //!
 //! [`StudyFile`] is what the user wrote; [`resolve`] turns it into a [`weir_model::Plan`] with
-//! nothing left to decide; [`foresee`] asks installed servers what they would make of it. Nothing here starts a
+//! nothing left to decide; [`preview_settings`] asks installed servers what they would make of it. Nothing here starts a
 //! server: `weir-run` makes the runs.
 
 mod declared;
@@ -9,21 +9,22 @@ mod draft;
 mod drive_profile;
 mod error;
 mod file;
-mod foreseen;
 mod full_size;
+mod installed;
 mod levels;
-mod pace;
 mod programs;
 mod reduced;
 mod resolve;
 mod server_defaults;
+mod setting;
+mod settings_preview;
 mod target;
 
 pub use drive_profile::{check_drives, drive_profiles};
 pub use error::StudyError;
 pub use file::StudyFile;
-pub use foreseen::foresee;
 pub use full_size::full_size;
 pub use programs::server_programs;
 pub use reduced::reduced;
 pub use resolve::{Overrides, probe_cell, resolve};
+pub use settings_preview::preview_settings;

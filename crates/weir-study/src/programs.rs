@@ -1,11 +1,13 @@
-//! Which installed program serves a cell.
+//! The installed programs that serve a plan's cells.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use weir_model::{Plan, Probe, ServerChoice};
 use weir_server::ServerBinary;
 
+use crate::installed::program_of;
 use crate::resolve::probe_cell;
+use crate::settings_preview::preview_settings;
 use crate::{StudyError, target};
 
 /// The programs of all cells, without those of servers that the user gives. Each takes what its cells set.
@@ -29,7 +31,7 @@ fn of_plan(plan: &Plan) -> Result<BTreeMap<ServerChoice, ServerBinary>, StudyErr
     let installed = weir_server::find(None)?;
     let chosen = choices
         .into_iter()
-        .map(|choice| Ok((choice.clone(), of_choice(&installed, choice)?)));
+        .map(|choice| Ok((choice.clone(), program_of(&installed, choice)?)));
     chosen.collect()
 }
 
@@ -58,49 +60,5 @@ fn check_variables(
             weir_server::check_variables(&known, &names)?;
         }
     }
-    crate::foresee(plan).map(drop)
-}
-
-/// The program that `choice` names, or the newest installed one that fits it.
-pub(crate) fn of_choice(
-    installed: &[ServerBinary],
-    choice: &ServerChoice,
-) -> Result<ServerBinary, StudyError> {
-    match &choice.binary {
-        Some(path) => Ok(ServerBinary::at(path)?),
-        None => newest(installed, choice),
-    }
-}
-
-/// The newest installed server of the flavour and, if one is asked for, the version.
-fn newest(installed: &[ServerBinary], choice: &ServerChoice) -> Result<ServerBinary, StudyError> {
-    let Some(wanted) = &choice.version else {
-        return Ok(weir_server::choose(installed, choice.flavor)?.clone());
-    };
-    let of_flavor = installed
-        .iter()
-        .filter(|server| server.flavor == choice.flavor);
-    let fits = |server: &ServerBinary| {
-        let version = server.version.to_string();
-        let rest = version.strip_prefix(wanted.as_str());
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
-    let fitting: Vec<_> = of_flavor
-        .clone()
-        .filter(|server| fits(server))
-        .cloned()
-        .collect();
-    if fitting.is_empty() {
-        let installed: Vec<_> = of_flavor.map(|server| server.version.to_string()).collect();
-        return Err(StudyError::NoSuchVersion {
-            flavor: choice.flavor,
-            version: wanted.clone(),
-            installed: if installed.is_empty() {
-                "none".into()
-            } else {
-                installed.join(", ")
-            },
-        });
-    }
-    Ok(weir_server::choose(&fitting, choice.flavor)?.clone())
+    preview_settings(plan).map(drop)
 }

@@ -12,13 +12,14 @@ use std::fmt::Display;
 use std::path::Path;
 
 use weir_model::{
-    Cell, DataSource, DataSpec, LoadSpec, Node, Plan, Repetition, RunSpec, SysbenchOptions,
-    Topology, option_spelling,
+    Cell, DataSource, DataSpec, LOAD_OPTIONS, LoadSpec, Node, Plan, Repetition, RunSpec,
+    SysbenchOptions, Topology, option_spelling,
 };
 
 use crate::declared::{ClaimSection, NegativeControlSection};
 use crate::draft::Draft;
-use crate::file::{Setting, StudyFile, Warmup};
+use crate::file::{StudyFile, Warmup};
+use crate::setting::Setting;
 use crate::target::{self, Context, FlavorOf, Target};
 use crate::{StudyError, server_defaults};
 
@@ -210,19 +211,16 @@ impl Resolver<'_> {
     /// Settings of all cells that are written as levels of factors are.
     fn written(&self) -> impl Iterator<Item = (&'static str, &'static str, String)> {
         let (data, load) = (&self.file.data, &self.file.load);
-        let texts = [
-            ("data", "workload", data.workload.clone()),
-            ("data", "text_file", data.text_file.clone()),
-            ("load", "rate", load.rate.as_ref().map(Setting::text)),
-            ("load", "rate_ramp", load.rate_ramp.clone()),
-            ("load", "rate_arrivals", load.rate_arrivals.clone()),
-            ("load", "think_time", load.think_time.clone()),
-            ("load", "think_kind", load.think_kind.clone()),
-            ("load", "compression", load.compression.clone()),
-            ("load", "tls", load.tls.clone()),
-        ];
-        let given = |(section, name, value): (_, _, Option<_>)| Some((section, name, value?));
-        texts.into_iter().filter_map(given)
+        let of_data = [("workload", &data.workload), ("text_file", &data.text_file)];
+        let of_data = of_data.into_iter().filter_map(|(name, value)| {
+            let value = value.clone()?;
+            Some(("data", name, value))
+        });
+        let of_load = LOAD_OPTIONS.iter().filter_map(|option| {
+            let value = load.of_table.get(option.name)?;
+            Some(("load", option.name, value.text()))
+        });
+        of_data.chain(of_load)
     }
 
     fn topology(&self, overrides: &Overrides) -> Result<Topology, StudyError> {
@@ -249,9 +247,6 @@ impl Resolver<'_> {
             connections: threads.first().copied().unwrap_or(usual.connections),
             warmup: load.warmup.as_ref().map_or(usual.warmup, Warmup::resolve),
             measure: load.measure.unwrap_or(usual.measure),
-            rtt: load.rtt,
-            connection_ramp: load.threads_ramp,
-            idle_connections: load.idle_connections,
             ..usual
         })
     }

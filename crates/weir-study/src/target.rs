@@ -5,35 +5,24 @@ use std::str::FromStr;
 
 use weir_model::variables::{BUFFER_POOL_SIZE, LOG_FILE_SIZE, REDO_LOG_CAPACITY};
 use weir_model::{
-    Bytes, Duration, FileWorkload, Flavor, LRU_SCAN_DEPTH, PoolStart, Scale, ServerChoice,
-    ServerUrl, SysbenchOptions, UnitError, WorkloadName, WorkloadShares, WorkloadSpec,
-    option_spelling, set_options,
+    Bytes, Duration, FileWorkload, Flavor, LOAD_OPTIONS, LRU_SCAN_DEPTH, LoadOption, PoolStart,
+    Scale, ServerChoice, ServerUrl, SysbenchOptions, UnitError, WorkloadName, WorkloadShares,
+    WorkloadSpec, option_spelling, set_options,
 };
 use weir_workload::{Workload, read_spec};
 
 use crate::StudyError;
 use crate::draft::{Draft, Transactions};
 use crate::file::{AutoWord, Warmup};
-use crate::pace;
 
-/// Names that are not server variables and not options of a workload.
-const OWN_NAMES: [&str; 22] = [
+/// Names that are not server variables, and not options of a load or a workload.
+const OWN_NAMES: [&str; 12] = [
     "text_file",
-    "rate_arrivals",
-    "rate_ramp",
-    "think_time",
-    "think_kind",
-    "threads_ramp",
-    "idle_connections",
-    "compression",
-    "tls",
     "pool",
     "replicas",
     "drive",
     "server",
     "threads",
-    "rate",
-    "rtt",
     "workload",
     "distribution",
     "tables",
@@ -71,16 +60,7 @@ pub(crate) enum Target {
     Pool,
     Replicas,
     Threads,
-    Rate,
-    RateArrivals,
-    RateRamp,
-    ThinkTime,
-    ThinkKind,
-    ThreadsRamp,
-    IdleConnections,
-    Compression,
-    Tls,
-    Rtt,
+    Load(&'static LoadOption),
     TextFile,
     Workload,
     Distribution,
@@ -102,23 +82,14 @@ impl Target {
             "pool" => Self::Pool,
             "replicas" => Self::Replicas,
             "threads" => Self::Threads,
-            "rate" => Self::Rate,
-            "rate_arrivals" => Self::RateArrivals,
-            "rate_ramp" => Self::RateRamp,
-            "think_time" => Self::ThinkTime,
-            "think_kind" => Self::ThinkKind,
-            "threads_ramp" => Self::ThreadsRamp,
-            "idle_connections" => Self::IdleConnections,
-            "compression" => Self::Compression,
-            "tls" => Self::Tls,
             "text_file" => Self::TextFile,
-            "rtt" => Self::Rtt,
             "workload" => Self::Workload,
             "distribution" => Self::Distribution,
             "tables" => Self::Tables,
             "rows" => Self::Rows,
             "warmup" => Self::Warmup,
             "measure" => Self::Measure,
+            _ if let Some(option) = LoadOption::of(name) => Self::Load(option),
             _ if SysbenchOptions::NAMES.contains(&name) => Self::WorkloadOption(name.to_owned()),
             _ => match name.strip_prefix("drive.") {
                 // The fill level is what people vary; its place in a profile is below the flash.
@@ -187,19 +158,7 @@ impl Target {
             Self::Rows => cell.rows = Some(scale.apply(positive(value, "number of rows")?)),
             Self::TextFile => cell.text_file = Some(text_file(value, context.folder)?),
             Self::Workload => cell.transactions = Some(workload(value, context.folder)?),
-            Self::Rate => pace::set_rate(&mut load.pace, value)?,
-            Self::RateArrivals => pace::set_arrivals(&mut load.pace, value)?,
-            Self::RateRamp => pace::set_ramp(&mut load.pace, value)?,
-            Self::ThinkTime => pace::set_think_time(&mut load.pace, value)?,
-            Self::ThinkKind => pace::set_think_kind(&mut load.pace, value)?,
-            Self::ThreadsRamp => load.connection_ramp = duration(value)?,
-            Self::IdleConnections => {
-                let number = value.parse().map_err(|_| "must be a number of connections");
-                load.idle_connections = number?;
-            }
-            Self::Compression => load.compression = value.parse()?,
-            Self::Tls => load.tls = value.parse()?,
-            Self::Rtt => load.rtt = duration(value)?,
+            Self::Load(option) => option.set(load, value)?,
             Self::Distribution => cell.distribution = value.parse()?,
             Self::WorkloadOption(name) => cell.options.set(name, value)?,
             Self::Variable(name) => {
@@ -221,7 +180,11 @@ impl Target {
 
 /// Names of factors that are no server variables, for suggestions.
 pub(crate) fn own_names() -> impl Iterator<Item = &'static str> {
-    OWN_NAMES.into_iter().chain(SysbenchOptions::NAMES)
+    let of_load = LOAD_OPTIONS.iter().map(|option| option.name);
+    OWN_NAMES
+        .into_iter()
+        .chain(of_load)
+        .chain(SysbenchOptions::NAMES)
 }
 
 fn pool(value: &str) -> Result<PoolStart, String> {

@@ -13,6 +13,7 @@ use weir_workload::read_spec;
 
 use super::compat::Compat;
 use super::invocation::{Command, Invocation, Settings};
+use super::old_command;
 use super::options;
 use super::value::{UsageError, Value};
 
@@ -26,7 +27,15 @@ pub fn parse<S: AsRef<str>>(
     arguments: &[S],
     config: &ClientConfig,
 ) -> Result<Invocation, UsageError> {
-    let line = Line::split(arguments.iter().map(AsRef::as_ref))?;
+    let arguments: Vec<&str> = arguments.iter().map(AsRef::as_ref).collect();
+    if let Some(answer) = old_command::todays(&arguments) {
+        return Err(UsageError::Old(answer));
+    }
+    let line = Line::split(arguments.into_iter())?;
+    if let Some(name) = line.words.first().filter(|name| BUILT_IN.contains(name)) {
+        // Its options are not known here.
+        return Err(UsageError::BuiltIn((*name).to_owned()));
+    }
     // The flavour is not known before the server greets, so what either flavour's clients read counts.
     let ClientSettings { login, own } = config.read(line.files(), None)?;
     let compat = line.compat(&own)?;
@@ -43,29 +52,27 @@ pub fn parse<S: AsRef<str>>(
             in_place(&setting, apply(&mut settings, &setting, &setting.name))?;
         }
     }
-    for value in line.options {
-        options::apply(&mut settings, value)?;
-    }
+    apply_all(&mut settings, line.options)?;
     let (workload, command) = words_of(&line.words, line.command, compat)?;
     settings.resolve(workload, command)
 }
 
 /// A command line in its parts.
 #[derive(Default)]
-struct Line<'a> {
-    words: Vec<&'a str>,
+pub(super) struct Line<'a> {
+    pub(super) words: Vec<&'a str>,
     /// Asked for by an option.
-    command: Option<Command>,
-    options: Vec<Value<'a>>,
+    pub(super) command: Option<Command>,
+    pub(super) options: Vec<Value<'a>>,
     compat: Option<Value<'a>>,
-    config_file: Option<&'a Path>,
+    pub(super) config_file: Option<&'a Path>,
     defaults_file: Option<&'a Path>,
     defaults_extra_file: Option<&'a Path>,
     no_defaults: bool,
 }
 
 impl<'a> Line<'a> {
-    fn split(arguments: impl Iterator<Item = &'a str>) -> Result<Self, UsageError> {
+    pub(super) fn split(arguments: impl Iterator<Item = &'a str>) -> Result<Self, UsageError> {
         let mut line = Self::default();
         for argument in arguments {
             let Some(option) = argument.strip_prefix("--") else {
@@ -98,7 +105,7 @@ impl<'a> Line<'a> {
     }
 
     /// Which option files count.
-    fn files(&self) -> FileChoice<'a> {
+    pub(super) fn files(&self) -> FileChoice<'a> {
         match self.defaults_file {
             Some(path) => FileChoice::Only(path),
             None if self.no_defaults => match self.defaults_extra_file {
@@ -110,7 +117,7 @@ impl<'a> Line<'a> {
     }
 
     /// Whose defaults hold; those of files must be known before the files are applied.
-    fn compat(&self, own: &[OptionFileSetting]) -> Result<Compat, UsageError> {
+    pub(super) fn compat(&self, own: &[OptionFileSetting]) -> Result<Compat, UsageError> {
         let is_compat = |setting: &&OptionFileSetting| setting.name == "compat";
         let in_file = own.iter().rev().find(is_compat).map(|setting| Value {
             name: "compat",
@@ -126,8 +133,27 @@ impl<'a> Line<'a> {
     }
 }
 
+/// Takes the options of the command line; all that are wrong are told at once.
+fn apply_all(settings: &mut Settings, options: Vec<Value<'_>>) -> Result<(), UsageError> {
+    let results = options
+        .into_iter()
+        .map(|value| options::apply(settings, value));
+    let mut wrong: Vec<_> = results.filter_map(Result::err).collect();
+    match wrong.len() {
+        0 => Ok(()),
+        1 => Err(wrong.remove(0)),
+        _ => {
+            let all: Vec<_> = wrong.iter().map(ToString::to_string).collect();
+            Err(UsageError::Several(all.join("; ")))
+        }
+    }
+}
+
 /// Takes a line of our own group, where options may have the names of MySQL's programs, too.
-fn apply_own(settings: &mut Settings, setting: &OptionFileSetting) -> Result<(), UsageError> {
+pub(super) fn apply_own(
+    settings: &mut Settings,
+    setting: &OptionFileSetting,
+) -> Result<(), UsageError> {
     if setting.name == "compat" {
         return Ok(());
     }
@@ -145,7 +171,10 @@ fn apply(
 }
 
 /// Adds the place to an error that comes from a file.
-fn in_place(setting: &OptionFileSetting, result: Result<(), UsageError>) -> Result<(), UsageError> {
+pub(super) fn in_place(
+    setting: &OptionFileSetting,
+    result: Result<(), UsageError>,
+) -> Result<(), UsageError> {
     result.map_err(|error| {
         OptionFileError {
             place: setting.place.clone(),
@@ -167,9 +196,6 @@ fn words_of(
         return Ok((WorkloadName::OltpReadWrite.into(), Command::Help));
     }
     let (name, rest) = words.split_first().ok_or(UsageError::Missing("workload"))?;
-    if BUILT_IN.contains(name) {
-        return Err(UsageError::BuiltIn((*name).to_owned()));
-    }
     let workload = read_spec(native(name)?).map_err(UsageError::Workload)?;
     let (command, rest) = rest.split_first().ok_or(UsageError::Missing("command"))?;
     let command = match *command {
@@ -188,7 +214,7 @@ fn words_of(
 }
 
 /// A workload's name, also where one of sysbench's own scripts is named by its path.
-fn native(name: &str) -> Result<&str, UsageError> {
+pub(super) fn native(name: &str) -> Result<&str, UsageError> {
     let path = Path::new(name);
     if path.extension().is_none_or(|extension| extension != "lua") {
         return Ok(name);

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use weir_model::WorkloadName;
+use weir_model::{LoadOption, LoadOptionKind, WorkloadName};
 
 use super::compat::Compat;
+use super::more::load_options;
 use super::options::{SUPPORTED, Supported};
 
 /// Width of an option with its default.
@@ -13,8 +14,9 @@ const OPTION_CHARACTERS: usize = 36;
 /// The options of the sysbench of this version; with `all`, those that are accepted beside them
 /// too.
 pub fn help(compat: Compat, all: bool) -> String {
-    let mut text =
-        String::from("usage: WORKLOAD [--name=value ...] prepare|run|cleanup|help\n\nworkloads:\n");
+    let mut text = String::from(
+        "usage: WORKLOAD|SCRIPT.lua [--name=value ...] prepare|run|cleanup|help\n\nworkloads:\n",
+    );
     for name in WorkloadName::ALL {
         line(&mut text, format_args!("  {name}"));
     }
@@ -39,6 +41,9 @@ pub fn help(compat: Compat, all: bool) -> String {
     for option in SUPPORTED.iter().filter(is_new) {
         describe(&mut text, option);
     }
+    for option in load_options() {
+        describe_of_load(&mut text, option);
+    }
     for option in GENERAL {
         general(&mut text, option);
     }
@@ -52,7 +57,7 @@ const CONFIG_FILE: (&str, &str) = (
 );
 
 /// Options that are read before the others.
-const GENERAL: [(&str, &str); 4] = [
+const GENERAL: [(&str, &str); 6] = [
     (
         "--compat=1.0.20",
         "sysbench version for defaults and report: 1.0.20 or 1.1",
@@ -66,6 +71,14 @@ const GENERAL: [(&str, &str); 4] = [
         "read this option file before ~/.my.cnf",
     ),
     ("--no-defaults", "read no option file"),
+    (
+        "--lua-threads=auto",
+        "how connections of a Lua script are driven: auto, os or reactor",
+    ),
+    (
+        "--luajit-cmd=COMMAND",
+        "what LuaJIT is told before a Lua script, such as on or off",
+    ),
 ];
 
 fn general(text: &mut String, (option, help): (&str, &str)) {
@@ -77,6 +90,19 @@ fn describe(text: &mut String, option: &Supported) {
     line(
         text,
         format_args!("  {name:<OPTION_CHARACTERS$} {}", option.help),
+    );
+}
+
+fn describe_of_load(text: &mut String, option: &LoadOption) {
+    let name = format!("--{}={}", option.flag(), option.default);
+    let help = option.help;
+    let words = match option.kind {
+        LoadOptionKind::Word(words) => format!(": {}", words.join(", ")),
+        _ => String::new(),
+    };
+    line(
+        text,
+        format_args!("  {name:<OPTION_CHARACTERS$} {help}{words}"),
     );
 }
 
@@ -101,9 +127,10 @@ mod tests {
     #[test]
     fn every_option_is_shown_once_when_all_are() {
         let text = help(Compat::Release, true);
-        for option in SUPPORTED {
-            let lines = text.matches(&format!("  --{}=", option.name)).count();
-            assert_eq!(lines, 1, "{}", option.name);
+        let of_sysbench = SUPPORTED.iter().map(|option| option.name.to_owned());
+        for name in of_sysbench.chain(load_options().map(LoadOption::flag)) {
+            let lines = text.matches(&format!("  --{name}=")).count();
+            assert_eq!(lines, 1, "{name}");
         }
     }
 }

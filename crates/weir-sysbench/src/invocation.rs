@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use weir_load::{LoadPlan, PreparePlan, ReactorKind, Tolerated, reactors_for};
 use weir_model::{
-    ArrivalKind, DistributionName, DistributionOptions, FileWorkload, Mix, ProtocolCompression,
-    Rate, Secret, SysbenchWorkload, WorkloadSpec,
+    DistributionName, DistributionOptions, FileWorkload, Mix, Pace, ProtocolCompression, Secret,
+    SysbenchWorkload, WorkloadSpec,
 };
 use weir_workload::{TableOptions, Workload};
 
@@ -75,6 +75,8 @@ pub struct Invocation {
     pub form: Form,
     /// Print a histogram.
     pub histogram: bool,
+    /// Whether reports have statistics of statements: not those of a script that asked for no database.
+    pub uses_sql: bool,
     /// 0 to 5, see sysbench.
     pub verbosity: u32,
     /// Whether to write also to a server that is a replica or read-only.
@@ -107,7 +109,6 @@ pub(super) struct Settings {
     pub(super) events: u64,
     pub(super) measure: Duration,
     pub(super) rate_per_s: f64,
-    pub(super) arrivals: ArrivalKind,
     pub(super) warmup: Duration,
     pub(super) report_interval_s: u32,
     pub(super) checkpoints_s: Vec<u32>,
@@ -115,7 +116,6 @@ pub(super) struct Settings {
     pub(super) prepared_statements: bool,
     pub(super) reconnect: bool,
     pub(super) reconnect_every: u64,
-    pub(super) rtt: Duration,
     pub(super) more: More,
     pub(super) percentiles: Vec<f64>,
     pub(super) hdr_log: Option<PathBuf>,
@@ -156,7 +156,6 @@ impl Settings {
             events: 0,
             measure: Duration::from_secs(10),
             rate_per_s: 0.0,
-            arrivals: ArrivalKind::Poisson,
             warmup: Duration::ZERO,
             report_interval_s: 0,
             checkpoints_s: Vec::new(),
@@ -164,7 +163,6 @@ impl Settings {
             prepared_statements: true,
             reconnect: false,
             reconnect_every: 0,
-            rtt: Duration::ZERO,
             more: More::default(),
             percentiles: Vec::new(),
             hdr_log: None,
@@ -237,22 +235,15 @@ impl Settings {
             .map(|second| Duration::from_secs(u64::from(*second)))
             .collect();
         plan.max_events = (self.events > 0).then_some(self.events);
-        let (ramp, per_s) = match self.more.rate_ramp {
-            Some((ramp, per_s)) => (Some(ramp), per_s),
-            None => (None, self.rate_per_s),
-        };
-        let rate = (per_s > 0.0).then_some(Rate {
-            per_s,
-            arrivals: self.arrivals,
-            ramp,
-        });
-        plan.load.pace = self.more.pace(rate)?;
+        if self.rate_per_s > 0.0 {
+            plan.load.pace = Pace::open(self.rate_per_s);
+        }
+        self.more.set_load(&mut plan.load)?;
         plan.more_addresses = more_addresses;
         plan.init_timeout = Duration::from_secs(u64::from(self.init_timeout_s));
         plan.prepared_statements = self.prepared_statements;
         plan.reconnect = self.reconnect;
         plan.reconnect_every = (self.reconnect_every > 0).then_some(self.reconnect_every);
-        plan.load.rtt = self.rtt.into();
         let compression = self.server.compression();
         plan.load.compression = compression.map_or_else(ProtocolCompression::default, Into::into);
         plan.seed = seed;
@@ -274,7 +265,7 @@ impl Settings {
         prepare.seed = self.rand_seed.max(1);
         prepare.compression = compression;
         let (allow_replica, dry_run) = (self.more.allow_replica, self.more.dry_run);
-        self.more.complete(&mut plan, &mut prepare);
+        self.more.complete(&mut prepare);
         Ok(Invocation {
             command,
             compat: self.compat,
@@ -291,6 +282,7 @@ impl Settings {
             statement_latency: self.statement_latency,
             form: if self.json { Form::Json } else { Form::Report },
             histogram: self.histogram,
+            uses_sql: true,
             verbosity: self.verbosity,
             allow_replica,
             dry_run,

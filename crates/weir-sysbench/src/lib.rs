@@ -10,8 +10,10 @@ mod compat;
 mod help;
 mod invocation;
 mod more;
+mod old_command;
 mod options;
 mod report;
+mod script;
 mod server;
 mod value;
 mod written;
@@ -22,7 +24,9 @@ pub use compat::Compat;
 pub use help::help;
 pub use invocation::{Command, Form, Invocation};
 pub use report::{
-    THREADS_STARTED, checkpoint_report, final_report, header, interval_line, version,
+    THREADS_STARTED, checkpoint_report, final_report, header, interval_line, options_header,
+    version,
 };
+pub use script::{LuaThreads, Options, ScriptLine, parse_script, script_sees, script_version};
 pub use value::UsageError;
 pub use written::command_line;

@@ -1,61 +1,67 @@
-//! Options that sysbench has no counterpart of: pace, text and what is loaded where.
+//! Options that sysbench has no counterpart of: the load's by their table, text and what is loaded where.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use weir_load::{BinaryLog, LoadPlan, PreparePlan};
-use weir_model::{Pace, Rate, RateRamp, ThinkKind, ThinkTime};
+use weir_load::{BinaryLog, PreparePlan};
+use weir_model::{LOAD_OPTIONS, LoadOption, LoadOptionKind, LoadSpec};
 
 use super::value::{UsageError, Value};
 
 /// These options as given.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct More {
-    /// A ramp and the rate that it ends at.
-    pub(super) rate_ramp: Option<(RateRamp, f64)>,
-    pub(super) think: ThinkTime,
-    pub(super) connection_ramp: Duration,
-    pub(super) idle_connections: u32,
+    /// Options of the load by their names.
+    load: BTreeMap<&'static str, String>,
     pub(super) text_file: Option<PathBuf>,
     pub(super) binary_log: BinaryLog,
     pub(super) allow_replica: bool,
     pub(super) dry_run: bool,
 }
 
+/// Options of the load that have no other name in sysbench.
+pub(super) fn load_options() -> impl Iterator<Item = &'static LoadOption> {
+    LOAD_OPTIONS.iter().filter(|option| option.has_flag)
+}
+
 impl More {
-    /// When transactions begin: at a rate, or when the user has thought.
-    pub(super) fn pace(&self, rate: Option<Rate>) -> Result<Pace, UsageError> {
-        let mean = self.think.mean;
-        match rate {
-            Some(_) if !mean.0.is_zero() => Err(UsageError::Value {
-                name: "think-time".to_owned(),
-                value: mean.to_string(),
-                expected: "a rate says already when transactions begin; leave one of both out",
-            }),
-            Some(rate) => Ok(Pace::Open(rate)),
-            None => Ok(self.think.into()),
+    /// Takes a value of an option of the load.
+    pub(super) fn take(
+        &mut self,
+        option: &'static LoadOption,
+        value: Value<'_>,
+    ) -> Result<(), UsageError> {
+        let text = match option.kind {
+            LoadOptionKind::Count => value.small(0)?.to_string(),
+            _ => value.text()?,
+        };
+        option
+            .check(&text)
+            .map_err(|expected| value.wrong(expected))?;
+        self.load.insert(option.name, text);
+        Ok(())
+    }
+
+    /// Sets what was given of the load, in the order of the table, whatever theirs was.
+    pub(super) fn set_load(&self, load: &mut LoadSpec) -> Result<(), UsageError> {
+        for option in load_options() {
+            let Some(value) = self.load.get(option.name) else {
+                continue;
+            };
+            option
+                .set(load, value)
+                .map_err(|expected| UsageError::Value {
+                    name: option.flag(),
+                    value: value.clone(),
+                    expected,
+                })?;
         }
+        Ok(())
     }
 
-    /// Completes the plans of a run and of its tables.
-    pub(super) fn complete(self, plan: &mut LoadPlan, prepare: &mut PreparePlan) {
-        plan.load.connection_ramp = self.connection_ramp.into();
-        plan.load.idle_connections = self.idle_connections;
+    /// Completes the plan of the tables.
+    pub(super) fn complete(&self, prepare: &mut PreparePlan) {
         prepare.binary_log = self.binary_log;
-    }
-}
-
-/// `FROM..TO:TIME`.
-pub(super) fn rate_ramp(value: Value<'_>) -> Result<(RateRamp, f64), UsageError> {
-    let wrong = "must be like 100..5000:60s: rates per second and the ramp's length";
-    RateRamp::parse(&value.text()?).map_err(|_| value.wrong(wrong))
-}
-
-pub(super) fn think_kind(value: Value<'_>) -> Result<ThinkKind, UsageError> {
-    match value.text {
-        Some("constant") => Ok(ThinkKind::Constant),
-        Some("exponential") => Ok(ThinkKind::Exponential),
-        _ => Err(value.wrong("must be constant or exponential")),
     }
 }
 

@@ -1,7 +1,8 @@
-//! Options, declared once: which there are, whose they are, what they say, what they set.
+//! Options, declared once: which there are, whose they are, what they say, what they set. Those of the load that
+//! sysbench does not have stand in the table that studies read, too ([`weir_model::LOAD_OPTIONS`]).
 
 use weir_load::{ReactorKind, Tolerated};
-use weir_model::{ArrivalKind, DistributionName, TlsMode, nearest};
+use weir_model::{DistributionName, LoadOption, TlsMode, nearest};
 use weir_mysql::Compression;
 
 use super::compat::Compat;
@@ -64,7 +65,6 @@ options! {
     "events", Both, "0", "largest number of transactions, 0: no limit", |s, v| s.events = v.number(0, u64::MAX)?;
     "time", Both, "10", "length of the measurement (s), such as 60 or 0.5; 0: no limit", |s, v| s.measure = v.seconds()?;
     "rate", Both, "0", "transactions per second of an open loop; latency counts from the scheduled start; 0: closed loop", |s, v| s.rate_per_s = v.rate()?;
-    "rate-arrivals", Weir, "poisson", "schedule of an open loop: poisson or constant", |s, v| s.arrivals = arrivals(v)?;
     "warmup-time", Development, "0", "load before the measurement (s)", |s, v| s.warmup = v.seconds()?;
     "thread-init-timeout", Development, "30", "longest time to connect, checks included (s)", |s, v| s.init_timeout_s = v.small(1)?;
     "forced-shutdown", Both, "off", "exit code 2 if transactions do not end within 3 s of the end: off, or seconds or percent as in sysbench", |s, v| s.forced_shutdown = forced_shutdown(v)?;
@@ -124,13 +124,7 @@ options! {
     "mysql_storage_engine", Both, "innodb", "storage engine", |s, v| s.engine = v.text()?;
     "reconnect", Development, "0", "reconnect after this many transactions of a connection, 0: never", |s, v| s.reconnect_every = v.number(0, u64::MAX)?;
     "reconnect-on-loss", Weir, "off", "reconnect after a restart of the server", |s, v| s.reconnect = v.switch()?;
-    "rtt", Weir, "0ms", "round-trip time added to each request, such as 500us", |s, v| s.rtt = v.duration()?;
     "reactors", Weir, "auto", "threads that drive the connections: a number, or auto", |s, v| s.reactors = reactors(v)?;
-    "rate-ramp", Weir, "", "rate that changes evenly and then stays, such as 100..5000:60s", |s, v| s.more.rate_ramp = Some(more::rate_ramp(v)?);
-    "think-time", Weir, "0ms", "pause after each transaction of a closed loop, such as 10ms", |s, v| s.more.think.mean.0 = v.duration()?;
-    "think-kind", Weir, "constant", "distribution of think times: constant or exponential", |s, v| s.more.think.kind = more::think_kind(v)?;
-    "threads-ramp", Weir, "0s", "time over which connections begin, one after the other", |s, v| s.more.connection_ramp = v.duration()?;
-    "idle-connections", Weir, "0", "number of additional idle connections", |s, v| s.more.idle_connections = v.small(0)?;
     "text-file", Weir, "", "book for the oltp_text workloads [default: generated text]", |s, v| s.more.text_file = Some(v.text()?.into());
     "text_selects", Weir, "1", "selects by a line of text per oltp_text transaction", |s, v| s.mix.text_selects = v.small(0)?;
     "text_updates", Weir, "1", "updates by a line of text per oltp_text transaction", |s, v| s.mix.text_updates = v.small(0)?;
@@ -219,6 +213,9 @@ pub(super) fn apply(settings: &mut Settings, value: Value<'_>) -> Result<(), Usa
     if let Some(option) = SUPPORTED.iter().find(|option| is_wanted(option.name)) {
         return (option.set)(settings, value);
     }
+    if let Some(option) = more::load_options().find(|option| is_wanted(option.name)) {
+        return settings.more.take(option, value);
+    }
     if let Some((_, harmless, why)) = WITHOUT_EFFECT.iter().find(|(name, ..)| is_wanted(name)) {
         return match harmless {
             Harmless::Anything => Ok(()),
@@ -236,11 +233,21 @@ pub(super) fn apply(settings: &mut Settings, value: Value<'_>) -> Result<(), Usa
             .push(format!("--{old} is deprecated; write --{name}"));
         return apply(settings, Value { name, ..value });
     }
+    let of_load: Vec<_> = more::load_options().map(LoadOption::flag).collect();
     let known = SUPPORTED.iter().map(|option| option.name);
+    let known = known.chain(of_load.iter().map(String::as_str));
     Err(UsageError::UnknownOption {
         nearest: nearest(&wanted, known).map(str::to_owned),
         name: value.name.to_owned(),
     })
+}
+
+/// Whether there is an option of this name, whatever its value.
+pub(super) fn is_known(name: &str) -> bool {
+    let wanted = name.replace('_', "-");
+    let supported = SUPPORTED.iter().map(|option| option.name);
+    let mut names = supported.chain(WITHOUT_EFFECT.iter().map(|(name, ..)| *name));
+    names.any(|name| name.replace('_', "-") == wanted)
 }
 
 /// `on` and `off` as in 1.0.20, or a mode as in 1.1.
@@ -306,14 +313,6 @@ fn prepared_statements(value: Value<'_>) -> Result<bool, UsageError> {
 fn distribution(value: Value<'_>) -> Result<DistributionName, UsageError> {
     let expected = "must be uniform, gaussian, special, pareto or zipfian";
     value.text()?.parse().map_err(|_| value.wrong(expected))
-}
-
-fn arrivals(value: Value<'_>) -> Result<ArrivalKind, UsageError> {
-    match value.text {
-        Some("poisson") => Ok(ArrivalKind::Poisson),
-        Some("constant") => Ok(ArrivalKind::Constant),
-        _ => Err(value.wrong("must be poisson or constant")),
-    }
 }
 
 fn reactors(value: Value<'_>) -> Result<Option<u32>, UsageError> {

@@ -19,11 +19,16 @@ pub const THREADS_STARTED: &str = "Threads started!\n\n";
 
 /// What is printed before the connections are made. `version` is Weir's.
 pub fn header(invocation: &Invocation, version: &str) -> String {
+    let sysbench = invocation.compat.version();
+    let options = options_header(invocation);
+    format!("sysbench {sysbench} (weir {version}, native workloads)\n\n{options}")
+}
+
+/// The part of it that tells of options.
+pub fn options_header(invocation: &Invocation) -> String {
     let mut text = format!(
-        "sysbench {} (weir {version}, native workloads)\n\n\
-         Running the test with following options:\n\
+        "Running the test with following options:\n\
          Number of threads: {}\n",
-        invocation.compat.version(),
         invocation.plan.load.connections
     );
     let warmup_s = invocation.plan.load.warmup.least().as_secs_f64();
@@ -71,6 +76,9 @@ pub fn interval_line(invocation: &Invocation, interval: &Interval) -> String {
     let per_s = |count: u64| per_second(count, record.length_s);
     let others = record.queries - record.reads - record.writes;
     let mut text = String::new();
+    if !invocation.uses_sql {
+        return interval_without_sql(invocation, interval);
+    }
     line(
         &mut text,
         format_args!(
@@ -95,6 +103,34 @@ pub fn interval_line(invocation: &Invocation, interval: &Interval) -> String {
             format_args!(
                 "[ {:.0}s ] queue length: {}, concurrency: {}",
                 record.time_s, interval.queue_length, interval.concurrency
+            ),
+        );
+    }
+    text
+}
+
+/// The same of a script that asked for no database.
+fn interval_without_sql(invocation: &Invocation, interval: &Interval) -> String {
+    let record = &interval.record;
+    let mut text = String::new();
+    line(
+        &mut text,
+        format_args!(
+            "[ {:.0}s ] thds: {} eps: {:4.2} lat (ms,{}%): {:4.2}",
+            record.time_s,
+            invocation.plan.load.connections,
+            per_second(record.transactions, record.length_s),
+            invocation.percentile,
+            percentile_ms(invocation.percentile, |p| interval.latency_us(p)),
+        ),
+    );
+    if invocation.plan.load.pace.rate().is_some() {
+        let (queue, concurrency) = (interval.queue_length, interval.concurrency);
+        line(
+            &mut text,
+            format_args!(
+                "[ {:.0}s ] queue length: {queue} concurrency: {concurrency}",
+                record.time_s
             ),
         );
     }
@@ -128,7 +164,9 @@ fn report(text: &mut String, invocation: &Invocation, totals: &Totals) {
     if invocation.histogram {
         histogram(text, totals);
     }
-    statistics(text, totals);
+    if invocation.uses_sql {
+        statistics(text, totals);
+    }
     match invocation.compat {
         Compat::Release => general(text, totals),
         Compat::Development => throughput(text, totals),

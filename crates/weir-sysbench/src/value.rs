@@ -33,8 +33,14 @@ pub enum UsageError {
         /// As written.
         value: String,
         /// What it must be.
-        expected: &'static str,
+        expected: String,
     },
+    /// Several options that cannot be understood, each with its reason.
+    #[error("{0}")]
+    Several(String),
+    /// A command line of a sysbench that is long gone, with what is written today.
+    #[error("{0}")]
+    Old(String),
     /// No workload of this name.
     #[error("{0}")]
     Workload(String),
@@ -50,7 +56,7 @@ pub enum UsageError {
     #[error("`{0}` tests the host and not a database; run it with sysbench itself")]
     BuiltIn(String),
     /// A script.
-    #[error("`{0}` is a Lua script, which is not run here; name one of the native workloads")]
+    #[error("`{0}` is a Lua script and no native workload")]
     Script(String),
     /// An option file that cannot be used.
     #[error(transparent)]
@@ -73,11 +79,11 @@ pub(super) struct Value<'a> {
 }
 
 impl Value<'_> {
-    pub(super) fn wrong(&self, expected: &'static str) -> UsageError {
+    pub(super) fn wrong(&self, expected: impl Into<String>) -> UsageError {
         UsageError::Value {
             name: self.name.to_owned(),
             value: self.text.unwrap_or_default().to_owned(),
-            expected,
+            expected: expected.into(),
         }
     }
 
@@ -165,15 +171,6 @@ impl Value<'_> {
             .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
             .filter(|time| u32::try_from(time.as_secs()).is_ok())
             .ok_or_else(|| self.wrong("must be a number of seconds that is not negative"))
-    }
-
-    /// A length of time with its unit.
-    pub(super) fn duration(&self) -> Result<Duration, UsageError> {
-        self.text
-            .unwrap_or_default()
-            .parse::<weir_model::Duration>()
-            .map(|duration| duration.0)
-            .map_err(|_| self.wrong("must be a number with us, ms or s"))
     }
 
     /// A switch; bare means on.

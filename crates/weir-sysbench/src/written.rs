@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use weir_load::{LoadPlan, ReactorKind, Tolerated, reactors_for};
 use weir_model::{
-    ArrivalKind, Distribution, Mix, Rate, SysbenchWorkload, ThinkKind, TlsMode, WorkloadSpec,
+    Distribution, LoadSpec, Mix, Pace, Rate, SysbenchWorkload, TlsMode, WorkloadSpec,
 };
 use weir_mysql::Compression;
+
+use crate::more::load_options;
 
 /// The command line of `plan`, as one would type it into a shell; without the server's address and
 /// account, which are not the load's.
@@ -33,7 +35,7 @@ fn words(plan: &LoadPlan) -> Vec<String> {
         }
     }
     options.time(plan);
-    options.pace(plan);
+    options.load(&plan.load);
     options.connections(plan);
     options.errors(plan);
     let name = plan.workload.to_string();
@@ -59,12 +61,6 @@ impl Options {
     fn switch(&mut self, name: &str, is_on: bool, usual: bool) {
         if is_on != usual {
             self.put(name, if is_on { "on" } else { "off" });
-        }
-    }
-
-    fn duration(&mut self, name: &str, time: Duration) {
-        if !time.is_zero() {
-            self.put(name, weir_model::Duration(time));
         }
     }
 
@@ -154,34 +150,22 @@ impl Options {
         }
     }
 
-    fn pace(&mut self, plan: &LoadPlan) {
-        if let Some(rate) = plan.load.pace.rate() {
-            self.rate(&rate);
+    /// Without the rate that a ramp ends at.
+    fn load(&mut self, load: &LoadSpec) {
+        if let Pace::Open(Rate {
+            per_s, ramp: None, ..
+        }) = load.pace
+        {
+            self.put("rate", per_s);
         }
-        let think = plan.load.pace.think();
-        self.duration("think-time", think.mean.0);
-        if think.kind == ThinkKind::Exponential {
-            self.put("think-kind", "exponential");
-        }
-    }
-
-    fn rate(&mut self, rate: &Rate) {
-        match rate.ramp {
-            Some(ramp) => {
-                let ends = format!("{}..{}", ramp.from_per_s, rate.per_s);
-                self.put("rate-ramp", format!("{ends}:{}", ramp.length));
+        for option in load_options() {
+            if let Some(value) = option.written(load) {
+                self.put(&option.flag(), value);
             }
-            None => self.put("rate", rate.per_s),
-        }
-        if rate.arrivals == ArrivalKind::Constant {
-            self.put("rate-arrivals", "constant");
         }
     }
 
     fn connections(&mut self, plan: &LoadPlan) {
-        self.duration("threads-ramp", plan.load.connection_ramp.0);
-        self.differing("idle-connections", &plan.load.idle_connections, &0);
-        self.duration("rtt", plan.load.rtt.0);
         let reactors = reactors_for(plan.load.connections);
         self.differing("reactors", &plan.reactors, &reactors);
         match plan.reactor {
@@ -211,7 +195,7 @@ impl Options {
     fn errors(&mut self, plan: &LoadPlan) {
         match &plan.tolerated {
             usual if *usual == Tolerated::default() => {}
-            Tolerated::All => self.put("mysql-ignore-errors", "all"),
+            Tolerated::All | Tolerated::Answers => self.put("mysql-ignore-errors", "all"),
             Tolerated::Codes(codes) => {
                 let codes: Vec<_> = codes.iter().map(u16::to_string).collect();
                 self.put("mysql-ignore-errors", codes.join(","));
@@ -237,8 +221,7 @@ fn quoted(word: &str) -> String {
 mod tests {
     use proptest::prelude::*;
     use weir_model::{
-        Address, Endpoint, LoadSpec, Pace, RateRamp, Secret, ThinkTime, Tls, WorkloadName,
-        WorkloadShares,
+        Address, Endpoint, LOAD_OPTIONS, LoadOptionKind, Secret, Tls, WorkloadName, WorkloadShares,
     };
     use weir_mysql::ClientConfig;
     use weir_workload::Workload;
@@ -305,21 +288,37 @@ mod tests {
         (0..most_us).prop_map(Duration::from_micros)
     }
 
-    fn rate() -> impl Strategy<Value = Option<Rate>> {
-        let ramp = (0.0..1e4, time(90_000_000)).prop_map(|(from_per_s, length)| RateRamp {
-            from_per_s,
-            length: weir_model::Duration(length),
-        });
-        let rate = (0.001..1e6, any::<bool>(), prop::option::of(ramp));
-        prop::option::of(rate.prop_map(|(per_s, is_constant, ramp)| Rate {
-            per_s,
-            arrivals: if is_constant {
-                ArrivalKind::Constant
-            } else {
-                ArrivalKind::Poisson
-            },
-            ramp,
-        }))
+    /// A value of an option of a load; the table says which there are.
+    fn value(kind: LoadOptionKind) -> BoxedStrategy<String> {
+        let length = || time(90_000_000).prop_map(weir_model::Duration);
+        match kind {
+            LoadOptionKind::Time => length().prop_map(|time| time.to_string()).boxed(),
+            LoadOptionKind::Count => (0_u32..999).prop_map(|count| count.to_string()).boxed(),
+            LoadOptionKind::Word(words) => {
+                prop::sample::select(words).prop_map(str::to_owned).boxed()
+            }
+            LoadOptionKind::Rate => (0.001..1e6_f64).prop_map(|rate| rate.to_string()).boxed(),
+            LoadOptionKind::Ramp => (0.0..1e4, 0.001..1e6, length())
+                .prop_map(|(from, to, length)| format!("{from}..{to}:{length}"))
+                .boxed(),
+        }
+    }
+
+    /// A load with a value for each option that goes with those before it.
+    fn load() -> impl Strategy<Value = LoadSpec> {
+        let options = LOAD_OPTIONS.iter().filter(|option| option.name != "tls");
+        let given: Vec<_> = options
+            .map(|option| (Just(option), prop::option::of(value(option.kind))))
+            .collect();
+        given.prop_map(|given| {
+            let mut load = LoadSpec::default();
+            for (option, value) in given {
+                if let Some(value) = value {
+                    let _ = option.set(&mut load, &value);
+                }
+            }
+            load
+        })
     }
 
     fn mix() -> impl Strategy<Value = Mix> {
@@ -351,35 +350,25 @@ mod tests {
             mix in mix(),
             distribution in distribution(),
             (tables, rows, connections, reactors) in (1_u32..99, 1_u64..1_000_000, 1_u32..99, 1_u32..9),
-            (warmup, measure, rtt, think, ramp) in (
-                time(9_000_000), prop::option::of(time(9_000_000)), time(900_000), time(900_000), time(9_000_000)),
-            rate in rate(),
+            (warmup, measure) in (time(9_000_000), prop::option::of(time(9_000_000))),
+            load in load(),
             (seed, max_events, reconnect_every) in (
                 1_u64.., prop::option::of(1_u64..), prop::option::of(1_u64..)),
             tolerated in prop_oneof![
                 Just(Tolerated::All), Just(Tolerated::default()),
                 prop::collection::vec(any::<u16>(), 0..4).prop_map(Tolerated::Codes)],
-            compression in prop::option::of(prop_oneof![Just(Compression::Zlib), Just(Compression::Zstd)]),
-            [is_exponential, auto_increment, prepared_statements, reconnect, has_text] in any::<[bool; 5]>(),
-            (idle_connections, interval_s, checkpoint_s, init_timeout_s) in (0_u32..9, 1_u64..9, 0_u64..9, 1_u64..99),
+            [auto_increment, prepared_statements, reconnect, has_text] in any::<[bool; 4]>(),
+            (interval_s, checkpoint_s, init_timeout_s) in (1_u64..9, 0_u64..9, 1_u64..99),
         ) -> LoadPlan {
-        let think = ThinkTime {
-            mean: weir_model::Duration(think),
-            kind: if is_exponential { ThinkKind::Exponential } else { ThinkKind::Constant },
-        };
         LoadPlan {
             tables, rows, reactors, seed, max_events, tolerated, auto_increment, prepared_statements,
             reconnect, reconnect_every,
             load: LoadSpec {
-                connections, idle_connections,
+                connections,
                 warmup: warmup.into(),
                 // Nothing is measured for no time: without a limit there is none.
                 measure: measure.unwrap_or_default().into(),
-                pace: rate.map_or(Pace::Closed { think }, Pace::Open),
-                rtt: rtt.into(),
-                connection_ramp: ramp.into(),
-                compression: compression.map_or_else(Default::default, Into::into),
-                ..LoadSpec::default()
+                ..load
             },
             interval: Duration::from_secs(interval_s),
             checkpoints: (checkpoint_s > 0).then(|| Duration::from_secs(checkpoint_s)).into_iter().collect(),

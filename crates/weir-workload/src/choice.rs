@@ -9,7 +9,7 @@ use weir_model::{
 };
 
 use crate::file::WorkloadFile;
-use crate::{Script, Table, TableOptions, WorkloadError, oltp, sbtest};
+use crate::{Script, ScriptInputs, Table, TableOptions, WorkloadError, oltp, sbtest};
 
 /// Which transactions a load has, and on which tables: a description that holds together.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,21 +19,6 @@ pub struct Workload(Kind);
 enum Kind {
     Sysbench(SysbenchWorkload),
     File(Arc<WorkloadFile>),
-}
-
-/// What a script depends on beside its workload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ScriptInputs {
-    /// Number of tables, if the workload does not say itself.
-    pub tables: u32,
-    /// Rows of each, likewise.
-    pub rows: u64,
-    /// Connections that share the tables.
-    pub connections: u32,
-    /// Seed of values that are shared by all connections.
-    pub seed: u64,
-    /// The tables choose the keys of new rows themselves.
-    pub auto_increment: bool,
 }
 
 impl From<WorkloadName> for Workload {

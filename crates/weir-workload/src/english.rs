@@ -5,8 +5,7 @@
 //! are wrapped at the width of a book's lines. How well pages of a table with such lines compress,
 //! compared with a real book's, was measured: docs/decisions/0006-drive-model-and-compression.md.
 
-use super::generator::choose_by_weight;
-use super::{Lines, Rng, seeded};
+use super::{Rng, seeded};
 
 /// Lines of the text, about as many as a long novel has.
 const LINES: usize = 20_000;
@@ -52,7 +51,7 @@ const ENDINGS: [&str; 16] = [
 ];
 
 /// The text's lines.
-pub(super) fn lines() -> Lines {
+pub(super) fn lines() -> Vec<String> {
     let mut rng = seeded(SEED, 0);
     let mut writer = Writer::new(&mut rng);
     let mut lines = Vec::with_capacity(LINES);
@@ -70,7 +69,7 @@ pub(super) fn lines() -> Lines {
             lines.push(std::mem::take(&mut line));
         }
     }
-    Lines::of(lines.iter().map(String::as_str))
+    lines
 }
 
 /// Words in sentences in paragraphs.
@@ -102,7 +101,7 @@ impl Writer {
 
     /// The next word, with the punctuation after it.
     fn word(&mut self, rng: &mut Rng) -> String {
-        let number = choose_by_weight(&self.frequency_up_to, rng);
+        let number = rng.choose_by_weight(&self.frequency_up_to);
         let mut word = self.words[number].clone();
         if std::mem::take(&mut self.begins_sentence)
             && let Some(first) = word.get_mut(..1)
@@ -148,7 +147,7 @@ mod tests {
     fn lines_are_always_the_same_and_look_like_a_books() {
         let (one, other) = (lines(), lines());
         assert!(one.iter().eq(other.iter()));
-        let lengths: Vec<_> = one.iter().map(str::len).collect();
+        let lengths: Vec<_> = one.iter().map(String::len).collect();
         assert_eq!(lengths.len(), LINES);
         assert!(lengths.iter().all(|length| *length <= WIDTH));
         let mean = lengths.iter().sum::<usize>() as f64 / LINES as f64;

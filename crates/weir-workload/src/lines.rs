@@ -21,7 +21,8 @@ impl Lines {
     /// The lines of the book in `file`, or generated ones without it.
     pub fn open(file: Option<&Path>) -> Result<Arc<Self>, WorkloadError> {
         let Some(path) = file else {
-            return Ok(Arc::new(english::lines()));
+            let lines = english::lines();
+            return Ok(Arc::new(Self::of(lines.iter().map(String::as_str))));
         };
         let failed = |why: String| WorkloadError::File {
             path: path.display().to_string(),

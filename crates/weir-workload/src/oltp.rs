@@ -319,9 +319,9 @@ impl<'a> Builder<'a> {
             let sql = "INSERT INTO {table} (id, k, c, pad) VALUES (0, ?, ?, ?)";
             self.on_tables("append", sql, values)
         } else {
-            let rows = self.inputs.rows;
-            let span = (i32::MAX as u64).saturating_sub(rows);
-            let after_rows = Unique::new(rows.cast_signed() + 1, span, self.inputs.seed);
+            // Of all numbers of the column, so that runs with other sizes of tables have the same order.
+            let all = Unique::new(0, 1 << 31, self.inputs.seed);
+            let after_rows = all.from((self.inputs.rows.cast_signed() + 1).min(i32::MAX.into()));
             let id = Parameter::Draw(Generator::Unique(Arc::new(after_rows)));
             let sql = "INSERT INTO {table} (id, k, c, pad) VALUES (?, ?, ?, ?)";
             let values = std::iter::once(id).chain(values).collect();

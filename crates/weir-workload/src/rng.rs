@@ -32,4 +32,11 @@ impl Rng {
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
+
+    /// A position, in proportion to the weights of which `up_to` holds the running sums.
+    pub(crate) fn choose_by_weight(&mut self, up_to: &[u64]) -> usize {
+        let total = up_to.last().copied().unwrap_or(1);
+        let point = self.below(total);
+        up_to.partition_point(|sum| *sum <= point)
+    }
 }

@@ -64,11 +64,11 @@ impl<'a> RowWriter<'a> {
         kinds
     }
 
-    /// The statement that takes lines of rows.
+    /// The statement that takes lines of rows: what is between is written so that every `sql_mode` reads it alike.
     pub fn load_statement(&self) -> String {
         format!(
             "LOAD DATA LOCAL INFILE 'rows' INTO TABLE {} CHARACTER SET utf8mb4 \
-             FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\\n' ({})",
+             FIELDS TERMINATED BY 0x09 ESCAPED BY 0x5C LINES TERMINATED BY 0x0A ({})",
             self.table.identifier(),
             self.table.column_list()
         )

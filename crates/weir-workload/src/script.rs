@@ -1,6 +1,5 @@
 //! A workload as what a driver does: kinds of transactions, each a list of steps.
 
-use super::generator::choose_by_weight;
 use super::{Generator, Rng, Sending, Statement};
 use crate::WorkloadError;
 
@@ -124,7 +123,7 @@ impl Script {
         if self.transactions.len() == 1 {
             return 0;
         }
-        choose_by_weight(&self.weight_up_to, rng)
+        rng.choose_by_weight(&self.weight_up_to)
     }
 
     /// Whether its connections fill tables of their own.

@@ -1,5 +1,6 @@
 //! Every command and option, declared once; the comments are the help.
 
+mod flashback;
 mod server;
 
 use std::net::SocketAddr;
@@ -9,6 +10,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use weir_drive::RecordingOptions;
 use weir_model::{Bytes, Duration, Objective, Scale};
 
+pub(crate) use flashback::{
+    FlashbackArguments, FlashbackCommand, FlashbackCommon, FlashbackLogArguments,
+};
 pub(crate) use server::{
     AdviseArguments, DoublewriteCommand, DownArguments, PoolArgument, PoolArguments, ServerCommand,
     SnapshotCommand, SwitchArguments, UpArguments,
@@ -47,7 +51,7 @@ pub(crate) enum Command {
     Claims(ClaimsArguments),
     /// Explain a rule, such as R4: what it checks, why, and what to do [default: all rules]
     Explain(ExplainArguments),
-    /// Load a server with sysbench's options and report
+    /// Load a server, with sysbench's options and report; also by Lua scripts for sysbench
     #[command(disable_help_flag = true)]
     Load(LoadArguments),
     /// Mount, watch and break emulated drives
@@ -60,6 +64,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ServerCommand,
     },
+    /// Query tables of a server of yours as they were, see what changed since, and take it back
+    Flashback(Box<FlashbackArguments>),
     /// Cut the power of an emulated drive under a server many times, and judge its recovery
     CrashTest {
         #[command(subcommand)]

@@ -80,9 +80,18 @@ fn check_load(arguments: &[String]) -> Result<(), String> {
             None => word.clone(),
         })
         .collect();
-    weir_sysbench::parse(&arguments, &ClientConfig::default())
-        .map(drop)
-        .map_err(|error| error.to_string())
+    // A script's own options are known when it runs.
+    let is_script = |name: &str| {
+        Path::new(name)
+            .extension()
+            .is_some_and(|suffix| suffix == "lua")
+    };
+    let config = ClientConfig::default();
+    let understood = match weir_sysbench::parse_script(&arguments, &config, is_script) {
+        Ok(None) => weir_sysbench::parse(&arguments, &config).map(drop),
+        script => script.map(drop),
+    };
+    understood.map_err(|error| error.to_string())
 }
 
 /// Whether a mention in running text is understood as far as it goes: its options and commands exist.

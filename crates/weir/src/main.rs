@@ -33,6 +33,8 @@ enum Outcome {
     Invalid,
     /// Stopped by Ctrl-C; what was complete is kept.
     Stopped,
+    /// As a script says.
+    Code(u8),
 }
 
 fn main() -> ExitCode {
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::FAILURE,
         Ok(Outcome::Invalid) => ExitCode::from(3),
+        Ok(Outcome::Code(code)) => ExitCode::from(code),
         Ok(Outcome::Stopped) => ExitCode::from(interrupt::STOPPED),
         Err(error) => {
             eprintln!("weir: {}", one_line(&error));
@@ -106,6 +109,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Load(arguments) => commands::load::execute(&arguments),
         Command::Drive { command } => commands::drive::execute(&command),
         Command::Server { command } => commands::server::execute(&command),
+        Command::Flashback(arguments) => commands::flashback::execute(&arguments),
         Command::CrashTest { command } => commands::crash_test::execute(&command),
         Command::Doctor(arguments) => commands::doctor::execute(&arguments),
         Command::Clean(arguments) => commands::clean::execute(&arguments),

@@ -66,6 +66,7 @@ function limitColumns(page: Page): Column[] {
     cores("Server", "server_cores"),
     share("Load engine", "client_cpu"),
     cores("Drive emulation", "drive_cores"),
+    cores("Other processes", "other_cores"),
     share("Drive reads", "drive_read"),
     share("Drive writes", "drive_write"),
     share("I/O wait", "iowait"),

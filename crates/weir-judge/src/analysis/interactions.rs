@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use weir_model::{Interaction, Plan};
 use weir_stats::{FactorialBlock, factorial_effects};
 
+use crate::cell_settings::CellSettings;
 use crate::compare::{Contrast, Levels, index, sibling};
 use crate::estimate_ratio::of_estimate;
 use crate::measured::{RunsByCell, THROUGHPUT, value};
 use crate::rules::Design;
-use crate::settings::CellSettings;
 
 /// Two contrasts with the same baseline, and the cell that has the changes of both.
 struct Pair<'a> {

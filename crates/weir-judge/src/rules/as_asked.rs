@@ -9,7 +9,7 @@ use weir_model::{
 
 use super::evidence::some_of;
 use super::{Design, Evidence, Rule, WARNS_OR_FORBIDS};
-use crate::settings::CellSettings;
+use crate::cell_settings::CellSettings;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R23,

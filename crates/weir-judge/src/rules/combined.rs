@@ -6,7 +6,7 @@ use weir_model::{Comparison, Finding, RuleId};
 
 use super::evidence::some_of;
 use super::{Design, Evidence, FORBIDS, Rule};
-use crate::settings::CellSettings;
+use crate::cell_settings::CellSettings;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R13,

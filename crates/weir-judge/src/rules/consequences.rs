@@ -9,7 +9,7 @@ use weir_model::RunResult;
 use weir_model::variables::BUFFER_POOL_SIZE;
 
 use super::Evidence;
-use crate::setting::is_setting;
+use crate::instance_variables::is_setting;
 
 /// Variables with those that a server is known to derive from them, for servers whose options are not Weir's.
 const DERIVED: [(&str, &[&str]); 3] = [

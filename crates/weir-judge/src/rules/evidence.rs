@@ -8,11 +8,11 @@ use weir_model::{
 };
 use weir_stats::{NoiseFloor, RatioEstimate};
 
+use crate::cell_settings::CellSettings;
 use crate::claim_contrasts::claimed;
 use crate::compare::{Contrast, contrasts};
-use crate::foreseen::Foreseen;
 use crate::measured::RunsByCell;
-use crate::settings::CellSettings;
+use crate::settings_preview::SettingsPreview;
 
 /// A study before it runs, with all that is worked out once for all rules.
 #[derive(Debug)]
@@ -23,18 +23,22 @@ pub(crate) struct Design<'a> {
     pub(crate) settings: CellSettings,
     /// What the server of each cell would say, as far as it was asked; else what it is told.
     variables: Vec<ServerVariables<'a>>,
-    foreseen: &'a Foreseen,
+    preview: &'a SettingsPreview,
     /// Baseline and level of every pair of cells that a claim speaks of.
     pub(crate) claimed: BTreeSet<(usize, usize)>,
 }
 
 impl<'a> Design<'a> {
-    pub(crate) fn new(plan: &'a Plan, drives: &'a [DriveProfile], foreseen: &'a Foreseen) -> Self {
+    pub(crate) fn new(
+        plan: &'a Plan,
+        drives: &'a [DriveProfile],
+        preview: &'a SettingsPreview,
+    ) -> Self {
         let variables = plan.cells.iter().enumerate().map(|(index, cell)| {
             let node = cell.spec.primary();
             let flavor = node.server.flavor;
-            match foreseen.of(index) {
-                Some(foretold) => ServerVariables::said(flavor, &foretold.values),
+            match preview.of(index) {
+                Some(preview) => ServerVariables::said(flavor, &preview.values),
                 None => ServerVariables::written(flavor, &node.variables),
             }
         });
@@ -42,7 +46,7 @@ impl<'a> Design<'a> {
             plan,
             drives,
             variables: variables.collect(),
-            foreseen,
+            preview,
             contrasts: contrasts(plan),
             settings: CellSettings::new(plan),
             claimed: claimed(plan),
@@ -72,7 +76,7 @@ impl<'a> Design<'a> {
 
     /// The version of a cell's server, if its program was asked.
     pub(super) fn version(&self, cell: usize) -> Option<ServerVersion> {
-        self.foreseen.of(cell).map(|foretold| foretold.version)
+        self.preview.of(cell).map(|preview| preview.version)
     }
 }
 

@@ -29,7 +29,7 @@ const DEVIATION_MAX: f64 = 0.05;
 /// Whether a connection asks again as soon as it is answered.
 fn is_closed_loop(cell: &Cell) -> bool {
     match cell.spec.load.pace {
-        Pace::Closed { think } => think.mean.0.is_zero(),
+        Pace::Closed(closed) => closed.asks_at_once(),
         Pace::Open(_) => false,
     }
 }

@@ -13,17 +13,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use weir_model::{
-    Analysis, Bytes, Cell, Claim, CrashTest, DataSource, Distribution, DriveProfile, DriveSpec,
+    Bytes, Cell, Claim, CrashTest, DataSource, Distribution, DriveProfile, DriveSpec,
     DriveStatistics, Duration, FileKind, FileKindStatistics, Finding, Flavor, IntervalRecord,
-    LatencySummary, Limiter, LoadSpec, Mix, NegativeControl, Plan, PlannedRun, Provenance, RuleId,
-    RunRecord, RunResult, RunSpec, Severity, StudyResult, SysbenchWorkload, Utilization, Verdict,
-    Warmup, WorkloadName, WorkloadSpec,
+    LatencySummary, Limiter, LoadSpec, Mix, NegativeControl, OtherProcess, Plan, PlannedRun,
+    Provenance, RuleId, RunRecord, RunResult, RunSpec, Severity, StudyResult, SysbenchWorkload,
+    Utilization, Verdict, Warmup, WorkloadName, WorkloadSpec,
 };
 
 use super::{RULES, Rule, findings_of_design, rules_as_markdown};
 use weir_study::{Overrides, StudyFile, drive_profiles, resolve};
 
-use crate::{Foreseen, evaluate};
+use crate::{SettingsPreview, evaluate};
 
 const DRIVE: &str = r#"
     title = "D"
@@ -42,7 +42,7 @@ const DRIVE: &str = r#"
 
 /// What the rules find about a plan of which no server was asked.
 fn findings_before(plan: &Plan) -> Vec<Finding> {
-    findings_of_design(plan, &drive_profiles(plan), &Foreseen::NOTHING)
+    findings_of_design(plan, &drive_profiles(plan), &SettingsPreview::NOTHING)
 }
 
 fn cell(doublewrite: &str) -> Cell {
@@ -181,10 +181,6 @@ pub(crate) fn fair() -> StudyResult {
         drives: vec![DriveProfile::parse("d", &DRIVE.replace("ATOMIC", "16K")).unwrap()],
         data_bytes: 0,
         runs: runs.collect(),
-        comparisons: vec![],
-        analysis: Analysis::default(),
-        findings: vec![],
-        searches: vec![],
         provenance: Provenance {
             study_file: "[study]".into(),
             weir_commit: "abc".into(),

@@ -151,10 +151,6 @@ fn result(plan: Plan, records: &[RunRecord]) -> weir_model::StudyResult {
         drives: Vec::new(),
         data_bytes: 0,
         runs: records.iter().map(run).collect(),
-        comparisons: Vec::new(),
-        analysis: weir_model::Analysis::default(),
-        findings: Vec::new(),
-        searches: Vec::new(),
         provenance: weir_model::Provenance::default(),
     }
 }

@@ -1,7 +1,7 @@
 //! Logins on real servers: every plugin that is spoken, with a cold and a warm cache.
 
 use weir_model::{Address, Endpoint, Flavor, Secret, TlsMode, WorkloadName};
-use weir_server::{PrivateServer, testing};
+use weir_server::PrivateServer;
 
 use super::*;
 use weir_mysql::{Compression, Connection, Patience};
@@ -21,7 +21,7 @@ fn control(endpoint: &Endpoint) -> Connection {
 
 /// A server that listens on TCP too, with the table that a point select needs.
 fn server(flavor: Flavor) -> (PrivateServer, tempfile::TempDir, u16) {
-    let (server, directory, port) = testing::start_on_tcp(flavor, &[]);
+    let (server, directory, port) = weir_testing::start_on_tcp(flavor, &[]);
     let endpoint = server.endpoint();
     let mut control = control(&endpoint);
     control

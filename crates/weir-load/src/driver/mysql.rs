@@ -13,6 +13,7 @@ use std::io;
 use super::{Cause, Driven as _, Driver, Fresh, Next, Transport};
 use crate::LoadError;
 use crate::meter::{ConnectionCounters, Kind, Meter, QueryKind, TransactionTiming};
+use crate::plan::Tolerated;
 use crate::session::{AnySession, Work};
 use crate::stamp::Stamp;
 use weir_mysql::{Reply, ReplyParser, ServerError, Wire};
@@ -58,6 +59,8 @@ pub(crate) struct MysqlDriver {
     kind: Option<usize>,
     doing: Doing,
     timing: TransactionTiming,
+    /// When the transaction was to begin, also if it is tried again; `None`: there was none yet.
+    turned_ns: Option<u64>,
     /// When it begins, if not with the others, nanoseconds into the run.
     begins_ns: u64,
     /// When the outstanding request set out.
@@ -68,6 +71,8 @@ pub(crate) struct MysqlDriver {
     look_ns: u64,
     /// The last transaction ended without an answer.
     asks_nothing: bool,
+    /// There are no more transactions: the session does its last things.
+    is_finishing: bool,
     /// When a session that sleeps goes on.
     wake_ns: u64,
     /// What the delay of a slower network holds back.
@@ -87,10 +92,23 @@ impl MysqlDriver {
         begins_ns: u64,
         rng: Rng,
     ) -> Self {
+        let mut fresh = fresh;
+        let session = work.session(number, std::mem::take(&mut fresh.statements));
+        Self::of_session(number, fresh, session, begins_ns, rng)
+    }
+
+    /// The same with a session of its own.
+    pub(crate) fn of_session(
+        number: u32,
+        fresh: Fresh,
+        session: AnySession,
+        begins_ns: u64,
+        rng: Rng,
+    ) -> Self {
         let Fresh {
             transport,
             eof_deprecated,
-            statements,
+            ..
         } = fresh;
         Self {
             transport: Some(transport),
@@ -98,15 +116,17 @@ impl MysqlDriver {
             wire: Wire::default(),
             rng,
             number,
-            session: work.session(number, statements),
+            session,
             kind: None,
             doing: Doing::Session,
             timing: TransactionTiming::default(),
+            turned_ns: None,
             begins_ns,
             asked_ns: 0,
             served: 0,
             look_ns: 0,
             asks_nothing: false,
+            is_finishing: false,
             wake_ns: 0,
             transit: None,
             held: Vec::new(),
@@ -168,9 +188,9 @@ impl MysqlDriver {
             .reconnector
             .as_ref()
             .is_some_and(|r| r.renewal.after_loss);
-        if is_survived && loss::is_farewell(error.code) {
+        if is_survived && Tolerated::is_farewell(error.code) {
             let why = shared.link.lost(&io::ErrorKind::UnexpectedEof.into());
-            return self.lose(why, shared, meter);
+            return self.lose(why, &error, shared, meter);
         }
         if !shared.tolerated.contains(error.code) {
             return Err(shared.link.refused(&self.session.sql(), error));
@@ -205,7 +225,7 @@ impl MysqlDriver {
             Cause::Broken(_) if self.doing == Doing::Leaving => self.left(shared, meter),
             Cause::Broken(error) => {
                 let why = shared.link.lost(&error);
-                self.lose(why, shared, meter)
+                self.lose(why, &loss::lost_in_silence(), shared, meter)
             }
             Cause::Received(bytes, came) => match &self.transit {
                 Some(transit) => Ok(Next::Time(transit.arrival_ns())),

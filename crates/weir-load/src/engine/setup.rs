@@ -34,10 +34,8 @@ pub(crate) fn arrivals(plan: &LoadPlan, index: u32, part: u32) -> Option<Arrival
 /// When connections are made again, if ever.
 pub(crate) fn renewal(plan: &LoadPlan) -> Option<Renewal> {
     let every = plan.reconnect_every.unwrap_or(0);
-    (every > 0 || plan.reconnect).then_some(Renewal {
-        every,
-        after_loss: plan.reconnect,
-    })
+    let after_loss = plan.reconnect || plan.tolerated.survives_loss();
+    (every > 0 || after_loss).then_some(Renewal { every, after_loss })
 }
 
 pub(crate) fn half_rtt_ns(plan: &LoadPlan) -> u64 {

@@ -3,7 +3,9 @@
 use std::time::Instant;
 
 #[cfg(test)]
-use std::{cell::Cell, rc::Rc};
+use std::sync::Arc;
+#[cfg(test)]
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Nanoseconds since a run began.
 #[derive(Debug, Clone)]
@@ -12,7 +14,7 @@ pub(crate) enum Clock {
     Since(Instant),
     /// As a test says.
     #[cfg(test)]
-    Told(Rc<Cell<u64>>),
+    Told(Arc<AtomicU64>),
 }
 
 impl Clock {
@@ -20,7 +22,7 @@ impl Clock {
         match self {
             Self::Since(origin) => origin.elapsed().as_nanos() as u64,
             #[cfg(test)]
-            Self::Told(now_ns) => now_ns.get(),
+            Self::Told(now_ns) => now_ns.load(Ordering::Relaxed),
         }
     }
 }

@@ -99,6 +99,7 @@ mod tests {
             errors.count(
                 &ServerError {
                     code: *code,
+                    state: String::new(),
                     message,
                 },
                 *at_ns,

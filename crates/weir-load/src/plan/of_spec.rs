@@ -74,7 +74,7 @@ mod tests {
             kind: ThinkKind::Exponential,
         };
         let plan = planned(|spec| {
-            spec.load.pace = Pace::Closed { think };
+            spec.load.pace = think.into();
             spec.load.connections = 9;
             spec.load.warmup = Warmup::UntilSteady {
                 at_least: seconds(3),
@@ -85,7 +85,7 @@ mod tests {
             spec.load.compression = ProtocolCompression::Zstd;
             spec.load.tls = TlsMode::Required;
         });
-        assert_eq!((plan.load.pace.think(), plan.load.connections), (think, 9));
+        assert_eq!((plan.load.pace, plan.load.connections), (think.into(), 9));
         assert_eq!(plan.load.warmup.least().0, Duration::from_secs(3));
         assert_eq!(plan.load.connection_ramp.0, Duration::from_secs(4));
         assert_eq!(plan.load.idle_connections, 7);

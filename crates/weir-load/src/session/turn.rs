@@ -4,7 +4,7 @@ use weir_model::Address;
 use weir_mysql::{ClientError, Expected, Gate, Passage, Request, Value};
 use weir_workload::Rng;
 
-use crate::meter::Meter;
+use crate::meter::{Counts, Meter};
 
 /// A session's turn.
 ///
@@ -22,6 +22,8 @@ pub struct Turn<'a> {
     pub(crate) expected: Expected,
     /// Why a text may not be sent.
     pub(crate) refusal: Option<ClientError>,
+    /// What is counted beside the connection's requests.
+    pub(crate) counted: Counts,
 }
 
 impl<'a> Turn<'a> {
@@ -42,6 +44,7 @@ impl<'a> Turn<'a> {
             address,
             expected: Expected::Outcome,
             refusal: None,
+            counted: Counts::default(),
         }
     }
 
@@ -79,6 +82,33 @@ impl<'a> Turn<'a> {
     pub fn execute(&mut self, statement_id: u32, values: &[Value]) {
         self.expected = Expected::TypedRows;
         Request::execute_with(self.out, statement_id, values);
+    }
+
+    /// Asks for a statement as text, all of whose results are wanted, see [`Session::results`](super::Session).
+    pub fn query_results(&mut self, sql: &[u8]) {
+        self.expected = Expected::TextResults;
+        let mut request = Request::query(self.out);
+        request.sql().extend_from_slice(sql);
+        request.finish();
+    }
+
+    /// Asks to prepare a text of a script's.
+    pub fn prepare_text(&mut self, sql: &[u8]) {
+        self.expected = Expected::Statement;
+        let mut request = Request::prepare(self.out);
+        request.sql().extend_from_slice(sql);
+        request.finish();
+    }
+
+    /// Asks to execute a prepared statement, all of whose results are wanted.
+    pub fn execute_results(&mut self, statement_id: u32, values: &[Value]) {
+        self.expected = Expected::TypedResults;
+        Request::execute_with(self.out, statement_id, values);
+    }
+
+    /// Counts something that was not done by a request of this connection.
+    pub fn count(&mut self, counted: Counts) {
+        self.counted.add(&counted);
     }
 
     /// Lets the server forget a prepared statement. It is not answered: a request has to follow.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use weir_load::{Fault, LoadError, LoadPlan, NullServerBehavior};
+use weir_load::{Fault, LoadError, LoadPlan, NullServerBehavior, Tolerated};
 use weir_model::{LoadSpec, WorkloadName};
 use weir_mysql::ClientError;
 
@@ -60,6 +60,42 @@ fn lost_connections_are_made_again_when_that_is_asked_for() {
         );
         assert!(outcome.outages[0].length_s > 0.0);
     });
+}
+
+#[test]
+fn losses_among_the_tolerated_errors_are_counted_and_survived() {
+    let behavior = NullServerBehavior {
+        fault: Some(Fault::CloseOnceAfter(1_000)),
+        delay: Duration::from_micros(200),
+        ..NullServerBehavior::default()
+    };
+    for tolerated in [
+        Tolerated::All,
+        Tolerated::Codes(vec![1213, 2013]),
+        Tolerated::Codes(vec![2006]),
+        Tolerated::Codes(vec![1053]),
+    ] {
+        everywhere(behavior, |bench, reactor| {
+            let plan = LoadPlan {
+                reactor,
+                reactors: 2,
+                tolerated: tolerated.clone(),
+                max_events: Some(3_000),
+                load: LoadSpec {
+                    measure: weir_model::Duration::default(),
+                    ..bench.plan(WorkloadName::OltpPointSelect, 0).load
+                },
+                ..bench.plan(WorkloadName::OltpPointSelect, 0)
+            };
+            let outcome = go(&plan).unwrap().0;
+            assert_eq!(outcome.counts.transactions, 3_000);
+            assert_eq!((outcome.counts.reconnects, outcome.counts.errors), (4, 4));
+            let [error] = outcome.errors.as_slice() else {
+                panic!("{:?}", outcome.errors);
+            };
+            assert_eq!((error.code, error.count), (2013, 4));
+        });
+    }
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use weir_load::{Fault, LoadPlan, NullServerBehavior};
-use weir_model::{ArrivalKind, LoadSpec, Rate, RateRamp, ThinkKind, ThinkTime, WorkloadName};
+use weir_model::{
+    ArrivalKind, ClosedLoop, LoadSpec, Pace, Rate, RateRamp, ThinkKind, ThinkTime, WorkloadName,
+};
 
 use crate::{Bench, go};
 
@@ -96,6 +98,33 @@ fn users_who_think_ask_no_faster_than_they_think() {
         // Thinking is not waiting: it is in no latency.
         assert!(outcome.latency_us(50.0) < 10_000.0, "{kind:?}");
     }
+}
+
+#[test]
+fn paced_connections_ask_no_faster_than_they_are_paced() {
+    let bench = Bench::new(NullServerBehavior {
+        delay: Duration::from_millis(2),
+        ..NullServerBehavior::default()
+    });
+    let paced = ClosedLoop {
+        pacing: Duration::from_millis(10).into(),
+        ..ClosedLoop::default()
+    };
+    let plan = LoadPlan {
+        max_events: Some(100),
+        load: LoadSpec {
+            pace: Pace::Closed(paced),
+            measure: weir_model::Duration::default(),
+            ..bench.plan(WorkloadName::OltpPointSelect, 0).load
+        },
+        ..bench.plan(WorkloadName::OltpPointSelect, 0)
+    };
+    let (outcome, _) = go(&plan).unwrap();
+    assert_eq!(outcome.counts.transactions, 100);
+    // 25 each: 24 times from one to the next, and the last answer.
+    assert!(outcome.measured_s > 0.24, "{}", outcome.measured_s);
+    let latency = outcome.latency;
+    assert!((2_000.0..10_000.0).contains(&latency.us_p50), "{latency:?}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ use super::{Bench, ROWS, TABLES, checksum, gate_of, go, make, users_gate};
 /// Transactions of a run.
 const EVENTS: u64 = 200;
 
-weir_server::on_both_flavors! {
+weir_testing::on_both_flavors! {
     rows_are_loaded_compressed_in_every_way
     compressed_replies_are_shorter_on_every_reactor
     every_kind_of_load_goes_on_compressed

@@ -9,7 +9,7 @@ use weir_model::{Flavor, LoadSpec, WorkloadName};
 
 use super::{Bench, ROWS, go, make, users_gate};
 
-weir_server::on_both_flavors! {
+weir_testing::on_both_flavors! {
     a_table_that_is_another_one_is_not_taken_for_ours
     a_run_after_deletes_goes_on_and_says_so
     empty_tables_are_filled_by_inserts

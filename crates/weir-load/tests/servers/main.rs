@@ -4,10 +4,12 @@
 
 mod compression;
 mod found_tables;
+mod new_numbers;
 mod pace;
 mod refusals;
 mod restarts;
 mod sessions;
+mod settings;
 mod tables;
 mod text;
 mod workloads;
@@ -19,8 +21,8 @@ use std::time::Duration;
 use tempfile::TempDir;
 use weir_load::{LoadError, LoadOutcome, LoadPlan, PreparePlan, TableOptions, prepare, run};
 use weir_model::{Distribution, Flavor, LoadSpec, SysbenchWorkload, WorkloadName};
-use weir_mysql::{Connection, Gate, Permissions};
-use weir_server::{PrivateServer, testing};
+use weir_mysql::{Connection, FromValue, Gate, Permissions};
+use weir_server::PrivateServer;
 
 const TABLES: u32 = 2;
 const ROWS: u64 = 3_000;
@@ -33,7 +35,7 @@ struct Bench {
 
 impl Bench {
     fn empty(flavor: Flavor) -> Self {
-        let (server, directory) = testing::start(flavor);
+        let (server, directory) = weir_testing::start(flavor);
         Self { server, directory }
     }
 
@@ -80,7 +82,13 @@ impl Bench {
     }
 
     fn oracle(&self) -> Connection {
-        testing::connect(&self.server.endpoint())
+        weir_testing::connect(&self.server.endpoint())
+    }
+
+    /// The value that a query has.
+    fn value<T: FromValue>(&self, sql: &str) -> T {
+        let row: Option<(T,)> = self.oracle().first(sql).unwrap();
+        row.unwrap().0
     }
 
     fn counter(&self, name: &str) -> u64 {

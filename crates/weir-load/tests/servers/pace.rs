@@ -7,7 +7,7 @@ use weir_model::{ArrivalKind, Flavor, LoadSpec, Rate, WorkloadName};
 
 use super::{Bench, go};
 
-weir_server::on_both_flavors! {
+weir_testing::on_both_flavors! {
     an_open_loop_keeps_its_schedule_on_a_real_server
     a_longer_way_to_the_server_is_in_every_latency
 }

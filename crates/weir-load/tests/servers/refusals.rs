@@ -9,7 +9,7 @@ use weir_mysql::ClientError;
 
 use super::{Bench, ROWS, gate_of, go};
 
-weir_server::on_both_flavors! {
+weir_testing::on_both_flavors! {
     errors_are_told_apart_by_code_when_all_are_tolerated
     everything_at_once_with_hot_rows_goes_on_through_deadlocks
     missing_privileges_are_named_before_the_run

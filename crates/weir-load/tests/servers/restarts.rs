@@ -3,19 +3,21 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use weir_load::{LoadError, LoadPlan, ReactorKind, run};
+use weir_load::{LoadError, LoadPlan, ReactorKind, Tolerated, run};
 use weir_model::{Flavor, LoadSpec, WorkloadName};
 use weir_mysql::{ClientError, Compression};
-use weir_server::{PrivateServer, testing};
+use weir_server::PrivateServer;
 
 use super::{Bench, go, users_gate};
 
-weir_server::on_both_flavors! {
+weir_testing::on_both_flavors! {
     connections_are_made_again_as_often_as_asked
     a_server_that_is_killed_ends_the_run
     a_restart_of_the_server_is_survived_when_asked_for
     a_restart_is_survived_on_io_uring_too
     a_restart_is_survived_compressed_too
+    a_restart_is_survived_when_lost_connections_are_tolerated
+    a_restart_is_survived_when_all_errors_are_tolerated
 }
 
 fn connections_are_made_again_as_often_as_asked(flavor: Flavor) {
@@ -83,30 +85,46 @@ fn a_server_that_is_killed_ends_the_run(flavor: Flavor) {
 }
 
 fn a_restart_of_the_server_is_survived_when_asked_for(flavor: Flavor) {
-    survive_a_restart(flavor, ReactorKind::Epoll, None);
+    survive_a_restart(flavor, |plan| plan.reconnect = true);
 }
 
 fn a_restart_is_survived_on_io_uring_too(flavor: Flavor) {
-    survive_a_restart(flavor, ReactorKind::IoUring, None);
+    survive_a_restart(flavor, |plan| {
+        plan.reconnect = true;
+        plan.reactor = ReactorKind::IoUring;
+    });
 }
 
 fn a_restart_is_survived_compressed_too(flavor: Flavor) {
-    survive_a_restart(flavor, ReactorKind::Epoll, Some(Compression::Zlib));
+    survive_a_restart(flavor, |plan| {
+        plan.reconnect = true;
+        plan.load.compression = Compression::Zlib.into();
+    });
 }
 
-fn survive_a_restart(flavor: Flavor, reactor: ReactorKind, compression: Option<Compression>) {
+fn a_restart_is_survived_when_lost_connections_are_tolerated(flavor: Flavor) {
+    let codes = vec![1213, 1020, 1205, 2013, 2006];
+    survive_a_restart(flavor, |plan| {
+        plan.tolerated = Tolerated::Codes(codes.clone());
+    });
+}
+
+fn a_restart_is_survived_when_all_errors_are_tolerated(flavor: Flavor) {
+    survive_a_restart(flavor, |plan| plan.tolerated = Tolerated::All);
+}
+
+fn survive_a_restart(flavor: Flavor, change: impl Fn(&mut LoadPlan)) {
     let bench = Bench::loaded(flavor);
-    let plan = LoadPlan {
-        reactor,
+    let mut plan = LoadPlan {
+        reactor: ReactorKind::Epoll,
         interval: Duration::from_millis(100),
-        reconnect: true,
         load: LoadSpec {
-            compression: compression.map_or_else(Default::default, Into::into),
             measure: Duration::from_mins(1).into(),
             ..bench.plan(WorkloadName::OltpReadWrite).load
         },
         ..bench.plan(WorkloadName::OltpReadWrite)
     };
+    change(&mut plan);
     let Bench { server, directory } = bench;
     let endpoint = server.endpoint();
     let stop = AtomicBool::new(false);
@@ -130,8 +148,8 @@ fn survive_a_restart(flavor: Flavor, reactor: ReactorKind, compression: Option<C
         wait_for_more();
         let killed = Instant::now();
         server.kill();
-        let options = testing::options(directory.path());
-        let server = PrivateServer::start(&testing::binary(flavor), &options).unwrap();
+        let options = weir_testing::options(directory.path());
+        let server = PrivateServer::start(&weir_testing::binary(flavor), &options).unwrap();
         assert_eq!(server.endpoint().address, endpoint.address);
         let down_s = killed.elapsed().as_secs_f64();
         // The first connections that are back may have done all that before the last is.
@@ -141,7 +159,11 @@ fn survive_a_restart(flavor: Flavor, reactor: ReactorKind, compression: Option<C
         stop.store(true, Ordering::Relaxed);
         let outcome = load.join().unwrap().unwrap();
         assert_eq!(outcome.counts.reconnects, 4, "{outcome:?}");
-        assert_eq!(outcome.reactors, [reactor]);
+        assert_eq!(outcome.reactors, [plan.reactor]);
+        let lost = outcome.errors.iter().filter(|error| error.code == 2013);
+        let counted: u64 = lost.map(|error| error.count).sum();
+        let expected = if plan.tolerated.survives_loss() { 4 } else { 0 };
+        assert_eq!(counted, expected, "{:?}", outcome.errors);
         let [outage] = outcome.outages.as_slice() else {
             panic!("{:?}", outcome.outages);
         };

@@ -17,7 +17,7 @@ const EVENTS: u64 = 60;
 const NO_SUCH_COLUMN: u16 = 1054;
 const TABLE: &str = "account";
 
-weir_server::on_both_flavors! {
+weir_testing::on_both_flavors! {
     a_statement_depends_on_the_rows_of_the_one_before
     a_statement_outside_of_the_schema_ends_the_run
 }

@@ -8,7 +8,7 @@ use weir_mysql::Connection;
 
 use super::{Bench, ROWS, TABLES, checksum, go, make, users_gate};
 
-weir_server::on_both_flavors! {
+weir_testing::on_both_flavors! {
     tables_have_sysbenchs_shape
     tables_are_made_as_the_options_say
     tables_are_read_into_the_pool_and_idle_connections_stay

@@ -23,7 +23,7 @@ const ZEROS_MAX: usize = 3000;
 /// (docs/decisions/0006-drive-model-and-compression.md).
 const LEVEL: u8 = 2;
 
-weir_server::on_both_flavors! {
+weir_testing::on_both_flavors! {
     generated_text_compresses_as_a_book_does
 }
 

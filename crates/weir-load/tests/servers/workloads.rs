@@ -9,7 +9,7 @@ use weir_mysql::Connection;
 
 use super::{Bench, ROWS, go, make, users_gate};
 
-weir_server::on_both_flavors! {
+weir_testing::on_both_flavors! {
     writes_leave_as_many_rows_as_there_were
     reads_are_counted_as_the_server_counts_them
     simple_workloads_send_what_sysbench_sends

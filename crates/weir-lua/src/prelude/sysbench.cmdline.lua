@@ -1,4 +1,5 @@
 -- Reads what a script declares: { name = { description, default, type, validate } }.
+local core = ...
 local cmdline = sysbench.cmdline
 
 local function kind_of(default)
@@ -28,3 +29,24 @@ function cmdline.read_cmdline_options()
   end
   return found
 end
+
+local function command(name)
+  local commands = cmdline.commands
+  return type(commands) == "table" and commands[name] or nil
+end
+
+function cmdline.command_defined(name) return type(command(name)) == "table" end
+
+function cmdline.command_parallel(name)
+  local found = command(name)
+  return type(found) == "table" and found[2] == cmdline.PARALLEL_COMMAND
+end
+
+-- Calls a command or the function of its name.
+function cmdline.call_command(name)
+  local found = command(name)
+  if type(found) == "table" then return found[1]() end
+  return _G[name]()
+end
+
+function cmdline.print_test_options() io.write(core.option_list(cmdline.read_cmdline_options())) end

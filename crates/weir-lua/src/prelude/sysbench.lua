@@ -56,13 +56,6 @@ sysbench = {
   },
 }
 
--- Calls a command or the function of its name.
-function sysbench.cmdline.call_command(name)
-  local command = sysbench.cmdline.commands[name]
-  if type(command) == "table" then return command[1]() end
-  return _G[name]()
-end
-
 -- The loop of a thread; a script may replace it.
 function thread_run(tid)
   local restart = sysbench.error.RESTART_EVENT
@@ -81,3 +74,11 @@ function thread_run(tid)
     C.sb_event_stop(tid)
   end
 end
+
+-- Where modules are looked for: the usual places, then the script's folder, then those of Weir's own.
+package.path, package.cpath = core.package_path, core.package_cpath
+table.insert(package.loaders, function(name)
+  local text = core.module(name)
+  if text then return assert(loadstring(text, "@" .. name .. ".lua")) end
+  return "\n\tno module '" .. name .. "' of Weir's own"
+end)

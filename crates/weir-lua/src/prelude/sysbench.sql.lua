@@ -24,7 +24,8 @@ local function raise(con, text, severity, code, state, message)
   local err = { connection = con, query = text, sql_errno = code, sql_state = state,
     sql_errmsg = message, errcode = sysbench.error.RESTART_EVENT }
   con.error, con.sql_errno, con.sql_state, con.sql_errmsg = 2, code, state, message
-  if severity == 3 then error("SQL API error", 3) end
+  -- This one tells the place of one more call above.
+  if severity == 3 then error("SQL API error", 4) end
   local hook = sysbench.hooks.sql_error_ignorable
   if severity == 1 or (hook and hook(err)) then
     con.error = 1

@@ -4,10 +4,11 @@ use std::rc::Rc;
 
 use mlua::{Function, IntoLua as _, Lua, LuaString, Table, Value};
 
-use super::Identity;
+use super::{Identity, modules};
 use crate::c_surface::{random_string, variable_string};
 use crate::core::Core;
 use crate::host::Level;
+use crate::options::option_list;
 use crate::statement::ParameterKind;
 use crate::wait;
 
@@ -23,6 +24,7 @@ pub(super) fn table(lua: &Lua, core: &Rc<Core>, identity: &Identity) -> mlua::Re
     waiting(lua, &table, core)?;
     results(lua, &table, core)?;
     others(lua, &table, core)?;
+    modules(lua, &table, identity)?;
     Ok(table)
 }
 
@@ -30,6 +32,7 @@ fn describe(lua: &Lua, table: &Table, identity: &Identity) -> mlua::Result<()> {
     table.set("tid", identity.thread)?;
     table.set("version", identity.version.as_str())?;
     table.set("driver", "mysql")?;
+    table.set("yields", identity.is_coroutine)?;
     table.set("command", identity.command.as_deref())?;
     table.set("script_path", identity.script_path.as_str())?;
     let argv = lua.create_table()?;
@@ -37,6 +40,21 @@ fn describe(lua: &Lua, table: &Table, identity: &Identity) -> mlua::Result<()> {
         argv.set(index, word.as_str())?;
     }
     table.set("argv", argv)
+}
+
+fn modules(lua: &Lua, table: &Table, identity: &Identity) -> mlua::Result<()> {
+    let (path, cpath) = modules::paths(&identity.script_path);
+    table.set("package_path", path)?;
+    table.set("package_cpath", cpath)?;
+    let own = lua.create_function(|_, name: String| Ok(modules::own(&name)))?;
+    table.set("module", own)?;
+    let list = lua.create_function(|_, found: Vec<Table>| {
+        let options: Result<Vec<_>, _> = found.iter().map(super::declared).collect();
+        options
+            .map(|options| option_list(&options))
+            .map_err(mlua::Error::external)
+    })?;
+    table.set("option_list", list)
 }
 
 fn waiting(lua: &Lua, table: &Table, core: &Rc<Core>) -> mlua::Result<()> {

@@ -34,6 +34,13 @@ pub mod metrics {
             HOST_CORE_CPU_IOWAIT = "host.core_cpu_iowait_s", "CPU time of a core idle with I/O pending", "s", Counter;
             HOST_CORE_CPU_STEAL = "host.core_cpu_steal_s", "CPU time of a core taken by the hypervisor", "s", Counter;
         }
+        per "" from "/proc/*/stat" {
+            HOST_RUN_CPU = "host.run_cpu_s", "CPU time of the run: server, load engine, drive emulation", "s", Counter;
+            HOST_KERNEL_CPU = "host.kernel_threads_cpu_s", "CPU time of the kernel's own threads", "s", Counter;
+        }
+        per "process name" from "/proc/*/stat" {
+            HOST_OTHER_CPU = "host.other_cpu_s", "CPU time of processes that are not the run's", "s", Counter;
+        }
         per "" from "/proc/pressure" {
             HOST_PRESSURE_CPU_SOME = "host.pressure_cpu_some_s", "Time in which a task waited for a core", "s", Counter;
             HOST_PRESSURE_IO_SOME = "host.pressure_io_some_s", "Time in which a task waited for a block device", "s", Counter;

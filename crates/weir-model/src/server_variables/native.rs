@@ -22,6 +22,9 @@ use crate::{Flavor, ServerVersion};
 use history::Instead;
 pub use synonyms::one_variable;
 
+/// Major, minor, patch.
+type Version = (u32, u32, u32);
+
 /// A setting that a flavour or version does not take.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{name}` = `{value}` ({why})")]

@@ -1,7 +1,5 @@
 //! How a load comes: from how many connections, at which pace, for how long.
 
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use crate::{Duration, TlsMode};
@@ -100,20 +98,15 @@ impl Warmup {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Pace {
-    /// A closed loop: when the last one of the connection is done and the user has thought.
-    Closed {
-        /// What the user does in between.
-        think: ThinkTime,
-    },
+    /// A closed loop: when the last one of the connection is done.
+    Closed(ClosedLoop),
     /// An open loop: by a schedule, whether or not those before are done.
     Open(Rate),
 }
 
 impl Default for Pace {
     fn default() -> Self {
-        Self::Closed {
-            think: ThinkTime::default(),
-        }
+        Self::Closed(ClosedLoop::default())
     }
 }
 
@@ -126,7 +119,10 @@ impl From<Option<Rate>> for Pace {
 
 impl From<ThinkTime> for Pace {
     fn from(think: ThinkTime) -> Self {
-        Self::Closed { think }
+        Self::Closed(ClosedLoop {
+            think,
+            ..ClosedLoop::default()
+        })
     }
 }
 
@@ -135,15 +131,15 @@ impl Pace {
     pub fn rate(&self) -> Option<Rate> {
         match self {
             Self::Open(rate) => Some(*rate),
-            Self::Closed { .. } => None,
+            Self::Closed(_) => None,
         }
     }
 
-    /// What users of a closed loop do in between.
-    pub fn think(&self) -> ThinkTime {
+    /// What the connections of a closed loop wait for; those of an open one for nothing but their schedule.
+    pub fn closed_loop(&self) -> ClosedLoop {
         match self {
-            Self::Closed { think } => *think,
-            Self::Open(_) => ThinkTime::default(),
+            Self::Closed(closed) => *closed,
+            Self::Open(_) => ClosedLoop::default(),
         }
     }
 
@@ -160,7 +156,7 @@ impl Pace {
     pub fn rate_per_s(&self) -> Option<f64> {
         match self {
             Self::Open(rate) => Some(rate.per_s),
-            Self::Closed { .. } => None,
+            Self::Closed(_) => None,
         }
     }
 }
@@ -221,6 +217,25 @@ pub enum ArrivalKind {
     Constant,
 }
 
+/// When a connection of a closed loop begins its next transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClosedLoop {
+    /// What its user does in between.
+    pub think: ThinkTime,
+    /// From the beginning of the last one on, if that has ended by then; 0: no such time. Of both this and the think
+    /// time the later counts. Results of earlier versions have none.
+    #[serde(default)]
+    pub pacing: Duration,
+}
+
+impl ClosedLoop {
+    /// Whether a connection begins the next as soon as the last is done.
+    pub fn asks_at_once(&self) -> bool {
+        self.think.mean.0.is_zero() && self.pacing.0.is_zero()
+    }
+}
+
 /// What a user does between two transactions of a closed loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -255,19 +270,6 @@ pub enum ProtocolCompression {
     Zlib,
     /// By zstd, which MySQL knows from 8.0.18 on and MariaDB does not.
     Zstd,
-}
-
-impl FromStr for ProtocolCompression {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "uncompressed" => Ok(Self::Uncompressed),
-            "zlib" => Ok(Self::Zlib),
-            "zstd" => Ok(Self::Zstd),
-            _ => Err("must be uncompressed, zlib or zstd".to_owned()),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! A run as names and values, and what differs between two runs: the evidence for "one factor
 //! differs" (rules R1 and R9).
 //!
-//! Each struct is taken apart by all of its fields, so that what is added to a spec and has no name
-//! here does not compile. Names are those of a study's factors.
+//! Structs are taken apart by all of their fields, so that what is added to a spec and has no name
+//! here does not compile; a load has the names of its options. Names are those of a study's factors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +12,8 @@ use serde_json::Value;
 use crate::ServerVariables;
 
 use super::{
-    ArrivalKind, DataSource, DataSpec, DriveSpec, FileWorkload, LoadSpec, Mix, Node, Pace,
-    RateRamp, RunSpec, SysbenchWorkload, ThinkKind, Topology, Warmup, WorkloadSpec,
+    DataSource, DataSpec, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadSpec, Mix, Node, RateRamp,
+    RunSpec, SysbenchWorkload, Topology, Warmup, WorkloadSpec,
 };
 
 /// Name -> value.
@@ -184,50 +184,19 @@ impl Writer {
         }
     }
 
+    /// An option that is as usual has no name.
     fn load(&mut self, load: &LoadSpec) {
-        let LoadSpec {
-            connections,
-            warmup,
-            measure,
-            pace,
-            rtt,
-            connection_ramp,
-            idle_connections,
-            compression,
-            tls,
-        } = load;
-        self.put("threads", connections);
-        self.put("warmup", &warmup_text(*warmup));
-        self.put("measure", measure);
-        self.pace(pace);
-        self.put("rtt", rtt);
-        self.put("threads_ramp", connection_ramp);
-        self.put("idle_connections", idle_connections);
-        self.put_text("compression", compression);
-        self.put_text("tls", tls);
-    }
-
-    /// What is as usual has no name, so that another rate is one difference.
-    fn pace(&mut self, pace: &Pace) {
-        match pace {
-            Pace::Closed { think } => {
-                self.put("rate", &"closed");
-                if !think.mean.0.is_zero() {
-                    self.put("think_time", &think.mean);
-                    if think.kind != ThinkKind::default() {
-                        self.put_text("think_kind", &think.kind);
-                    }
-                }
+        self.put("threads", &load.connections);
+        self.put("warmup", &warmup_text(load.warmup));
+        self.put("measure", &load.measure);
+        for option in LOAD_OPTIONS {
+            if let Some(value) = option.written(load) {
+                self.put(option.name, &value);
             }
-            Pace::Open(rate) => {
-                self.put("rate", &rate.per_s);
-                if rate.arrivals != ArrivalKind::default() {
-                    self.put_text("rate_arrivals", &rate.arrivals);
-                }
-                if let Some(RateRamp { from_per_s, length }) = rate.ramp {
-                    self.put("rate_ramp", &format!("from {from_per_s} for {length}"));
-                }
-            }
+        }
+        // Its end is the rate, so that another rate is one difference.
+        if let Some(RateRamp { from_per_s, length }) = load.pace.rate().and_then(|rate| rate.ramp) {
+            self.put("rate_ramp", &format!("from {from_per_s} for {length}"));
         }
     }
 }
@@ -248,7 +217,7 @@ fn text(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Duration, Flavor, ServerChoice, WorkloadName};
+    use crate::{Duration, Flavor, Pace, ServerChoice, WorkloadName};
 
     fn names(change: impl FnOnce(&mut RunSpec)) -> Vec<String> {
         let mut other = RunSpec::default();

@@ -90,7 +90,8 @@ impl Connection {
                          ('read_only', 'super_read_only', 'innodb_read_only')";
         let variables: Vec<(String, String)> = self.rows(read_only)?;
         let is_on = |(_, value): &&(String, String)| !matches!(value.as_str(), "OFF" | "0" | "");
-        if let Some((name, value)) = variables.iter().find(is_on) {
+        // The stronger one is what has to be changed first: `super_read_only` sorts after the others.
+        if let Some((name, value)) = variables.iter().filter(is_on).max() {
             return Ok(Some(format!("it is read-only ({name} = {value})")));
         }
         self.group_role()

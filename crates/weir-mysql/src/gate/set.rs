@@ -1,6 +1,6 @@
 //! What a `SET` statement sets (MySQL manual, "SET Syntax for Variable Assignment").
 
-use super::statement::{Effect, forbidden};
+use super::effect::{Effect, forbidden};
 use super::tokens::Token;
 
 /// What `SET` does beside assigning variables: accounts, roles, resources, the next statement.

@@ -1,6 +1,7 @@
 //! What a statement would do to a server, by its text. What is not known to be harmless is not.
 
 use super::calls::calls;
+use super::effect::{Effect, forbidden};
 use super::set::of_set;
 use super::targets::schemas;
 use super::tokens::{Token, readings};
@@ -27,23 +28,6 @@ const ENGINES_ELSEWHERE: [&str; 7] = [
     "MRG_MYISAM",
     "OQGRAPH",
 ];
-
-/// What a statement would do.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Effect {
-    /// Nothing that outlasts the connection.
-    None,
-    /// It changes tables; the schemas that it names, none for that of the connection.
-    Write(Vec<String>),
-    /// It sets these global variables, in lower case with underscores.
-    Global(Vec<String>),
-    /// It keeps what the connection writes out of the binary log, or no longer.
-    SkipBinaryLog,
-    /// It ends what this connection is doing.
-    Kill(u32),
-    /// Nothing that any command needs, and why.
-    Forbidden(String),
-}
 
 /// What `sql` would do, in whichever way the server reads its quotes.
 pub(super) fn effect(sql: &str) -> Effect {
@@ -299,10 +283,6 @@ fn of_kill(words: &[Token<'_>]) -> Effect {
         Some(id) => Effect::Kill(id),
         None => forbidden("it does not name a connection by its number"),
     }
-}
-
-pub(super) fn forbidden(why: &str) -> Effect {
-    Effect::Forbidden(why.to_owned())
 }
 
 #[cfg(test)]

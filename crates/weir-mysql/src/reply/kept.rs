@@ -8,6 +8,7 @@ use mysql_common::proto::{Binary, Text};
 use mysql_common::row::{Row, RowDeserializer};
 use mysql_common::value::ServerSide;
 
+use super::{Expected, StatementResult, TextRows};
 use crate::packet::Malformed;
 
 /// The rows of a reply, decoded.
@@ -17,6 +18,9 @@ pub(super) struct Kept {
     /// The same for all rows, once the first is there.
     columns: Option<Arc<[Column]>>,
     rows: Vec<Row>,
+    /// Rows of the result that comes, as text.
+    texts: TextRows,
+    results: Vec<StatementResult>,
 }
 
 impl Kept {
@@ -30,6 +34,28 @@ impl Kept {
         &self.rows
     }
 
+    /// Takes a result without rows.
+    pub(super) fn result(&mut self, result: StatementResult) {
+        self.results.push(result);
+    }
+
+    /// The rows of a result have all come.
+    pub(super) fn end_of_rows(&mut self) {
+        self.texts.fields = self.definitions.len();
+        let rows = std::mem::take(&mut self.texts);
+        self.results.push(StatementResult::Rows(rows));
+    }
+
+    pub(super) fn forget_results(&mut self) {
+        if !self.results.is_empty() {
+            self.results.clear();
+        }
+    }
+
+    pub(super) fn take_results(&mut self) -> Vec<StatementResult> {
+        std::mem::take(&mut self.results)
+    }
+
     /// Takes the definition of a column.
     pub(super) fn column(&mut self, payload: &[u8]) -> Result<(), Malformed> {
         let column = ParseBuf(payload).parse::<Column>(());
@@ -39,13 +65,20 @@ impl Kept {
     }
 
     /// Takes a row.
-    pub(super) fn row(&mut self, payload: &[u8], is_typed: bool) -> Result<(), Malformed> {
+    pub(super) fn row(&mut self, payload: &[u8], expected: Expected) -> Result<(), Malformed> {
+        self.texts.fields = self.definitions.len();
+        if expected == Expected::TextResults {
+            return self.texts.text_row(payload);
+        }
         let definitions = &self.definitions;
         let columns = self
             .columns
             .get_or_insert_with(|| definitions.as_slice().into());
+        if expected == Expected::TypedResults {
+            return self.texts.typed_row(payload, columns);
+        }
         let (buffer, columns) = (&mut ParseBuf(payload), Arc::clone(columns));
-        let row = if is_typed {
+        let row = if expected == Expected::TypedRows {
             buffer
                 .parse::<RowDeserializer<ServerSide, Binary>>(columns)
                 .map(Row::from)

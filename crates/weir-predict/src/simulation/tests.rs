@@ -112,7 +112,7 @@ impl Configuration {
             cleaned: scenario.cleaned,
             ..system.writes.of_pages(scenario.page_writes)
         };
-        let cleaning = Cleaning::new(&system, drive, scenario.reads, scenario.connections);
+        let cleaning = Cleaning::new(system.queues(drive, scenario.reads), scenario.connections);
         let per_s = cleaning
             .pace(writes, scenario.connections)
             .transactions_per_s;

@@ -2,7 +2,7 @@
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
-use weir_model::StudyResult;
+use weir_model::JudgedResult;
 
 use super::JSON_SCHEMA_VERSION;
 
@@ -11,7 +11,7 @@ pub(super) fn published() -> String {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let schema = settings
         .into_generator()
-        .into_root_schema_for::<StudyResult>();
+        .into_root_schema_for::<JudgedResult>();
     let mut schema = schema;
     let version = json!({ "description": "Version of this schema.", "const": JSON_SCHEMA_VERSION });
     let object = schema.ensure_object();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
-use weir_model::{Bytes, Cell, CostRow, MemoryEquivalent, PoolElasticity, Ratio, StudyResult};
+use weir_model::{Bytes, Cell, CostRow, JudgedResult, MemoryEquivalent, PoolElasticity, Ratio};
 
 use super::{DRIVES, spec, strings, study};
 use crate::predicted::{Predicted, PredictedDrive, PredictedPoint};
@@ -22,16 +22,17 @@ const POOLS: [(&str, f64); 6] = [
 const QUICKER: [f64; 6] = [2.1, 1.9, 1.7, 1.4, 1.1, 1.02];
 
 /// Two drives x six pools x three repetitions.
-pub(crate) fn sweep() -> StudyResult {
+pub(crate) fn sweep() -> JudgedResult {
     let mut result = study(2 * POOLS.len(), 3);
-    result.plan.title = "Memory or a faster drive (synthetic example)".to_owned();
-    result.plan.question = "Is the next euro better spent on memory or on a drive?".to_owned();
-    result.plan.claims.clear();
-    result.plan.cells = (0..2 * POOLS.len()).map(cell).collect();
+    result.evidence.plan.title = "Memory or a faster drive (synthetic example)".to_owned();
+    result.evidence.plan.question =
+        "Is the next euro better spent on memory or on a drive?".to_owned();
+    result.evidence.plan.claims.clear();
+    result.evidence.plan.cells = (0..2 * POOLS.len()).map(cell).collect();
     result.comparisons.clear();
     result.analysis.claims.clear();
     result.analysis.overall.clear();
-    for run in &mut result.runs {
+    for run in &mut result.evidence.runs {
         let factor = factor(run.record.cell) / 4.0;
         run.record.queries_per_s *= factor;
         run.record.transactions_per_s *= factor;

@@ -28,6 +28,7 @@ pub(crate) const FIRST: &str = "";
 
 /// What the page writes over a panel.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PanelHead {
     pub(crate) group: &'static str,
     title: &'static str,
@@ -124,7 +125,7 @@ mod tests {
     #[test]
     fn what_has_instances_has_a_curve_for_each_and_what_was_not_sampled_has_none() {
         let mut result = sample::study(1, 1);
-        let run = &mut result.runs[0];
+        let run = &mut result.evidence.runs[0];
         run.series
             .retain(|series| series.metric == "drive.file_reads");
         let mut redo = run.series[0].clone();

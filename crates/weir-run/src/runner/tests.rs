@@ -121,7 +121,7 @@ fn a_study_makes_each_run_on_a_target_of_its_own_in_the_order_of_its_plan() {
         .collect();
     assert_eq!(*bench.ledger.begun.borrow(), labels);
     assert!(bench.ledger.is_balanced());
-    let run = &outcome.result.runs[0];
+    let run = &outcome.result.evidence.runs[0];
     assert!(run.record.transactions_per_s > 0.0 && run.server_log == "ready for connections");
     assert_eq!(outcome.result.comparisons.len(), 1);
     assert_eq!(outcome.remarks.len(), 1);
@@ -165,7 +165,7 @@ fn a_resumed_study_that_is_stopped_while_its_data_are_made_still_has_its_runs() 
     let stopped = bench.run(&plan, Some(Trouble::StoppedEarly), true, |_, _| {});
     let outcome = stopped.unwrap();
     assert!(outcome.stopped);
-    assert_eq!(outcome.result.runs.len(), 1);
+    assert_eq!(outcome.result.evidence.runs.len(), 1);
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn runs_that_differ_in_the_load_alone_share_a_target_where_the_study_says_so() {
         plan("runs = 3\nwithin_server = [\"threads\"]"),
     );
     let outcome = bench.finish(&plan, false);
-    let runs = &outcome.result.runs;
+    let runs = &outcome.result.evidence.runs;
     let before: Vec<_> = runs
         .iter()
         .map(|run| run.record.approach.runs_before)

@@ -6,20 +6,24 @@ use std::path::Path;
 use weir_model::{Cell, DriveStatistics, Endpoint};
 use weir_mysql::Gate;
 use weir_probe::{HostProbe, Probe, ProcessProbe, ServerProbe};
-use weir_server::{ConfigChanges, GivenServer};
+use weir_server::{ConfigChanges, ExternalServer};
 
 use super::Target;
 use crate::RunError;
 
-pub(crate) struct ExternalServer {
-    server: GivenServer,
+pub(crate) struct ExternalTarget {
+    server: ExternalServer,
     changes: ConfigChanges,
     commands: Vec<String>,
 }
 
-impl ExternalServer {
+impl ExternalTarget {
     /// Brings `server` to the settings of `cell`, if settings may be changed (`allowed`).
-    pub(crate) fn take(cell: &Cell, server: &GivenServer, allowed: bool) -> Result<Self, RunError> {
+    pub(crate) fn take(
+        cell: &Cell,
+        server: &ExternalServer,
+        allowed: bool,
+    ) -> Result<Self, RunError> {
         let variables = &cell.spec.primary().variables;
         let wanted = weir_server::native_config(server, variables, allowed)?;
         let mut changes = ConfigChanges::new(server);
@@ -32,7 +36,7 @@ impl ExternalServer {
     }
 }
 
-impl Target for ExternalServer {
+impl Target for ExternalTarget {
     fn endpoint(&self) -> Endpoint {
         self.server.endpoint.clone()
     }
@@ -58,7 +62,8 @@ impl Target for ExternalServer {
         ];
         // This host says nothing about a server on another one.
         if let Some(directory) = self.directory() {
-            probes.push(Box::new(HostProbe::new(Some(directory.to_owned()))));
+            let directory = Some(directory.to_owned());
+            probes.push(Box::new(HostProbe::of_run(directory, self.server.pid)));
         }
         if let Some(pid) = self.server.pid {
             probes.push(Box::new(ProcessProbe::server(pid)));

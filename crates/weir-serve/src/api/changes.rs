@@ -10,9 +10,9 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
 use super::reading;
-use crate::answer::Refusal;
+use crate::api_error::ApiError;
 use crate::guard::SESSION;
-use crate::server::Desk;
+use crate::state::AppState;
 use crate::{live, studies};
 
 #[derive(Deserialize)]
@@ -27,12 +27,12 @@ pub(super) struct Start {
 
 /// Opens a session with the token.
 pub(super) async fn login(
-    State(desk): State<Arc<Desk>>,
+    State(state): State<Arc<AppState>>,
     Json(login): Json<Login>,
-) -> Result<Response, Refusal> {
-    let session = desk.guard.open_session(login.token.trim());
+) -> Result<Response, ApiError> {
+    let session = state.guard.open_session(login.token.trim());
     let session = session.ok_or_else(|| {
-        Refusal::new(
+        ApiError::new(
             StatusCode::UNAUTHORIZED,
             "that is not the token of this server",
         )
@@ -45,27 +45,27 @@ pub(super) async fn login(
 
 /// Starts a study of the folder, if none runs.
 pub(super) async fn start(
-    State(desk): State<Arc<Desk>>,
+    State(state): State<Arc<AppState>>,
     Json(start): Json<Start>,
-) -> Result<StatusCode, Refusal> {
-    let study = reading(&desk, move |desk| {
-        if let Some((name, _)) = live::progresses(&desk.library).first() {
+) -> Result<StatusCode, ApiError> {
+    let study = reading(&state, move |state| {
+        if let Some((name, _)) = live::progresses(&state.library).first() {
             let message =
                 format!("a study runs in `{name}`; one at a time, or they disturb each other");
-            return Err(Refusal::new(StatusCode::CONFLICT, message));
+            return Err(ApiError::new(StatusCode::CONFLICT, message));
         }
-        let mut known = studies::list(&desk.studies).into_iter();
+        let mut known = studies::list(&state.studies).into_iter();
         let wanted = known.find(|study| study.name == start.study);
-        wanted.ok_or_else(|| Refusal::unknown("study", &start.study))
+        wanted.ok_or_else(|| ApiError::unknown("study", &start.study))
     })
     .await?;
     // On this thread, which lives as long as the server: the child is tied to it.
-    desk.conductor.start(&study)?;
+    state.runner.start(&study)?;
     Ok(StatusCode::ACCEPTED)
 }
 
 /// Stops the study that was started here.
-pub(super) async fn stop(State(desk): State<Arc<Desk>>) -> Result<StatusCode, Refusal> {
-    desk.conductor.stop()?;
+pub(super) async fn stop(State(state): State<Arc<AppState>>) -> Result<StatusCode, ApiError> {
+    state.runner.stop()?;
     Ok(StatusCode::ACCEPTED)
 }

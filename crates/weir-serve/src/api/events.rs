@@ -11,28 +11,28 @@ use futures_util::stream::{Stream, unfold};
 
 use super::reading;
 use crate::live;
-use crate::server::Desk;
+use crate::state::AppState;
 
 /// How often the files of running studies are looked at while somebody watches.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// One message at once, then one whenever something has changed.
 pub(super) async fn live(
-    State(desk): State<Arc<Desk>>,
+    State(state): State<Arc<AppState>>,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let watching = (desk, None::<String>);
-    let messages = unfold(watching, |(desk, mut told)| async move {
+    let watching = (state, None::<String>);
+    let messages = unfold(watching, |(state, mut told)| async move {
         loop {
             if told.is_some() {
                 tokio::time::sleep(LOOK_INTERVAL).await;
             }
-            let own = desk.conductor.own();
-            let look = move |desk: &Desk| Ok(live::now(&desk.library, own));
-            let now = reading(&desk, look).await.ok();
+            let own = state.runner.own();
+            let look = move |state: &AppState| Ok(live::now(&state.library, own));
+            let now = reading(&state, look).await.ok();
             let now = now.and_then(|now| serde_json::to_string(&now).ok())?;
             if told.as_ref() != Some(&now) {
                 told = Some(now.clone());
-                return Some((Ok(Event::default().data(now)), (desk, told)));
+                return Some((Ok(Event::default().data(now)), (state, told)));
             }
         }
     });

@@ -6,8 +6,8 @@ use axum::extract::{Path, State};
 use axum::response::Html;
 
 use super::reading;
-use crate::answer::Refusal;
-use crate::server::Desk;
+use crate::api_error::ApiError;
+use crate::state::AppState;
 
 /// The application without any data, built by `make web`.
 const APP: &str = include_str!(concat!(
@@ -20,9 +20,9 @@ pub(super) async fn app() -> Html<&'static str> {
 }
 
 pub(super) async fn report(
-    State(desk): State<Arc<Desk>>,
+    State(state): State<Arc<AppState>>,
     Path(name): Path<String>,
-) -> Result<Html<String>, Refusal> {
-    let page = reading(&desk, move |desk| desk.library.report(&name)).await?;
+) -> Result<Html<String>, ApiError> {
+    let page = reading(&state, move |state| state.library.report(&name)).await?;
     Ok(Html(page.to_string()))
 }

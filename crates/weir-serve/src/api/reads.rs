@@ -6,13 +6,14 @@ use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 use weir_store::Store;
 
 use super::reading;
-use crate::answer::Refusal;
-use crate::server::Desk;
+use crate::api_error::ApiError;
+use crate::library::Summary;
+use crate::state::AppState;
+use crate::studies::Study;
 use crate::{live, openmetrics, studies};
 
 /// Points of a curve, if the page does not say how many it can show.
@@ -39,26 +40,50 @@ pub(super) struct Two {
     b: String,
 }
 
+/// What a page needs for changes.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Session {
+    page_secret: String,
+}
+
+/// The list of results.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Results {
+    /// What tells it from others.
+    version: u64,
+    results: Vec<Summary>,
+}
+
+/// The list of studies.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Studies {
+    studies: Vec<Study>,
+}
+
 /// The secret that changes need; only a page of this server can read it.
-pub(super) async fn session(State(desk): State<Arc<Desk>>) -> Json<Value> {
-    Json(json!({ "page_secret": desk.guard.page_secret() }))
+pub(super) async fn session(State(state): State<Arc<AppState>>) -> Json<Session> {
+    let page_secret = state.guard.page_secret().to_owned();
+    Json(Session { page_secret })
 }
 
 /// All results; those that nobody has judged yet are judged meanwhile.
-pub(super) async fn results(State(desk): State<Arc<Desk>>) -> Result<Json<Value>, Refusal> {
-    let (version, results) = reading(&desk, |desk| Ok(desk.library.list())).await?;
-    let judge = Arc::clone(&desk);
+pub(super) async fn results(State(state): State<Arc<AppState>>) -> Result<Json<Results>, ApiError> {
+    let (version, results) = reading(&state, |state| Ok(state.library.list())).await?;
+    let judge = Arc::clone(&state);
     tokio::task::spawn_blocking(move || judge.library.judge_all());
-    Ok(Json(json!({ "version": version, "results": results })))
+    Ok(Json(Results { version, results }))
 }
 
 /// The runs of a result, in a line each.
 pub(super) async fn runs(
-    State(desk): State<Arc<Desk>>,
+    State(state): State<Arc<AppState>>,
     Query(of): Query<OfResult>,
-) -> Result<Response, Refusal> {
-    let body = reading(&desk, move |desk| {
-        let store = Store::open(&desk.library.file(&of.result)?)?;
+) -> Result<Response, ApiError> {
+    let body = reading(&state, move |state| {
+        let store = Store::open(&state.library.file(&of.result)?)?;
         Ok(weir_report::runs_json(&store.header()?, &store.records()?)?)
     });
     Ok(as_json(body.await?))
@@ -66,13 +91,13 @@ pub(super) async fn runs(
 
 /// One run, with its curves between two times.
 pub(super) async fn run(
-    State(desk): State<Arc<Desk>>,
+    State(state): State<Arc<AppState>>,
     Query(of): Query<OfRun>,
-) -> Result<Response, Refusal> {
-    let body = reading(&desk, move |desk| {
-        let store = Store::open(&desk.library.file(&of.result)?)?;
+) -> Result<Response, ApiError> {
+    let body = reading(&state, move |state| {
+        let store = Store::open(&state.library.file(&of.result)?)?;
         let run = store.run(of.cell, of.repetition)?;
-        let run = run.ok_or_else(|| Refusal::unknown("run in result", &of.result))?;
+        let run = run.ok_or_else(|| ApiError::unknown("run in result", &of.result))?;
         let window = weir_report::Window {
             from_s: of.from,
             to_s: of.to,
@@ -85,25 +110,28 @@ pub(super) async fn run(
 
 /// Two results set against each other, with the verdicts of `weir compare`.
 pub(super) async fn compare(
-    State(desk): State<Arc<Desk>>,
+    State(state): State<Arc<AppState>>,
     Query(two): Query<Two>,
-) -> Result<Response, Refusal> {
-    let body = reading(&desk, move |desk| desk.library.comparison(&two.a, &two.b)).await?;
+) -> Result<Response, ApiError> {
+    let body = reading(&state, move |state| {
+        state.library.comparison(&two.a, &two.b)
+    })
+    .await?;
     Ok(as_json(body.to_string()))
 }
 
 /// The studies that can be started.
-pub(super) async fn studies(State(desk): State<Arc<Desk>>) -> Result<Json<Value>, Refusal> {
-    let studies = reading(&desk, |desk| Ok(studies::list(&desk.studies))).await?;
-    Ok(Json(json!({ "studies": studies })))
+pub(super) async fn studies(State(state): State<Arc<AppState>>) -> Result<Json<Studies>, ApiError> {
+    let studies = reading(&state, |state| Ok(studies::list(&state.studies))).await?;
+    Ok(Json(Studies { studies }))
 }
 
 /// What runs now, for Prometheus.
-pub(super) async fn metrics(State(desk): State<Arc<Desk>>) -> Result<Response, Refusal> {
-    let text = reading(&desk, |desk| {
-        let results = desk.library.list().1.len();
+pub(super) async fn metrics(State(state): State<Arc<AppState>>) -> Result<Response, ApiError> {
+    let text = reading(&state, |state| {
+        let results = state.library.list().1.len();
         Ok(openmetrics::exposition(
-            &live::progresses(&desk.library),
+            &live::progresses(&state.library),
             results,
         ))
     });

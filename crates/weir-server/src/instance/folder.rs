@@ -137,7 +137,7 @@ impl Folder {
 }
 
 /// The account that may log in from 127.0.0.1, with the password of the one for the socket.
-pub(crate) fn let_in_from_loopback(endpoint: &Endpoint) -> Result<(), ServerError> {
+pub fn let_in_from_loopback(endpoint: &Endpoint) -> Result<(), ServerError> {
     let action = "make the account for the loopback";
     let mut session = Session::open(endpoint, &Gate::own())?;
     // What belongs to this server alone is not told to its replicas: they have a copy or need none.

@@ -16,8 +16,8 @@ use weir_process::{PathError, WorkDirectory, runtime_directory};
 use super::known::parse_help;
 use super::translate;
 use crate::data_directory::write_private;
+use crate::helper_process::run_within;
 use crate::option_file::OptionFile;
-use crate::run::run_within;
 use crate::{ServerBinary, ServerError};
 
 /// It takes some 50 ms.

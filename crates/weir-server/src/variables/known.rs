@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use weir_model::{nearest, option_spelling};
 
-use crate::run::run_within;
+use crate::helper_process::run_within;
 use crate::{ServerBinary, ServerError};
 
 /// Checks that the server knows each of `wanted`; the error names the nearest that it knows.

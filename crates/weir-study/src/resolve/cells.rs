@@ -7,8 +7,9 @@ use weir_model::{Cell, Factor, nearest};
 use super::Resolver;
 use crate::StudyError;
 use crate::draft::Draft;
-use crate::file::{LevelList, LevelSetting, Setting, Threads};
+use crate::file::{LevelList, LevelSetting, Threads};
 use crate::levels::{Level, levels};
+use crate::setting::Setting;
 use crate::target::Target;
 
 /// Cells of one study at most: more is a mistake.
@@ -213,9 +214,8 @@ impl Resolver<'_> {
             };
             let stays = |setting: &String| Target::of(setting).is_of_the_load();
             if !factor.settings.iter().all(stays) {
-                let why = "needs a restart of the server; only factors of the load can vary \
-                           inside one: threads, rate, think time, rtt, compression, distribution, options of the \
-                           workload";
+                let why = "needs a restart of the server; only factors of the load can vary inside one: \
+                           what stands in [load]";
                 return Err(self.error("repeat.within_server", name, why));
             }
         }

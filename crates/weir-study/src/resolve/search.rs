@@ -108,7 +108,7 @@ impl Resolver<'_> {
         let factor = Target::name_of(name(search));
         let target = Target::of(&factor);
         let fits = match search.find {
-            Find::Rate => target == Target::Rate,
+            Find::Rate => matches!(target, Target::Load(option) if option.name == "rate"),
             Find::Peak | Find::Knee => matches!(target, Target::Threads | Target::Variable(_)),
         };
         if !fits {

@@ -112,6 +112,32 @@ fn every_error_may_be_ignored() {
 }
 
 #[test]
+fn all_options_that_are_wrong_are_told_at_once() {
+    let error = understand("oltp_read_only --tabels=3 --threads=x --debug=on run").unwrap_err();
+    let told = error.to_string();
+    for part in [
+        "--tabels; did you mean --tables?",
+        "--threads: `x`",
+        "--debug is",
+    ] {
+        assert!(told.contains(part), "{told}");
+    }
+    assert_eq!(told.lines().count(), 1);
+    let built_in =
+        understand("fileio --file-total-size=1G --file-test-mode=rndrw run").unwrap_err();
+    assert!(matches!(built_in, UsageError::BuiltIn(_)), "{built_in}");
+}
+
+#[test]
+fn a_command_line_of_old_is_answered_once_and_whole() {
+    let error = understand("--test=oltp.lua --oltp-table-size=5 --num-threads=8 run").unwrap_err();
+    let told = error.to_string();
+    let today =
+        "write: weir load oltp_read_write --table-size=5 --threads=8 --events=10000 --time=0 run";
+    assert!(told.ends_with(today), "{told}");
+}
+
+#[test]
 fn a_round_trip_time_has_a_unit() {
     let rtt = |line: &str| understand(line).map(|invocation| invocation.plan.load.rtt.0);
     assert_eq!(rtt("oltp_read_only run"), Ok(Duration::ZERO));

@@ -207,4 +207,9 @@ fn rows_of_a_run_without_auto_increment_come_after_those_of_the_table() {
         script.statements[0].sql(1),
         "INSERT INTO sbtest2 (id, k, c, pad) VALUES (?, ?, ?, ?)"
     );
+    let [numbers] = &script.new_numbers()[..] else {
+        panic!("{script:?}");
+    };
+    let columns: Vec<_> = numbers.columns.iter().collect();
+    assert!(columns.len() == inputs.tables as usize && columns.iter().all(|c| c.1 == "id"));
 }

@@ -1,6 +1,6 @@
 //! `weir claims`.
 
-use weir_model::StudyResult;
+use weir_model::JudgedResult;
 
 use crate::cli::ClaimsArguments;
 use crate::commands::report;
@@ -8,7 +8,7 @@ use crate::{Outcome, output};
 
 pub(crate) fn execute(arguments: &ClaimsArguments) -> anyhow::Result<Outcome> {
     let results = arguments.results.iter();
-    let results: Vec<StudyResult> = results
+    let results: Vec<JudgedResult> = results
         .map(|result| weir_judge::read_result(result))
         .collect::<Result<_, _>>()?;
     if arguments.json {
@@ -24,11 +24,11 @@ pub(crate) fn execute(arguments: &ClaimsArguments) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn in_json(result: &StudyResult) -> serde_json::Value {
+fn in_json(result: &JudgedResult) -> serde_json::Value {
     serde_json::json!({
-        "title": result.plan.title,
-        "seed": result.plan.seed,
-        "claims": result.plan.claims,
+        "title": result.evidence.plan.title,
+        "seed": result.evidence.plan.seed,
+        "claims": result.evidence.plan.claims,
         "verdicts": result.analysis.claims,
     })
 }

@@ -1,6 +1,6 @@
 //! `weir compare`.
 
-use weir_model::{Comparison, ResultComparison, Severity, StudyResult, Verdict};
+use weir_model::{Comparison, JudgedResult, ResultComparison, Severity, Verdict};
 
 use crate::cli::CompareArguments;
 use crate::commands::report;
@@ -37,7 +37,7 @@ pub(crate) fn execute(arguments: &CompareArguments) -> anyhow::Result<Outcome> {
 }
 
 /// The comparisons of one factor within a result.
-fn within(result: &StudyResult, factor: &str) -> ResultComparison {
+fn within(result: &JudgedResult, factor: &str) -> ResultComparison {
     ResultComparison {
         basis: format!("levels of {factor} within one result, by repetition"),
         differences: Vec::new(),

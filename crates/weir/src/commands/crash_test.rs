@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use weir_crash::{
-    CrashError, CrashTest, Cut, DeviceRules, Ground, Progress, Setting, Shape, StateResult,
+    CrashError, CrashTest, Cut, DataStorage, DeviceRules, Progress, Setting, Shape, StateResult,
     TestOptions, TornPage, Verdict, replay_state,
 };
 use weir_model::variables::FLUSH_METHOD;
@@ -134,7 +134,7 @@ fn default_folder() -> PathBuf {
 }
 
 fn inspect(path: &Path, json: bool) -> anyhow::Result<Outcome> {
-    let ground = Ground::below(path, None)?;
+    let ground = DataStorage::below(path, None)?;
     if json {
         output::line(serde_json::to_string_pretty(&ground)?)?;
     } else {

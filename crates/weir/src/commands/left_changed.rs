@@ -4,7 +4,7 @@
 use weir_model::ServerUrl;
 use weir_server::{LeftChanged, forget_left_changed, put_back_left};
 
-use super::given_server;
+use super::external_server;
 
 /// A line for each of them, with what puts it back.
 pub(crate) fn lines() -> Vec<String> {
@@ -33,11 +33,11 @@ pub(crate) fn put_back(ask_password: bool) -> anyhow::Result<(Vec<String>, bool)
     if left.is_empty() {
         return Ok((Vec::new(), true));
     }
-    let config = given_server::client_config(ask_password)?;
+    let config = external_server::client_config(ask_password)?;
     let put_back_one = |left: &LeftChanged| -> anyhow::Result<()> {
         let url: ServerUrl = left.server.parse().map_err(anyhow::Error::msg)?;
         Ok(put_back_left(
-            &mut given_server::open(&url, &config)?,
+            &mut external_server::open(&url, &config)?,
             left,
         )?)
     };

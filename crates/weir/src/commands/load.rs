@@ -2,6 +2,7 @@
 
 mod document;
 pub(crate) mod null_server;
+mod script;
 
 use std::fs::File;
 use std::path::Path;
@@ -14,7 +15,7 @@ use weir_mysql::{ChangeLog, ClientConfig, Gate, Permissions};
 use weir_sysbench::{Command, Form, Invocation};
 
 use crate::cli::LoadArguments;
-use crate::commands::given_server;
+use crate::commands::external_server;
 use crate::progress::LoadingProgress;
 use crate::{Outcome, interrupt, output, password};
 
@@ -29,13 +30,18 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
         null_server::execute(rest, interrupt::stop_flag()?)?;
         return Ok(Outcome::Done);
     }
-    let mut config = given_server::client_config(false)?;
+    let mut config = external_server::client_config(false)?;
     if arguments.is_drop_in {
         // sysbench reads no files: its scripts must log in as they do there.
         config = ClientConfig {
             password: config.password,
             ..ClientConfig::default()
         };
+    }
+    if let Some(line) =
+        weir_sysbench::parse_script(&arguments.arguments, &config, weir_script::is_found)?
+    {
+        return script::execute(line, arguments);
     }
     let mut invocation = weir_sysbench::parse(&arguments.arguments, &config)?;
     for warning in &invocation.warnings {
@@ -47,9 +53,9 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
     }
     let gate = gate(&invocation);
     let done = command(&invocation, &gate, stop, !arguments.is_drop_in);
-    given_server::tell_remarks(&gate);
+    external_server::tell_remarks(&gate);
     done?;
-    given_server::tell_rehearsed(&gate)?;
+    external_server::tell_rehearsed(&gate)?;
     Ok(if stop.load(Ordering::SeqCst) {
         Outcome::Stopped
     } else {

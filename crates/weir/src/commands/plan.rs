@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use weir_judge::Foreseen;
+use weir_judge::SettingsPreview;
 use weir_model::variables::BUFFER_POOL_SIZE;
 use weir_model::{Bytes, Cell, Plan, PlannedRun, SearchGoal, SearchPlan, Warmup};
 use weir_report::table;
@@ -21,16 +21,16 @@ pub(crate) fn execute(arguments: &PlanArguments) -> anyhow::Result<Outcome> {
     let text = study_file::read(&arguments.study, arguments.reduced)?;
     let plan = study_file::resolve(&arguments.study, &text, &overrides)?;
     weir_study::check_drives(&plan)?;
-    let foreseen = weir_study::foresee(&plan)?;
+    let preview = weir_study::preview_settings(&plan)?;
     if arguments.json {
         output::line(serde_json::to_string_pretty(&plan)?)?;
     } else {
-        print(&plan, &foreseen)?;
+        print(&plan, &preview)?;
     }
     Ok(Outcome::Done)
 }
 
-fn print(plan: &Plan, foreseen: &Foreseen) -> anyhow::Result<()> {
+fn print(plan: &Plan, preview: &SettingsPreview) -> anyhow::Result<()> {
     output::line(format_args!("{}\n{}\n", plan.title, plan.question))?;
     let rows: Vec<_> = plan.cells.iter().map(cell_row).collect();
     output::text(table(&["cell", "connections", "drive"], &rows))?;
@@ -58,11 +58,11 @@ fn print(plan: &Plan, foreseen: &Foreseen) -> anyhow::Result<()> {
     for prospect in weir_judge::prospects(plan) {
         output::line(prospect)?;
     }
-    for note in &foreseen.notes {
+    for note in &preview.notes {
         output::line(note)?;
     }
     let drives = weir_study::drive_profiles(plan);
-    for finding in weir_judge::findings_of_design(plan, &drives, foreseen) {
+    for finding in weir_judge::findings_of_design(plan, &drives, preview) {
         output::line(weir_report::finding_line(&finding))?;
     }
     Ok(())

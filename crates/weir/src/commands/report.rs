@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
-use weir_model::StudyResult;
+use weir_model::JudgedResult;
 
 use crate::Outcome;
 use crate::cli::{ReportArguments, ReportFormat};
@@ -22,11 +22,11 @@ pub(crate) fn execute(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn render(result: &StudyResult, format: ReportFormat) -> anyhow::Result<Vec<u8>> {
+fn render(result: &JudgedResult, format: ReportFormat) -> anyhow::Result<Vec<u8>> {
     let text = match format {
         ReportFormat::Html => weir_report::html(result)?,
         ReportFormat::Json => weir_report::json(result)?,
-        ReportFormat::Csv => weir_report::csv(result),
+        ReportFormat::Csv => weir_report::csv(&result.evidence),
         ReportFormat::Md => weir_report::markdown(result),
         ReportFormat::Parquet => return parquet(result),
     };
@@ -34,12 +34,12 @@ fn render(result: &StudyResult, format: ReportFormat) -> anyhow::Result<Vec<u8>>
 }
 
 #[cfg(feature = "parquet")]
-fn parquet(result: &StudyResult) -> anyhow::Result<Vec<u8>> {
-    Ok(weir_report::parquet(result)?)
+fn parquet(result: &JudgedResult) -> anyhow::Result<Vec<u8>> {
+    Ok(weir_report::parquet(&result.evidence)?)
 }
 
 #[cfg(not(feature = "parquet"))]
-fn parquet(_: &StudyResult) -> anyhow::Result<Vec<u8>> {
+fn parquet(_: &JudgedResult) -> anyhow::Result<Vec<u8>> {
     anyhow::bail!(
         "this build writes no Parquet; build it with `cargo build --release --features parquet`, or use \
          --format csv: the same rows"

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use weir_model::{Plan, Provenance, StudyResult, Verdict};
+use weir_model::{JudgedResult, Plan, Provenance, Verdict};
 use weir_progress::{Event, Progress, ProgressFile};
 use weir_run::{Allowed, RunError, RunOptions, RunOutcome};
 use weir_study::Overrides;
 
 use crate::cli::RunArguments;
-use crate::commands::{given_server, report, study_file};
+use crate::commands::{external_server, report, study_file};
 use crate::progress::StudyView;
 use crate::{Outcome, interrupt, output};
 
@@ -26,7 +26,7 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
     };
     // A resumed study keeps its seed, so that the runs that are left are those that were planned.
     let stored = if arguments.resume {
-        weir_judge::read_result(&out).ok()
+        weir_judge::read_evidence(&out).ok()
     } else {
         None
     };
@@ -47,7 +47,7 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
             config: arguments.allow_config,
             replica: arguments.allow_replica,
         },
-        client: given_server::client_config(arguments.ask_password)?,
+        client: external_server::client_config(arguments.ask_password)?,
         provenance: provenance(text),
     };
     if arguments.dry_run {
@@ -70,7 +70,7 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
     }
     write_and_print(&outcome, &out, arguments.json)?;
     if outcome.stopped || stop.load(Ordering::SeqCst) {
-        let done = outcome.result.runs.len();
+        let done = outcome.result.evidence.runs.len();
         eprintln!("stopped: {done} complete runs are kept, {}", go_on(&out));
         return Ok(Outcome::Stopped);
     }
@@ -145,7 +145,7 @@ pub(super) fn default_folder(study: &Path) -> PathBuf {
 
 /// Tells that the runs before a failure are not lost, unless the failure is about them.
 fn kept(error: RunError, out: &Path) -> anyhow::Error {
-    let runs = weir_judge::read_result(out).map_or(0, |result| result.runs.len());
+    let runs = weir_judge::read_evidence(out).map_or(0, |result| result.runs.len());
     if runs == 0 || matches!(error, RunError::Store(_) | RunError::OtherPlan { .. }) {
         return error.into();
     }
@@ -160,7 +160,7 @@ pub(crate) fn go_on(out: &Path) -> String {
     )
 }
 
-fn of_verdicts(result: &StudyResult) -> Outcome {
+fn of_verdicts(result: &JudgedResult) -> Outcome {
     if result
         .comparisons
         .iter()

@@ -15,7 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 use weir_model::Flavor;
-use weir_server::on_both_flavors;
+use weir_testing::on_both_flavors;
 
 use crate::harness::{Output, wait_until};
 use crate::kill::{Random, kills};
@@ -81,7 +81,7 @@ fn unexpected(command: Command, before: &State, after: &State) -> Vec<String> {
 
 /// Statements of the account `app` in the general log, in their order.
 fn statements(users: &Users) -> Vec<(String, String)> {
-    let mut connection = weir_server::testing::connect(&weir_model::Endpoint {
+    let mut connection = weir_testing::connect(&weir_model::Endpoint {
         database: "mysql".to_owned(),
         ..users.server().endpoint()
     });

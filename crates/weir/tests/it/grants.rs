@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use weir_model::Flavor;
-use weir_server::on_both_flavors;
+use weir_testing::on_both_flavors;
 
 use crate::before_after::{is_done, of, start};
 use crate::harness::Output;

@@ -57,13 +57,15 @@ impl Weir {
         output
     }
 
-    /// Runs to the end of a study. On a busy machine the drive may be late, which makes its verdict
-    /// invalid and nothing else.
+    /// Runs to the end of a study. On a busy machine the drive may be late, or other tests take the cores, which makes
+    /// its verdict invalid and nothing else.
     pub(crate) fn completes(self) -> Output {
         let output = self.output();
-        let late = output.code == Some(3) && output.stdout.contains("drive was late");
+        let is_of_machine = ["drive was late", "other processes used"]
+            .iter()
+            .any(|words| output.stdout.contains(words));
         assert!(
-            late || output.code == Some(0),
+            output.code == Some(0) || output.code == Some(3) && is_of_machine,
             "{}{}",
             output.stdout,
             output.stderr

@@ -1,7 +1,7 @@
 //! What `kill -9` left changed on a server of the user's is told by the next command, and put back.
 
 use weir_model::Flavor;
-use weir_server::on_both_flavors;
+use weir_testing::on_both_flavors;
 
 use crate::harness::{signal, wait_until};
 use crate::users::Users;

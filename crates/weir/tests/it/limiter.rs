@@ -6,7 +6,6 @@ use std::process::{Child, Command};
 
 use serde_json::Value;
 use weir_process::MemoryGroup;
-use weir_server::testing;
 
 use crate::harness::{Weir, World};
 
@@ -162,9 +161,13 @@ struct Others(Vec<Child>);
 
 impl Others {
     fn on_all_cores(cores: usize) -> Self {
+        Self::at("-n19", cores)
+    }
+
+    fn at(niceness: &str, cores: usize) -> Self {
         let spin = || {
             Command::new("nice")
-                .args(["-n19", "sh", "-c", "while :; do :; done"])
+                .args([niceness, "sh", "-c", "while :; do :; done"])
                 .spawn()
         };
         Self((0..cores).map(|_| spin().unwrap()).collect())
@@ -186,7 +189,7 @@ fn an_emulation_that_takes_the_cores_is_the_limit(flavor: &str) {
     const CORES_MAX: usize = 2;
     let cores = std::thread::available_parallelism().unwrap().get();
     if cores > CORES_MAX {
-        testing::skipped("the load generator as the limit", &format!("{cores} cores"));
+        weir_testing::skipped("the load generator as the limit", &format!("{cores} cores"));
         return;
     }
     let study = study(flavor, &[]).replace(
@@ -215,13 +218,40 @@ fn an_emulation_that_takes_the_cores_of_mariadb_is_the_limit() {
     an_emulation_that_takes_the_cores_is_the_limit("mariadb");
 }
 
+/// Another program that takes the cores is told by its name, and what was measured beside it has no verdict.
+#[test]
+fn a_program_that_takes_the_cores_is_named_and_forbids_a_verdict() {
+    let cores = std::thread::available_parallelism().unwrap().get();
+    let study = study("mariadb", &[])
+        .replace("arm = []", "innodb_flush_log_at_trx_commit = [1, 2]")
+        .replace("innodb_flush_log_at_trx_commit = 1\n", "")
+        .replace("scale = { drive = \"1/25\" }", "")
+        .replace("measure = \"2s\"", "measure = \"4s\"");
+    let _others = Others::at("-n0", 2 * cores);
+    let result = run(&study);
+    let findings = &result["comparisons"][0]["findings"];
+    let mut findings = findings.as_array().unwrap().iter();
+    let found = findings.find(|finding| finding["rule"] == "R24");
+    let found = found.unwrap_or_else(|| panic!("{}", result["runs"][0]["record"]));
+    let message = found["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("other processes used ") && message.contains("sh"),
+        "{message}"
+    );
+    for run in result["runs"].as_array().unwrap() {
+        let used = &run["record"]["utilization"];
+        let others = used["other_cores"].as_f64().unwrap() / used["host_cores"].as_f64().unwrap();
+        assert!((0.2..1.05).contains(&others), "{used}");
+    }
+}
+
 /// A limit of the server's memory that leaves too little for the tables, which it reads through the page cache:
 /// what was dropped is wanted again soon. The evidence is the host's, whatever the flavour; MariaDB needs
 /// little memory for itself, so that more of the limit is for tables.
 #[test]
 fn a_server_with_too_little_memory_waits_for_it() {
     if let Err(error) = MemoryGroup::create(1 << 30) {
-        testing::skipped("memory as the limit", &error.to_string());
+        weir_testing::skipped("memory as the limit", &error.to_string());
         return;
     }
     let waited = |memory: &str| {

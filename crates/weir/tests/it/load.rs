@@ -25,7 +25,7 @@ pub(crate) fn load_of(workload: &str, endpoint: &Endpoint, arguments: &[&str]) -
 #[test]
 fn prepare_run_and_cleanup_on_both_flavours() {
     for flavor in [Flavor::Mysql, Flavor::Mariadb] {
-        let (server, _directory) = weir_server::testing::start(flavor);
+        let (server, _directory) = weir_testing::start(flavor);
         let endpoint = server.endpoint();
         load(&endpoint, &["prepare"]).succeeds();
         let run = ["--threads=4", "--time=2", "--report-interval=1", "run"];
@@ -57,7 +57,7 @@ fn prepare_run_and_cleanup_on_both_flavours() {
 
 #[test]
 fn an_open_loop_reports_its_queue_and_what_weir_adds() {
-    let (server, _directory) = weir_server::testing::start(Flavor::Mysql);
+    let (server, _directory) = weir_testing::start(Flavor::Mysql);
     let endpoint = server.endpoint();
     load(&endpoint, &["prepare"]).succeeds();
     let run = [
@@ -91,7 +91,7 @@ fn an_open_loop_reports_its_queue_and_what_weir_adds() {
 
 #[test]
 fn bulk_insert_makes_fills_and_drops_a_table_per_thread() {
-    let (server, _directory) = weir_server::testing::start(Flavor::Mariadb);
+    let (server, _directory) = weir_testing::start(Flavor::Mariadb);
     let endpoint = server.endpoint();
     let bulk = |arguments: &[&str]| load_of("bulk_insert", &endpoint, arguments);
     bulk(&["--threads=3", "prepare"]).succeeds();
@@ -111,7 +111,7 @@ fn bulk_insert_makes_fills_and_drops_a_table_per_thread() {
 #[test]
 fn ctrl_c_ends_a_run_with_its_report() {
     for flavor in [Flavor::Mysql, Flavor::Mariadb] {
-        let (server, _directory) = weir_server::testing::start(flavor);
+        let (server, _directory) = weir_testing::start(flavor);
         let endpoint = server.endpoint();
         load(&endpoint, &["prepare"]).succeeds();
         let child = load(&endpoint, &["--time=60", "run"]).spawn();
@@ -179,7 +179,7 @@ fn a_link_named_sysbench_is_a_drop_in() {
 
 #[test]
 fn option_files_log_in_but_not_under_the_name_of_sysbench() {
-    let (server, _directory) = weir_server::testing::start(Flavor::Mysql);
+    let (server, _directory) = weir_testing::start(Flavor::Mysql);
     let endpoint = server.endpoint();
     let Address::Socket(socket) = &endpoint.address else {
         panic!("a private server")
@@ -237,7 +237,7 @@ fn option_files_log_in_but_not_under_the_name_of_sysbench() {
 
 #[test]
 fn a_password_on_the_command_line_is_overwritten() {
-    let (server, _directory) = weir_server::testing::start(Flavor::Mariadb);
+    let (server, _directory) = weir_testing::start(Flavor::Mariadb);
     let endpoint = server.endpoint();
     load(&endpoint, &["prepare"]).succeeds();
     let password = endpoint.password.reveal();
@@ -260,7 +260,7 @@ fn a_password_on_the_command_line_is_overwritten() {
 fn a_password_is_read_from_standard_input_when_asked_for() {
     use std::io::Write as _;
 
-    let (server, _directory) = weir_server::testing::start(Flavor::Mysql);
+    let (server, _directory) = weir_testing::start(Flavor::Mysql);
     let endpoint = server.endpoint();
     load(&endpoint, &["prepare"]).succeeds();
     for (password, code) in [(endpoint.password.reveal(), 0), ("wrong", 1)] {
@@ -276,7 +276,7 @@ fn a_password_is_read_from_standard_input_when_asked_for() {
 
 #[test]
 fn a_server_that_stands_still_is_named_and_the_exit_code_is_sysbenchs() {
-    let (server, _directory) = weir_server::testing::start(Flavor::Mysql);
+    let (server, _directory) = weir_testing::start(Flavor::Mysql);
     let endpoint = server.endpoint();
     load(&endpoint, &["prepare"]).succeeds();
     signal(server.pid(), "STOP");
@@ -303,7 +303,7 @@ fn a_server_that_stands_still_is_named_and_the_exit_code_is_sysbenchs() {
 
 #[test]
 fn the_development_versions_words_and_defaults_are_there_too() {
-    let (server, _directory) = weir_server::testing::start(Flavor::Mariadb);
+    let (server, _directory) = weir_testing::start(Flavor::Mariadb);
     let endpoint = server.endpoint();
     load(&endpoint, &["prepare"]).succeeds();
     let report = load(&endpoint, &["--compat=1.1", "--time=1", "run"])

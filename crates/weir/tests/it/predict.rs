@@ -180,7 +180,7 @@ fn a_prediction_without_doublewrite_says_what_it_does_not_know() {
         let predict = ["predict", "study", study.to_str().unwrap(), "--where", &at];
         Weir::in_world(&world).args(predict).succeeds().stdout
     };
-    let words = "which of them tears no page without it is not predicted";
+    let words = "whether a drive then tears pages is not predicted";
     assert!(predicted("OFF").contains(words));
     assert!(!predicted("ON").contains(words));
 }

@@ -2,7 +2,7 @@
 //! it begins.
 
 use weir_model::Flavor;
-use weir_server::on_both_flavors;
+use weir_testing::on_both_flavors;
 
 use crate::harness::Weir;
 use crate::users::Users;

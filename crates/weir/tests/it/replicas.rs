@@ -8,8 +8,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use weir_model::{Address, Endpoint, Flavor, Replication};
-use weir_server::testing::{self, Following};
-use weir_server::{PrivateServer, on_both_flavors, wait_until_caught_up};
+use weir_server::{PrivateServer, wait_until_caught_up};
+use weir_testing::Following;
+use weir_testing::on_both_flavors;
 
 use crate::harness::{Weir, World};
 
@@ -114,7 +115,7 @@ fn socket(server: &PrivateServer) -> PathBuf {
 
 /// Tables of the schema and their checksums.
 fn checksums(server: &PrivateServer) -> BTreeMap<String, Option<u64>> {
-    let mut connection = testing::connect(&Endpoint {
+    let mut connection = weir_testing::connect(&Endpoint {
         database: "mysql".to_owned(),
         ..server.endpoint()
     });
@@ -132,7 +133,7 @@ fn checksums(server: &PrivateServer) -> BTreeMap<String, Option<u64>> {
 }
 
 fn every_replica_follows(flavor: Flavor, has_gtid: bool, kinds: &[Following]) {
-    let followed = testing::start_followed(flavor, has_gtid, kinds);
+    let followed = weir_testing::start_followed(flavor, has_gtid, kinds);
     let primary = &followed.primary;
     let site = Site::new(flavor, primary);
     site.load(primary, 2, &["prepare"]).succeeds();
@@ -180,7 +181,7 @@ fn a_stopped_replica_by_position_follows(flavor: Flavor) {
 }
 
 fn a_replica_is_not_written_unless_that_is_allowed(flavor: Flavor) {
-    let servers = testing::start_replicated(flavor, Replication::Async, 1);
+    let servers = weir_testing::start_replicated(flavor, Replication::Async, 1);
     let (primary, replica) = (&servers.primary, &servers.replicas[0]);
     let site = Site::new(flavor, primary);
     site.load(primary, 2, &["prepare"]).succeeds();

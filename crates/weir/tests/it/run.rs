@@ -75,7 +75,7 @@ fn assert_comparable(world: &World) {
     let output = Weir::new()
         .args(with_itself)
         .args([junit.to_str().unwrap()])
-        .succeeds();
+        .completes();
     assert!(
         output.stdout.contains("same kind of host"),
         "{}",
@@ -88,7 +88,7 @@ fn assert_comparable(world: &World) {
             .contains("failures=\"0\"")
     );
     let factor = ["compare", out, "--factor", "innodb_doublewrite", "--json"];
-    let compared = Weir::new().args(factor).succeeds().stdout;
+    let compared = Weir::new().args(factor).completes().stdout;
     let compared: Value = serde_json::from_str(&compared).unwrap();
     assert_eq!(compared["comparisons"][0]["level"], "OFF");
     let error = Weir::new()

@@ -7,7 +7,8 @@ use weir_load::LoadPlan;
 use weir_model::{Address, Endpoint, Flavor, Secret, Tls, TlsMode, WorkloadName};
 use weir_mysql::Gate;
 use weir_probe::{Probe as _, Readings, ServerProbe};
-use weir_server::{Session, on_both_flavors};
+use weir_server::Session;
+use weir_testing::on_both_flavors;
 
 use crate::users::{PASSWORD, Users};
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 use weir_model::{Address, Endpoint, Flavor};
-use weir_server::{PrivateServer, StartOptions, free_port, loopback_variables, testing};
+use weir_server::{PrivateServer, StartOptions, free_port, loopback_variables};
 
 use crate::harness::{Weir, World};
 
@@ -43,13 +43,13 @@ impl Users {
         ];
         let port = free_port().unwrap();
         let directory = tempfile::tempdir().unwrap();
-        let mut options = testing::options(directory.path());
+        let mut options = weir_testing::options(directory.path());
         options.variables.extend(loopback_variables(port));
         let variables = own.iter().chain(more);
         let variables = variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         options.variables.extend(variables);
-        let binary = testing::binary(flavor);
-        testing::data_directory(&binary, &options.data_dir);
+        let binary = weir_testing::binary(flavor);
+        weir_testing::data_directory(&binary, &options.data_dir);
         let server = PrivateServer::start(&binary, &options).unwrap();
         let mut session = server.session().unwrap();
         for account in ["app@localhost", "app@'127.0.0.1'", "poor@localhost"] {
@@ -89,7 +89,7 @@ impl Users {
     pub(crate) fn restart(&mut self) {
         let server = self.server.take().unwrap();
         server.stop(Duration::from_mins(1)).unwrap();
-        let binary = testing::binary(self.flavor);
+        let binary = weir_testing::binary(self.flavor);
         self.server = Some(PrivateServer::start(&binary, &self.options).unwrap());
     }
 

@@ -219,6 +219,60 @@ fn r14_a_busy_client_is_named_and_a_saturated_one_forbids() {
     assert_eq!(spoiled(saturated), invalid("R14"));
 }
 
+/// Lets others use cores of a host of two that is all busy, beside each run of a cell.
+fn others(result: &mut StudyResult, cell: usize, cores: f64) {
+    let runs = result.runs.iter_mut().map(|run| &mut run.record);
+    for record in runs.filter(|record| record.cell == cell) {
+        record.utilization = Utilization {
+            host_cores: 2.0,
+            host_cpu: 0.95,
+            other_cores: cores,
+            others: vec![OtherProcess {
+                name: "cc1".to_owned(),
+                cores,
+            }],
+            ..Utilization::default()
+        };
+    }
+}
+
+#[test]
+fn r24_others_on_the_cores_forbid_where_they_are_many_or_differ() {
+    let beside = |baseline: f64, level: f64| {
+        spoiled(|result| {
+            others(result, 0, baseline);
+            others(result, 1, level);
+        })
+    };
+    assert_eq!(beside(1.1, 1.1), invalid("R24"));
+    assert_eq!(beside(0.3, 0.0), invalid("R24"));
+    assert_eq!(beside(0.0, 0.3), invalid("R24"));
+    assert_eq!(beside(0.3, 0.3), (vec![], Verdict::Effect));
+    let idle = |result: &mut StudyResult| {
+        others(result, 0, 0.6);
+        for run in &mut result.runs {
+            run.record.utilization.host_cpu = 0.5;
+        }
+    };
+    assert_eq!(spoiled(idle), warned("R24"));
+}
+
+#[test]
+fn r24_names_who_it_was() {
+    let mut result = fair();
+    others(&mut result, 1, 1.1);
+    let result = crate::evaluate(result).unwrap();
+    let findings = &result.comparisons[0].findings;
+    let words =
+        "other processes used 1.1 of 2 cores (cc1) beside one level and 0.0 beside the other";
+    assert!(
+        findings
+            .iter()
+            .any(|finding| finding.message.starts_with(words)),
+        "{findings:?}"
+    );
+}
+
 #[test]
 fn r16_many_failed_transactions_forbid() {
     let failing = |result: &mut StudyResult| result.runs[0].record.errors = 10_000;

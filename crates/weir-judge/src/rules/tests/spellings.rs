@@ -115,7 +115,7 @@ fn two_spellings_of_one_value_are_one_setting() {
         "",
         r#"innodb_doublewrite = ["OFF", "0", "ON"]"#,
     ));
-    let settings = crate::settings::CellSettings::new(&plan);
+    let settings = crate::cell_settings::CellSettings::new(&plan);
     assert_eq!(settings.identical(), [vec![0, 1]]);
 }
 

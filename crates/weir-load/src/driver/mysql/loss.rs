@@ -6,29 +6,34 @@ use super::{Doing, MysqlDriver, QUIT, Shared};
 use crate::LoadError;
 use crate::driver::{Fresh, Next};
 use crate::meter::{Meter, Phase};
-use weir_mysql::{ReplyParser, Wire};
+use weir_mysql::{ReplyParser, ServerError, Wire};
 
 /// How often a driver looks whether its new connection is there.
 const LOOK_NS: u64 = 5_000_000;
 /// The same when the server is up: its time to let a connection in is within a transaction's.
 const LOOK_SOON_NS: u64 = 100_000;
-/// The server's words that it is about to close: `ER_SERVER_SHUTDOWN`, `ER_NORMAL_SHUTDOWN`,
-/// MariaDB's `ER_CONNECTION_KILLED`, `ER_CLIENT_INTERACTION_TIMEOUT`.
-const FAREWELLS: [u16; 4] = [1053, 1077, 1927, 4031];
 
-/// Whether this error says that the connection is about to be closed.
-pub(super) fn is_farewell(code: u16) -> bool {
-    FAREWELLS.contains(&code)
+/// What a client says of a connection that has gone without a word (`CR_SERVER_LOST`).
+pub(super) fn lost_in_silence() -> ServerError {
+    ServerError {
+        code: 2013,
+        state: "HY000".to_owned(),
+        message: "lost connection to the server during a query".to_owned(),
+    }
 }
 
 impl MysqlDriver {
-    /// The connection has gone while a transaction was under way.
+    /// The connection has gone while a transaction was under way; `said`: the server's last words.
     pub(super) fn lose(
         &mut self,
         why: LoadError,
+        said: &ServerError,
         shared: &Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
+        if self.is_finishing {
+            return Ok(Next::Finished);
+        }
         let reconnector = shared.reconnector.as_ref();
         let Some(reconnector) = reconnector.filter(|reconnector| reconnector.renewal.after_loss)
         else {
@@ -37,6 +42,9 @@ impl MysqlDriver {
         self.transit = None;
         self.doing = Doing::Lost;
         meter.now();
+        if shared.tolerated.survives_loss() {
+            meter.failed_try(said);
+        }
         meter.lose();
         reconnector.ask(self.number);
         self.regain(shared, meter)

@@ -1,6 +1,6 @@
 //! What the connections of one reactor share.
 
-use weir_model::{Address, ThinkTime};
+use weir_model::{Address, ClosedLoop};
 use weir_mysql::{ClientError, Codec, Compression, Gate, Malformed, ServerError};
 
 use crate::LoadError;
@@ -22,7 +22,8 @@ pub(crate) struct Shared {
     pub(super) reconnector: Option<Reconnector>,
     /// By how much each request and each reply is delayed.
     pub(super) half_rtt_ns: u64,
-    pub(super) think: ThinkTime,
+    /// What a connection waits for before it begins again.
+    pub(super) closed_loop: ClosedLoop,
     /// Packs requests and unpacks replies, if connections are compressed.
     pub(super) codec: Option<Codec>,
 }
@@ -34,7 +35,7 @@ impl Shared {
         tolerated: Tolerated,
         reconnector: Option<Reconnector>,
         half_rtt_ns: u64,
-        think: ThinkTime,
+        closed_loop: ClosedLoop,
         compression: Option<Compression>,
     ) -> Self {
         Self {
@@ -47,7 +48,7 @@ impl Shared {
             tolerated,
             reconnector,
             half_rtt_ns,
-            think,
+            closed_loop,
             codec: compression.map(Codec::new),
         }
     }

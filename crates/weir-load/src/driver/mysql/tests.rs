@@ -1,10 +1,10 @@
 //! A connection whose session asks by what was answered, in simulated time.
 
-use std::cell::Cell;
 use std::os::unix::net::UnixStream;
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use weir_model::{Address, ThinkTime};
+use weir_model::{Address, ClosedLoop};
 use weir_mysql::{Channel, Gate, Row, Stream};
 use weir_workload::seeded;
 
@@ -107,7 +107,7 @@ fn shared(half_rtt_ns: u64) -> Shared {
         tolerated,
         None,
         half_rtt_ns,
-        ThinkTime::default(),
+        ClosedLoop::default(),
         None,
     )
 }
@@ -121,7 +121,7 @@ fn sent(shared: &mut Shared) -> String {
 #[test]
 fn the_second_statement_depends_on_the_rows_of_the_first() {
     let (mut driver, mut shared) = (driver(&Payments), shared(0));
-    let (mut meter, _frames) = meter_told(Rc::new(Cell::new(1)));
+    let (mut meter, _frames) = meter_told(Arc::new(AtomicU64::new(1)));
     let mut advance = |cause| {
         let next = driver.advance(cause, &mut shared, &mut meter).unwrap();
         assert_eq!(next, Next::Reply);
@@ -183,7 +183,7 @@ impl SessionSource for Idle {
 #[test]
 fn a_session_that_asks_for_nothing_lets_others_have_their_turn() {
     let (mut driver, mut shared) = (driver(&Idle), shared(0));
-    let (mut meter, _frames) = meter_told(Rc::new(Cell::new(7)));
+    let (mut meter, _frames) = meter_told(Arc::new(AtomicU64::new(7)));
     let next = driver.advance(Cause::Start, &mut shared, &mut meter);
     assert_eq!(next.unwrap(), Next::Due(8));
     let next = driver.advance(Cause::Time, &mut shared, &mut meter);
@@ -193,10 +193,10 @@ fn a_session_that_asks_for_nothing_lets_others_have_their_turn() {
 #[test]
 fn a_longer_way_holds_requests_and_replies_back() {
     let (mut driver, mut shared) = (driver(&Payments), shared(RTT_NS / 2));
-    let now_ns = Rc::new(Cell::new(0));
-    let (mut meter, _frames) = meter_told(Rc::clone(&now_ns));
+    let now_ns = Arc::new(AtomicU64::new(0));
+    let (mut meter, _frames) = meter_told(Arc::clone(&now_ns));
     let mut advance = |cause, at_ns| {
-        now_ns.set(at_ns);
+        now_ns.store(at_ns, Ordering::Relaxed);
         let next = driver.advance(cause, &mut shared, &mut meter).unwrap();
         (next, sent(&mut shared))
     };

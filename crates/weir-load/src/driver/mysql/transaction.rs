@@ -6,7 +6,7 @@ use weir_mysql::{Expected, Reply, ServerError};
 use super::{Doing, MysqlDriver, Shared};
 use crate::LoadError;
 use crate::driver::Next;
-use crate::meter::{Kind, Meter, Phase};
+use crate::meter::{Counts, Kind, Meter, Phase};
 use crate::session::{Step, Turn};
 
 /// Why it is the session's turn.
@@ -17,6 +17,8 @@ pub(super) enum Call<'a> {
     Wake,
     Replied(&'a Reply),
     Refused(&'a ServerError),
+    /// There are no more transactions.
+    Finish,
 }
 
 impl MysqlDriver {
@@ -27,15 +29,17 @@ impl MysqlDriver {
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         let Some(due_ns) = meter.claim() else {
-            return Ok(Self::quit(shared));
+            return self.finish(shared, meter);
         };
         let due_ns = self.session.due_ns().unwrap_or(due_ns);
-        let mut due_ns = due_ns.saturating_add(self.pause_ns(shared));
+        let due_ns = due_ns.saturating_add(self.pause_ns(shared));
+        let mut due_ns = due_ns.max(self.paced_ns(shared));
         if std::mem::take(&mut self.asks_nothing) {
             // Others have their turn before a session that would go on for ever.
             due_ns = due_ns.max(meter.last_now() + 1);
         }
         self.timing.intended_start_ns = due_ns;
+        self.turned_ns = Some(due_ns);
         if due_ns > meter.last_now() {
             self.doing = Doing::Waiting;
             return Ok(Next::Due(due_ns));
@@ -47,14 +51,25 @@ impl MysqlDriver {
     /// all, or while its user thinks.
     fn pause_ns(&mut self, shared: &Shared) -> u64 {
         let begins_ns = std::mem::take(&mut self.begins_ns);
-        let think_ns = shared.think.mean.0.as_nanos() as u64;
+        let think = shared.closed_loop.think;
+        let think_ns = think.mean.0.as_nanos() as u64;
         if begins_ns > 0 || think_ns == 0 || self.timing.last_attempt_ns == 0 {
             return begins_ns;
         }
-        match shared.think.kind {
+        match think.kind {
             ThinkKind::Constant => think_ns,
             // The inverse of the exponential distribution; the argument is in (0, 1].
             ThinkKind::Exponential => (-(1.0 - self.rng.unit()).ln() * think_ns as f64) as u64,
+        }
+    }
+
+    /// When this connection may begin again, by its pacing. That counts from when the last transaction was to begin:
+    /// a late one does not move those that follow.
+    fn paced_ns(&self, shared: &Shared) -> u64 {
+        let pacing_ns = shared.closed_loop.pacing.0.as_nanos() as u64;
+        match self.turned_ns {
+            Some(turned_ns) if pacing_ns > 0 => turned_ns.saturating_add(pacing_ns),
+            _ => 0,
         }
     }
 
@@ -80,7 +95,7 @@ impl MysqlDriver {
     ) -> Result<Next, LoadError> {
         if !meter.may_begin(true) {
             meter.give_up();
-            return Ok(Self::quit(shared));
+            return self.finish(shared, meter);
         }
         self.timing = meter.retry(self.timing, keeps_start);
         self.turn(Call::Again, shared, meter)
@@ -95,7 +110,7 @@ impl MysqlDriver {
     ) -> Result<Next, LoadError> {
         meter.now();
         if !meter.may_begin(true) {
-            return Ok(Self::quit(shared));
+            return self.finish(shared, meter);
         }
         self.begin(has_waited, shared, meter)
     }
@@ -107,9 +122,9 @@ impl MysqlDriver {
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         meter.now();
-        if meter.phase() == Phase::Drain {
+        if meter.phase() == Phase::Drain && !self.session.completes_sleeping() {
             meter.give_up();
-            return Ok(Self::quit(shared));
+            return self.finish(shared, meter);
         }
         self.turn(Call::Wake, shared, meter)
     }
@@ -129,7 +144,11 @@ impl MysqlDriver {
             (&shared.link.address, &shared.gate),
         );
         let session = &mut self.session;
+        if let (Call::Replied(_) | Call::Refused(_), true) = (call, self.parser.has_results()) {
+            session.results(self.parser.take_results());
+        }
         let step = match call {
+            Call::Finish => session.finish(turn),
             Call::Begin => session.begin(turn),
             Call::Again => session.again(turn),
             Call::Wake => session.woken(turn),
@@ -139,7 +158,13 @@ impl MysqlDriver {
         if let Some(refusal) = turn.refusal.take() {
             return Err(LoadError::Client(refusal));
         }
-        let expected = turn.expected;
+        let (expected, counted) = (turn.expected, turn.counted);
+        if counted != Counts::default() {
+            meter.add(&counted);
+        }
+        if self.is_finishing && !matches!(step, Step::Request { .. } | Step::Sleep { .. }) {
+            return Ok(Self::quit(shared));
+        }
         match step {
             Step::Request { kind } => {
                 let skips = expected != Expected::Statement && !self.session.needs_rows();
@@ -164,9 +189,21 @@ impl MysqlDriver {
             Step::Retry { keeps_start } => self.retry(keeps_start, shared, meter),
             Step::End => {
                 meter.give_up();
-                Ok(Self::quit(shared))
+                self.finish(shared, meter)
             }
         }
+    }
+
+    /// Lets the session do what is left before the connection is closed.
+    pub(super) fn finish(
+        &mut self,
+        shared: &mut Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<Next, LoadError> {
+        if std::mem::replace(&mut self.is_finishing, true) {
+            return Ok(Self::quit(shared));
+        }
+        self.turn(Call::Finish, shared, meter)
     }
 
     /// Counts a transaction that is complete and turns to the next.

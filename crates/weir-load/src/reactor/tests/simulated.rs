@@ -10,11 +10,15 @@ use std::collections::BinaryHeap;
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use weir_model::{ArrivalKind, LatencySummary, LoadSpec, Rate, WorkloadName};
+use weir_model::{
+    ArrivalKind, ClosedLoop, LatencySummary, LoadSpec, Pace, Rate, ThinkTime, WorkloadName,
+};
 
 use super::super::Reactor;
 use super::super::sockets::{Arrival, Chunk, Sockets, Wait};
@@ -37,7 +41,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// A server that answers after known delays.
 struct Server {
-    now_ns: Rc<Cell<u64>>,
+    now_ns: Arc<AtomicU64>,
     /// Time to the answer to a request that comes at this time.
     delay_ns: Box<dyn FnMut(u64) -> u64>,
     /// Answers under way: when they come, and to which connection.
@@ -55,7 +59,7 @@ impl Sockets for Server {
         if bytes[4] == COM_QUIT {
             return Ok(());
         }
-        let now_ns = self.now_ns.get();
+        let now_ns = self.now_ns.load(Ordering::Relaxed);
         let delay_ns = (self.delay_ns)(now_ns);
         let mut delays_ns = self.delays_ns.take();
         delays_ns.push(delay_ns);
@@ -68,13 +72,14 @@ impl Sockets for Server {
         let reply_ns = self.due.peek().map(|Reverse((at_ns, _))| *at_ns);
         let ends = [Some(wait.until_ns), wait.timer_ns, reply_ns];
         let next_ns = ends.into_iter().flatten().min();
-        self.now_ns.set(next_ns.unwrap_or(0).max(wait.now_ns));
+        let now_ns = next_ns.unwrap_or(0).max(wait.now_ns);
+        self.now_ns.store(now_ns, Ordering::Relaxed);
         Ok(())
     }
 
     fn next(&mut self) -> Option<Arrival> {
         let Reverse((at_ns, index)) = *self.due.peek()?;
-        if at_ns > self.now_ns.get() {
+        if at_ns > self.now_ns.load(Ordering::Relaxed) {
             return None;
         }
         self.due.pop();
@@ -111,22 +116,22 @@ fn driver(plan: &LoadPlan, work: &Work<'_>, number: u32) -> MysqlDriver {
 
 /// Runs a load of ten seconds; what was reported, and the server's delays.
 fn simulate(
-    rate: Option<Rate>,
+    pace: impl Into<Pace>,
     delay_ns: impl FnMut(u64) -> u64 + 'static,
 ) -> (LoadOutcome, Vec<u64>) {
     let plan = LoadPlan {
         load: LoadSpec {
             connections: CONNECTIONS,
-            pace: rate.into(),
+            pace: pace.into(),
             measure: Duration::from_secs(10).into(),
             ..LoadSpec::default()
         },
         ..LoadPlan::new(nowhere(), WorkloadName::OltpPointSelect)
     };
     let work = Work::of_script(plan.script().unwrap());
-    let (now_ns, delays_ns) = (Rc::new(Cell::new(0)), Rc::new(Cell::default()));
+    let (now_ns, delays_ns) = (Arc::new(AtomicU64::new(0)), Rc::new(Cell::default()));
     let server = Server {
-        now_ns: Rc::clone(&now_ns),
+        now_ns: Arc::clone(&now_ns),
         delay_ns: Box::new(delay_ns),
         due: BinaryHeap::new(),
         delays_ns: Rc::clone(&delays_ns),
@@ -148,7 +153,7 @@ fn simulate(
         tolerated,
         None,
         0,
-        plan.load.pace.think(),
+        plan.load.pace.closed_loop(),
         None,
     );
     let (stop, abort) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -251,4 +256,64 @@ fn a_stall_counts_for_all_that_were_due_in_it() {
     let paced = outcome.open_loop.as_ref().unwrap();
     assert!(paced.service.us_p99 < 2.0, "{paced:?}");
     assert!((983..=1_000).contains(&paced.waited), "{paced:?}");
+}
+
+const MS_NS: u64 = 1_000_000;
+
+/// A closed loop with this pacing and think time.
+fn paced(pacing_ms: u64, think_ms: u64) -> Pace {
+    let ms = |ms| Duration::from_millis(ms).into();
+    Pace::Closed(ClosedLoop {
+        think: ThinkTime {
+            mean: ms(think_ms),
+            ..ThinkTime::default()
+        },
+        pacing: ms(pacing_ms),
+    })
+}
+
+/// So many transactions of each connection, but for the one at the end of the measurement.
+fn assert_of_each(outcome: &LoadOutcome, expected: u64) {
+    let all = outcome.counts.transactions;
+    let each = all as f64 / f64::from(CONNECTIONS) - expected as f64;
+    assert!(each.abs() <= 1.0, "{all}, of each {expected}");
+}
+
+#[test]
+fn paced_transactions_begin_at_equal_times_however_long_they_take() {
+    let off = Rc::new(Cell::new(0));
+    let counted = Rc::clone(&off);
+    let mut rng = seeded(7, 0);
+    let (outcome, delays_ns) = simulate(paced(10, 0), move |now_ns| {
+        counted.set(counted.get() + u64::from(now_ns % (10 * MS_NS) != 0));
+        (rng.unit() * 10e6) as u64
+    });
+    assert_eq!(off.get(), 0);
+    assert_of_each(&outcome, 1_000);
+    // What is waited for is in no latency.
+    assert_true("paced", &outcome.latency, &delays_ns);
+}
+
+#[test]
+fn what_takes_longer_than_the_pacing_delays_the_next_and_no_others() {
+    // Pacing, think time and the server's delay, milliseconds; transactions of a connection in ten seconds.
+    for (pacing_ms, think_ms, delay_ms, expected) in [
+        (10, 0, 2, 1_000),
+        (10, 0, 20, 500),
+        (10, 5, 2, 1_000),
+        (10, 18, 2, 500),
+    ] {
+        let (outcome, _) = simulate(paced(pacing_ms, think_ms), move |_| delay_ms * MS_NS);
+        assert_of_each(&outcome, expected);
+    }
+    // After a stall nothing is caught up with.
+    let stall_ns = 4 * SECOND_NS..5 * SECOND_NS;
+    let (outcome, _) = simulate(paced(10, 0), move |now_ns| {
+        if stall_ns.contains(&now_ns) {
+            stall_ns.end - now_ns
+        } else {
+            MS_NS
+        }
+    });
+    assert_of_each(&outcome, 900);
 }

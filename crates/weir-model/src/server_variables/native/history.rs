@@ -6,10 +6,8 @@
 
 use crate::{Flavor, ServerVersion};
 
+use super::Version;
 use super::synonyms::old_word;
-
-/// Major, minor, patch.
-pub(super) type Version = (u32, u32, u32);
 
 /// What a version that does not have a variable has instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use crate::{Flavor, ServerVersion};
 
-use super::history::Version;
+use super::Version;
 
 /// Names of one variable each, the one that stands for all first. A server shows as many of them as its version
 /// has: `MySQL` 8.0.26 to 9 both `replica_parallel_workers` and `slave_parallel_workers`.

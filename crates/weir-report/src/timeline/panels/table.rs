@@ -185,6 +185,11 @@ panels! {
     FILES, "Time of waits by class", "ms per s": { "" = Metric(WAIT_TIME, MILLI) }
 
     HOST, "Idle CPU", "cores": { "idle" = Metric(HOST_CPU_IDLE, 1.0) }
+    HOST, "Cores that the run used, and the kernel's own threads", "cores": {
+        "the run" = Metric(HOST_RUN_CPU, 1.0),
+        "the kernel" = Metric(HOST_KERNEL_CPU, 1.0),
+    }
+    HOST, "Cores that other processes used", "cores": { "" = Metric(HOST_OTHER_CPU, 1.0) }
     HOST, "Cores in user mode", "cores": { "" = Metric(HOST_CORE_CPU_USER, 1.0) }
     HOST, "Cores in the kernel", "cores": { "" = Metric(HOST_CORE_CPU_SYSTEM, 1.0) }
     HOST, "Cores idle with I/O pending", "cores": { "" = Metric(HOST_CORE_CPU_IOWAIT, 1.0) }

@@ -1,8 +1,8 @@
 //! What `weir load` can do, a study can: as a key of all cells, and as a factor.
 
 use weir_model::{
-    ArrivalKind, DataSource, Distribution, FileWorkload, Pace, ProtocolCompression, RunSpec,
-    ThinkKind, TlsMode, WorkloadSpec,
+    ArrivalKind, DataSource, Distribution, FileWorkload, LOAD_OPTIONS, Pace, ProtocolCompression,
+    RunSpec, ThinkKind, TlsMode, WorkloadSpec,
 };
 
 use super::*;
@@ -145,12 +145,41 @@ fn a_book_is_for_workloads_with_text() {
     assert!(found.contains("no such file"), "{found}");
 }
 
+/// What the table of a load's options has is a key of all cells, and a factor.
+#[test]
+fn every_option_of_a_load_is_a_key_and_a_factor() {
+    for option in LOAD_OPTIONS {
+        let value = option.kind.example();
+        let name = option.name;
+        // What belongs to a rate has one.
+        let rate = match name {
+            "rate_ramp" | "rate_arrivals" => "rate = 5000\n",
+            _ => "",
+        };
+        let by_key = specs(SYSBENCH, &format!("{rate}{name} = \"{value}\""), "");
+        let factor = format!("{name} = [\"{}\", \"{value}\"]", option.default);
+        let by_factor = specs(SYSBENCH, rate, &factor);
+        let written = Some(value);
+        assert_eq!(
+            option.written(&by_key[0].load).as_deref(),
+            written,
+            "{name}"
+        );
+        assert_eq!(option.written(&by_factor[0].load), None, "{name}");
+        assert_eq!(
+            option.written(&by_factor[1].load).as_deref(),
+            written,
+            "{name}"
+        );
+        let differing = by_factor[0].differences(&by_factor[1]);
+        assert_eq!(differing.into_iter().collect::<Vec<_>>(), [name]);
+    }
+}
+
 #[test]
 fn think_time_is_a_pace() {
     for spec in both_ways("think_time", "\"0s\"", "\"10ms\"") {
-        let Pace::Closed { think } = spec.load.pace else {
-            panic!("a closed loop expected")
-        };
+        let think = spec.load.pace.closed_loop().think;
         assert_eq!(think.mean.to_string(), "10ms");
     }
     let exponential = specs(
@@ -158,9 +187,7 @@ fn think_time_is_a_pace() {
         "think_time = \"1s\"\nthink_kind = \"exponential\"",
         "",
     );
-    let Pace::Closed { think } = exponential[0].load.pace else {
-        panic!("a closed loop expected")
-    };
+    let think = exponential[0].load.pace.closed_loop().think;
     assert_eq!(think.kind, ThinkKind::Exponential);
     let kinds = specs(
         SYSBENCH,
@@ -200,14 +227,14 @@ fn a_rate_and_think_time_exclude_each_other() {
         ("rate = 5", "think_time = [\"1s\"]"),
     ] {
         let found = message(&study(SYSBENCH, load, factors));
-        assert!(found.contains("leave think_time out"), "{found}");
+        assert!(found.contains("leave one of both out"), "{found}");
     }
     let found = message(&study(SYSBENCH, "rate_arrivals = \"constant\"", ""));
     assert!(found.contains("add `rate`"), "{found}");
     let search = "[search]\nfind = \"rate\"\nobjective = \"p99 <= 1ms\"\nrange = \"1..9\"";
     let thinks = study(SYSBENCH, "think_time = \"1s\"", &format!("{search}\n"));
     let found = message(&thinks.replace("[factors]\n", ""));
-    assert!(found.contains("leave think_time out"), "{found}");
+    assert!(found.contains("leave one of both out"), "{found}");
 }
 
 #[test]
@@ -229,8 +256,8 @@ fn connections_begin_stay_and_are_packed_and_encrypted_as_one_asks() {
     }
     for (load, why) in [
         ("compression = \"lz4\"", "zlib or zstd"),
-        ("tls = \"on\"", "REQUIRED"),
-        ("think_time = \"1\"", "not a length of time"),
+        ("tls = \"on\"", "required"),
+        ("think_time = \"1\"", "length of time"),
         ("rate_ramp = \"1..2\"", "100..5000:60s"),
     ] {
         let found = message(&study(SYSBENCH, load, ""));

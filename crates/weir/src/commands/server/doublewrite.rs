@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::ensure;
 use serde_json::json;
-use weir_crash::{CrashTest, Ground, Objections, ServerInQuestion, Verdict};
+use weir_crash::{CrashTest, DataStorage, Objections, ServerInQuestion, Verdict};
 use weir_model::variables::DOUBLEWRITE;
 use weir_model::{Doublewrite, Flavor};
 use weir_mysql::Gate;
@@ -99,10 +99,10 @@ pub(super) fn note_unproven(info: InstanceInfo) -> anyhow::Result<()> {
 }
 
 /// What the storage itself promises. An emulated drive's promise is no storage's.
-fn promise(ground: &Result<Ground, String>) -> Proof {
+fn promise(ground: &Result<DataStorage, String>) -> Proof {
     match ground {
-        Ok(Ground::Storage(storage)) => storage.proof(),
-        Ok(Ground::Emulated { .. }) | Err(_) => Proof::None,
+        Ok(DataStorage::Storage(storage)) => storage.proof(),
+        Ok(DataStorage::Emulated { .. }) | Err(_) => Proof::None,
     }
 }
 
@@ -250,7 +250,7 @@ fn proof(
 fn of_crash_test(
     target: &Target,
     status: &DoublewriteStatus,
-    ground: &Result<Ground, String>,
+    ground: &Result<DataStorage, String>,
     path: &Path,
 ) -> anyhow::Result<Proof> {
     let test = CrashTest::read_verdict(path)?;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use weir_model::{Endpoint, Flavor};
 use weir_mysql::{Connection, Row, Value};
-use weir_server::testing;
 
 use crate::users::Users;
 
@@ -40,7 +39,7 @@ pub(super) struct State(BTreeMap<String, String>);
 impl State {
     /// Looks at the server; `with_schema`: also at the schema that commands are given.
     pub(super) fn of(users: &Users) -> Self {
-        let mut connection = testing::connect(&Endpoint {
+        let mut connection = weir_testing::connect(&Endpoint {
             database: "mysql".to_owned(),
             ..users.server().endpoint()
         });

@@ -3,15 +3,15 @@
 use std::fs;
 
 use anyhow::bail;
-use weir_crash::Ground;
+use weir_crash::DataStorage;
 use weir_model::{Flavor, ServerUrl, ServerVariables, ServerVersion};
 use weir_mysql::Gate;
 use weir_server::{
-    GivenServer, InstanceInfo, InstanceState, Instances, Relative, Session, data_elsewhere,
+    ExternalServer, InstanceInfo, InstanceState, Instances, Relative, Session, data_elsewhere,
 };
 
 use crate::cli::SwitchArguments;
-use crate::commands::given_server;
+use crate::commands::external_server;
 
 /// A file that every InnoDB data directory has.
 const SYSTEM_TABLESPACE: &str = "ibdata1";
@@ -19,7 +19,7 @@ const SYSTEM_TABLESPACE: &str = "ibdata1";
 /// A running server.
 pub(super) enum Target {
     Instance(Box<InstanceInfo>),
-    Given(Box<GivenServer>),
+    Given(Box<ExternalServer>),
 }
 
 impl Target {
@@ -27,8 +27,8 @@ impl Target {
     pub(super) fn open(name: &str, ask_password: bool) -> anyhow::Result<Self> {
         if ServerUrl::is_meant(name) {
             let url: ServerUrl = name.parse().map_err(anyhow::Error::msg)?;
-            let config = given_server::client_config(ask_password)?;
-            return Ok(Self::Given(Box::new(given_server::open(&url, &config)?)));
+            let config = external_server::client_config(ask_password)?;
+            return Ok(Self::Given(Box::new(external_server::open(&url, &config)?)));
         }
         let info = Instances::open()?.info(name)?;
         if info.state == InstanceState::Stopped {
@@ -72,7 +72,10 @@ impl Target {
 
     /// What is below all of its data, or why nobody can say. Nothing is written into a directory that is not
     /// Weir's.
-    pub(super) fn ground(&self, session: &mut Session) -> anyhow::Result<Result<Ground, String>> {
+    pub(super) fn ground(
+        &self,
+        session: &mut Session,
+    ) -> anyhow::Result<Result<DataStorage, String>> {
         let (directory, through) = match self {
             Self::Instance(info) => (info.folder.join("data"), None),
             Self::Given(given) => match &given.data_dir {
@@ -92,7 +95,7 @@ impl Target {
                 directory.display()
             )));
         }
-        Ok(Ok(Ground::below(&directory, through)?))
+        Ok(Ok(DataStorage::below(&directory, through)?))
     }
 
     /// Its primary, and its replicas as far as they are known.
@@ -126,7 +129,10 @@ fn of_instance(info: &InstanceInfo) -> anyhow::Result<(Option<Relative>, Vec<Rel
 }
 
 /// The primary of a user's server, which the user has to name: its address alone lets nobody in.
-fn of_given(given: &GivenServer, primary: Option<&ServerUrl>) -> anyhow::Result<Option<Relative>> {
+fn of_given(
+    given: &ExternalServer,
+    primary: Option<&ServerUrl>,
+) -> anyhow::Result<Option<Relative>> {
     let follows = given.primary()?;
     match (follows, primary) {
         (None, None) => Ok(None),
@@ -137,7 +143,7 @@ fn of_given(given: &GivenServer, primary: Option<&ServerUrl>) -> anyhow::Result<
             given.url
         ),
         (Some(_), Some(url)) => {
-            let primary = given_server::open(url, &given_server::client_config(false)?)?;
+            let primary = external_server::open(url, &external_server::client_config(false)?)?;
             let variables = primary.session()?.variables()?;
             let variables = ServerVariables::said(url.flavor, &variables);
             Ok(Some(Relative::new(url.to_string(), &variables)))

@@ -1,0 +1,15 @@
+//! Connections to the servers that the crash lab starts.
+
+use weir_model::Endpoint;
+use weir_mysql::{ClientError, Connection, Connector, Gate, Patience};
+
+/// A connection to `endpoint`, a server of the test's own, and its schema.
+pub(crate) fn connect(endpoint: &Endpoint) -> Result<Connection, ClientError> {
+    let connector = Connector::new(endpoint.clone(), None, Gate::own())?;
+    Connection::connect(&connector, true, Patience::Endless)
+}
+
+/// How a killed server looks to its clients.
+pub(crate) fn is_broken(error: &ClientError) -> bool {
+    error.is_lost()
+}

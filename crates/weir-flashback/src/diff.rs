@@ -1,0 +1,85 @@
+//! What changed since: of each key the row then and the row now, whatever happened in between.
+
+use std::collections::HashMap;
+
+use crate::history::differences;
+use crate::render::{Cell, cells, quoted};
+use crate::scan::Change;
+use crate::{FlashbackError, Table};
+
+/// The net change of rows.
+#[derive(Debug, Default)]
+pub struct Diff {
+    rows: HashMap<(usize, Vec<u8>), Net>,
+    seen: u64,
+}
+
+#[derive(Debug)]
+struct Net {
+    order: u64,
+    then: Option<Vec<Cell>>,
+    now: Option<Vec<Cell>>,
+}
+
+impl Diff {
+    /// Takes a change.
+    pub fn take(&mut self, table: &Table, change: &Change<'_>) -> Result<(), FlashbackError> {
+        let malformed = || FlashbackError::malformed(change.place.clone());
+        let mut sides = Vec::new();
+        for (image, is_after) in [(&change.row.before, false), (&change.row.after, true)] {
+            let Some(image) = image else { continue };
+            let mut key = Vec::new();
+            image
+                .key(change.map, &table.key, &mut key)
+                .map_err(malformed())?;
+            let cells = cells(table, change.map, image).map_err(malformed())?;
+            sides.push((key, is_after, cells));
+        }
+        for (key, is_after, cells) in sides {
+            self.seen += 1;
+            let order = self.seen;
+            let net = self.rows.entry((change.table, key));
+            let net = net.or_insert_with(|| Net {
+                order,
+                // The first image of a key is the row then, or shows that it was not there.
+                then: (!is_after).then(|| cells.clone()),
+                now: None,
+            });
+            net.now = is_after.then_some(cells);
+        }
+        Ok(())
+    }
+
+    /// A line for each row that is not what it was, in the order in which they changed first.
+    pub fn lines(&self, tables: &[Table]) -> Vec<String> {
+        let mut rows: Vec<_> = self
+            .rows
+            .iter()
+            .filter(|(_, net)| net.then != net.now)
+            .collect();
+        rows.sort_by_key(|(_, net)| net.order);
+        rows.iter()
+            .map(|((number, _), net)| {
+                let table = &tables[*number];
+                let row = net.then.as_ref().or(net.now.as_ref());
+                let key = row.map_or_else(String::new, |row| key_text(table, row));
+                let what = match (&net.then, &net.now) {
+                    (None, _) => "inserted since",
+                    (_, None) => "deleted since",
+                    _ => "changed",
+                };
+                let columns = differences(table, net.then.as_deref(), net.now.as_deref());
+                format!("{} {key}: {what}: {}", table.name, columns.join(", "))
+            })
+            .collect()
+    }
+}
+
+/// A key as `id=7`.
+pub(crate) fn key_text(table: &Table, row: &[Cell]) -> String {
+    let parts = table.key.iter().map(|at| {
+        let column = &table.columns[*at];
+        format!("{}={}", column.name, quoted(column, &row[*at]))
+    });
+    parts.collect::<Vec<_>>().join(" ")
+}

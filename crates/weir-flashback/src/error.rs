@@ -1,0 +1,70 @@
+//! Why a flashback is not made, in one line with a place and a remedy.
+
+use thiserror::Error;
+use weir_binlog::{BinlogError, Malformed, Place};
+use weir_mysql::ClientError;
+use weir_process::{PathError, ProcessError};
+use weir_server::ServerError;
+
+/// Why there is no answer.
+#[derive(Debug, Error)]
+pub enum FlashbackError {
+    /// Something that would make the answer wrong.
+    #[error("{what}; {remedy}")]
+    Refused {
+        /// What stands in the way, and where.
+        what: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// A statement that names no time, or several.
+    #[error("the statement {why}; write `FROM SCHEMA.TABLE AS OF TIMESTAMP 'YYYY-MM-DD HH:MM:SS'`")]
+    Statement {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The private server refused what it was given.
+    #[error(
+        "the private server of this flashback: {words}; look for free space below {path}, or pass --work DIR"
+    )]
+    Private {
+        /// What it said.
+        words: String,
+        /// Where its data lie.
+        path: String,
+    },
+    /// The log.
+    #[error(transparent)]
+    Log(#[from] BinlogError),
+    /// The user's server or the connection to it.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// A server could not be found, made or started.
+    #[error(transparent)]
+    Server(#[from] ServerError),
+    /// A directory of Weir's own.
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    /// A file.
+    #[error(transparent)]
+    Path(#[from] PathError),
+}
+
+impl FlashbackError {
+    pub(crate) fn refused(what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Refused {
+            what: what.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    /// For `map_err`: an event at `place` is damaged.
+    pub(crate) fn malformed(place: Place) -> impl FnOnce(Malformed) -> Self {
+        move |malformed| {
+            Self::Log(BinlogError::Malformed {
+                place,
+                why: malformed.to_string(),
+            })
+        }
+    }
+}

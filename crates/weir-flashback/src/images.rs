@@ -1,0 +1,524 @@
+//! Rows as of the moment, for all that changed since: of each key the first image before a change.
+//!
+//! Whatever happened to a key later, its first change after the moment has the row as it was then, or shows that it
+//! was not there. So only the first matters, and the memory that it takes is that of distinct keys: images beyond a
+//! limit lie in a file.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use weir_binlog::{RowImage, TableMap};
+use weir_process::PathError;
+
+use crate::scan::Change;
+use crate::{FlashbackError, Table};
+
+/// Images that are kept in memory, bytes.
+pub const MEMORY_BYTES: usize = 64 << 20;
+
+/// What is kept of each key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keeps {
+    /// The row before its first change.
+    First,
+    /// The row after its last change.
+    Last,
+}
+
+/// Of one table, the row of each key that changed.
+#[derive(Debug)]
+pub(crate) struct Images {
+    keeps: Keeps,
+    keys: HashMap<Box<[u8]>, Kept, foldhash::fast::RandomState>,
+    /// Layouts of the images.
+    maps: Vec<Arc<TableMap>>,
+    spool: Spool,
+    key: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Kept {
+    /// Where the image lies: its columns' bits, then itself.
+    at: u64,
+    length: u32,
+    map: u16,
+    /// The row was there; otherwise the image is the one that was inserted.
+    is_there: bool,
+}
+
+/// An image, to be sent to a server.
+#[derive(Debug)]
+pub(crate) struct KeptImage<'a> {
+    pub(crate) map: &'a Arc<TableMap>,
+    pub(crate) present: &'a [u8],
+    pub(crate) bytes: &'a [u8],
+    pub(crate) is_there: bool,
+}
+
+impl Images {
+    pub(crate) fn new(keeps: Keeps, directory: &Path, memory_bytes: usize) -> Self {
+        Self {
+            keeps,
+            keys: HashMap::default(),
+            maps: Vec::new(),
+            spool: Spool::new(directory, memory_bytes),
+            key: Vec::new(),
+        }
+    }
+
+    /// Keys that changed.
+    pub(crate) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Takes a change of a row of `table`.
+    ///
+    /// # Errors
+    ///
+    /// An image that lacks columns and is needed.
+    pub(crate) fn take(
+        &mut self,
+        table: &Table,
+        change: &Change<'_>,
+    ) -> Result<(), FlashbackError> {
+        let (before, after) = (&change.row.before, &change.row.after);
+        match self.keeps {
+            Keeps::First => {
+                if let Some(image) = before {
+                    self.keep(table, change, image, true)?;
+                }
+                if let Some(image) = after {
+                    self.keep(table, change, image, false)?;
+                }
+            }
+            Keeps::Last => {
+                if let Some(image) = before {
+                    self.keep(table, change, image, false)?;
+                }
+                if let Some(image) = after {
+                    self.keep(table, change, image, true)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn keep(
+        &mut self,
+        table: &Table,
+        change: &Change<'_>,
+        image: &RowImage<'_>,
+        is_there: bool,
+    ) -> Result<(), FlashbackError> {
+        self.key.clear();
+        let key = image.key(change.map, &table.key, &mut self.key);
+        key.map_err(|_| lacks(table, change, "lacks a column of the key"))?;
+        if self.keeps == Keeps::First && self.keys.contains_key(&*self.key) {
+            return Ok(());
+        }
+        // A row that was inserted is only deleted: its key is enough.
+        if is_there {
+            check_full(table, change, image)?;
+        }
+        let map = self.map(change.map);
+        let at = self.spool.append(&[image.present, image.bytes])?;
+        let kept = Kept {
+            at,
+            length: (image.present.len() + image.bytes.len()) as u32,
+            map,
+            is_there,
+        };
+        match self.keys.get_mut(&*self.key) {
+            Some(known) => *known = kept,
+            None => {
+                self.keys.insert(self.key.as_slice().into(), kept);
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of a layout. Servers number a table anew each time that they open it.
+    fn map(&mut self, map: &Arc<TableMap>) -> u16 {
+        let known = self
+            .maps
+            .iter()
+            .position(|known| known.columns == map.columns);
+        let number = known.unwrap_or_else(|| {
+            self.maps.push(Arc::clone(map));
+            self.maps.len() - 1
+        });
+        number as u16
+    }
+
+    /// Calls `each` with every image, in the order in which they came.
+    pub(crate) fn each(
+        &mut self,
+        each: &mut dyn FnMut(&KeptImage<'_>) -> Result<(), FlashbackError>,
+    ) -> Result<(), FlashbackError> {
+        let mut all: Vec<Kept> = self.keys.values().copied().collect();
+        all.sort_unstable_by_key(|kept| kept.at);
+        let mut reader = self.spool.reader()?;
+        let mut buffer = Vec::new();
+        for kept in all {
+            let map = &self.maps[usize::from(kept.map)];
+            let both = reader.read(kept.at, kept.length as usize, &mut buffer)?;
+            let (present, bytes) = both.split_at(map.columns.len().div_ceil(8));
+            each(&KeptImage {
+                map,
+                present,
+                bytes,
+                is_there: kept.is_there,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn check_full(
+    table: &Table,
+    change: &Change<'_>,
+    image: &RowImage<'_>,
+) -> Result<(), FlashbackError> {
+    if image.is_partial {
+        return Err(lacks(table, change, "has differences of JSON values only"));
+    }
+    if image.is_full(change.map.columns.len()) {
+        return Ok(());
+    }
+    // The server computes virtual columns; it need not log them.
+    let lacking = (0..change.map.columns.len()).find(|at| {
+        let has = image
+            .present
+            .get(at / 8)
+            .is_some_and(|byte| byte & (1 << (at % 8)) != 0);
+        !has && table
+            .columns
+            .get(*at)
+            .is_none_or(|column| !column.is_virtual)
+    });
+    match lacking {
+        None => Ok(()),
+        Some(at) => {
+            let name = table.columns.get(at).map_or("?", |column| &column.name);
+            Err(lacks(
+                table,
+                change,
+                &format!("has not the old value of `{name}`"),
+            ))
+        }
+    }
+}
+
+fn lacks(table: &Table, change: &Change<'_>, what: &str) -> FlashbackError {
+    FlashbackError::refused(
+        format!(
+            "{}: the log at {} {what} (transaction {}, {}; its session had another binlog_row_image than FULL)",
+            table.name,
+            change.place,
+            change.transaction.name(),
+            change.transaction.time()
+        ),
+        "ask for a time after it, or restore a backup from before it",
+    )
+}
+
+/// Bytes that are appended and read back, in memory up to a limit and in a file from then on.
+#[derive(Debug)]
+struct Spool {
+    memory: Vec<u8>,
+    limit: usize,
+    directory: PathBuf,
+    file: Option<BufWriter<File>>,
+    length: u64,
+}
+
+impl Spool {
+    fn new(directory: &Path, limit: usize) -> Self {
+        Self {
+            memory: Vec::new(),
+            limit,
+            directory: directory.to_owned(),
+            file: None,
+            length: 0,
+        }
+    }
+
+    fn append(&mut self, parts: &[&[u8]]) -> Result<u64, PathError> {
+        let at = self.length;
+        let bytes: usize = parts.iter().map(|part| part.len()).sum();
+        self.length += bytes as u64;
+        if self.file.is_none() && self.memory.len() + bytes <= self.limit {
+            for part in parts {
+                self.memory.extend_from_slice(part);
+            }
+            return Ok(at);
+        }
+        if self.file.is_none() {
+            let file = tempfile::tempfile_in(&self.directory)
+                .map_err(PathError::on("create a file in", &self.directory))?;
+            self.file = Some(BufWriter::with_capacity(1 << 20, file));
+        }
+        if let Some(file) = &mut self.file {
+            for part in parts {
+                file.write_all(part)
+                    .map_err(PathError::on("write to", &self.directory))?;
+            }
+        }
+        Ok(at)
+    }
+
+    fn reader(&mut self) -> Result<SpoolReader<'_>, PathError> {
+        let file = match &mut self.file {
+            None => None,
+            Some(file) => {
+                let failed =
+                    |error| PathError::on("read what was put into", &self.directory)(error);
+                file.flush().map_err(failed)?;
+                let mut file = file.get_ref().try_clone().map_err(failed)?;
+                file.seek(SeekFrom::Start(0)).map_err(failed)?;
+                Some(BufReader::with_capacity(1 << 20, file))
+            }
+        };
+        Ok(SpoolReader {
+            memory: &self.memory,
+            directory: &self.directory,
+            file,
+            at: self.memory.len() as u64,
+        })
+    }
+}
+
+struct SpoolReader<'a> {
+    memory: &'a [u8],
+    directory: &'a Path,
+    file: Option<BufReader<File>>,
+    /// Where the file is read next, counted from the start of all.
+    at: u64,
+}
+
+impl SpoolReader<'_> {
+    /// Reads on; `at` only grows.
+    fn read<'b>(
+        &'b mut self,
+        at: u64,
+        length: usize,
+        buffer: &'b mut Vec<u8>,
+    ) -> Result<&'b [u8], PathError> {
+        let start = usize::try_from(at).unwrap_or(usize::MAX);
+        if let Some(bytes) = self.memory.get(start..).and_then(|rest| rest.get(..length)) {
+            return Ok(bytes);
+        }
+        buffer.resize(length, 0);
+        if let Some(file) = &mut self.file {
+            let skipped = i64::try_from(at.saturating_sub(self.at)).unwrap_or(i64::MAX);
+            file.seek_relative(skipped)
+                .and_then(|()| file.read_exact(buffer))
+                .map_err(PathError::on("read what was put into", self.directory))?;
+            self.at = at + length as u64;
+        }
+        Ok(buffer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use weir_binlog::{Place, RowChange, TransactionStart};
+
+    use super::*;
+    use crate::scan::Transaction;
+    use crate::{Column, TableName};
+
+    const ALL: &[u8] = &[0b11];
+
+    /// `CREATE TABLE shop.t (id INT PRIMARY KEY, v INT)`.
+    fn table() -> (Table, Arc<TableMap>) {
+        let column = |name: &str| Column {
+            name: name.to_owned(),
+            data_type: "int".to_owned(),
+            column_type: "int".to_owned(),
+            charset: None,
+            is_generated: false,
+            is_virtual: false,
+        };
+        let table = Table {
+            name: TableName::read("shop.t", ""),
+            columns: vec![column("id"), column("v")],
+            key: vec![0],
+            create: String::new(),
+            is_versioned: false,
+        };
+        let body = b"\x09\0\0\0\0\0\x01\0\x04shop\0\x01t\0\x02\x03\x03\0\0";
+        (table, Arc::new(TableMap::read(body).unwrap()))
+    }
+
+    fn bytes((id, value): (u8, u8)) -> Vec<u8> {
+        vec![0, id, 0, 0, 0, value, 0, 0, 0]
+    }
+
+    type Row = (u8, u8);
+    /// What a row was and became.
+    type Step = (Option<Row>, Option<Row>);
+    type Rows = BTreeMap<u8, u8>;
+
+    fn transaction() -> Arc<Transaction> {
+        Arc::new(Transaction {
+            start: TransactionStart {
+                gtid: None,
+                committed_us: 0,
+                is_exact: true,
+                is_standalone: false,
+            },
+            place: Place::default(),
+            connection: None,
+            statement: None,
+        })
+    }
+
+    fn take(images: &mut Images, table: &Table, map: &Arc<TableMap>, step: Step) {
+        let (before, after) = (step.0.map(bytes), step.1.map(bytes));
+        let transaction = transaction();
+        let change = Change {
+            table: 0,
+            map,
+            row: RowChange {
+                before: before.as_deref().map(|bytes| RowImage {
+                    present: ALL,
+                    bytes,
+                    is_partial: false,
+                }),
+                after: after.as_deref().map(|bytes| RowImage {
+                    present: ALL,
+                    bytes,
+                    is_partial: false,
+                }),
+            },
+            transaction: &transaction,
+            place: &transaction.place,
+        };
+        images.take(table, &change).unwrap();
+    }
+
+    /// Steps that a table can take, from numbers: inserts, changes of values and of keys, deletes.
+    fn steps(numbers: &[(u8, u8, u8)], rows: &mut Rows) -> Vec<(Step, Rows)> {
+        let mut done = Vec::new();
+        for (kind, id, value) in numbers {
+            let (id, other) = (id % 12, value % 12);
+            let before = rows.get(&id).map(|value| (id, *value));
+            let step = match (kind % 4, before) {
+                (_, None) => (None, Some((id, *value))),
+                (0, Some(row)) => (Some(row), None),
+                (1, Some(row)) if !rows.contains_key(&other) => (Some(row), Some((other, row.1))),
+                (_, Some(row)) => (Some(row), Some((id, *value))),
+            };
+            if let Some((id, _)) = step.0 {
+                rows.remove(&id);
+            }
+            if let Some((id, value)) = step.1 {
+                rows.insert(id, value);
+            }
+            done.push((step, rows.clone()));
+        }
+        done
+    }
+
+    /// What a server makes of the images: all keys deleted, those that were there inserted.
+    fn overlay(images: &mut Images, rows: &mut Rows) {
+        for is_insert in [false, true] {
+            images
+                .each(&mut |image| {
+                    let (id, value) = (image.bytes[1], image.bytes[5]);
+                    if !is_insert {
+                        rows.remove(&id);
+                    } else if image.is_there {
+                        rows.insert(id, value);
+                    }
+                    Ok(())
+                })
+                .unwrap();
+        }
+    }
+
+    /// Bytes of memory that the process has.
+    fn resident_bytes() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/statm").unwrap();
+        let pages = status
+            .split(' ')
+            .nth(1)
+            .and_then(|pages| pages.parse().ok());
+        pages.unwrap_or(0_u64) * 4_096
+    }
+
+    /// Each key takes its image and less than 200 bytes, however often it changes.
+    #[test]
+    fn memory_is_that_of_the_keys_that_changed() {
+        const KEYS: u32 = 100_000;
+        let (table, map) = table();
+        let directory = tempfile::tempdir().unwrap();
+        let before = resident_bytes();
+        let mut images = Images::new(Keeps::First, directory.path(), MEMORY_BYTES);
+        let transaction = transaction();
+        for number in 0..10 * KEYS {
+            let mut image = vec![0];
+            image.extend((number % KEYS).to_le_bytes());
+            image.extend(number.to_le_bytes());
+            let image = RowImage {
+                present: ALL,
+                bytes: &image,
+                is_partial: false,
+            };
+            let change = Change {
+                table: 0,
+                map: &map,
+                row: RowChange {
+                    before: Some(image),
+                    after: Some(image),
+                },
+                transaction: &transaction,
+                place: &transaction.place,
+            };
+            images.take(&table, &change).unwrap();
+        }
+        let grown = resident_bytes().saturating_sub(before);
+        assert_eq!(images.len(), KEYS as usize);
+        let each = grown / u64::from(KEYS);
+        assert!(each < 200 + 10, "{each} bytes for each key");
+    }
+
+    proptest! {
+        /// Whatever happened, and wherever in it the snapshot lies: the first images make the rows then, the last
+        /// ones those at the end; in memory or in a file.
+        #[test]
+        fn first_and_last_images_make_the_rows_of_then_and_now(
+            before in proptest::collection::vec(any::<(u8, u8, u8)>(), 0..30),
+            since in proptest::collection::vec(any::<(u8, u8, u8)>(), 0..120),
+            at in any::<prop::sample::Index>(),
+            memory_bytes in 0_usize..200,
+        ) {
+            let (table, map) = table();
+            let directory = tempfile::tempdir().unwrap();
+            let mut rows = Rows::new();
+            steps(&before, &mut rows);
+            let then = rows.clone();
+            let done = steps(&since, &mut rows);
+            let snapshot = match at.index(done.len() + 1) {
+                0 => then.clone(),
+                number => done[number - 1].1.clone(),
+            };
+            for (keeps, expected) in [(Keeps::First, &then), (Keeps::Last, &rows)] {
+                let mut images = Images::new(keeps, directory.path(), memory_bytes);
+                for (step, _) in &done {
+                    take(&mut images, &table, &map, *step);
+                }
+                let mut found = snapshot.clone();
+                overlay(&mut images, &mut found);
+                prop_assert_eq!(&found, expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Tables of a stock server as they were: from the tables as they are and the binary log, without a lock and without a
+//! backup ([`Prepared::make`] has the algorithm and why it is right).
+//!
+//! The user's server is only read: its tables in one consistent snapshot, its log as a replica reads it. Images of rows
+//! reach the private server as row events, so that a server of the same kind reads the values that one wrote.
+
+mod as_of;
+mod copy;
+mod diff;
+mod error;
+mod events;
+mod flashback;
+mod history;
+mod images;
+mod log_files;
+mod moment;
+mod private;
+mod render;
+mod scan;
+mod side_table;
+mod source;
+mod statement;
+mod table;
+mod undo;
+
+pub use as_of::AsOfStatement;
+pub use diff::Diff;
+pub use error::FlashbackError;
+pub use flashback::{Made, Options, Prepared, State};
+pub use history::{HistoryLine, line, read_key};
+pub use images::MEMORY_BYTES;
+pub use moment::{Asked, Moment};
+pub use private::{Private, find_like, usual_parent};
+pub use scan::{Change, Told, Transaction};
+pub use side_table::{into, rehearse};
+pub use source::Source;
+pub use table::{Column, Table, TableName};
+pub use undo::{Chosen, Script, Undo, keys_where};

@@ -1,0 +1,198 @@
+//! The private server on which tables are made as they were: of the user's flavour and version, and with its own data
+//! directory, which goes when this value does.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use weir_model::Flavor;
+use weir_mysql::{ClientError, Connection, Connector, Gate, Patience, identifier};
+use weir_process::WorkDirectory;
+use weir_server::{
+    PrivateServer, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions,
+    cache_directory, find, initialise,
+};
+
+use crate::source::Variables;
+use crate::{FlashbackError, Source};
+
+/// Settings of a session that takes values as they are.
+pub(crate) const TAKES_ALL: &str = "SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES', \
+     foreign_key_checks = 0, unique_checks = 0, time_zone = '+00:00'";
+
+/// A private server with its directory.
+#[derive(Debug)]
+pub struct Private {
+    server: PrivateServer,
+    directory: WorkDirectory,
+    flavor: Flavor,
+}
+
+/// Finds the server to start: `path`, or the one of this machine that is the user's in flavour and version.
+///
+/// # Errors
+///
+/// None is like it.
+pub fn find_like(source: &Source, path: Option<&Path>) -> Result<ServerBinary, FlashbackError> {
+    let found = match path {
+        Some(path) => vec![ServerBinary::at(path)?],
+        None => find(None)?,
+    };
+    let same = |binary: &&ServerBinary| {
+        let (theirs, ours) = (source.version, binary.version);
+        binary.flavor == source.flavor && (theirs.major, theirs.minor) == (ours.major, ours.minor)
+    };
+    let exact = found
+        .iter()
+        .find(|binary| same(binary) && binary.version == source.version);
+    let found = exact.or_else(|| found.iter().find(same));
+    found.cloned().ok_or_else(|| {
+        FlashbackError::refused(
+            format!(
+                "no {} {}.{} on this machine, on which the tables as of then would be made",
+                source.flavor, source.version.major, source.version.minor
+            ),
+            "install one, or pass --server PATH of its mysqld or mariadbd",
+        )
+    })
+}
+
+impl Private {
+    /// Starts a server like the user's in `directory`, which goes with it.
+    pub(crate) fn start(
+        binary: &ServerBinary,
+        variables: &Variables,
+        directory: WorkDirectory,
+    ) -> Result<Self, FlashbackError> {
+        let data = directory.path().join("data");
+        let lower_case = variables.get("lower_case_table_names");
+        let shaping: BTreeMap<String, String> = match lower_case {
+            "" | "0" => BTreeMap::new(),
+            other => [("lower_case_table_names".to_owned(), other.to_owned())].into(),
+        };
+        restore_or_initialise(binary, &data, &shaping)?;
+        let mut options = StartOptions::new(data, directory.path().join("run"));
+        options.variables = own_variables(binary.flavor);
+        options.variables.extend(shaping);
+        let server = PrivateServer::start(binary, &options)?;
+        let private = Self {
+            server,
+            directory,
+            flavor: binary.flavor,
+        };
+        if private.flavor == Flavor::Mariadb {
+            private
+                .connect(None)?
+                .run("SET GLOBAL slave_exec_mode = 'IDEMPOTENT'")?;
+        }
+        Ok(private)
+    }
+
+    /// A connection in `schema`.
+    pub fn connect(&self, schema: Option<&str>) -> Result<Connection, FlashbackError> {
+        self.connect_by(schema, Gate::own())
+    }
+
+    /// A connection for statements of the user's, which only read.
+    pub fn connect_reading(&self, schema: &str) -> Result<Connection, FlashbackError> {
+        self.connect_by(Some(schema), Gate::reading())
+    }
+
+    fn connect_by(&self, schema: Option<&str>, gate: Gate) -> Result<Connection, FlashbackError> {
+        let mut endpoint = self.server.endpoint();
+        if let Some(schema) = schema {
+            schema.clone_into(&mut endpoint.database);
+        }
+        let connector = Connector::new(endpoint, None, gate)?;
+        let connection = Connection::connect(&connector, schema.is_some(), Patience::Endless);
+        Ok(connection?)
+    }
+
+    /// A connection that takes rows and events as they are.
+    pub(crate) fn connect_for_rows(&self) -> Result<Connection, FlashbackError> {
+        let mut connection = self.connect(None)?;
+        connection.run(TAKES_ALL)?;
+        // Texts come as the bytes that they are stored as.
+        connection.run("SET NAMES binary")?;
+        if self.flavor == Flavor::Mysql {
+            connection.run("SET SESSION rbr_exec_mode = 'IDEMPOTENT'")?;
+        }
+        Ok(connection)
+    }
+
+    /// Makes a schema if it is missing.
+    pub(crate) fn make_schema(&self, schema: &str) -> Result<(), FlashbackError> {
+        let create = format!("CREATE DATABASE IF NOT EXISTS {}", identifier(schema));
+        self.connect(None)?.run(create)?;
+        Ok(())
+    }
+
+    /// Its branch of the family.
+    pub(crate) fn flavor(&self) -> Flavor {
+        self.flavor
+    }
+
+    /// For `map_err`: what this server refused.
+    pub(crate) fn refused(&self) -> impl Fn(ClientError) -> FlashbackError {
+        let path = self.directory.path().display().to_string();
+        move |error| FlashbackError::Private {
+            words: error.words(),
+            path: path.clone(),
+        }
+    }
+}
+
+/// Nothing of it has to outlive it, so nothing is written twice or waited for.
+fn own_variables(flavor: Flavor) -> BTreeMap<String, String> {
+    let both = [
+        ("innodb_flush_log_at_trx_commit", "0"),
+        ("innodb_buffer_pool_size", "268435456"),
+        ("innodb_redo_log_capacity", "67108864"),
+        ("max_allowed_packet", "1073741824"),
+        ("innodb_strict_mode", "OFF"),
+    ];
+    let own: &[(&str, &str)] = match flavor {
+        Flavor::Mysql => &[
+            ("skip_log_bin", "1"),
+            // Its events are nobody's transactions.
+            ("gtid_mode", "OFF"),
+            ("enforce_gtid_consistency", "OFF"),
+            ("performance_schema", "OFF"),
+            ("innodb_doublewrite", "OFF"),
+        ],
+        Flavor::Mariadb => &[("innodb_doublewrite", "0")],
+    };
+    both.iter()
+        .chain(own)
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect()
+}
+
+/// An empty data directory takes seconds to make and is kept for the next time.
+fn restore_or_initialise(
+    binary: &ServerBinary,
+    data: &Path,
+    shaping: &BTreeMap<String, String>,
+) -> Result<(), ServerError> {
+    let cache = Snapshots::open(&cache_directory())?;
+    let names: Vec<_> = shaping.values().map(String::as_str).collect();
+    let key = SnapshotKey {
+        flavor: binary.flavor,
+        version: binary.version,
+        workload: format!("empty-for-flashback{}", names.join("-")),
+        tables: 0,
+        rows: 0,
+        seed: 0,
+        page_bytes: 16384,
+        format: 1,
+    };
+    if cache.find(&key).is_some() {
+        return cache.restore(&key, data);
+    }
+    initialise(binary, data, shaping)?;
+    cache.store(&key, data)
+}
+
+/// Where data are put if nothing else is asked for.
+pub fn usual_parent() -> PathBuf {
+    std::env::temp_dir()
+}

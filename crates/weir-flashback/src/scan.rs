@@ -1,0 +1,391 @@
+//! One pass over the log: from the moment that is asked for to the end that was known when it began.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use weir_binlog::{
+    Event, LogReader, Packets, Place, QueryEvent, RowChange, RowsEvent, RowsKind, TableMap,
+    TransactionStart, kind, statement_text,
+};
+
+use crate::log_files::purged;
+use crate::moment::{Cut, show};
+use crate::statement::{Concern, concern};
+use crate::{FlashbackError, Table};
+
+/// A transaction of the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transaction {
+    /// Which, and when it was committed.
+    pub start: TransactionStart,
+    /// Where it begins.
+    pub place: Place,
+    /// The connection that made it, if the log says it.
+    pub connection: Option<u32>,
+    /// The text of its last statement, if the log has it.
+    pub statement: Option<String>,
+}
+
+impl Transaction {
+    /// Its name, else its place.
+    pub fn name(&self) -> String {
+        match &self.start.gtid {
+            Some(gtid) => gtid.to_string(),
+            None => self.place.to_string(),
+        }
+    }
+
+    /// When it was committed, UTC, as exactly as the log says it.
+    pub fn time(&self) -> String {
+        show(self.start.committed_us)
+    }
+}
+
+/// One change of one row.
+#[derive(Debug)]
+pub struct Change<'a> {
+    /// The number of the table.
+    pub table: usize,
+    /// How its images are laid out.
+    pub map: &'a Arc<TableMap>,
+    /// The images.
+    pub row: RowChange<'a>,
+    /// Whose it is.
+    pub transaction: &'a Arc<Transaction>,
+    /// Where.
+    pub place: &'a Place,
+}
+
+/// What one pass told.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Told {
+    /// The first transaction after the moment: its name, place and time.
+    pub first: Option<(String, String, String)>,
+    /// The last one before it.
+    pub last_before: Option<(String, String)>,
+    /// Transactions whose own time is not after the moment's, though they stand behind the first that is.
+    pub late: u64,
+    /// The log says whole seconds, of when statements began.
+    pub is_in_seconds: bool,
+    /// Transactions after the moment.
+    pub transactions: u64,
+    /// Changes of rows of the tables.
+    pub changes: u64,
+    /// Bytes of log that were read.
+    pub log_bytes: u64,
+    /// Columns that were added since, by table.
+    pub added: Vec<Vec<String>>,
+    /// Statements that changed tables otherwise, where that is only told.
+    pub statements: Vec<String>,
+}
+
+/// A limit on how fast the log is read, bytes per second.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pace {
+    began: Instant,
+    bytes_per_s: Option<u64>,
+}
+
+impl Pace {
+    pub(crate) fn new(bytes_per_s: Option<u64>) -> Self {
+        Self {
+            began: Instant::now(),
+            bytes_per_s,
+        }
+    }
+
+    /// Waits until so many bytes are due.
+    pub(crate) fn keep(&self, bytes: u64) {
+        let Some(limit) = self.bytes_per_s else {
+            return;
+        };
+        let due = Duration::from_secs_f64(bytes as f64 / limit.max(1) as f64);
+        std::thread::sleep(due.saturating_sub(self.began.elapsed()));
+    }
+}
+
+/// One pass over the log.
+pub(crate) struct Scan<'a> {
+    pub(crate) tables: &'a [Table],
+    pub(crate) cut: Cut,
+    /// Where the log ended when the pass began.
+    pub(crate) end: (String, u64),
+    pub(crate) pace: Pace,
+    /// What makes the past unknown is told and does not stop.
+    pub(crate) is_lenient: bool,
+    /// Rows of these tables are told, by number and layout.
+    maps: HashMap<u64, (usize, Arc<TableMap>)>,
+    transaction: Option<Arc<Transaction>>,
+    is_after: bool,
+    /// Names of transactions of two phases that began after the moment.
+    branches: Vec<String>,
+    told: Told,
+}
+
+impl<'a> Scan<'a> {
+    pub(crate) fn new(tables: &'a [Table], cut: Cut, end: (String, u64), pace: Pace) -> Self {
+        Self {
+            told: Told {
+                added: vec![Vec::new(); tables.len()],
+                ..Told::default()
+            },
+            tables,
+            cut,
+            end,
+            pace,
+            is_lenient: false,
+            maps: HashMap::new(),
+            transaction: None,
+            is_after: false,
+            branches: Vec::new(),
+        }
+    }
+
+    /// Reads to the end; each change of a row after the moment goes to `on_change`.
+    ///
+    /// # Errors
+    ///
+    /// A damaged log, one that is gone, and whatever in it makes the past unknown.
+    pub(crate) fn run<P: Packets>(
+        mut self,
+        reader: &mut LogReader<P>,
+        on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
+    ) -> Result<Told, FlashbackError> {
+        loop {
+            self.pace.keep(reader.bytes());
+            let end = reader.end();
+            let is_at_end = *end.file == *self.end.0 && end.position >= self.end.1;
+            if is_at_end && !reader.is_inside() {
+                break;
+            }
+            let Some(event) = reader.next_event().map_err(purged)? else {
+                break;
+            };
+            self.event(&event, on_change)?;
+        }
+        if !self.cut.is_found() {
+            return Err(FlashbackError::refused(
+                "the transaction that is named is not in the server's log",
+                "SHOW BINARY LOGS says what is left of it; ask by time",
+            ));
+        }
+        self.told.log_bytes = reader.bytes();
+        Ok(self.told)
+    }
+
+    fn event(
+        &mut self,
+        event: &Event<'_>,
+        on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
+    ) -> Result<(), FlashbackError> {
+        let (header, body, place) = (&event.header, event.body, &event.place);
+        if is_start(header.kind) {
+            let start = TransactionStart::read(header, body);
+            let start = start.map_err(FlashbackError::malformed(place.clone()))?;
+            self.begins(start, place);
+            return Ok(());
+        }
+        if !self.is_after {
+            return Ok(());
+        }
+        match header.kind {
+            kind::QUERY | kind::EXECUTE_LOAD_QUERY => {
+                let query = QueryEvent::read(header.kind, body)
+                    .map_err(FlashbackError::malformed(place.clone()))?;
+                self.query(&query, place)
+            }
+            kind::ROWS_QUERY | kind::MARIADB_ANNOTATE_ROWS => {
+                let text = statement_text(header.kind, body).into_owned();
+                self.note(|transaction| transaction.statement = Some(text));
+                Ok(())
+            }
+            kind::TABLE_MAP => self.table_map(body, place),
+            kind::INCIDENT => Err(FlashbackError::refused(
+                format!(
+                    "the log has a gap at {place} (an incident event): changes are missing in it"
+                ),
+                "restore a backup from before that time",
+            )),
+            // The first byte says whether it was committed at once.
+            kind::XA_PREPARE if body.first() != Some(&1) && !self.maps.is_empty() => {
+                Err(FlashbackError::refused(
+                    format!("a transaction of two phases (XA) changed a table at {place}"),
+                    "its commit is told apart from its rows, which is not followed yet; ask for a later time",
+                ))
+            }
+            rows if RowsKind::of(rows).is_some() => self.rows(event, on_change),
+            _ => Ok(()),
+        }
+    }
+
+    fn begins(&mut self, start: TransactionStart, place: &Place) {
+        self.maps.clear();
+        let was_after = self.is_after;
+        self.is_after = self.cut.begins(&start, place);
+        let transaction = Transaction {
+            start,
+            place: place.clone(),
+            connection: None,
+            statement: None,
+        };
+        if !self.is_after {
+            self.told.last_before = Some((transaction.name(), transaction.time()));
+            return;
+        }
+        self.told.transactions += 1;
+        if !was_after {
+            self.told.first = Some((transaction.name(), place.to_string(), transaction.time()));
+        } else if self.cut.is_before(&transaction.start) {
+            self.told.late += 1;
+        }
+        self.told.is_in_seconds |= !transaction.start.is_exact;
+        self.transaction = Some(Arc::new(transaction));
+    }
+
+    fn note(&mut self, change: impl FnOnce(&mut Transaction)) {
+        if let Some(transaction) = &mut self.transaction {
+            change(Arc::make_mut(transaction));
+        }
+    }
+
+    fn query(&mut self, query: &QueryEvent<'_>, place: &Place) -> Result<(), FlashbackError> {
+        let connection = query.connection;
+        self.note(|transaction| transaction.connection = Some(connection));
+        self.branch(&query.statement, place)?;
+        for (number, table) in self.tables.iter().enumerate() {
+            match concern(query, &table.name) {
+                Concern::None => {}
+                Concern::Added(names) => self.told.added[number].extend(names),
+                Concern::Unknown(why) => {
+                    let time = self.transaction.as_ref().map(|one| one.time());
+                    let what = format!(
+                        "{}: a statement at {place}, {}, {why}: `{}`",
+                        table.name,
+                        time.unwrap_or_default(),
+                        weir_mysql::shorten(&query.statement)
+                    );
+                    if self.is_lenient {
+                        self.told.statements.push(what);
+                        continue;
+                    }
+                    return Err(FlashbackError::refused(
+                        what,
+                        "ask for a time after it, or restore a backup from before it",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows of a transaction of two phases stand where it was prepared; what was prepared before the moment and
+    /// committed after it would be told as of before.
+    fn branch(&mut self, statement: &str, place: &Place) -> Result<(), FlashbackError> {
+        let named = |start: &str| {
+            let name = statement.strip_prefix(start)?;
+            Some(name.trim().to_owned())
+        };
+        if let Some(name) = named("XA START ") {
+            self.branches.push(name);
+        } else if let Some(name) = named("XA COMMIT ")
+            && !self.branches.contains(&name)
+        {
+            return Err(FlashbackError::refused(
+                format!(
+                    "the transaction of two phases (XA) {name} was prepared before the time that is asked for and \
+                     committed after it, at {place}"
+                ),
+                "ask for a time after it",
+            ));
+        }
+        Ok(())
+    }
+
+    fn table_map(&mut self, body: &[u8], place: &Place) -> Result<(), FlashbackError> {
+        let (table_id, schema, name) =
+            TableMap::names(body).map_err(FlashbackError::malformed(place.clone()))?;
+        let is_it = |table: &Table| {
+            table.name.schema.as_bytes().eq_ignore_ascii_case(schema)
+                && table.name.table.as_bytes().eq_ignore_ascii_case(name)
+        };
+        let Some(number) = self.tables.iter().position(is_it) else {
+            self.maps.remove(&table_id);
+            return Ok(());
+        };
+        let map = TableMap::read(body).map_err(FlashbackError::malformed(place.clone()))?;
+        let table = &self.tables[number];
+        // Before columns were added, the log's rows have fewer.
+        if self.is_lenient && map.columns.len() != table.columns.len() {
+            return Ok(());
+        }
+        if map.columns.len() > table.columns.len()
+            || table.key.iter().any(|at| *at >= map.columns.len())
+        {
+            return Err(FlashbackError::refused(
+                format!(
+                    "{} has {} columns in the log at {place} and {} now",
+                    table.name,
+                    map.columns.len(),
+                    table.columns.len()
+                ),
+                "its definition was changed without being logged; ask for a later time",
+            ));
+        }
+        self.maps.insert(table_id, (number, Arc::new(map)));
+        Ok(())
+    }
+
+    fn rows(
+        &mut self,
+        event: &Event<'_>,
+        on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
+    ) -> Result<(), FlashbackError> {
+        let place = &event.place;
+        let table_id =
+            RowsEvent::table_id(event.body).map_err(FlashbackError::malformed(place.clone()))?;
+        let Some((table, map)) = self.maps.get(&table_id) else {
+            return Ok(());
+        };
+        let Some(transaction) = &self.transaction else {
+            return Ok(());
+        };
+        let rows = RowsEvent::read(event.header.kind, event.body)
+            .map_err(FlashbackError::malformed(place.clone()))?;
+        let changes = &mut self.told.changes;
+        let each = rows.each(map, |row| {
+            *changes += 1;
+            on_change(&Change {
+                table: *table,
+                map,
+                row,
+                transaction,
+                place,
+            })
+            .map_err(Stopped::By)
+        });
+        each.map_err(|stopped| match stopped {
+            Stopped::By(error) => error,
+            Stopped::Malformed(malformed) => FlashbackError::malformed(place.clone())(malformed),
+        })
+    }
+}
+
+/// Why rows were not read to the end.
+enum Stopped {
+    By(FlashbackError),
+    Malformed(weir_binlog::Malformed),
+}
+
+impl From<weir_binlog::Malformed> for Stopped {
+    fn from(malformed: weir_binlog::Malformed) -> Self {
+        Self::Malformed(malformed)
+    }
+}
+
+fn is_start(event_kind: u8) -> bool {
+    matches!(
+        event_kind,
+        kind::GTID | kind::ANONYMOUS_GTID | kind::GTID_TAGGED | kind::MARIADB_GTID
+    )
+}

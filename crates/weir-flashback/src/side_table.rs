@@ -1,0 +1,90 @@
+//! A table as it was, put beside the table as it is, on the user's own server.
+
+use weir_model::{Endpoint, Flavor};
+use weir_mysql::{Connection, Connector, Gate, Patience, identifier};
+
+use crate::copy::{READS_BYTES, RowsWriter, copy, select};
+use crate::private::{Private, TAKES_ALL};
+use crate::undo::Script;
+use crate::{FlashbackError, Table, TableName};
+
+/// The name of a copy without foreign keys on the private server.
+const PATTERN: &str = "weir_side_table";
+
+/// Copies `table` of the private server, or its rows with `clause`, into the new table `target` of the server at
+/// `endpoint`, whose gate lets its schema be changed; the number of rows.
+///
+/// # Errors
+///
+/// A table that is there already; what the server refuses. Nothing is left of it then.
+pub fn into(
+    private: &Private,
+    table: &Table,
+    clause: &str,
+    target: &TableName,
+    endpoint: &Endpoint,
+    gate: &Gate,
+) -> Result<u64, FlashbackError> {
+    let mut from = private.connect(Some(&table.name.schema))?;
+    let flavor = private.flavor();
+    // A copy of the definition has no foreign keys, whose names a schema has once.
+    from.run(format!(
+        "CREATE TABLE {} LIKE {}",
+        identifier(PATTERN),
+        table.name.sql()
+    ))?;
+    let create: Option<(String, String)> =
+        from.first(format!("SHOW CREATE TABLE {}", identifier(PATTERN)))?;
+    let create = create.map(|(_, create)| create).unwrap_or_default();
+    let create = create.replacen(&identifier(PATTERN), &target.sql(), 1);
+    from.run(READS_BYTES)?;
+
+    let connector = Connector::new(endpoint.clone(), None, gate.clone())?;
+    let mut to = Connection::connect(&connector, false, Patience::Endless)?;
+    to.run(format!(
+        "CREATE DATABASE IF NOT EXISTS {}",
+        identifier(&target.schema)
+    ))?;
+    to.run(TAKES_ALL)?;
+    to.run(create)?;
+    let copied = rows(&mut from, &mut to, table, clause, target, flavor);
+    if copied.is_err() {
+        to.run("ROLLBACK")?;
+        to.run(format!("DROP TABLE {}", target.sql()))?;
+    }
+    copied
+}
+
+fn rows(
+    from: &mut Connection,
+    to: &mut Connection,
+    table: &Table,
+    clause: &str,
+    target: &TableName,
+    flavor: Flavor,
+) -> Result<u64, FlashbackError> {
+    to.run("SET NAMES binary")?;
+    to.run("START TRANSACTION")?;
+    let writer = RowsWriter::new(to, table, target, flavor);
+    let rows = copy(from, &select(table, clause), writer, &FlashbackError::from)?;
+    to.run("COMMIT")?;
+    Ok(rows)
+}
+
+/// Runs the statements of a script on the private server, which has the tables as they are; those that did not change
+/// exactly one row.
+pub fn rehearse(private: &Private, script: &Script) -> Result<Vec<String>, FlashbackError> {
+    let mut connection = private.connect(None)?;
+    connection.run("SET NAMES utf8mb4")?;
+    connection.run(TAKES_ALL)?;
+    let mut missed = Vec::new();
+    for statement in &script.statements {
+        match connection.run(statement) {
+            Ok(done) if done.affected_rows == 1 => {}
+            Ok(_) => missed.push(statement.clone()),
+            Err(error) if error.is_lost() => return Err(error.into()),
+            Err(error) => missed.push(format!("{statement} ({})", error.words())),
+        }
+    }
+    Ok(missed)
+}

@@ -1,0 +1,284 @@
+//! A table as the server has it now, and whether its past can be told.
+
+use weir_model::Flavor;
+use weir_mysql::{Connection, Row, identifier, text_literal};
+
+use crate::source::Variables;
+use crate::{FlashbackError, Source};
+
+/// Rules of a foreign key by which a change of the parent changes rows of the child.
+const CASCADES: [&str; 3] = ["CASCADE", "SET NULL", "SET DEFAULT"];
+/// Schemas that are the servers' own.
+const SYSTEM_SCHEMAS: [&str; 4] = ["mysql", "information_schema", "performance_schema", "sys"];
+
+/// The name of a table.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TableName {
+    /// Its schema.
+    pub schema: String,
+    /// Its name.
+    pub table: String,
+}
+
+impl TableName {
+    /// Reads `SCHEMA.TABLE`, or `TABLE` of the schema `usual`; backquotes are taken off.
+    pub fn read(text: &str, usual: &str) -> Self {
+        let plain = |name: &str| name.trim().trim_matches('`').to_owned();
+        match text.split_once('.') {
+            Some((schema, table)) => Self {
+                schema: plain(schema),
+                table: plain(table),
+            },
+            None => Self {
+                schema: usual.to_owned(),
+                table: plain(text),
+            },
+        }
+    }
+
+    /// As SQL names it.
+    pub fn sql(&self) -> String {
+        format!("{}.{}", identifier(&self.schema), identifier(&self.table))
+    }
+
+    /// A condition on the columns `TABLE_SCHEMA` and `TABLE_NAME`.
+    fn condition(&self) -> String {
+        format!(
+            "TABLE_SCHEMA = {} AND TABLE_NAME = {}",
+            text_literal(&self.schema),
+            text_literal(&self.table)
+        )
+    }
+}
+
+impl std::fmt::Display for TableName {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{}.{}", self.schema, self.table)
+    }
+}
+
+/// A column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// Its type's name, in lower case: `varchar`.
+    pub data_type: String,
+    /// Its whole type: `enum('a','b')`.
+    pub column_type: String,
+    /// The character set of its texts.
+    pub charset: Option<String>,
+    /// The server computes it.
+    pub is_generated: bool,
+    /// It computes it when it is read.
+    pub is_virtual: bool,
+}
+
+impl Column {
+    /// Whether its numbers have no sign.
+    pub fn is_unsigned(&self) -> bool {
+        self.column_type.contains("unsigned") || self.column_type.contains("zerofill")
+    }
+}
+
+/// A table.
+#[derive(Debug, Clone)]
+pub struct Table {
+    /// Its name.
+    pub name: TableName,
+    /// Its columns, in their order.
+    pub columns: Vec<Column>,
+    /// Numbers of the columns of a key that every row has.
+    pub key: Vec<usize>,
+    /// The statement that makes it.
+    pub create: String,
+    /// It keeps its own past (`WITH SYSTEM VERSIONING`).
+    pub is_versioned: bool,
+}
+
+impl Table {
+    /// Reads what the server says of a table.
+    ///
+    /// # Errors
+    ///
+    /// A table that is not there, or whose changes the log does not have.
+    pub(crate) fn read(
+        connection: &mut Connection,
+        source: &Source,
+        variables: &Variables,
+        name: &TableName,
+        ignore_cascades: bool,
+    ) -> Result<Self, FlashbackError> {
+        if SYSTEM_SCHEMAS.contains(&&*name.schema.to_ascii_lowercase()) {
+            return Err(FlashbackError::refused(
+                format!("{name} is one of the server's own tables"),
+                "ask for a table of a schema of yours",
+            ));
+        }
+        let is_versioned = kind(connection, name)?;
+        let columns = columns(connection, name)?;
+        let key = key(connection, name, &columns)?;
+        if !is_versioned && !ignore_cascades {
+            check_cascades(connection, source, variables, name)?;
+        }
+        let create: Option<(String, String)> =
+            connection.first(format!("SHOW CREATE TABLE {}", name.sql()))?;
+        Ok(Self {
+            name: name.clone(),
+            columns,
+            key,
+            create: create.map(|(_, create)| create).unwrap_or_default(),
+            is_versioned,
+        })
+    }
+
+    /// Columns that are no results of others.
+    pub(crate) fn stored(&self) -> impl Iterator<Item = &Column> {
+        self.columns.iter().filter(|column| !column.is_generated)
+    }
+}
+
+/// Whether the table is system-versioned; an error if it is none that can be told the past of.
+fn kind(connection: &mut Connection, name: &TableName) -> Result<bool, FlashbackError> {
+    let query = format!(
+        "SELECT TABLE_TYPE, COALESCE(ENGINE, '') FROM information_schema.TABLES WHERE {}",
+        name.condition()
+    );
+    let found: Option<(String, String)> = connection.first(query)?;
+    let Some((kind, engine)) = found else {
+        return Err(FlashbackError::refused(
+            format!("there is no table {name}, or the account may not see it"),
+            "write SCHEMA.TABLE, and GRANT SELECT on it to the account",
+        ));
+    };
+    match (kind.as_str(), engine.as_str()) {
+        ("SYSTEM VERSIONED", _) => Ok(true),
+        ("BASE TABLE", "InnoDB") => Ok(false),
+        ("BASE TABLE", _) => Err(FlashbackError::refused(
+            format!("{name} is a table of the engine {engine}, which has no consistent snapshot"),
+            "only InnoDB tables can be read as of a time",
+        )),
+        _ => Err(FlashbackError::refused(
+            format!("{name} is a {}, not a table", kind.to_lowercase()),
+            "name the tables that it reads",
+        )),
+    }
+}
+
+/// What the server says of a column: name, type, whole type, character set, expression, more.
+type Found = (String, String, String, Option<String>, String, String);
+
+fn columns(connection: &mut Connection, name: &TableName) -> Result<Vec<Column>, FlashbackError> {
+    let query = format!(
+        "SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, CHARACTER_SET_NAME, COALESCE(GENERATION_EXPRESSION, ''), EXTRA \
+         FROM information_schema.COLUMNS WHERE {} ORDER BY ORDINAL_POSITION",
+        name.condition()
+    );
+    let found: Vec<Found> = connection.rows(query)?;
+    let columns = found.into_iter();
+    Ok(columns
+        .map(
+            |(name, data_type, column_type, charset, expression, extra)| Column {
+                name,
+                data_type: data_type.to_ascii_lowercase(),
+                column_type: column_type.to_ascii_lowercase_outside_quotes(),
+                charset,
+                is_generated: !expression.is_empty(),
+                is_virtual: !expression.is_empty() && extra.to_uppercase().contains("VIRTUAL"),
+            },
+        )
+        .collect())
+}
+
+/// Keywords of a column's type are looked for in lower case; its members stay as they are.
+trait LowerOutsideQuotes {
+    fn to_ascii_lowercase_outside_quotes(&self) -> String;
+}
+
+impl LowerOutsideQuotes for String {
+    fn to_ascii_lowercase_outside_quotes(&self) -> String {
+        let mut is_quoted = false;
+        self.chars()
+            .map(|c| {
+                is_quoted ^= c == '\'';
+                if is_quoted { c } else { c.to_ascii_lowercase() }
+            })
+            .collect()
+    }
+}
+
+/// The columns of the primary key, else of the first unique key without NULL.
+fn key(
+    connection: &mut Connection,
+    name: &TableName,
+    columns: &[Column],
+) -> Result<Vec<usize>, FlashbackError> {
+    let query = format!(
+        "SELECT INDEX_NAME, COLUMN_NAME, NULLABLE FROM information_schema.STATISTICS WHERE {} AND NON_UNIQUE = 0 \
+         ORDER BY INDEX_NAME <> 'PRIMARY', INDEX_NAME, SEQ_IN_INDEX",
+        name.condition()
+    );
+    let parts: Vec<(String, Option<String>, Option<String>)> = connection.rows(query)?;
+    for chosen in parts.chunk_by(|a, b| a.0 == b.0) {
+        let position = |part: &(String, Option<String>, Option<String>)| {
+            let is_null = part.2.as_deref() == Some("YES");
+            let named = part.1.as_ref().filter(|_| !is_null)?;
+            let found = columns
+                .iter()
+                .position(|column| column.name.eq_ignore_ascii_case(named))?;
+            (!columns[found].is_virtual).then_some(found)
+        };
+        if let Some(key) = chosen.iter().map(position).collect::<Option<Vec<_>>>() {
+            return Ok(key);
+        }
+    }
+    Err(FlashbackError::refused(
+        format!("{name} has neither a primary key nor a unique key without NULL"),
+        "rows cannot be told apart in the log; restore a backup beside it",
+    ))
+}
+
+/// Changes that a foreign key makes in the child do not stand in the log, but for MySQL from 9.6 on.
+fn check_cascades(
+    connection: &mut Connection,
+    source: &Source,
+    variables: &Variables,
+    name: &TableName,
+) -> Result<(), FlashbackError> {
+    let version = (source.version.major, source.version.minor);
+    let is_logged = source.flavor == Flavor::Mysql
+        && version >= (9, 6)
+        && !variables.is_on("innodb_native_foreign_keys");
+    if is_logged {
+        return Ok(());
+    }
+    let query = format!(
+        "SELECT CONSTRAINT_NAME, DELETE_RULE, UPDATE_RULE, REFERENCED_TABLE_NAME \
+         FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = {} AND TABLE_NAME = {}",
+        text_literal(&name.schema),
+        text_literal(&name.table)
+    );
+    let found: Vec<(String, String, String, String)> = connection.rows(query)?;
+    let cascading = found.into_iter().find(|(_, on_delete, on_update, _)| {
+        CASCADES.contains(&&**on_delete) || CASCADES.contains(&&**on_update)
+    });
+    match cascading {
+        Some((constraint, on_delete, on_update, parent)) => Err(FlashbackError::refused(
+            format!(
+                "{name} has the foreign key {constraint} to {parent} (ON DELETE {on_delete} ON UPDATE {on_update}), and \
+                 this server does not log what that changes"
+            ),
+            "pass --ignore-cascades if no row of the parent was deleted or got another key since",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// A value of a row by its column's name, as text.
+pub(crate) fn named(row: &Row, name: &str) -> Option<String> {
+    let at = row
+        .columns_ref()
+        .iter()
+        .position(|column| column.name_str().eq_ignore_ascii_case(name))?;
+    row.get_opt::<Option<String>, _>(at)?.ok()?
+}

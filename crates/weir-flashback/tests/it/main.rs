@@ -1,0 +1,169 @@
+//! Flashbacks of real servers under a random load, beside dumps that were made at the time.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
+
+mod cases;
+mod random;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use cases::{
+    a_long_statement_has_the_time_that_the_page_says, a_script_makes_the_table_of_then,
+    an_added_column_is_taken_off, every_form_of_the_log_says_the_same,
+    keys_are_told_apart_by_bytes, real_replicas_are_not_disturbed,
+    times_of_a_clock_that_jumps_are_refused,
+};
+use random::{Random, change};
+use tempfile::TempDir;
+use weir_flashback::{Asked, Options, Prepared, Source, State, TableName, find_like};
+use weir_model::Flavor;
+use weir_mysql::{Connection, Row, Value};
+use weir_server::PrivateServer;
+use weir_testing::on_both_flavors;
+
+/// Variables with which a server keeps its rows' past.
+fn logging(flavor: Flavor) -> Vec<(&'static str, &'static str)> {
+    match flavor {
+        Flavor::Mysql => vec![("log_bin", "binlog"), ("server_id", "1")],
+        Flavor::Mariadb => vec![
+            ("log_bin", "binlog"),
+            ("server_id", "1"),
+            ("binlog_format", "ROW"),
+        ],
+    }
+}
+
+fn start(flavor: Flavor, more: &[(&str, &str)]) -> (PrivateServer, TempDir) {
+    let mut variables = logging(flavor);
+    variables.extend(more);
+    weir_testing::start_with(flavor, &variables)
+}
+
+fn source(server: &PrivateServer) -> Source {
+    let binary = server.binary();
+    Source::at(server.endpoint(), binary.flavor, binary.version)
+}
+
+/// All columns that both flavours have, and those of one.
+fn definition(flavor: Flavor) -> String {
+    let own = match flavor {
+        Flavor::Mysql => "js JSON, g GEOMETRY, v VECTOR(3), e8 ENUM('x','y') CHARACTER SET utf8mb4",
+        Flavor::Mariadb => "js JSON, g GEOMETRY, u UUID, i6 INET6, zip VARCHAR(500) COMPRESSED",
+    };
+    format!(
+        "CREATE TABLE shop.orders (
+            id BIGINT NOT NULL, code VARCHAR(40) CHARACTER SET utf8mb4 NOT NULL,
+            t1 TINYINT, t2 SMALLINT UNSIGNED, t3 MEDIUMINT, t4 INT UNSIGNED, t8 BIGINT UNSIGNED,
+            f FLOAT, d DOUBLE, de DECIMAL(20,7), de2 DECIMAL(65,30),
+            b BIT(13), y YEAR, da DATE, dt DATETIME, dt6 DATETIME(6), dt3 DATETIME(3),
+            ts TIMESTAMP NULL, ts6 TIMESTAMP(6) NULL, ti TIME, ti1 TIME(1), ti4 TIME(4), ti6 TIME(6),
+            c CHAR(20) CHARACTER SET latin1, c3 CHAR(200) CHARACTER SET utf8mb4, bi BINARY(8), vb VARBINARY(300),
+            tx TEXT CHARACTER SET utf16, lt LONGTEXT CHARACTER SET utf8mb4, bl MEDIUMBLOB,
+            e ENUM('a','b','c'), s SET('p','q','r'),
+            gen INT AS (t1 + 1) STORED, vir INT AS (t1 + 2) VIRTUAL, {own},
+            PRIMARY KEY (id), UNIQUE KEY (code)
+        ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"
+    )
+}
+
+/// The table, byte for byte.
+fn dump(connection: &mut Connection) -> Vec<Vec<Value>> {
+    connection.run("SET SESSION time_zone = '+00:00'").unwrap();
+    let rows: Vec<Row> = connection
+        .rows("SELECT *, HEX(c), HEX(c3), HEX(tx), e + 0, f + 0e0 FROM shop.orders ORDER BY id")
+        .unwrap();
+    rows.into_iter().map(Row::unwrap).collect()
+}
+
+fn connect(server: &PrivateServer) -> Connection {
+    let mut connection = weir_testing::connect(&server.endpoint());
+    connection
+        .run("SET SESSION sql_mode = 'ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO'")
+        .unwrap();
+    connection
+}
+
+fn options() -> (Options, TempDir) {
+    let work = tempfile::tempdir().unwrap();
+    (Options::new(work.path().to_owned()), work)
+}
+
+fn orders() -> Vec<TableName> {
+    vec![TableName::read("shop.orders", "")]
+}
+
+/// The table as of `asked`.
+fn flash(server: &PrivateServer, asked: &Asked) -> Vec<Vec<Value>> {
+    let (options, _work) = options();
+    let source = source(server);
+    let prepared = Prepared::new(&source, &orders(), asked, options).unwrap();
+    let binary = find_like(&source, Some(&server.binary().path)).unwrap();
+    let made = prepared
+        .make(&binary, State::Then, "")
+        .unwrap_or_else(|error| panic!("{error}"));
+    dump(&mut made.private.connect(Some("shop")).unwrap())
+}
+
+fn is_right_under_load(flavor: Flavor) {
+    let seeds = std::env::var("WEIR_FLASHBACK_SEEDS").ok();
+    let seeds = seeds.and_then(|seeds| seeds.parse().ok()).unwrap_or(1);
+    for seed in 0..seeds {
+        is_right_with_seed(flavor, 20_261_124 + seed);
+    }
+}
+
+/// Each seed has a server of its own; `WEIR_FLASHBACK_SEEDS` asks for more than one.
+fn is_right_with_seed(flavor: Flavor, seed: u64) {
+    let (server, _directory) = start(flavor, &[]);
+    let mut control = connect(&server);
+    control.run("CREATE DATABASE shop").unwrap();
+    control.run(definition(flavor)).unwrap();
+    let mut random = Random(seed);
+    let mut marks = Vec::new();
+    for round in 0..4 {
+        for _ in 0..80 {
+            change(&mut random, &mut control, flavor);
+        }
+        if round == 1 {
+            control.run("FLUSH BINARY LOGS").unwrap();
+        }
+        // MariaDB's log has whole seconds.
+        thread::sleep(Duration::from_millis(1100));
+        let time: Option<String> = control.first("SELECT CAST(NOW(6) AS CHAR)").unwrap();
+        marks.push((time.unwrap(), dump(&mut control)));
+        thread::sleep(Duration::from_millis(1100));
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    let load = {
+        let (stop, mut connection) = (Arc::clone(&stop), connect(&server));
+        thread::spawn(move || {
+            let mut random = Random(seed + 1);
+            while !stop.load(Ordering::Relaxed) {
+                change(&mut random, &mut connection, flavor);
+            }
+        })
+    };
+    for (time, expected) in &marks {
+        let found = flash(&server, &Asked::read(time));
+        assert!(expected.len() > 20, "{}", expected.len());
+        assert_eq!(found.len(), expected.len(), "seed {seed}, {time}");
+        for (found, expected) in found.iter().zip(expected) {
+            assert_eq!(found, expected, "seed {seed}, {time}");
+        }
+    }
+    stop.store(true, Ordering::Relaxed);
+    load.join().unwrap();
+}
+
+on_both_flavors! {
+    times_of_a_clock_that_jumps_are_refused
+    real_replicas_are_not_disturbed
+    is_right_under_load
+    every_form_of_the_log_says_the_same
+    a_script_makes_the_table_of_then
+    an_added_column_is_taken_off
+    keys_are_told_apart_by_bytes
+    a_long_statement_has_the_time_that_the_page_says
+}

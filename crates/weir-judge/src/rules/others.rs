@@ -1,0 +1,108 @@
+//! R24: the cores were the run's.
+
+use weir_model::{Comparison, Finding, RuleId, RunRecord};
+
+use super::{Evidence, Rule, WARNS_OR_FORBIDS};
+
+pub(super) const RULE: Rule = Rule {
+    id: RuleId::R24,
+    title: "no other program took the cores",
+    checked: "Cores that processes used during each run which are neither server, load generator, drive nor \
+              kernel, by name where they can be read. Error, if the host's cores were all busy or waited for: \
+              at least 20 % of them in a cell's runs, or 10 % more than in the other's. \
+              Warning: the same with idle cores. Of other virtual machines Weir sees stolen time only.",
+    reason: "A backup or a compiler that runs beside one of two levels makes a difference that is none of the \
+             setting's. Beside both it leaves both less than they would have.",
+    remedy: "Run the study again while nothing else works on the host; see with `top` who does.",
+    reference: "Brendan Gregg, \"Systems Performance\", 2nd edition, 12.1; published studies, section 9",
+    severities: WARNS_OR_FORBIDS,
+    comparison: check,
+    ..Rule::NONE
+};
+
+/// Share of the host's cores that others may not take.
+const SHARE_MAX: f64 = 0.20;
+/// By how much the shares of two cells may differ.
+const DIFFERENCE_MAX: f64 = 0.10;
+
+/// The runs of a cell.
+struct Arm<'a> {
+    runs: Vec<&'a RunRecord>,
+    /// Mean share of the host's cores that others used.
+    share: f64,
+}
+
+impl<'a> Arm<'a> {
+    fn new(evidence: &Evidence<'a>, comparison: &Comparison, cell: usize) -> Self {
+        let runs = evidence.runs_of(comparison).map(|run| &run.record);
+        let runs: Vec<_> = runs.filter(|record| record.cell == cell).collect();
+        let sum: f64 = runs.iter().map(|run| run.utilization.others_share()).sum();
+        Self {
+            share: sum / runs.len().max(1) as f64,
+            runs,
+        }
+    }
+
+    /// Whether most of its runs wanted the cores that others had.
+    fn wants_cores(&self) -> bool {
+        let wanted = self.runs.iter().filter(|run| run.utilization.wants_cores());
+        2 * wanted.count() > self.runs.len()
+    }
+
+    /// `1.1 of 2 cores (cc1, make)`.
+    fn words(&self) -> String {
+        let cores = self
+            .runs
+            .first()
+            .map_or(0.0, |run| run.utilization.host_cores);
+        let mut names: Vec<&str> = Vec::new();
+        for other in self.runs.iter().flat_map(|run| &run.utilization.others) {
+            if !names.contains(&other.name.as_str()) {
+                names.push(&other.name);
+            }
+        }
+        names.truncate(NAMES_MAX);
+        let names = if names.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", names.join(", "))
+        };
+        format!("{:.1} of {cores:.0} cores{names}", self.share * cores)
+    }
+}
+
+/// Names in a message.
+const NAMES_MAX: usize = 3;
+
+fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
+    let mut cells: Vec<_> = evidence
+        .runs_of(comparison)
+        .map(|run| run.record.cell)
+        .collect();
+    cells.sort_unstable();
+    cells.dedup();
+    let arms = cells
+        .into_iter()
+        .map(|cell| Arm::new(evidence, comparison, cell));
+    let mut arms: Vec<_> = arms.collect();
+    arms.sort_by(|a, b| b.share.total_cmp(&a.share));
+    let (most, least) = (arms.first()?, arms.last()?);
+    let differs = most.share - least.share >= DIFFERENCE_MAX;
+    if !differs && most.share < SHARE_MAX {
+        return None;
+    }
+    let used = most.words();
+    let message = if differs {
+        format!(
+            "other processes used {used} beside one level and {:.1} beside the other; run it again on a calm host",
+            least.share * most.runs.first()?.utilization.host_cores
+        )
+    } else {
+        format!("other processes used {used}; run it again on a calm host")
+    };
+    Some(if most.wants_cores() {
+        RULE.error(message)
+    } else {
+        RULE.warning(message)
+    })
+}

@@ -1,0 +1,210 @@
+//! A run whose connections are threads of their own, for scripts that wait by blocking.
+//!
+//! What a thread does is the caller's; here is what threads share: that all begin at once, when the run
+//! ends, and what they count. Counters lie in a few meters with a lock each, as many as there are
+//! processors, since a meter is large; who holds a lock does so for some nanoseconds. One more thread ends
+//! intervals in time while all others wait.
+
+mod meter;
+mod start;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+pub use meter::ThreadMeter;
+use meter::{Shard, Shared};
+pub use start::Start;
+
+use crate::LoadError;
+use crate::engine::setup;
+use crate::engine::{frame_sender, merge_frames, tell};
+use crate::meter::{Clock, Meter, Phase, QueryKind, Timeline};
+use crate::plan::LoadPlan;
+use crate::statistics::{KindNames, LoadOutcome, Merger};
+use crate::{Progress, SessionKinds};
+
+/// Longest pause between two looks at whether the run is to stop.
+const LOOK: Duration = Duration::from_millis(20);
+/// How long threads may need for their last event before that is told.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// What a statement turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StatementKind {
+    /// It returned rows.
+    Read,
+    /// It changed rows.
+    Write,
+    /// Neither.
+    Other,
+}
+
+impl From<StatementKind> for QueryKind {
+    fn from(kind: StatementKind) -> Self {
+        match kind {
+            StatementKind::Read => Self::Read,
+            StatementKind::Write => Self::Write,
+            StatementKind::Other => Self::Other,
+        }
+    }
+}
+
+/// What is told of a run while it lasts.
+#[derive(Debug)]
+pub enum ThreadProgress<'a> {
+    /// All threads are ready, and begin now.
+    Started,
+    /// As of any run.
+    Load(Progress<'a>),
+    /// So many threads are not ready although the time for that is over.
+    NotReady(u32),
+    /// So many threads have not ended 3 s after the end of the run.
+    NotEnded(u32),
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub enum ThreadsOutcome {
+    /// All threads did what they were to do.
+    Completed(Box<LoadOutcome>),
+    /// A thread failed before all were ready: nothing was measured.
+    NotStarted,
+    /// A thread failed during the run; the others ended with the event that they were in.
+    Failed,
+}
+
+/// What a thread does: it gets ready, [waits](Start::ready) for the others, and runs events. `Err`: it
+/// failed, and has said why.
+pub type ThreadWork<'a> = &'a (dyn Fn(u32, Start) -> Result<(), ()> + Sync);
+
+/// Runs as many threads as the plan has connections.
+///
+/// Of the plan only the load, its interval, its seed and its limits count. Ends when all threads have.
+///
+/// # Errors
+///
+/// A host that gives no more threads.
+pub fn run_threads(
+    plan: &LoadPlan,
+    kinds: SessionKinds,
+    work: ThreadWork<'_>,
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(ThreadProgress<'_>),
+) -> Result<ThreadsOutcome, LoadError> {
+    plan.check()?;
+    let shared = Arc::new(Shared::new(plan.load.connections));
+    std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for number in 0..plan.load.connections {
+            let start = Start::new(Arc::clone(&shared), number);
+            let thread = std::thread::Builder::new()
+                .name(format!("script-{number}"))
+                .spawn_scoped(scope, move || work(number, start));
+            match thread {
+                Ok(thread) => threads.push(thread),
+                Err(error) => {
+                    shared.give_up();
+                    return Err(LoadError::Host {
+                        what: "start a thread of the script",
+                        why: error.to_string().to_lowercase(),
+                    });
+                }
+            }
+        }
+        let all_ready = shared.wait_until_ready(plan.init_timeout, stop, &mut |late| {
+            on_progress(ThreadProgress::NotReady(late));
+        });
+        let outcome = all_ready.then(|| measure(plan, kinds, &shared, stop, on_progress));
+        let mut is_failed = false;
+        for thread in threads {
+            let done = thread.join();
+            is_failed |= done
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                .is_err();
+        }
+        Ok(match outcome {
+            None => ThreadsOutcome::NotStarted,
+            Some(_) if is_failed => ThreadsOutcome::Failed,
+            Some(outcome) => ThreadsOutcome::Completed(Box::new(outcome)),
+        })
+    })
+}
+
+/// Lets the threads begin, and merges what they count until all have ended.
+fn measure(
+    plan: &LoadPlan,
+    kinds: SessionKinds,
+    shared: &Arc<Shared>,
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(ThreadProgress<'_>),
+) -> LoadOutcome {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from) as u32;
+    let threads = plan.load.connections;
+    let count = processors.min(threads);
+    // A host of a script lives as long as the interpreter likes; a run's few bytes stay with the process.
+    let timeline = Timeline {
+        checkpoints: plan.checkpoints.clone().leak(),
+        ..setup::timeline(plan)
+    };
+    let budget: Option<&'static AtomicU64> = plan
+        .max_events
+        .map(|most| &*Box::leak(Box::new(AtomicU64::new(most))));
+    on_progress(ThreadProgress::Started);
+    let origin = Instant::now();
+    let (full, frames) = channel();
+    let (mut shards, mut returns) = (Vec::new(), Vec::new());
+    for index in 0..count {
+        let (empty, sender) = frame_sender(index, &full, plan.load.pace.rate().is_some());
+        returns.push(empty);
+        let part = (threads + count - 1 - index) / count;
+        let meter = Meter::new(
+            timeline,
+            Clock::Since(origin),
+            sender,
+            budget,
+            setup::arrivals(plan, index, part),
+        );
+        let meter = meter.of_process(index == 0);
+        shards.push(Mutex::new(Shard::new(meter, part as usize)));
+    }
+    drop(full);
+    let mut merger = Merger::new(timeline, KindNames::of(kinds), shards.len());
+    shared.begin(shards);
+    let (mut ended_at, mut is_told) = (None, false);
+    loop {
+        let is_over = shared.wait_until_left(LOOK);
+        let stops = is_over || stop.load(Ordering::Relaxed) || shared.is_given_up();
+        for shard in shared.shards() {
+            if is_over {
+                lock(shard).finish();
+            } else {
+                lock(shard).tick(stops);
+            }
+        }
+        merge_frames(frames.try_iter(), &returns, &mut merger, &mut |progress| {
+            on_progress(ThreadProgress::Load(progress));
+        });
+        if is_over {
+            break;
+        }
+        if stops || timeline.phase_at(origin.elapsed().as_nanos() as u64) == Phase::Drain {
+            let ended_at = *ended_at.get_or_insert_with(Instant::now);
+            if ended_at.elapsed() > PATIENCE && !std::mem::replace(&mut is_told, true) {
+                on_progress(ThreadProgress::NotEnded(shared.running()));
+            }
+        }
+    }
+    tell(merger.close_all(), &mut |progress| {
+        on_progress(ThreadProgress::Load(progress));
+    });
+    let mut outcome = merger.finish();
+    outcome.measured_from = Some(origin + Duration::from_nanos(timeline.measure_ns));
+    outcome.stopped_early = stop.load(Ordering::Relaxed);
+    outcome
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

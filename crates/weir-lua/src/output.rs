@@ -1,0 +1,25 @@
+//! The C library's standard output, on which scripts print.
+
+#![allow(unsafe_code)] // the C library's own buffers
+
+use std::sync::Once;
+
+unsafe extern "C" {
+    /// stdio(3).
+    static mut stdout: *mut libc::FILE;
+}
+
+/// Lines go out when they end, so that they stand where they belong among the program's own.
+pub(crate) fn by_lines() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: setvbuf(3) with a buffer of its own, before anything is printed.
+        unsafe { libc::setvbuf(stdout, std::ptr::null_mut(), libc::_IOLBF, 1 << 16) };
+    });
+}
+
+/// Sends what scripts have printed, down to a line's beginning: before the program prints.
+pub fn flush_output() {
+    // SAFETY: fflush(3) of all streams.
+    unsafe { libc::fflush(std::ptr::null_mut()) };
+}

@@ -1,0 +1,324 @@
+//! The options of a load, one table.
+//!
+//! A study's keys and factors, `weir load`'s options and help, the command that repeats a run, the set-up in a report,
+//! what rules see as a difference, and `docs/study-reference.md` are made from it.
+
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::pace::{CLOSED_LOOP, NO_RAMP};
+use super::{LoadSpec, RateRamp};
+use crate::{Duration, UnitError};
+
+/// An option of a load.
+#[derive(Debug, Clone, Copy)]
+pub struct LoadOption {
+    /// Its key in `[load]` and its name as a factor.
+    pub name: &'static str,
+    /// Which values it takes.
+    pub kind: LoadOptionKind,
+    /// The value that changes nothing.
+    pub default: &'static str,
+    /// What it is, in the help and in the reference.
+    pub help: &'static str,
+    /// What a report says of it, with `{}` for the value.
+    pub told: &'static str,
+    /// Whether `weir load` has it under the same name; if not, sysbench has options of its own for it.
+    pub has_flag: bool,
+    get: fn(&LoadSpec) -> String,
+    set: fn(&mut LoadSpec, &str) -> Result<(), String>,
+}
+
+/// Which values an option takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoadOptionKind {
+    /// A length of time with its unit.
+    Time,
+    /// A whole number.
+    Count,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// Transactions per second, or a closed loop.
+    Rate,
+    /// Rates at the ends of a ramp and its length.
+    Ramp,
+}
+
+/// In the order in which they are to be set: what belongs to a rate comes after it.
+pub const LOAD_OPTIONS: &[LoadOption] = &[
+    LoadOption {
+        name: "rate",
+        kind: LoadOptionKind::Rate,
+        default: CLOSED_LOOP,
+        help: "transactions per second of an open loop, whose latency counts from when they are due",
+        told: "{} transactions/s due",
+        has_flag: false,
+        get: |load| {
+            let per_s = load.pace.rate_per_s();
+            per_s.map_or_else(|| CLOSED_LOOP.to_owned(), |per_s| per_s.to_string())
+        },
+        set: |load, value| load.pace.set_rate(value),
+    },
+    LoadOption {
+        name: "rate_ramp",
+        kind: LoadOptionKind::Ramp,
+        default: NO_RAMP,
+        help: "a rate that changes evenly, warm-up included, as in 100..5000:60s, and then stays",
+        told: "a ramp of {}",
+        has_flag: true,
+        get: |load| {
+            let ramp = load.pace.rate().and_then(|rate| {
+                let RateRamp { from_per_s, length } = rate.ramp?;
+                Some(format!("{from_per_s}..{}:{length}", rate.per_s))
+            });
+            ramp.unwrap_or_else(|| NO_RAMP.to_owned())
+        },
+        set: |load, value| load.pace.set_ramp(value),
+    },
+    LoadOption {
+        name: "rate_arrivals",
+        kind: LoadOptionKind::Word(&["poisson", "constant"]),
+        default: "poisson",
+        help: "when the transactions of a rate are due",
+        told: "{} arrivals",
+        has_flag: true,
+        get: |load| {
+            word(
+                &load
+                    .pace
+                    .rate()
+                    .map(|rate| rate.arrivals)
+                    .unwrap_or_default(),
+            )
+        },
+        set: |load, value| {
+            load.pace.rate_mut()?.arrivals = of_word(value)?;
+            Ok(())
+        },
+    },
+    LoadOption {
+        name: "think_time",
+        kind: LoadOptionKind::Time,
+        default: "0s",
+        help: "mean pause of a connection after each transaction, in no latency; excludes a rate",
+        told: "{} of think time",
+        has_flag: true,
+        get: |load| load.pace.closed_loop().think.mean.to_string(),
+        set: |load, value| {
+            let mean = time(value)?;
+            load.pace.set_closed(|closed| closed.think.mean = mean)
+        },
+    },
+    LoadOption {
+        name: "think_kind",
+        kind: LoadOptionKind::Word(&["constant", "exponential"]),
+        default: "constant",
+        help: "distribution of the think time",
+        told: "{} think times",
+        has_flag: true,
+        get: |load| word(&load.pace.closed_loop().think.kind),
+        set: |load, value| {
+            let kind = of_word(value)?;
+            load.pace.set_closed(|closed| closed.think.kind = kind)
+        },
+    },
+    LoadOption {
+        name: "pacing",
+        kind: LoadOptionKind::Time,
+        default: "0s",
+        help: "time from the beginning of a connection's transaction to that of its next, which begins at once if the \
+               first took longer; excludes a rate",
+        told: "each connection begins a transaction every {}",
+        has_flag: true,
+        get: |load| load.pace.closed_loop().pacing.to_string(),
+        set: |load, value| {
+            let pacing = time(value)?;
+            load.pace.set_closed(|closed| closed.pacing = pacing)
+        },
+    },
+    LoadOption {
+        name: "threads_ramp",
+        kind: LoadOptionKind::Time,
+        default: "0s",
+        help: "connections begin one after the other, evenly over this time",
+        told: "connections begin within {}",
+        has_flag: true,
+        get: |load| load.connection_ramp.to_string(),
+        set: |load, value| {
+            load.connection_ramp = time(value)?;
+            Ok(())
+        },
+    },
+    LoadOption {
+        name: "idle_connections",
+        kind: LoadOptionKind::Count,
+        default: "0",
+        help: "connections beside the others that do nothing but stay",
+        told: "idle connections beside: {}",
+        has_flag: true,
+        get: |load| load.idle_connections.to_string(),
+        set: |load, value| {
+            load.idle_connections = value.parse().map_err(|_| "must be a whole number")?;
+            Ok(())
+        },
+    },
+    LoadOption {
+        name: "compression",
+        kind: LoadOptionKind::Word(&["uncompressed", "zlib", "zstd"]),
+        default: "uncompressed",
+        help: "how packets are compressed; zstd is MySQL's alone",
+        told: "packets compressed by {}",
+        has_flag: false,
+        get: |load| word(&load.compression),
+        set: |load, value| {
+            load.compression = of_word(value)?;
+            Ok(())
+        },
+    },
+    LoadOption {
+        name: "tls",
+        kind: LoadOptionKind::Word(&[
+            "disabled",
+            "preferred",
+            "required",
+            "verify_ca",
+            "verify_identity",
+        ]),
+        default: "disabled",
+        help: "how connections are encrypted",
+        told: "TLS {}",
+        has_flag: false,
+        get: |load| word(&load.tls),
+        set: |load, value| {
+            load.tls = of_word(value)?;
+            Ok(())
+        },
+    },
+    LoadOption {
+        name: "rtt",
+        kind: LoadOptionKind::Time,
+        default: "0s",
+        help: "round-trip time that is added to each request, such as 500us; 1 s at most",
+        told: "{} of round trip added",
+        has_flag: true,
+        get: |load| load.rtt.to_string(),
+        set: |load, value| {
+            load.rtt = time(value)?;
+            Ok(())
+        },
+    },
+];
+
+impl LoadOption {
+    /// The option of this name.
+    pub fn of(name: &str) -> Option<&'static Self> {
+        LOAD_OPTIONS.iter().find(|option| option.name == name)
+    }
+
+    /// Its name on the command line of `weir load`.
+    pub fn flag(&self) -> String {
+        self.name.replace('_', "-")
+    }
+
+    /// Its value in `load`, as one writes it; `None`: as usual.
+    pub fn written(&self, load: &LoadSpec) -> Option<String> {
+        let value = (self.get)(load);
+        (value != self.default).then_some(value)
+    }
+
+    /// Checks `value` by itself; an error says what it must be.
+    pub fn check(&self, value: &str) -> Result<(), String> {
+        self.meant(value).map(|_| ())
+    }
+
+    /// Gives `load` this value; an error says what it must be, or which other option forbids it.
+    pub fn set(&self, load: &mut LoadSpec, value: &str) -> Result<(), String> {
+        (self.set)(load, &self.meant(value)?)
+    }
+
+    /// The value in the spelling that `set` knows.
+    fn meant(&self, value: &str) -> Result<String, String> {
+        let plain = value.trim().replace('_', "");
+        let meant = match self.kind {
+            LoadOptionKind::Time => time(value).ok().map(|_| value.to_owned()),
+            LoadOptionKind::Count => plain.parse().ok().map(|number: u32| number.to_string()),
+            LoadOptionKind::Word(words) => {
+                let is_meant = |word: &&&str| word.eq_ignore_ascii_case(value);
+                words.iter().find(is_meant).map(|word| (*word).to_owned())
+            }
+            LoadOptionKind::Rate if value == CLOSED_LOOP => Some(plain),
+            LoadOptionKind::Rate => {
+                let rate = plain.parse().ok();
+                let is_rate = |rate: &f64| *rate > 0.0 && rate.is_finite();
+                rate.filter(is_rate).map(|rate| rate.to_string())
+            }
+            LoadOptionKind::Ramp if value == NO_RAMP => Some(plain),
+            LoadOptionKind::Ramp => RateRamp::parse(value).ok().map(|_| value.to_owned()),
+        };
+        meant.ok_or_else(|| self.kind.expected())
+    }
+}
+
+/// By name: there is one of each.
+impl PartialEq for LoadOption {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for LoadOption {}
+
+impl LoadOptionKind {
+    /// A value as one writes it, and no option's default.
+    pub fn example(self) -> &'static str {
+        match self {
+            Self::Time => "20ms",
+            Self::Count => "7",
+            Self::Word(words) => words.last().copied().unwrap_or_default(),
+            Self::Rate => "250",
+            Self::Ramp => "100..5000:60s",
+        }
+    }
+
+    /// What a value must be.
+    fn expected(self) -> String {
+        let example = self.example();
+        match self {
+            Self::Time => format!("must be a length of time with its unit, such as {example}"),
+            Self::Count => "must be a whole number".to_owned(),
+            Self::Word(words) => format!("must be {}", listed(words)),
+            Self::Rate => format!("must be transactions per second, or `{CLOSED_LOOP}`"),
+            Self::Ramp => format!(
+                "must be like {example}: rates per second and the ramp's length; or `{NO_RAMP}`"
+            ),
+        }
+    }
+}
+
+/// `a, b or c`.
+fn listed(words: &[&str]) -> String {
+    match words {
+        [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => words.join(", "),
+    }
+}
+
+fn time(value: &str) -> Result<Duration, String> {
+    value.parse().map_err(|error: UnitError| error.to_string())
+}
+
+/// The word that stands for `value` in a spec.
+fn word(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
+fn of_word<T: DeserializeOwned>(word: &str) -> Result<T, String> {
+    serde_json::from_value(Value::String(word.to_owned())).map_err(|error| error.to_string())
+}

@@ -1,0 +1,92 @@
+//! The words of a statement with where they stand, for whoever looks for a clause in it.
+
+use crate::gate::{Quoting, Token, next_token};
+
+/// A word, a name, a string, or a sign of a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SqlWord<'a> {
+    token: Token<'a>,
+    /// Where it begins in the statement, bytes.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+}
+
+impl<'a> SqlWord<'a> {
+    /// Whether it is this keyword, which is given in capitals.
+    pub fn is(&self, keyword: &str) -> bool {
+        self.token.is(keyword)
+    }
+
+    /// Whether it is one of these keywords, which are given in capitals.
+    pub fn is_any(&self, keywords: &[&str]) -> bool {
+        self.token.is_any(keywords)
+    }
+
+    /// Whether it is this sign.
+    pub fn is_sign(&self, sign: char) -> bool {
+        self.token == Token::Sign(sign)
+    }
+
+    /// The name that it may be, without its quotes.
+    pub fn name(&self) -> Option<String> {
+        let name = self.token.name()?;
+        Some(match self.token {
+            Token::Quoted(_) => name.replace("``", "`"),
+            _ => name.to_owned(),
+        })
+    }
+
+    /// The text of a string in single quotes, if it has no escapes.
+    pub fn text(&self) -> Option<&'a str> {
+        match self.token {
+            Token::Text(text) if !text.contains(['\\', '\'']) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether it cannot be read: a comment that the server executes, or a quote that does not close.
+    pub fn is_unreadable(&self) -> bool {
+        matches!(self.token, Token::Executed | Token::Unfinished)
+    }
+}
+
+/// The words of `sql`, as a server with the usual `sql_mode` reads them, without comments.
+pub fn sql_words(sql: &str) -> Vec<SqlWord<'_>> {
+    let mut words = Vec::new();
+    let mut at = 0;
+    while let Some(first) = sql[at..].chars().next() {
+        let (token, length) = next_token(&sql[at..], first, Quoting::USUAL);
+        words.extend(token.map(|token| SqlWord {
+            token,
+            start: at,
+            end: at + length,
+        }));
+        at += length;
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_know_where_they_stand() {
+        let sql = "SELECT `a``b` /* x */ FROM t WHERE c = 'AS OF'";
+        let words = sql_words(sql);
+        let texts: Vec<_> = words
+            .iter()
+            .map(|word| &sql[word.start..word.end])
+            .collect();
+        assert_eq!(
+            texts,
+            [
+                "SELECT", "`a``b`", "FROM", "t", "WHERE", "c", "=", "'AS OF'"
+            ]
+        );
+        assert_eq!(words[1].name().as_deref(), Some("a`b"));
+        assert_eq!(words[7].text(), Some("AS OF"));
+        assert!(words[2].is("FROM") && words[6].is_sign('='));
+    }
+}

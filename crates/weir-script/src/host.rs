@@ -1,0 +1,285 @@
+//! The world of one interpreter whose thread waits by blocking.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use weir_load::{Counts, StatementKind, ThreadMeter};
+use weir_lua::{Counter, Failure, Host, Level, RandomKind, Refusal, Reply, Request};
+use weir_model::DistributionName;
+use weir_mysql::ServerError;
+use weir_workload::{Keys, Rng, seeded};
+
+use crate::connect::Link;
+use crate::world::World;
+
+/// Pause between two tries to connect again, as in sysbench.
+const PAUSE: Duration = Duration::from_millis(1);
+/// Streams of random numbers of scripts: apart from those of native workloads and their tables.
+const STREAM: u64 = 1 << 62;
+
+/// What an interpreter and whoever runs it share.
+#[derive(Debug, Default)]
+pub(crate) struct Share {
+    /// A thread's part in a run, once it has begun.
+    pub(crate) meter: Option<ThreadMeter>,
+    /// The connection that an engine drives.
+    pub(crate) driven: Option<u32>,
+    /// The engine has made the driven connection again.
+    pub(crate) is_renewed: bool,
+    /// What is counted beside the requests that the engine sends.
+    pub(crate) counted: Counts,
+    /// Statements that the driven connection is to forget with its next request.
+    pub(crate) forgotten: Vec<u32>,
+    /// The reply that is being counted is one that the engine counts.
+    pub(crate) is_counted: bool,
+    /// Connections by their numbers.
+    pub(crate) links: HashMap<u32, Link>,
+}
+
+/// The same, in both hands.
+pub(crate) type Part = Rc<RefCell<Share>>;
+
+/// The world of one interpreter.
+#[derive(Debug)]
+pub(crate) struct ThreadHost {
+    world: Arc<World>,
+    part: Part,
+    next_link: u32,
+    rng: Rng,
+    keys: HashMap<(RandomKind, u64), Keys>,
+    /// The last error of a server, which the interpreter counts.
+    last_error: Option<ServerError>,
+}
+
+impl ThreadHost {
+    pub(crate) fn new(world: Arc<World>, thread: u32, part: Part) -> Self {
+        Self {
+            rng: seeded(world.plan.load.seed, STREAM + u64::from(thread)),
+            world,
+            part,
+            next_link: 1,
+            keys: HashMap::new(),
+            last_error: None,
+        }
+    }
+
+    fn part<T>(&self, otherwise: T, act: impl FnOnce(&mut ThreadMeter) -> T) -> T {
+        self.part.borrow_mut().meter.as_mut().map_or(otherwise, act)
+    }
+
+    /// What is asked of the driven connection beside what the engine asks; `None`: the link knows.
+    fn request_of_driven(
+        &self,
+        connection: u32,
+        request: Request<'_>,
+    ) -> Option<Result<Reply, Failure>> {
+        match request {
+            Request::NextResult => None,
+            Request::Close(statement) => {
+                let mut share = self.part.borrow_mut();
+                share.forgotten.push(statement);
+                Some(Ok(Reply::Done {
+                    affected_rows: 0,
+                    has_more: false,
+                }))
+            }
+            // In a finaliser, in `require`, in the comparison of a sort.
+            _ => {
+                self.world.log.fatal(&format!(
+                    "connection {connection} was asked where the script cannot wait for the others' turn; run it \
+                     with --lua-threads=os"
+                ));
+                Some(Err(Failure::Stopped))
+            }
+        }
+    }
+
+    /// Counts where an engine runs the events.
+    fn count_beside(&self, counter: Counter) {
+        let mut share = self.part.borrow_mut();
+        if std::mem::take(&mut share.is_counted) {
+            return;
+        }
+        let counts = &mut share.counted;
+        match counter {
+            Counter::Read => counts.reads += 1,
+            Counter::Write => counts.writes += 1,
+            Counter::Other => counts.others += 1,
+            Counter::Event => counts.transactions += 1,
+            Counter::Error => counts.errors += 1,
+            Counter::Reconnect => counts.reconnects += 1,
+        }
+        counts.queries = counts.reads + counts.writes + counts.others;
+    }
+
+    /// The distribution over so many numbers.
+    fn keys(&mut self, kind: RandomKind, count: u64) -> Option<&Keys> {
+        if !self.keys.contains_key(&(kind, count)) {
+            let (default, options) = &self.world.plan.keys;
+            let name = match kind {
+                RandomKind::Default => *default,
+                RandomKind::Uniform => DistributionName::Uniform,
+                RandomKind::Gaussian => DistributionName::Gaussian,
+                RandomKind::Special => DistributionName::Special,
+                RandomKind::Pareto => DistributionName::Pareto,
+                RandomKind::Zipfian => DistributionName::Zipfian,
+            };
+            // Ranges that change from call to call must not fill the memory.
+            if self.keys.len() > 64 {
+                self.keys.clear();
+            }
+            let keys = Keys::new(options.of(name), count).ok()?;
+            self.keys.insert((kind, count), keys);
+        }
+        self.keys.get(&(kind, count))
+    }
+}
+
+impl Host for ThreadHost {
+    fn connect(&mut self) -> Result<u32, Failure> {
+        let link = Link::open(self.world.next_server()).map_err(Failure::Refused)?;
+        let number = self.next_link;
+        self.next_link += 1;
+        self.part.borrow_mut().links.insert(number, link);
+        Ok(number)
+    }
+
+    fn is_driven(&self, connection: u32) -> bool {
+        self.part.borrow().driven == Some(connection)
+    }
+
+    fn disconnect(&mut self, connection: u32) {
+        if self.is_driven(connection) {
+            // The engine closes it at the end of the run.
+            self.part.borrow_mut().driven = None;
+        }
+        let link = self.part.borrow_mut().links.remove(&connection);
+        if let Some(mut link) = link {
+            link.close();
+        }
+    }
+
+    fn reconnect(&mut self, connection: u32) -> Result<(), Failure> {
+        if self.is_driven(connection) {
+            let mut share = self.part.borrow_mut();
+            if std::mem::take(&mut share.is_renewed) {
+                return Ok(());
+            }
+            // One that the script makes again is no longer the engine's.
+            share.driven = None;
+        }
+        if let Some(link) = self.part.borrow_mut().links.get_mut(&connection) {
+            while link.reopen().is_err() {
+                std::thread::sleep(PAUSE);
+            }
+            return Ok(());
+        }
+        loop {
+            if let Ok(link) = Link::open(self.world.next_server()) {
+                self.part.borrow_mut().links.insert(connection, link);
+                return Ok(());
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    fn request(&mut self, connection: u32, request: Request<'_>) -> Result<Reply, Failure> {
+        if self.is_driven(connection)
+            && let Some(answer) = self.request_of_driven(connection, request)
+        {
+            return answer;
+        }
+        let mut share = self.part.borrow_mut();
+        let Some(link) = share.links.get_mut(&connection) else {
+            return Err(gone());
+        };
+        let answer = link.ask(request);
+        drop(share);
+        if let Err(Failure::Refused(refusal)) = &answer {
+            self.last_error = Some(ServerError {
+                code: refusal.code,
+                state: refusal.state.clone(),
+                message: refusal.message.clone(),
+            });
+        }
+        answer
+    }
+
+    fn log(&mut self, level: Level, line: &str) {
+        self.world.log.line(level, line);
+    }
+
+    fn uses_sql(&mut self) {
+        self.world.note_sql();
+    }
+
+    fn count(&mut self, counter: Counter) {
+        if self.part.borrow().meter.is_none() {
+            self.count_beside(counter);
+            return;
+        }
+        let error = match counter {
+            Counter::Error => self.last_error.take(),
+            _ => None,
+        };
+        self.part((), |part| match counter {
+            Counter::Read => part.statement(StatementKind::Read),
+            Counter::Write => part.statement(StatementKind::Write),
+            Counter::Other => part.statement(StatementKind::Other),
+            Counter::Event => part.event(),
+            Counter::Reconnect => part.reconnected(),
+            Counter::Error => part.error(&error.unwrap_or_else(|| ServerError {
+                code: 0,
+                state: String::new(),
+                message: "counted by the script".to_owned(),
+            })),
+        });
+    }
+
+    fn has_more_events(&mut self) -> bool {
+        self.part(false, ThreadMeter::has_more_events)
+    }
+
+    fn begin_event(&mut self) {
+        self.part((), ThreadMeter::begin_event);
+    }
+
+    fn end_event(&mut self) {
+        self.part((), ThreadMeter::end_event);
+    }
+
+    fn random(&mut self, kind: RandomKind, low: u32, high: u32) -> u32 {
+        let count = u64::from(high.saturating_sub(low)) + 1;
+        if kind == RandomKind::Uniform {
+            return low + self.rng.below(count) as u32;
+        }
+        let mut rng = self.rng.clone();
+        let Some(keys) = self.keys(kind, count) else {
+            return low + self.rng.below(count) as u32;
+        };
+        let number = low + (keys.next(&mut rng) - 1);
+        self.rng = rng;
+        number
+    }
+
+    fn random_bits(&mut self) -> u64 {
+        self.rng.bits()
+    }
+
+    fn unique(&mut self) -> u32 {
+        self.world.unique()
+    }
+}
+
+/// There is no such connection any more.
+fn gone() -> Failure {
+    Failure::Refused(Refusal {
+        code: 2006,
+        state: "HY000".to_owned(),
+        message: "MySQL server has gone away".to_owned(),
+        place: String::new(),
+    })
+}

@@ -1,0 +1,30 @@
+//! Runs users' sysbench scripts: their commands, and runs in two ways. Each connection has a thread of its
+//! own and waits by blocking (`run`), or all are coroutines in the load engine's reactors (`reactor`).
+//!
+//! [`execute`] is the whole: it finds the script, reads its options, and does the command. Interpreters are
+//! `weir_lua`'s, connections `weir_mysql`'s; what threads count goes to the meters of `weir_load`, so that a
+//! script's report is that of a native workload. Nothing here prints: text goes to the caller.
+
+mod connect;
+mod ended;
+mod engine;
+mod execute;
+mod find;
+mod given;
+mod hooks;
+mod host;
+mod log;
+mod options;
+mod parallel;
+mod reactor;
+mod ready;
+mod reporters;
+mod run;
+mod session;
+mod states;
+mod world;
+
+pub use execute::execute;
+pub use find::{Script, is_found};
+pub use log::Output;
+pub use world::{Driving, Report, ScriptPlan};

@@ -1,0 +1,187 @@
+//! A run whose connections are coroutines in the load engine's reactors.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use weir_load::{
+    LoadError, OpenedSession, Session, SessionKinds, SessionSource, Tolerated, run_sessions,
+};
+use weir_lua::{Moved, ScriptError};
+use weir_mysql::Exchange;
+
+use crate::connect::Link;
+use crate::ended::{Ended, not_started};
+use crate::engine::Engine;
+use crate::host::Part;
+use crate::ready::Ready;
+use crate::reporters::Reporters;
+use crate::session::ScriptSession;
+use crate::states::with_options;
+use crate::world::{Report, World};
+
+/// States from which on their compilers are off: with many, each compiles within the measurement.
+const COMPILED_STATES_MAX: u32 = 64;
+/// Errors of a lost connection, see `weir_lua`.
+const LOST: [u16; 4] = [2006, 2011, 2013, 2055];
+/// Pause between two looks at whether the run is to stop.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Makes the interpreter of a thread and lets it get ready.
+pub(crate) fn ready(world: &Arc<World>, thread: u32) -> Result<Ready, ScriptError> {
+    let part = Part::default();
+    let state = with_options(world, thread, &part)?;
+    if state.has_function("thread_init") {
+        state.call("thread_init", thread)?;
+    }
+    if world.threads() > COMPILED_STATES_MAX && world.plan.luajit_command.is_none() {
+        state.stop_compiling()?;
+    }
+    state.collect()?;
+    Ok(Ready {
+        state,
+        part,
+        thread,
+    })
+}
+
+/// Why a script's events cannot be coroutines; `None`: they can.
+pub(crate) fn objection(ready: &Ready) -> Option<&'static str> {
+    let connections = ready.state.open_connections().len();
+    match connections {
+        0 => return Some("its threads open no connection before their events"),
+        1 => {}
+        _ => return Some("its threads have several connections"),
+    }
+    if ready.state.has_own_loop() {
+        return Some("it has a thread_run of its own");
+    }
+    if ready.state.has_c_modules() {
+        return Some("it loads C modules");
+    }
+    None
+}
+
+/// Sessions of a script.
+struct Source {
+    engine: Arc<Engine>,
+    /// The first thread's, which was made to look at.
+    first: Mutex<Option<Moved<Ready>>>,
+}
+
+impl Source {
+    fn opened(&self, number: u32) -> Result<(Exchange, ScriptSession), ScriptError> {
+        let world = self.engine.world();
+        let first = || {
+            let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+            first.take()
+        };
+        let made = if number == 0 { first() } else { None };
+        let mut ready = match made {
+            Some(ready) => ready,
+            None => Moved::new(ready(world, number)?),
+        };
+        let exchange = take_connection(world, ready.get())?;
+        Ok((
+            exchange,
+            ScriptSession::new(ready, Arc::clone(&self.engine)),
+        ))
+    }
+}
+
+/// The connection that the engine drives: the first that is open, or one that the script does not use.
+fn take_connection(world: &World, ready: &Ready) -> Result<Exchange, ScriptError> {
+    let mut share = ready.part.borrow_mut();
+    let number = ready.state.open_connections().into_iter().min();
+    let link = number.and_then(|number| share.links.get_mut(&number));
+    if let Some(exchange) = link.and_then(Link::take_exchange) {
+        share.driven = number;
+        return Ok(exchange);
+    }
+    let link = Link::open(world.next_server());
+    let exchange = link.map(|mut link| link.take_exchange());
+    exchange
+        .map_err(|refusal| ScriptError::Body(refusal.message))?
+        .ok_or_else(|| ScriptError::Body("a connection was lost before the run".to_owned()))
+}
+
+impl SessionSource for Source {
+    fn session(&self, _: u32) -> Box<dyn Session> {
+        // All connections come from `open`.
+        unreachable!("the engine opens no connection of a script")
+    }
+
+    fn open(&self, number: u32) -> Option<Result<OpenedSession, LoadError>> {
+        Some(match self.opened(number) {
+            Ok((exchange, session)) => Ok((exchange, Box::new(session) as Box<dyn Session>)),
+            Err(error) => {
+                self.engine.fail(&error);
+                Err(LoadError::Interrupted("the script's start"))
+            }
+        })
+    }
+
+    fn opens_connections(&self) -> bool {
+        true
+    }
+
+    fn kinds(&self) -> SessionKinds {
+        SessionKinds::default()
+    }
+}
+
+/// Runs the script's events.
+pub(crate) fn run(
+    world: &Arc<World>,
+    first: Ready,
+    report: &dyn Report,
+    reporters: &Reporters,
+    stop: &AtomicBool,
+) -> Result<Ended, LoadError> {
+    let engine = Arc::new(Engine::new(Arc::clone(world), report.started()));
+    let source = Source {
+        engine: Arc::clone(&engine),
+        first: Mutex::new(Some(Moved::new(first))),
+    };
+    let mut plan = world.plan.load.clone();
+    plan.reconnect = LOST.iter().any(|code| plan.tolerated.contains(*code));
+    // Which errors end a run, the script says.
+    plan.tolerated = Tolerated::Answers;
+    let is_over = AtomicBool::new(false);
+    let outcome = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                if stop.load(Ordering::Relaxed) {
+                    engine.stops().store(true, Ordering::Relaxed);
+                }
+                std::thread::sleep(LOOK);
+            }
+        });
+        let gate = &world.plan.gate;
+        let outcome = run_sessions(&plan, &source, gate, engine.stops(), &mut |progress| {
+            engine.started();
+            reporters.tell(world, report, &progress);
+        });
+        is_over.store(true, Ordering::Relaxed);
+        outcome
+    });
+    let has_begun = engine.has_begun();
+    if engine.is_failed() {
+        if has_begun {
+            return Ok(Ended::Failed);
+        }
+        not_started(world);
+        return Ok(Ended::NotStarted);
+    }
+    match outcome {
+        Ok(outcome) => {
+            engine.remark(&outcome);
+            Ok(Ended::Completed(Box::new(outcome)))
+        }
+        Err(error) if has_begun => {
+            world.log.fatal(&error.to_string());
+            Ok(Ended::Failed)
+        }
+        Err(error) => Err(error),
+    }
+}

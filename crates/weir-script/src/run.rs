@@ -1,0 +1,173 @@
+//! The command `run`: a thread for each connection, each with an interpreter of its own.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use weir_load::{LoadError, SessionKinds, Start, ThreadProgress, ThreadsOutcome, run_threads};
+use weir_lua::{Moved, ScriptError, State};
+
+use crate::ended::{Ended, not_started};
+use crate::host::Part;
+use crate::reactor;
+use crate::ready::Ready;
+use crate::reporters::Reporters;
+use crate::states::with_options;
+use crate::world::{Driving, Report, World};
+
+/// Runs the script's events.
+pub(crate) fn run(
+    world: &Arc<World>,
+    global: &State,
+    report: &dyn Report,
+    stop: &AtomicBool,
+) -> Result<Ended, LoadError> {
+    if !global.has_function("event") {
+        let name = world.plan.script.name();
+        let why = format!("cannot find the event() function in {name}");
+        world.log.fatal(&why);
+        return Ok(Ended::NotStarted);
+    }
+    world.log.report(&report.header());
+    let reporters = Reporters::new(world);
+    let first = match driven_first(world) {
+        Ok(First::Driven(ready)) => return reactor::run(world, ready, report, &reporters, stop),
+        Ok(First::Threads(ready)) => Mutex::new(ready),
+        Err(error) => {
+            world.log.fatal(&error.to_string());
+            not_started(world);
+            return Ok(Ended::NotStarted);
+        }
+    };
+    let mut on_progress = |progress: ThreadProgress<'_>| match progress {
+        ThreadProgress::Started => world.log.report(&report.started()),
+        ThreadProgress::Load(progress) => reporters.tell(world, report, &progress),
+        ThreadProgress::NotReady(threads) => {
+            let limit_s = world.plan.load.init_timeout.as_secs();
+            world.log.fatal(&format!(
+                "Worker threads failed to initialize within {limit_s} seconds!"
+            ));
+            world
+                .log
+                .remark(&format!("{threads} threads are not ready"));
+            report.abandon();
+        }
+        ThreadProgress::NotEnded(threads) => not_ended(world, threads, report),
+    };
+    let work = |number, start| thread(world, number, &first, start);
+    let outcome = run_threads(
+        &world.plan.load,
+        SessionKinds::default(),
+        &work,
+        stop,
+        &mut on_progress,
+    )?;
+    Ok(match outcome {
+        ThreadsOutcome::Completed(outcome) => Ended::Completed(outcome),
+        ThreadsOutcome::Failed => Ended::Failed,
+        ThreadsOutcome::NotStarted => {
+            not_started(world);
+            Ended::NotStarted
+        }
+    })
+}
+
+/// The first thread's interpreter, by which it is chosen how all are driven.
+enum First {
+    /// All are coroutines.
+    Driven(Ready),
+    /// Each has a thread; the first one's interpreter may be there already.
+    Threads(Option<Moved<Ready>>),
+}
+
+fn driven_first(world: &Arc<World>) -> Result<First, ScriptError> {
+    let driving = world.plan.driving;
+    // One connection holds nobody up.
+    let is_single = world.threads() == 1 && driving == Driving::Auto;
+    if driving == Driving::Threads || is_single {
+        return Ok(First::Threads(None));
+    }
+    world.set_driven(true);
+    let ready = reactor::ready(world, 0)?;
+    let Some(objection) = reactor::objection(&ready) else {
+        return Ok(First::Driven(ready));
+    };
+    world.set_driven(false);
+    if driving == Driving::Reactor {
+        world.log.remark(&format!(
+            "note: each connection of the script has a thread, because {objection}"
+        ));
+    }
+    Ok(First::Threads(Some(Moved::new(ready))))
+}
+
+fn not_ended(world: &World, threads: u32, report: &dyn Report) {
+    let line = format!("{threads} threads are still in an event 3 s after the end of the run");
+    if world.plan.forced_shutdown {
+        world.log.fatal(&line);
+        report.abandon();
+    }
+    world.log.remark(&format!(
+        "note: {line}; they are waited for: Ctrl-C ends them, --forced-shutdown does so by itself"
+    ));
+}
+
+/// What one thread does from its interpreter's beginning to its end.
+fn thread(
+    world: &Arc<World>,
+    number: u32,
+    first: &Mutex<Option<Moved<Ready>>>,
+    start: Start,
+) -> Result<(), ()> {
+    let failed = |error: &ScriptError| world.log.fatal(&error.to_string());
+    let made = if number == 0 {
+        first.lock().unwrap_or_else(PoisonError::into_inner).take()
+    } else {
+        None
+    };
+    let ready = match made {
+        Some(ready) => Ok(ready.into_inner()),
+        None => initialised(world, number),
+    };
+    let Ready { state, part, .. } = match ready {
+        Ok(ready) => ready,
+        Err(error) => {
+            // Before the others are told, so that their end does not hide why.
+            failed(&error);
+            return Err(());
+        }
+    };
+    let Some(meter) = start.ready() else {
+        return Ok(());
+    };
+    part.borrow_mut().meter = Some(meter);
+    let ran = state.call("thread_run", number);
+    if let Err(error) = &ran {
+        failed(error);
+    }
+    // The part in the run ends before the thread's last words.
+    let meter = part.borrow_mut().meter.take();
+    match (meter, &ran) {
+        (Some(meter), Err(_)) => meter.fail(),
+        (meter, _) => drop(meter),
+    }
+    ran.map_err(drop)?;
+    if state.has_function("thread_done")
+        && let Err(error) = state.call("thread_done", number)
+    {
+        failed(&error);
+    }
+    Ok(())
+}
+
+fn initialised(world: &Arc<World>, thread: u32) -> Result<Ready, ScriptError> {
+    let part = Part::default();
+    let state = with_options(world, thread, &part)?;
+    if state.has_function("thread_init") {
+        state.call("thread_init", thread)?;
+    }
+    Ok(Ready {
+        state,
+        part,
+        thread,
+    })
+}

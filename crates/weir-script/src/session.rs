@@ -1,0 +1,209 @@
+//! A script's connection as a session of the load engine: its state is a coroutine that goes away whenever it
+//! waits for the server or sleeps.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use weir_load::{Session, Step, Turn};
+use weir_lua::{Events, Failure, Moved, Pending, Reply, Request, ScriptError, Turned};
+use weir_mysql::{Row, ServerError, StatementResult};
+
+use crate::connect::{lost_during_query, refusal, value};
+use crate::engine::Engine;
+use crate::ready::Ready;
+
+/// A turn that takes longer holds the others up.
+const LONG_TURN: Duration = Duration::from_millis(5);
+
+/// A session of one connection.
+pub(crate) struct ScriptSession(Moved<Inner>);
+
+impl std::fmt::Debug for ScriptSession {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ScriptSession")
+    }
+}
+
+struct Inner {
+    ready: Ready,
+    engine: Arc<Engine>,
+    events: Option<Events>,
+    /// What the server is being asked.
+    pending: Option<Pending>,
+    results: Vec<StatementResult>,
+    /// There are no more events.
+    is_over: bool,
+}
+
+impl ScriptSession {
+    pub(crate) fn new(ready: Moved<Ready>, engine: Arc<Engine>) -> Self {
+        Self(Moved::new(Inner {
+            ready: ready.into_inner(),
+            engine,
+            events: None,
+            pending: None,
+            results: Vec::new(),
+            is_over: false,
+        }))
+    }
+}
+
+impl Inner {
+    /// Goes on from the beginning of an event, or from a sleep.
+    fn go_on(&mut self, turn: &mut Turn<'_>) -> Step {
+        let Some(events) = &mut self.events else {
+            return Step::End;
+        };
+        let began = Instant::now();
+        let turned = self.ready.state.go_on(events);
+        self.turned(turned, began, turn)
+    }
+
+    /// Goes on with the server's answer.
+    fn answered(&mut self, reply: Result<Reply, Failure>, turn: &mut Turn<'_>) -> Step {
+        let (Some(events), Some(pending)) = (&mut self.events, self.pending.take()) else {
+            return Step::End;
+        };
+        let began = Instant::now();
+        // What the engine has sent, it counts itself.
+        self.ready.part.borrow_mut().is_counted = !matches!(pending.request(), Request::Prepare(_));
+        let turned = self.ready.state.replied(events, pending, reply);
+        self.turned(turned, began, turn)
+    }
+
+    /// The answer's results, as the script's connection has them.
+    fn take_results(&mut self) -> Result<Reply, Failure> {
+        let results = std::mem::take(&mut self.results);
+        let mut share = self.ready.part.borrow_mut();
+        let driven = share.driven;
+        let link = driven.and_then(|driven| share.links.get_mut(&driven));
+        link.map_or(Err(Failure::Stopped), |link| link.take_results(results))
+    }
+
+    fn turned(&mut self, turned: Turned, began: Instant, turn: &mut Turn<'_>) -> Step {
+        let length = began.elapsed();
+        if length > LONG_TURN {
+            self.engine.count_long_turn(length);
+        }
+        let mut share = self.ready.part.borrow_mut();
+        turn.count(std::mem::take(&mut share.counted));
+        match turned {
+            Turned::Asks(pending) => {
+                for statement in share.forgotten.drain(..) {
+                    turn.close(statement);
+                }
+                match pending.request() {
+                    Request::Query(sql) => turn.query_results(sql),
+                    Request::Prepare(sql) => turn.prepare_text(sql),
+                    Request::Execute { statement, values } => {
+                        let values: Vec<_> = values.iter().map(value).collect();
+                        turn.execute_results(statement, &values);
+                    }
+                    Request::Close(_) | Request::NextResult => {}
+                }
+                self.pending = Some(pending);
+                Step::Request { kind: None }
+            }
+            Turned::Sleeps(seconds) => Step::Sleep {
+                until_ns: turn.now_ns() + (seconds.max(0.0) * 1e9) as u64,
+            },
+            Turned::Event { ends_loop: false } => Step::Done {
+                transactions: 1,
+                kind: None,
+            },
+            Turned::Event { ends_loop: true } | Turned::Ended => Step::End,
+            Turned::Failed(error) => {
+                self.is_over = true;
+                self.engine.fail(&error);
+                Step::End
+            }
+        }
+    }
+
+    fn start(&mut self, events: Result<Events, ScriptError>, turn: &mut Turn<'_>) -> Step {
+        match events {
+            Ok(events) => {
+                self.events = Some(events);
+                self.go_on(turn)
+            }
+            Err(error) => {
+                self.is_over = true;
+                self.engine.fail(&error);
+                Step::End
+            }
+        }
+    }
+}
+
+impl Session for ScriptSession {
+    fn needs_rows(&self) -> bool {
+        true
+    }
+
+    fn begin(&mut self, turn: &mut Turn<'_>) -> Step {
+        let inner = self.0.get();
+        if inner.events.is_some() {
+            return inner.go_on(turn);
+        }
+        inner.engine.started();
+        let events = inner.ready.state.events(inner.ready.thread);
+        inner.start(events, turn)
+    }
+
+    /// On a new connection: the script hears that the one before was lost.
+    fn again(&mut self, turn: &mut Turn<'_>) -> Step {
+        let inner = self.0.get();
+        if inner.pending.is_none() {
+            return inner.go_on(turn);
+        }
+        inner.ready.part.borrow_mut().is_renewed = true;
+        inner.answered(Err(lost_during_query()), turn)
+    }
+
+    fn results(&mut self, results: Vec<StatementResult>) {
+        self.0.get().results = results;
+    }
+
+    fn replied(&mut self, reply: &weir_mysql::Reply, _: &[Row], turn: &mut Turn<'_>) -> Step {
+        let inner = self.0.get();
+        let reply = match reply {
+            weir_mysql::Reply::Prepared { id, parameters } => Ok(Reply::Prepared {
+                statement: *id,
+                parameters: *parameters,
+            }),
+            _ => inner.take_results(),
+        };
+        inner.answered(reply, turn)
+    }
+
+    fn refused(&mut self, error: &ServerError, turn: &mut Turn<'_>) -> Step {
+        let inner = self.0.get();
+        inner.results.clear();
+        inner.answered(Err(Failure::Refused(refusal(error.clone()))), turn)
+    }
+
+    fn woken(&mut self, turn: &mut Turn<'_>) -> Step {
+        self.0.get().go_on(turn)
+    }
+
+    fn finish(&mut self, turn: &mut Turn<'_>) -> Step {
+        let inner = self.0.get();
+        if let Some(events) = &inner.events {
+            inner.engine.count_waits(events.waited_in_place());
+        }
+        if inner.is_over || !inner.ready.state.has_function("thread_done") {
+            return Step::End;
+        }
+        inner.is_over = true;
+        let events = inner.ready.state.last_words(inner.ready.thread);
+        inner.start(events, turn)
+    }
+
+    fn completes_sleeping(&self) -> bool {
+        true
+    }
+
+    fn sql(&self) -> String {
+        "a statement of the script".to_owned()
+    }
+}

@@ -1,0 +1,191 @@
+//! What all interpreters of a script share.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use weir_load::{Interval, LoadError, LoadOutcome, LoadPlan, Totals};
+use weir_lua::{Errors, Identity};
+use weir_model::{Address, DistributionName, DistributionOptions, Endpoint};
+use weir_mysql::{Compression, Connector, Gate};
+
+use crate::find::Script;
+use crate::given::Given;
+use crate::log::{Log, Output};
+
+/// A script and what is asked of it.
+#[derive(Debug, Clone)]
+pub struct ScriptPlan {
+    /// The script.
+    pub script: Script,
+    /// What it is to do; without one, only its body runs.
+    pub command: Option<String>,
+    /// The words as typed, the program's name first.
+    pub argv: Vec<String>,
+    /// Options as typed or read from a file, in their order: name, and value if there is one.
+    pub given: Vec<(String, Option<String>)>,
+    /// The load: threads, limits, servers, errors that are ignored.
+    pub load: LoadPlan,
+    /// The version that scripts see.
+    pub version: String,
+    /// Keys of the default distribution, and of all others.
+    pub keys: (DistributionName, DistributionOptions),
+    /// How connections are driven.
+    pub driving: Driving,
+    /// As `LuaJIT`'s `-j`, in every interpreter before the script.
+    pub luajit_command: Option<String>,
+    /// Seconds between reports; 0 for none.
+    pub report_interval_s: u32,
+    /// Percentile of latency in reports.
+    pub percentile: u32,
+    /// Least weight of what is printed, as sysbench counts.
+    pub verbosity: u32,
+    /// A thread that does not end makes the run fail.
+    pub forced_shutdown: bool,
+    /// What may be done to the servers.
+    pub gate: Gate,
+    /// Where the script's output and the report go.
+    pub output: Output,
+    /// Where what sysbench never says goes.
+    pub remarks: Output,
+}
+
+/// How a script's connections are driven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Driving {
+    /// All in few threads, where the script can wait for others' turns.
+    #[default]
+    Auto,
+    /// A thread of the system for each.
+    Threads,
+    /// All in few threads, and the reason is told if that cannot be.
+    Reactor,
+}
+
+/// The words of a report; `uses_sql`: whether the script asked for a database.
+pub trait Report {
+    /// Before the threads begin.
+    fn header(&self) -> String;
+    /// When they begin.
+    fn started(&self) -> String;
+    /// Of an interval.
+    fn interval(&self, interval: &Interval, uses_sql: bool) -> String;
+    /// Of the time since the last checkpoint.
+    fn checkpoint(&self, totals: &Totals, uses_sql: bool) -> String;
+    /// Of the whole run.
+    fn whole(&self, outcome: &LoadOutcome, uses_sql: bool) -> String;
+    /// Ends the program now: threads do not end by themselves, and that is an error.
+    fn abandon(&self) -> !;
+}
+
+/// What all interpreters share.
+#[derive(Debug)]
+pub(crate) struct World {
+    pub(crate) plan: ScriptPlan,
+    /// Options as given that the program does not know.
+    pub(crate) unknown: Vec<(String, Option<String>)>,
+    pub(crate) log: Log,
+    servers: Vec<Connector>,
+    next_server: AtomicU32,
+    next_unique: AtomicU32,
+    uses_sql: AtomicBool,
+    /// States are made to be coroutines of an engine.
+    is_driven: AtomicBool,
+}
+
+impl World {
+    pub(crate) fn new(
+        plan: ScriptPlan,
+        unknown: &[(String, Option<String>)],
+    ) -> Result<Self, LoadError> {
+        let addresses = std::iter::once(&plan.load.endpoint.address);
+        let servers = addresses
+            .chain(&plan.load.more_addresses)
+            .map(|address| {
+                let endpoint = Endpoint {
+                    address: address.clone(),
+                    ..plan.load.endpoint.clone()
+                };
+                let compression = Compression::of(plan.load.load.compression);
+                let connector = Connector::new(endpoint, compression, plan.gate.clone())?;
+                Ok(connector.with_several_results())
+            })
+            .collect::<Result<_, LoadError>>()?;
+        Ok(Self {
+            log: Log::new(plan.output.clone(), plan.remarks.clone(), plan.verbosity),
+            servers,
+            next_server: AtomicU32::new(0),
+            // Where numbers begin is the seed's.
+            next_unique: AtomicU32::new(plan.load.seed as u32),
+            uses_sql: AtomicBool::new(false),
+            is_driven: AtomicBool::new(false),
+            unknown: unknown.to_vec(),
+            plan,
+        })
+    }
+
+    /// The server of the next connection, in turn.
+    pub(crate) fn next_server(&self) -> &Connector {
+        let number = self.next_server.fetch_add(1, Ordering::Relaxed) as usize;
+        &self.servers[number % self.servers.len()]
+    }
+
+    /// A number that nobody else gets, until all of 32 bits are used up.
+    pub(crate) fn unique(&self) -> u32 {
+        let mut number = self.next_unique.fetch_add(1, Ordering::Relaxed);
+        // Each step can be undone, so that no two numbers become one (Wellons 2018, "Prospecting for
+        // hash functions").
+        number ^= number >> 16;
+        number = number.wrapping_mul(0x7FEB_352D);
+        number ^= number >> 15;
+        number = number.wrapping_mul(0x846C_A68B);
+        number ^ number >> 16
+    }
+
+    pub(crate) fn note_sql(&self) {
+        self.uses_sql.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn uses_sql(&self) -> bool {
+        self.uses_sql.load(Ordering::Relaxed)
+    }
+
+    /// From here on, states are made for an engine, or for threads of their own.
+    pub(crate) fn set_driven(&self, is_driven: bool) {
+        self.is_driven.store(is_driven, Ordering::Relaxed);
+    }
+
+    pub(crate) fn threads(&self) -> u32 {
+        self.plan.load.load.connections
+    }
+
+    /// What the interpreter of this thread tells its script.
+    pub(crate) fn identity(&self, thread: u32) -> Identity {
+        let plan = &self.plan;
+        Identity {
+            thread,
+            version: plan.version.clone(),
+            argv: plan.argv.clone(),
+            command: plan.command.clone(),
+            script_path: plan.script.path.clone(),
+            sends_text: !plan.load.prepared_statements,
+            errors: match &plan.load.tolerated {
+                weir_load::Tolerated::All | weir_load::Tolerated::Answers => Errors::All,
+                weir_load::Tolerated::Codes(codes) => Errors::Codes(codes.clone()),
+            },
+            luajit_command: plan.luajit_command.clone(),
+            is_coroutine: self.is_driven.load(Ordering::Relaxed),
+        }
+    }
+
+    /// The options as given, by name.
+    pub(crate) fn given(&self) -> Given<'_> {
+        Given::new(&self.plan.given)
+    }
+
+    /// Where a server is, as sysbench says it.
+    pub(crate) fn place(address: &Address) -> String {
+        match address {
+            Address::Socket(path) => format!("on socket '{}'", path.display()),
+            Address::Tcp(host, port) => format!("on host '{host}', port {port}"),
+        }
+    }
+}

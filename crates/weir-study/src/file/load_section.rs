@@ -1,0 +1,85 @@
+//! `[load]`: the keys that a study needs, and whatever the table of a load's options has.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use weir_model::{DistributionName, Duration, LOAD_OPTIONS, LoadOption};
+
+use super::{Setting, Threads, Warmup};
+
+/// The section as it is written.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LoadSection {
+    pub(crate) threads: Option<Threads>,
+    pub(crate) warmup: Option<Warmup>,
+    pub(crate) measure: Option<Duration>,
+    pub(crate) distribution: DistributionName,
+    /// Options of the workload by sysbench's names.
+    pub(crate) options: BTreeMap<String, Setting>,
+    /// Options of the load by the names in their table.
+    pub(crate) of_table: BTreeMap<&'static str, Setting>,
+}
+
+/// Keys that are not in the table.
+const OTHER_KEYS: [&str; 5] = ["threads", "warmup", "measure", "distribution", "options"];
+
+impl<'de> Deserialize<'de> for LoadSection {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Section)
+    }
+}
+
+struct Section;
+
+impl<'de> Visitor<'de> for Section {
+    type Value = LoadSection;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut keys: A) -> Result<LoadSection, A::Error> {
+        let mut load = LoadSection::default();
+        while let Some(key) = keys.next_key()? {
+            match key {
+                Key::Other("threads") => load.threads = Some(keys.next_value()?),
+                Key::Other("warmup") => load.warmup = Some(keys.next_value()?),
+                Key::Other("measure") => load.measure = Some(keys.next_value()?),
+                Key::Other("distribution") => load.distribution = keys.next_value()?,
+                Key::Other(_) => load.options = keys.next_value()?,
+                Key::OfTable(option) => {
+                    load.of_table.insert(option.name, keys.next_value()?);
+                }
+            }
+        }
+        Ok(load)
+    }
+}
+
+enum Key {
+    Other(&'static str),
+    OfTable(&'static LoadOption),
+}
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        if let Some(option) = LoadOption::of(&name) {
+            return Ok(Self::OfTable(option));
+        }
+        let other = OTHER_KEYS.into_iter().find(|key| *key == name);
+        other.map(Self::Other).ok_or_else(|| unknown(&name))
+    }
+}
+
+/// In serde's words, from which the nearest name is suggested.
+fn unknown<E: Error>(name: &str) -> E {
+    let of_table = LOAD_OPTIONS.iter().map(|option| option.name);
+    let known: Vec<_> = OTHER_KEYS.into_iter().chain(of_table).collect();
+    E::custom(format!(
+        "unknown field `{name}`, expected one of `{}`",
+        known.join("`, `")
+    ))
+}

@@ -1,0 +1,26 @@
+//! What tests of several crates need: real servers, what stands between client and server, and what a
+//! machine makes a test leave out.
+
+mod followed;
+mod relay;
+mod servers;
+mod skipped;
+
+pub use followed::{Followed, Following, start_followed};
+pub use relay::{Fault, Relay};
+pub use servers::{
+    Replicated, binary, connect, data_directory, options, start, start_on_tcp, start_replicated,
+    start_with,
+};
+pub use skipped::skipped;
+pub use weir_server::PrivateServer;
+
+/// Makes two tests of each function that takes a [`Flavor`], one on either server, so that a failure
+/// names it and both run at once.
+#[macro_export]
+macro_rules! on_both_flavors {
+    ($($test:ident)*) => {
+        mod mysql_server { $(#[test] fn $test() { super::$test(weir_model::Flavor::Mysql); })* }
+        mod mariadb_server { $(#[test] fn $test() { super::$test(weir_model::Flavor::Mariadb); })* }
+    };
+}

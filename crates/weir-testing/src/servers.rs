@@ -1,0 +1,172 @@
+//! Real servers for tests: started in a second, gone when dropped.
+//!
+//! The initialised data directory of each server version is made once per machine and kept as a
+//! snapshot in the user's cache directory.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Mutex;
+
+use tempfile::TempDir;
+use weir_model::{Endpoint, Flavor, Replication};
+use weir_mysql::{Connection, Connector, Gate, Patience};
+
+use weir_server::{
+    PrivateServer, Role, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions, attach,
+    cache_directory, choose, find, forget_identity, free_port, initialise, loopback_variables,
+    replication_variables,
+};
+
+/// Starts a small server of `flavor` on empty data.
+///
+/// The directory holds `data` and `run`; drop the server first (a tuple does it in this order).
+///
+/// # Panics
+/// When the machine has no such server (`scripts/setup.sh` installs it) or it does not start.
+pub fn start(flavor: Flavor) -> (PrivateServer, TempDir) {
+    start_with(flavor, &[])
+}
+
+/// As [`start`], with variables of the caller's.
+///
+/// # Panics
+/// As [`start`].
+pub fn start_with(flavor: Flavor, variables: &[(&str, &str)]) -> (PrivateServer, TempDir) {
+    let directory = tempfile::tempdir().expect("invariant: tests may write temporary files");
+    let binary = binary(flavor);
+    data_directory(&binary, &directory.path().join("data"));
+    let mut options = options(directory.path());
+    options.variables.extend(
+        variables
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned())),
+    );
+    let server = PrivateServer::start(&binary, &options).unwrap_or_else(|error| panic!("{error}"));
+    (server, directory)
+}
+
+/// As [`start_with`], listening on a free port of 127.0.0.1 too, which is returned.
+///
+/// # Panics
+/// As [`start`].
+pub fn start_on_tcp(flavor: Flavor, variables: &[(&str, &str)]) -> (PrivateServer, TempDir, u16) {
+    let port = free_port().unwrap_or_else(|error| panic!("{error}"));
+    let listening = loopback_variables(port);
+    let listening = listening.iter().map(|(name, value)| (&**name, &**value));
+    let all: Vec<_> = listening.chain(variables.iter().copied()).collect();
+    let (server, directory) = start_with(flavor, &all);
+    (server, directory, port)
+}
+
+/// A primary and its replicas, which follow; drop them before their directory.
+#[derive(Debug)]
+pub struct Replicated {
+    /// The replicas.
+    pub replicas: Vec<PrivateServer>,
+    /// Their primary.
+    pub primary: PrivateServer,
+    _directory: TempDir,
+}
+
+/// Starts a primary of `flavor` with `count` replicas.
+///
+/// # Panics
+/// As [`start`], or when a replica does not follow.
+pub fn start_replicated(flavor: Flavor, replication: Replication, count: u32) -> Replicated {
+    let directory = tempfile::tempdir().expect("invariant: tests may write temporary files");
+    let binary = binary(flavor);
+    let start = |name: &str, role: Role, port: Option<u16>| {
+        let place = directory.path().join(name);
+        std::fs::create_dir(&place).expect("invariant: tests may write temporary files");
+        let mut options = options(&place);
+        data_directory(&binary, &options.data_dir);
+        forget_identity(&options.data_dir).unwrap_or_else(|error| panic!("{error}"));
+        let more = replication_variables(&binary, role, replication);
+        options.variables.extend(more);
+        options
+            .variables
+            .extend(port.into_iter().flat_map(loopback_variables));
+        PrivateServer::start(&binary, &options).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let port = free_port().unwrap_or_else(|error| panic!("{error}"));
+    let primary = start("primary", Role::Primary, Some(port));
+    let follow = |number| {
+        let replica = start(&format!("replica-{number}"), Role::Replica(number), None);
+        attach(&binary, &primary.endpoint(), port, &replica.endpoint())
+            .unwrap_or_else(|error| panic!("{error}"));
+        replica
+    };
+    Replicated {
+        replicas: (1..=count).map(follow).collect(),
+        primary,
+        _directory: directory,
+    }
+}
+
+/// A connection to `endpoint`, a private server's, and its schema: the tests' second opinion.
+///
+/// # Panics
+/// When the server refuses it.
+pub fn connect(endpoint: &Endpoint) -> Connection {
+    let connector = Connector::new(endpoint.clone(), None, Gate::own());
+    let connector = connector.unwrap_or_else(|error| panic!("{error}"));
+    Connection::connect(&connector, true, Patience::Endless)
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The newest server of `flavor` on this machine.
+///
+/// # Panics
+/// When there is none.
+pub fn binary(flavor: Flavor) -> ServerBinary {
+    let servers = find(None).unwrap_or_else(|error| panic!("{error}"));
+    choose(&servers, flavor)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .clone()
+}
+
+/// Options of a server that starts fast and needs little memory, in `directory`.
+pub fn options(directory: &Path) -> StartOptions {
+    let mut options = StartOptions::new(directory.join("data"), directory.join("run"));
+    options.variables = small();
+    options
+}
+
+fn small() -> BTreeMap<String, String> {
+    [
+        ("innodb_buffer_pool_size", "33554432"),
+        ("innodb_redo_log_capacity", "16777216"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .into()
+}
+
+/// Makes `target` a data directory of `binary`, from the cache if it holds one.
+///
+/// # Panics
+/// When it cannot be made.
+pub fn data_directory(binary: &ServerBinary, target: &Path) {
+    // One at a time within a process, so that the first test makes what the others copy.
+    static MAKING: Mutex<()> = Mutex::new(());
+    let _making = MAKING.lock();
+    restore_or_initialise(binary, target).unwrap_or_else(|error| panic!("{error}"));
+}
+
+fn restore_or_initialise(binary: &ServerBinary, target: &Path) -> Result<(), ServerError> {
+    let cache = Snapshots::open(&cache_directory())?;
+    let key = SnapshotKey {
+        flavor: binary.flavor,
+        version: binary.version,
+        workload: "empty-for-tests".to_owned(),
+        tables: 0,
+        rows: 0,
+        seed: 0,
+        page_bytes: 16384,
+        format: 1,
+    };
+    if cache.find(&key).is_none() {
+        initialise(binary, target, &BTreeMap::new())?;
+        return cache.store(&key, target);
+    }
+    cache.restore(&key, target)
+}

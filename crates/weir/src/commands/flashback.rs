@@ -1,0 +1,144 @@
+//! `weir flashback`: tables as they were, what happened to a row, what changed since, and the way back.
+
+mod answer;
+mod into;
+mod log;
+mod since;
+
+use anyhow::{anyhow, bail};
+use weir_flashback::{
+    AsOfStatement, Asked, Options, Prepared, Source, TableName, Told, usual_parent,
+};
+use weir_model::ServerUrl;
+use weir_server::ExternalServer;
+
+use crate::Outcome;
+use crate::cli::{FlashbackArguments, FlashbackCommand, FlashbackCommon};
+use crate::commands::external_server;
+
+pub(crate) fn execute(arguments: &FlashbackArguments) -> anyhow::Result<Outcome> {
+    if let Some(FlashbackCommand::Log(arguments)) = &arguments.command {
+        log::execute(arguments)?;
+        return Ok(Outcome::Done);
+    }
+    let url = arguments.url.as_deref().unwrap_or_default();
+    let server = open(url, &arguments.common)?;
+    match (&arguments.into, &arguments.undo, arguments.diff) {
+        (Some(target), _, _) => into::execute(server, arguments, target)?,
+        (_, Some(file), _) => since::undo(&server, arguments, file)?,
+        (_, _, true) => since::diff(&server, arguments)?,
+        _ => answer::execute(&server, arguments)?,
+    }
+    Ok(Outcome::Done)
+}
+
+fn open(url: &str, common: &FlashbackCommon) -> anyhow::Result<ExternalServer> {
+    let url: ServerUrl = url.parse().map_err(anyhow::Error::msg)?;
+    let config = external_server::client_config(common.ask_password)?;
+    external_server::open(&url, &config)
+}
+
+fn options(common: &FlashbackCommon) -> Options {
+    let mut options = Options::new(common.work.clone().unwrap_or_else(usual_parent));
+    options.ignore_cascades = common.ignore_cascades;
+    options.bytes_per_s = common.limit.map(|limit| limit.0);
+    options
+}
+
+/// The moment of the options.
+fn asked(arguments: &FlashbackArguments) -> anyhow::Result<Asked> {
+    let gtid = |text: &str| {
+        text.parse()
+            .map_err(|why: String| anyhow!("flashback: {why}"))
+    };
+    match (
+        &arguments.as_of,
+        &arguments.as_of_gtid,
+        &arguments.before_gtid,
+    ) {
+        (Some(time), _, _) => Ok(Asked::read(time)),
+        (_, Some(text), _) => Ok(Asked::After(gtid(text)?)),
+        (_, _, Some(text)) => Ok(Asked::Before(gtid(text)?)),
+        _ => bail!("flashback: no time; pass --as-of, --as-of-gtid or --before-gtid"),
+    }
+}
+
+/// The tables of the options, looked at.
+fn prepare(server: &ExternalServer, arguments: &FlashbackArguments) -> anyhow::Result<Prepared> {
+    let schema = &server.endpoint.database;
+    let names: Vec<_> = arguments
+        .tables
+        .iter()
+        .map(|name| TableName::read(name, schema))
+        .collect();
+    let source = Source::of(server);
+    let asked = asked(arguments)?;
+    Ok(Prepared::new(
+        &source,
+        &names,
+        &asked,
+        options(&arguments.common),
+    )?)
+}
+
+/// The only table, for what is done with one.
+fn one_table<'a>(prepared: &'a Prepared, what: &str) -> anyhow::Result<&'a weir_flashback::Table> {
+    match prepared.tables.as_slice() {
+        [table] => Ok(table),
+        _ => bail!("flashback: {what} is of one table; name one with --tables"),
+    }
+}
+
+/// The condition of the options, as a clause.
+fn clause(arguments: &FlashbackArguments) -> anyhow::Result<String> {
+    match &arguments.condition {
+        None => Ok(String::new()),
+        Some(_) if arguments.tables.len() != 1 => {
+            bail!("flashback: --where is about one table; name one with --tables")
+        }
+        Some(condition) => Ok(format!(" WHERE ({condition})")),
+    }
+}
+
+/// Says where the log was cut, so that it can be compared with what is remembered.
+fn tell(moment: &str, told: &Told) {
+    if let Some((name, time)) = &told.last_before {
+        eprintln!("note: as of {moment}: the last transaction before it is {name}, {time}");
+    }
+    match &told.first {
+        Some((name, place, time)) => {
+            eprintln!("note: the first one after it is {name} at {place}, {time}");
+        }
+        None => eprintln!("note: no transaction came after {moment}"),
+    }
+    if told.is_in_seconds {
+        eprintln!(
+            "note: this server logs whole seconds, in which the last statement of a transaction began; --before-gtid is exact"
+        );
+    }
+    if told.late > 0 {
+        eprintln!(
+            "note: {} later transactions in the log have an earlier time; they count as after it",
+            told.late
+        );
+    }
+    eprintln!(
+        "note: {} transactions since, {} changes of rows, {:.1} MB of log read",
+        told.transactions,
+        told.changes,
+        told.log_bytes as f64 / 1e6
+    );
+}
+
+/// Reads the statement of the command line, if it has one with a time.
+fn statement(
+    server: &ExternalServer,
+    arguments: &FlashbackArguments,
+) -> anyhow::Result<Option<AsOfStatement>> {
+    match &arguments.sql {
+        Some(sql) if arguments.tables.is_empty() => {
+            Ok(Some(AsOfStatement::read(sql, &server.endpoint.database)?))
+        }
+        _ => Ok(None),
+    }
+}

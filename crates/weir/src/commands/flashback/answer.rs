@@ -1,0 +1,142 @@
+//! A query on tables as they were.
+
+use anyhow::{Context as _, bail};
+use weir_flashback::{AsOfStatement, Prepared, Source, State, find_like};
+use weir_mysql::{Connection, Row, Value};
+use weir_server::ExternalServer;
+
+use super::{clause, options, prepare, statement, tell};
+use crate::cli::FlashbackArguments;
+use crate::output;
+
+/// The private server lacks a table: the query named it without a time (`ER_NO_SUCH_TABLE`, `ER_BAD_DB_ERROR`).
+const NOT_THERE: [u16; 2] = [1146, 1049];
+
+pub(super) fn execute(
+    server: &ExternalServer,
+    arguments: &FlashbackArguments,
+) -> anyhow::Result<()> {
+    let asked = statement(server, arguments)?;
+    let Some(sql) = &arguments.sql else {
+        bail!(
+            "flashback: nothing to do with the tables; give a query, --diff, --undo FILE or --into SCHEMA.TABLE"
+        );
+    };
+    let prepared = match &asked {
+        Some(asked) => Prepared::new(
+            &Source::of(server),
+            &asked.tables,
+            &asked.asked,
+            options(&arguments.common),
+        )?,
+        None => prepare(server, arguments)?,
+    };
+    if let Some(asked) = &asked
+        && prepared.tables.iter().any(|table| table.is_versioned)
+    {
+        return natively(server, &prepared, asked);
+    }
+    let binary = find_like(prepared.source(), arguments.common.server.as_deref())?;
+    let clause = match &asked {
+        Some(asked) => asked.clause(&times(&prepared)),
+        None => clause(arguments)?,
+    };
+    let made = prepared.make(&binary, State::Then, &clause)?;
+    tell(&prepared.moment.to_string(), &made.told);
+    for (table, (rows, keys)) in prepared.tables.iter().zip(&made.counts) {
+        eprintln!(
+            "note: {}: {rows} rows read, {keys} keys changed since",
+            table.name
+        );
+    }
+    let schema = &prepared.tables[0].name.schema;
+    let usual = &server.endpoint.database;
+    let is_there = prepared
+        .tables
+        .iter()
+        .any(|table| table.name.schema == *usual);
+    let schema = if is_there { usual } else { schema };
+    let mut connection = made.private.connect_reading(schema)?;
+    connection.run(prepared.session_settings()?)?;
+    let plain = asked.as_ref().map_or(sql, |asked| &asked.plain);
+    match print(&mut connection, plain) {
+        Err(error) if is_missing_table(&error) => {
+            Err(error).context("flashback: a table of the query is not as of the time; write AS OF TIMESTAMP after each")
+        }
+        other => other,
+    }
+}
+
+fn is_missing_table(error: &anyhow::Error) -> bool {
+    let client = error.downcast_ref::<weir_mysql::ClientError>();
+    let code = client.and_then(weir_mysql::ClientError::code);
+    code.is_some_and(|code| NOT_THERE.contains(&code))
+}
+
+/// Columns that a session's time zone shows otherwise.
+fn times(prepared: &Prepared) -> Vec<&str> {
+    let columns = prepared.tables.iter().flat_map(|table| &table.columns);
+    columns
+        .filter(|column| column.data_type == "timestamp")
+        .map(|column| column.name.as_str())
+        .collect()
+}
+
+/// Tables that keep their own past answer by themselves.
+fn natively(
+    server: &ExternalServer,
+    prepared: &Prepared,
+    asked: &AsOfStatement,
+) -> anyhow::Result<()> {
+    if !prepared.is_versioned() {
+        bail!(
+            "flashback: some tables are system-versioned and others not; ask for them in two queries"
+        );
+    }
+    eprintln!(
+        "note: answered by the server itself (FOR SYSTEM_TIME AS OF): the tables are system-versioned"
+    );
+    let mut connection = Connection::connect(
+        &weir_mysql::Connector::new(server.endpoint.clone(), None, weir_mysql::Gate::reading())?,
+        true,
+        weir_mysql::Patience::Endless,
+    )?;
+    print(&mut connection, &asked.versioned)
+}
+
+/// Prints the rows, tab-separated with a header, as `mysql --batch` does.
+fn print(connection: &mut Connection, sql: &str) -> anyhow::Result<()> {
+    let mut has_header = false;
+    let mut failed = Ok(());
+    connection.each(sql, |row: Row| {
+        if failed.is_err() {
+            return;
+        }
+        if !has_header {
+            has_header = true;
+            let names: Vec<_> = row
+                .columns_ref()
+                .iter()
+                .map(|column| column.name_str().into_owned())
+                .collect();
+            failed = output::line(names.join("\t"));
+        }
+        if failed.is_ok() {
+            let cells: Vec<_> = row.unwrap().iter().map(cell).collect();
+            failed = output::line(cells.join("\t"));
+        }
+    })?;
+    failed
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::NULL => "NULL".to_owned(),
+        Value::Bytes(bytes) => String::from_utf8_lossy(bytes)
+            .replace('\\', "\\\\")
+            .replace('\t', "\\t")
+            .replace('\n', "\\n")
+            .replace('\0', "\\0"),
+        other => other.as_sql(true),
+    }
+}

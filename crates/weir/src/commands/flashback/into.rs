@@ -1,0 +1,51 @@
+//! A table as it was, as a new table on the user's server.
+
+use anyhow::bail;
+use weir_flashback::{State, TableName, find_like, into};
+use weir_server::ExternalServer;
+
+use super::{clause, one_table, prepare, tell};
+use crate::cli::FlashbackArguments;
+use crate::commands::external_server::tell_remarks;
+use crate::output;
+
+pub(super) fn execute(
+    mut server: ExternalServer,
+    arguments: &FlashbackArguments,
+    target: &str,
+) -> anyhow::Result<()> {
+    if !arguments.allow_write {
+        bail!(
+            "flashback: --into makes the table {target} on a server of yours; pass --allow-write to let it, and nothing \
+             else is changed"
+        );
+    }
+    let prepared = prepare(&server, arguments)?;
+    let table = one_table(&prepared, "--into")?;
+    let target = TableName::read(target, &server.endpoint.database);
+    // Looked at before the work: the server may be nobody's to write.
+    server.endpoint.database.clone_from(&target.schema);
+    server.permit_schema();
+    if arguments.allow_replica {
+        server.permit_replica();
+    } else {
+        server.look_before_writing()?;
+    }
+    let binary = find_like(prepared.source(), arguments.common.server.as_deref())?;
+    let clause = clause(arguments)?;
+    let made = prepared.make(&binary, State::Then, &clause)?;
+    tell(&prepared.moment.to_string(), &made.told);
+    let rows = into(
+        &made.private,
+        table,
+        &clause,
+        &target,
+        &server.endpoint,
+        server.gate(),
+    )?;
+    tell_remarks(server.gate());
+    output::line(format_args!(
+        "{target}: {rows} rows of {} as of {}",
+        table.name, prepared.moment
+    ))
+}

@@ -1,0 +1,69 @@
+//! What happened to one row.
+
+use weir_flashback::{Asked, FlashbackError, Moment, Prepared, Source, TableName, line, read_key};
+
+use super::{open, options};
+use crate::cli::FlashbackLogArguments;
+use crate::output;
+
+pub(super) fn execute(arguments: &FlashbackLogArguments) -> anyhow::Result<()> {
+    let server = open(&arguments.url, &arguments.common)?;
+    let source = Source::of(&server);
+    let name = TableName::read(&arguments.table, &server.endpoint.database);
+    let from = match &arguments.from {
+        Some(time) => Asked::read(time),
+        None => Asked::Start,
+    };
+    let mut options = options(&arguments.common);
+    // What the log has is shown; what it has not is not asked for.
+    options.ignore_cascades = true;
+    let prepared = Prepared::new(&source, &[name], &from, options)?;
+    let until = match &arguments.to {
+        Some(time) => Some(Moment::resolve(&Asked::read(time), &mut source.open()?)?),
+        None => None,
+    };
+    let table = &prepared.tables[0];
+    let key = read_key(table, &arguments.key)?;
+    let mut printed = Ok(());
+    let mut count = 0_u64;
+    let told = prepared.known_changes(&mut |change| {
+        let is_late = match &until {
+            Some(Moment::Time(us)) => change.transaction.start.committed_us > *us,
+            _ => false,
+        };
+        if is_late || printed.is_err() {
+            return Ok::<(), FlashbackError>(());
+        }
+        if let Some(found) = line(table, &key, change)? {
+            count += 1;
+            printed = print(&found);
+        }
+        Ok(())
+    })?;
+    printed?;
+    for statement in &told.statements {
+        eprintln!("note: {statement}");
+    }
+    eprintln!(
+        "note: {count} changes of the row, {:.1} MB of log read",
+        told.log_bytes as f64 / 1e6
+    );
+    Ok(())
+}
+
+fn print(found: &weir_flashback::HistoryLine) -> anyhow::Result<()> {
+    let connection = found
+        .connection
+        .map_or_else(String::new, |id| format!("  connection {id}"));
+    output::line(format_args!(
+        "{}  {}  {}{connection}  {}",
+        found.time, found.transaction, found.place, found.kind
+    ))?;
+    for column in &found.columns {
+        output::line(format_args!("    {column}"))?;
+    }
+    if let Some(statement) = &found.statement {
+        output::line(format_args!("    {}", statement.replace('\n', " ")))?;
+    }
+    Ok(())
+}

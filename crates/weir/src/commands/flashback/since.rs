@@ -1,0 +1,91 @@
+//! What changed since, and the script that takes it back.
+
+use std::collections::HashSet;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use anyhow::{Context as _, anyhow, bail};
+use weir_flashback::{Chosen, Diff, State, Undo, find_like, keys_where, rehearse};
+use weir_server::ExternalServer;
+
+use super::{one_table, prepare, tell};
+use crate::cli::FlashbackArguments;
+use crate::output;
+
+pub(super) fn diff(server: &ExternalServer, arguments: &FlashbackArguments) -> anyhow::Result<()> {
+    if arguments.condition.is_some() {
+        bail!("flashback: --diff shows all rows; --where goes with a query, --undo and --into");
+    }
+    let prepared = prepare(server, arguments)?;
+    let mut diff = Diff::default();
+    let told = prepared.changes(&mut |change| diff.take(&prepared.tables[change.table], change))?;
+    for line in diff.lines(&prepared.tables) {
+        output::line(line)?;
+    }
+    tell(&prepared.moment.to_string(), &told);
+    Ok(())
+}
+
+pub(super) fn undo(
+    server: &ExternalServer,
+    arguments: &FlashbackArguments,
+    file: &Path,
+) -> anyhow::Result<()> {
+    let gtids = arguments.gtid.iter().map(|text| text.parse());
+    let gtids: Result<Vec<_>, String> = gtids.collect();
+    let chosen = Chosen {
+        gtids: gtids.map_err(|why| anyhow!("flashback: {why}"))?,
+        connection: arguments.connection,
+        statement: arguments.statement.clone(),
+    };
+    let prepared = prepare(server, arguments)?;
+    let binary = find_like(prepared.source(), arguments.common.server.as_deref())?;
+    let mut undo = Undo::of(chosen);
+    let told = prepared.changes(&mut |change| undo.take(&prepared.tables[change.table], change))?;
+    if let Some(condition) = &arguments.condition {
+        let table = one_table(&prepared, "--where")?;
+        // Rows that meet it now, and those that did then: a row may be gone, or meet it no more.
+        let mut keys = HashSet::new();
+        for state in [State::Then, State::Now] {
+            let made = prepared.make(&binary, state, "")?;
+            keys.extend(keys_where(&made.private, table, condition)?);
+        }
+        undo.only(&keys);
+    }
+    let moment = prepared.moment.to_string();
+    let script = undo.script(&prepared.tables, &server.url.to_string(), &moment, &told);
+    // Values of the tables stand in it: it is for its owner alone.
+    let written = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(file)
+        .and_then(|mut out| out.write_all(script.text.as_bytes()));
+    written.with_context(|| {
+        format!(
+            "flashback: {} is not written; name a new file",
+            file.display()
+        )
+    })?;
+    tell(&moment, &told);
+    for conflict in &script.conflicts {
+        eprintln!("conflict: {conflict}");
+    }
+    let made = prepared.make(&binary, State::Now, "")?;
+    let missed = rehearse(&made.private, &script)?;
+    for statement in &missed {
+        eprintln!("does not apply any more: {statement}");
+    }
+    output::line(format_args!(
+        "{}: takes back {} rows of {} transactions; {} conflicts are left alone; tried on a copy: {} of {} statements apply. \
+         Nothing was changed: read it, then run it yourself",
+        file.display(),
+        script.statements.len(),
+        script.transactions,
+        script.conflicts.len(),
+        script.statements.len() - missed.len(),
+        script.statements.len()
+    ))
+}

@@ -1,0 +1,94 @@
+//! Servers that go away under a script, and scripts that go away.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use weir_model::Flavor;
+use weir_server::PrivateServer;
+
+use crate::beside::Bench;
+
+/// Lost connections are ignored, so that `oltp_common`'s hook prepares its statements anew.
+const IGNORED: &str = "--mysql-ignore-errors=1213,1020,1205,2006,2011,2013,2055";
+
+fn a_restart_is_survived(flavor: Flavor, driving: &str) {
+    let (server, directory) = weir_testing::start(flavor);
+    let bench = Bench::on(&server.endpoint());
+    let sizes = "oltp_point_select --table-size=1000 --lua-threads=os";
+    assert_eq!(bench.ours(&format!("{sizes} prepare")).code, Some(0));
+    let words = format!(
+        "oltp_point_select --table-size=1000 --threads=4 --time=12 --lua-threads={driving} {IGNORED} run"
+    );
+    let mut command = bench.command(&words);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = child.spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(3));
+    server.kill();
+    let restarted = Instant::now();
+    let options = weir_testing::options(directory.path());
+    let server = PrivateServer::start(&weir_testing::binary(flavor), &options).unwrap();
+    assert!(
+        restarted.elapsed() < Duration::from_secs(8),
+        "a slow machine"
+    );
+    let run = crate::beside::Output::from(child.wait_with_output().unwrap());
+    assert_eq!(run.code, Some(0), "{driving} {run:?}");
+    assert!(run.number("reconnects:") >= 4, "{driving} {run:?}");
+    drop(server);
+}
+
+#[test]
+fn a_restart_is_survived_by_threads() {
+    a_restart_is_survived(Flavor::Mysql, "os");
+}
+
+#[test]
+fn a_restart_is_survived_by_coroutines() {
+    a_restart_is_survived(Flavor::Mariadb, "reactor");
+}
+
+#[test]
+fn a_server_that_dies_ends_a_run_that_does_not_ignore_it() {
+    for driving in ["os", "reactor"] {
+        let (server, _directory) = weir_testing::start(Flavor::Mysql);
+        let bench = Bench::on(&server.endpoint());
+        bench.script(
+            "x.lua",
+            "function thread_init() con = sysbench.sql.driver():connect() end
+             function event() con:query('SELECT 1') end",
+        );
+        let words = format!("x.lua --threads=4 --time=60 --lua-threads={driving} run");
+        let mut command = bench.command(&words);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = child.spawn().unwrap();
+        std::thread::sleep(Duration::from_secs(2));
+        server.kill();
+        let killed = Instant::now();
+        let run = crate::beside::Output::from(child.wait_with_output().unwrap());
+        assert!(killed.elapsed() < Duration::from_secs(20));
+        assert_eq!(run.code, Some(1), "{driving} {run:?}");
+        assert!(run.stdout.contains("FATAL: "), "{driving} {run:?}");
+    }
+}
+
+/// The connections of a script that leaves by `os.exit` are closed, and its exit code is the program's.
+#[test]
+fn a_script_that_leaves_leaves_no_connection() {
+    let (server, _directory) = weir_testing::start(Flavor::Mysql);
+    let bench = Bench::on(&server.endpoint());
+    bench.script(
+        "x.lua",
+        "function thread_init() con = sysbench.sql.driver():connect() end
+         function event() con:query('SELECT 1') if sysbench.tid == 3 then os.exit(7) end end",
+    );
+    for driving in ["os", "reactor"] {
+        let words = format!("x.lua --threads=8 --lua-threads={driving} run");
+        assert_eq!(bench.ours(&words).code, Some(7), "{driving}");
+        std::thread::sleep(Duration::from_millis(500));
+        let mut control = weir_testing::connect(&server.endpoint());
+        let left: Vec<(String, String)> = control
+            .rows("SHOW STATUS LIKE 'Threads_connected'")
+            .unwrap();
+        assert_eq!(left[0].1, "1", "{driving}");
+    }
+}

@@ -1,0 +1,12 @@
+//! `weir load my.lua` beside the distribution's sysbench: the same script and the same command line to
+//! both, numbers masked, and everything else equal.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
+
+mod beside;
+mod commands;
+mod database;
+mod losses;
+mod modules;
+mod reactors;
+mod runs;
+mod suites;

@@ -1,0 +1,94 @@
+//! The private server that both tools load.
+
+use std::process::Command;
+
+use anyhow::Context as _;
+use tempfile::TempDir;
+use weir_model::{Address, Flavor};
+use weir_server::PrivateServer;
+
+/// Connections of the largest case and room for a few more.
+const CONNECTIONS_MAX: &str = "4000";
+/// All tables and their indexes stay cached.
+const POOL_BYTES: &str = "536870912";
+/// An account without a password: both tools can then be told everything on their command lines,
+/// and the socket's directory is closed to other users.
+const ACCOUNT: &str = "bench";
+
+/// How the server takes commits, all else being the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Commits {
+    /// As MySQL does by default: binary log and redo log are flushed for each.
+    Durable,
+    /// The redo log is flushed once a second, so that less of what is compared is the host's disk.
+    Lazy,
+    /// The same without a binary log.
+    LazyNoBinaryLog,
+}
+
+impl Commits {
+    pub(crate) const ALL: [Self; 3] = [Self::Durable, Self::Lazy, Self::LazyNoBinaryLog];
+
+    fn variables(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Durable => &[],
+            Self::Lazy => &[("innodb_flush_log_at_trx_commit", "2")],
+            Self::LazyNoBinaryLog => &[
+                ("innodb_flush_log_at_trx_commit", "2"),
+                ("skip_log_bin", "ON"),
+            ],
+        }
+    }
+}
+
+/// A running server. It goes before its directory.
+#[derive(Debug)]
+pub(crate) struct Server {
+    server: PrivateServer,
+    _directory: TempDir,
+}
+
+impl Server {
+    /// Starts one.
+    pub(crate) fn start(commits: Commits) -> anyhow::Result<Self> {
+        let mut variables = vec![
+            ("max_connections", CONNECTIONS_MAX),
+            ("max_prepared_stmt_count", "100000"),
+            ("innodb_buffer_pool_size", POOL_BYTES),
+            ("innodb_redo_log_capacity", "1073741824"),
+        ];
+        variables.extend(commits.variables());
+        let (server, directory) = weir_testing::start_with(Flavor::Mysql, &variables);
+        let started = Self {
+            server,
+            _directory: directory,
+        };
+        started.query(&format!("CREATE USER {ACCOUNT}@localhost"))?;
+        started.query(&format!("GRANT ALL ON *.* TO {ACCOUNT}@localhost"))?;
+        Ok(started)
+    }
+
+    /// Runs a statement.
+    pub(crate) fn query(&self, sql: &str) -> anyhow::Result<()> {
+        weir_testing::connect(&self.server.endpoint())
+            .run(sql)
+            .map(drop)
+            .with_context(|| format!("while running `{sql}`"))
+    }
+
+    /// Its flavour and version.
+    pub(crate) fn version(&self) -> String {
+        let binary = self.server.binary();
+        format!("{:?} {}", binary.flavor, binary.version)
+    }
+
+    /// Tells a tool with sysbench's options where to connect.
+    pub(crate) fn connect_options(&self, command: &mut Command) {
+        let endpoint = self.server.endpoint();
+        if let Address::Socket(path) = &endpoint.address {
+            command.arg(format!("--mysql-socket={}", path.display()));
+        }
+        command.arg(format!("--mysql-user={ACCOUNT}"));
+        command.arg(format!("--mysql-db={}", endpoint.database));
+    }
+}

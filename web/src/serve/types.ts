@@ -1,0 +1,93 @@
+// Made of Weir's types by `make types`.
+
+export type Finished = { position: number, label: string, repetition: number, queries_per_s: number, latency_ms_p99: number, limiter: string, };
+
+export type LimitsNow = { limiter: string, explanation: string, evidence: string, };
+
+export type Live = { 
+/**
+ * Studies that run in the library's folder, wherever they were started.
+ */
+running: Array<Running>, 
+/**
+ * The study that was started here last.
+ */
+own: OwnStudy | null, 
+/**
+ * Changes whenever the list of results does.
+ */
+results_version: number, };
+
+export type OwnStudy = { study: string, pid: number, is_running: boolean, is_stopping: boolean, 
+/**
+ * How it ended, in words.
+ */
+ended: string | null, 
+/**
+ * What it said last.
+ */
+lines: Array<string>, };
+
+export type Refused = { error: string, };
+
+export type Results = { 
+/**
+ * What tells it from others.
+ */
+version: number, results: Array<Summary>, };
+
+export type Run = { position: number, label: string, repetition: number, seconds: Array<Second>, limits: LimitsNow | null, };
+
+export type Running = { name: string, 
+/**
+ * Whether it was started here and can be stopped here.
+ */
+is_own: boolean, title: string, question: string, started_at: string, step: string, step_share: number | null, runs_done: number, runs_total: number, time_left_s: number, run: Run | null, finished: Array<Finished>, };
+
+export type Second = { 
+/**
+ * Its end, seconds since the measurement began; 0 or less in the warm-up.
+ */
+time_s: number, 
+/**
+ * Statements completed per second.
+ */
+queries_per_s: number, 
+/**
+ * Median latency of transactions, milliseconds.
+ */
+latency_ms_p50: number, 
+/**
+ * 95th percentile.
+ */
+latency_ms_p95: number, 
+/**
+ * 99th percentile.
+ */
+latency_ms_p99: number, };
+
+export type Session = { page_secret: string, };
+
+export type Studies = { studies: Array<Study>, };
+
+export type Study = { 
+/**
+ * The file's name without `.toml`.
+ */
+name: string, title: string, question: string, };
+
+export type Summary = { 
+/**
+ * Its folder, below the library's.
+ */
+name: string, title: string, question: string, server: string, drives: Array<string>, started_at: string, runs: number, runs_planned: number, 
+/**
+ * The first comparison's sentence; empty until it is judged.
+ */
+headline: string, verdict: Verdict | null, 
+/**
+ * Why it cannot be read.
+ */
+problem: string | null, };
+
+export type Verdict = "effect" | "inconclusive" | "invalid";

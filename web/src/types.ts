@@ -1,0 +1,365 @@
+// Made of Weir's types by `make types`.
+
+export type Agreement = "agrees" | "disagrees" | "cannot_say";
+
+export type Answer = { factor: string, level: string, baseline: string, 
+/**
+ * `innodb_doublewrite OFF / ON`.
+ */
+what: string, 
+/**
+ * Levels of the other factors; empty if there are none.
+ */
+context: string, metric: string, ratio: Rounded | null, ratio_low: Rounded | null, ratio_high: Rounded | null, 
+/**
+ * `1.31x`.
+ */
+ratio_text: string, 
+/**
+ * `1.24 to 1.39`; empty without an interval.
+ */
+interval_text: string, pairs: number, verdict: Verdict, verdict_name: string, sentence: string, 
+/**
+ * Latencies beside it, and a second opinion that disagrees.
+ */
+notes: Array<string>, 
+/**
+ * What to bear in mind; errors, and why it is inconclusive, are part of the sentence.
+ */
+warnings: Array<Finding>, 
+/**
+ * Rules that warn in the same words as of an answer before.
+ */
+warns_again: Array<RuleId>, };
+
+export type Arm = { 
+/**
+ * Levels of the other factors.
+ */
+label: string, 
+/**
+ * Ascending.
+ */
+points: Array<Place>, };
+
+export type CellSummary = { label: string, levels: { [key in string]: string }, drive: string | null, threads: number, 
+/**
+ * Beyond those that are the same in all cells.
+ */
+variables: { [key in string]: string }, 
+/**
+ * Completed repetitions; all else is absent with 0.
+ */
+repetitions: number, queries_per_s_mean: Rounded | null, queries_per_s_min: Rounded | null, queries_per_s_max: Rounded | null, 
+/**
+ * The 95 % interval of the mean; absent with one repetition.
+ */
+queries_per_s_low: Rounded | null, queries_per_s_high: Rounded | null, transactions_per_s_mean: Rounded | null, limiter: LimiterWords | null, utilization: UtilizationMedian | null, latency_ms: LatencyMedian | null, 
+/**
+ * Failed and repeated transactions, all repetitions together.
+ */
+errors: number, };
+
+export type CellTraffic = { cell: number, kinds: Array<KindTraffic>, 
+/**
+ * Bytes that the media wrote per byte that the server wrote.
+ */
+media_bytes_per_host_byte: Spread | null, 
+/**
+ * Stored bytes per written byte; 1 without compression.
+ */
+compressed_fraction: Rounded | null, 
+/**
+ * Of the worst repetition, as all lateness.
+ */
+lateness_us_p50: Rounded | null, lateness_us_p99: Rounded | null, late_share: Rounded | null, };
+
+export type Changed = { name: string, 
+/**
+ * Value before -> value after; `several` if the runs disagree.
+ */
+before: string, after: string, 
+/**
+ * Runs in which it changed.
+ */
+runs: number, };
+
+export type ClaimView = { source: string, says: string, 
+/**
+ * `1.48x`, `above 1x`.
+ */
+published: string, 
+/**
+ * Levels of the other factors, in words.
+ */
+context: string, 
+/**
+ * `1.31x (1.24 to 1.39)`; `None` if it was not measured.
+ */
+measured: string | null, agreement: Agreement, agreement_name: string, why: string, };
+
+export type Compared = { basis: string, differences: Array<string>, answers: Array<Answer>, findings: Array<FindingLine>, };
+
+export type CostView = { level: string, 
+/**
+ * Levels of the other factors, in words.
+ */
+context: string, price: number, currency: string, queries_per_s_per_price: Spread | null, dominated: boolean, };
+
+export type CounterRow = { 
+/**
+ * Name of the metric; `None` for what is derived from several.
+ */
+metric: string | null, title: string, unit: string, 
+/**
+ * By cell, in the plan's order; absent where no sample was taken.
+ */
+by_cell: Array<Spread | null>, };
+
+export type DataSheet = { name: string, title: string, figures: Array<Figure>, 
+/**
+ * Sources of the profile that belong to none of the figures.
+ */
+other_sources: { [key in string]: string }, };
+
+export type Differing = { name: string, 
+/**
+ * By cell, in the plan's order.
+ */
+by_cell: Array<string>, };
+
+export type Equivalent = { cell: number, from: number, to: Rounded, sentence: string, };
+
+export type Fact = { label: string, text: string, };
+
+export type Figure = { label: string, text: string, source: string | null, };
+
+export type Finding = { 
+/**
+ * The rule that says so.
+ */
+rule: RuleId, 
+/**
+ * What it does to the verdict.
+ */
+severity: Severity, 
+/**
+ * What was found and what to do, in one line.
+ */
+message: string, };
+
+export type FindingLine = { severity_name: string, 
+/**
+ * The rule that says so.
+ */
+rule: RuleId, 
+/**
+ * What it does to the verdict.
+ */
+severity: Severity, 
+/**
+ * What was found and what to do, in one line.
+ */
+message: string, };
+
+export type FindingView = { rule: RuleId, severity: Severity, severity_name: string, message: string, 
+/**
+ * The comparisons that it concerns; empty: the whole study.
+ */
+concerns: Array<string>, };
+
+export type GapView = { source: string, from_s: Rounded | null, to_s: Rounded | null, reason: string, };
+
+export type KindTraffic = { name: string, reads_per_s: Spread | null, read_mb_per_s: Spread | null, writes_per_s: Spread | null, write_mb_per_s: Spread | null, flushes_per_s: Spread | null, 
+/**
+ * Mean modelled latencies; absent without an operation.
+ */
+read_latency_us_mean: Spread | null, write_latency_us_mean: Spread | null, flush_latency_us_mean: Spread | null, };
+
+export type LatencyMedian = { mean: Rounded | null, p50: Rounded | null, p95: Rounded | null, p99: Rounded | null, p999: Rounded | null, max: Rounded | null, 
+/**
+ * Lowest and highest repetition.
+ */
+p95_range: [Rounded, Rounded] | null, p99_range: [Rounded, Rounded] | null, };
+
+export type Limiter = "server_cpu" | "client_cpu" | "drive_read" | "drive_write" | "flush" | "lock" | "network" | "memory" | "offered_rate" | "other_processes" | "unexplained";
+
+export type LimiterWords = { kind: Limiter, name: string, explanation: string, 
+/**
+ * Repetitions that it limited.
+ */
+repetitions: number, };
+
+export type Page = { title: string, question: string, 
+/**
+ * `MySQL 9.7.0`, or all that there are.
+ */
+server: string, started_at: string, seed: number, answers: Array<Answer>, findings: Array<FindingView>, cells: Array<CellSummary>, 
+/**
+ * The share from which a resource stands out in the table of cells.
+ */
+saturated_share: number, 
+/**
+ * Length of the steps of all series, seconds.
+ */
+step_s: number, runs: Array<RunView>, traffic: Array<CellTraffic>, counters: Array<CounterRow>, sweeps: Array<Sweep>, predicted: Array<Predicted>, percentiles: Array<Percentiles>, costs: Array<CostView>, timelines: Timelines, 
+/**
+ * What could not be sampled, a sentence each.
+ */
+not_measured: Array<string>, 
+/**
+ * Sentences about several comparisons together.
+ */
+insights: Array<string>, claims: Array<ClaimView>, setup: Setup, variables: Variables, };
+
+export type PanelHead = { group: string, title: string, unit: string, series: Array<string>, };
+
+export type Percentiles = { cell: number, transactions: number, 
+/**
+ * Per cent of transactions that were as fast.
+ */
+percents: Array<number>, 
+/**
+ * Of all repetitions together, with the lowest and the highest of them; milliseconds.
+ */
+latency_ms: Array<Spread | null>, };
+
+export type Place = { x: number, level: string, cell: number, };
+
+export type Predicted = { 
+/**
+ * What it is of: `16 connections`.
+ */
+title: string, 
+/**
+ * A line for each drive.
+ */
+drives: Array<PredictedDrive>, 
+/**
+ * What a reader has to know, a sentence each.
+ */
+notes: Array<string>, };
+
+export type PredictedDrive = { 
+/**
+ * The profile's name.
+ */
+drive: string, 
+/**
+ * Its pools.
+ */
+points: Array<PredictedPoint>, };
+
+export type PredictedPoint = { 
+/**
+ * Its size.
+ */
+pool_bytes: number, 
+/**
+ * Transactions per second.
+ */
+transactions_per_s: number, 
+/**
+ * Between which they are likely.
+ */
+likely: [number, number] | null, 
+/**
+ * What the result's own runs of this place did.
+ */
+measured_transactions_per_s: number | null, 
+/**
+ * 99th percentile of their time.
+ */
+latency_ms_p99: number | null, 
+/**
+ * Share of page references that miss.
+ */
+miss_ratio: number, 
+/**
+ * What limits.
+ */
+limit: string, };
+
+export type Rounded = number;
+
+export type RuleId = "R1" | "R2" | "R3" | "R4" | "R5" | "R6" | "R7" | "R8" | "R9" | "R10" | "R11" | "R12" | "R13" | "R14" | "R15" | "R16" | "R17" | "R18" | "R19" | "R23" | "R24" | "drive";
+
+export type RunLine = { cell: number, label: string, repetition: number, started_at: string, queries_per_s: Rounded | null, latency_ms_p99: Rounded | null, limiter: string, };
+
+export type RunPage = { title: string, measured_s: Rounded | null, limiter_explanation: string, limiter_evidence: string, panels: Array<PanelHead>, timeline: Timeline, gaps: Array<GapView>, server_log: string, variables: { [key in string]: string }, variables_changed: { [key in string]: string }, commands: Array<string>, cell: number, label: string, repetition: number, started_at: string, queries_per_s: Rounded | null, latency_ms_p99: Rounded | null, limiter: string, };
+
+export type RunView = { cell: number, repetition: number, started_at: string, measured_s: Rounded | null, queries_per_s: Rounded | null, transactions_per_s: Rounded | null, latency_ms_p99: Rounded | null, errors: number, limiter: string, limiter_explanation: string, limiter_evidence: string, gaps: Array<GapView>, 
+/**
+ * The end of the server's error log.
+ */
+server_log: string, 
+/**
+ * Every command of the run, in order.
+ */
+commands: Array<string>, variables_changed: { [key in string]: string }, series: Series, 
+/**
+ * Begin and end of each stall, seconds since the measurement began.
+ */
+stalls: Array<[number, number]>, };
+
+export type Runs = { title: string, runs: Array<RunLine>, };
+
+export type Series = { first_bin: number, queries_per_s: Array<Rounded | null>, 
+/**
+ * The worst second of a bin.
+ */
+latency_ms_p99: Array<Rounded | null>, };
+
+export type Setup = { facts: Array<Fact>, 
+/**
+ * Variables that the study sets to the same in all cells.
+ */
+variables: { [key in string]: string }, drives: Array<DataSheet>, host: { [key in string]: string }, };
+
+export type Severity = "warning" | "inconclusive" | "error";
+
+export type Spread = [Rounded, Rounded, Rounded];
+
+export type Sweep = { 
+/**
+ * `buffer pool` or `connections`.
+ */
+title: string, is_bytes: boolean, arms: Array<Arm>, 
+/**
+ * Bytes of the data, where the quantity is memory.
+ */
+data_bytes: number | null, equivalents: Array<Equivalent>, };
+
+export type Timeline = { start_s: number, step_s: number, buckets: number, mean: Array<Array<Array<Rounded | null>>>, 
+/**
+ * Present where buckets hold several samples and the reader can ask for more.
+ */
+low?: Array<Array<Array<Rounded | null>>>, high?: Array<Array<Array<Rounded | null>>>, };
+
+export type Timelines = { panels: Array<PanelHead>, 
+/**
+ * Panels that a report of so many runs has no room for.
+ */
+panels_left_out: number, 
+/**
+ * By run, in the order of the runs.
+ */
+runs: Array<Timeline>, };
+
+export type UtilizationMedian = { host_cpu: Rounded | null, server_cores: Rounded | null, client_cpu: Rounded | null, drive_cores: Rounded | null, drive_read: Rounded | null, drive_write: Rounded | null, iowait: Rounded | null, steal: Rounded | null, other_cores: Rounded | null, };
+
+export type Variables = { 
+/**
+ * Name -> value, the same in every run.
+ */
+shared: { [key in string]: string }, 
+/**
+ * What at least two runs disagree on.
+ */
+differing: Array<Differing>, 
+/**
+ * What the load left different.
+ */
+changed: Array<Changed>, };
+
+export type Verdict = "effect" | "inconclusive" | "invalid";
