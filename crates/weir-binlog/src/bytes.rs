@@ -2,7 +2,7 @@
 
 use crate::Malformed;
 
-/// What is left of an event.
+/// The rest of an event.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 

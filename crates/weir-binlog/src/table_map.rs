@@ -23,7 +23,7 @@ pub struct TableMap {
 }
 
 impl TableMap {
-    /// Only the schema and the table, for whoever looks for others.
+    /// Only the schema and the table, for a search of other tables.
     pub fn names(body: &[u8]) -> Result<(u64, &[u8], &[u8]), Malformed> {
         let mut bytes = Bytes(body);
         let table_id = bytes.uint(6)?;

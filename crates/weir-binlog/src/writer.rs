@@ -5,7 +5,7 @@ use crate::{Dialect, EventHeader, Format, HEADER_BYTES, RowsKind, TableMap, kind
 
 /// The statement ends here (`STMT_END_F`), and foreign keys are not looked at (`NO_FOREIGN_KEY_CHECKS_F`).
 const ROWS_FLAGS: u16 = 0x1 | 0x2;
-/// A server passes over events with its own id; this is nobody's.
+/// A server passes over events with its own id; no server has this one.
 const SERVER_ID: u32 = u32::MAX - 1;
 
 /// Writes events as those of a log were written.

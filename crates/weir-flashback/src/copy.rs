@@ -133,7 +133,7 @@ impl<'a> RowsWriter<'a> {
         self.bytes = 0;
     }
 
-    /// Writes what is left; the number of all rows.
+    /// Writes the remaining rows; the number of all rows.
     pub(crate) fn finish(mut self) -> Result<u64, ClientError> {
         self.write();
         match self.failed {

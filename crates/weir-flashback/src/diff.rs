@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::history::differences;
-use crate::render::{Cell, cells, quoted};
+use crate::render::{Cell, quoted};
 use crate::scan::Change;
 use crate::{FlashbackError, Table};
 
@@ -24,17 +24,15 @@ struct Net {
 impl Diff {
     /// Takes a change.
     pub fn take(&mut self, table: &Table, change: &Change<'_>) -> Result<(), FlashbackError> {
-        let malformed = || FlashbackError::malformed(change.place.clone());
-        let mut sides = Vec::new();
-        for (image, is_after) in [(&change.row.before, false), (&change.row.after, true)] {
-            let Some(image) = image else { continue };
-            let mut key = Vec::new();
-            image
-                .key(change.map, &table.key, &mut key)
-                .map_err(malformed())?;
-            let cells = cells(table, change.map, image).map_err(malformed())?;
-            sides.push((key, is_after, cells));
-        }
+        // All is read before anything is kept.
+        let sides = change.images().map(|(image, is_after)| {
+            Ok((
+                change.key(table, image)?,
+                is_after,
+                change.cells(table, image)?,
+            ))
+        });
+        let sides: Vec<_> = sides.collect::<Result<_, FlashbackError>>()?;
         for (key, is_after, cells) in sides {
             self.seen += 1;
             let order = self.seen;

@@ -140,41 +140,41 @@ impl Prepared {
         &self,
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
     ) -> Result<Told, FlashbackError> {
-        let mut connection = self.source.open()?;
-        let end = LogFiles::list(&mut connection)?.end();
-        Ok(self.scan(end, false, on_change)?.0)
+        Ok(self.scan(&self.log_files()?, false, on_change)?.0)
     }
 
-    /// As [`Prepared::changes`], for reading only: what makes the past unknown is told and passed over.
+    /// As [`Prepared::changes`], for reading only: what makes the past unknown is listed and passed over.
     pub fn known_changes(
         &self,
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
     ) -> Result<Told, FlashbackError> {
-        let mut connection = self.source.open()?;
-        let end = LogFiles::list(&mut connection)?.end();
-        Ok(self.scan(end, true, on_change)?.0)
+        Ok(self.scan(&self.log_files()?, true, on_change)?.0)
     }
 
     /// The bytes of log between the moment's file and the end.
     pub fn log_bytes(&self) -> Result<u64, FlashbackError> {
-        let files = LogFiles::list(&mut self.source.open()?)?;
+        let files = self.log_files()?;
         let from = files.before(&self.moment, &self.source, self.server_id)?;
         Ok(files.bytes_from(&from))
     }
 
+    fn log_files(&self) -> Result<LogFiles, FlashbackError> {
+        LogFiles::list(&mut self.source.open()?)
+    }
+
+    /// Reads the log from the moment to its end as `files` have it.
     fn scan(
         &self,
-        end: (String, u64),
+        files: &LogFiles,
         is_lenient: bool,
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
     ) -> Result<(Told, Option<EventWriter>), FlashbackError> {
-        let files = LogFiles::list(&mut self.source.open()?)?;
         let from = files.before(&self.moment, &self.source, self.server_id)?;
         let log = open(&self.source, &from, self.server_id)?;
         let mut reader = LogReader::new(log);
         let cut = Cut::new(self.moment.clone(), files.names());
         let pace = Pace::new(self.options.bytes_per_s);
-        let mut scan = Scan::new(&self.tables, cut, end, pace);
+        let mut scan = Scan::new(&self.tables, cut, files.end(), pace);
         scan.is_lenient = is_lenient;
         let told = scan.run(&mut reader, on_change)?;
         Ok((told, reader.format().cloned().map(EventWriter::new)))
@@ -196,7 +196,7 @@ impl Prepared {
             snapshot.run(statement)?;
         }
         // Only now: what the snapshot shows lies before this.
-        let end = LogFiles::list(&mut self.source.open()?)?.end();
+        let files = self.log_files()?;
         let keeps = match state {
             State::Then => Keeps::First,
             State::Now => Keeps::Last,
@@ -208,7 +208,7 @@ impl Prepared {
             .map(|_| Images::new(keeps, directory.path(), memory_bytes))
             .collect();
         // Before any server is started: most refusals come from here.
-        let (told, writer) = self.scan(end, false, &mut |change| {
+        let (told, writer) = self.scan(&files, false, &mut |change| {
             images[change.table].take(&self.tables[change.table], change)
         })?;
         let private = Private::start(binary, &self.variables, directory)?;

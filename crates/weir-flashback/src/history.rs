@@ -1,8 +1,8 @@
 //! What happened to one row, as the log has it.
 
-use weir_binlog::RowsKind;
+use weir_binlog::{RowImage, RowsKind};
 
-use crate::render::{Cell, cells, quoted, text};
+use crate::render::{Cell, quoted, text};
 use crate::scan::Change;
 use crate::{FlashbackError, Table};
 
@@ -63,13 +63,9 @@ pub fn line(
     key: &[String],
     change: &Change<'_>,
 ) -> Result<Option<HistoryLine>, FlashbackError> {
-    let of = |image: &Option<_>| {
-        let Some(image) = image else { return Ok(None) };
-        let read = cells(table, change.map, image);
-        read.map(Some)
-            .map_err(FlashbackError::malformed(change.place.clone()))
-    };
-    let (before, after) = (of(&change.row.before)?, of(&change.row.after)?);
+    let cells = |image: &RowImage<'_>| change.cells(table, image);
+    let before = change.row.before.as_ref().map(cells).transpose()?;
+    let after = change.row.after.as_ref().map(cells).transpose()?;
     let is_it = |cells: &Option<Vec<Cell>>| {
         cells.as_ref().is_some_and(|cells| {
             let mut pairs = table.key.iter().zip(key);

@@ -19,6 +19,7 @@ mod render;
 mod scan;
 mod side_table;
 mod source;
+mod spool;
 mod statement;
 mod table;
 mod undo;

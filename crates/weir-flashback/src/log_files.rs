@@ -184,7 +184,7 @@ pub(crate) fn purged(error: BinlogError) -> FlashbackError {
         BinlogError::Client(client) if client.code() == Some(FATAL_ERROR_READING) => {
             FlashbackError::refused(
                 format!("the server cannot send the log ({})", client.words()),
-                "was it purged meanwhile? SHOW BINARY LOGS says what is left; ask for a later time",
+                "was it purged meanwhile? SHOW BINARY LOGS lists the remaining files; ask for a later time",
             )
         }
         BinlogError::Client(client) if client.code().is_some() => FlashbackError::refused(

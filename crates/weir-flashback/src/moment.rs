@@ -15,7 +15,7 @@ const MICROSECONDS_PER_S: u64 = 1_000_000;
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
-    /// The beginning of what is left of the log.
+    /// The beginning of the log, as far as the server has it.
     Start,
     /// A time as the user writes it.
     Time(String),
@@ -54,7 +54,7 @@ impl Asked {
 /// What is asked for, once the server was asked what it means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Moment {
-    /// The beginning of what is left of the log.
+    /// The beginning of the log, as far as the server has it.
     Start,
     /// All that was committed up to here, µs since 1970.
     Time(u64),

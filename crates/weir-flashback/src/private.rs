@@ -153,7 +153,7 @@ fn own_variables(flavor: Flavor) -> BTreeMap<String, String> {
     let own: &[(&str, &str)] = match flavor {
         Flavor::Mysql => &[
             ("skip_log_bin", "1"),
-            // Its events are nobody's transactions.
+            // Its events belong to no transaction.
             ("gtid_mode", "OFF"),
             ("enforce_gtid_consistency", "OFF"),
             ("performance_schema", "OFF"),

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use weir_binlog::{
-    Event, LogReader, Packets, Place, QueryEvent, RowChange, RowsEvent, RowsKind, TableMap,
-    TransactionStart, kind, statement_text,
+    Event, LogReader, Packets, Place, QueryEvent, RowChange, RowImage, RowsEvent, RowsKind,
+    TableMap, TransactionStart, kind, statement_text,
 };
 
 use crate::log_files::purged;
 use crate::moment::{Cut, show};
+use crate::render::{Cell, cells};
 use crate::statement::{Concern, concern};
 use crate::{FlashbackError, Table};
 
@@ -55,6 +56,35 @@ pub struct Change<'a> {
     pub transaction: &'a Arc<Transaction>,
     /// Where.
     pub place: &'a Place,
+}
+
+impl Change<'_> {
+    /// Its images, the one before first, each with whether it is the one after.
+    pub(crate) fn images(&self) -> impl Iterator<Item = (&RowImage<'_>, bool)> {
+        let before = self.row.before.iter().map(|image| (image, false));
+        before.chain(self.row.after.iter().map(|image| (image, true)))
+    }
+
+    /// The key of one of its images.
+    pub(crate) fn key(
+        &self,
+        table: &Table,
+        image: &RowImage<'_>,
+    ) -> Result<Vec<u8>, FlashbackError> {
+        let mut key = Vec::new();
+        let read = image.key(self.map, &table.key, &mut key);
+        read.map_err(FlashbackError::malformed(self.place.clone()))?;
+        Ok(key)
+    }
+
+    /// The cells of one of its images, for the columns that the table has now.
+    pub(crate) fn cells(
+        &self,
+        table: &Table,
+        image: &RowImage<'_>,
+    ) -> Result<Vec<Cell>, FlashbackError> {
+        cells(table, self.map, image).map_err(FlashbackError::malformed(self.place.clone()))
+    }
 }
 
 /// What one pass told.
@@ -112,9 +142,9 @@ pub(crate) struct Scan<'a> {
     /// Where the log ended when the pass began.
     pub(crate) end: (String, u64),
     pub(crate) pace: Pace,
-    /// What makes the past unknown is told and does not stop.
+    /// What makes the past unknown is listed and does not stop the pass.
     pub(crate) is_lenient: bool,
-    /// Rows of these tables are told, by number and layout.
+    /// Tables whose rows are followed, by number and layout.
     maps: HashMap<u64, (usize, Arc<TableMap>)>,
     transaction: Option<Arc<Transaction>>,
     is_after: bool,
@@ -167,7 +197,7 @@ impl<'a> Scan<'a> {
         if !self.cut.is_found() {
             return Err(FlashbackError::refused(
                 "the transaction that is named is not in the server's log",
-                "SHOW BINARY LOGS says what is left of it; ask by time",
+                "SHOW BINARY LOGS lists the remaining files; ask by time",
             ));
         }
         self.told.log_bytes = reader.bytes();

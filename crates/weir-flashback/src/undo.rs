@@ -11,7 +11,7 @@ use weir_mysql::{Row, Value, identifier};
 use crate::diff::key_text;
 use crate::history::word;
 use crate::private::Private;
-use crate::render::{Cell, cells, guard, literal, text};
+use crate::render::{Cell, guard, literal, text};
 use crate::scan::{Change, Transaction};
 use crate::{FlashbackError, Table, Told};
 
@@ -84,7 +84,6 @@ impl Undo {
 
     /// Takes a change.
     pub fn take(&mut self, table: &Table, change: &Change<'_>) -> Result<(), FlashbackError> {
-        let malformed = || FlashbackError::malformed(change.place.clone());
         let is_chosen = self.chosen.has(change.transaction);
         let mut step = Step {
             table: change.table,
@@ -95,17 +94,12 @@ impl Undo {
             before: None,
             after: None,
         };
-        for (image, is_after) in [(&change.row.before, false), (&change.row.after, true)] {
-            let Some(image) = image else { continue };
-            let mut key = Vec::new();
-            image
-                .key(change.map, &table.key, &mut key)
-                .map_err(malformed())?;
-            step.keys.push(key);
+        for (image, is_after) in change.images() {
+            step.keys.push(change.key(table, image)?);
             if !is_chosen {
                 continue;
             }
-            let cells = cells(table, change.map, image).map_err(malformed())?;
+            let cells = change.cells(table, image)?;
             let lacks = !is_after
                 && table
                     .columns

@@ -31,7 +31,7 @@ const RECONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Connections that a reactor has made again at the same time.
 const RECONNECTING_MAX: usize = 8;
 
-/// What is told of a run while it lasts.
+/// Progress of a run.
 #[derive(Debug)]
 pub enum Progress<'a> {
     /// Something about the servers' data that the run can do with, before it begins.

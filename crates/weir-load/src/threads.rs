@@ -27,7 +27,7 @@ use crate::{Progress, SessionKinds};
 
 /// Longest pause between two looks at whether the run is to stop.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long threads may need for their last event before that is told.
+/// How long threads may need for their last event before that is reported.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// What a statement turned out to be.
@@ -51,7 +51,7 @@ impl From<StatementKind> for QueryKind {
     }
 }
 
-/// What is told of a run while it lasts.
+/// Progress of a run.
 #[derive(Debug)]
 pub enum ThreadProgress<'a> {
     /// All threads are ready, and begin now.

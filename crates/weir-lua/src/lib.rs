@@ -28,7 +28,7 @@ pub use ignored_errors::Errors;
 pub use options::{OptionKind, OptionValue, ScriptOption, option_list};
 pub use output::flush_output;
 pub use state::{CommandKind, Events, Identity, Moved, State, Turned, luajit_version};
-pub use wait::Pending;
+pub use wait::{LOST_CONNECTION, Pending};
 
 #[cfg(test)]
 mod tests;

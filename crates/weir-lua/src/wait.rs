@@ -4,13 +4,16 @@
 //! values. A host that waits in place has both within `core.wait` ([`call`]); a coroutine in a reactor goes
 //! away between them.
 
+mod arguments;
+
 use std::rc::Rc;
 
-use mlua::{IntoLuaMulti as _, Lua, MultiValue, Value};
+use mlua::{IntoLuaMulti as _, Lua, MultiValue};
 
+use self::arguments::Arguments;
 use crate::core::{Bulk, Connection, Core, Open};
 use crate::host::{Counter, Failure, Level, Parameter, Refusal, Reply, Request};
-use crate::statement::{How, ParameterKind, Prepared, with_values};
+use crate::statement::{How, Prepared, with_values};
 
 /// What is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +57,7 @@ const UNSUPPORTED_AS_PREPARED: u16 = 1295;
 const PARAMETERS_NOT_BOUND: u16 = 2031;
 /// Errors after which a connection is made again: `CR_SERVER_GONE_ERROR`, `CR_TCP_CONNECTION`,
 /// `CR_SERVER_LOST`, `CR_SERVER_LOST_EXTENDED`.
-const LOST: [u16; 4] = [2006, 2011, 2013, 2055];
+pub const LOST_CONNECTION: [u16; 4] = [2006, 2011, 2013, 2055];
 const CLOSED: &str = "attempt to use an already closed connection";
 
 /// What an error means for the script; the numbers are the prelude's.
@@ -356,7 +359,7 @@ impl Call<'_> {
         }
         while std::mem::take(&mut self.connection.has_more) {
             let mut host = self.core.host.borrow_mut();
-            // An error of a result that nobody wants is nobody's.
+            // An error of a result that the script does not take is not reported.
             if let Ok(reply) = host.request(self.number, Request::NextResult) {
                 self.connection.has_more = reply.has_more();
             }
@@ -496,7 +499,7 @@ impl Call<'_> {
                 refusal: Some(refusal),
             };
         }
-        if LOST.contains(&refusal.code) {
+        if LOST_CONNECTION.contains(&refusal.code) {
             if let Err(failed) = self.reconnect() {
                 return failed;
             }
@@ -580,49 +583,4 @@ pub(crate) fn begin_bulk(core: &Core, connection: u32, head: &[u8]) -> bool {
         core.host.borrow_mut().log(Level::Alert, CLOSED);
     }
     connection.is_open
-}
-
-/// What a call was given.
-struct Arguments(MultiValue);
-
-impl Arguments {
-    fn number(&mut self) -> Option<u32> {
-        match self.0.pop_front()? {
-            Value::Integer(number) => u32::try_from(number).ok(),
-            Value::Number(number) => Some(number as u32),
-            _ => None,
-        }
-    }
-
-    fn text(&mut self) -> Option<Vec<u8>> {
-        match self.0.pop_front()? {
-            Value::String(text) => Some(text.as_bytes().to_vec()),
-            Value::Integer(number) => Some(number.to_string().into_bytes()),
-            _ => None,
-        }
-    }
-
-    /// The next value, as a parameter of this kind.
-    fn parameter(&mut self, kind: ParameterKind) -> Parameter {
-        let value = self.0.pop_front().unwrap_or(Value::Nil);
-        match (kind, value) {
-            (ParameterKind::Integer, Value::Integer(number)) => Parameter::Integer(number),
-            (ParameterKind::Integer, Value::Number(number)) => Parameter::Integer(number as i64),
-            (ParameterKind::Integer, Value::String(digits)) => integer(&digits.as_bytes()),
-            (ParameterKind::Real, Value::Integer(number)) => Parameter::Real(number as f64),
-            (ParameterKind::Real, Value::Number(number)) => Parameter::Real(number),
-            (ParameterKind::Text, Value::String(text)) => Parameter::Text(text.as_bytes().to_vec()),
-            _ => Parameter::Null,
-        }
-    }
-}
-
-/// A 64-bit number as the prelude writes it.
-fn integer(digits: &[u8]) -> Parameter {
-    let text = String::from_utf8_lossy(digits);
-    let signed = text.parse::<i64>().ok();
-    let unsigned = || text.parse::<u64>().ok().map(u64::cast_signed);
-    signed
-        .or_else(unsigned)
-        .map_or(Parameter::Null, Parameter::Integer)
 }

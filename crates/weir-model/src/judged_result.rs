@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Analysis, Comparison, Finding, StudyResult};
 
 /// A whole result: what a study measured, and what that says.
-// Only `weir-judge` makes one: whoever has it has verdicts, and an empty list is an answer.
+// Only `weir-judge` makes one: it always has verdicts, so that an empty list is an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JudgedResult {

@@ -101,7 +101,7 @@ impl Exchange {
         Request::close(&mut self.out, statement);
     }
 
-    /// The stream and whether `CLIENT_DEPRECATE_EOF` was agreed, for whoever drives it without waiting.
+    /// The stream and whether `CLIENT_DEPRECATE_EOF` was agreed, for a caller that drives it without waiting.
     /// Statements that were to be forgotten are not.
     pub fn into_parts(self) -> (Channel<Stream>, bool) {
         (self.channel, self.parser.is_eof_deprecated())

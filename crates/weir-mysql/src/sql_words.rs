@@ -1,4 +1,4 @@
-//! The words of a statement with where they stand, for whoever looks for a clause in it.
+//! The words of a statement with where they stand, for a search of a clause in it.
 
 use crate::gate::{Quoting, Token, next_token};
 

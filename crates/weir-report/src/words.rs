@@ -79,7 +79,7 @@ pub fn limiter_explanation(limiter: Limiter) -> &'static str {
     }
 }
 
-/// From this share of the cores on, other processes are told of beside the server's.
+/// From this share of the cores on, other processes are named beside the server's.
 const OTHERS_TOLD: f64 = 0.10;
 
 /// Other processes by what they used: `other processes used 1.1 of 2 cores: cc1 0.8, make 0.2`.

@@ -16,7 +16,7 @@ const FREE_PAGE_WAITS_MIN: f64 = 0.5;
 /// Writes of pages under way from which on it is theirs, too.
 const PAGE_WRITES_MIN: f64 = 1.0;
 
-/// Share of the host's cores from which on time that no process used which can be read is told as others'.
+/// Share of the host's cores from which on time that no readable process used counts as others'.
 const UNSEEN_MIN: f64 = 0.15;
 /// Other processes that are named, and the fewest cores that they used.
 const OTHERS_MAX: usize = 3;

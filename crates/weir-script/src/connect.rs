@@ -77,7 +77,7 @@ impl Link {
             return self.next_result();
         }
         let Some(exchange) = &mut self.exchange else {
-            return Err(refused(GONE, "MySQL server has gone away"));
+            return Err(gone());
         };
         let results = match request {
             Request::Query(text) => exchange.query(text),
@@ -167,6 +167,11 @@ fn refused(code: u16, message: &str) -> Failure {
     })
 }
 
+/// There is no such connection any more.
+pub(crate) fn gone() -> Failure {
+    refused(GONE, "MySQL server has gone away")
+}
+
 /// A connection was lost during a statement.
 pub(crate) fn lost_during_query() -> Failure {
     refused(LOST, "Lost connection to MySQL server during query")
@@ -174,9 +179,7 @@ pub(crate) fn lost_during_query() -> Failure {
 
 fn lost(error: &SessionError) -> Failure {
     match error {
-        SessionError::Stream(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
-            refused(GONE, "MySQL server has gone away")
-        }
+        SessionError::Stream(error) if error.kind() == std::io::ErrorKind::BrokenPipe => gone(),
         SessionError::Malformed(malformed) => refused(MALFORMED, malformed.0),
         _ => lost_during_query(),
     }

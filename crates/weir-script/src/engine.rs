@@ -9,7 +9,7 @@ use weir_lua::ScriptError;
 
 use crate::world::World;
 
-/// Share of a run that turns may take that are long; above it, that is told.
+/// Share of a run that turns may take that are long; above it, a remark says so.
 const LONG_SHARE_MAX: f64 = 0.1;
 /// Shorter runs than this say nothing of a script, seconds.
 const LONG_RUN_S: f64 = 1.0;

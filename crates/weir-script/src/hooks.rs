@@ -16,12 +16,13 @@ pub(crate) fn intermediate(
     state: &State,
     interval: &Interval,
 ) -> Result<bool, ScriptError> {
-    if !state.has_hook(INTERMEDIATE) {
-        return Ok(false);
-    }
+    report(state, INTERMEDIATE, || numbers_of_interval(world, interval))
+}
+
+fn numbers_of_interval(world: &World, interval: &Interval) -> Numbers {
     let record = &interval.record;
     let others = record.queries - record.reads - record.writes;
-    let numbers: Numbers = vec![
+    vec![
         ("threads_running", f64::from(world.threads())),
         ("time_interval", record.length_s),
         ("time_total", record.time_s),
@@ -37,9 +38,7 @@ pub(crate) fn intermediate(
         ("reconnects", interval.reconnects as f64),
         ("queue_length", interval.queue_length as f64),
         ("concurrency", interval.concurrency as f64),
-    ];
-    state.call_hook(INTERMEDIATE, &numbers)?;
-    Ok(true)
+    ]
 }
 
 /// Lets the script report a checkpoint, or the whole; whether it does.
@@ -49,11 +48,14 @@ pub(crate) fn cumulative(
     totals: &Totals,
     threads_running: u32,
 ) -> Result<bool, ScriptError> {
-    if !state.has_hook(CUMULATIVE) {
-        return Ok(false);
-    }
+    report(state, CUMULATIVE, || {
+        numbers_of_totals(world, totals, threads_running)
+    })
+}
+
+fn numbers_of_totals(world: &World, totals: &Totals, threads_running: u32) -> Numbers {
     let (counts, latency) = (&totals.counts, &totals.latency);
-    let numbers: Numbers = vec![
+    vec![
         ("threads_running", f64::from(threads_running)),
         ("time_interval", totals.length_s),
         ("time_total", totals.elapsed_s),
@@ -71,8 +73,19 @@ pub(crate) fn cumulative(
         ("other", counts.others as f64),
         ("errors", counts.errors as f64),
         ("reconnects", counts.reconnects as f64),
-    ];
-    state.call_hook(CUMULATIVE, &numbers)?;
+    ]
+}
+
+/// Lets a hook report these numbers, where the script has it; whether it does.
+fn report(
+    state: &State,
+    hook: &str,
+    numbers: impl FnOnce() -> Numbers,
+) -> Result<bool, ScriptError> {
+    if !state.has_hook(hook) {
+        return Ok(false);
+    }
+    state.call_hook(hook, &numbers())?;
     Ok(true)
 }
 

@@ -2,25 +2,28 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use weir_load::{Counts, StatementKind, ThreadMeter};
-use weir_lua::{Counter, Failure, Host, Level, RandomKind, Refusal, Reply, Request};
+use weir_lua::{Counter, Failure, Host, Level, RandomKind, Reply, Request};
 use weir_model::DistributionName;
 use weir_mysql::ServerError;
 use weir_workload::{Keys, Rng, seeded};
 
-use crate::connect::Link;
-use crate::world::World;
+use crate::connect::{Link, gone};
+use crate::world::{ScriptPlan, World};
 
 /// Pause between two tries to connect again, as in sysbench.
 const PAUSE: Duration = Duration::from_millis(1);
 /// Streams of random numbers of scripts: apart from those of native workloads and their tables.
 const STREAM: u64 = 1 << 62;
+/// Distributions over ranges of numbers that are kept.
+const KEYS_MAX: usize = 64;
 
-/// What an interpreter and whoever runs it share.
+/// What an interpreter and its runner share.
 #[derive(Debug, Default)]
 pub(crate) struct Share {
     /// A thread's part in a run, once it has begun.
@@ -114,11 +117,23 @@ impl ThreadHost {
         }
         counts.queries = counts.reads + counts.writes + counts.others;
     }
+}
 
-    /// The distribution over so many numbers.
-    fn keys(&mut self, kind: RandomKind, count: u64) -> Option<&Keys> {
-        if !self.keys.contains_key(&(kind, count)) {
-            let (default, options) = &self.world.plan.keys;
+/// The distribution over so many numbers.
+fn keys<'a>(
+    known: &'a mut HashMap<(RandomKind, u64), Keys>,
+    plan: &ScriptPlan,
+    kind: RandomKind,
+    count: u64,
+) -> Option<&'a Keys> {
+    // Ranges that change from call to call must not fill the memory.
+    if known.len() > KEYS_MAX && !known.contains_key(&(kind, count)) {
+        known.clear();
+    }
+    match known.entry((kind, count)) {
+        Entry::Occupied(entry) => Some(entry.into_mut()),
+        Entry::Vacant(entry) => {
+            let (default, options) = &plan.keys;
             let name = match kind {
                 RandomKind::Default => *default,
                 RandomKind::Uniform => DistributionName::Uniform,
@@ -127,14 +142,8 @@ impl ThreadHost {
                 RandomKind::Pareto => DistributionName::Pareto,
                 RandomKind::Zipfian => DistributionName::Zipfian,
             };
-            // Ranges that change from call to call must not fill the memory.
-            if self.keys.len() > 64 {
-                self.keys.clear();
-            }
-            let keys = Keys::new(options.of(name), count).ok()?;
-            self.keys.insert((kind, count), keys);
+            Some(entry.insert(Keys::new(options.of(name), count).ok()?))
         }
-        self.keys.get(&(kind, count))
     }
 }
 
@@ -256,13 +265,10 @@ impl Host for ThreadHost {
         if kind == RandomKind::Uniform {
             return low + self.rng.below(count) as u32;
         }
-        let mut rng = self.rng.clone();
-        let Some(keys) = self.keys(kind, count) else {
-            return low + self.rng.below(count) as u32;
-        };
-        let number = low + (keys.next(&mut rng) - 1);
-        self.rng = rng;
-        number
+        match keys(&mut self.keys, &self.world.plan, kind, count) {
+            Some(keys) => low + (keys.next(&mut self.rng) - 1),
+            None => low + self.rng.below(count) as u32,
+        }
     }
 
     fn random_bits(&mut self) -> u64 {
@@ -272,14 +278,4 @@ impl Host for ThreadHost {
     fn unique(&mut self) -> u32 {
         self.world.unique()
     }
-}
-
-/// There is no such connection any more.
-fn gone() -> Failure {
-    Failure::Refused(Refusal {
-        code: 2006,
-        state: "HY000".to_owned(),
-        message: "MySQL server has gone away".to_owned(),
-        place: String::new(),
-    })
 }

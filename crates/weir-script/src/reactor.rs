@@ -7,42 +7,30 @@ use std::time::Duration;
 use weir_load::{
     LoadError, OpenedSession, Session, SessionKinds, SessionSource, Tolerated, run_sessions,
 };
-use weir_lua::{Moved, ScriptError};
+use weir_lua::{LOST_CONNECTION, Moved, ScriptError};
 use weir_mysql::Exchange;
 
 use crate::connect::Link;
 use crate::ended::{Ended, not_started};
 use crate::engine::Engine;
-use crate::host::Part;
 use crate::ready::Ready;
 use crate::reporters::Reporters;
 use crate::session::ScriptSession;
-use crate::states::with_options;
 use crate::world::{Report, World};
 
 /// States from which on their compilers are off: with many, each compiles within the measurement.
 const COMPILED_STATES_MAX: u32 = 64;
-/// Errors of a lost connection, see `weir_lua`.
-const LOST: [u16; 4] = [2006, 2011, 2013, 2055];
 /// Pause between two looks at whether the run is to stop.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Makes the interpreter of a thread and lets it get ready.
+/// The interpreter of a thread, ready to be a coroutine.
 pub(crate) fn ready(world: &Arc<World>, thread: u32) -> Result<Ready, ScriptError> {
-    let part = Part::default();
-    let state = with_options(world, thread, &part)?;
-    if state.has_function("thread_init") {
-        state.call("thread_init", thread)?;
-    }
+    let ready = Ready::new(world, thread)?;
     if world.threads() > COMPILED_STATES_MAX && world.plan.luajit_command.is_none() {
-        state.stop_compiling()?;
+        ready.state.stop_compiling()?;
     }
-    state.collect()?;
-    Ok(Ready {
-        state,
-        part,
-        thread,
-    })
+    ready.state.collect()?;
+    Ok(ready)
 }
 
 /// Why a script's events cannot be coroutines; `None`: they can.
@@ -144,7 +132,9 @@ pub(crate) fn run(
         first: Mutex::new(Some(Moved::new(first))),
     };
     let mut plan = world.plan.load.clone();
-    plan.reconnect = LOST.iter().any(|code| plan.tolerated.contains(*code));
+    plan.reconnect = LOST_CONNECTION
+        .iter()
+        .any(|code| plan.tolerated.contains(*code));
     // Which errors end a run, the script says.
     plan.tolerated = Tolerated::Answers;
     let is_over = AtomicBool::new(false);

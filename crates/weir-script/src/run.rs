@@ -7,11 +7,9 @@ use weir_load::{LoadError, SessionKinds, Start, ThreadProgress, ThreadsOutcome, 
 use weir_lua::{Moved, ScriptError, State};
 
 use crate::ended::{Ended, not_started};
-use crate::host::Part;
 use crate::reactor;
 use crate::ready::Ready;
 use crate::reporters::Reporters;
-use crate::states::with_options;
 use crate::world::{Driving, Report, World};
 
 /// Runs the script's events.
@@ -126,7 +124,7 @@ fn thread(
     };
     let ready = match made {
         Some(ready) => Ok(ready.into_inner()),
-        None => initialised(world, number),
+        None => Ready::new(world, number),
     };
     let Ready { state, part, .. } = match ready {
         Ok(ready) => ready,
@@ -157,17 +155,4 @@ fn thread(
         failed(&error);
     }
     Ok(())
-}
-
-fn initialised(world: &Arc<World>, thread: u32) -> Result<Ready, ScriptError> {
-    let part = Part::default();
-    let state = with_options(world, thread, &part)?;
-    if state.has_function("thread_init") {
-        state.call("thread_init", thread)?;
-    }
-    Ok(Ready {
-        state,
-        part,
-        thread,
-    })
 }

@@ -56,7 +56,7 @@ pub enum Driving {
     Auto,
     /// A thread of the system for each.
     Threads,
-    /// All in few threads, and the reason is told if that cannot be.
+    /// All in few threads, and a remark has the reason if that cannot be.
     Reactor,
 }
 

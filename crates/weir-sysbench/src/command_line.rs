@@ -36,17 +36,8 @@ pub fn parse<S: AsRef<str>>(
         // Its options are not known here.
         return Err(UsageError::BuiltIn((*name).to_owned()));
     }
-    // The flavour is not known before the server greets, so what either flavour's clients read counts.
-    let ClientSettings { login, own } = config.read(line.files(), None)?;
-    let compat = line.compat(&own)?;
-    let mut settings = Settings::new(compat);
-    settings.server.take(login);
-    for setting in &own {
-        apply_own(&mut settings, setting)?;
-    }
-    if let Some(password) = &config.password {
-        settings.server.set_password(password.clone());
-    }
+    let mut settings = line.settings(config)?;
+    let compat = settings.compat;
     if let Some(path) = line.config_file {
         for setting in OptionFile::read_without_groups(path)?.settings {
             in_place(&setting, apply(&mut settings, &setting, &setting.name))?;
@@ -75,15 +66,11 @@ impl<'a> Line<'a> {
     pub(super) fn split(arguments: impl Iterator<Item = &'a str>) -> Result<Self, UsageError> {
         let mut line = Self::default();
         for argument in arguments {
-            let Some(option) = argument.strip_prefix("--") else {
+            let Some(value) = Value::of_argument(argument) else {
                 line.words.push(argument);
                 continue;
             };
-            let (name, text) = match option.split_once('=') {
-                Some((name, text)) => (name, Some(text)),
-                None => (option, None),
-            };
-            let value = Value { name, text };
+            let Value { name, text } = value;
             let path = || match text {
                 Some(text) if !text.is_empty() => Ok(Some(Path::new(text))),
                 _ => Err(value.wrong("needs the path of a file")),
@@ -104,8 +91,23 @@ impl<'a> Line<'a> {
         Ok(line)
     }
 
+    /// What holds before `--config-file` and the command line: defaults, option files, the password of the environment.
+    pub(super) fn settings(&self, config: &ClientConfig) -> Result<Settings, UsageError> {
+        // The flavour is not known before the server greets, so what either flavour's clients read counts.
+        let ClientSettings { login, own } = config.read(self.files(), None)?;
+        let mut settings = Settings::new(self.compat(&own)?);
+        settings.server.take(login);
+        for setting in &own {
+            apply_own(&mut settings, setting)?;
+        }
+        if let Some(password) = &config.password {
+            settings.server.set_password(password.clone());
+        }
+        Ok(settings)
+    }
+
     /// Which option files count.
-    pub(super) fn files(&self) -> FileChoice<'a> {
+    fn files(&self) -> FileChoice<'a> {
         match self.defaults_file {
             Some(path) => FileChoice::Only(path),
             None if self.no_defaults => match self.defaults_extra_file {
@@ -117,7 +119,7 @@ impl<'a> Line<'a> {
     }
 
     /// Whose defaults hold; those of files must be known before the files are applied.
-    pub(super) fn compat(&self, own: &[OptionFileSetting]) -> Result<Compat, UsageError> {
+    fn compat(&self, own: &[OptionFileSetting]) -> Result<Compat, UsageError> {
         let is_compat = |setting: &&OptionFileSetting| setting.name == "compat";
         let in_file = own.iter().rev().find(is_compat).map(|setting| Value {
             name: "compat",
@@ -133,7 +135,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Takes the options of the command line; all that are wrong are told at once.
+/// Takes the options of the command line; one error names all that are wrong.
 fn apply_all(settings: &mut Settings, options: Vec<Value<'_>>) -> Result<(), UsageError> {
     let results = options
         .into_iter()
@@ -150,10 +152,7 @@ fn apply_all(settings: &mut Settings, options: Vec<Value<'_>>) -> Result<(), Usa
 }
 
 /// Takes a line of our own group, where options may have the names of MySQL's programs, too.
-pub(super) fn apply_own(
-    settings: &mut Settings,
-    setting: &OptionFileSetting,
-) -> Result<(), UsageError> {
+fn apply_own(settings: &mut Settings, setting: &OptionFileSetting) -> Result<(), UsageError> {
     if setting.name == "compat" {
         return Ok(());
     }

@@ -77,7 +77,7 @@ const GENERAL: [(&str, &str); 6] = [
     ),
     (
         "--luajit-cmd=COMMAND",
-        "what LuaJIT is told before a Lua script, such as on or off",
+        "setting of LuaJIT before a Lua script, such as on or off",
     ),
 ];
 

@@ -8,6 +8,7 @@ use std::fmt;
 use weir_model::WorkloadName;
 
 use super::options;
+use super::value::Value;
 
 /// Options that no later sysbench has.
 const ONLY_OLD: &[&str] = &[
@@ -91,15 +92,10 @@ impl<'a> Old<'a> {
     fn read(arguments: &[&'a str]) -> Self {
         let mut old = Self::default();
         for argument in arguments {
-            let Some(option) = argument.strip_prefix("--") else {
-                old.words.push(argument);
-                continue;
-            };
-            let (name, value) = match option.split_once('=') {
-                Some((name, value)) => (name, Some(value)),
-                None => (option, None),
-            };
-            old.options.push((name.replace('_', "-"), value));
+            match Value::of_argument(argument) {
+                None => old.words.push(argument),
+                Some(Value { name, text }) => old.options.push((name.replace('_', "-"), text)),
+            }
         }
         old
     }

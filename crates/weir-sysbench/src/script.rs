@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use weir_model::{DistributionName, DistributionOptions, WorkloadName, WorkloadSpec};
-use weir_mysql::{ClientConfig, ClientSettings, OptionFile};
+use weir_model::{DistributionName, DistributionOptions, WorkloadSpec};
+use weir_mysql::{ClientConfig, OptionFile};
 
-use super::command_line::{Line, apply_own, in_place, native};
+use super::command_line::{Line, in_place, native};
 use super::compat::Compat;
 use super::invocation::{Command, Invocation, Settings};
+use super::old_command;
 use super::options;
 use super::value::{UsageError, Value};
 
@@ -75,7 +76,7 @@ pub struct ScriptLine {
     pub unknown: Options,
     /// How it is driven.
     pub lua_threads: LuaThreads,
-    /// What `LuaJIT` is told.
+    /// The setting of `LuaJIT`.
     pub luajit_command: Option<String>,
     /// Keys of the default distribution, and of all others.
     pub keys: (DistributionName, DistributionOptions),
@@ -94,7 +95,8 @@ pub fn parse_script<S: AsRef<str>>(
     config: &ClientConfig,
     is_script: impl Fn(&str) -> bool,
 ) -> Result<Option<ScriptLine>, UsageError> {
-    let line = Line::split(arguments.iter().map(AsRef::as_ref))?;
+    let arguments: Vec<&str> = arguments.iter().map(AsRef::as_ref).collect();
+    let line = Line::split(arguments.iter().copied())?;
     let Some((&script, words)) = line.words.split_first() else {
         return Ok(None);
     };
@@ -102,24 +104,20 @@ pub fn parse_script<S: AsRef<str>>(
         .options
         .iter()
         .any(|value| is_named(value, LUA_THREADS));
-    if line.command.is_some() || !is_of_lua(script, asks_lua, is_script) {
+    let is_there = is_script(script);
+    if line.command.is_some() || !is_of_lua(script, asks_lua, is_there) {
         return Ok(None);
+    }
+    // Tests of sysbench 0.5 were scripts, too; one that a user has is run.
+    if let Some(answer) = old_command::todays(&arguments).filter(|_| !is_there) {
+        return Err(UsageError::Old(answer));
     }
     let command = match words {
         [] => None,
         [command] => Some((*command).to_owned()),
         [_, word, ..] => return Err(UsageError::Argument((*word).to_owned())),
     };
-    let ClientSettings { login, own } = config.read(line.files(), None)?;
-    let compat = line.compat(&own)?;
-    let mut settings = Settings::new(compat);
-    settings.server.take(login);
-    for setting in &own {
-        apply_own(&mut settings, setting)?;
-    }
-    if let Some(password) = &config.password {
-        settings.server.set_password(password.clone());
-    }
+    let mut settings = line.settings(config)?;
     let mut options = ScriptOptions::default();
     if let Some(path) = line.config_file {
         for setting in OptionFile::read_without_groups(path)?.settings {
@@ -134,7 +132,6 @@ pub fn parse_script<S: AsRef<str>>(
         options.take(&mut settings, *value)?;
     }
     let keys = (settings.rand_type, settings.keys);
-    let placeholder: WorkloadSpec = WorkloadName::OltpPointSelect.into();
     Ok(Some(ScriptLine {
         script: script.to_owned(),
         command,
@@ -143,12 +140,13 @@ pub fn parse_script<S: AsRef<str>>(
         lua_threads: options.lua_threads,
         luajit_command: options.luajit_command,
         keys,
-        invocation: settings.resolve(placeholder, Command::Run)?,
+        // A plan names a workload, of which a script's run takes nothing.
+        invocation: settings.resolve(WorkloadSpec::default(), Command::Run)?,
     }))
 }
 
 /// Whether a name is that of a script: sysbench's own tests run natively unless Lua is asked for.
-fn is_of_lua(name: &str, asks_lua: bool, is_script: impl Fn(&str) -> bool) -> bool {
+fn is_of_lua(name: &str, asks_lua: bool, is_there: bool) -> bool {
     let is_file_of_lua = Path::new(name).extension().is_some_and(|end| end == "lua");
     let is_native = match native(name) {
         Ok(name) => weir_workload::read_spec(name).is_ok(),
@@ -157,7 +155,7 @@ fn is_of_lua(name: &str, asks_lua: bool, is_script: impl Fn(&str) -> bool) -> bo
     if is_native {
         return asks_lua;
     }
-    asks_lua || is_file_of_lua || is_script(name)
+    asks_lua || is_file_of_lua || is_there
 }
 
 fn is_named(value: &Value<'_>, name: &str) -> bool {
@@ -271,6 +269,16 @@ mod tests {
         };
         assert_eq!(names(&line.unknown), ["tables", "own", "flag"]);
         assert_eq!(names(&line.given), ["tables", "threads", "own", "flag"]);
+    }
+
+    #[test]
+    fn an_old_command_line_is_answered_unless_its_script_is_there() {
+        let parse = |is_there: bool| {
+            let words = ["--test=tests/db/oltp.lua", "--oltp-table-size=1000", "run"];
+            parse_script(&words, &ClientConfig::default(), |_| is_there)
+        };
+        assert!(matches!(parse(false), Err(UsageError::Old(_))));
+        assert_eq!(parse(true).unwrap().unwrap().script, "tests/db/oltp.lua");
     }
 
     #[test]

@@ -78,6 +78,18 @@ pub(super) struct Value<'a> {
     pub(super) text: Option<&'a str>,
 }
 
+impl<'a> Value<'a> {
+    /// Reads `--name=text` or `--name`; `None` for a word that is no option.
+    pub(super) fn of_argument(argument: &'a str) -> Option<Self> {
+        let option = argument.strip_prefix("--")?;
+        let (name, text) = match option.split_once('=') {
+            Some((name, text)) => (name, Some(text)),
+            None => (option, None),
+        };
+        Some(Self { name, text })
+    }
+}
+
 impl Value<'_> {
     pub(super) fn wrong(&self, expected: impl Into<String>) -> UsageError {
         UsageError::Value {

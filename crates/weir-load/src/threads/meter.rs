@@ -40,7 +40,7 @@ impl Shard {
         meter.deliver(|| counters.iter().copied());
     }
 
-    /// Sends what is left.
+    /// Sends the rest.
     pub(super) fn finish(&mut self) {
         if let Some(meter) = self.meter.take() {
             meter.finish(ReporterEnd {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use weir_load::{Fault, LoadError, LoadPlan, NullServerBehavior, Tolerated};
+use weir_load::{Fault, LoadError, LoadPlan, NullServerBehavior, ReactorKind, Tolerated};
 use weir_model::{LoadSpec, WorkloadName};
 use weir_mysql::ClientError;
 
@@ -29,24 +29,35 @@ fn a_server_that_dies_ends_the_run_with_its_address() {
     assert!(began.elapsed() < Duration::from_secs(10));
 }
 
-#[test]
-fn lost_connections_are_made_again_when_that_is_asked_for() {
-    let behavior = NullServerBehavior {
+/// Each of four connections is closed once, while 3,000 events are under way.
+fn closes_once() -> NullServerBehavior {
+    NullServerBehavior {
         fault: Some(Fault::CloseOnceAfter(1_000)),
         delay: Duration::from_micros(200),
         ..NullServerBehavior::default()
-    };
-    everywhere(behavior, |bench, reactor| {
+    }
+}
+
+fn of_3_000_events(bench: &Bench, reactor: ReactorKind) -> LoadPlan {
+    let plan = bench.plan(WorkloadName::OltpPointSelect, 0);
+    LoadPlan {
+        reactor,
+        reactors: 2,
+        max_events: Some(3_000),
+        load: LoadSpec {
+            measure: weir_model::Duration::default(),
+            ..plan.load.clone()
+        },
+        ..plan
+    }
+}
+
+#[test]
+fn lost_connections_are_made_again_when_that_is_asked_for() {
+    everywhere(closes_once(), |bench, reactor| {
         let plan = LoadPlan {
-            reactor,
-            reactors: 2,
             reconnect: true,
-            max_events: Some(3_000),
-            load: LoadSpec {
-                measure: weir_model::Duration::default(),
-                ..bench.plan(WorkloadName::OltpPointSelect, 0).load
-            },
-            ..bench.plan(WorkloadName::OltpPointSelect, 0)
+            ..of_3_000_events(&bench, reactor)
         };
         let outcome = go(&plan).unwrap().0;
         assert_eq!(outcome.counts.transactions, 3_000);
@@ -64,28 +75,16 @@ fn lost_connections_are_made_again_when_that_is_asked_for() {
 
 #[test]
 fn losses_among_the_tolerated_errors_are_counted_and_survived() {
-    let behavior = NullServerBehavior {
-        fault: Some(Fault::CloseOnceAfter(1_000)),
-        delay: Duration::from_micros(200),
-        ..NullServerBehavior::default()
-    };
     for tolerated in [
         Tolerated::All,
         Tolerated::Codes(vec![1213, 2013]),
         Tolerated::Codes(vec![2006]),
         Tolerated::Codes(vec![1053]),
     ] {
-        everywhere(behavior, |bench, reactor| {
+        everywhere(closes_once(), |bench, reactor| {
             let plan = LoadPlan {
-                reactor,
-                reactors: 2,
                 tolerated: tolerated.clone(),
-                max_events: Some(3_000),
-                load: LoadSpec {
-                    measure: weir_model::Duration::default(),
-                    ..bench.plan(WorkloadName::OltpPointSelect, 0).load
-                },
-                ..bench.plan(WorkloadName::OltpPointSelect, 0)
+                ..of_3_000_events(&bench, reactor)
             };
             let outcome = go(&plan).unwrap().0;
             assert_eq!(outcome.counts.transactions, 3_000);

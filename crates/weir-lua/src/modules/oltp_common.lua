@@ -152,6 +152,13 @@ function prepare_delete_inserts()
   prepare_for_each_table("inserts")
 end
 
+local ranges = { "simple_ranges", "sum_ranges", "order_ranges", "distinct_ranges" }
+
+function prepare_range_selects()
+  if not sysbench.opt.range_selects then return end
+  for _, key in ipairs(ranges) do prepare_for_each_table(key) end
+end
+
 local function begin_statements()
   stmt, param = {}, {}
   for number = 1, sysbench.opt.tables do stmt[number], param[number] = {}, {} end
@@ -209,6 +216,11 @@ function execute_simple_ranges() execute_range("simple_ranges") end
 function execute_sum_ranges() execute_range("sum_ranges") end
 function execute_order_ranges() execute_range("order_ranges") end
 function execute_distinct_ranges() execute_range("distinct_ranges") end
+
+function execute_range_selects()
+  if not sysbench.opt.range_selects then return end
+  for _, key in ipairs(ranges) do _G["execute_" .. key]() end
+end
 
 function execute_index_updates()
   local number = any_table()

@@ -1,17 +1,13 @@
 -- Transactions that read and write.
 require("oltp_common")
 
-local ranges = { "simple_ranges", "sum_ranges", "order_ranges", "distinct_ranges" }
-
 function prepare_statements()
   if not sysbench.opt.skip_trx then
     prepare_begin()
     prepare_commit()
   end
   prepare_point_selects()
-  if sysbench.opt.range_selects then
-    for _, key in ipairs(ranges) do prepare_for_each_table(key) end
-  end
+  prepare_range_selects()
   prepare_index_updates()
   prepare_non_index_updates()
   prepare_delete_inserts()
@@ -20,9 +16,7 @@ end
 function event()
   if not sysbench.opt.skip_trx then begin() end
   execute_point_selects()
-  if sysbench.opt.range_selects then
-    for _, key in ipairs(ranges) do _G["execute_" .. key]() end
-  end
+  execute_range_selects()
   execute_index_updates()
   execute_non_index_updates()
   execute_delete_inserts()

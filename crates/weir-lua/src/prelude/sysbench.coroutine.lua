@@ -45,7 +45,7 @@ for name, seconds_of in pairs(sleepers) do
     return 0
   end
 end
--- What is not declared is told with the script's line.
+-- An undeclared name is an error with the script's line.
 local function symbol(name) return real.C[name] end
 setmetatable(C, {
   __index = function(_, name)

@@ -18,7 +18,7 @@ use crate::{ProbeError, Readings};
 const PAUSE: u32 = 200;
 /// The parent of the kernel's threads.
 const KERNEL_THREADS: u32 = 2;
-/// Names that are kept apart, at most; the others are told together.
+/// Names that are kept apart, at most; the others are added up.
 const NAMES_MAX: usize = 100;
 /// What those others are called.
 const FURTHER: &str = "(others)";

@@ -1,7 +1,5 @@
-//! Which processor a thread runs on, and whether the others sleep.
+//! Which processor a thread runs on.
 
-use std::fs::{File, OpenOptions};
-use std::io::Write as _;
 use std::thread::available_parallelism;
 
 use anyhow::Context as _;
@@ -33,16 +31,4 @@ pub(crate) fn on<T: Send>(
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
-}
-
-/// Keeps idle processors awake while the returned file is open, where that is allowed
-/// (`Documentation/power/pm_qos_interface.rst`): what is measured is the load engine, not how fast
-/// this machine wakes up.
-pub(crate) fn keep_awake() -> Option<File> {
-    let mut file = OpenOptions::new()
-        .write(true)
-        .open("/dev/cpu_dma_latency")
-        .ok()?;
-    file.write_all(&0_i32.to_ne_bytes()).ok()?;
-    Some(file)
 }

@@ -14,7 +14,7 @@ use weir_load::{
 use weir_model::{ArrivalKind, LatencySummary, LoadSpec, Rate, WorkloadName};
 use weir_mysql::Gate;
 
-use crate::processors::{ANSWERING, ASKING, keep_awake, on};
+use crate::processors::{ANSWERING, ASKING, on};
 
 const DELAY: Duration = Duration::from_millis(2);
 const CONNECTIONS: u32 = 256;
@@ -68,7 +68,8 @@ struct Stall {
 
 /// Measures and prints. Server and load engine have a processor each, kept awake.
 pub(crate) fn measure(time: Duration) -> anyhow::Result<Truths> {
-    let _awake = keep_awake();
+    // What is measured is the load generator, not how fast this machine wakes up.
+    let _awake = weir_drive::keep_processors_awake();
     let mut truths = Truths::default();
     println!(
         "latency truth          delays        1000/s  of a core  p50 us: truth  seen   p99: truth  seen   p99.9: truth  seen"

@@ -194,7 +194,7 @@ impl MysqlDriver {
         }
     }
 
-    /// Lets the session do what is left before the connection is closed.
+    /// Lets the session do its last things before the connection is closed.
     pub(super) fn finish(
         &mut self,
         shared: &mut Shared,

@@ -44,6 +44,7 @@ pub(super) fn undo(
     let binary = find_like(prepared.source(), arguments.common.server.as_deref())?;
     let mut undo = Undo::of(chosen);
     let told = prepared.changes(&mut |change| undo.take(&prepared.tables[change.table], change))?;
+    let mut now = None;
     if let Some(condition) = &arguments.condition {
         let table = one_table(&prepared, "--where")?;
         // Rows that meet it now, and those that did then: a row may be gone, or meet it no more.
@@ -51,6 +52,8 @@ pub(super) fn undo(
         for state in [State::Then, State::Now] {
             let made = prepared.make(&binary, state, "")?;
             keys.extend(keys_where(&made.private, table, condition)?);
+            // The script is tried on this copy.
+            now = (state == State::Now).then_some(made);
         }
         undo.only(&keys);
     }
@@ -73,7 +76,10 @@ pub(super) fn undo(
     for conflict in &script.conflicts {
         eprintln!("conflict: {conflict}");
     }
-    let made = prepared.make(&binary, State::Now, "")?;
+    let made = match now {
+        Some(made) => made,
+        None => prepared.make(&binary, State::Now, "")?,
+    };
     let missed = rehearse(&made.private, &script)?;
     for statement in &missed {
         eprintln!("does not apply any more: {statement}");
