@@ -175,7 +175,7 @@ mod tests {
         names.add(10, place(10, "c"));
         assert_eq!((names.path(8), names.path(10)), (None, None));
         assert_eq!(names.path_of(&place(9, "t")), None);
-        for depth in 0..DEPTH_MAX as u64 + 1 {
+        for depth in 0..=DEPTH_MAX as u64 {
             let parent = if depth == 0 { ROOT } else { 99 + depth };
             names.add(100 + depth, place(parent, "d"));
         }

@@ -112,9 +112,9 @@ fn a_table_that_the_server_makes_otherwise_is_told(flavor: Flavor) {
     };
     set("sql_mode = '', GLOBAL innodb_strict_mode = 0");
     let mut unknown_engine = bench.tables();
-    unknown_engine.tables.engine = "nonsense".to_owned();
+    "nonsense".clone_into(&mut unknown_engine.tables.engine);
     let mut other_format = bench.tables();
-    other_format.tables.table_options = "ROW_FORMAT=FIXED".to_owned();
+    "ROW_FORMAT=FIXED".clone_into(&mut other_format.tables.table_options);
     for (tables, words) in [
         (&unknown_engine, "nonsense"),
         (&other_format, "ROW_FORMAT"),

@@ -158,7 +158,7 @@ fn where_names_are_written_in_small_letters_a_schema_in_capitals_is_found(flavor
     ] {
         root.run("make a schema", statement).unwrap();
     }
-    user.database = "Shop".to_owned();
+    "Shop".clone_into(&mut user.database);
     let gate = super::gate_of("Shop");
     let never = std::sync::atomic::AtomicBool::new(false);
     let mut tables = PreparePlan::new(user.clone(), WorkloadName::OltpReadWrite);
