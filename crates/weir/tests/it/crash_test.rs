@@ -182,11 +182,7 @@ fn order_entry_is_a_second_judge(flavor: Flavor) {
         &world,
         &name,
         &out,
-        &[
-            "--drive=scaleflux-csd2000",
-            "--states=6",
-            "--order-entry=1",
-        ],
+        &["--drive=scaleflux-csd2000", "--states=6", "--order-entry=1"],
     );
     assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
     let words = "transactions of order entry recorded";

@@ -161,5 +161,13 @@ fn it_is_the_workload_of_a_study() {
     }
     let page = std::fs::read_to_string(world.path("out/report.html")).unwrap();
     assert!(page.contains("9 tables of "));
+    let folder = world.path("out");
+    let unpredicted = Weir::in_world(&world)
+        .args(["predict", "result", folder.to_str().unwrap(), "--pool=32M"])
+        .fails();
+    assert!(
+        unpredicted.contains("its pages are not modelled"),
+        "{unpredicted}"
+    );
     world.assert_nothing_left();
 }
