@@ -3,7 +3,7 @@
 use weir_model::{Address, Flavor};
 use weir_mysql::Connection;
 
-use crate::harness::{Weir, World};
+use crate::harness::{Weir, World, signal, wait_until};
 use crate::run;
 
 const SMALL: [&str; 4] = [
@@ -74,6 +74,66 @@ fn its_tables_are_made_loaded_checked_and_dropped() {
     }
 }
 
+/// `kill -9` while stocks are loaded: a run refuses the tables, and loading again makes them as if nothing had happened.
+#[test]
+fn a_killed_loading_is_gone_on_with() {
+    const SIZES: [&str; 4] = [
+        "--warehouses=1",
+        "--items=100000",
+        "--customers=40",
+        "--threads=3",
+    ];
+    for flavor in [Flavor::Mysql, Flavor::Mariadb] {
+        let (server, _directory) = weir_testing::start(flavor);
+        let endpoint = server.endpoint();
+        let load = |words: &[&str]| load(&endpoint, &[&SIZES, words].concat());
+        let mut loading = load(&["prepare"]).spawn();
+        let mut oracle = weir_testing::connect(&endpoint);
+        let mut stocks = || {
+            let found = oracle.first::<u64>("SELECT COUNT(*) FROM stock");
+            found.ok().flatten().unwrap_or(0)
+        };
+        wait_until("stocks loaded", || stocks() > 0);
+        signal(loading.id(), "KILL");
+        loading.wait().unwrap();
+        assert!(stocks() < 100_000, "{flavor}: it was done already");
+        let refused = load(&["--time=1", "run"]).fails();
+        assert!(refused.contains("is half loaded"), "{flavor}: {refused}");
+        load(&["prepare"]).succeeds();
+        assert_eq!(stocks(), 100_000);
+        load(&["check"]).succeeds();
+        load(&["--events=50", "run"]).succeeds();
+        load(&["check"]).succeeds();
+    }
+}
+
+/// Under sysbench's name there is no such workload: a script of a user's may be called so.
+#[test]
+fn under_the_name_of_sysbench_it_is_no_workload() {
+    let world = World::new();
+    let sysbench = world.path("sysbench");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_weir"), &sysbench).unwrap();
+    let call = || {
+        let output = std::process::Command::new(&sysbench)
+            .args(["order_entry", "--time=1", "--events=1", "run"])
+            .current_dir(world.home.path())
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let missing = call();
+    assert!(
+        missing.contains("FATAL: Cannot find benchmark 'order_entry'"),
+        "{missing}"
+    );
+    world.write(
+        "order_entry.lua",
+        "function event() print('of the script') end",
+    );
+    let own = call();
+    assert!(own.contains("of the script"), "{own}");
+}
+
 #[test]
 fn it_is_the_workload_of_a_study() {
     let world = World::new();
@@ -101,5 +161,13 @@ fn it_is_the_workload_of_a_study() {
     }
     let page = std::fs::read_to_string(world.path("out/report.html")).unwrap();
     assert!(page.contains("9 tables of "));
+    let folder = world.path("out");
+    let unpredicted = Weir::in_world(&world)
+        .args(["predict", "result", folder.to_str().unwrap(), "--pool=32M"])
+        .fails();
+    assert!(
+        unpredicted.contains("its pages are not modelled"),
+        "{unpredicted}"
+    );
     world.assert_nothing_left();
 }
