@@ -68,6 +68,21 @@ impl<'a> Turn<'a> {
         }
     }
 
+    /// Whether a text may be sent to this server.
+    pub fn may_send(&self, sql: &str) -> bool {
+        matches!(self.gate.admit(self.address, sql), Ok(Passage::Sent))
+    }
+
+    /// Asks for a statement as text in whatever encoding, if its reading as UTF-8 may be sent.
+    pub fn query_bytes(&mut self, sql: &[u8]) {
+        if self.admit(&String::from_utf8_lossy(sql)) {
+            self.expected = Expected::TextRows;
+            let mut request = Request::query(self.out);
+            request.sql().extend_from_slice(sql);
+            request.finish();
+        }
+    }
+
     /// Asks to prepare a statement; the answer is [`Reply::Prepared`](weir_mysql::Reply::Prepared).
     pub fn prepare(&mut self, sql: &str) {
         if self.admit(sql) {
