@@ -1,0 +1,3 @@
+//! Replays on real servers of both flavours.
+
+#![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
