@@ -81,12 +81,12 @@ mod tests {
         let mut out = Vec::new();
         let unsigned = [0, 1, 127, 128, 300, u64::MAX];
         let signed = [0, -1, 63, -64, 64, i64::MAX, i64::MIN];
-        unsigned
-            .iter()
-            .for_each(|number| put_number(&mut out, *number));
-        signed
-            .iter()
-            .for_each(|number| put_signed(&mut out, *number));
+        for number in unsigned {
+            put_number(&mut out, number);
+        }
+        for number in signed {
+            put_signed(&mut out, number);
+        }
         put_bytes(&mut out, b"text");
         let mut cursor = Cursor(&out);
         for number in unsigned {

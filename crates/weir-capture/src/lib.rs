@@ -8,6 +8,7 @@ mod block;
 mod bytes;
 mod error;
 mod head;
+mod import;
 mod literals;
 mod proxy;
 mod reader;
@@ -18,8 +19,9 @@ mod writer;
 
 pub use error::CaptureError;
 pub use head::{CaptureHead, CaptureSource, CaptureTail, Losses, Written};
+pub use import::{Imported, LogFormat, import_log};
 pub use literals::Literals;
-pub use proxy::CaptureProxy;
+pub use proxy::{CaptureProxy, ProxyCertificate};
 pub use reader::CaptureReader;
 pub use record::{Command, Ended, Happening, Record, Started};
 pub use sql::{StatementClass, Template, TransactionStep, fingerprint};

@@ -5,6 +5,7 @@
 //! capture and counted: who is served by the server never waits for the file.
 
 mod carrier;
+mod encryption;
 mod link;
 mod login;
 mod packets;
@@ -16,16 +17,19 @@ mod watch;
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use mio::Waker;
-use weir_model::{Address, Endpoint, Flavor, TlsMode};
+use weir_model::{Address, Endpoint, Flavor};
 use weir_mysql::{Blocking, Deadline};
 
 use crate::{CaptureError, CaptureHead, CaptureSource, CaptureTail, CaptureWriter, Literals};
 use carrier::{Accepted, Carrier};
+use encryption::Encryption;
+pub use encryption::ProxyCertificate;
 use recorder::Recorder;
 
 /// Connections that are made to the server at the same time.
@@ -39,35 +43,30 @@ pub struct CaptureProxy {
     listener: TcpListener,
     server: Address,
     flavor: Flavor,
+    encryption: Option<Encryption>,
 }
 
 impl CaptureProxy {
-    /// Listens, and will reach this server. Its account is not used: who connects logs in itself.
+    /// Listens, and will reach this server. Its account is not used: who connects logs in itself. Who encrypts sees
+    /// `certificate`, and the proxy encrypts to the server for it, as the endpoint's TLS says.
     ///
     /// # Errors
     ///
-    /// An address that is not to be had, and a server that is to be reached by TLS only.
+    /// An address that is not to be had, and files of TLS that cannot be used.
     pub fn bind(
         listen: SocketAddr,
         endpoint: &Endpoint,
         flavor: Flavor,
+        certificate: &ProxyCertificate,
     ) -> Result<Self, CaptureError> {
-        if !matches!(endpoint.tls.mode, TlsMode::Disabled | TlsMode::Preferred) {
-            return Err(CaptureError::Host {
-                what: "capture proxy",
-                why: format!(
-                    "ssl-mode={} is asked for, and the proxy carries plain connections only; run it on the server's \
-                     host, or import a log",
-                    endpoint.tls.mode.name()
-                ),
-            });
-        }
+        let encryption = Encryption::new(endpoint, certificate)?;
         let listener = TcpListener::bind(listen);
         let listener = listener.map_err(|error| CaptureError::host("listen", &error))?;
         Ok(Self {
             listener,
             server: endpoint.address.clone(),
             flavor,
+            encryption,
         })
     }
 
@@ -101,7 +100,7 @@ impl CaptureProxy {
         let origin = Instant::now();
         let (recorder, recording) = Recorder::start(writer)?;
         let (accepted, arriving) = channel();
-        let mut carrier = Carrier::new(arriving, recorder, origin)?;
+        let mut carrier = Carrier::new(arriving, recorder, self.encryption.map(Arc::new), origin)?;
         let waker = carrier.waker()?;
         let is_over = AtomicBool::new(false);
         let carried = std::thread::scope(|scope| {

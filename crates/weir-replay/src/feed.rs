@@ -19,7 +19,7 @@ const WAITING_MAX: usize = 200_000;
 /// Pause between two looks at whether more is wanted.
 const PAUSE: Duration = Duration::from_millis(2);
 /// Records between two looks at the clock.
-const RECORDS: u32 = 64;
+const RECORDS: u64 = 64;
 
 /// Reads a capture into the slots of a stage.
 #[derive(Debug)]
@@ -41,9 +41,14 @@ impl<'a> Feed<'a> {
         }
     }
 
-    /// Reads to the end, or until it is to stop.
-    pub(crate) fn run(mut self, path: &Path, stop: &AtomicBool) -> Result<(), CaptureError> {
-        let read = self.read(path, stop);
+    /// Reads so many records, or until it is to stop.
+    pub(crate) fn run(
+        mut self,
+        path: &Path,
+        records: u64,
+        stop: &AtomicBool,
+    ) -> Result<(), CaptureError> {
+        let read = self.read(path, records, stop);
         // Sessions that the capture does not see leave do so at its end.
         let live: Vec<_> = self.live.values().map(|feeding| feeding.slot).collect();
         for slot in live {
@@ -53,19 +58,19 @@ impl<'a> Feed<'a> {
         read
     }
 
-    fn read(&mut self, path: &Path, stop: &AtomicBool) -> Result<(), CaptureError> {
+    fn read(&mut self, path: &Path, records: u64, stop: &AtomicBool) -> Result<(), CaptureError> {
         let mut reader = CaptureReader::open(path)?;
         let mut until_us = 0;
-        let mut count = 0_u32;
+        let mut count = 0_u64;
         while let Some(record) = reader.next_record()? {
             until_us = until_us.max(record.at_us);
             self.take(record);
             count += 1;
-            if count % RECORDS == 0 {
+            if count.is_multiple_of(RECORDS) {
                 self.stage.fed(until_us);
                 self.wait(until_us, stop);
             }
-            if stop.load(Ordering::Relaxed) {
+            if count == records || stop.load(Ordering::Relaxed) {
                 break;
             }
         }

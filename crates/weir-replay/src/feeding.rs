@@ -90,7 +90,7 @@ impl Feeding {
                 }
                 let fingerprint = numbers.of(started.template.as_ref());
                 let is_other = self.is_other(numbers);
-                let action = query(started, is_other);
+                let action = query(&started, is_other);
                 self.ask(
                     at_us,
                     think_us,
@@ -109,7 +109,7 @@ impl Feeding {
                 let transaction = statement
                     .as_ref()
                     .map_or(TransactionStep::None, |statement| statement.transaction);
-                let action = execution(started, statement, self.is_other(numbers));
+                let action = execution(started, statement.as_ref(), self.is_other(numbers));
                 self.ask(
                     at_us,
                     think_us,
@@ -202,7 +202,7 @@ impl Feeding {
     fn use_schema(&mut self, text: &[u8]) {
         let text = String::from_utf8_lossy(text);
         let name = text.split_ascii_whitespace().nth(1).unwrap_or_default();
-        self.schema = name.trim_matches([';', '`']).to_owned();
+        name.trim_matches([';', '`']).clone_into(&mut self.schema);
     }
 
     #[allow(clippy::too_many_arguments, reason = "each is a part of one statement")]
@@ -254,7 +254,7 @@ impl Feeding {
     }
 }
 
-fn query(started: Started, is_other: bool) -> Action {
+fn query(started: &Started, is_other: bool) -> Action {
     let class = started
         .template
         .as_ref()
@@ -277,8 +277,8 @@ fn query(started: Started, is_other: bool) -> Action {
     Action::Query { text, judged }
 }
 
-fn execution(started: Started, statement: Option<Arc<Statement>>, is_other: bool) -> Action {
-    let reason = match &statement {
+fn execution(started: Started, statement: Option<&Arc<Statement>>, is_other: bool) -> Action {
+    let reason = match statement {
         _ if is_other => Reason::OtherSchema,
         None => Reason::NotPrepared,
         Some(statement) if statement.is_unusable || started.is_unusable => Reason::Unusable,

@@ -92,7 +92,7 @@ pub fn replay(
     let is_over = AtomicBool::new(false);
     let (load, fed) = std::thread::scope(|scope| {
         let feed = Feed::new(&stage, numbers);
-        let feeding = scope.spawn(|| feed.run(path, &is_over));
+        let feeding = scope.spawn(|| feed.run(path, survey.records, &is_over));
         let load = run_sessions(&plan, &source, gate, stop, on_progress);
         is_over.store(true, Ordering::Relaxed);
         let fed = feeding.join();
@@ -173,9 +173,10 @@ fn outcome(load: LoadOutcome, survey: &Survey, stage: &Stage) -> ReplayOutcome {
                 errors_differ: counted.errors_differ,
             }
         });
+    let fingerprints = fingerprints.collect();
     ReplayOutcome {
         fidelity,
-        fingerprints: fingerprints.collect(),
-        load: load.clone(),
+        fingerprints,
+        load,
     }
 }

@@ -9,7 +9,8 @@ use weir_mysql::{Reply, Row, ServerError};
 
 use crate::Pace;
 use crate::item::{Action, Ask, Item, Reason};
-use crate::slot::{Came, Stage};
+use crate::slot::Stage;
+use crate::tally::Came;
 
 /// The slots of a replay.
 #[derive(Debug)]
@@ -28,8 +29,7 @@ impl SessionSource for Source {
             kinds: Arc::clone(&self.kinds),
             slot: connection as usize,
             doing: Doing::Nothing,
-            is_connected: false,
-            is_refused: false,
+            link: Link::Away,
             is_in_transaction: false,
             is_manual: false,
             waits_for_transaction: false,
@@ -68,6 +68,15 @@ enum Doing {
     Reset,
 }
 
+/// Whether the captured session is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Link {
+    Away,
+    Connected,
+    /// The server did not let it in: its statements are passed over.
+    Refused,
+}
+
 /// One captured session after the other.
 #[derive(Debug)]
 struct ReplaySession {
@@ -75,9 +84,7 @@ struct ReplaySession {
     kinds: Arc<Vec<Option<usize>>>,
     slot: usize,
     doing: Doing,
-    is_connected: bool,
-    /// The server did not let it in: its statements are passed over.
-    is_refused: bool,
+    link: Link,
     is_in_transaction: bool,
     /// Autocommit is off.
     is_manual: bool,
@@ -97,12 +104,11 @@ impl ReplaySession {
         let due = self
             .stage
             .peek(self.slot, |item| match (options.pace, item) {
-                (Pace::Fast, _) => 0,
+                (Pace::Fast, _) | (Pace::Think, Item::Close { .. }) => 0,
                 (Pace::Think, Item::Ask(ask)) => match ask.think_us {
                     Some(think_us) => self.replied_ns + options.scaled_ns(think_us),
                     None => options.scaled_ns(ask.at_us),
                 },
-                (Pace::Think, Item::Close { .. }) => 0,
                 (_, Item::Open { at_us } | Item::Close { at_us }) => options.scaled_ns(*at_us),
                 (_, Item::Ask(ask)) => options.scaled_ns(ask.at_us),
             });
@@ -136,7 +142,7 @@ impl ReplaySession {
                     }
                 }
                 None => return self.wait(self.stage.look_ns(self.now_ns)),
-                Some(true) if !self.is_connected && !self.is_refused => return Step::Join,
+                Some(true) if self.link == Link::Away => return Step::Join,
                 Some(_) => {}
             }
             if let Some(item) = self.stage.pop(self.slot)
@@ -162,19 +168,18 @@ impl ReplaySession {
     fn take(&mut self, item: Item, due_ns: u64, turn: &mut Turn<'_>) -> Option<Step> {
         match item {
             Item::Open { .. } => {
-                if self.is_connected {
+                if self.link == Link::Connected {
                     self.stage.tally().fidelity.sessions_joined += 1;
                 }
                 None
             }
             Item::Close { .. } => {
-                self.is_refused = false;
                 self.is_in_transaction = false;
                 self.is_manual = false;
                 self.waits_for_transaction = false;
                 self.handles.clear();
-                let was_connected = std::mem::replace(&mut self.is_connected, false);
-                was_connected.then_some(Step::Leave)
+                let link = std::mem::replace(&mut self.link, Link::Away);
+                (link == Link::Connected).then_some(Step::Leave)
             }
             Item::Ask(ask) => self.ask(ask, due_ns, turn),
         }
@@ -184,7 +189,7 @@ impl ReplaySession {
         if self.waits_for_transaction && self.begins(&ask) {
             self.waits_for_transaction = false;
         }
-        if self.is_refused || self.waits_for_transaction {
+        if self.link != Link::Connected || self.waits_for_transaction {
             self.follow(ask.transaction);
             return self.pass_over(&ask, Reason::NoConnection);
         }
@@ -233,11 +238,11 @@ impl ReplaySession {
                 return Some(Step::Request { kind: None });
             }
         }
-        self.send(&ask, due_ns, kind)
+        Some(self.send(&ask, due_ns, kind))
     }
 
     /// Notes that a statement was sent.
-    fn send(&mut self, ask: &Ask, due_ns: u64, kind: Option<usize>) -> Option<Step> {
+    fn send(&mut self, ask: &Ask, due_ns: u64, kind: Option<usize>) -> Step {
         // A session that is still being answered when a statement is due is late by the server's doing.
         let is_free = self.replied_ns <= due_ns || self.stage.options.pace != Pace::Captured;
         let due_ns = if self.stage.options.pace == Pace::Fast {
@@ -250,7 +255,7 @@ impl ReplaySession {
             .tally()
             .sent(ask.fingerprint, is_free.then_some(late_us));
         self.doing = Doing::Statement(ask.number, ask.fingerprint, ask.transaction);
-        Some(Step::Request { kind })
+        Step::Request { kind }
     }
 
     /// A statement is not sent.
@@ -339,8 +344,7 @@ impl ReplaySession {
                 self.handles.insert(*handle, *id);
                 turn.execute(*id, values);
                 let kind = self.kinds[ask.fingerprint];
-                let sent = self.send(ask, self.now_ns, kind);
-                sent.unwrap_or(Step::End)
+                self.send(ask, self.now_ns, kind)
             }
             Ok(_) => self.go_on(turn),
             Err(error) => {
@@ -399,12 +403,12 @@ impl Session for ReplaySession {
     }
 
     fn reconnected(&mut self) {
-        self.is_connected = true;
+        self.link = Link::Connected;
         self.handles.clear();
     }
 
     fn not_joined(&mut self, why: &LoadError) {
-        self.is_refused = true;
+        self.link = Link::Refused;
         let mut tally = self.stage.tally();
         let first = &mut tally.fidelity.not_joined_why;
         first.get_or_insert_with(|| why.to_string());

@@ -9,7 +9,7 @@ use std::time::Instant;
 use weir_capture::Ended;
 
 use crate::item::Item;
-use crate::tally::Tally;
+use crate::tally::{Came, Tally};
 use crate::{Pace, ReplayOptions};
 
 /// How often a slot looks for more when the file's reader is behind, nanoseconds.
@@ -41,15 +41,6 @@ struct State {
     items: VecDeque<Item>,
     /// Statements of which one half is known: what came of them in the capture, or in the replay.
     halves: HashMap<u64, Half>,
-}
-
-/// What came of a statement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Came {
-    pub(crate) fingerprint: usize,
-    pub(crate) rows: Option<u64>,
-    pub(crate) affected: Option<u64>,
-    pub(crate) error: u16,
 }
 
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use weir_capture::{CaptureHead, CaptureReader, CaptureTail, Command, Happening, Template};
+use weir_capture::{CaptureHead, CaptureReader, CaptureTail, Command, Ended, Happening, Template};
 
 use crate::{ReplayError, ReplayOptions};
 
@@ -22,6 +22,8 @@ pub struct Survey {
     pub tail: Option<CaptureTail>,
     /// Bytes at its end that are no whole block.
     pub cut_bytes: u64,
+    /// Records that were read; a capture that is still written has more by now.
+    pub records: u64,
     /// Sessions.
     pub sessions: u64,
     /// The most of them at a time.
@@ -98,6 +100,7 @@ impl Survey {
             head: reader.head().clone(),
             tail: None,
             cut_bytes: 0,
+            records: 0,
             sessions: 0,
             sessions_at_a_time: 0,
             statements: 0,
@@ -109,6 +112,7 @@ impl Survey {
         let mut live: HashMap<u32, Live> = HashMap::new();
         let mut fingerprints = Fingerprints::default();
         while let Some(record) = reader.next_record()? {
+            survey.records += 1;
             survey.length_us = survey.length_us.max(record.at_us);
             match record.happening {
                 Happening::Opened { user, schema } if options.takes(record.session, &user) => {
@@ -179,7 +183,9 @@ impl Survey {
                 if let (Some(number), Some(handle)) = (fingerprint, ended.handle) {
                     session.prepared.insert(handle, number);
                 }
-                if let Some(number) = fingerprint.filter(|_| !is_prepare) {
+                // A general log knows no ends.
+                let is_known = !is_prepare && ended != Ended::default();
+                if let Some(number) = fingerprint.filter(|_| is_known) {
                     fingerprints.all[number].timed += 1;
                     fingerprints.all[number].total_us += at_us.saturating_sub(began_us);
                 }

@@ -5,10 +5,18 @@ use weir_capture::Ended;
 
 use crate::item::Reason;
 use crate::outcome::{Fidelity, LatenessUs, NotSent};
-use crate::slot::Came;
 
 /// Longest lateness that is told from longer ones: an hour, microseconds.
 const LATENESS_US_MAX: u64 = 3_600_000_000;
+
+/// What came of a statement in the replay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Came {
+    pub(crate) fingerprint: usize,
+    pub(crate) rows: Option<u64>,
+    pub(crate) affected: Option<u64>,
+    pub(crate) error: u16,
+}
 
 /// What is counted of a replay.
 #[derive(Debug)]

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 use mio::{Events, Poll, Token, Waker};
 use weir_mysql::Stream;
 
+use super::encryption::Encryption;
 use super::link::{Goes, Link, Side};
 use super::recorder::Recorder;
 use super::socket::End;
@@ -34,6 +36,7 @@ pub(super) struct Carrier {
     again: VecDeque<usize>,
     next_session: u32,
     recorder: Recorder,
+    encryption: Option<Arc<Encryption>>,
     origin: Instant,
     buffer: Box<[u8]>,
 }
@@ -42,6 +45,7 @@ impl Carrier {
     pub(super) fn new(
         arriving: Receiver<Accepted>,
         recorder: Recorder,
+        encryption: Option<Arc<Encryption>>,
         origin: Instant,
     ) -> Result<Self, CaptureError> {
         let poll =
@@ -54,6 +58,7 @@ impl Carrier {
             again: VecDeque::new(),
             next_session: 1,
             recorder,
+            encryption,
             origin,
             buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
         })
@@ -103,7 +108,7 @@ impl Carrier {
                 End::new(Stream::Tcp(client)).and_then(|client| Ok((client, End::new(server)?)));
             // Whoever has gone meanwhile needs nothing.
             let Ok((client, server)) = ends else { continue };
-            let mut link = Link::new(client, server);
+            let mut link = Link::new(client, server, self.encryption.clone());
             let index = self.free.pop().unwrap_or_else(|| {
                 self.links.push(None);
                 self.links.len() - 1

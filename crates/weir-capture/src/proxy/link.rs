@@ -1,7 +1,10 @@
 //! A client and its server: bytes go both ways, and what they say is looked at after they were passed on.
 
 use std::io;
+use std::sync::Arc;
 
+use super::encryption::Encryption;
+use super::login::asks_for_tls;
 use super::socket::End;
 use super::watch::{Seen, Watch};
 
@@ -21,6 +24,9 @@ pub(super) struct Link {
     client: End,
     server: End,
     watch: Watch,
+    encryption: Option<Arc<Encryption>>,
+    /// What a client has sent before its first packet was whole; `None`: it was.
+    held: Option<Vec<u8>>,
 }
 
 /// What is to be done with a link.
@@ -35,11 +41,43 @@ pub(super) enum Goes {
 }
 
 impl Link {
-    pub(super) fn new(client: End, server: End) -> Self {
+    pub(super) fn new(client: End, server: End, encryption: Option<Arc<Encryption>>) -> Self {
         Self {
             client,
             server,
-            watch: Watch::new(),
+            watch: Watch::new(encryption.is_none()),
+            encryption,
+            held: Some(Vec::new()),
+        }
+    }
+
+    /// Takes a client's first bytes: both sides are encrypted from there on if its first packet asks for that.
+    fn begin(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let held = self.held.get_or_insert_default();
+        held.extend_from_slice(bytes);
+        let Some(&[a, b, c, _]) = held.first_chunk::<4>() else {
+            return Ok(());
+        };
+        let end = 4 + (usize::from(a) | usize::from(b) << 8 | usize::from(c) << 16);
+        if held.len() < end {
+            return Ok(());
+        }
+        let held = self.held.take().unwrap_or_default();
+        let (first, rest) = held.split_at(end);
+        match &self.encryption {
+            Some(encryption) if asks_for_tls(&first[4..]) => {
+                self.server.send(first)?;
+                self.server.encrypt(encryption.of_server()?, &[])?;
+                self.client.encrypt(encryption.of_client()?, rest)
+            }
+            Some(encryption) if encryption.is_required => {
+                Err(io::ErrorKind::PermissionDenied.into())
+            }
+            _ => {
+                self.server.send(&held)?;
+                self.watch.client_sent(&held);
+                Ok(())
+            }
         }
     }
 
@@ -107,7 +145,9 @@ impl Link {
             };
             let at_us = now_us();
             let bytes = &buffer[..length];
-            if side == Side::Client {
+            if side == Side::Client && self.held.is_some() {
+                self.begin(bytes)?;
+            } else if side == Side::Client {
                 to.send(bytes)?;
                 self.watch.client_sent(bytes);
             } else if let Some(greeting) = self.watch.greeting(bytes) {

@@ -4,11 +4,10 @@ use mysql_common::constants::CapabilityFlags;
 
 use super::packets::Fields;
 
-/// What a greeting loses: bytes that would pass packed or encrypted, and results without their columns.
-const HIDDEN: [CapabilityFlags; 4] = [
+/// What a greeting loses: bytes that would pass packed, and results without their columns.
+const HIDDEN: [CapabilityFlags; 3] = [
     CapabilityFlags::CLIENT_COMPRESS,
     CapabilityFlags::CLIENT_ZSTD_COMPRESSION_ALGORITHM,
-    CapabilityFlags::CLIENT_SSL,
     CapabilityFlags::CLIENT_OPTIONAL_RESULTSET_METADATA,
 ];
 /// `MariaDB`'s own: messages of progress within replies, and results without their columns
@@ -59,8 +58,15 @@ impl LoginSeen {
     }
 }
 
-/// Takes from a greeting's payload what could not be read on the way; the server's version.
-pub(super) fn hide(greeting: &mut [u8]) -> Option<String> {
+/// Whether a client's first payload asks for encryption, and says no more.
+pub(super) fn asks_for_tls(payload: &[u8]) -> bool {
+    let flags = Fields(payload).number(4).unwrap_or(0) as u32;
+    payload.len() == FIXED_BYTES && flags & CapabilityFlags::CLIENT_SSL.bits() != 0
+}
+
+/// Takes from a greeting's payload what could not be read on the way, and with `hides_tls` also the offer to encrypt;
+/// the server's version.
+pub(super) fn hide(greeting: &mut [u8], hides_tls: bool) -> Option<String> {
     let mut fields = Fields(greeting);
     if fields.number(1)? != 10 {
         return None;
@@ -70,7 +76,10 @@ pub(super) fn hide(greeting: &mut [u8]) -> Option<String> {
     // and ten bytes, of which the last four are MariaDB's own capabilities.
     let start = greeting.len() - fields.0.len() + 13;
     let fixed = greeting.get_mut(start..start + 18)?;
-    let hidden = HIDDEN.iter().fold(0, |all, flag| all | flag.bits());
+    let mut hidden = HIDDEN.iter().fold(0, |all, flag| all | flag.bits());
+    if hides_tls {
+        hidden |= CapabilityFlags::CLIENT_SSL.bits();
+    }
     let is_mariadb = fixed[0] & 1 == 0;
     for (at, shift) in [(0, 0), (1, 8), (5, 16), (6, 24)] {
         fixed[at] &= !(hidden >> shift) as u8;
@@ -92,12 +101,12 @@ mod tests {
         greeting.extend([0xFF; 18]);
         greeting.extend(b"rest of the nonce\0plugin\0");
         let mut hidden = greeting.clone();
-        assert_eq!(hide(&mut hidden).as_deref(), Some("8.4.0"));
+        assert_eq!(hide(&mut hidden, true).as_deref(), Some("8.4.0"));
         let changed = greeting.iter().zip(&hidden).filter(|(a, b)| a != b).count();
         assert_eq!(changed, 3);
         assert_eq!(hidden[7 + 13] & 0x20, 0);
-        assert!(hide(&mut [9, 0]).is_none());
-        assert!(hide(&mut []).is_none());
+        assert!(hide(&mut [9, 0], true).is_none());
+        assert!(hide(&mut [], true).is_none());
     }
 
     #[test]

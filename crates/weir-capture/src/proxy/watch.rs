@@ -67,6 +67,8 @@ pub(super) struct Watch {
     client: Cutter,
     server: Cutter,
     talk: Talk,
+    /// The greeting does not offer encryption.
+    hides_tls: bool,
 }
 
 #[derive(Debug, Default)]
@@ -81,12 +83,13 @@ struct Talk {
 }
 
 impl Watch {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(hides_tls: bool) -> Self {
         Self {
             stage: Stage::Greeting(Vec::new()),
             client: Cutter::new(CLIENT_BYTES),
             server: Cutter::new(SERVER_BYTES),
             talk: Talk::default(),
+            hides_tls,
         }
     }
 
@@ -114,7 +117,9 @@ impl Watch {
             return Some(Vec::new());
         }
         let mut greeting = std::mem::take(held);
-        let version = greeting.get_mut(4..4 + length).and_then(hide);
+        let hides_tls = self.hides_tls;
+        let payload = greeting.get_mut(4..4 + length);
+        let version = payload.and_then(|payload| hide(payload, hides_tls));
         // An error in place of a greeting is passed on, too.
         self.stage = if version.is_some() {
             Stage::Login

@@ -9,10 +9,10 @@ use std::time::Duration;
 use tempfile::TempDir;
 use weir_capture::{
     CaptureError, CaptureProxy, CaptureReader, CaptureTail, Command, Ended, Happening, Literals,
-    Record, Started, Value,
+    ProxyCertificate, Record, Started, Value,
 };
 use weir_model::{Address, Endpoint, Flavor, Secret, Tls, TlsMode};
-use weir_mysql::{Connection, Connector, Gate, Patience};
+use weir_mysql::{ClientError, Connection, Connector, Gate, Patience};
 use weir_testing::PrivateServer;
 
 const USER: &str = "captured";
@@ -22,6 +22,7 @@ weir_testing::on_both_flavors! {
     what_passes_is_written_down
     sessions_beside_each_other_are_kept_apart
     a_file_of_the_clients_is_noted
+    both_sides_are_encrypted_if_the_client_encrypts
 }
 
 /// A server with an account of its own, and a proxy before it. The server goes before its directory.
@@ -51,7 +52,8 @@ impl Bench {
         }
         let behind = endpoint(&server, server_port);
         let listen = "127.0.0.1:0".parse().unwrap();
-        let proxy = CaptureProxy::bind(listen, &behind, flavor).unwrap();
+        let proxy =
+            CaptureProxy::bind(listen, &behind, flavor, &ProxyCertificate::default()).unwrap();
         let port = proxy.address().unwrap().port();
         let stop = Arc::new(AtomicBool::new(false));
         let path = directory.path().join("test.weircap");
@@ -67,9 +69,14 @@ impl Bench {
     }
 
     fn connect(&self) -> Connection {
-        let endpoint = endpoint(&self.server, self.port);
+        self.connect_by(TlsMode::Disabled).unwrap()
+    }
+
+    fn connect_by(&self, mode: TlsMode) -> Result<Connection, ClientError> {
+        let mut endpoint = endpoint(&self.server, self.port);
+        endpoint.tls.mode = mode;
         let connector = Connector::new(endpoint, None, Gate::own()).unwrap();
-        Connection::connect(&connector, true, Patience::Each(Duration::from_secs(30))).unwrap()
+        Connection::connect(&connector, true, Patience::Each(Duration::from_secs(30)))
     }
 
     fn path(&self) -> PathBuf {
@@ -267,24 +274,32 @@ fn a_file_of_the_clients_is_noted(flavor: Flavor) {
     assert_eq!(ended.unwrap().affected, Some(1));
 }
 
-#[test]
-fn a_url_that_asks_for_encryption_is_refused_in_one_line() {
-    let endpoint = Endpoint {
-        address: Address::Tcp("127.0.0.1".to_owned(), 1),
-        user: String::new(),
-        password: Secret::new(""),
-        database: String::new(),
-        tls: Tls {
-            mode: TlsMode::Required,
-            ..Tls::default()
-        },
-    };
-    let listen = "127.0.0.1:0".parse().unwrap();
-    let error = CaptureProxy::bind(listen, &endpoint, Flavor::Mysql)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("plain connections") && error.lines().count() == 1,
-        "{error}"
-    );
+fn both_sides_are_encrypted_if_the_client_encrypts(flavor: Flavor) {
+    let mut bench = Bench::start(flavor, Literals::Keep);
+    // MariaDB 10.11 has no certificate of its own.
+    let is_offered = flavor == Flavor::Mysql;
+    let encrypted = bench.connect_by(TlsMode::Required);
+    assert_eq!(encrypted.is_ok(), is_offered);
+    let cipher = "SHOW SESSION STATUS LIKE 'Ssl_cipher'";
+    if let Ok(mut client) = encrypted {
+        let told: Option<(String, String)> = client.first(cipher).unwrap();
+        assert!(!told.unwrap().1.is_empty());
+        let long: Vec<(String,)> = client
+            .rows("SELECT REPEAT('x', 300000) FROM item RIGHT JOIN (SELECT 1) o ON 1")
+            .unwrap();
+        assert_eq!(long[0].0.len(), 300_000);
+        client
+            .run("INSERT INTO item VALUES (1, 'nail', 0.1)")
+            .unwrap();
+    }
+    let told: Option<(String, String)> = bench.connect().first(cipher).unwrap();
+    assert!(told.unwrap().1.is_empty());
+    let tail = bench.finish();
+    assert_eq!(tail.losses.sessions, 0, "{tail:?}");
+    assert_eq!(tail.written.sessions, 1 + u64::from(is_offered));
+    let inserted = commands(&bench.path(), 1);
+    let inserted = inserted
+        .iter()
+        .any(|(started, _)| started.text().starts_with(b"INSERT"));
+    assert_eq!(inserted, is_offered);
 }

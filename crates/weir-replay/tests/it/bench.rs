@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 use tempfile::TempDir;
-use weir_capture::{CaptureError, CaptureProxy, CaptureTail, Literals};
+use weir_capture::{CaptureError, CaptureProxy, CaptureTail, Literals, ProxyCertificate};
 use weir_load::{LoadPlan, PreparePlan, TableOptions, Workload, prepare};
 use weir_model::{Address, Endpoint, Flavor, LoadSpec, Secret};
 use weir_mysql::{Connection, Gate, Permissions};
@@ -121,7 +121,13 @@ impl Proxy {
     pub(crate) fn start(shop: &Shop, flavor: Flavor) -> Self {
         let path = shop.directory.path().join("shop.weircap");
         let listen = "127.0.0.1:0".parse().unwrap();
-        let proxy = CaptureProxy::bind(listen, &shop.endpoint(shop.port), flavor).unwrap();
+        let proxy = CaptureProxy::bind(
+            listen,
+            &shop.endpoint(shop.port),
+            flavor,
+            &ProxyCertificate::default(),
+        )
+        .unwrap();
         let port = proxy.address().unwrap().port();
         let stop = Arc::new(AtomicBool::new(false));
         let (of_thread, to) = (Arc::clone(&stop), path.clone());

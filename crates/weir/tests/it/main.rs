@@ -4,6 +4,7 @@
 
 mod asked;
 mod before_after;
+mod capture;
 mod clean;
 mod crash_test;
 mod disturbed;
