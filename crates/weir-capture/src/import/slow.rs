@@ -142,7 +142,8 @@ impl Parser {
     /// `root[root] @ localhost []  Id:     8`
     fn user(&mut self, text: &str) {
         self.is_open = true;
-        self.user = text.split('[').next().unwrap_or_default().trim().to_owned();
+        let name = text.split('[').next().unwrap_or_default();
+        name.trim().clone_into(&mut self.user);
         if let Some((_, id)) = text.rsplit_once("Id:") {
             self.known
                 .insert("Thread_id".to_owned(), id.trim().to_owned());

@@ -28,7 +28,9 @@ pub(super) fn short_us(date: &str, time: &str) -> Option<i64> {
 /// Seconds with a fraction.
 pub(super) fn seconds_us(text: &str) -> Option<u64> {
     let seconds: f64 = text.parse().ok()?;
-    (seconds >= 0.0 && seconds < 1e9).then_some((seconds * 1e6).round() as u64)
+    (0.0..1e9)
+        .contains(&seconds)
+        .then_some((seconds * 1e6).round() as u64)
 }
 
 #[cfg(test)]
@@ -40,7 +42,7 @@ mod tests {
         let iso = iso_us("2026-11-25T14:00:00.123456Z").unwrap();
         assert_eq!(iso_us("2026-11-25T15:00:00.123456+01:00"), Some(iso));
         assert_eq!(short_us("261125", "14:00:00").unwrap() + 123_456, iso);
-        assert_eq!(short_us("261125", "9:05:01").is_some(), true);
+        assert!(short_us("261125", "9:05:01").is_some());
         for (date, time) in [
             ("26112", "1:1:1"),
             ("269999", "1:1:1"),
