@@ -29,6 +29,7 @@ pub(crate) struct Feed<'a> {
     live: HashMap<u32, Feeding>,
     /// Slots without a session, the one that is free for longest first.
     free: VecDeque<usize>,
+    has_begun: bool,
 }
 
 impl<'a> Feed<'a> {
@@ -38,6 +39,7 @@ impl<'a> Feed<'a> {
             numbers,
             live: HashMap::new(),
             free: (0..stage.slots.len()).collect(),
+            has_begun: false,
         }
     }
 
@@ -50,7 +52,7 @@ impl<'a> Feed<'a> {
     ) -> Result<(), CaptureError> {
         let read = self.read(path, records, stop);
         // Sessions that the capture does not see leave do so at its end.
-        let live: Vec<_> = self.live.values().map(|feeding| feeding.slot).collect();
+        let live: Vec<_> = self.live.values().filter_map(Feeding::slot).collect();
         for slot in live {
             self.stage.push(slot, Item::Close { at_us: 0 });
         }
@@ -64,7 +66,11 @@ impl<'a> Feed<'a> {
         let mut count = 0_u64;
         while let Some(record) = reader.next_record()? {
             until_us = until_us.max(record.at_us);
+            let is_past = self.stage.options.is_past(record.at_us);
             self.take(record);
+            if is_past && !self.live.values().any(Feeding::is_open) {
+                break;
+            }
             count += 1;
             if count.is_multiple_of(RECORDS) {
                 self.stage.fed(until_us);
@@ -82,10 +88,24 @@ impl<'a> Feed<'a> {
         let options = &self.stage.options;
         let is_ahead = || {
             options.pace != Pace::Fast
-                && options.scaled_ns(until_us) > self.stage.age_ns().saturating_add(AHEAD_NS)
+                && options.due_ns(until_us) > self.stage.age_ns().saturating_add(AHEAD_NS)
         };
         while !stop.load(Ordering::Relaxed) && (self.stage.waiting() > WAITING_MAX || is_ahead()) {
             std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// The replay's part begins: the sessions that are there connect, the oldest first.
+    fn begin(&mut self) {
+        if std::mem::replace(&mut self.has_begun, true) {
+            return;
+        }
+        let mut sessions: Vec<_> = self.live.iter_mut().collect();
+        sessions.sort_unstable_by_key(|(session, _)| **session);
+        for (_, feeding) in sessions {
+            if let Some(slot) = self.free.pop_front() {
+                feeding.open(slot, self.stage.options.from_us, self.stage);
+            }
         }
     }
 
@@ -95,22 +115,31 @@ impl<'a> Feed<'a> {
             session,
             happening,
         } = record;
+        let options = &self.stage.options;
+        let has_begun = at_us >= options.from_us;
+        if has_begun {
+            self.begin();
+        }
         match happening {
             Happening::Opened { user, schema } => {
-                if !self.stage.options.takes(session, &user) {
+                if options.is_past(at_us) || !options.takes(session, &user) {
                     return;
                 }
+                let mut feeding = Feeding::new(schema);
                 // There are as many slots as sessions at a time.
-                let Some(slot) = self.free.pop_front() else {
-                    return;
-                };
-                self.live.insert(session, Feeding::new(slot, schema));
-                self.stage.push(slot, Item::Open { at_us });
+                if has_begun && let Some(slot) = self.free.pop_front() {
+                    feeding.open(slot, at_us, self.stage);
+                }
+                self.live.insert(session, feeding);
             }
             Happening::Closed => {
-                if let Some(feeding) = self.live.remove(&session) {
-                    self.stage.push(feeding.slot, Item::Close { at_us });
-                    self.free.push_back(feeding.slot);
+                let slot = self
+                    .live
+                    .remove(&session)
+                    .and_then(|feeding| feeding.slot());
+                if let Some(slot) = slot {
+                    self.stage.push(slot, Item::Close { at_us });
+                    self.free.push_back(slot);
                 }
             }
             Happening::Started(started) => {

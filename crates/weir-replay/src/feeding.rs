@@ -7,12 +7,21 @@ use weir_capture::{Command, Ended, Started, Template, TransactionStep};
 
 use crate::item::{Action, Ask, Item, Reason, Statement, judged};
 use crate::slot::Stage;
+use crate::survey::schema_of_use;
+use crate::window::Window;
+
+/// Variables that are set again for a session of which only a part is sent.
+const SETTINGS_MAX: usize = 100;
 
 /// A captured session that is being read.
 #[derive(Debug)]
 pub(crate) struct Feeding {
-    pub(crate) slot: usize,
+    /// None before the replay's part of the capture.
+    slot: Option<usize>,
     schema: String,
+    window: Window,
+    /// Variables that it has set before that part.
+    settings: Vec<Vec<u8>>,
     prepared: HashMap<u32, Arc<Statement>>,
     /// Commands that have not ended.
     open: VecDeque<Open>,
@@ -54,13 +63,47 @@ impl Numbers {
 }
 
 impl Feeding {
-    pub(crate) fn new(slot: usize, schema: String) -> Self {
+    pub(crate) fn new(schema: String) -> Self {
         Self {
-            slot,
+            slot: None,
             schema,
+            window: Window::default(),
+            settings: Vec::new(),
             prepared: HashMap::new(),
             open: VecDeque::new(),
             ended_us: None,
+        }
+    }
+
+    /// Its slot, once it has one.
+    pub(crate) fn slot(&self) -> Option<usize> {
+        self.slot
+    }
+
+    /// Whether a transaction that is sent has not ended.
+    pub(crate) fn is_open(&self) -> bool {
+        self.window.is_open()
+    }
+
+    /// The session connects, in this slot; what it has set before is set again.
+    pub(crate) fn open(&mut self, slot: usize, at_us: u64, stage: &Stage) {
+        self.slot = Some(slot);
+        stage.push(slot, Item::Open { at_us });
+        for text in std::mem::take(&mut self.settings) {
+            let judged = String::from_utf8_lossy(&text).into_owned();
+            let action = Action::Restore { text, judged };
+            self.push(at_us, None, 0, TransactionStep::None, action, 0, stage);
+        }
+    }
+
+    /// Remembers a variable that is set before the replay's part.
+    fn remember(&mut self, started: &Started) {
+        let is_set = started
+            .template
+            .as_ref()
+            .is_some_and(|template| template.fingerprint().starts_with("set "));
+        if is_set && !started.is_unusable && self.settings.len() < SETTINGS_MAX {
+            self.settings.push(started.text());
         }
     }
 
@@ -84,7 +127,14 @@ impl Feeding {
                     .map(|template| template.class())
                     .unwrap_or_default();
                 if class.uses_schema {
-                    self.use_schema(&started.text());
+                    self.schema = schema_of_use(&started.text());
+                    self.open.push_back(Open::Nothing);
+                    return;
+                }
+                if !self.window.take(at_us, class.transaction, &stage.options) {
+                    if self.slot.is_none() {
+                        self.remember(&started);
+                    }
                     self.open.push_back(Open::Nothing);
                     return;
                 }
@@ -109,6 +159,10 @@ impl Feeding {
                 let transaction = statement
                     .as_ref()
                     .map_or(TransactionStep::None, |statement| statement.transaction);
+                if !self.window.take(at_us, transaction, &stage.options) {
+                    self.open.push_back(Open::Nothing);
+                    return;
+                }
                 let action = execution(started, statement.as_ref(), self.is_other(numbers));
                 self.ask(
                     at_us,
@@ -150,15 +204,10 @@ impl Feeding {
             }
             Command::Reset => {
                 self.prepared.clear();
-                self.push(
-                    at_us,
-                    think_us,
-                    0,
-                    TransactionStep::AutocommitOn,
-                    Action::Reset,
-                    0,
-                    stage,
-                );
+                let step = TransactionStep::AutocommitOn;
+                if self.window.take(at_us, step, &stage.options) {
+                    self.push(at_us, think_us, 0, step, Action::Reset, 0, stage);
+                }
                 self.open.push_back(Open::Nothing);
             }
             Command::Other => self.open.push_back(Open::Nothing),
@@ -169,13 +218,23 @@ impl Feeding {
     pub(crate) fn ended(&mut self, at_us: u64, ended: Ended, numbers: &Numbers, stage: &Stage) {
         self.ended_us = Some(at_us);
         match self.open.pop_front() {
-            Some(Open::Statement(number)) => stage.captured(self.slot, number, ended),
+            Some(Open::Statement(number)) => {
+                if let Some(slot) = self.slot {
+                    stage.captured(slot, number, ended);
+                }
+            }
             Some(Open::Prepare(began_us, statement, think_us)) => {
                 let handle = ended.handle.unwrap_or(0);
                 if handle != 0 {
                     self.prepared.insert(handle, Arc::clone(&statement));
                 }
-                if self.is_other(numbers) || statement.is_unusable || statement.asks_for_file {
+                // Others are prepared when they are first executed.
+                let is_sent = self.is_open() || stage.options.contains(began_us);
+                if !is_sent
+                    || self.is_other(numbers)
+                    || statement.is_unusable
+                    || statement.asks_for_file
+                {
                     return;
                 }
                 let fingerprint = statement.fingerprint;
@@ -196,13 +255,6 @@ impl Feeding {
 
     fn is_other(&self, numbers: &Numbers) -> bool {
         self.schema != numbers.schema
-    }
-
-    /// `USE name`.
-    fn use_schema(&mut self, text: &[u8]) {
-        let text = String::from_utf8_lossy(text);
-        let name = text.split_ascii_whitespace().nth(1).unwrap_or_default();
-        name.trim_matches([';', '`']).clone_into(&mut self.schema);
     }
 
     #[allow(clippy::too_many_arguments, reason = "each is a part of one statement")]
@@ -240,8 +292,9 @@ impl Feeding {
         number: u64,
         stage: &Stage,
     ) {
+        let Some(slot) = self.slot else { return };
         stage.push(
-            self.slot,
+            slot,
             Item::Ask(Ask {
                 at_us,
                 think_us,

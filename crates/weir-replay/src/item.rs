@@ -47,6 +47,11 @@ pub(crate) enum Action {
         statement: Arc<Statement>,
         values: Vec<Value>,
     },
+    /// Makes the session what it was before the replay's part; it is not counted.
+    Restore {
+        text: Vec<u8>,
+        judged: String,
+    },
     /// Not answered.
     Forget {
         handle: u32,

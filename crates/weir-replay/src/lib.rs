@@ -15,6 +15,7 @@ mod session;
 mod slot;
 mod survey;
 mod tally;
+mod window;
 
 pub use error::ReplayError;
 pub use options::{Pace, ReplayOptions};

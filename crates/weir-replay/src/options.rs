@@ -54,6 +54,10 @@ pub struct ReplayOptions {
     pub schema: Option<String>,
     /// Only sessions of this account.
     pub user: Option<String>,
+    /// From this time of the capture on, microseconds; a transaction is sent whole if it begins then.
+    pub from_us: u64,
+    /// So long; `None`: to its end.
+    pub length_us: Option<u64>,
     /// This share of the sessions, each whole, 0 to 1.
     pub sessions: f64,
 }
@@ -65,6 +69,8 @@ impl Default for ReplayOptions {
             speed: 1.0,
             schema: None,
             user: None,
+            from_us: 0,
+            length_us: None,
             sessions: 1.0,
         }
     }
@@ -81,7 +87,23 @@ impl ReplayOptions {
         is_users && (self.sessions >= 1.0 || place < self.sessions)
     }
 
-    /// A time of the capture as one of the replay, nanoseconds.
+    /// Whether a transaction that begins then is sent.
+    pub(crate) fn contains(&self, at_us: u64) -> bool {
+        at_us >= self.from_us && !self.is_past(at_us)
+    }
+
+    /// Whether nothing begins any more.
+    pub(crate) fn is_past(&self, at_us: u64) -> bool {
+        let length_us = self.length_us;
+        length_us.is_some_and(|length_us| at_us >= self.from_us.saturating_add(length_us))
+    }
+
+    /// When something of the capture is due, nanoseconds after the replay began.
+    pub(crate) fn due_ns(&self, at_us: u64) -> u64 {
+        self.scaled_ns(at_us.saturating_sub(self.from_us))
+    }
+
+    /// A length of the capture as one of the replay, nanoseconds.
     pub(crate) fn scaled_ns(&self, us: u64) -> u64 {
         (us as f64 * 1e3 / self.speed) as u64
     }

@@ -11,6 +11,7 @@ use crate::Pace;
 use crate::item::{Action, Ask, Item, Reason};
 use crate::slot::Stage;
 use crate::tally::Came;
+use crate::window::TransactionState;
 
 /// The slots of a replay.
 #[derive(Debug)]
@@ -30,8 +31,7 @@ impl SessionSource for Source {
             slot: connection as usize,
             doing: Doing::Nothing,
             link: Link::Away,
-            is_in_transaction: false,
-            is_manual: false,
+            transaction: TransactionState::default(),
             waits_for_transaction: false,
             handles: HashMap::new(),
             replied_ns: 0,
@@ -66,6 +66,8 @@ enum Doing {
     /// A preparation before this execution, of which it is the first on this connection.
     PrepareFor(Ask),
     Reset,
+    /// What the session had set before the replay's part.
+    Restore,
 }
 
 /// Whether the captured session is there.
@@ -85,9 +87,7 @@ struct ReplaySession {
     slot: usize,
     doing: Doing,
     link: Link,
-    is_in_transaction: bool,
-    /// Autocommit is off.
-    is_manual: bool,
+    transaction: TransactionState,
     /// The connection was lost: the rest of its transaction is passed over.
     waits_for_transaction: bool,
     /// The server's numbers of prepared statements, by the capture's.
@@ -109,8 +109,8 @@ impl ReplaySession {
                     Some(think_us) => self.replied_ns + options.scaled_ns(think_us),
                     None => options.scaled_ns(ask.at_us),
                 },
-                (_, Item::Open { at_us } | Item::Close { at_us }) => options.scaled_ns(*at_us),
-                (_, Item::Ask(ask)) => options.scaled_ns(ask.at_us),
+                (_, Item::Open { at_us } | Item::Close { at_us }) => options.due_ns(*at_us),
+                (_, Item::Ask(ask)) => options.due_ns(ask.at_us),
             });
         match due {
             Some(due_ns) => due_ns,
@@ -155,7 +155,7 @@ impl ReplaySession {
 
     /// Waits within a transaction, or for the next one.
     fn wait(&self, until_ns: u64) -> Step {
-        if self.is_in_transaction {
+        if self.transaction.is_in {
             return Step::Sleep { until_ns };
         }
         Step::Done {
@@ -174,8 +174,7 @@ impl ReplaySession {
                 None
             }
             Item::Close { .. } => {
-                self.is_in_transaction = false;
-                self.is_manual = false;
+                self.transaction = TransactionState::default();
                 self.waits_for_transaction = false;
                 self.handles.clear();
                 let link = std::mem::replace(&mut self.link, Link::Away);
@@ -190,7 +189,7 @@ impl ReplaySession {
             self.waits_for_transaction = false;
         }
         if self.link != Link::Connected || self.waits_for_transaction {
-            self.follow(ask.transaction);
+            self.transaction.follow(ask.transaction);
             return self.pass_over(&ask, Reason::NoConnection);
         }
         let kind = self.kinds[ask.fingerprint];
@@ -223,6 +222,13 @@ impl ReplaySession {
                 }
                 None => return self.pass_over(&ask, Reason::NotAllowed),
             },
+            Action::Restore { text, judged } => {
+                if !turn.try_query(judged, text) {
+                    return None;
+                }
+                self.doing = Doing::Restore;
+                return Some(Step::Request { kind: None });
+            }
             Action::Forget { handle } => {
                 if let Some(own) = self.handles.remove(handle) {
                     turn.close(own);
@@ -231,8 +237,7 @@ impl ReplaySession {
             }
             Action::Reset => {
                 self.handles.clear();
-                self.follow(TransactionStep::Ends);
-                self.is_manual = false;
+                self.transaction = TransactionState::default();
                 turn.reset();
                 self.doing = Doing::Reset;
                 return Some(Step::Request { kind: None });
@@ -269,21 +274,7 @@ impl ReplaySession {
 
     /// Whether a statement is the first of a transaction.
     fn begins(&self, ask: &Ask) -> bool {
-        ask.transaction == TransactionStep::Begins || !self.is_in_transaction && ask.number > 0
-    }
-
-    /// What a statement does to the transaction.
-    fn follow(&mut self, step: TransactionStep) {
-        match step {
-            TransactionStep::Begins => self.is_in_transaction = true,
-            TransactionStep::Ends => self.is_in_transaction = false,
-            TransactionStep::AutocommitOff => self.is_manual = true,
-            TransactionStep::AutocommitOn => {
-                self.is_manual = false;
-                self.is_in_transaction = false;
-            }
-            TransactionStep::None => self.is_in_transaction |= self.is_manual,
-        }
+        ask.transaction == TransactionStep::Begins || !self.transaction.is_in && ask.number > 0
     }
 
     fn tick(&mut self, turn: &Turn<'_>) {
@@ -308,8 +299,8 @@ impl ReplaySession {
                 }
                 self.stage
                     .replayed(self.slot, number, Some(came(fingerprint)));
-                self.follow(transaction);
-                if self.is_in_transaction {
+                self.transaction.follow(transaction);
+                if self.transaction.is_in {
                     return self.go_on(turn);
                 }
                 return Step::Done {
@@ -324,7 +315,7 @@ impl ReplaySession {
                 }
             }
             Doing::PrepareFor(ask) => return self.prepared_for(&ask, reply, turn),
-            Doing::Reset | Doing::Nothing => {}
+            Doing::Reset | Doing::Restore | Doing::Nothing => {}
         }
         self.go_on(turn)
     }

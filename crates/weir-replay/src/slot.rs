@@ -105,7 +105,7 @@ impl Stage {
         if self.options.pace == Pace::Fast {
             return soon_ns;
         }
-        let fed_ns = self.options.scaled_ns(self.fed_us.load(Ordering::Acquire));
+        let fed_ns = self.options.due_ns(self.fed_us.load(Ordering::Acquire));
         soon_ns.max(fed_ns.saturating_sub(BEFORE_NS))
     }
 

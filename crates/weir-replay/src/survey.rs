@@ -1,10 +1,15 @@
 //! What a capture has, found by reading it once.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 
-use weir_capture::{CaptureHead, CaptureReader, CaptureTail, Command, Ended, Happening, Template};
+use weir_capture::{
+    CaptureHead, CaptureReader, CaptureTail, Command, Ended, Happening, Started, Template,
+    TransactionStep,
+};
+
+use crate::window::Window;
 
 use crate::{ReplayError, ReplayOptions};
 
@@ -56,9 +61,18 @@ pub struct SurveyedFingerprint {
 #[derive(Default)]
 struct Live {
     schema: String,
-    prepared: HashMap<u32, usize>,
+    window: Window,
+    prepared: HashMap<u32, (usize, TransactionStep)>,
     /// Commands that have not ended: when they began and of which fingerprint they are.
-    open: std::collections::VecDeque<(u64, Option<usize>, bool)>,
+    open: VecDeque<Open>,
+}
+
+/// A command that has not ended.
+enum Open {
+    /// A statement that is counted: when it began, and its fingerprint.
+    Statement(u64, usize),
+    Prepare(usize, TransactionStep),
+    Nothing,
 }
 
 #[derive(Default)]
@@ -110,24 +124,35 @@ impl Survey {
             fingerprints: Vec::new(),
         };
         let mut live: HashMap<u32, Live> = HashMap::new();
+        let mut has_begun = false;
         let mut fingerprints = Fingerprints::default();
         while let Some(record) = reader.next_record()? {
             survey.records += 1;
             survey.length_us = survey.length_us.max(record.at_us);
+            if record.at_us >= options.from_us && !std::mem::replace(&mut has_begun, true) {
+                survey.sessions = live.len() as u64;
+                survey.sessions_at_a_time = live.len() as u32;
+            }
             match record.happening {
-                Happening::Opened { user, schema } if options.takes(record.session, &user) => {
-                    survey.sessions += 1;
+                Happening::Opened { user, schema } => {
+                    if options.is_past(record.at_us) || !options.takes(record.session, &user) {
+                        continue;
+                    }
                     let opened = Live {
                         schema,
                         ..Live::default()
                     };
                     live.insert(record.session, opened);
-                    survey.sessions_at_a_time = survey.sessions_at_a_time.max(live.len() as u32);
+                    if has_begun {
+                        survey.sessions += 1;
+                        survey.sessions_at_a_time =
+                            survey.sessions_at_a_time.max(live.len() as u32);
+                    }
                 }
                 Happening::Closed => drop(live.remove(&record.session)),
                 happening => {
                     if let Some(session) = live.get_mut(&record.session) {
-                        survey.take(record.at_us, happening, session, &mut fingerprints);
+                        survey.take(record.at_us, happening, session, &mut fingerprints, options);
                     }
                 }
             }
@@ -147,51 +172,78 @@ impl Survey {
         happening: Happening,
         session: &mut Live,
         fingerprints: &mut Fingerprints,
+        options: &ReplayOptions,
     ) {
         match happening {
             Happening::Started(started) => {
-                let fingerprint = match started.command {
-                    Command::Query => Some(fingerprints.number(started.template.as_ref())),
-                    Command::Execute => {
-                        let known = session.prepared.get(&started.handle).copied();
-                        Some(known.unwrap_or_else(|| fingerprints.number(None)))
-                    }
-                    Command::UseSchema => {
-                        session.schema = String::from_utf8_lossy(&started.text()).into_owned();
-                        None
-                    }
-                    Command::Prepare => {
-                        let number = fingerprints.number(started.template.as_ref());
-                        session.open.push_back((at_us, Some(number), true));
-                        return;
-                    }
-                    Command::Close => return,
-                    Command::Reset | Command::Other => None,
-                };
-                if let Some(number) = fingerprint {
-                    self.statements += 1;
-                    self.unusable += u64::from(started.is_unusable);
-                    fingerprints.all[number].count += 1;
-                    *self.schemas.entry(session.schema.clone()).or_default() += 1;
+                if started.command != Command::Close {
+                    let open = self.started(at_us, &started, session, fingerprints, options);
+                    session.open.push_back(open);
                 }
-                session.open.push_back((at_us, fingerprint, false));
             }
-            Happening::Ended(ended) => {
-                let Some((began_us, fingerprint, is_prepare)) = session.open.pop_front() else {
-                    return;
-                };
-                if let (Some(number), Some(handle)) = (fingerprint, ended.handle) {
-                    session.prepared.insert(handle, number);
+            Happening::Ended(ended) => match session.open.pop_front() {
+                Some(Open::Prepare(number, step)) => {
+                    if let Some(handle) = ended.handle {
+                        session.prepared.insert(handle, (number, step));
+                    }
                 }
                 // A general log knows no ends.
-                let is_known = !is_prepare && ended != Ended::default();
-                if let Some(number) = fingerprint.filter(|_| is_known) {
+                Some(Open::Statement(began_us, number)) if ended != Ended::default() => {
                     fingerprints.all[number].timed += 1;
                     fingerprints.all[number].total_us += at_us.saturating_sub(began_us);
                 }
-            }
+                _ => {}
+            },
             Happening::Opened { .. } | Happening::Closed => {}
         }
+    }
+
+    fn started(
+        &mut self,
+        at_us: u64,
+        started: &Started,
+        session: &mut Live,
+        fingerprints: &mut Fingerprints,
+        options: &ReplayOptions,
+    ) -> Open {
+        let template = started.template.as_ref();
+        let class = template
+            .map(|template| template.class())
+            .unwrap_or_default();
+        let (number, step) = match started.command {
+            Command::Prepare => {
+                return Open::Prepare(fingerprints.number(template), class.transaction);
+            }
+            Command::UseSchema => {
+                session.schema = String::from_utf8_lossy(&started.text()).into_owned();
+                return Open::Nothing;
+            }
+            Command::Query if class.uses_schema => {
+                session.schema = schema_of_use(&started.text());
+                return Open::Nothing;
+            }
+            Command::Query => (None, class.transaction),
+            Command::Execute => match session.prepared.get(&started.handle) {
+                Some((number, step)) => (Some(*number), *step),
+                None => (Some(fingerprints.number(None)), TransactionStep::None),
+            },
+            Command::Reset => {
+                session
+                    .window
+                    .take(at_us, TransactionStep::AutocommitOn, options);
+                return Open::Nothing;
+            }
+            Command::Close | Command::Other => return Open::Nothing,
+        };
+        if !session.window.take(at_us, step, options) {
+            return Open::Nothing;
+        }
+        let number = number.unwrap_or_else(|| fingerprints.number(template));
+        self.statements += 1;
+        self.unusable += u64::from(started.is_unusable);
+        fingerprints.all[number].count += 1;
+        *self.schemas.entry(session.schema.clone()).or_default() += 1;
+        Open::Statement(at_us, number)
     }
 
     /// The schema that most statements are about.
@@ -199,10 +251,11 @@ impl Survey {
         let most = self.schemas.iter().max_by_key(|(_, count)| **count);
         most.map(|(schema, _)| schema.as_str())
     }
+}
 
-    /// Whether it has sessions of more than one schema.
-    pub fn other_schemas(&self, schema: &str) -> HashSet<&str> {
-        let schemas = self.schemas.keys().map(String::as_str);
-        schemas.filter(|other| *other != schema).collect()
-    }
+/// The schema of `USE name`.
+pub(crate) fn schema_of_use(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let name = text.split_ascii_whitespace().nth(1).unwrap_or_default();
+    name.trim_matches([';', '`']).to_owned()
 }

@@ -61,6 +61,11 @@ impl Shop {
         weir_testing::connect(&self.server.endpoint())
     }
 
+    /// A connection of the account.
+    pub(crate) fn client(&self) -> Connection {
+        weir_testing::connect(&self.endpoint(self.port))
+    }
+
     pub(crate) fn purchases(&self) -> u64 {
         let count: Option<(u64,)> = self
             .oracle()
@@ -85,7 +90,17 @@ impl Shop {
             pace,
             ..ReplayOptions::default()
         };
-        let survey = Survey::read(path, &options).unwrap();
+        self.replay_as(path, &options, allows_writes)
+    }
+
+    /// The same with options.
+    pub(crate) fn replay_as(
+        &self,
+        path: &Path,
+        options: &ReplayOptions,
+        allows_writes: bool,
+    ) -> ReplayOutcome {
+        let survey = Survey::read(path, options).unwrap();
         let gate = if allows_writes {
             Gate::new(Permissions {
                 schema: Some(self.server.endpoint().database),
@@ -100,7 +115,7 @@ impl Shop {
             &plan,
             path,
             &survey,
-            &options,
+            options,
             (&gate, allows_writes),
             &stop,
             &mut |_| {},

@@ -101,4 +101,29 @@ fn a_capture_of_production_is_the_same_load_on_another_server(flavor: Flavor) {
     let fidelity = &outcome.fidelity;
     assert!(fidelity.not_sent.not_allowed > 0, "{fidelity:?}");
     assert_eq!(fidelity.sent + fidelity.not_sent.all(), survey.statements);
+
+    // A part of it: its transactions are whole.
+    let part = ReplayOptions {
+        pace: Pace::Fast,
+        from_us: survey.length_us / 4,
+        length_us: Some(survey.length_us / 2),
+        ..ReplayOptions::default()
+    };
+    let outcome = other.replay_as(&path, &part, true);
+    let fidelity = &outcome.fidelity;
+    assert_eq!(fidelity.sent + fidelity.not_sent.all(), fidelity.captured);
+    assert!(
+        fidelity.captured > 0 && fidelity.captured < survey.statements,
+        "{fidelity:?}"
+    );
+    assert_eq!(fidelity.errors_differ, 0, "{fidelity:?}");
+    let sent = |text: &str| {
+        let found = outcome
+            .fingerprints
+            .iter()
+            .filter(|found| found.fingerprint.starts_with(text));
+        found.map(|found| found.sent).sum::<u64>()
+    };
+    assert_eq!(sent("begin"), sent("commit"));
+    assert_eq!(other.purchases(), purchases + sent("insert into purchase"));
 }

@@ -2,7 +2,7 @@
 
 mod document;
 pub(crate) mod null_server;
-mod replay;
+pub(crate) mod replay;
 mod script;
 
 use std::fs::File;

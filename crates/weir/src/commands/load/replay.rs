@@ -15,10 +15,16 @@ use crate::{Outcome, interrupt, output};
 use line::ReplayLine;
 
 /// Whether a command line's first word is a capture.
-pub(super) fn is_meant(word: &str) -> bool {
+pub(crate) fn is_meant(word: &str) -> bool {
     Path::new(word)
         .extension()
         .is_some_and(|extension| extension == "weircap")
+}
+
+/// Whether a command line is understood.
+#[cfg(test)]
+pub(crate) fn check(arguments: &[String]) -> anyhow::Result<()> {
+    ReplayLine::read(arguments, &ClientConfig::default()).map(drop)
 }
 
 pub(super) fn execute(arguments: &[String], config: &ClientConfig) -> anyhow::Result<Outcome> {

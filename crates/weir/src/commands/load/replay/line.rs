@@ -21,12 +21,16 @@ Sends a capture of `weir capture` to a server: mysql://USER@HOST:PORT/SCHEMA, ma
   --pace=captured|think|fast  statements are due when they were, as long after the last answer as it
                               was, or at once [captured]
   --speed=N                   divide times by N, 0.01 to 100 [1]
+  --from=TIME                 begin so far into the capture, as in 10m [0s]
+  --length=TIME               send what begins within this time after it [all]
   --sessions=N%               only this share of the sessions, each whole [100%]
   --captured-user=NAME        only sessions of this account
   --captured-schema=NAME      the capture's schema whose statements are sent [that of most of them]
   --allow-write               send statements that change tables of the URL's schema, too
   --allow-replica             also where the server is a replica or read-only
   --json                      print JSON
+
+Each transaction is sent whole, with --from, --length and --sessions, too.
 
 Never sent: statements about accounts and secrets, those that were cut in a log, LOAD DATA, KILL,
 replication, SET GLOBAL, and whatever names another schema. The report counts them.
@@ -65,6 +69,8 @@ impl ReplayLine {
                     options.pace = value.parse().map_err(|why: String| wrong(word, &why))?
                 }
                 "--speed" => options.speed = speed(word, value)?,
+                "--from" => options.from_us = time_us(word, value)?,
+                "--length" => options.length_us = Some(time_us(word, value)?),
                 "--sessions" => options.sessions = share(word, value)?,
                 "--captured-user" => options.user = Some(value.to_owned()),
                 "--captured-schema" => options.schema = Some(value.to_owned()),
@@ -114,6 +120,13 @@ fn speed(word: &str, value: &str) -> anyhow::Result<f64> {
     speed.ok_or_else(|| wrong(word, "must be 0.01 to 100"))
 }
 
+/// `10m` in microseconds.
+fn time_us(word: &str, value: &str) -> anyhow::Result<u64> {
+    let time = value.parse::<weir_model::Duration>();
+    let time = time.map_err(|why| wrong(word, &why.to_string()))?;
+    Ok(u64::try_from(time.0.as_micros()).unwrap_or(u64::MAX))
+}
+
 /// `25%` as 0.25.
 fn share(word: &str, value: &str) -> anyhow::Result<f64> {
     let percent = value.trim_end_matches('%').parse::<f64>().ok();
@@ -138,6 +151,8 @@ mod tests {
             "run",
             "--pace=think",
             "--speed=2",
+            "--from=10m",
+            "--length=30s",
             "--sessions=25%",
             "--mysql-host=db1",
             "--mysql-db=shop",
@@ -146,6 +161,8 @@ mod tests {
         let line = line.unwrap().unwrap();
         assert_eq!(line.options.pace, weir_replay::Pace::Think);
         assert_eq!((line.options.speed, line.options.sessions), (2.0, 0.25));
+        assert_eq!(line.options.from_us, 600_000_000);
+        assert_eq!(line.options.length_us, Some(30_000_000));
         assert_eq!(line.plan.endpoint.database, "shop");
         assert!(line.allow_write && !line.is_json);
         let line = read(&["a.weircap", "run", "mariadb://app@db2:3307/web"])
