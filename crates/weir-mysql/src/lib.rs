@@ -59,6 +59,7 @@ pub use reply::{
 pub use session::{Done, LogStart, PreparedStatement, Session, SessionError, Waiting};
 pub use sql_words::{SqlWord, sql_words};
 pub use text_literal::text_literal;
+pub use tls::TlsClient;
 
 pub use mysql_common::Value;
 pub use mysql_common::constants::ColumnType;

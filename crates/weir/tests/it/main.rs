@@ -5,6 +5,7 @@
 mod asked;
 mod before_after;
 mod bottleneck;
+mod capture;
 mod clean;
 mod crash_test;
 mod disturbed;
