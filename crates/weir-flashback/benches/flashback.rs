@@ -146,6 +146,7 @@ fn table(name: &str) -> Table {
             column("c", "varchar"),
         ],
         key: vec![0],
+        is_keyless: false,
         create: String::new(),
         is_versioned: false,
         unlogged: None,
@@ -273,8 +274,12 @@ fn of_server(flavor: Flavor) -> Value {
         let floor = seconds(|| receive(&server, flavor));
         (
             floor,
-            seconds(|| drop(read("shop.t"))),
-            seconds(|| drop(read("shop.u"))),
+            seconds(|| {
+                read("shop.t");
+            }),
+            seconds(|| {
+                read("shop.u");
+            }),
         )
     });
     let name = flavor.to_string();

@@ -4,6 +4,7 @@
 mod cascades;
 mod cases;
 mod damage;
+mod keyless;
 mod memory;
 mod oracle;
 mod random;
@@ -17,6 +18,7 @@ use cases::{
     real_replicas_are_not_disturbed, times_of_a_clock_that_jumps_are_refused,
 };
 use damage::{a_damaged_log_is_an_error_with_its_place, any_log_is_read_without_a_panic};
+use keyless::rows_without_a_key_are_counted;
 use oracle::is_right_under_load;
 use tempfile::TempDir;
 use two_phases::{a_branch_counts_from_its_commit, a_branch_of_an_older_file_is_refused};
@@ -137,5 +139,6 @@ on_both_flavors! {
     any_log_is_read_without_a_panic
     a_foreign_key_that_the_server_does_not_log_is_refused
     a_branch_counts_from_its_commit
+    rows_without_a_key_are_counted
     a_branch_of_an_older_file_is_refused
 }
