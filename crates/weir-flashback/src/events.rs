@@ -26,11 +26,13 @@ struct Applier<'a> {
 }
 
 /// Brings a table to what `images` keep: all keys that changed are deleted, then those that were there inserted. The
-/// other way round a row would go with one whose key its collation takes for the same.
+/// other way round a row would go with one whose key its collation takes for the same. Of rows without a key as many are
+/// deleted as came since, and as many inserted as went.
 pub(crate) fn apply(
     images: &mut Images,
     connection: &mut Connection,
     writer: &EventWriter,
+    is_keyless: bool,
     stop: Stop,
     refused: &dyn Fn(ClientError) -> FlashbackError,
 ) -> Result<(), FlashbackError> {
@@ -52,7 +54,12 @@ pub(crate) fn apply(
         };
         images.each(&mut |image| {
             stop.check()?;
-            if kind == RowsKind::Delete || image.is_there {
+            let times = match (kind, is_keyless) {
+                (RowsKind::Delete, false) => 1,
+                (RowsKind::Delete, true) => -image.copies,
+                _ => image.copies,
+            };
+            for _ in 0..times {
                 applier.take(image).map_err(refused)?;
             }
             Ok(())

@@ -33,8 +33,9 @@ struct Kept {
     at: u64,
     length: u32,
     map: u16,
-    /// The row was there; otherwise the image is the one that was inserted.
-    is_there: bool,
+    /// Of a row with a key 1 if it was there, otherwise 0, and the image is the one that was inserted. Of equal rows
+    /// without a key how many more there were than are now.
+    copies: i64,
 }
 
 /// An image, to be sent to a server.
@@ -46,8 +47,9 @@ pub struct KeptImage<'a> {
     pub present: &'a [u8],
     /// Its NULL bits and values.
     pub bytes: &'a [u8],
-    /// The row was there. Otherwise the image only tells its key.
-    pub is_there: bool,
+    /// Of a row with a key 1 if it was there, otherwise 0, and the image only tells its key. Of equal rows without a key
+    /// how many more there were than are now.
+    pub copies: i64,
 }
 
 impl Images {
@@ -93,12 +95,21 @@ impl Images {
         self.key.clear();
         let key = image.key(change.map, &table.key, &mut self.key);
         key.map_err(|_| lacks(table, change, "lacks a column of the key"))?;
-        if self.keys.contains_key(&*self.key) {
-            return Ok(());
-        }
         // A row that was inserted is only deleted: its key is enough.
-        if is_there {
+        let is_known = self.keys.contains_key(&*self.key);
+        if table.is_keyless || (is_there && !is_known) {
             check_full(table, change, image)?;
+        }
+        let copies = match (is_there, table.is_keyless) {
+            (true, _) => 1,
+            (false, true) => -1,
+            (false, false) => 0,
+        };
+        if let Some(known) = self.keys.get_mut(&*self.key) {
+            if table.is_keyless {
+                known.copies += copies;
+            }
+            return Ok(());
         }
         let map = self.map(change.map);
         let at = self.spool.append(&[image.present, image.bytes])?;
@@ -106,7 +117,7 @@ impl Images {
             at,
             length: (image.present.len() + image.bytes.len()) as u32,
             map,
-            is_there,
+            copies,
         };
         self.keys.insert(self.key.as_slice().into(), kept);
         Ok(())
@@ -146,7 +157,7 @@ impl Images {
                 map,
                 present,
                 bytes,
-                is_there: kept.is_there,
+                copies: kept.copies,
             })?;
         }
         Ok(())
@@ -228,6 +239,7 @@ mod tests {
             name: TableName::read("shop.t", ""),
             columns: vec![column("id"), column("v")],
             key: vec![0],
+            is_keyless: false,
             create: String::new(),
             is_versioned: false,
             unlogged: None,
@@ -315,7 +327,7 @@ mod tests {
                     let (id, value) = (image.bytes[1], image.bytes[5]);
                     if !is_insert {
                         rows.remove(&id);
-                    } else if image.is_there {
+                    } else if image.copies > 0 {
                         rows.insert(id, value);
                     }
                     Ok(())

@@ -18,6 +18,7 @@ mod moment;
 mod private;
 mod render;
 mod scan;
+mod settled;
 mod side_table;
 mod source;
 mod spool;

@@ -140,6 +140,21 @@ impl Private {
         Ok(connection)
     }
 
+    /// Whether rows of events that are not found are errors of that connection.
+    pub(crate) fn be_strict(
+        &self,
+        rows: &mut Connection,
+        is_strict: bool,
+    ) -> Result<(), FlashbackError> {
+        let mode = if is_strict { "STRICT" } else { "IDEMPOTENT" };
+        let set = match self.flavor {
+            Flavor::Mysql => format!("SET SESSION rbr_exec_mode = '{mode}'"),
+            Flavor::Mariadb => format!("SET GLOBAL slave_exec_mode = '{mode}'"),
+        };
+        rows.run(set)?;
+        Ok(())
+    }
+
     /// Makes a schema if it is missing.
     pub(crate) fn make_schema(&self, schema: &str) -> Result<(), FlashbackError> {
         let create = format!("CREATE DATABASE IF NOT EXISTS {}", identifier(schema));

@@ -15,11 +15,11 @@ const COM_QUERY: u8 = 0x03;
 const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_CLOSE: u8 = 0x19;
 const COM_STMT_EXECUTE: u8 = 0x17;
+/// Where a packet of it has the statement's number.
+const STATEMENT_ID: usize = HEADER_BYTES + 1;
 /// Where a packet of it says which parameters are NULL.
 const NULLS: usize = HEADER_BYTES + 10;
 const COM_RESET_CONNECTION: u8 = 0x1F;
-/// Where a packet of it has the statement's number.
-const STATEMENT_ID: usize = HEADER_BYTES + 1;
 const TYPE_LONG: u8 = 0x03;
 const TYPE_LONGLONG: u8 = 0x08;
 const TYPE_DECIMAL: u8 = 0xF6;

@@ -4,6 +4,7 @@
 mod cascades;
 mod cases;
 mod damage;
+mod keyless;
 mod memory;
 mod oracle;
 mod random;
@@ -13,10 +14,11 @@ use cascades::a_foreign_key_that_the_server_does_not_log_is_refused;
 use cases::{
     a_long_statement_has_the_time_that_the_page_says, a_script_makes_the_table_of_then,
     an_added_column_is_taken_off, every_form_of_the_log_says_the_same,
-    keys_are_told_apart_by_bytes, real_replicas_are_not_disturbed,
-    times_of_a_clock_that_jumps_are_refused,
+    images_take_the_bytes_that_their_columns_say, keys_are_told_apart_by_bytes,
+    real_replicas_are_not_disturbed, times_of_a_clock_that_jumps_are_refused,
 };
 use damage::{a_damaged_log_is_an_error_with_its_place, any_log_is_read_without_a_panic};
+use keyless::rows_without_a_key_are_counted;
 use oracle::is_right_under_load;
 use tempfile::TempDir;
 use two_phases::{a_branch_counts_from_its_commit, a_branch_of_an_older_file_is_refused};
@@ -132,9 +134,11 @@ on_both_flavors! {
     an_added_column_is_taken_off
     keys_are_told_apart_by_bytes
     a_long_statement_has_the_time_that_the_page_says
+    images_take_the_bytes_that_their_columns_say
     a_damaged_log_is_an_error_with_its_place
     any_log_is_read_without_a_panic
     a_foreign_key_that_the_server_does_not_log_is_refused
     a_branch_counts_from_its_commit
+    rows_without_a_key_are_counted
     a_branch_of_an_older_file_is_refused
 }
