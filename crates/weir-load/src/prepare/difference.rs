@@ -49,10 +49,10 @@ pub(super) fn difference(
     };
     let filled = |column: &str| {
         let mut filled = table.columns.iter();
-        filled.any(|wanted| wanted.name.eq_ignore_ascii_case(column))
+        filled.any(|wanted| wanted.eq_ignore_ascii_case(column))
     };
-    if let Some(missing) = table.columns.iter().find(|column| !has(&column.name)) {
-        return Ok(Some(format!("has no column `{}`", missing.name)));
+    if let Some(missing) = table.columns.iter().find(|column| !has(column)) {
+        return Ok(Some(format!("has no column `{missing}`")));
     }
     let Some(options) = options else {
         return Ok(None);
@@ -61,6 +61,21 @@ pub(super) fn difference(
         return Ok(Some(format!("has a further column `{more}`")));
     }
     keys(table, options, &here, control)
+}
+
+/// Whether the table that is there has the foreign keys of `table`, by their number.
+pub(super) fn other_foreign_keys(
+    table: &Table,
+    control: &mut Connection,
+) -> Result<Option<String>, LoadError> {
+    let found = control.first::<usize>(format!(
+        "SELECT COUNT(*) FROM information_schema.table_constraints WHERE {} AND constraint_type = 'FOREIGN KEY'",
+        here(table)
+    ))?;
+    let found = found.unwrap_or(0);
+    let is_key = |index: &&String| index.starts_with("CONSTRAINT");
+    let wanted = table.indexes.iter().filter(is_key).count();
+    Ok((found != wanted).then(|| format!("has {found} foreign keys, not {wanted}")))
 }
 
 /// The condition that chooses a table in `information_schema`.
