@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test test-kills test-versions test-fast check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-order bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table clean
+.PHONY: demo studies test test-kills test-versions test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table clean bench-order bench-flashback
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
@@ -35,6 +35,10 @@ test-kills: $(WEB)
 # What needs no server, no mount and no browser: under a minute and a half from a built tree.
 test-fast: $(WEB)
 	cargo nextest run --workspace --profile fast
+
+# What is read from outside, changed at random: a minute for each reader.
+fuzz: $(WEB)
+	WEIR_FUZZ_SECONDS=60 cargo nextest run --package weir --test fuzz --profile fuzz
 
 check: $(WEB)
 	cargo fmt --all --check
@@ -106,6 +110,10 @@ setup-tests:
 bench-drive:
 	scripts/setup.sh --bench
 	cargo bench --package weir-drive --bench drive -- $(CURDIR)/target/bench-drive.json
+
+# How fast logs are read for a flashback, beside programs that only receive them; two minutes.
+bench-flashback: setup
+	cargo bench --package weir-flashback --bench flashback -- $(CURDIR)/target/bench-flashback.json
 
 # What predictions cost, about a minute; nothing else should run.
 bench-predict:

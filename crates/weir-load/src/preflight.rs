@@ -27,6 +27,9 @@ const NO_SUCH_TABLE: u16 = 1146;
 /// The server's word that a table does not have a column (`ER_BAD_FIELD_ERROR`).
 const NO_SUCH_COLUMN: u16 = 1054;
 
+/// What answers a request to prepare that is not understood (`ER_UNKNOWN_COM_ERROR`, `ER_NOT_SUPPORTED_YET`).
+const NO_PREPARE: [u16; 2] = [1047, 1235];
+
 /// Keys that are looked for in each table.
 const SAMPLED_KEYS: u64 = 20;
 /// With fewer of them there, a run is warned about.
@@ -161,6 +164,13 @@ fn check_answer(
     answer: Result<(), ClientError>,
 ) -> Result<(), LoadError> {
     match answer {
+        Err(ClientError::Statement { code, .. }) if NO_PREPARE.contains(&code) => {
+            Err(LoadError::Setting {
+                setting: "--db-ps-mode",
+                value: "auto".to_owned(),
+                why: "the server, or a proxy before it, prepares no statements; use --db-ps-mode=disable",
+            })
+        }
         Err(ClientError::Statement { code, .. })
             if code == UNSUPPORTED_AS_PREPARED || plan.tolerated.contains(code) =>
         {

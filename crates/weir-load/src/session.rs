@@ -79,6 +79,9 @@ pub trait Session: fmt::Debug + Send {
     /// The connection is a new one: what was prepared on the one before is gone.
     fn reconnected(&mut self) {}
 
+    /// [`Step::Join`] failed: the server let no connection in.
+    fn not_joined(&mut self, _why: &LoadError) {}
+
     /// The text of the outstanding request, for an error.
     fn sql(&self) -> String;
 }
@@ -98,7 +101,7 @@ pub enum Step {
     },
     /// The transaction is complete.
     Done {
-        /// How many it counts for: one, but for statements that carry many.
+        /// How many it counts for: one, but for statements that carry many; 0: it was none, and has no latency.
         transactions: u64,
         /// Which one it is, by its position in [`SessionKinds::transactions`].
         kind: Option<usize>,
@@ -108,6 +111,11 @@ pub enum Step {
         /// Its latency goes on from its beginning also in a closed loop, where it else begins anew.
         keeps_start: bool,
     },
+    /// A new connection is made, on which the session goes on with [`Session::begin`]; without one, see
+    /// [`Session::not_joined`], too.
+    Join,
+    /// The connection is closed, and the session goes on with its next transaction.
+    Leave,
     /// There are no more transactions.
     End,
 }
@@ -145,6 +153,12 @@ pub trait SessionSource: Sync {
     /// Whether the source opens connections itself, see [`Self::open`]. What their statements change is not
     /// looked at before, and they may have several results.
     fn opens_connections(&self) -> bool {
+        false
+    }
+
+    /// Whether its sessions join and leave the server themselves, see [`Step::Join`]. They have no connection when
+    /// they begin.
+    fn joins(&self) -> bool {
         false
     }
 
@@ -233,6 +247,12 @@ impl AnySession {
         }
     }
 
+    pub(crate) fn not_joined(&mut self, why: &LoadError) {
+        if let Self::Sourced(session) = self {
+            session.not_joined(why);
+        }
+    }
+
     pub(crate) fn sql(&self) -> String {
         either!(self, session => session.sql())
     }
@@ -302,6 +322,11 @@ impl<'a> Work<'a> {
     pub(crate) fn open(&self, number: u32) -> Option<Result<(Exchange, AnySession), LoadError>> {
         let opened = self.source?.open(number)?;
         Some(opened.map(|(exchange, session)| (exchange, AnySession::Sourced(session))))
+    }
+
+    /// Whether sessions join and leave the server themselves.
+    pub(crate) fn joins(&self) -> bool {
+        self.source.is_some_and(SessionSource::joins)
     }
 
     /// Whether connections are not the engine's to open.

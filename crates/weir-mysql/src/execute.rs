@@ -15,10 +15,11 @@ const COM_QUERY: u8 = 0x03;
 const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_CLOSE: u8 = 0x19;
 const COM_STMT_EXECUTE: u8 = 0x17;
-/// Where a packet of it says which parameters are NULL.
-const NULLS: usize = HEADER_BYTES + 10;
 /// Where a packet of it has the statement's number.
 const STATEMENT_ID: usize = HEADER_BYTES + 1;
+/// Where a packet of it says which parameters are NULL.
+const NULLS: usize = HEADER_BYTES + 10;
+const COM_RESET_CONNECTION: u8 = 0x1F;
 const TYPE_LONG: u8 = 0x03;
 const TYPE_LONGLONG: u8 = 0x08;
 const TYPE_DECIMAL: u8 = 0xF6;
@@ -134,6 +135,11 @@ impl<'a> Request<'a> {
     /// Appends a goodbye, after which the server closes the connection.
     pub fn quit(out: &'a mut Vec<u8>) {
         Self::command(out, COM_QUIT).finish();
+    }
+
+    /// Appends that the connection is to be as new; the answer is an outcome.
+    pub fn reset(out: &'a mut Vec<u8>) {
+        Self::command(out, COM_RESET_CONNECTION).finish();
     }
 
     fn command(out: &'a mut Vec<u8>, command: u8) -> Self {

@@ -59,8 +59,10 @@ pub use reply::{
 pub use session::{Done, LogStart, PreparedStatement, Session, SessionError, Waiting};
 pub use sql_words::{SqlWord, sql_words};
 pub use text_literal::text_literal;
+pub use tls::TlsClient;
 
 pub use mysql_common::Value;
+pub use mysql_common::constants::ColumnType;
 pub use mysql_common::packets::Column;
 pub use mysql_common::params;
 pub use mysql_common::params::Params;

@@ -10,13 +10,13 @@ use std::sync::atomic::Ordering;
 
 use super::Job;
 use super::batch::Batch;
-use super::difference::{difference, other_foreign_keys};
+use super::difference::{difference, made_otherwise, other_foreign_keys};
 use super::part::{Part, State};
 use crate::LoadError;
 use crate::plan::BinaryLog;
 use weir_model::OrderEntryWorkload;
 use weir_mysql::{ClientError, Connection, Done, Patience, text_literal};
-use weir_workload::{RowWriter, Slice, Table};
+use weir_workload::{RowWriter, Slice, Table, TableOptions};
 
 /// Bytes of rows in one statement of text: what the server makes of longer ones leaves its processor's caches (1 MiB:
 /// a quarter more of its time).
@@ -150,15 +150,18 @@ impl<'a> Loader<'a> {
         let mut rows_before = None;
         if let Found::Nothing = found {
             self.run(&table.create)?;
+            let otherwise = made_otherwise(table, self.own_options(), &mut self.control)?;
             found = self.find(table)?;
+            if let (Some(how), false) = (otherwise, matches!(found, Found::Nothing)) {
+                return Err(self.refused(table, how));
+            }
         } else {
             rows_before = Some(self.count(table)?);
         }
         let rows = rows_before.unwrap_or(0);
         let comment = match found {
             Found::Table { .. } if rows_before == Some(table.rows) => {
-                let is_own = self.job.plan.workload.is_on_sbtest();
-                let options = is_own.then_some(&self.job.plan.tables);
+                let options = self.own_options();
                 if let Some(differs) = difference(table, options, &mut self.control)? {
                     return Err(self.refused(table, differs));
                 }
@@ -259,6 +262,12 @@ impl<'a> Loader<'a> {
             slice.condition
         );
         Ok(self.control.first::<u64>(&sql)?.unwrap_or(0))
+    }
+
+    /// Options of sysbench's tables; a user's own have none.
+    fn own_options(&self) -> Option<&'a TableOptions> {
+        let plan = self.job.plan;
+        plan.workload.is_on_sbtest().then_some(&plan.tables)
     }
 
     fn find(&mut self, table: &Table) -> Result<Found, LoadError> {

@@ -74,6 +74,38 @@ impl<'a> Turn<'a> {
         }
     }
 
+    /// Asks for a statement as text in whatever encoding, unless it may not be sent; whether it was left. `kind`: the
+    /// same statement for the gate, which may leave out numbers and strings that hide nothing.
+    pub fn try_query(&mut self, kind: &str, sql: &[u8]) -> bool {
+        if !self.may_send(kind) {
+            return false;
+        }
+        self.expected = Expected::TextRows;
+        let mut request = Request::query(self.out);
+        request.sql().extend_from_slice(sql);
+        request.finish();
+        true
+    }
+
+    /// Asks to prepare a statement, unless it may not be sent; whether it was left.
+    pub fn try_prepare(&mut self, sql: &[u8]) -> bool {
+        let may_send = self.may_send(&String::from_utf8_lossy(sql));
+        if may_send {
+            self.prepare_text(sql);
+        }
+        may_send
+    }
+
+    /// Asks to make the connection as new (`COM_RESET_CONNECTION`).
+    pub fn reset(&mut self) {
+        self.expected = Expected::Outcome;
+        Request::reset(self.out);
+    }
+
+    fn may_send(&self, sql: &str) -> bool {
+        matches!(self.gate.admit(self.address, sql), Ok(Passage::Sent))
+    }
+
     /// Asks to prepare a statement; the answer is [`Reply::Prepared`](weir_mysql::Reply::Prepared).
     pub fn prepare(&mut self, sql: &str) {
         if self.admit(sql) {

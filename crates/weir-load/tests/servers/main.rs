@@ -11,6 +11,7 @@ mod refusals;
 mod restarts;
 mod sessions;
 mod settings;
+mod settings_at_start;
 mod tables;
 mod text;
 mod workloads;

@@ -3,6 +3,7 @@
 mod check;
 mod document;
 pub(crate) mod null_server;
+pub(crate) mod replay;
 mod script;
 
 use std::fs::File;
@@ -32,6 +33,11 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let mut config = external_server::client_config(false)?;
+    if let Some(first) = arguments.arguments.first()
+        && replay::is_meant(first)
+    {
+        return replay::execute(&arguments.arguments, &config);
+    }
     if arguments.is_drop_in {
         // sysbench reads no files: its scripts must log in as they do there.
         config = ClientConfig {

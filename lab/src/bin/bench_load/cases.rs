@@ -132,7 +132,7 @@ impl fmt::Display for Case {
 }
 
 impl Case {
-    /// Those that issue 3 has goals for.
+    /// The load engine's numbers in docs/load.md, in their order.
     pub(crate) fn all() -> Vec<Self> {
         let mut cases: Vec<_> = [8, 64, 512, 3_000]
             .map(|connections| Self::Run("oltp_point_select", connections))
@@ -151,7 +151,8 @@ impl Case {
         }
     }
 
-    /// Runs all arms in turn, `turns` times, after one short round that warms the server up.
+    /// Runs all arms in turn, `turns` times, after one short round that warms the server up. Every
+    /// second turn goes backwards, so that no arm is always the last.
     pub(crate) fn measure(
         self,
         arms: &[Arm],
@@ -165,8 +166,11 @@ impl Case {
             self.sample(&arms[0], server, 2)?;
         }
         let mut samples = Vec::new();
-        for _ in 0..turns {
-            for arm in arms {
+        let forwards: Vec<_> = arms.iter().collect();
+        let backwards: Vec<_> = arms.iter().rev().collect();
+        for turn in 0..turns {
+            let order = if turn % 2 == 0 { &forwards } else { &backwards };
+            for arm in order {
                 let sample = self
                     .sample(arm, server, time_s)
                     .with_context(|| format!("while {} ran {self}", arm.name))?;

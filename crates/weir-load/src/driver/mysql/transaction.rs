@@ -164,7 +164,7 @@ impl MysqlDriver {
             meter.add(&counted);
         }
         if self.is_finishing && !matches!(step, Step::Request { .. } | Step::Sleep { .. }) {
-            return Ok(Self::quit(shared));
+            return Ok(self.quit(shared));
         }
         match step {
             Step::Request { kind } => {
@@ -188,6 +188,8 @@ impl MysqlDriver {
                 self.done(transactions, kind, shared, meter)
             }
             Step::Retry { keeps_start } => self.retry(keeps_start, shared, meter),
+            Step::Join => self.join(shared, meter),
+            Step::Leave => self.part(shared, meter),
             Step::End => {
                 meter.give_up();
                 self.finish(shared, meter)
@@ -201,8 +203,8 @@ impl MysqlDriver {
         shared: &mut Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
-        if std::mem::replace(&mut self.is_finishing, true) {
-            return Ok(Self::quit(shared));
+        if std::mem::replace(&mut self.is_finishing, true) || self.is_away {
+            return Ok(self.quit(shared));
         }
         self.turn(Call::Finish, shared, meter)
     }
@@ -215,6 +217,10 @@ impl MysqlDriver {
         shared: &mut Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
+        if transactions == 0 {
+            meter.give_up();
+            return self.next(shared, meter);
+        }
         self.served += transactions;
         meter.transactions(transactions, self.timing);
         if let Some(kind) = kind {
