@@ -41,7 +41,7 @@ fn connection(users: &Users) -> Connection {
 }
 
 /// A call that finds this machine's servers and empty data directories, though its home is the test's.
-fn weir(users: &Users, arguments: &[&str]) -> Weir {
+pub(crate) fn weir(users: &Users, arguments: &[&str]) -> Weir {
     let program = users.server().binary().path.clone();
     let weir = users.weir(&[&["flashback"], arguments].concat());
     let weir = weir.env(
