@@ -73,13 +73,7 @@ pub fn run_observed(
     on_progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<LoadOutcome, LoadError> {
     plan.check()?;
-    run_work(
-        plan,
-        &Work::of_script(plan.script()?),
-        gate,
-        stop,
-        on_progress,
-    )
+    run_work(plan, &Work::of_plan(plan)?, gate, stop, on_progress)
 }
 
 /// [`run_observed`] with the sessions of a source in place of the plan's workload; the plan's workload

@@ -6,6 +6,7 @@
 //! or captured statements.
 
 mod compiled;
+mod order_entry;
 mod place;
 mod statements;
 mod turn;
@@ -15,10 +16,13 @@ use std::sync::Arc;
 
 use weir_mysql::{Exchange, Reply, Row, ServerError, StatementResult};
 
-use crate::LoadError;
 use weir_workload::Script;
 
+use crate::LoadError;
+use crate::plan::LoadPlan;
+
 pub(crate) use compiled::{CompiledSession, Templates};
+pub(crate) use order_entry::{OrderEntry, OrderEntrySession};
 pub(crate) use statements::{Statements, Wanted};
 pub use turn::Turn;
 
@@ -170,6 +174,8 @@ pub trait SessionSource: Sync {
 pub(crate) enum AnySession {
     /// Of a compiled workload: nothing is allocated on its way.
     Compiled(CompiledSession),
+    /// A terminal of order entry: nothing is allocated on its way, either.
+    OrderEntry(Box<OrderEntrySession>),
     /// Of a source.
     Sourced(Box<dyn Session>),
 }
@@ -178,6 +184,7 @@ macro_rules! either {
     ($self:ident, $session:ident => $call:expr) => {
         match $self {
             AnySession::Compiled($session) => $call,
+            AnySession::OrderEntry($session) => $call,
             AnySession::Sourced($session) => $call,
         }
     };
@@ -187,6 +194,7 @@ impl AnySession {
     pub(crate) fn needs_rows(&self) -> bool {
         match self {
             Self::Compiled(_) => false,
+            Self::OrderEntry(session) => session.needs_rows(),
             Self::Sourced(session) => session.needs_rows(),
         }
     }
@@ -194,6 +202,7 @@ impl AnySession {
     pub(crate) fn due_ns(&mut self) -> Option<u64> {
         match self {
             Self::Compiled(_) => None,
+            Self::OrderEntry(session) => session.due_ns(),
             Self::Sourced(session) => session.due_ns(),
         }
     }
@@ -226,14 +235,14 @@ impl AnySession {
 
     pub(crate) fn finish(&mut self, turn: &mut Turn<'_>) -> Step {
         match self {
-            Self::Compiled(_) => Step::End,
+            Self::Compiled(_) | Self::OrderEntry(_) => Step::End,
             Self::Sourced(session) => session.finish(turn),
         }
     }
 
     pub(crate) fn completes_sleeping(&self) -> bool {
         match self {
-            Self::Compiled(_) => false,
+            Self::Compiled(_) | Self::OrderEntry(_) => false,
             Self::Sourced(session) => session.completes_sleeping(),
         }
     }
@@ -252,6 +261,7 @@ impl AnySession {
     pub(crate) fn renew(&mut self, statements: Statements) {
         match self {
             Self::Compiled(session) => session.renew(statements),
+            Self::OrderEntry(session) => session.renew(statements),
             Self::Sourced(session) => session.reconnected(),
         }
     }
@@ -262,14 +272,25 @@ impl AnySession {
 pub(crate) struct Work<'a> {
     /// Of a compiled workload; of no statements where sessions come from a source.
     templates: Arc<Templates>,
+    order_entry: Option<Arc<OrderEntry>>,
     source: Option<&'a dyn SessionSource>,
 }
 
 impl<'a> Work<'a> {
+    /// The workload of a plan.
+    pub(crate) fn of_plan(plan: &LoadPlan) -> Result<Self, LoadError> {
+        let order_entry = plan.workload.order_entry();
+        Ok(Self {
+            order_entry: order_entry.map(|workload| Arc::new(OrderEntry::new(workload, plan.seed))),
+            ..Self::of_script(plan.script()?)
+        })
+    }
+
     /// A compiled workload.
     pub(crate) fn of_script(script: Script) -> Self {
         Self {
             templates: Arc::new(Templates::new(script)),
+            order_entry: None,
             source: None,
         }
     }
@@ -282,7 +303,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The compiled workload's script; without statements where sessions come from a source.
+    /// The workload's script; without statements where sessions come from a source.
     pub(crate) fn script(&self) -> &Script {
         &self.templates.script
     }
@@ -315,13 +336,14 @@ impl<'a> Work<'a> {
 
     /// The session of connection `number`, on which these statements are prepared.
     pub(crate) fn session(&self, number: u32, statements: Statements) -> AnySession {
+        let templates = Arc::clone(&self.templates);
+        if let Some(order_entry) = &self.order_entry {
+            let session = order_entry.session(number, templates, statements);
+            return AnySession::OrderEntry(Box::new(session));
+        }
         match self.source {
             Some(source) => AnySession::Sourced(source.session(number)),
-            None => AnySession::Compiled(CompiledSession::new(
-                Arc::clone(&self.templates),
-                statements,
-                number,
-            )),
+            None => AnySession::Compiled(CompiledSession::new(templates, statements, number)),
         }
     }
 
@@ -329,6 +351,9 @@ impl<'a> Work<'a> {
     pub(crate) fn kinds(&self) -> SessionKinds {
         if let Some(source) = self.source {
             return source.kinds();
+        }
+        if self.order_entry.is_some() {
+            return OrderEntry::kinds();
         }
         let script = self.script();
         SessionKinds {

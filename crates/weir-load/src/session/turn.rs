@@ -1,9 +1,10 @@
 //! What a session is given when it is its turn: where its request goes, random numbers, the time.
 
 use weir_model::Address;
-use weir_mysql::{ClientError, Expected, Gate, Passage, Request, Value};
+use weir_mysql::{Expected, Gate, Passage, Request, Value, WireRows};
 use weir_workload::Rng;
 
+use crate::LoadError;
 use crate::meter::{Counts, Meter};
 
 /// A session's turn.
@@ -20,20 +21,24 @@ pub struct Turn<'a> {
     pub(crate) address: &'a Address,
     /// What the request will be answered with.
     pub(crate) expected: Expected,
-    /// Why a text may not be sent.
-    pub(crate) refusal: Option<ClientError>,
+    /// The rows of the answer, if they are to be read in place.
+    pub(crate) wire_rows: &'a WireRows,
+    /// Why the run cannot go on, such as a text that may not be sent.
+    pub(crate) refusal: Option<LoadError>,
     /// What is counted beside the connection's requests.
     pub(crate) counted: Counts,
 }
 
 impl<'a> Turn<'a> {
-    /// A turn that leaves its request in `out`; `to`: which server, and what it may be sent.
+    /// A turn that leaves its request in `out` after an answer of `wire_rows`; `to`: which server, and what it may
+    /// be sent.
     pub(crate) fn new(
         out: &'a mut Vec<u8>,
         rng: &'a mut Rng,
         scratch: &'a mut Vec<u8>,
         meter: &'a Meter<'a>,
         (address, gate): (&'a Address, &'a Gate),
+        wire_rows: &'a WireRows,
     ) -> Self {
         Self {
             out,
@@ -43,6 +48,7 @@ impl<'a> Turn<'a> {
             gate,
             address,
             expected: Expected::Outcome,
+            wire_rows,
             refusal: None,
             counted: Counts::default(),
         }
@@ -154,7 +160,7 @@ impl<'a> Turn<'a> {
             // A rehearsal sends nothing and does not get here.
             Ok(_) => false,
             Err(error) => {
-                self.refusal = Some(error);
+                self.refusal = Some(error.into());
                 false
             }
         }

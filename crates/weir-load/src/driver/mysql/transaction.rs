@@ -136,17 +136,18 @@ impl MysqlDriver {
         shared: &mut Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
+        if let (Call::Replied(_) | Call::Refused(_), true) = (call, self.parser.has_results()) {
+            self.session.results(self.parser.take_results());
+        }
         let turn = &mut Turn::new(
             &mut shared.outgoing,
             &mut self.rng,
             &mut shared.scratch,
             meter,
             (&shared.link.address, &shared.gate),
+            self.parser.wire_rows(),
         );
         let session = &mut self.session;
-        if let (Call::Replied(_) | Call::Refused(_), true) = (call, self.parser.has_results()) {
-            session.results(self.parser.take_results());
-        }
         let step = match call {
             Call::Finish => session.finish(turn),
             Call::Begin => session.begin(turn),
@@ -156,7 +157,7 @@ impl MysqlDriver {
             Call::Refused(error) => session.refused(error, turn),
         };
         if let Some(refusal) = turn.refusal.take() {
-            return Err(LoadError::Client(refusal));
+            return Err(refusal);
         }
         let (expected, counted) = (turn.expected, turn.counted);
         if counted != Counts::default() {
