@@ -52,7 +52,8 @@ pub use prepare::prepare;
 pub use prewarm::prewarm;
 pub use reactor_kind::ReactorKind;
 pub use rehearsal::{rehearse_run, statements};
-pub use session::{OpenedSession, Session, SessionKinds, SessionSource, Step, Turn};
+pub use schema::make_own_schema;
+pub use session::{FoundStatements, OpenedSession, Session, SessionKinds, SessionSource, Step, Turn};
 pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage, Totals, outcome_of};
 pub use threads::{
     Start, StatementKind, ThreadMeter, ThreadProgress, ThreadWork, ThreadsOutcome, run_threads,

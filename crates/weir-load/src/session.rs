@@ -6,6 +6,7 @@
 //! or captured statements.
 
 mod compiled;
+mod found;
 mod place;
 mod statements;
 mod turn;
@@ -20,6 +21,7 @@ use weir_workload::Script;
 
 pub(crate) use compiled::{CompiledSession, Templates};
 pub(crate) use statements::{Statements, Wanted};
+pub use found::FoundStatements;
 pub use turn::Turn;
 
 /// What one connection does.
@@ -31,6 +33,12 @@ pub trait Session: fmt::Debug + Send {
     /// Whether the rows of the outstanding request's answer are wanted. Others are skipped, which is
     /// cheaper by far.
     fn needs_rows(&self) -> bool {
+        false
+    }
+
+    /// Whether it decides itself what an error means: each answer that is one comes by [`Self::refused`], and a
+    /// lost connection is not counted.
+    fn judges_errors(&self) -> bool {
         false
     }
 
@@ -109,12 +117,14 @@ pub enum Step {
 }
 
 /// Names of the kinds that latencies are kept by.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct SessionKinds {
     /// Of transactions; empty where they are all alike.
     pub transactions: Vec<String>,
     /// Of statements.
     pub statements: Vec<String>,
+    /// Of statements that turn up during the run; their positions follow those of `statements`.
+    pub found: Arc<FoundStatements>,
 }
 
 /// A connection that a source has opened, and its session.
@@ -174,6 +184,13 @@ impl AnySession {
         match self {
             Self::Compiled(_) => false,
             Self::Sourced(session) => session.needs_rows(),
+        }
+    }
+
+    pub(crate) fn judges_errors(&self) -> bool {
+        match self {
+            Self::Compiled(_) => false,
+            Self::Sourced(session) => session.judges_errors(),
         }
     }
 
@@ -309,6 +326,7 @@ impl<'a> Work<'a> {
         SessionKinds {
             transactions: script.transactions.iter().map(|t| t.name.clone()).collect(),
             statements: script.statements.iter().map(|s| s.name.clone()).collect(),
+            found: Arc::default(),
         }
     }
 }

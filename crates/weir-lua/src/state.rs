@@ -4,9 +4,11 @@
 
 mod coroutine;
 mod functions;
-mod modules;
+pub(crate) mod modules;
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 pub use coroutine::{Events, Moved, Turned};
 use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Table, Value};
@@ -39,6 +41,8 @@ pub struct Identity {
     pub luajit_command: Option<String>,
     /// Its events are a coroutine of an engine's.
     pub is_coroutine: bool,
+    /// All modules and files that it may load, by name; `None`: those that are found.
+    pub modules: Option<Arc<BTreeMap<String, String>>>,
 }
 
 /// How a command runs.
@@ -95,15 +99,7 @@ impl State {
     ///
     /// Text that is no Lua, or an error that the body raises.
     pub fn run_body(&self, text: &[u8], path: &str) -> Result<(), ScriptError> {
-        // The line that names the interpreter stays a line, so that numbers of lines are right.
-        let skipped = match text.first() {
-            Some(b'#') => text
-                .iter()
-                .position(|byte| *byte == b'\n')
-                .unwrap_or(text.len()),
-            _ => 0,
-        };
-        let chunk = self.lua.load(&text[skipped..]).set_name(format!("@{path}"));
+        let chunk = self.lua.load(body(text)).set_name(format!("@{path}"));
         let body = chunk
             .into_function()
             .map_err(|error| ScriptError::Body(first_words(&error)))?;
@@ -290,6 +286,15 @@ pub fn luajit_version() -> String {
     version.trim_start_matches("LuaJIT ").to_owned()
 }
 
+/// The text without the line that names the interpreter, whose end stays, so that numbers of lines are right.
+pub(crate) fn body(text: &[u8]) -> &[u8] {
+    if text.first() != Some(&b'#') {
+        return text;
+    }
+    let end = text.iter().position(|byte| *byte == b'\n');
+    &text[end.unwrap_or(text.len())..]
+}
+
 /// Does what `luajit -j` does with these words.
 fn luajit(lua: &Lua, command: &str) -> Result<(), ScriptError> {
     let text = r#"
@@ -312,7 +317,7 @@ fn failed(function: &str, why: String) -> ScriptError {
 }
 
 /// An error without its traceback and without words of the binding.
-fn first_words(error: &mlua::Error) -> String {
+pub(crate) fn first_words(error: &mlua::Error) -> String {
     match error {
         mlua::Error::SyntaxError { message, .. } | mlua::Error::RuntimeError(message) => {
             let end = message.find("\nstack traceback:").unwrap_or(message.len());

@@ -57,7 +57,7 @@ const UNSUPPORTED_AS_PREPARED: u16 = 1295;
 const PARAMETERS_NOT_BOUND: u16 = 2031;
 /// Errors after which a connection is made again: `CR_SERVER_GONE_ERROR`, `CR_TCP_CONNECTION`,
 /// `CR_SERVER_LOST`, `CR_SERVER_LOST_EXTENDED`.
-pub const LOST_CONNECTION: [u16; 4] = [2006, 2011, 2013, 2055];
+const LOST_CONNECTION: [u16; 4] = [2006, 2011, 2013, 2055];
 const CLOSED: &str = "attempt to use an already closed connection";
 
 /// What an error means for the script; the numbers are the prelude's.
@@ -116,10 +116,13 @@ impl Pending {
             Ask::Query(sql) | Ask::Text { sql, .. } | Ask::Bulk { sql, .. } => Request::Query(sql),
             Ask::Prepare(sql) => Request::Prepare(sql),
             Ask::Execute {
-                statement, values, ..
+                statement,
+                values,
+                text,
             } => Request::Execute {
                 statement: *statement,
                 values,
+                text,
             },
             Ask::NextResult => Request::NextResult,
         }

@@ -77,7 +77,7 @@ pub use server_variables::{
 pub use spec::{
     ArrivalKind, ClosedLoop, DataSource, DataSpec, Distribution, DistributionName,
     DistributionOptions, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadOption, LoadOptionKind,
-    LoadSpec, Mix, Node, NodeRole, Pace, PoolStart, ProtocolCompression, Rate, RateRamp,
+    LoadSpec, LuaModule, LuaWorkload, Mix, Node, NodeRole, Pace, PoolStart, ProtocolCompression, Rate, RateRamp,
     Replication, RunSpec, ServerChoice, Settings, SysbenchOptions, SysbenchWorkload, TableSize,
     ThinkKind, ThinkTime, Topology, Warmup, WorkloadName, WorkloadShare, WorkloadShares,
     WorkloadSpec, differing,

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use weir_load::{
-    LoadError, OpenedSession, Session, SessionKinds, SessionSource, Tolerated, run_sessions,
+    LoadError, OpenedSession, Session, SessionKinds, SessionSource, run_sessions,
 };
-use weir_lua::{LOST_CONNECTION, Moved, ScriptError};
+use weir_lua::{Moved, ScriptError};
 use weir_mysql::Exchange;
 
 use crate::connect::Link;
@@ -20,6 +20,8 @@ use crate::world::{Report, World};
 
 /// States from which on their compilers are off: with many, each compiles within the measurement.
 const COMPILED_STATES_MAX: u32 = 64;
+/// Sessions up to which the script's statements can be waited for in place: each takes another file descriptor.
+const TWINS_MAX: u32 = 1024;
 /// Pause between two looks at whether the run is to stop.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -82,7 +84,12 @@ fn take_connection(world: &World, ready: &Ready) -> Result<Exchange, ScriptError
     let mut share = ready.part.borrow_mut();
     let number = ready.state.open_connections().into_iter().min();
     let link = number.and_then(|number| share.links.get_mut(&number));
-    if let Some(exchange) = link.and_then(Link::take_exchange) {
+    let take = if world.threads() > TWINS_MAX {
+        Link::take_exchange
+    } else {
+        Link::share_exchange
+    };
+    if let Some(exchange) = link.and_then(take) {
         share.driven = number;
         return Ok(exchange);
     }
@@ -114,7 +121,10 @@ impl SessionSource for Source {
     }
 
     fn kinds(&self) -> SessionKinds {
-        SessionKinds::default()
+        SessionKinds {
+            found: Arc::clone(&self.engine.world().found),
+            ..SessionKinds::default()
+        }
     }
 }
 
@@ -131,12 +141,7 @@ pub(crate) fn run(
         engine: Arc::clone(&engine),
         first: Mutex::new(Some(Moved::new(first))),
     };
-    let mut plan = world.plan.load.clone();
-    plan.reconnect = LOST_CONNECTION
-        .iter()
-        .any(|code| plan.tolerated.contains(*code));
-    // Which errors end a run, the script says.
-    plan.tolerated = Tolerated::Answers;
+    let plan = &world.plan.load;
     let is_over = AtomicBool::new(false);
     let outcome = std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -148,7 +153,7 @@ pub(crate) fn run(
             }
         });
         let gate = &world.plan.gate;
-        let outcome = run_sessions(&plan, &source, gate, engine.stops(), &mut |progress| {
+        let outcome = run_sessions(plan, &source, gate, engine.stops(), &mut |progress| {
             engine.started();
             reporters.tell(world, report, &progress);
         });

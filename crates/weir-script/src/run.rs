@@ -54,7 +54,10 @@ pub(crate) fn run(
     let work = |number, start| thread(world, number, &first, start);
     let outcome = run_threads(
         &world.plan.load,
-        SessionKinds::default(),
+        SessionKinds {
+            found: Arc::clone(&world.found),
+            ..SessionKinds::default()
+        },
         &work,
         stop,
         &mut on_progress,

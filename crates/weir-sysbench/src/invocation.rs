@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use weir_load::{LoadPlan, PreparePlan, ReactorKind, Tolerated, reactors_for};
 use weir_model::{
-    DistributionName, DistributionOptions, FileWorkload, Mix, Pace, ProtocolCompression, Secret,
+    DistributionName, DistributionOptions, FileWorkload, LuaWorkload, Mix, Pace, ProtocolCompression, Secret,
     SysbenchWorkload, WorkloadSpec,
 };
 use weir_workload::{TableOptions, Workload};
@@ -206,6 +206,10 @@ impl Settings {
             WorkloadSpec::File(file) => WorkloadSpec::File(FileWorkload {
                 distribution,
                 ..file
+            }),
+            WorkloadSpec::Lua(lua) => WorkloadSpec::Lua(LuaWorkload {
+                distribution,
+                ..lua
             }),
         };
         let workload = Workload::try_from(&workload).map_err(UsageError::Workload)?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use weir_model::{DistributionName, DistributionOptions, WorkloadSpec};
+use weir_model::{DistributionName, DistributionOptions, LuaWorkload, WorkloadSpec};
 use weir_mysql::{ClientConfig, OptionFile};
 
 use super::command_line::{Line, in_place, native};
@@ -132,6 +132,10 @@ pub fn parse_script<S: AsRef<str>>(
         options.take(&mut settings, *value)?;
     }
     let keys = (settings.rand_type, settings.keys);
+    let workload = WorkloadSpec::Lua(LuaWorkload {
+        path: script.into(),
+        ..LuaWorkload::default()
+    });
     Ok(Some(ScriptLine {
         script: script.to_owned(),
         command,
@@ -140,8 +144,7 @@ pub fn parse_script<S: AsRef<str>>(
         lua_threads: options.lua_threads,
         luajit_command: options.luajit_command,
         keys,
-        // A plan names a workload, of which a script's run takes nothing.
-        invocation: settings.resolve(WorkloadSpec::default(), Command::Run)?,
+        invocation: settings.resolve(workload, Command::Run)?,
     }))
 }
 

@@ -1,11 +1,11 @@
-//! Which workload: one of sysbench's, several of them in proportion, or a user's own file.
+//! Which workload: one of sysbench's, several of them in proportion, or a user's own file or script.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use weir_model::{
-    Distribution, FileWorkload, SysbenchWorkload, TableSize, WorkloadName, WorkloadSpec,
+    Distribution, FileWorkload, LuaWorkload, SysbenchWorkload, TableSize, WorkloadName, WorkloadSpec,
 };
 
 use crate::file::WorkloadFile;
@@ -19,6 +19,8 @@ pub struct Workload(Kind);
 enum Kind {
     Sysbench(SysbenchWorkload),
     File(Arc<WorkloadFile>),
+    /// It is run by an interpreter: what it does is known only then.
+    Lua(Arc<LuaWorkload>),
 }
 
 impl From<WorkloadName> for Workload {
@@ -43,6 +45,7 @@ impl TryFrom<&WorkloadSpec> for Workload {
         Ok(Self(match spec {
             WorkloadSpec::Sysbench(sysbench) => Kind::Sysbench(sysbench.clone()),
             WorkloadSpec::File(file) => Kind::File(Arc::new(WorkloadFile::new(file.clone())?)),
+            WorkloadSpec::Lua(lua) => Kind::Lua(Arc::new(lua.clone())),
         }))
     }
 }
@@ -92,22 +95,23 @@ impl Workload {
         match &self.0 {
             Kind::Sysbench(sysbench) => WorkloadSpec::Sysbench(sysbench.clone()),
             Kind::File(file) => WorkloadSpec::File(file.spec().clone()),
+            Kind::Lua(lua) => WorkloadSpec::Lua(LuaWorkload::clone(lua)),
         }
     }
 
     /// The book that its file takes lines of, if it names one.
     pub fn book(&self) -> Option<PathBuf> {
         match &self.0 {
-            Kind::Sysbench(_) => None,
+            Kind::Sysbench(_) | Kind::Lua(_) => None,
             Kind::File(file) => file.book(),
         }
     }
 
-    /// The tables of its file; none for sysbench's workloads, whose tables are as many and as large as
-    /// one asks for.
+    /// The tables of its file; none for scripts and for sysbench's workloads, whose tables are as many and as
+    /// large as one asks for.
     pub fn table_sizes(&self) -> Vec<TableSize> {
         match &self.0 {
-            Kind::Sysbench(_) => Vec::new(),
+            Kind::Sysbench(_) | Kind::Lua(_) => Vec::new(),
             Kind::File(file) => file.table_sizes(),
         }
     }
@@ -117,6 +121,7 @@ impl Workload {
         match &self.0 {
             Kind::Sysbench(sysbench) => sysbench.shares.all(WorkloadName::only_reads),
             Kind::File(file) => file.only_reads(),
+            Kind::Lua(_) => false,
         }
     }
 
@@ -126,7 +131,7 @@ impl Workload {
             Kind::Sysbench(sysbench) => {
                 sysbench.shares.any(|name| name == WorkloadName::BulkInsert)
             }
-            Kind::File(_) => false,
+            Kind::File(_) | Kind::Lua(_) => false,
         }
     }
 
@@ -140,6 +145,7 @@ impl Workload {
         match &self.0 {
             Kind::Sysbench(sysbench) => oltp::script(sysbench, inputs),
             Kind::File(file) => file.script(inputs.seed),
+            Kind::Lua(lua) => Err(unknown(lua)),
         }
     }
 
@@ -148,6 +154,16 @@ impl Workload {
         match &self.0 {
             Kind::Sysbench(sysbench) => sbtest::tables(sysbench, options),
             Kind::File(file) => file.tables(),
+            Kind::Lua(lua) => Err(unknown(lua)),
         }
+    }
+}
+
+/// What a script does, its interpreter knows.
+fn unknown(lua: &LuaWorkload) -> WorkloadError {
+    WorkloadError::Setting {
+        setting: "workload",
+        value: lua.path.display().to_string(),
+        why: "what a Lua script does is known only when it runs",
     }
 }

@@ -24,6 +24,8 @@ pub struct Turn<'a> {
     pub(crate) refusal: Option<ClientError>,
     /// What is counted beside the connection's requests.
     pub(crate) counted: Counts,
+    /// The session has waited by itself.
+    pub(crate) has_waited: bool,
 }
 
 impl<'a> Turn<'a> {
@@ -45,6 +47,7 @@ impl<'a> Turn<'a> {
             expected: Expected::Outcome,
             refusal: None,
             counted: Counts::default(),
+            has_waited: false,
         }
     }
 
@@ -109,6 +112,11 @@ impl<'a> Turn<'a> {
     /// Counts something that was not done by a request of this connection.
     pub fn count(&mut self, counted: Counts) {
         self.counted.add(&counted);
+    }
+
+    /// The session has waited within this turn: a transaction that ends with it ends now.
+    pub fn waited(&mut self) {
+        self.has_waited = true;
     }
 
     /// Lets the server forget a prepared statement. It is not answered: a request has to follow.

@@ -80,5 +80,25 @@ package.path, package.cpath = core.package_path, core.package_cpath
 table.insert(package.loaders, function(name)
   local text = core.module(name)
   if text then return assert(loadstring(text, "@" .. name .. ".lua")) end
-  return "\n\tno module '" .. name .. "' of Weir's own"
+  return "\n\tno module '" .. name .. (core.kept and "' in the study's plan" or "' of Weir's own")
 end)
+
+-- In a study, files are those of its plan, by their names or by what follows the folder.
+if core.kept then
+  local function kept(path)
+    local name = path
+    while true do
+      local text = core.kept(name)
+      if text then return loadstring(text, "@" .. path) end
+      local rest = name:match("^[^/]*/(.+)$")
+      if not rest then return nil, "cannot open " .. path .. ": the study's plan does not have it" end
+      name = rest
+    end
+  end
+  loadfile = kept
+  function dofile(path)
+    local chunk, why = kept(path)
+    if not chunk then error(why, 2) end
+    return chunk()
+  end
+end

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::ServerVariables;
 
 use super::{
-    DataSource, DataSpec, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadSpec, Mix, Node, RateRamp,
+    DataSource, DataSpec, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadSpec, LuaWorkload, Mix, Node, RateRamp,
     RunSpec, SysbenchWorkload, Topology, Warmup, WorkloadSpec,
 };
 
@@ -152,6 +152,8 @@ impl Writer {
                 self.put("rows", rows);
             }
             DataSource::File { sizes } => self.put_text("tables", sizes),
+            // They follow from the script and its options.
+            DataSource::Lua => {}
         }
         self.put("data_scale", data_scale);
         self.put("drive_scale", drive_scale);
@@ -181,6 +183,27 @@ impl Writer {
                 self.put("workload", text);
                 self.put_text("distribution", distribution);
             }
+            WorkloadSpec::Lua(lua) => self.lua(lua),
+        }
+    }
+
+    /// A script and its modules are one setting.
+    fn lua(&mut self, lua: &LuaWorkload) {
+        let LuaWorkload {
+            path: _,
+            text: _,
+            modules: _,
+            data_options,
+            options,
+            distribution,
+        } = lua;
+        self.put("workload", &lua.whole_text());
+        self.put_text("distribution", distribution);
+        for (name, value) in data_options {
+            self.put(&format!("data.options.{name}"), value);
+        }
+        for (name, value) in options {
+            self.put(&format!("load.options.{name}"), value);
         }
     }
 

@@ -1,6 +1,7 @@
-//! What a transaction does: sysbench's workloads in proportion, or a user's own file.
+//! What a transaction does: sysbench's workloads in proportion, or a user's own file or Lua script.
 
 mod distribution;
+mod lua;
 mod mix;
 mod name;
 mod options;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use distribution::{Distribution, DistributionName, DistributionOptions};
+pub use lua::{LuaModule, LuaWorkload};
 pub use mix::Mix;
 pub use name::WorkloadName;
 pub use options::SysbenchOptions;
@@ -27,6 +29,8 @@ pub enum WorkloadSpec {
     Sysbench(SysbenchWorkload),
     /// A user's own.
     File(FileWorkload),
+    /// A Lua script.
+    Lua(LuaWorkload),
 }
 
 /// sysbench's workloads in proportion.
@@ -61,6 +65,7 @@ impl WorkloadSpec {
         match self {
             Self::Sysbench(sysbench) => sysbench.distribution,
             Self::File(file) => file.distribution,
+            Self::Lua(lua) => lua.distribution,
         }
     }
 
@@ -68,7 +73,7 @@ impl WorkloadSpec {
     pub fn single(&self) -> Option<WorkloadName> {
         match self {
             Self::Sysbench(SysbenchWorkload { shares, .. }) => shares.single(),
-            Self::File(_) => None,
+            Self::File(_) | Self::Lua(_) => None,
         }
     }
 
@@ -76,7 +81,7 @@ impl WorkloadSpec {
     pub fn has_text(&self) -> bool {
         match self {
             Self::Sysbench(SysbenchWorkload { shares, .. }) => shares.any(WorkloadName::has_text),
-            Self::File(_) => false,
+            Self::File(_) | Self::Lua(_) => false,
         }
     }
 }
@@ -120,6 +125,7 @@ impl fmt::Display for WorkloadSpec {
         match self {
             Self::Sysbench(SysbenchWorkload { shares, .. }) => shares.fmt(f),
             Self::File(file) => file.path.display().fmt(f),
+            Self::Lua(lua) => lua.path.display().fmt(f),
         }
     }
 }

@@ -30,6 +30,9 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
         null_server::execute(rest, interrupt::stop_flag()?)?;
         return Ok(Outcome::Done);
     }
+    if !arguments.is_drop_in && arguments.arguments == weir_script::PROCESS_WORDS[1..] {
+        return script::serve();
+    }
     let mut config = external_server::client_config(false)?;
     if arguments.is_drop_in {
         // sysbench reads no files: its scripts must log in as they do there.

@@ -1,7 +1,10 @@
 //! `weir load my.lua`: a script of the user's in the place of a native workload.
 
+use std::fs::File;
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering;
 
+use anyhow::Context as _;
 use weir_load::{Interval, LoadOutcome, Totals};
 use weir_mysql::{Gate, Permissions};
 use weir_script::{Driving, Output, Report, Script, ScriptPlan};
@@ -12,6 +15,14 @@ use crate::{Outcome, interrupt, output, password};
 
 /// Exit code of a load that did not begin or end in time, as in sysbench.
 const NOT_IN_TIME: i32 = 2;
+
+/// The process of a study's script: it is told what to do over its standard input, a socket.
+pub(super) fn serve() -> anyhow::Result<Outcome> {
+    let socket = rustix::io::dup(std::io::stdin()).context("this command is Weir's own")?;
+    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    weir_script::serve(UnixStream::from(socket))?;
+    Ok(Outcome::Done)
+}
 
 pub(super) fn execute(line: ScriptLine, arguments: &LoadArguments) -> anyhow::Result<Outcome> {
     let mut line = line;
@@ -71,6 +82,8 @@ fn plan(line: ScriptLine, script: Script, arguments: &LoadArguments) -> ScriptPl
         luajit_command: line.luajit_command,
         report_interval_s: invocation.report_interval_s,
         percentile: invocation.percentile,
+        tells_statements: invocation.statement_latency,
+        modules: None,
         verbosity: invocation.verbosity,
         forced_shutdown: invocation.forced_shutdown,
         load: invocation.plan,
