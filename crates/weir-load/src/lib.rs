@@ -41,14 +41,14 @@ mod statistics;
 mod testing;
 mod threads;
 
-pub use cleanup::cleanup;
+pub use cleanup::{cleanup, existing_tables};
 pub use engine::{Progress, run, run_observed, run_sessions};
 pub use error::LoadError;
 pub use hdr_log::HdrLog;
 pub use meter::{Counts, ErrorCount};
 pub use null_server::{DelayKind, Fault, NullServer, NullServerBehavior};
 pub use plan::{BinaryLog, LoadPlan, PreparePlan, Tolerated, reactors_for};
-pub use prepare::prepare;
+pub use prepare::{LoadingStep, OnStep, prepare, prepare_observed};
 pub use prewarm::prewarm;
 pub use reactor_kind::ReactorKind;
 pub use rehearsal::{rehearse_run, statements};

@@ -1,5 +1,7 @@
 //! What a script loads by name: read from its text, since nothing of it may run before the user wants that.
 
+use std::path::Path;
+
 /// A module or file that a text of Lua names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Load {
@@ -18,7 +20,7 @@ impl Load {
         Self {
             name: name.to_owned(),
             line: 0,
-            is_file: name.ends_with(".lua"),
+            is_file: Path::new(name).extension().is_some(),
             is_optional: false,
         }
     }
@@ -101,7 +103,8 @@ impl<'a> Tokens<'a> {
     /// Takes so many bytes, and counts their lines.
     fn take(&mut self, length: usize) -> &'a [u8] {
         let (taken, rest) = self.rest.split_at(length.min(self.rest.len()));
-        self.line += taken.iter().filter(|byte| **byte == b'\n').count() as u32;
+        let lines = taken.split(|byte| *byte == b'\n').count() - 1;
+        self.line += lines as u32;
         self.rest = rest;
         taken
     }

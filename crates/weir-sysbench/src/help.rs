@@ -50,6 +50,13 @@ pub fn help(compat: Compat, all: bool) -> String {
     text
 }
 
+/// What an option of the program does; nothing for one that is not known here.
+pub fn option_help(name: &str) -> &'static str {
+    let is_it = |option: &&Supported| option.name.replace('_', "-") == name;
+    let found = SUPPORTED.iter().find(is_it);
+    found.map_or("", |option| option.help)
+}
+
 /// Beside the command line, as in sysbench.
 const CONFIG_FILE: (&str, &str) = (
     "--config-file=FILE",

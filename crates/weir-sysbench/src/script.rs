@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use weir_model::{DistributionName, DistributionOptions, LuaWorkload, WorkloadSpec};
+use weir_model::{DistributionName, DistributionOptions, LuaWorkload, WorkloadName, WorkloadSpec};
 use weir_mysql::{ClientConfig, OptionFile};
 
 use super::command_line::{Line, in_place, native};
@@ -14,11 +14,13 @@ use super::value::{UsageError, Value};
 
 /// The program's options that work with a script, beside those for logins and random numbers. All others are the
 /// script's own: if it has none of that name they are invalid, so that none is silently without effect.
-const OF_PROGRAM: [&str; 24] = [
+const OF_PROGRAM: [&str; 27] = [
     "debug",
     "events",
     "forced-shutdown",
+    "hdr-log",
     "histogram",
+    "json",
     "max-requests",
     "max-time",
     "num-threads",
@@ -31,6 +33,7 @@ const OF_PROGRAM: [&str; 24] = [
     "reactors",
     "report-checkpoints",
     "report-interval",
+    "statement-latency",
     "thread-init-timeout",
     "thread-stack-size",
     "threads",
@@ -97,7 +100,7 @@ pub fn parse_script<S: AsRef<str>>(
 ) -> Result<Option<ScriptLine>, UsageError> {
     let arguments: Vec<&str> = arguments.iter().map(AsRef::as_ref).collect();
     let line = Line::split(arguments.iter().copied())?;
-    let Some((&script, words)) = line.words.split_first() else {
+    let Some(&script) = line.words.first() else {
         return Ok(None);
     };
     let asks_lua = line
@@ -108,8 +111,27 @@ pub fn parse_script<S: AsRef<str>>(
     if line.command.is_some() || !is_of_lua(script, asks_lua, is_there) {
         return Ok(None);
     }
+    script_line(&arguments, config, is_there).map(Some)
+}
+
+/// The same for words of which the first is the script, whatever its name; without one, the script comes from
+/// standard input.
+///
+/// # Errors
+///
+/// Options of the program that cannot be understood.
+pub fn script_line(
+    arguments: &[&str],
+    config: &ClientConfig,
+    is_there: bool,
+) -> Result<ScriptLine, UsageError> {
+    let line = Line::split(arguments.iter().copied())?;
+    let (script, words) = match line.words.split_first() {
+        Some((script, words)) => (*script, words),
+        None => ("-", &[][..]),
+    };
     // Tests of sysbench 0.5 were scripts, too; one that a user has is run.
-    if let Some(answer) = old_command::todays(&arguments).filter(|_| !is_there) {
+    if let Some(answer) = old_command::todays(arguments).filter(|_| !is_there) {
         return Err(UsageError::Old(answer));
     }
     let command = match words {
@@ -136,7 +158,7 @@ pub fn parse_script<S: AsRef<str>>(
         path: script.into(),
         ..LuaWorkload::default()
     });
-    Ok(Some(ScriptLine {
+    Ok(ScriptLine {
         script: script.to_owned(),
         command,
         given: options.given,
@@ -145,7 +167,7 @@ pub fn parse_script<S: AsRef<str>>(
         luajit_command: options.luajit_command,
         keys,
         invocation: settings.resolve(workload, Command::Run)?,
-    }))
+    })
 }
 
 /// Whether a name is that of a script: sysbench's own tests run natively unless Lua is asked for.
@@ -223,6 +245,14 @@ impl ScriptOptions {
     }
 }
 
+/// The module of sysbench's that a native workload stands for; `None`: sysbench has no such test.
+pub fn module_of(workload: &str) -> Option<&str> {
+    let name = native(workload).ok()?;
+    let is_own = |name: &&str| !name.starts_with("oltp_text");
+    name.parse::<WorkloadName>().ok()?;
+    Some(name).filter(is_own)
+}
+
 /// What stands before all that a script's command prints. `luajit`: its version.
 pub fn script_version(compat: Compat, luajit: &str) -> String {
     let version = compat.version();
@@ -251,7 +281,6 @@ mod tests {
             "mysql-storage-engine",
             "pgsql-variant",
             "rtt",
-            "json",
         ] {
             assert!(!is_of_program(name), "{name}");
         }

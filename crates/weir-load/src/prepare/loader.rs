@@ -7,7 +7,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::Job;
+use super::{Job, LoadingStep};
 use super::batch::Batch;
 use super::difference::difference;
 use crate::LoadError;
@@ -124,6 +124,7 @@ impl<'a> Loader<'a> {
         // Of a table that is made here there are none.
         let mut rows_before = None;
         if let Found::Nothing = found {
+            (self.job.on_step)(LoadingStep::Create(&table.name));
             self.run(&table.create)?;
             found = self.find(table)?;
         } else {
@@ -163,8 +164,14 @@ impl<'a> Loader<'a> {
             }
         };
         self.progress(rows);
+        if rows < table.rows {
+            (self.job.on_step)(LoadingStep::Insert(&table.name, table.rows - rows));
+        }
         self.fill(table, rows + 1)?;
         self.verify(table)?;
+        if !table.indexes.is_empty() {
+            (self.job.on_step)(LoadingStep::Index(&table.name));
+        }
         let mut changes: Vec<_> = table.indexes.iter().map(|i| format!("ADD {i}")).collect();
         changes.push(format!("COMMENT = {}", text_literal(&comment)));
         self.run(&format!(
