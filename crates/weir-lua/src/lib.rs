@@ -10,6 +10,7 @@
 
 mod c_surface;
 mod core;
+mod crash;
 mod error;
 mod files;
 mod host;
@@ -22,6 +23,7 @@ mod state;
 mod statement;
 mod wait;
 
+pub use crash::tell_where;
 pub use error::ScriptError;
 pub use files::{ScriptFiles, check_syntax};
 pub use host::{

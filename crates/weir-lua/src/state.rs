@@ -18,7 +18,7 @@ use crate::host::Host;
 use crate::ignored_errors::Errors;
 use crate::options::{OptionKind, OptionValue, ScriptOption};
 use crate::prelude::CHUNKS;
-use crate::{ScriptError, c_surface, output};
+use crate::{ScriptError, c_surface, crash, output};
 
 /// What a state tells its script about itself.
 #[derive(Debug, Clone, Default)]
@@ -70,6 +70,7 @@ impl State {
     pub fn new(identity: &Identity, host: Box<dyn Host>) -> Result<Self, ScriptError> {
         c_surface::keep();
         output::by_lines();
+        crash::tell_crashes();
         // SAFETY: a script with FFI is trusted as a program is; the documentation says so.
         let lua = unsafe { Lua::unsafe_new() };
         let core = Rc::new(Core::new(
@@ -77,6 +78,7 @@ impl State {
             identity.errors.clone(),
             identity.sends_text,
         ));
+        note_running(&lua, &core)?;
         let functions = functions::table(&lua, &core, identity)?;
         lua.set_named_registry_value(coroutine::CORE, &functions)?;
         for (name, text) in CHUNKS {
@@ -277,6 +279,12 @@ impl Drop for State {
             self.core.host.borrow_mut().disconnect(connection);
         }
     }
+}
+
+/// Notes which coroutine of the interpreter runs, for whoever must say where a script is.
+fn note_running(lua: &Lua, core: &Core) -> mlua::Result<()> {
+    // SAFETY: the state is only noted.
+    unsafe { lua.exec_raw((), |state| core.running.set(state)) }
 }
 
 /// Version of the interpreter, such as `2.1.1741730670`.

@@ -132,6 +132,7 @@ fn plan(lua: &LuaWorkload, command: &str, load: LoadPlan, gate: Gate) -> ScriptP
         verbosity: VERBOSITY,
         // Whoever waits knows how long.
         forced_shutdown: false,
+        abandon,
         load,
         gate,
         output: Output::new(say),
@@ -184,6 +185,15 @@ fn say(text: &str) {
     eprint!("{text}");
 }
 
+#[allow(
+    clippy::exit,
+    reason = "whoever should return waits in a script for ever"
+)]
+fn abandon() -> ! {
+    weir_lua::flush_output();
+    std::process::exit(2)
+}
+
 /// Tells the study.
 #[derive(Debug)]
 struct Teller(Arc<Mutex<UnixStream>>);
@@ -234,14 +244,5 @@ impl Report for Teller {
 
     fn whole(&self, _: &LoadOutcome, _: bool) -> String {
         String::new()
-    }
-
-    #[allow(
-        clippy::exit,
-        reason = "whoever should return waits in a script for ever"
-    )]
-    fn abandon(&self) -> ! {
-        weir_lua::flush_output();
-        std::process::exit(2)
     }
 }

@@ -46,6 +46,8 @@ pub struct ScriptPlan {
     pub verbosity: u32,
     /// A thread that does not end makes the run fail.
     pub forced_shutdown: bool,
+    /// Ends the program now: threads do not end by themselves, and that is an error.
+    pub abandon: fn() -> !,
     /// What may be done to the servers.
     pub gate: Gate,
     /// Where the script's output and the report go.
@@ -82,8 +84,6 @@ pub trait Report {
     fn checkpoint(&self, totals: &Totals, uses_sql: bool) -> String;
     /// Of the whole run.
     fn whole(&self, outcome: &LoadOutcome, uses_sql: bool) -> String;
-    /// Ends the program now: threads do not end by themselves, and that is an error.
-    fn abandon(&self) -> !;
 }
 
 /// What all interpreters share.

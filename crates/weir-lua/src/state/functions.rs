@@ -160,6 +160,9 @@ fn others(lua: &Lua, table: &Table, core: &Rc<Core>) -> mlua::Result<()> {
     })?;
     table.set("uses_sql", uses_sql)?;
     let shared = Rc::clone(core);
+    let running = lua.create_function(move |lua, ()| super::note_running(lua, &shared))?;
+    table.set("note_running", running)?;
+    let shared = Rc::clone(core);
     let string = lua.create_function(move |lua, template: LuaString| {
         let mut host = shared.host.borrow_mut();
         lua.create_string(random_string(host.as_mut(), &template.as_bytes()))

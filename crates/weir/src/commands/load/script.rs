@@ -127,6 +127,7 @@ fn plan(line: ScriptLine, script: Script, words: &[String], manner: Manner) -> S
         modules: None,
         verbosity: invocation.verbosity,
         forced_shutdown: invocation.forced_shutdown,
+        abandon,
         load: invocation.plan,
         gate,
         output: Output::new(print),
@@ -136,6 +137,15 @@ fn plan(line: ScriptLine, script: Script, words: &[String], manner: Manner) -> S
             Output::new(|text| eprint!("{text}"))
         },
     }
+}
+
+#[allow(
+    clippy::exit,
+    reason = "whoever should return waits in a script for ever"
+)]
+fn abandon() -> ! {
+    weir_lua::flush_output();
+    std::process::exit(NOT_IN_TIME)
 }
 
 /// Prints after what the script has printed.
@@ -277,14 +287,5 @@ impl Report for Words {
             };
             weir_sysbench::final_report(&invocation, outcome) + &additions
         })
-    }
-
-    #[allow(
-        clippy::exit,
-        reason = "whoever should return waits in a script for ever"
-    )]
-    fn abandon(&self) -> ! {
-        weir_lua::flush_output();
-        std::process::exit(NOT_IN_TIME)
     }
 }
