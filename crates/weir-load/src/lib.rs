@@ -52,7 +52,7 @@ pub use prepare::{LoadingStep, OnStep, prepare, prepare_observed};
 pub use prewarm::prewarm;
 pub use reactor_kind::ReactorKind;
 pub use rehearsal::{rehearse_run, statements};
-pub use schema::make_own_schema;
+pub use schema::make_missing_schema;
 pub use session::{FoundStatements, OpenedSession, Session, SessionKinds, SessionSource, Step, Turn};
 pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage, Totals, outcome_of};
 pub use threads::{

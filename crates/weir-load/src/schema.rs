@@ -5,13 +5,13 @@ use weir_mysql::{Connection, Connector, Gate, Patience, identifier, text_literal
 
 use crate::LoadError;
 
-/// Makes the schema of `endpoint`, a server of Weir's own, if it is missing.
+/// Makes the schema of `endpoint` if it is missing.
 ///
 /// # Errors
 ///
 /// A server that refuses or dies.
-pub fn make_own_schema(endpoint: &Endpoint) -> Result<(), LoadError> {
-    let connector = Connector::new(endpoint.clone(), None, Gate::own())?;
+pub fn make_missing_schema(endpoint: &Endpoint, gate: &Gate) -> Result<(), LoadError> {
+    let connector = Connector::new(endpoint.clone(), None, gate.clone())?;
     let mut control = Connection::connect(&connector, false, Patience::Endless)?;
     make_schema(&mut control, &endpoint.database)
 }

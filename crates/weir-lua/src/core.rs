@@ -137,10 +137,15 @@ pub(crate) fn running() -> *mut mlua::ffi::lua_State {
     current.ok().flatten().unwrap_or(std::ptr::null_mut())
 }
 
+/// The state that runs on this thread.
+pub(crate) fn current() -> Option<Rc<Core>> {
+    let current = CURRENT.try_with(|current| current.borrow().clone());
+    current.ok().flatten()
+}
+
 /// Asks the host of the state that runs on this thread; `otherwise` without one.
 pub(crate) fn ask<T>(otherwise: T, question: impl FnOnce(&mut dyn Host) -> T) -> T {
-    let current = CURRENT.try_with(|current| current.borrow().clone());
-    let Some(core) = current.ok().flatten() else {
+    let Some(core) = current() else {
         return otherwise;
     };
     // A host does not call Lua, so that it is never asked while it answers.

@@ -36,30 +36,41 @@ pub(crate) fn tell_crashes() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         for (signal, _) in CRASHES {
-            handle(signal, crashed, libc::SA_RESETHAND);
+            handle(signal, crashed);
         }
     });
 }
 
-fn handle(signal: c_int, handler: extern "C" fn(c_int), flags: c_int) {
+fn handle(signal: c_int, handler: extern "C" fn(c_int)) {
     // SAFETY: sigaction(2) with a function that only reads and writes.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler as usize;
-        action.sa_flags = flags | libc::SA_ONSTACK;
+        action.sa_flags = libc::SA_ONSTACK;
         libc::sigaction(signal, &raw const action, std::ptr::null_mut());
     }
 }
 
 extern "C" fn crashed(signal: c_int) {
+    static IS_FIRST: AtomicBool = AtomicBool::new(true);
+    if !IS_FIRST.swap(false, Ordering::Relaxed) {
+        // Another thread has crashed, and says so before it ends them all.
+        loop {
+            // SAFETY: pause(2).
+            unsafe { libc::pause() };
+        }
+    }
     let what = CRASHES.iter().find(|(known, _)| *known == signal);
     say(b"FATAL: the script has crashed the program (");
     say(what.map_or("a signal", |(_, what)| *what).as_bytes());
     say(b")");
     say_place();
     say(b"\n");
-    // SAFETY: raise(3); the first handler is gone, so that the process ends now.
-    unsafe { libc::raise(signal) };
+    // SAFETY: signal(2): what crashed does so again when this returns, and nobody hears of it.
+    unsafe {
+        libc::signal(signal, libc::SIG_DFL);
+        libc::raise(signal);
+    }
 }
 
 /// One line is enough.
@@ -67,7 +78,7 @@ static IS_TOLD: AtomicBool = AtomicBool::new(false);
 
 /// Writes a line that says where one of the threads is that run a script, if any is within one.
 pub fn tell_where() {
-    handle(WHERE, asked, 0);
+    handle(WHERE, asked);
     let tasks = fs::read_dir("/proc/self/task").into_iter().flatten();
     for task in tasks.filter_map(Result::ok) {
         let name = task.file_name();

@@ -8,6 +8,7 @@
 //!
 //! Written from what scripts may rely on and from watching sysbench run, not from its sources.
 
+mod c_database;
 mod c_surface;
 mod core;
 mod crash;

@@ -18,7 +18,7 @@ use crate::host::Host;
 use crate::ignored_errors::Errors;
 use crate::options::{OptionKind, OptionValue, ScriptOption};
 use crate::prelude::CHUNKS;
-use crate::{ScriptError, c_surface, crash, output};
+use crate::{ScriptError, c_database, c_surface, crash, output};
 
 /// What a state tells its script about itself.
 #[derive(Debug, Clone, Default)]
@@ -69,6 +69,7 @@ impl State {
     /// An interpreter that has no memory.
     pub fn new(identity: &Identity, host: Box<dyn Host>) -> Result<Self, ScriptError> {
         c_surface::keep();
+        c_database::keep();
         output::by_lines();
         crash::tell_crashes();
         // SAFETY: a script with FFI is trusted as a program is; the documentation says so.

@@ -166,11 +166,12 @@ fn load(
     let watch = &mut control.cancel.watching();
     let server = PrivateServer::start_watched(binary, &options, watch)?;
     let what = "loading the data";
+    let (endpoint, gate) = (server.endpoint(), Gate::own());
     if let WorkloadSpec::Lua(_) = cell.spec.workload {
         let weir = &context.options.weir;
-        tables::make_by_script(&cell.spec, &server.endpoint(), weir, what, control)?;
+        tables::make_by_script(&cell.spec, (&endpoint, &gate), weir, what, control)?;
     } else {
-        tables::make_tables(&cell.spec, server.endpoint(), &Gate::own(), what, control)?;
+        tables::make_tables(&cell.spec, endpoint, &gate, what, control)?;
     }
     server.stop(Duration::from_mins(5))?;
     Ok(snapshots.store(key, &data_dir)?)

@@ -57,10 +57,10 @@ pub(crate) fn make_tables(
     })
 }
 
-/// Lets a script make its tables on a server of Weir's own; `weir` is the program.
+/// Lets a script make its tables on a server; `weir` is the program.
 pub(crate) fn make_by_script(
     spec: &RunSpec,
-    endpoint: &Endpoint,
+    (endpoint, gate): (&Endpoint, &Gate),
     weir: &Path,
     what: &str,
     control: &mut Control<'_>,
@@ -70,9 +70,9 @@ pub(crate) fn make_by_script(
         rows_done: 0,
         rows_total: 0,
     });
-    let made = weir_load::make_own_schema(endpoint).and_then(|()| {
+    let made = weir_load::make_missing_schema(endpoint, gate).and_then(|()| {
         let (mut script, how) = (loader::start(weir)?, (LOADING_THREADS, DATA_SEED));
-        script.prepare(spec, endpoint, how, true, cancel.flag())
+        script.prepare(spec, endpoint, how, gate.is_own(), cancel.flag())
     });
     cancel.check()?;
     made.map_err(|source| RunError::Load {

@@ -47,7 +47,8 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
     if let Some(line) =
         weir_sysbench::parse_script(&arguments.arguments, &config, weir_script::is_found)?
     {
-        return script::execute(line, &arguments.arguments, script::Manner::default());
+        let (manner, stop) = (script::Manner::default(), interrupt::stop_flag_then_exit()?);
+        return script::execute(line, &arguments.arguments, manner, stop);
     }
     let mut invocation = weir_sysbench::parse(&arguments.arguments, &config)?;
     for warning in &invocation.warnings {

@@ -5,6 +5,7 @@
 mod bad_input;
 mod beside;
 mod commands;
+mod contract;
 mod database;
 mod losses;
 mod modules;

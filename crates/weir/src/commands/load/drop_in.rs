@@ -18,6 +18,8 @@ use crate::{Outcome, interrupt, output, password};
 /// Exit codes, as in sysbench: a failure, and a run that did not begin or end in time.
 const FAILED: u8 = 1;
 const NOT_IN_TIME: u8 = 2;
+/// What stands in the place of a test and is none of sysbench's.
+const NO_NAMES: [&str; 3] = ["", "help", "-h"];
 
 pub(super) fn execute(arguments: &LoadArguments, config: &ClientConfig) -> anyhow::Result<Outcome> {
     let done = act(&arguments.arguments, config);
@@ -57,15 +59,16 @@ fn act(words: &[String], config: &ClientConfig) -> anyhow::Result<Outcome> {
         output::text(help::of_program(compat))?;
         return Ok(Outcome::Done);
     }
+    let stop = interrupt::stop_flag_then_exit()?;
     let mut plain = words.iter().filter(|word| !word.starts_with("--"));
     let name = plain.next().map_or("", String::as_str);
     let has_module = weir_sysbench::module_of(name).is_some();
     let asks_lua = words.iter().any(|word| word.starts_with("--lua-threads"));
     match native {
-        Ok(line) if !name.is_empty() && !asks_lua && is_native(&line, has_module, words) => {
-            natively(line, has_module, words, config)
+        Ok(line) if !NO_NAMES.contains(&name) && !asks_lua && is_native(&line, has_module, words) => {
+            natively(line, has_module, words, config, stop)
         }
-        _ => by_script(words, config, Manner::of_drop_in()),
+        _ => by_script(words, config, Manner::of_drop_in(), stop),
     }
 }
 
@@ -75,10 +78,15 @@ fn is_native(line: &Invocation, has_module: bool, words: &[String]) -> bool {
     !has_module || is_warmup || matches!(line.command, Command::Run | Command::Prepare)
 }
 
-fn by_script(words: &[String], config: &ClientConfig, manner: Manner) -> anyhow::Result<Outcome> {
+fn by_script(
+    words: &[String],
+    config: &ClientConfig,
+    manner: Manner,
+    stop: &AtomicBool,
+) -> anyhow::Result<Outcome> {
     let arguments: Vec<&str> = words.iter().map(String::as_str).collect();
     let line = weir_sysbench::script_line(&arguments, config, true)?;
-    script::execute(line, words, manner)
+    script::execute(line, words, manner, stop)
 }
 
 fn natively(
@@ -86,12 +94,12 @@ fn natively(
     has_module: bool,
     words: &[String],
     config: &ClientConfig,
+    stop: &AtomicBool,
 ) -> anyhow::Result<Outcome> {
     for warning in &line.warnings {
         output::line(format_args!("WARNING: {warning}"))?;
     }
     line.warnings.clear();
-    let stop = interrupt::stop_flag_then_exit()?;
     if line.asks_password {
         line.set_password(&password::ask()?);
     }
@@ -106,7 +114,7 @@ fn natively(
             match super::run(&line, &gate, stop, &manner) {
                 Ok(()) => {}
                 Err(failed) if has_module && is_of_script(&failed, &line) => {
-                    return by_script(words, config, Manner::after_header());
+                    return by_script(words, config, Manner::after_header(), stop);
                 }
                 Err(failed) => return Err(failed.error),
             }
@@ -114,7 +122,7 @@ fn natively(
         Command::Prepare if !line.dry_run => {
             let there = weir_load::existing_tables(&line.prepare, &gate);
             if has_module && there.map_or(true, |tables| !tables.is_empty()) {
-                return by_script(words, config, Manner::of_drop_in());
+                return by_script(words, config, Manner::of_drop_in(), stop);
             }
             prepare(&line, &gate, stop)?;
         }

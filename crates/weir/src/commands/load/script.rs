@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::io::Write as _;
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
 use weir_load::{HdrLog, Interval, LoadOutcome, Totals};
@@ -13,7 +13,7 @@ use weir_mysql::{Gate, Permissions};
 use weir_script::{Driving, Output, Report, Script, ScriptPlan};
 use weir_sysbench::{Form, Invocation, LuaThreads, ScriptLine};
 
-use crate::{Outcome, interrupt, output, password};
+use crate::{Outcome, output, password};
 
 /// Exit code of a load that did not begin or end in time, as in sysbench.
 const NOT_IN_TIME: i32 = 2;
@@ -57,6 +57,7 @@ pub(super) fn execute(
     line: ScriptLine,
     words: &[String],
     manner: Manner,
+    stop: &AtomicBool,
 ) -> anyhow::Result<Outcome> {
     let mut line = line;
     for warning in line.invocation.warnings.iter().filter(|_| !manner.has_header) {
@@ -66,7 +67,6 @@ pub(super) fn execute(
             eprintln!("WARNING: {warning}");
         }
     }
-    let stop = interrupt::stop_flag_then_exit()?;
     if line.invocation.asks_password {
         line.invocation.set_password(&password::ask()?);
     }
@@ -98,7 +98,9 @@ pub(super) fn execute(
 
 fn plan(line: ScriptLine, script: Script, words: &[String], manner: Manner) -> ScriptPlan {
     let invocation = line.invocation;
-    let tells_all = invocation.verbosity > super::NOTICE;
+    // An option of Weir's is answered by Weir.
+    let tells_all =
+        invocation.verbosity > super::NOTICE || line.lua_threads != LuaThreads::Auto;
     let mut argv = vec!["sysbench".to_owned()];
     argv.extend(words.iter().cloned());
     let gate = Gate::new(Permissions {
