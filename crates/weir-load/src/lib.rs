@@ -53,7 +53,9 @@ pub use prewarm::prewarm;
 pub use reactor_kind::ReactorKind;
 pub use rehearsal::{rehearse_run, statements};
 pub use schema::make_missing_schema;
-pub use session::{FoundStatements, OpenedSession, Session, SessionKinds, SessionSource, Step, Turn};
+pub use session::{
+    FoundStatements, OpenedSession, Session, SessionKinds, SessionSource, Step, Turn,
+};
 pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage, Totals, outcome_of};
 pub use threads::{
     Start, StatementKind, ThreadMeter, ThreadProgress, ThreadWork, ThreadsOutcome, run_threads,

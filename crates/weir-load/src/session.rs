@@ -20,8 +20,8 @@ use crate::LoadError;
 use weir_workload::Script;
 
 pub(crate) use compiled::{CompiledSession, Templates};
-pub(crate) use statements::{Statements, Wanted};
 pub use found::FoundStatements;
+pub(crate) use statements::{Statements, Wanted};
 pub use turn::Turn;
 
 /// What one connection does.

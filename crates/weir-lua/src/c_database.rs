@@ -94,8 +94,7 @@ static KEPT: Exports = Exports {
 
 type OfText = unsafe extern "C" fn(*mut SqlConnection, *const c_char, usize) -> c_int;
 type OfConnection = unsafe extern "C" fn(*mut SqlConnection) -> c_int;
-type Query =
-    unsafe extern "C" fn(*mut SqlConnection, *const c_char, usize) -> *mut SqlResult;
+type Query = unsafe extern "C" fn(*mut SqlConnection, *const c_char, usize) -> *mut SqlResult;
 type Fetch = unsafe extern "C" fn(*mut SqlResult) -> *const SqlRow;
 type Free = unsafe extern "C" fn(*mut SqlResult) -> c_int;
 
@@ -159,13 +158,13 @@ extern "C" fn db_connection_create(driver: *const SqlDriver) -> *mut SqlConnecti
 #[unsafe(no_mangle)]
 unsafe extern "C" fn db_connection_close(connection: *mut SqlConnection) -> c_int {
     // SAFETY: as the file asks of its callers.
-    unsafe { on(connection, |core, number| wait::close(core, number)) }
+    unsafe { on(connection, wait::close) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn db_connection_reconnect(connection: *mut SqlConnection) -> c_int {
     // SAFETY: as the file asks of its callers.
-    unsafe { on(connection, |core, number| wait::open_again(core, number)) }
+    unsafe { on(connection, wait::open_again) }
 }
 
 #[unsafe(no_mangle)]

@@ -12,7 +12,17 @@ use crate::state::{body, first_words, modules};
 
 /// Modules of `LuaJIT` itself.
 const BUILT_IN: [&str; 11] = [
-    "bit", "coroutine", "debug", "ffi", "io", "jit", "math", "os", "package", "string", "table",
+    "bit",
+    "coroutine",
+    "debug",
+    "ffi",
+    "io",
+    "jit",
+    "math",
+    "os",
+    "package",
+    "string",
+    "table",
 ];
 
 /// A script and its modules, by content.
@@ -37,10 +47,7 @@ impl ScriptFiles {
         check_syntax(text.as_bytes(), &shown)?;
         let mut modules = BTreeMap::new();
         let more = more.iter().map(|name| Load::named(name)).collect();
-        let mut to_read = vec![
-            (shown.clone(), loads(text.as_bytes())),
-            (shown, more),
-        ];
+        let mut to_read = vec![(shown.clone(), loads(text.as_bytes())), (shown, more)];
         while let Some((place, loads_of_it)) = to_read.pop() {
             for load in loads_of_it {
                 if modules.contains_key(&load.name) || BUILT_IN.contains(&load.name.as_str()) {
@@ -118,8 +125,14 @@ mod tests {
     fn a_script_is_read_with_all_that_it_loads() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
-        write("x.lua", "#!/usr/bin/env sysbench\nrequire('part') require('ffi')\ndofile('rest.lua')");
-        write("part.lua", "require('oltp_common') pcall(require, 'nowhere')");
+        write(
+            "x.lua",
+            "#!/usr/bin/env sysbench\nrequire('part') require('ffi')\ndofile('rest.lua')",
+        );
+        write(
+            "part.lua",
+            "require('oltp_common') pcall(require, 'nowhere')",
+        );
         write("rest.lua", "return 1");
         let files = ScriptFiles::read(&folder.path().join("x.lua"), &[]).unwrap();
         let names: Vec<_> = files.modules.keys().map(String::as_str).collect();
@@ -133,7 +146,10 @@ mod tests {
         let script = folder.path().join("x.lua");
         for (text, line) in [
             ("local a = 1\nx = = 1", "x.lua:2: "),
-            ("\n\nrequire('no_such_module')", "x.lua:3: module 'no_such_module' not found"),
+            (
+                "\n\nrequire('no_such_module')",
+                "x.lua:3: module 'no_such_module' not found",
+            ),
             ("dofile('no.lua')", "x.lua:1: file 'no.lua' not found"),
         ] {
             fs::write(&script, text).unwrap();

@@ -210,7 +210,10 @@ mod tests {
             ("common.lua", 8),
             ("f.lua", 8),
         ];
-        assert_eq!(names(text), expected.map(|(name, line)| (name.to_owned(), line)));
+        assert_eq!(
+            names(text),
+            expected.map(|(name, line)| (name.to_owned(), line))
+        );
         let found = loads(text.as_bytes());
         assert!(found[3].is_optional && !found[2].is_optional);
         assert!(found[4].is_file && !found[0].is_file);

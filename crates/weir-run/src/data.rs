@@ -182,9 +182,7 @@ fn key(context: &StudyContext<'_>, cell: &Cell) -> Result<SnapshotKey, RunError>
     let server = context.server_of(cell);
     let (tables, rows) = match data.source {
         DataSource::Sysbench { tables, rows } => (tables, rows),
-        DataSource::File { .. } | DataSource::Lua => {
-            (data.table_count() as u32, data.rows_total())
-        }
+        DataSource::File { .. } | DataSource::Lua => (data.table_count() as u32, data.rows_total()),
     };
     Ok(SnapshotKey {
         flavor: server.flavor,

@@ -45,7 +45,9 @@ pub fn rehearse(plan: &Plan, options: &RunOptions) -> Result<Vec<String>, RunErr
             lines.extend(set_statements(&native));
             if let WorkloadSpec::Lua(lua) = &cell.spec.workload {
                 let script = lua.path.display();
-                lines.push(format!("-- {script}: what it sends is known only when it runs"));
+                lines.push(format!(
+                    "-- {script}: what it sends is known only when it runs"
+                ));
                 continue;
             }
             let load = LoadPlan::of_spec(&cell.spec, 1, server.endpoint.clone());

@@ -34,12 +34,7 @@ pub(crate) struct RunSession {
 
 impl RunSession {
     /// `target` is ready for `first`, and has served `runs` runs of the study.
-    pub(crate) fn new(
-        target: Box<dyn Target>,
-        first: PlannedRun,
-        runs: u32,
-        weir: &Path,
-    ) -> Self {
+    pub(crate) fn new(target: Box<dyn Target>, first: PlannedRun, runs: u32, weir: &Path) -> Self {
         Self {
             target,
             first,
@@ -126,14 +121,8 @@ impl RunSession {
         let mut warmup_s = settings.warmup.least().as_secs_f64();
         let mut steady = None;
         if let Warmup::UntilSteady { at_most, .. } = settings.warmup {
-            let warmed = warmup::until_steady(
-                &mut loader,
-                &plan,
-                at_most.0,
-                &mut watch,
-                &live,
-                control,
-            )?;
+            let warmed =
+                warmup::until_steady(&mut loader, &plan, at_most.0, &mut watch, &live, control)?;
             warmup::resume(&mut plan);
             warmup_s = warmed.length_s;
             steady = Some(warmed.steady);

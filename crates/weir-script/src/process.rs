@@ -205,7 +205,9 @@ impl ScriptProcess {
                     why: format!("its process told what is not understood ({error})"),
                 })
             }
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
+            {
                 Ok(None)
             }
             _ => Err(self.died(script)),

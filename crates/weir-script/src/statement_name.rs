@@ -128,12 +128,23 @@ mod tests {
     #[test]
     fn statements_of_one_kind_have_one_name() {
         for (sql, expected) in [
-            ("SELECT c FROM sbtest12 WHERE id = 4711", "SELECT c FROM sbtestN WHERE id = ?"),
-            ("SELECT c FROM sbtest1 WHERE id=?", "SELECT c FROM sbtestN WHERE id=?"),
+            (
+                "SELECT c FROM sbtest12 WHERE id = 4711",
+                "SELECT c FROM sbtestN WHERE id = ?",
+            ),
+            (
+                "SELECT c FROM sbtest1 WHERE id=?",
+                "SELECT c FROM sbtestN WHERE id=?",
+            ),
             ("  COMMIT ;", "COMMIT"),
-            ("UPDATE t SET c = 'it''s', d=\"a\"", "UPDATE t SET c = ?, d=?"),
-
-            ("SELECT 1 FROM t WHERE id IN (1, 2,3 , 4)", "SELECT ? FROM t WHERE id IN (?, ...)"),
+            (
+                "UPDATE t SET c = 'it''s', d=\"a\"",
+                "UPDATE t SET c = ?, d=?",
+            ),
+            (
+                "SELECT 1 FROM t WHERE id IN (1, 2,3 , 4)",
+                "SELECT ? FROM t WHERE id IN (?, ...)",
+            ),
             (
                 "INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')",
                 "INSERT INTO t VALUES (?, ...), ...",

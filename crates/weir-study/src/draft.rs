@@ -8,9 +8,8 @@ use std::sync::Arc;
 use thiserror::Error;
 use weir_model::{
     Cell, DataSource, DistributionName, DistributionOptions, DriveSpec, FileWorkload, LOAD_OPTIONS,
-    LuaModule, LuaWorkload, RunSpec,
-    Scale, SysbenchOptions, SysbenchWorkload, TableSize, WorkloadName, WorkloadShares,
-    WorkloadSpec,
+    LuaModule, LuaWorkload, RunSpec, Scale, SysbenchOptions, SysbenchWorkload, TableSize,
+    WorkloadName, WorkloadShares, WorkloadSpec,
 };
 
 /// A run of which single settings can still be set, in any order.

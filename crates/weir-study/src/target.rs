@@ -6,9 +6,9 @@ use std::str::FromStr;
 use weir_lua::ScriptFiles;
 use weir_model::variables::{BUFFER_POOL_SIZE, LOG_FILE_SIZE, REDO_LOG_CAPACITY};
 use weir_model::{
-    Bytes, Duration, FileWorkload, Flavor, LOAD_OPTIONS, LRU_SCAN_DEPTH, LoadOption, LuaModule, PoolStart,
-    Scale, ServerChoice, ServerUrl, SysbenchOptions, UnitError, WorkloadName, WorkloadShares,
-    WorkloadSpec, option_spelling, set_options,
+    Bytes, Duration, FileWorkload, Flavor, LOAD_OPTIONS, LRU_SCAN_DEPTH, LoadOption, LuaModule,
+    PoolStart, Scale, ServerChoice, ServerUrl, SysbenchOptions, UnitError, WorkloadName,
+    WorkloadShares, WorkloadSpec, option_spelling, set_options,
 };
 use weir_workload::{Workload, read_spec};
 

@@ -30,11 +30,13 @@ pub fn refusal(error: &UsageError) -> Refusal {
             "threads" if value == "0" => {
                 on_stdout(format!("FATAL: Invalid value for --threads: {value}.\n\n"))
             }
-            name => on_stderr(format!("Invalid value for the '{name}' option: '{value}'\n")),
+            name => on_stderr(format!(
+                "Invalid value for the '{name}' option: '{value}'\n"
+            )),
         },
-        UsageError::Argument(word) => on_stderr(format!(
-            "Unrecognized command line argument: {word}\n"
-        )),
+        UsageError::Argument(word) => {
+            on_stderr(format!("Unrecognized command line argument: {word}\n"))
+        }
         other => on_stdout(format!("FATAL: {other}\n")),
     }
 }

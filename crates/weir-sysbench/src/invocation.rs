@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use weir_load::{LoadPlan, PreparePlan, ReactorKind, Tolerated, reactors_for};
 use weir_model::{
-    DistributionName, DistributionOptions, FileWorkload, LuaWorkload, Mix, Pace, ProtocolCompression, Secret,
-    SysbenchWorkload, WorkloadSpec,
+    DistributionName, DistributionOptions, FileWorkload, LuaWorkload, Mix, Pace,
+    ProtocolCompression, Secret, SysbenchWorkload, WorkloadSpec,
 };
 use weir_workload::{TableOptions, Workload};
 

@@ -276,12 +276,7 @@ mod tests {
 
     #[test]
     fn options_of_workloads_are_the_scripts() {
-        for name in [
-            "tables",
-            "mysql-storage-engine",
-            "pgsql-variant",
-            "rtt",
-        ] {
+        for name in ["tables", "mysql-storage-engine", "pgsql-variant", "rtt"] {
             assert!(!is_of_program(name), "{name}");
         }
         for option in SUPPORTED

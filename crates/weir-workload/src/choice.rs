@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use weir_model::{
-    Distribution, FileWorkload, LuaWorkload, SysbenchWorkload, TableSize, WorkloadName, WorkloadSpec,
+    Distribution, FileWorkload, LuaWorkload, SysbenchWorkload, TableSize, WorkloadName,
+    WorkloadSpec,
 };
 
 use crate::file::WorkloadFile;

@@ -100,7 +100,9 @@ fn cpu_share(endpoint: &Endpoint, pid: u32, on: bool) -> f64 {
 fn cpu_s(server: u32) -> f64 {
     let mut readings = Readings::default();
     ProcessProbe::server(server).sample(&mut readings).unwrap();
-    ProcessProbe::client(std::process::id()).sample(&mut readings).unwrap();
+    ProcessProbe::client(std::process::id())
+        .sample(&mut readings)
+        .unwrap();
     let times = [metrics::SERVER_CPU.name, metrics::CLIENT_CPU.name];
     let used = readings.pending().filter(|(name, ..)| times.contains(name));
     used.map(|(_, _, value)| value).sum()

@@ -7,9 +7,9 @@
 
 use std::sync::atomic::Ordering;
 
-use super::{Job, LoadingStep};
 use super::batch::Batch;
 use super::difference::difference;
+use super::{Job, LoadingStep};
 use crate::LoadError;
 use crate::plan::BinaryLog;
 use weir_mysql::{ClientError, Connection, Done, Patience, text_literal};

@@ -37,7 +37,10 @@ mod tests {
     #[test]
     fn a_name_keeps_its_position_and_there_are_not_too_many() {
         let found = FoundStatements::default();
-        assert_eq!([found.position("a"), found.position("b")], [Some(0), Some(1)]);
+        assert_eq!(
+            [found.position("a"), found.position("b")],
+            [Some(0), Some(1)]
+        );
         assert_eq!(found.position("a"), Some(0));
         assert_eq!(found.names().collect::<Vec<_>>(), ["a", "b"]);
         for number in 2..MOST {

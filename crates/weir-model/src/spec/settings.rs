@@ -12,8 +12,8 @@ use serde_json::Value;
 use crate::ServerVariables;
 
 use super::{
-    DataSource, DataSpec, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadSpec, LuaWorkload, Mix, Node, RateRamp,
-    RunSpec, SysbenchWorkload, Topology, Warmup, WorkloadSpec,
+    DataSource, DataSpec, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadSpec, LuaWorkload, Mix, Node,
+    RateRamp, RunSpec, SysbenchWorkload, Topology, Warmup, WorkloadSpec,
 };
 
 /// Name -> value.

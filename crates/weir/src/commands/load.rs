@@ -70,11 +70,7 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
     })
 }
 
-fn command(
-    invocation: &Invocation,
-    gate: &Gate,
-    stop: &AtomicBool,
-) -> anyhow::Result<()> {
+fn command(invocation: &Invocation, gate: &Gate, stop: &AtomicBool) -> anyhow::Result<()> {
     match invocation.command {
         Command::Help => output::text(weir_sysbench::help(invocation.compat, true))?,
         Command::Version => output::text(weir_sysbench::version(invocation.compat, VERSION))?,

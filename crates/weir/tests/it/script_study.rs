@@ -143,7 +143,11 @@ fn a_script_that_is_none_is_refused_by_the_plan_with_its_line() {
     let plan = || Weir::new().args(["plan", study.to_str().unwrap()]);
     for (name, text, why) in [
         ("reads.lua", "local a = 1\nx = = 1", "reads.lua:2: "),
-        ("reads.lua", "\nrequire('no_such')", "reads.lua:2: module 'no_such' not found"),
+        (
+            "reads.lua",
+            "\nrequire('no_such')",
+            "reads.lua:2: module 'no_such' not found",
+        ),
         ("reads.lua", READS, ""),
         ("part.lua", "if then", "part.lua:1: "),
     ] {
@@ -160,16 +164,24 @@ fn a_script_that_is_none_is_refused_by_the_plan_with_its_line() {
 #[test]
 fn a_script_that_crashes_or_fails_costs_its_run_and_leaves_nothing() {
     for (event, why) in [
-        ("ffi.cast('int *', 0)[0] = 1", "its process crashed (signal 11"),
+        (
+            "ffi.cast('int *', 0)[0] = 1",
+            "its process crashed (signal 11",
+        ),
         ("error('no stock')", "writes.lua:4: no stock"),
         ("os.exit(5)", "its process left with exit code 5"),
     ] {
         let world = World::new();
         let study = study(&world, "mysql", "\"writes.lua\"");
-        let text = format!("require('part')\nfunction event()\nif os.clock() > 0.01 then\n{event} end end");
+        let text = format!(
+            "require('part')\nfunction event()\nif os.clock() > 0.01 then\n{event} end end"
+        );
         world.write("writes.lua", &text);
         let error = run(&world, &study).fails();
-        assert!(error.contains("writes.lua") && error.contains(why), "{error}");
+        assert!(
+            error.contains("writes.lua") && error.contains(why),
+            "{error}"
+        );
         world.assert_nothing_left();
     }
 }

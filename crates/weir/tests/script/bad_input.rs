@@ -40,23 +40,30 @@ fn a_crash_by_ffi_is_told_with_its_line() {
     for run in on_mysql(&text, "x.lua --threads=4") {
         assert_eq!(run.code, None, "{run:?}");
         let lines: Vec<_> = run.stdout.lines().collect();
-        let line = "FATAL: the script has crashed the program (memory that is not its own) at x.lua:4";
+        let line =
+            "FATAL: the script has crashed the program (memory that is not its own) at x.lua:4";
         assert!(lines.contains(&line), "{run:?}");
     }
 }
 
 #[test]
 fn an_endless_loop_is_told_with_its_line() {
-    let text = format!(
-        "{CONNECTS}function event()\n con:query('SELECT 1')\n while true do\n end\nend"
-    );
+    let text =
+        format!("{CONNECTS}function event()\n con:query('SELECT 1')\n while true do\n end\nend");
     for run in on_mysql(&text, "x.lua --threads=2 --time=1 --forced-shutdown=on") {
         assert_eq!(run.code, Some(2), "{run:?}");
-        assert!(run.stdout.contains("still in an event 3 s after the end"), "{run:?}");
-        let place = run.stdout.lines().find_map(|line| {
-            line.strip_prefix("FATAL: a thread of the script is still at x.lua:")
-        });
-        assert!(place.is_some_and(|line| ["4", "5"].contains(&line)), "{run:?}");
+        assert!(
+            run.stdout.contains("still in an event 3 s after the end"),
+            "{run:?}"
+        );
+        let place = run
+            .stdout
+            .lines()
+            .find_map(|line| line.strip_prefix("FATAL: a thread of the script is still at x.lua:"));
+        assert!(
+            place.is_some_and(|line| ["4", "5"].contains(&line)),
+            "{run:?}"
+        );
     }
 }
 

@@ -27,7 +27,7 @@
 //! | C surface `db_*` | `contract::the_database_is_reached_by_ffi` |
 //! | `oltp_common` and the eleven tests | `modules::*`, beside |
 //! | the interface of 0.5 | `contract::a_script_of_0_5_runs`, beside |
-//! | LuaJIT's limits: sort, gsub, own coroutines, sleeping | `reactors::*` |
+//! | `LuaJIT`'s limits: sort, gsub, own coroutines, sleeping | `reactors::*` |
 //! | crash, endless loop, exit, much output, missing module | `bad_input::*`, `losses::a_script_that_leaves_*`, `commands::a_module_that_is_missing_*` |
 //! | native workloads under the name `sysbench` | `native::*`, beside |
 //!
@@ -117,7 +117,7 @@ fn a_script_of_0_5_runs() {
           db_bind_param(stmt, params)
         end
         function event()
-          params[1], params[2] = 'b', sb_rand_uniform(1, size)
+          params[1], params[2] = sb_rand_str('@@@@@'), sb_rand_uniform(1, size)
           db_query('BEGIN')
           db_execute(stmt)
           db_query('COMMIT')
@@ -136,7 +136,11 @@ fn a_script_of_0_5_runs() {
     let dropped = bench.theirs("x.lua cleanup");
     let ours = bench.ours("x.lua --oltp-table-size=5 prepare");
     if let (Some(theirs), Some(dropped)) = (theirs, dropped) {
-        assert_eq!(crate::beside::masked(&ours), crate::beside::masked(&theirs), "{ours:?}");
+        assert_eq!(
+            crate::beside::masked(&ours),
+            crate::beside::masked(&theirs),
+            "{ours:?}"
+        );
         assert_eq!(dropped.code, Some(0), "{dropped:?}");
     }
     let run = bench.same("x.lua --oltp-table-size=5 --threads=2 --events=20 run");
@@ -198,7 +202,8 @@ fn the_database_is_reached_by_ffi() {
     let bench = Bench::on(&server.endpoint());
     bench.script("x.lua", text);
     for driving in ["os", "reactor"] {
-        let words = format!("x.lua --events=1 --mysql-ignore-errors=1146 --lua-threads={driving} run");
+        let words =
+            format!("x.lua --events=1 --mysql-ignore-errors=1146 --lua-threads={driving} run");
         let run = bench.ours(&words);
         assert_eq!(run.code, Some(0), "{run:?}");
         for line in ["2\t3\n", "7\ttrue\ttext\n", "1146\t42S02\n", "3\n"] {

@@ -90,7 +90,11 @@ fn a_statement_where_nobody_can_have_their_turn_is_waited_for_in_place() {
         let run = on_mysql(&text, &format!("{words} --lua-threads=reactor run"));
         assert_eq!(run.code, Some(0), "{run:?}");
         assert_eq!(run.counts(), threads_of_system.counts(), "{run:?}");
-        assert!(run.stderr.contains("times for the server within a function"), "{run:?}");
+        assert!(
+            run.stderr
+                .contains("times for the server within a function"),
+            "{run:?}"
+        );
         assert!(run.stderr.contains("--lua-threads=os"), "{run:?}");
     }
 }

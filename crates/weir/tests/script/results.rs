@@ -39,11 +39,16 @@ fn json_and_logs_of_latencies_are_as_for_native_workloads() {
         let kinds = json["kinds"].as_array().unwrap();
         let count = |name: &str| {
             let kind = kinds.iter().find(|kind| kind["name"] == name);
-            kind.unwrap_or_else(|| panic!("{kinds:?}"))["count"].as_u64().unwrap()
+            kind.unwrap_or_else(|| panic!("{kinds:?}"))["count"]
+                .as_u64()
+                .unwrap()
         };
         for name in ["SELECT ?", "SELECT ? + ?"] {
             // A statement of an event that is under way at either end.
-            assert!(count(name).abs_diff(transactions) <= 8, "{driving} {kinds:?}");
+            assert!(
+                count(name).abs_diff(transactions) <= 8,
+                "{driving} {kinds:?}"
+            );
         }
         assert!(run.stderr.contains("a line of the script"), "{run:?}");
         let log = std::fs::read_to_string(bench.folder().join("x.hdr")).unwrap();

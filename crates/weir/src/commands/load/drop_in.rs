@@ -50,9 +50,14 @@ fn refuse(error: &anyhow::Error) -> anyhow::Result<Outcome> {
 fn act(words: &[String], config: &ClientConfig) -> anyhow::Result<Outcome> {
     let has = |name: &str| words.iter().any(|word| word == name);
     let native = weir_sysbench::parse(words, config);
-    let compat = native.as_ref().map_or_else(|_| Compat::default(), |line| line.compat);
+    let compat = native
+        .as_ref()
+        .map_or_else(|_| Compat::default(), |line| line.compat);
     if has("--version") {
-        output::line(format_args!("sysbench {}", weir_sysbench::script_sees(compat)))?;
+        output::line(format_args!(
+            "sysbench {}",
+            weir_sysbench::script_sees(compat)
+        ))?;
         return Ok(Outcome::Done);
     }
     if has("--help") {
@@ -65,7 +70,9 @@ fn act(words: &[String], config: &ClientConfig) -> anyhow::Result<Outcome> {
     let has_module = weir_sysbench::module_of(name).is_some();
     let asks_lua = words.iter().any(|word| word.starts_with("--lua-threads"));
     match native {
-        Ok(line) if !NO_NAMES.contains(&name) && !asks_lua && is_native(&line, has_module, words) => {
+        Ok(line)
+            if !NO_NAMES.contains(&name) && !asks_lua && is_native(&line, has_module, words) =>
+        {
             natively(line, has_module, words, config, stop)
         }
         _ => by_script(words, config, Manner::of_drop_in(), stop),

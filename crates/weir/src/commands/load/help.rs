@@ -93,7 +93,11 @@ pub(super) fn of_program(compat: Compat) -> String {
         RANDOM_OF_DEVELOPMENT.to_vec()
     };
     group(&mut text, "General options:", &all);
-    group(&mut text, "Pseudo-Random Numbers Generator options:", &random);
+    group(
+        &mut text,
+        "Pseudo-Random Numbers Generator options:",
+        &random,
+    );
     group(&mut text, "Log options:", &LOG);
     rows(&mut text, &LATENCY);
     group(&mut text, "General database options:\n", &DATABASE);
@@ -110,12 +114,18 @@ fn group(text: &mut String, title: &str, options: &[Row]) {
 }
 
 fn rows(text: &mut String, options: &[Row]) {
-    let width = options.iter().map(|(name, takes, _)| name.len() + takes.len());
+    let width = options
+        .iter()
+        .map(|(name, takes, _)| name.len() + takes.len());
     let width = width.max().unwrap_or(0) + 2;
     for (name, takes, default) in options {
         let option = format!("--{name}{takes}");
         let help = option_help(name);
-        let help = if help.is_empty() { "see docs/lua.md" } else { help };
+        let help = if help.is_empty() {
+            "see docs/lua.md"
+        } else {
+            help
+        };
         let default = match *default {
             NONE => String::new(),
             default => format!(" [{default}]"),

@@ -60,7 +60,12 @@ pub(super) fn execute(
     stop: &AtomicBool,
 ) -> anyhow::Result<Outcome> {
     let mut line = line;
-    for warning in line.invocation.warnings.iter().filter(|_| !manner.has_header) {
+    for warning in line
+        .invocation
+        .warnings
+        .iter()
+        .filter(|_| !manner.has_header)
+    {
         if manner.is_drop_in {
             output::line(format_args!("WARNING: {warning}"))?;
         } else {
@@ -99,8 +104,7 @@ pub(super) fn execute(
 fn plan(line: ScriptLine, script: Script, words: &[String], manner: Manner) -> ScriptPlan {
     let invocation = line.invocation;
     // An option of Weir's is answered by Weir.
-    let tells_all =
-        invocation.verbosity > super::NOTICE || line.lua_threads != LuaThreads::Auto;
+    let tells_all = invocation.verbosity > super::NOTICE || line.lua_threads != LuaThreads::Auto;
     let mut argv = vec!["sysbench".to_owned()];
     argv.extend(words.iter().cloned());
     let gate = Gate::new(Permissions {
