@@ -32,7 +32,11 @@ fn names(plan: &PreparePlan) -> Result<Vec<String>, LoadError> {
 
 /// Drops the tables of a workload that are there. The schema stays.
 pub fn cleanup(plan: &PreparePlan, gate: &Gate) -> Result<(), LoadError> {
-    let names = names(plan)?;
+    let mut names = names(plan)?;
+    if !plan.workload.is_on_sbtest() {
+        // Tables that refer to others stand after them, and go before them.
+        names.reverse();
+    }
     let connector = Connector::new(plan.endpoint.clone(), plan.compression, gate.clone())?;
     let mut control = Connection::connect(&connector, true, Patience::Endless)?;
     check_control(&mut control)?;

@@ -4,6 +4,7 @@
 //! Nothing here does I/O, starts a process or reads a clock.
 
 mod analysis;
+mod bottleneck;
 mod claim;
 mod crash_test;
 mod design;
@@ -15,7 +16,6 @@ mod file_kind;
 mod judged_result;
 mod judgement;
 mod latency;
-mod limiter;
 mod metric;
 mod plan;
 mod resource_limits;
@@ -38,6 +38,7 @@ pub use analysis::{
     Agreement, Analysis, ClaimVerdict, CostRow, Interaction, MemoryEquivalent, Noise,
     OverallEffect, PoolElasticity, ResultComparison, Scalability,
 };
+pub use bottleneck::{Bottleneck, ConnectionTime, OtherProcess, Utilization};
 pub use claim::{Bound, Claim};
 pub use crash_test::{CrashTest, PagesInQuestion};
 pub use design::{Factor, LatencyStatistic, Objective, Repetition, SearchGoal, SearchPlan};
@@ -59,7 +60,6 @@ pub use judgement::{
     Comparison, Finding, Method, MetricRatio, Ratio, SecondOpinion, Severity, Verdict,
 };
 pub use latency::LatencySummary;
-pub use limiter::{ConnectionTime, Limiter, OtherProcess, Utilization};
 pub use metric::{Gap, Metric, MetricKind, Series, metrics};
 pub use plan::{Cell, NegativeControl, Plan, PlannedRun, Price, Probe};
 pub use resource_limits::{CpuList, Limits};
@@ -77,10 +77,10 @@ pub use server_variables::{
 pub use spec::{
     ArrivalKind, ClosedLoop, DataSource, DataSpec, Distribution, DistributionName,
     DistributionOptions, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadOption, LoadOptionKind,
-    LoadSpec, LuaModule, LuaWorkload, Mix, Node, NodeRole, Pace, PoolStart, ProtocolCompression,
-    Rate, RateRamp, Replication, RunSpec, ServerChoice, Settings, SysbenchOptions,
-    SysbenchWorkload, TableSize, ThinkKind, ThinkTime, Topology, Warmup, WorkloadName,
-    WorkloadShare, WorkloadShares, WorkloadSpec, differing,
+    LoadSpec, LuaModule, LuaWorkload, Mix, Node, NodeRole, OrderEntryWorkload, Pace, PoolStart,
+    ProtocolCompression, Rate, RateRamp, Replication, RunSpec, ServerChoice, Settings,
+    SysbenchOptions, SysbenchWorkload, TableSize, ThinkKind, ThinkTime, Topology, Warmup,
+    WorkloadName, WorkloadShare, WorkloadShares, WorkloadSpec, differing,
 };
 pub use suggest::nearest;
 pub use tls::{Tls, TlsMode};

@@ -23,7 +23,8 @@ pub use settings::{Settings, differing};
 pub use topology::{DriveSpec, Node, NodeRole, PoolStart, Replication, ServerChoice, Topology};
 pub use workload::{
     Distribution, DistributionName, DistributionOptions, FileWorkload, LuaModule, LuaWorkload, Mix,
-    SysbenchOptions, SysbenchWorkload, WorkloadName, WorkloadShare, WorkloadShares, WorkloadSpec,
+    OrderEntryWorkload, SysbenchOptions, SysbenchWorkload, WorkloadName, WorkloadShare,
+    WorkloadShares, WorkloadSpec,
 };
 
 /// A run. The default is a MySQL server with sysbench's default workload.

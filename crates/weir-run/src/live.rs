@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use weir_model::{IntervalRecord, Limiter, LoadSpec, Utilization};
+use weir_model::{Bottleneck, IntervalRecord, LoadSpec, Utilization};
 use weir_probe::Sampler;
 
 use crate::bottleneck::bottleneck;
@@ -35,12 +35,12 @@ impl LiveBottleneck<'_> {
         control: &mut Control<'_>,
     ) {
         if let Some((bottleneck, used)) = self.now(record, concurrency) {
-            control.tell(&Event::Limiter(bottleneck, &used));
+            control.tell(&Event::Bottleneck(bottleneck, &used));
         }
     }
 
-    /// The present limiter with what decided it; `None` as long as there is too little to say.
-    fn now(&self, record: &IntervalRecord, concurrency: u64) -> Option<(Limiter, Utilization)> {
+    /// The present bottleneck with what decided it; `None` as long as there is too little to say.
+    fn now(&self, record: &IntervalRecord, concurrency: u64) -> Option<(Bottleneck, Utilization)> {
         let passed = self.sampling_began.elapsed();
         if passed < WINDOW {
             return None;

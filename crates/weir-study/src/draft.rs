@@ -8,9 +8,10 @@ use std::sync::Arc;
 use thiserror::Error;
 use weir_model::{
     Cell, DataSource, DistributionName, DistributionOptions, DriveSpec, FileWorkload, LOAD_OPTIONS,
-    LuaModule, LuaWorkload, RunSpec, Scale, SysbenchOptions, SysbenchWorkload, TableSize,
-    WorkloadName, WorkloadShares, WorkloadSpec,
+    LuaModule, LuaWorkload, OrderEntryWorkload, Pace, RunSpec, Scale, SysbenchOptions,
+    SysbenchWorkload, TableSize, WorkloadName, WorkloadShares, WorkloadSpec,
 };
+use weir_workload::Workload;
 
 /// A run of which single settings can still be set, in any order.
 #[derive(Debug, Clone)]
@@ -41,6 +42,8 @@ pub(crate) struct Draft {
     pub(crate) data_options: BTreeMap<String, String>,
     /// Options of its run alone.
     pub(crate) load_options: BTreeMap<String, String>,
+    /// Options of order entry, its warehouses scaled.
+    pub(crate) order_entry: OrderEntryWorkload,
 }
 
 /// Transactions without the settings that workloads share.
@@ -57,6 +60,7 @@ pub(crate) enum Transactions {
         text: Arc<str>,
         modules: Vec<LuaModule>,
     },
+    OrderEntry,
 }
 
 /// Settings that do not go together.
@@ -71,6 +75,10 @@ pub(crate) enum DraftError {
     },
     #[error("sysbench's tables have as many rows as one asks for; add `rows`")]
     WithoutRows,
+    #[error(
+        "`keying_and_think_time` says when transactions of order entry begin; leave out rate and think time"
+    )]
+    KeyingAndPace,
     #[error(
         "a workload's own file says how many rows its tables have, and data scale {scale} does not shrink it; write \
          smaller tables into the file, and `scale = {{ drive = ... }}` for the drive"
@@ -92,7 +100,7 @@ impl Draft {
         let drive = spec.primary().drive.clone();
         let (tables, rows, sizes) = match spec.data.source.clone() {
             DataSource::Sysbench { tables, rows } => (tables, Some(rows), Vec::new()),
-            DataSource::File { sizes } => (1, None, sizes),
+            DataSource::File { sizes } | DataSource::OrderEntry { sizes } => (1, None, sizes),
             DataSource::Lua => (1, None, Vec::new()),
         };
         let keys = spec.workload.distribution();
@@ -100,7 +108,7 @@ impl Draft {
             distribution: DistributionOptions::from_distribution(keys),
             ..SysbenchOptions::default()
         };
-        let mut text_file = None;
+        let (mut text_file, mut order_entry) = (None, OrderEntryWorkload::default());
         let (mut data_options, mut load_options) = (BTreeMap::new(), BTreeMap::new());
         let transactions = match &spec.workload {
             WorkloadSpec::Sysbench(sysbench) => {
@@ -122,6 +130,10 @@ impl Draft {
                     modules: lua.modules.clone(),
                 }
             }
+            WorkloadSpec::OrderEntry(options) => {
+                order_entry = *options;
+                Transactions::OrderEntry
+            }
         };
         Self {
             levels: cell.levels.clone(),
@@ -136,6 +148,7 @@ impl Draft {
             rows,
             data_options,
             load_options,
+            order_entry,
             spec,
         }
     }
@@ -198,6 +211,15 @@ impl Draft {
                     distribution,
                 });
                 (workload, DataSource::Lua)
+            }
+            Transactions::OrderEntry => {
+                let options = self.order_entry;
+                if options.keying_and_think_time && self.spec.load.pace != Pace::default() {
+                    return Err(DraftError::KeyingAndPace);
+                }
+                let sizes = Workload::from(options).table_sizes();
+                let workload = WorkloadSpec::OrderEntry(options);
+                (workload, DataSource::OrderEntry { sizes })
             }
         };
         self.spec.workload = workload;

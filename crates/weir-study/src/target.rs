@@ -7,8 +7,8 @@ use weir_lua::ScriptFiles;
 use weir_model::variables::{BUFFER_POOL_SIZE, LOG_FILE_SIZE, REDO_LOG_CAPACITY};
 use weir_model::{
     Bytes, Duration, FileWorkload, Flavor, LOAD_OPTIONS, LRU_SCAN_DEPTH, LoadOption, LuaModule,
-    PoolStart, Scale, ServerChoice, ServerUrl, SysbenchOptions, UnitError, WorkloadName,
-    WorkloadShares, WorkloadSpec, option_spelling, set_options,
+    OrderEntryWorkload, PoolStart, Scale, ServerChoice, ServerUrl, SysbenchOptions, UnitError,
+    WorkloadName, WorkloadShares, WorkloadSpec, option_spelling, set_options,
 };
 use weir_workload::{Workload, read_spec};
 
@@ -76,6 +76,7 @@ pub(crate) enum Target {
     DataOption(String),
     /// An option of its run alone.
     LoadOption(String),
+    OrderEntryOption(String),
     /// Whatever else: the server is asked before the first run whether it has such a variable.
     Variable(String),
 }
@@ -97,6 +98,9 @@ impl Target {
             "warmup" => Self::Warmup,
             "measure" => Self::Measure,
             _ if let Some(option) = LoadOption::of(name) => Self::Load(option),
+            _ if OrderEntryWorkload::NAMES.contains(&name) => {
+                Self::OrderEntryOption(name.to_owned())
+            }
             _ if SysbenchOptions::NAMES.contains(&name) => Self::WorkloadOption(name.to_owned()),
             _ if let Some(option) = name.strip_prefix("data.options.") => {
                 Self::DataOption(option.to_owned())
@@ -123,6 +127,9 @@ impl Target {
 
     /// Whether another level needs no other server: only the load differs.
     pub(crate) fn is_of_the_load(&self) -> bool {
+        if let Self::OrderEntryOption(name) = self {
+            return OrderEntryWorkload::is_of_the_load(name);
+        }
         !matches!(
             self,
             Self::Drive
@@ -187,6 +194,13 @@ impl Target {
             Self::LoadOption(name) => {
                 cell.load_options.insert(name.clone(), value.to_owned());
             }
+            Self::OrderEntryOption(name) => {
+                cell.order_entry.set(name, value)?;
+                if name == "warehouses" {
+                    let warehouses = u64::from(cell.order_entry.warehouses);
+                    cell.order_entry.warehouses = scale.apply(warehouses) as u32;
+                }
+            }
             Self::Variable(name) => {
                 let value = scaled(name, value.trim(), scale)?;
                 for node in topology.nodes_mut() {
@@ -211,6 +225,7 @@ pub(crate) fn own_names() -> impl Iterator<Item = &'static str> {
         .into_iter()
         .chain(of_load)
         .chain(SysbenchOptions::NAMES)
+        .chain(OrderEntryWorkload::NAMES)
 }
 
 fn pool(value: &str) -> Result<PoolStart, String> {
@@ -289,8 +304,8 @@ pub(crate) fn server(value: &str, flavor_of: FlavorOf<'_>) -> Result<ServerChoic
     })
 }
 
-/// A workload that a study can run: one of sysbench's, several with weights, or one in a file or a Lua script,
-/// whose path counts from the study's folder.
+/// A workload that a study can run: one of sysbench's, several with weights, order entry, or one in a file or a
+/// Lua script, whose path counts from the study's folder.
 pub(crate) fn workload(value: &str, context: Context<'_>) -> Result<Transactions, String> {
     let folder = context.folder;
     if is_script(value) {
@@ -303,6 +318,9 @@ pub(crate) fn workload(value: &str, context: Context<'_>) -> Result<Transactions
         if let WorkloadSpec::File(FileWorkload { path, text, .. }) = spec {
             return Ok(Transactions::File { path, text, sizes });
         }
+    }
+    if value == OrderEntryWorkload::NAME {
+        return Ok(Transactions::OrderEntry);
     }
     let shares: WorkloadShares = value.parse()?;
     // It fills tables of its own until the time is over: no run starts from equal data.

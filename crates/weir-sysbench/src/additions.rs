@@ -9,6 +9,9 @@ use weir_model::{KindLatency, LatencySummary};
 use super::Invocation;
 use super::report::per_second;
 
+/// What the new orders of order entry are called among the kinds of transactions.
+const NEW_ORDER: &str = "new_order";
+
 /// The text that follows the final report; may be empty.
 pub fn additions(invocation: &Invocation, outcome: &LoadOutcome) -> String {
     let mut text = String::new();
@@ -16,6 +19,7 @@ pub fn additions(invocation: &Invocation, outcome: &LoadOutcome) -> String {
         schedule(&mut text, open_loop);
     }
     percentiles(&mut text, invocation, outcome);
+    order_entry(&mut text, outcome);
     kinds(&mut text, outcome, false);
     statements(&mut text, invocation, outcome);
     unasked(&mut text, invocation, outcome);
@@ -46,6 +50,17 @@ fn percentiles(text: &mut String, invocation: &Invocation, outcome: &LoadOutcome
 fn statements(text: &mut String, invocation: &Invocation, outcome: &LoadOutcome) {
     if invocation.statement_latency {
         kinds(text, outcome, true);
+    }
+}
+
+fn order_entry(text: &mut String, outcome: &LoadOutcome) {
+    if let Some(per_minute) = new_orders_per_minute(outcome) {
+        let label = "New orders per minute:";
+        line(text, format_args!("{label:<40} {per_minute:.1}"));
+        line(
+            text,
+            format_args!("    (derived from TPC-C, and not comparable with audited results)\n"),
+        );
     }
 }
 
@@ -84,6 +99,13 @@ fn unasked(text: &mut String, invocation: &Invocation, outcome: &LoadOutcome) {
         }
         text.push('\n');
     }
+}
+
+/// New orders of order entry that were not rolled back; `None` of other workloads.
+pub fn new_orders_per_minute(outcome: &LoadOutcome) -> Option<f64> {
+    let mut kinds = outcome.kinds.iter();
+    let kind = kinds.find(|kind| !kind.is_statement && kind.name == NEW_ORDER)?;
+    Some(60.0 * per_second(kind.count, outcome.measured_s))
 }
 
 /// The transactions of a mix by their kind, or the statements.

@@ -19,7 +19,7 @@ mod server;
 mod value;
 mod written;
 
-pub use additions::{additions, asked_additions};
+pub use additions::{additions, asked_additions, new_orders_per_minute};
 pub use command_line::parse;
 pub use compat::Compat;
 pub use drop_in::{Refusal, refusal};

@@ -271,7 +271,8 @@ mod tests {
 
     fn parse(line: &str) -> Option<ScriptLine> {
         let words: Vec<_> = line.split_whitespace().collect();
-        parse_script(&words, &ClientConfig::default(), |name| name == "orders").unwrap()
+        let is_there = |name: &str| name == "orders";
+        parse_script(&words, &ClientConfig::default(), is_there).unwrap()
     }
 
     #[test]
@@ -315,6 +316,7 @@ mod tests {
         assert!(parse("/usr/share/sysbench/oltp_read_write.lua --lua-threads=os run").is_some());
         assert!(parse("orders run").is_some());
         assert!(parse("nothing run").is_none());
+        assert!(parse("order_entry run").is_none());
         assert!(parse("--help").is_none());
     }
 }

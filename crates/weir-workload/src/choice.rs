@@ -1,16 +1,16 @@
-//! Which workload: one of sysbench's, several of them in proportion, or a user's own file or script.
+//! Which workload: one of sysbench's, several of them in proportion, order entry, or a user's own file or script.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use weir_model::{
-    Distribution, FileWorkload, LuaWorkload, SysbenchWorkload, TableSize, WorkloadName,
-    WorkloadSpec,
+    Distribution, FileWorkload, LuaWorkload, OrderEntryWorkload, SysbenchWorkload, TableSize,
+    WorkloadName, WorkloadSpec,
 };
 
 use crate::file::WorkloadFile;
-use crate::{Script, ScriptInputs, Table, TableOptions, WorkloadError, oltp, sbtest};
+use crate::{Script, ScriptInputs, Table, TableOptions, WorkloadError, oltp, order_entry, sbtest};
 
 /// Which transactions a load has, and on which tables: a description that holds together.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +20,7 @@ pub struct Workload(Kind);
 enum Kind {
     Sysbench(SysbenchWorkload),
     File(Arc<WorkloadFile>),
+    OrderEntry(OrderEntryWorkload),
     /// It is run by an interpreter: what it does is known only then.
     Lua(Arc<LuaWorkload>),
 }
@@ -37,6 +38,12 @@ impl From<SysbenchWorkload> for Workload {
     }
 }
 
+impl From<OrderEntryWorkload> for Workload {
+    fn from(workload: OrderEntryWorkload) -> Self {
+        Self(Kind::OrderEntry(workload))
+    }
+}
+
 impl TryFrom<&WorkloadSpec> for Workload {
     type Error = String;
 
@@ -47,6 +54,7 @@ impl TryFrom<&WorkloadSpec> for Workload {
             WorkloadSpec::Sysbench(sysbench) => Kind::Sysbench(sysbench.clone()),
             WorkloadSpec::File(file) => Kind::File(Arc::new(WorkloadFile::new(file.clone())?)),
             WorkloadSpec::Lua(lua) => Kind::Lua(Arc::new(lua.clone())),
+            WorkloadSpec::OrderEntry(options) => Kind::OrderEntry(*options),
         }))
     }
 }
@@ -58,9 +66,12 @@ impl fmt::Display for Workload {
 }
 
 /// The workload that a user names, with default options: a workload's name, names with weights as in
-/// `oltp_point_select:80,oltp_write_only:20`, or the path of a workload file that ends in `.toml`,
-/// which is read.
+/// `oltp_point_select:80,oltp_write_only:20`, `order_entry`, or the path of a workload file that ends in
+/// `.toml`, which is read.
 pub fn read_spec(name: &str) -> Result<WorkloadSpec, String> {
+    if name == OrderEntryWorkload::NAME {
+        return Ok(WorkloadSpec::OrderEntry(OrderEntryWorkload::default()));
+    }
     if !Workload::is_file(name) {
         return Ok(WorkloadSpec::Sysbench(SysbenchWorkload {
             shares: name.parse()?,
@@ -97,23 +108,33 @@ impl Workload {
             Kind::Sysbench(sysbench) => WorkloadSpec::Sysbench(sysbench.clone()),
             Kind::File(file) => WorkloadSpec::File(file.spec().clone()),
             Kind::Lua(lua) => WorkloadSpec::Lua(LuaWorkload::clone(lua)),
+            Kind::OrderEntry(options) => WorkloadSpec::OrderEntry(*options),
         }
     }
 
     /// The book that its file takes lines of, if it names one.
     pub fn book(&self) -> Option<PathBuf> {
         match &self.0 {
-            Kind::Sysbench(_) | Kind::Lua(_) => None,
+            Kind::Sysbench(_) | Kind::Lua(_) | Kind::OrderEntry(_) => None,
             Kind::File(file) => file.book(),
         }
     }
 
-    /// The tables of its file; none for scripts and for sysbench's workloads, whose tables are as many and as
-    /// large as one asks for.
+    /// The order-entry workload, if it is that.
+    pub fn order_entry(&self) -> Option<OrderEntryWorkload> {
+        match self.0 {
+            Kind::OrderEntry(options) => Some(options),
+            Kind::Sysbench(_) | Kind::File(_) | Kind::Lua(_) => None,
+        }
+    }
+
+    /// The tables that it says itself; none for scripts and for sysbench's workloads, whose tables are as many and
+    /// as large as one asks for.
     pub fn table_sizes(&self) -> Vec<TableSize> {
         match &self.0 {
             Kind::Sysbench(_) | Kind::Lua(_) => Vec::new(),
             Kind::File(file) => file.table_sizes(),
+            Kind::OrderEntry(options) => order_entry::table_sizes(options),
         }
     }
 
@@ -122,7 +143,7 @@ impl Workload {
         match &self.0 {
             Kind::Sysbench(sysbench) => sysbench.shares.all(WorkloadName::only_reads),
             Kind::File(file) => file.only_reads(),
-            Kind::Lua(_) => false,
+            Kind::Lua(_) | Kind::OrderEntry(_) => false,
         }
     }
 
@@ -132,7 +153,7 @@ impl Workload {
             Kind::Sysbench(sysbench) => {
                 sysbench.shares.any(|name| name == WorkloadName::BulkInsert)
             }
-            Kind::File(_) | Kind::Lua(_) => false,
+            Kind::File(_) | Kind::Lua(_) | Kind::OrderEntry(_) => false,
         }
     }
 
@@ -147,15 +168,17 @@ impl Workload {
             Kind::Sysbench(sysbench) => oltp::script(sysbench, inputs),
             Kind::File(file) => file.script(inputs.seed),
             Kind::Lua(lua) => Err(unknown(lua)),
+            Kind::OrderEntry(_) => Ok(order_entry::script()),
         }
     }
 
-    /// The tables to be made and filled; those of a file are as it says, whatever `options` are.
+    /// The tables to be made and filled; those of a file or of order entry are as these say, whatever `options` are.
     pub fn tables(&self, options: &TableOptions) -> Result<Vec<Table>, WorkloadError> {
         match &self.0 {
             Kind::Sysbench(sysbench) => sbtest::tables(sysbench, options),
             Kind::File(file) => file.tables(),
             Kind::Lua(lua) => Err(unknown(lua)),
+            Kind::OrderEntry(workload) => Ok(order_entry::tables(workload)),
         }
     }
 }

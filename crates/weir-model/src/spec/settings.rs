@@ -154,6 +154,8 @@ impl Writer {
             DataSource::File { sizes } => self.put_text("tables", sizes),
             // They follow from the script and its options.
             DataSource::Lua => {}
+            // They follow from the workload's options, which are settings of their own.
+            DataSource::OrderEntry { sizes: _ } => {}
         }
         self.put("data_scale", data_scale);
         self.put("drive_scale", drive_scale);
@@ -184,6 +186,12 @@ impl Writer {
                 self.put_text("distribution", distribution);
             }
             WorkloadSpec::Lua(lua) => self.lua(lua),
+            WorkloadSpec::OrderEntry(order_entry) => {
+                self.put("workload", workload);
+                for (name, value) in order_entry.unusual() {
+                    self.put(name, &value);
+                }
+            }
         }
     }
 

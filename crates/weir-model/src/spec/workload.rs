@@ -1,10 +1,11 @@
-//! What a transaction does: sysbench's workloads in proportion, or a user's own file or Lua script.
+//! What a transaction does: sysbench's workloads in proportion, order entry, or a user's own file or Lua script.
 
 mod distribution;
 mod lua;
 mod mix;
 mod name;
 mod options;
+mod order_entry;
 mod shares;
 
 use std::fmt;
@@ -18,6 +19,7 @@ pub use lua::{LuaModule, LuaWorkload};
 pub use mix::Mix;
 pub use name::WorkloadName;
 pub use options::SysbenchOptions;
+pub use order_entry::OrderEntryWorkload;
 pub use shares::{WorkloadShare, WorkloadShares};
 
 /// The transactions of a run.
@@ -31,6 +33,8 @@ pub enum WorkloadSpec {
     File(FileWorkload),
     /// A Lua script.
     Lua(LuaWorkload),
+    /// Order entry.
+    OrderEntry(OrderEntryWorkload),
 }
 
 /// sysbench's workloads in proportion.
@@ -60,12 +64,13 @@ pub struct FileWorkload {
 }
 
 impl WorkloadSpec {
-    /// The distribution of keys.
+    /// The distribution of keys; order entry has its own, which the specification gives.
     pub fn distribution(&self) -> Distribution {
         match self {
             Self::Sysbench(sysbench) => sysbench.distribution,
             Self::File(file) => file.distribution,
             Self::Lua(lua) => lua.distribution,
+            Self::OrderEntry(_) => Distribution::default(),
         }
     }
 
@@ -73,7 +78,7 @@ impl WorkloadSpec {
     pub fn single(&self) -> Option<WorkloadName> {
         match self {
             Self::Sysbench(SysbenchWorkload { shares, .. }) => shares.single(),
-            Self::File(_) | Self::Lua(_) => None,
+            Self::File(_) | Self::Lua(_) | Self::OrderEntry(_) => None,
         }
     }
 
@@ -81,7 +86,7 @@ impl WorkloadSpec {
     pub fn has_text(&self) -> bool {
         match self {
             Self::Sysbench(SysbenchWorkload { shares, .. }) => shares.any(WorkloadName::has_text),
-            Self::File(_) | Self::Lua(_) => false,
+            Self::File(_) | Self::Lua(_) | Self::OrderEntry(_) => false,
         }
     }
 }
@@ -126,6 +131,7 @@ impl fmt::Display for WorkloadSpec {
             Self::Sysbench(SysbenchWorkload { shares, .. }) => shares.fmt(f),
             Self::File(file) => file.path.display().fmt(f),
             Self::Lua(lua) => lua.path.display().fmt(f),
+            Self::OrderEntry(_) => f.write_str(OrderEntryWorkload::NAME),
         }
     }
 }

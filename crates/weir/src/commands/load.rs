@@ -1,9 +1,11 @@
 //! `weir load`: sysbench's command line, its report on standard output.
 
+mod check;
 mod document;
 mod drop_in;
 mod help;
 pub(crate) mod null_server;
+pub(crate) mod replay;
 mod script;
 
 use std::fs::File;
@@ -36,6 +38,11 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
         return script::serve();
     }
     let mut config = external_server::client_config(false)?;
+    if let Some(first) = arguments.arguments.first()
+        && replay::is_meant(first)
+    {
+        return replay::execute(&arguments.arguments, &config);
+    }
     if arguments.is_drop_in {
         // sysbench reads no files: its scripts must log in as they do there.
         config = ClientConfig {
@@ -84,6 +91,7 @@ fn command(invocation: &Invocation, gate: &Gate, stop: &AtomicBool) -> anyhow::R
             };
             run(invocation, gate, stop, &words).map_err(|failed| failed.error)?;
         }
+        Command::Check => check::execute(&invocation.prepare, stop)?,
         Command::Cleanup => weir_load::cleanup(&invocation.prepare, gate)?,
     }
     Ok(())

@@ -215,7 +215,8 @@ fn r8_a_latency_that_contradicts_throughput_is_named() {
 fn r14_a_busy_client_is_named_and_a_saturated_one_forbids() {
     let busy = |result: &mut StudyResult| result.runs[0].record.utilization.client_cpu = 0.8;
     assert_eq!(spoiled(busy), warned("R14"));
-    let saturated = |result: &mut StudyResult| result.runs[0].record.limiter = Limiter::ClientCpu;
+    let saturated =
+        |result: &mut StudyResult| result.runs[0].record.bottleneck = Bottleneck::ClientCpu;
     assert_eq!(spoiled(saturated), invalid("R14"));
 }
 

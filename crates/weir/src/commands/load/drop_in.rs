@@ -7,6 +7,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use weir_load::{LoadError, LoadingStep};
+use weir_model::OrderEntryWorkload;
 use weir_mysql::{ClientConfig, Gate};
 use weir_sysbench::{Command, Compat, Form, Invocation, UsageError};
 
@@ -18,8 +19,8 @@ use crate::{Outcome, interrupt, output, password};
 /// Exit codes, as in sysbench: a failure, and a run that did not begin or end in time.
 const FAILED: u8 = 1;
 const NOT_IN_TIME: u8 = 2;
-/// What stands in the place of a test and is none of sysbench's.
-const NO_NAMES: [&str; 3] = ["", "help", "-h"];
+/// What stands in the place of a test and is no native one under this name: a script may be called so.
+const NO_NAMES: [&str; 4] = ["", "help", "-h", OrderEntryWorkload::NAME];
 
 pub(super) fn execute(arguments: &LoadArguments, config: &ClientConfig) -> anyhow::Result<Outcome> {
     let done = act(&arguments.arguments, config);
