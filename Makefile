@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test test-kills test-versions test-fast check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table clean
+.PHONY: demo studies test test-kills test-versions test-fast check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table packages clean
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
@@ -146,6 +146,11 @@ crash-table: setup $(WEB)
 	cargo build --release --package weir
 	lab/crash-table.sh $(CURDIR)/target/crash-table $(WEIR)
 	cargo run --release --package weir-lab --bin crash_table -- $(CURDIR)/target/crash-table
+
+# .deb, .rpm, .tar.xz, an OCI image, a list of the crates (CycloneDX) and checksums, in target/packages; some minutes.
+packages: $(WEB)
+	scripts/setup.sh --packages
+	scripts/packages.sh
 
 clean:
 	cargo clean

@@ -104,7 +104,7 @@ fn judged(evidence: &Evidence<'_>, mut comparison: Comparison) -> Comparison {
     match findings.iter().map(|finding| finding.severity).max() {
         Some(Severity::Error) => comparison.verdict = Verdict::Invalid,
         Some(Severity::Inconclusive) => comparison.verdict = Verdict::Inconclusive,
-        Some(Severity::Warning) | None => {}
+        Some(Severity::Warning | Severity::Note) | None => {}
     }
     comparison.findings = findings;
     comparison

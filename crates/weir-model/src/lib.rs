@@ -56,7 +56,7 @@ pub use estimate::{
 pub use file_kind::FileKind;
 pub use judged_result::{Confirmation, FoundPlace, JudgedResult, SearchAnswer};
 pub use judgement::{
-    Comparison, Finding, Method, MetricRatio, Ratio, SecondOpinion, Severity, Verdict,
+    Comparison, Finding, Method, MetricRatio, Rank, Ratio, SecondOpinion, Severity, Verdict,
 };
 pub use latency::LatencySummary;
 pub use limiter::{ConnectionTime, Limiter, OtherProcess, Utilization};

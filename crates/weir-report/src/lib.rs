@@ -4,6 +4,7 @@
 //! is said in words is said here once: the page in `web/` shows the sentences that this crate
 //! wrote, so that terminal, ticket and page never disagree.
 
+mod advice;
 mod answers;
 mod cells;
 mod claims;
@@ -24,6 +25,7 @@ mod page;
 mod parquet;
 mod percentiles;
 mod predicted;
+mod ranked;
 mod run_table;
 mod runs;
 mod searches;

@@ -1,16 +1,15 @@
 //! What `weir serve` shows beyond a report: the runs of a result, one run closely, two results.
 
 use serde::Serialize;
-use weir_model::{Finding, ResultComparison, RunRecord, RunResult, StudyResult};
+use weir_model::{ResultComparison, RunRecord, RunResult, StudyResult};
 
 use crate::ReportError;
 use crate::answers::Answer;
 use crate::gaps::GapView;
 use crate::number::Rounded;
+use crate::ranked::Ranked;
 use crate::timeline::{self, PanelHead, Timeline, Window};
-use crate::words::{
-    cell_label, limiter_evidence, limiter_explanation, limiter_name, severity_name,
-};
+use crate::words::{cell_label, limiter_evidence, limiter_explanation, limiter_name};
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -75,15 +74,7 @@ pub(crate) struct Compared<'a> {
     basis: &'a str,
     differences: &'a [String],
     answers: Vec<Answer<'a>>,
-    findings: Vec<FindingLine<'a>>,
-}
-
-#[derive(Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-struct FindingLine<'a> {
-    #[serde(flatten)]
-    finding: &'a Finding,
-    severity_name: &'static str,
+    ranked: Ranked,
 }
 
 /// The runs `records` of a result as JSON, in their order.
@@ -120,17 +111,11 @@ pub fn run_json(
 
 /// Two results set against each other, as JSON: the sentences of `weir compare`.
 pub fn comparison_json(compared: &ResultComparison) -> Result<String, ReportError> {
-    let findings = compared.findings.iter();
     to_json(&Compared {
         basis: &compared.basis,
         differences: &compared.differences,
         answers: Answer::all(&compared.comparisons),
-        findings: findings
-            .map(|finding| FindingLine {
-                finding,
-                severity_name: severity_name(finding.severity),
-            })
-            .collect(),
+        ranked: Ranked::new(&compared.comparisons, &compared.findings),
     })
 }
 
