@@ -9,7 +9,7 @@ WEB := web/dist/report.html
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
 	cargo build --release --package weir
-	@# 3: a rule forbids one of the comparisons, and the report says why.
+	@# 3: a rule forbids a comparison, such as beside other programs on the cores; the report says why.
 	$(WEIR) run studies/first-look.toml || [ $$? -eq 3 ]
 
 # What CI runs: format, lints, all unit and end-to-end tests on real servers and a real browser. A test that

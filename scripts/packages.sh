@@ -78,13 +78,14 @@ stage() {
         install -d "$share/weir/$data"
         install -m 644 "$root/$data"/*.toml "$share/weir/$data"
     done
-    install -d "$share/man/man1" "$share/doc/weir"
+    install -d "$share/man/man1" "$share/doc/weir/docs"
     "$program" manual "$share/man/man1"
     gzip -9 -n "$share/man/man1"/*.1
     completion bash "$share/bash-completion/completions/weir"
     completion zsh "$share/zsh/vendor-completions/_weir"
     completion fish "$share/fish/vendor_completions.d/weir.fish"
-    install -m 644 "$root/README.md" "$root/CHANGELOG.md" "$root"/docs/*.md "$share/doc/weir"
+    install -m 644 "$root/README.md" "$root/CHANGELOG.md" "$share/doc/weir"
+    install -m 644 "$root"/docs/*.md "$share/doc/weir/docs"
     copyright >"$share/doc/weir/copyright"
     find "$folder" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
 }

@@ -16,8 +16,11 @@ const NAMED_MAX: usize = 2;
 /// `Choose scaleflux-csd2000: 2.15x the queries per second of intel-p4610; choose innodb_doublewrite OFF only on
 /// scaleflux-csd2000: 1.61x the queries per second of ON`.
 pub(crate) fn advice(result: &JudgedResult) -> Option<String> {
-    let found = searches::sentences(result).into_iter().next();
-    let sentence = found.or_else(|| of_comparisons(&result.comparisons))?;
+    // It begins with a name, which keeps its spelling.
+    if let Some(found) = searches::sentences(result).into_iter().next() {
+        return Some(found);
+    }
+    let sentence = of_comparisons(&result.comparisons)?;
     let mut characters = sentence.chars();
     let first = characters.next()?.to_uppercase();
     Some(first.chain(characters).collect())
@@ -107,7 +110,7 @@ fn of_level_in_words(comparisons: &[&Comparison]) -> String {
         Worth::NotShown => {
             format!("no difference in {metric} was shown between {level} and {baseline}")
         }
-        Worth::Refused => format!("{level} and {baseline} cannot be ranked here"),
+        Worth::Refused => format!("no advice on {level} against {baseline}: rules refuse it"),
     }
 }
 
@@ -124,9 +127,9 @@ fn ratios(comparisons: &[&Comparison]) -> String {
     }
 }
 
-/// Where a gain holds; nothing if it holds in all of `comparisons`.
+/// Where a gain holds; nothing if it holds in all of several `comparisons`.
 fn where_it_holds(there: &[&Comparison], comparisons: &[&Comparison]) -> String {
-    if there.len() == comparisons.len() {
+    if there.len() == comparisons.len() && comparisons.len() > 1 {
         return String::new();
     }
     let worse = |found: &&Comparison| matches!(Worth::of(found), Worth::Loss | Worth::UnsafeGain);
@@ -215,7 +218,7 @@ mod tests {
         let text = of_comparisons(&[on("b", Verdict::Invalid, 1.0)]);
         assert_eq!(
             text.unwrap(),
-            "innodb_doublewrite OFF and ON cannot be ranked here"
+            "no advice on innodb_doublewrite OFF against ON: rules refuse it"
         );
         let text = of_comparisons(&[on("a", Verdict::Effect, 0.5)]);
         assert_eq!(
@@ -241,8 +244,8 @@ mod tests {
         ];
         assert_eq!(
             advice(&result).unwrap(),
-            "Choose 32 connections: 1.80x the queries per second of 8; choose innodb_doublewrite OFF: 1.31x the \
-             queries per second of ON"
+            "Choose 32 connections on a: 1.80x the queries per second of 8; choose innodb_doublewrite OFF on a: 1.31x \
+             the queries per second of ON"
         );
         result.comparisons.clear();
         assert_eq!(advice(&result), None);

@@ -78,6 +78,9 @@ pub(crate) struct Compared<'a> {
 }
 
 /// The runs `records` of a result as JSON, in their order.
+///
+/// # Errors
+/// If the result cannot be written as JSON.
 pub fn runs_json(result: &StudyResult, records: &[RunRecord]) -> Result<String, ReportError> {
     let runs = records.iter().map(|record| RunLine::new(result, record));
     to_json(&Runs {
@@ -87,6 +90,9 @@ pub fn runs_json(result: &StudyResult, records: &[RunRecord]) -> Result<String, 
 }
 
 /// One run as JSON, with its curves in `window`.
+///
+/// # Errors
+/// If the result cannot be written as JSON.
 pub fn run_json(
     result: &StudyResult,
     run: &RunResult,
@@ -110,6 +116,9 @@ pub fn run_json(
 }
 
 /// Two results set against each other, as JSON: the sentences of `weir compare`.
+///
+/// # Errors
+/// If the result cannot be written as JSON.
 pub fn comparison_json(compared: &ResultComparison) -> Result<String, ReportError> {
     to_json(&Compared {
         basis: &compared.basis,

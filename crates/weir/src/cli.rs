@@ -32,7 +32,7 @@ pub(crate) use server::{
 #[derive(Debug, Parser)]
 #[command(name = "weir", version = VERSION, after_help = EXIT_CODES)]
 pub(crate) struct Cli {
-    /// Colours in text for a terminal; NO_COLOR in the environment switches them off, too
+    /// Colours in text for a terminal; `NO_COLOR` in the environment switches them off, too
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
     pub(crate) color: clap::ColorChoice,
     #[command(subcommand)]

@@ -135,7 +135,7 @@ fn in_units(value: &str, like: &[&str]) -> String {
     }
 }
 
-/// Settings of which servers made something else, once, and pages that O_DIRECT did not keep from the page cache.
+/// Settings of which servers made something else, once, and pages that `O_DIRECT` did not keep from the page cache.
 fn check_study(evidence: &Evidence<'_>) -> Vec<Finding> {
     let cells = || 0..evidence.result.plan.cells.len();
     let found: BTreeSet<_> = cells()

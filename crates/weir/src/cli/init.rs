@@ -25,9 +25,9 @@ pub(crate) struct InitArguments {
 /// What a study can be about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Question {
-    /// What does innodb_doublewrite = OFF gain?
+    /// What does `innodb_doublewrite = OFF` gain?
     Doublewrite,
-    /// What does a commit without a flush gain (innodb_flush_log_at_trx_commit = 2)?
+    /// What does a commit without a flush gain (`innodb_flush_log_at_trx_commit = 2`)?
     Flush,
     /// What does a larger buffer pool gain?
     Pool,

@@ -68,15 +68,7 @@ fn starter(arguments: &InitArguments) -> anyhow::Result<Starter> {
     };
     let question = match arguments.question {
         Some(question) => question,
-        None => {
-            let names = names();
-            let known: Vec<_> = names.iter().map(String::as_str).collect();
-            question(&answer(
-                "question",
-                "What do you want to find out?",
-                &known,
-            )?)?
-        }
+        None => ask_question()?,
     };
     let storage = if arguments.storage.is_empty() {
         let known: &[&str] = match question {
@@ -115,9 +107,12 @@ fn names() -> Vec<String> {
     values.map(|value| value.get_name().to_owned()).collect()
 }
 
-fn question(name: &str) -> anyhow::Result<Question> {
-    Question::from_str(name, true)
-        .map_err(|_| anyhow::anyhow!("--question: `{name}`; use one of {}", names().join(", ")))
+fn ask_question() -> anyhow::Result<Question> {
+    let names = names();
+    let known: Vec<_> = names.iter().map(String::as_str).collect();
+    let name = answer("question", "What do you want to find out?", &known)?;
+    Question::from_str(&name, true)
+        .map_err(|_| anyhow::anyhow!("--question: `{name}`; use one of {}", names.join(", ")))
 }
 
 /// Whether somebody is there to answer.

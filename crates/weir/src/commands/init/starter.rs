@@ -161,23 +161,22 @@ impl Starter {
     }
 
     fn factors(&self) -> String {
-        let mut text = "[factors]                     # the first level is the baseline; all combinations run\n"
-            .to_owned();
-        text.push_str(&match self.question {
-            Question::Doublewrite => "innodb_doublewrite = [\"ON\", \"OFF\"]\n".to_owned(),
-            Question::Flush => "innodb_flush_log_at_trx_commit = [1, 2]\n".to_owned(),
-            Question::Pool => {
-                "innodb_buffer_pool_size = [\"64M\", \"128M\", \"256M\"]\n".to_owned()
-            }
-            Question::Threads => "threads = [1, 8, 32]\n".to_owned(),
-            Question::Servers => format!("server = {}\n", self.servers()),
-            Question::Drives => String::new(),
-        });
-        if !self.drives.is_empty() {
-            let drives: Vec<_> = self.drives.iter().map(|drive| quoted(drive)).collect();
-            text.push_str(&format!("drive = [{}]\n", drives.join(", ")));
-        }
-        text
+        let asked = match self.question {
+            Question::Doublewrite => "innodb_doublewrite = [\"ON\", \"OFF\"]\n",
+            Question::Flush => "innodb_flush_log_at_trx_commit = [1, 2]\n",
+            Question::Pool => "innodb_buffer_pool_size = [\"64M\", \"128M\", \"256M\"]\n",
+            Question::Threads => "threads = [1, 8, 32]\n",
+            Question::Servers => &format!("server = {}\n", self.servers()),
+            Question::Drives => "",
+        };
+        let drives: Vec<_> = self.drives.iter().map(|drive| quoted(drive)).collect();
+        let drives = match drives.as_slice() {
+            [] => String::new(),
+            drives => format!("drive = [{}]\n", drives.join(", ")),
+        };
+        format!(
+            "[factors]                     # the first level is the baseline; all combinations run\n{asked}{drives}"
+        )
     }
 
     /// The server that was named, and one of the other flavor.
