@@ -3,7 +3,8 @@
 # root when nothing is missing.
 #
 #   scripts/setup.sh           what `make demo` needs
-#   scripts/setup.sh --tests   also what `make test` needs: a browser for the report's tests, MariaDB's client
+#   scripts/setup.sh --tests   also what `make test` needs: a browser for the report's tests, MariaDB's client and
+#                              its plugin for encryption
 #   scripts/setup.sh --bench   also what `make bench-*` needs: fio, sysbench, xfsprogs
 #   scripts/setup.sh --packages   also what `make packages` needs: rpm, mmdebstrap, umoci, cargo-cyclonedx
 #
@@ -67,6 +68,7 @@ main() {
     fi
     if [ "$tests" = yes ]; then
         install_tool cargo-nextest "$NEXTEST_VERSION" 'runs the tests with a limit of time each'
+        fetch_key_management
     fi
     "$scripts/install-mysql.sh"
 }
@@ -90,6 +92,23 @@ install_tool() {
     command -v "$1" >/dev/null && return 0
     say "missing: $1 ($3); building it takes some minutes"
     cargo install --quiet --locked "$1@$2" || die "cargo could not install $1; look at its words above"
+}
+
+# MariaDB's plugin for encryption comes with the package that starts a service: only the plugin is taken out of it.
+# Without it, tests of encrypted logs are left out.
+fetch_key_management() {
+    plugins=${XDG_DATA_HOME:-${HOME:?is not set}/.local/share}/weir/mariadb-plugins
+    [ ! -e "$plugins/file_key_management.so" ] || return 0
+    command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || return 0
+    version=$(dpkg-query --show --showformat '${Version}' mariadb-server-core 2>/dev/null) || return 0
+    work=$(mktemp -d)
+    if (cd "$work" && apt-get -q download "mariadb-server=$version" && dpkg-deb --extract ./*.deb .) >/dev/null 2>&1; then
+        mkdir -p "$plugins"
+        cp "$work"/usr/lib/mysql/plugin/file_key_management.so "$plugins/" 2>/dev/null || true
+    else
+        say "left out: MariaDB's plugin file_key_management"
+    fi
+    rm -rf "$work"
 }
 
 install_missing() {

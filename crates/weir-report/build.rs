@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::SystemTime;
 
 fn main() {
-    let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web");
+    let here = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let web = Path::new(&here).join("../../web");
     let (page, source) = (web.join("dist/report.html"), web.join("src"));
     println!("cargo::rerun-if-changed={}", page.display());
     println!("cargo::rerun-if-changed={}", source.display());

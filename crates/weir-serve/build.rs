@@ -3,7 +3,8 @@
 use std::path::Path;
 
 fn main() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/dist/serve.html");
+    let here = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let page = Path::new(&here).join("../../web/dist/serve.html");
     println!("cargo::rerun-if-changed={}", page.display());
     if !page.is_file() {
         println!(

@@ -120,9 +120,9 @@ describe("weir serve", () => {
     await expect.poll(() => rate.textContent(), { timeout: 50_000 }).toMatch(/[1-9]/);
     const before = await rate.textContent();
     await expect.poll(() => rate.textContent(), { timeout: 20_000 }).not.toBe(before);
-    const limiter = live.locator(".now div", { hasText: "limited by" }).locator("dd");
-    await expect.poll(() => limiter.textContent(), { timeout: 20_000 }).toMatch(/[a-z]{4}/);
-    expect(await (await fetch(`${address}/metrics`)).text()).toMatch(/^weir_run_limiter\{.*weir_run_limiter="[a-zA-Z ]+"\} 1$/m);
+    const bottleneck = live.locator(".now div", { hasText: "limited by" }).locator("dd");
+    await expect.poll(() => bottleneck.textContent(), { timeout: 20_000 }).toMatch(/[a-z]{4}/);
+    expect(await (await fetch(`${address}/metrics`)).text()).toMatch(/^weir_run_bottleneck\{.*weir_run_bottleneck="[a-zA-Z ]+"\} 1$/m);
     await page.reload();
     await live.waitFor();
     await expect.poll(() => page.getByRole("button", { name: "Stop study" }).isVisible()).toBe(true);

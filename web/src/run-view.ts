@@ -26,9 +26,9 @@ export interface RunWords {
   measured_s: number | null;
   queries_per_s: number | null;
   latency_ms_p99: number | null;
-  limiter: string;
-  limiter_explanation: string;
-  limiter_evidence: string;
+  bottleneck: string;
+  bottleneck_explanation: string;
+  bottleneck_evidence: string;
   gaps: readonly GapView[];
   server_log: string;
   commands: readonly string[];
@@ -47,7 +47,7 @@ export function runHead(run: RunWords, ...first: (Node | null)[]): HTMLElement[]
       h("span", {}, `p99 ${number(run.latency_ms_p99)} ms`),
       h("span", {}, `${number(run.measured_s)} s measured`),
     ),
-    prose(`Limited by: ${run.limiter} (${run.limiter_evidence}). This means: ${run.limiter_explanation}.`),
+    prose(`Limited by: ${run.bottleneck} (${run.bottleneck_evidence}). This means: ${run.bottleneck_explanation}.`),
   ];
 }
 

@@ -34,6 +34,14 @@ label: string,
  */
 points: Array<Place>, };
 
+export type Bottleneck = "server_cpu" | "client_cpu" | "drive_read" | "drive_write" | "flush" | "lock" | "network" | "memory" | "offered_rate" | "other_processes" | "unexplained";
+
+export type BottleneckWords = { kind: Bottleneck, name: string, explanation: string, 
+/**
+ * Repetitions that it limited.
+ */
+repetitions: number, };
+
 export type CellSummary = { label: string, levels: { [key in string]: string }, drive: string | null, threads: number, 
 /**
  * Beyond those that are the same in all cells.
@@ -46,7 +54,7 @@ repetitions: number, queries_per_s_mean: Rounded | null, queries_per_s_min: Roun
 /**
  * The 95 % interval of the mean; absent with one repetition.
  */
-queries_per_s_low: Rounded | null, queries_per_s_high: Rounded | null, transactions_per_s_mean: Rounded | null, limiter: LimiterWords | null, utilization: UtilizationMedian | null, latency_ms: LatencyMedian | null, 
+queries_per_s_low: Rounded | null, queries_per_s_high: Rounded | null, transactions_per_s_mean: Rounded | null, bottleneck: BottleneckWords | null, utilization: UtilizationMedian | null, latency_ms: LatencyMedian | null, 
 /**
  * Failed and repeated transactions, all repetitions together.
  */
@@ -145,14 +153,6 @@ export type LatencyMedian = { mean: Rounded | null, p50: Rounded | null, p95: Ro
  * Lowest and highest repetition.
  */
 p95_range: [Rounded, Rounded] | null, p99_range: [Rounded, Rounded] | null, };
-
-export type Limiter = "server_cpu" | "client_cpu" | "drive_read" | "drive_write" | "flush" | "lock" | "network" | "memory" | "offered_rate" | "other_processes" | "unexplained";
-
-export type LimiterWords = { kind: Limiter, name: string, explanation: string, 
-/**
- * Repetitions that it limited.
- */
-repetitions: number, };
 
 export type Page = { title: string, question: string, 
 /**
@@ -264,11 +264,11 @@ export type RuleId = "R1" | "R2" | "R3" | "R4" | "R5" | "R6" | "R7" | "R8" | "R9
 
 export type RuleLine = { rule: RuleId, text: string, };
 
-export type RunLine = { cell: number, label: string, repetition: number, started_at: string, queries_per_s: Rounded | null, latency_ms_p99: Rounded | null, limiter: string, };
+export type RunLine = { cell: number, label: string, repetition: number, started_at: string, queries_per_s: Rounded | null, latency_ms_p99: Rounded | null, bottleneck: string, };
 
-export type RunPage = { title: string, measured_s: Rounded | null, limiter_explanation: string, limiter_evidence: string, panels: Array<PanelHead>, timeline: Timeline, gaps: Array<GapView>, server_log: string, variables: { [key in string]: string }, variables_changed: { [key in string]: string }, commands: Array<string>, cell: number, label: string, repetition: number, started_at: string, queries_per_s: Rounded | null, latency_ms_p99: Rounded | null, limiter: string, };
+export type RunPage = { title: string, measured_s: Rounded | null, bottleneck_explanation: string, bottleneck_evidence: string, panels: Array<PanelHead>, timeline: Timeline, gaps: Array<GapView>, server_log: string, variables: { [key in string]: string }, variables_changed: { [key in string]: string }, commands: Array<string>, cell: number, label: string, repetition: number, started_at: string, queries_per_s: Rounded | null, latency_ms_p99: Rounded | null, bottleneck: string, };
 
-export type RunView = { cell: number, repetition: number, started_at: string, measured_s: Rounded | null, queries_per_s: Rounded | null, transactions_per_s: Rounded | null, latency_ms_p99: Rounded | null, errors: number, limiter: string, limiter_explanation: string, limiter_evidence: string, gaps: Array<GapView>, 
+export type RunView = { cell: number, repetition: number, started_at: string, measured_s: Rounded | null, queries_per_s: Rounded | null, transactions_per_s: Rounded | null, latency_ms_p99: Rounded | null, errors: number, bottleneck: string, bottleneck_explanation: string, bottleneck_evidence: string, gaps: Array<GapView>, 
 /**
  * The end of the server's error log.
  */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { limiterText } from "../src/sections/limits";
+import { bottleneckText } from "../src/sections/limits";
 import { everySecond, summary } from "../src/sections/time";
 import { binRange, largest, onBins, runsOf, times } from "../src/series";
 import type { RunView } from "../src/page";
@@ -50,12 +50,12 @@ describe("series", () => {
 });
 
 describe("words about results", () => {
-  it("say how many runs a limiter limited, if not all", () => {
+  it("say how many runs a bottleneck limited, if not all", () => {
     const cell = page.cells[0];
-    if (cell === undefined || cell.limiter === null) {
-      throw new Error("the fixture has a limiter");
+    if (cell === undefined || cell.bottleneck === null) {
+      throw new Error("the fixture has a bottleneck");
     }
-    expect(limiterText(cell)).toBe("drive write");
-    expect(limiterText({ ...cell, limiter: { ...cell.limiter, repetitions: 2 } })).toBe("drive write (2 of 3 runs)");
+    expect(bottleneckText(cell)).toBe("drive write");
+    expect(bottleneckText({ ...cell, bottleneck: { ...cell.bottleneck, repetitions: 2 } })).toBe("drive write (2 of 3 runs)");
   });
 });

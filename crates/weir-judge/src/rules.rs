@@ -20,7 +20,7 @@ mod evidence;
 mod latency_claims;
 mod noise;
 mod one_factor;
-mod others;
+mod other_processes;
 mod page_protection;
 mod pages;
 mod percentiles;
@@ -88,7 +88,7 @@ pub const RULES: [&Rule; 22] = [
     &provenance::RULE,
     &scope::RULE,
     &as_asked::RULE,
-    &others::RULE,
+    &other_processes::RULE,
     &drive_accuracy::RULE,
 ];
 

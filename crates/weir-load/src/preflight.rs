@@ -1,6 +1,7 @@
 //! What can be known before the load begins: tables, the server's limits, this process's limits.
 
 mod new_numbers;
+mod order_entry;
 mod reach;
 mod session_variables;
 
@@ -25,6 +26,9 @@ const OTHER_FILES: u64 = 64;
 const NO_SUCH_TABLE: u16 = 1146;
 /// The server's word that a table does not have a column (`ER_BAD_FIELD_ERROR`).
 const NO_SUCH_COLUMN: u16 = 1054;
+
+/// What answers a request to prepare that is not understood (`ER_UNKNOWN_COM_ERROR`, `ER_NOT_SUPPORTED_YET`).
+const NO_PREPARE: [u16; 2] = [1047, 1235];
 
 /// Keys that are looked for in each table.
 const SAMPLED_KEYS: u64 = 20;
@@ -122,6 +126,9 @@ fn check_server(
         }
         return Ok(None);
     }
+    if let Some(workload) = plan.workload.order_entry() {
+        order_entry::check(&workload, &plan.endpoint.database, control)?;
+    }
     let mut warning = None;
     if plan.workload.is_on_sbtest() {
         warning = check_tables(plan, control)?;
@@ -157,6 +164,13 @@ fn check_answer(
     answer: Result<(), ClientError>,
 ) -> Result<(), LoadError> {
     match answer {
+        Err(ClientError::Statement { code, .. }) if NO_PREPARE.contains(&code) => {
+            Err(LoadError::Setting {
+                setting: "--db-ps-mode",
+                value: "auto".to_owned(),
+                why: "the server, or a proxy before it, prepares no statements; use --db-ps-mode=disable",
+            })
+        }
         Err(ClientError::Statement { code, .. })
             if code == UNSUPPORTED_AS_PREPARED || plan.tolerated.contains(code) =>
         {

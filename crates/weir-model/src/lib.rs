@@ -5,6 +5,7 @@
 #![warn(clippy::missing_errors_doc)]
 
 mod analysis;
+mod bottleneck;
 mod claim;
 mod crash_test;
 mod design;
@@ -16,7 +17,6 @@ mod file_kind;
 mod judged_result;
 mod judgement;
 mod latency;
-mod limiter;
 mod metric;
 mod plan;
 mod resource_limits;
@@ -39,6 +39,7 @@ pub use analysis::{
     Agreement, Analysis, ClaimVerdict, CostRow, Interaction, MemoryEquivalent, Noise,
     OverallEffect, PoolElasticity, ResultComparison, Scalability,
 };
+pub use bottleneck::{Bottleneck, ConnectionTime, OtherProcess, Utilization};
 pub use claim::{Bound, Claim};
 pub use crash_test::{CrashTest, PagesInQuestion};
 pub use design::{Factor, LatencyStatistic, Objective, Repetition, SearchGoal, SearchPlan};
@@ -60,7 +61,6 @@ pub use judgement::{
     Comparison, Finding, Method, MetricRatio, Rank, Ratio, SecondOpinion, Severity, Verdict,
 };
 pub use latency::LatencySummary;
-pub use limiter::{ConnectionTime, Limiter, OtherProcess, Utilization};
 pub use metric::{Gap, Metric, MetricKind, Series, metrics};
 pub use plan::{Cell, NegativeControl, Plan, PlannedRun, Price, Probe};
 pub use resource_limits::{CpuList, Limits};
@@ -78,9 +78,9 @@ pub use server_variables::{
 pub use spec::{
     ArrivalKind, ClosedLoop, DataSource, DataSpec, Distribution, DistributionName,
     DistributionOptions, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadOption, LoadOptionKind,
-    LoadSpec, Mix, Node, NodeRole, Pace, PoolStart, ProtocolCompression, Rate, RateRamp,
-    Replication, RunSpec, ServerChoice, Settings, SysbenchOptions, SysbenchWorkload, TableSize,
-    ThinkKind, ThinkTime, Topology, Warmup, WorkloadName, WorkloadShare, WorkloadShares,
+    LoadSpec, Mix, Node, NodeRole, OrderEntryWorkload, Pace, PoolStart, ProtocolCompression, Rate,
+    RateRamp, Replication, RunSpec, ServerChoice, Settings, SysbenchOptions, SysbenchWorkload,
+    TableSize, ThinkKind, ThinkTime, Topology, Warmup, WorkloadName, WorkloadShare, WorkloadShares,
     WorkloadSpec, differing,
 };
 pub use suggest::nearest;

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::variables::{LOG_FILE_SIZE, LOG_FILES_IN_GROUP, REDO_LOG_CAPACITY};
 use crate::{
-    Bytes, DriveProfile, DriveStatistics, Flavor, Gap, LatencySummary, Limiter, Metric, MetricKind,
-    Plan, Series, ServerVariables, ServerVersion, Utilization,
+    Bottleneck, Bytes, DriveProfile, DriveStatistics, Flavor, Gap, LatencySummary, Metric,
+    MetricKind, Plan, Series, ServerVariables, ServerVersion, Utilization,
 };
 
 /// What a study measured, as the store holds it: evidence, of which [`crate::JudgedResult`] says what follows.
@@ -155,7 +155,7 @@ pub struct RunRecord {
     /// How busy each resource was.
     pub utilization: Utilization,
     /// What limited the run.
-    pub limiter: Limiter,
+    pub bottleneck: Bottleneck,
     /// How it came to its measurement.
     #[serde(default)]
     pub approach: Approach,

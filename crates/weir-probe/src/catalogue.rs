@@ -35,7 +35,7 @@ The unit stands last in the name. A metric *per* something has one series for ea
 wait for a core. A background thread updates them every 14 ms in the median, 74 ms at most (MySQL 9.7.4, busy
 machine). The exact counter, `log_lsn_current`, is off by default.
 
-[The bottleneck](limiter.md) is decided from these numbers. This page is generated from
+[The bottleneck](bottleneck.md) is decided from these numbers. This page is generated from
 `crates/weir-model/src/metric/names.rs`; do not edit it.
 ";
 

@@ -11,7 +11,7 @@ mod vmstat;
 
 use std::path::PathBuf;
 
-use crate::parts::{Part, Parts};
+use crate::probe_parts::{Part, Parts};
 use crate::{Probe, ProbeError, Readings};
 
 pub use memory::{Memory, memory};

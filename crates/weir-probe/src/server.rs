@@ -19,7 +19,7 @@ use std::time::Duration;
 use weir_model::Endpoint;
 use weir_mysql::{Connection, Row, Value};
 
-use crate::parts::{Part, Parts};
+use crate::probe_parts::{Part, Parts};
 use crate::{Probe, ProbeError, Readings};
 
 use login::Login;

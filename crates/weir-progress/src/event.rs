@@ -1,6 +1,6 @@
 //! What a running study tells whoever watches it.
 
-use weir_model::{Bytes, IntervalRecord, Limiter, RunRecord, Utilization};
+use weir_model::{Bottleneck, Bytes, IntervalRecord, RunRecord, Utilization};
 
 /// A step of a running study.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub enum Event<'a> {
     /// A second of load has passed.
     Interval(&'a IntervalRecord),
     /// What limits the run at present, with what decided it.
-    Limiter(Limiter, &'a Utilization),
+    Bottleneck(Bottleneck, &'a Utilization),
     /// A run is complete and stored.
     RunFinished {
         /// Which of all runs, from 1.

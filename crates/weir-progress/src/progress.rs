@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use weir_model::{IntervalRecord, Limiter, Plan, Utilization};
+use weir_model::{Bottleneck, IntervalRecord, Plan, Utilization};
 use weir_process::ProcessIdentity;
 
 use crate::event::Event;
@@ -87,7 +87,7 @@ pub struct RunInProgress {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
     /// The resource.
-    pub limiter: Limiter,
+    pub bottleneck: Bottleneck,
     /// How busy all of them are.
     pub utilization: Utilization,
 }
@@ -134,7 +134,7 @@ pub struct FinishedRun {
     /// 99th percentile of the latency of transactions, milliseconds.
     pub latency_ms_p99: f64,
     /// What limited it.
-    pub limiter: Limiter,
+    pub bottleneck: Bottleneck,
 }
 
 impl Progress {
@@ -190,10 +190,10 @@ impl Progress {
                 });
             }
             Event::Interval(interval) => self.interval(interval),
-            Event::Limiter(limiter, utilization) => {
+            Event::Bottleneck(bottleneck, utilization) => {
                 if let Some(run) = &mut self.run {
                     run.limits = Some(Limits {
-                        limiter,
+                        bottleneck,
                         utilization: utilization.clone(),
                     });
                 }
@@ -214,7 +214,7 @@ impl Progress {
                     repetition: record.repetition,
                     queries_per_s: record.queries_per_s,
                     latency_ms_p99: record.latency.us_p99 / 1e3,
-                    limiter: record.limiter,
+                    bottleneck: record.bottleneck,
                 });
             }
         }

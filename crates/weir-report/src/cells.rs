@@ -5,12 +5,12 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use weir_model::{LatencySummary, Limiter, RunRecord, StudyResult, Utilization};
+use weir_model::{Bottleneck, LatencySummary, RunRecord, StudyResult, Utilization};
 use weir_stats::{mean_interval, median};
 
 use crate::number::{Rounded, grouped, percent};
 use crate::over_cells::{Variables, own_variables, shared_variables};
-use crate::words::{cell_label, limiter_explanation, limiter_name};
+use crate::words::{bottleneck_explanation, bottleneck_name, cell_label};
 
 /// A cell with its repetitions summed up.
 #[derive(Debug, Serialize)]
@@ -31,7 +31,7 @@ pub(crate) struct CellSummary<'a> {
     queries_per_s_low: Option<Rounded>,
     queries_per_s_high: Option<Rounded>,
     transactions_per_s_mean: Option<Rounded>,
-    pub(crate) limiter: Option<LimiterWords>,
+    pub(crate) bottleneck: Option<BottleneckWords>,
     pub(crate) utilization: Option<UtilizationMedian>,
     pub(crate) latency_ms: Option<LatencyMedian>,
     /// Failed and repeated transactions, all repetitions together.
@@ -65,21 +65,21 @@ impl CellSummary<'_> {
             number(self.queries_per_s_mean),
             range.unwrap_or_else(none),
             number(self.latency_ms.as_ref().and_then(|latency| latency.p99)),
-            self.limiter_text().unwrap_or_else(none),
+            self.bottleneck_text().unwrap_or_else(none),
             share(used.and_then(|used| used.host_cpu)),
             share(used.and_then(|used| used.drive_read)),
             share(used.and_then(|used| used.drive_write)),
         ]
     }
 
-    fn limiter_text(&self) -> Option<String> {
-        let limiter = self.limiter.as_ref()?;
-        Some(if limiter.repetitions == self.repetitions {
-            limiter.name.to_owned()
+    fn bottleneck_text(&self) -> Option<String> {
+        let bottleneck = self.bottleneck.as_ref()?;
+        Some(if bottleneck.repetitions == self.repetitions {
+            bottleneck.name.to_owned()
         } else {
             format!(
                 "{} ({} of {} runs)",
-                limiter.name, limiter.repetitions, self.repetitions
+                bottleneck.name, bottleneck.repetitions, self.repetitions
             )
         })
     }
@@ -88,8 +88,8 @@ impl CellSummary<'_> {
 /// What limited most repetitions of a cell.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub(crate) struct LimiterWords {
-    kind: Limiter,
+pub(crate) struct BottleneckWords {
+    kind: Bottleneck,
     pub(crate) name: &'static str,
     pub(crate) explanation: &'static str,
     /// Repetitions that it limited.
@@ -170,7 +170,7 @@ pub(crate) fn summaries(result: &StudyResult) -> Vec<CellSummary<'_>> {
                 queries_per_s_low: interval.and_then(|(low, _)| Rounded::fine(low)),
                 queries_per_s_high: interval.and_then(|(_, high)| Rounded::fine(high)),
                 transactions_per_s_mean: mean(&transactions),
-                limiter: limiter(&records),
+                bottleneck: bottleneck(&records),
                 utilization: (!records.is_empty()).then(|| utilization(&records)),
                 latency_ms: (!records.is_empty()).then(|| latency(&records)),
                 errors: records.iter().map(|record| record.errors).sum(),
@@ -183,17 +183,17 @@ fn mean(values: &[f64]) -> Option<Rounded> {
     Rounded::fine(values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The limiter of most repetitions; the first in the order of runs wins a tie.
-fn limiter(records: &[&RunRecord]) -> Option<LimiterWords> {
-    let votes = |kind: Limiter| {
+/// The bottleneck of most repetitions; the first in the order of runs wins a tie.
+fn bottleneck(records: &[&RunRecord]) -> Option<BottleneckWords> {
+    let votes = |kind: Bottleneck| {
         records
             .iter()
-            .filter(|record| record.limiter == kind)
+            .filter(|record| record.bottleneck == kind)
             .count()
     };
     let kind = records
         .iter()
-        .map(|record| record.limiter)
+        .map(|record| record.bottleneck)
         .reduce(|best, kind| {
             if votes(kind) > votes(best) {
                 kind
@@ -201,10 +201,10 @@ fn limiter(records: &[&RunRecord]) -> Option<LimiterWords> {
                 best
             }
         })?;
-    Some(LimiterWords {
+    Some(BottleneckWords {
         kind,
-        name: limiter_name(kind),
-        explanation: limiter_explanation(kind),
+        name: bottleneck_name(kind),
+        explanation: bottleneck_explanation(kind),
         repetitions: votes(kind),
     })
 }
@@ -257,7 +257,7 @@ mod tests {
     use crate::sample;
 
     #[test]
-    fn a_cell_takes_the_limiter_of_most_repetitions_and_medians() {
+    fn a_cell_takes_the_bottleneck_of_most_repetitions_and_medians() {
         let mut result = sample::study(2, 3);
         let busy = [0.5, 0.9, 0.7];
         let mine = result
@@ -267,15 +267,15 @@ mod tests {
             .filter(|run| run.record.cell == 1);
         for (run, host_cpu) in mine.zip(busy) {
             run.record.utilization.host_cpu = host_cpu;
-            run.record.limiter = if host_cpu > 0.8 {
-                Limiter::ServerCpu
+            run.record.bottleneck = if host_cpu > 0.8 {
+                Bottleneck::ServerCpu
             } else {
-                Limiter::DriveWrite
+                Bottleneck::DriveWrite
             };
         }
         let summaries = summaries(&result.evidence);
-        let words = summaries[1].limiter.as_ref().unwrap();
-        assert_eq!((words.kind, words.repetitions), (Limiter::DriveWrite, 2));
+        let words = summaries[1].bottleneck.as_ref().unwrap();
+        assert_eq!((words.kind, words.repetitions), (Bottleneck::DriveWrite, 2));
         let host_cpu = summaries[1].utilization.as_ref().unwrap().host_cpu;
         assert_eq!(host_cpu, Rounded::fine(0.7));
     }
@@ -286,6 +286,6 @@ mod tests {
         result.evidence.runs.retain(|run| run.record.cell == 0);
         let summaries = summaries(&result.evidence);
         assert_eq!(summaries[1].repetitions, 0);
-        assert!(summaries[1].limiter.is_none() && summaries[1].queries_per_s_mean.is_none());
+        assert!(summaries[1].bottleneck.is_none() && summaries[1].queries_per_s_mean.is_none());
     }
 }

@@ -8,7 +8,7 @@ use crate::ReportError;
 
 /// Version of the published form. A key that is added keeps it; one that is removed, renamed or
 /// means something else raises it.
-const JSON_SCHEMA_VERSION: u32 = 3;
+const JSON_SCHEMA_VERSION: u32 = 4;
 
 #[derive(Serialize)]
 struct Document<'a> {

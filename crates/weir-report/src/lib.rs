@@ -64,6 +64,6 @@ pub use table::table;
 pub use terminal::{finding_line, terminal};
 pub use timeline::Window;
 pub use words::{
-    cell_label, connections, file_kind_name, limiter_evidence, limiter_explanation, limiter_name,
-    server_names,
+    bottleneck_evidence, bottleneck_explanation, bottleneck_name, cell_label, connections,
+    file_kind_name, server_names,
 };

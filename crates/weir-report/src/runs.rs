@@ -11,7 +11,7 @@ use weir_stats::{Stall, stalls};
 
 use crate::gaps::GapView;
 use crate::number::Rounded;
-use crate::words::{limiter_evidence, limiter_explanation, limiter_name};
+use crate::words::{bottleneck_evidence, bottleneck_explanation, bottleneck_name};
 
 /// Points of all runs together: about 0.7 MB of JSON.
 const POINTS_MAX: f64 = 60_000.0;
@@ -32,9 +32,9 @@ pub(crate) struct RunView<'a> {
     transactions_per_s: Option<Rounded>,
     latency_ms_p99: Option<Rounded>,
     errors: u64,
-    limiter: &'static str,
-    limiter_explanation: &'static str,
-    limiter_evidence: String,
+    bottleneck: &'static str,
+    bottleneck_explanation: &'static str,
+    bottleneck_evidence: String,
     gaps: Vec<GapView<'a>>,
     /// The end of the server's error log.
     server_log: &'a str,
@@ -89,9 +89,12 @@ pub(crate) fn views(runs: &[RunResult], step_s: f64) -> Vec<RunView<'_>> {
             transactions_per_s: Rounded::fine(run.record.transactions_per_s),
             latency_ms_p99: Rounded::new(run.record.latency.us_p99 / 1e3, 4),
             errors: run.record.errors,
-            limiter: limiter_name(run.record.limiter),
-            limiter_explanation: limiter_explanation(run.record.limiter),
-            limiter_evidence: limiter_evidence(run.record.limiter, &run.record.utilization),
+            bottleneck: bottleneck_name(run.record.bottleneck),
+            bottleneck_explanation: bottleneck_explanation(run.record.bottleneck),
+            bottleneck_evidence: bottleneck_evidence(
+                run.record.bottleneck,
+                &run.record.utilization,
+            ),
             gaps: run.gaps.iter().map(GapView::new).collect(),
             server_log: last_lines(&run.server_log, log_bytes),
             commands: &run.commands,

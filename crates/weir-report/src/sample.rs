@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use weir_model::{
-    Agreement, Analysis, Bytes, Cell, Claim, ClaimVerdict, Comparison, DataSource, DataSpec,
-    Distribution, DriveProfile, DriveSpec, DriveStatistics, Duration, FileKind, FileKindStatistics,
-    Finding, Flavor, Gap, IntervalRecord, JudgedResult, LatencySummary, Limiter, LoadSpec, Method,
-    Metric, MetricKind, Mix, OverallEffect, Plan, PlannedRun, Provenance, Ratio, RuleId, RunRecord,
-    RunResult, RunSpec, Series, ServerVersion, Severity, StudyResult, SysbenchWorkload,
-    Utilization, Verdict, Warmup, WorkloadName, WorkloadSpec, metrics,
+    Agreement, Analysis, Bottleneck, Bytes, Cell, Claim, ClaimVerdict, Comparison, DataSource,
+    DataSpec, Distribution, DriveProfile, DriveSpec, DriveStatistics, Duration, FileKind,
+    FileKindStatistics, Finding, Flavor, Gap, IntervalRecord, JudgedResult, LatencySummary,
+    LoadSpec, Method, Metric, MetricKind, Mix, OverallEffect, Plan, PlannedRun, Provenance, Ratio,
+    RuleId, RunRecord, RunResult, RunSpec, Series, ServerVersion, Severity, StudyResult,
+    SysbenchWorkload, Utilization, Verdict, Warmup, WorkloadName, WorkloadSpec, metrics,
 };
 use weir_stats::paired_log_ratio;
 
@@ -313,11 +313,11 @@ fn record(planned: PlannedRun, minute: usize, rate: f64, measure_s: u32) -> RunR
             iowait: [0.27, 0.08, 0.05, 0.04][kind],
             ..Utilization::default()
         },
-        limiter: [
-            Limiter::DriveWrite,
-            Limiter::DriveWrite,
-            Limiter::ServerCpu,
-            Limiter::ServerCpu,
+        bottleneck: [
+            Bottleneck::DriveWrite,
+            Bottleneck::DriveWrite,
+            Bottleneck::ServerCpu,
+            Bottleneck::ServerCpu,
         ][kind],
         approach: weir_model::Approach::default(),
     }

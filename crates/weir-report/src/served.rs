@@ -9,7 +9,7 @@ use crate::gaps::GapView;
 use crate::number::Rounded;
 use crate::ranked::Ranked;
 use crate::timeline::{self, PanelHead, Timeline, Window};
-use crate::words::{cell_label, limiter_evidence, limiter_explanation, limiter_name};
+use crate::words::{bottleneck_evidence, bottleneck_explanation, bottleneck_name, cell_label};
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -28,7 +28,7 @@ struct RunLine<'a> {
     started_at: &'a str,
     queries_per_s: Option<Rounded>,
     latency_ms_p99: Option<Rounded>,
-    limiter: &'static str,
+    bottleneck: &'static str,
 }
 
 impl<'a> RunLine<'a> {
@@ -45,7 +45,7 @@ impl<'a> RunLine<'a> {
             started_at: &record.started_at,
             queries_per_s: Rounded::fine(record.queries_per_s),
             latency_ms_p99: Rounded::new(record.latency.us_p99 / 1e3, 4),
-            limiter: limiter_name(record.limiter),
+            bottleneck: bottleneck_name(record.bottleneck),
         }
     }
 }
@@ -57,8 +57,8 @@ pub(crate) struct RunPage<'a> {
     #[serde(flatten)]
     line: RunLine<'a>,
     measured_s: Option<Rounded>,
-    limiter_explanation: &'static str,
-    limiter_evidence: String,
+    bottleneck_explanation: &'static str,
+    bottleneck_evidence: String,
     panels: Vec<PanelHead>,
     timeline: Timeline,
     gaps: Vec<GapView<'a>>,
@@ -103,8 +103,8 @@ pub fn run_json(
         title: &result.plan.title,
         line: RunLine::new(result, &run.record),
         measured_s: Rounded::fine(run.record.measured_s),
-        limiter_explanation: limiter_explanation(run.record.limiter),
-        limiter_evidence: limiter_evidence(run.record.limiter, &run.record.utilization),
+        bottleneck_explanation: bottleneck_explanation(run.record.bottleneck),
+        bottleneck_evidence: bottleneck_evidence(run.record.bottleneck, &run.record.utilization),
         gaps: run.gaps.iter().map(GapView::new).collect(),
         server_log: &run.server_log,
         timeline: timeline::of(run, &panels, window, true),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use weir_model::{
-    Agreement, Cell, Distribution, FileKind, Flavor, Limiter, Method, Scale, ServerVersion,
+    Agreement, Bottleneck, Cell, Distribution, FileKind, Flavor, Method, Scale, ServerVersion,
     Severity, StudyResult, Utilization, Verdict,
 };
 
@@ -35,47 +35,47 @@ pub(crate) fn levels_phrase(levels: &BTreeMap<String, String>) -> String {
 }
 
 /// What limited a run, in a few words.
-pub fn limiter_name(limiter: Limiter) -> &'static str {
-    match limiter {
-        Limiter::ServerCpu => "server CPU",
-        Limiter::ClientCpu => "client CPU",
-        Limiter::DriveRead => "drive read",
-        Limiter::DriveWrite => "drive write",
-        Limiter::Flush => "flush",
-        Limiter::Lock => "lock",
-        Limiter::Network => "network",
-        Limiter::Memory => "memory",
-        Limiter::OfferedRate => "offered rate",
-        Limiter::OtherProcesses => "other processes",
-        Limiter::Unexplained => "unexplained",
+pub fn bottleneck_name(bottleneck: Bottleneck) -> &'static str {
+    match bottleneck {
+        Bottleneck::ServerCpu => "server CPU",
+        Bottleneck::ClientCpu => "client CPU",
+        Bottleneck::DriveRead => "drive read",
+        Bottleneck::DriveWrite => "drive write",
+        Bottleneck::Flush => "flush",
+        Bottleneck::Lock => "lock",
+        Bottleneck::Network => "network",
+        Bottleneck::Memory => "memory",
+        Bottleneck::OfferedRate => "offered rate",
+        Bottleneck::OtherProcesses => "other processes",
+        Bottleneck::Unexplained => "unexplained",
     }
 }
 
 /// What it means that a run was limited so, and what a reader may conclude from it.
-pub fn limiter_explanation(limiter: Limiter) -> &'static str {
-    match limiter {
-        Limiter::ServerCpu => {
+pub fn bottleneck_explanation(bottleneck: Bottleneck) -> &'static str {
+    match bottleneck {
+        Bottleneck::ServerCpu => {
             "the server's CPU was the limit, so a faster drive would not show here"
         }
-        Limiter::ClientCpu => {
+        Bottleneck::ClientCpu => {
             "Weir's own work took the CPU, so the run does not show the server's limit"
         }
-        Limiter::DriveRead => "connections waited for pages from the drive",
-        Limiter::DriveWrite => {
+        Bottleneck::DriveRead => "connections waited for pages from the drive",
+        Bottleneck::DriveWrite => {
             "the drive wrote as much as it can, or connections waited for changed pages to be written"
         }
-        Limiter::Flush => {
+        Bottleneck::Flush => {
             "commits waited for log writes and flushes: lower latency or more \
              connections would help, bandwidth would not"
         }
-        Limiter::Lock => "transactions waited for each other's row locks",
-        Limiter::Network => "the time went into the network between client and server",
-        Limiter::Memory => "the host had too little memory: it swapped, or read pages again",
-        Limiter::OfferedRate => "the rate was kept: the run does not show the server's limit",
-        Limiter::OtherProcesses => {
+        Bottleneck::Lock => "transactions waited for each other's row locks",
+        Bottleneck::Network => "the time went into the network between client and server",
+        Bottleneck::Memory => "the host had too little memory: it swapped, or read pages again",
+        Bottleneck::OfferedRate => "the rate was kept: the run does not show the server's limit",
+        Bottleneck::OtherProcesses => {
             "programs that are not part of the run took the cores, so it does not show the server's limit"
         }
-        Limiter::Unexplained => "no measured resource was saturated or held most connections",
+        Bottleneck::Unexplained => "no measured resource was saturated or held most connections",
     }
 }
 
@@ -98,16 +98,16 @@ fn others(used: &Utilization) -> String {
     format!("{used}: {}", names.join(", "))
 }
 
-/// The numbers that made a run's limiter what it is, or make it what it is now: `13.2 of 16 connections waited for commits`.
-pub fn limiter_evidence(limiter: Limiter, used: &Utilization) -> String {
+/// The numbers that made a run's bottleneck what it is, or make it what it is now: `13.2 of 16 connections waited for commits`.
+pub fn bottleneck_evidence(bottleneck: Bottleneck, used: &Utilization) -> String {
     let connections = &used.connections;
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let at = |place: Option<f64>, what: &str| {
         let place = place.unwrap_or(0.0);
         format!("{place:.1} of {:.0} connections {what}", connections.all)
     };
-    match limiter {
-        Limiter::ServerCpu => {
+    match bottleneck {
+        Bottleneck::ServerCpu => {
             let cores = format!(
                 "cores {} busy, {:.1} of them with the server",
                 percent(used.host_cpu),
@@ -128,18 +128,18 @@ pub fn limiter_evidence(limiter: Limiter, used: &Utilization) -> String {
                 _ => cores,
             }
         }
-        Limiter::ClientCpu => format!(
+        Bottleneck::ClientCpu => format!(
             "load generator {:.1} and drive emulation {:.1} cores, the busiest reactor {}",
             used.client_cores,
             used.drive_cores,
             percent(used.client_cpu)
         ),
-        Limiter::DriveRead => format!(
+        Bottleneck::DriveRead => format!(
             "read units {} busy, {}",
             percent(used.drive_read),
             at(connections.read, "waited for a read")
         ),
-        Limiter::DriveWrite => {
+        Bottleneck::DriveWrite => {
             let media = format!("media {} busy writing", percent(used.drive_write));
             match connections.free_page {
                 Some(waiting) if waiting >= 1.0 => {
@@ -151,16 +151,16 @@ pub fn limiter_evidence(limiter: Limiter, used: &Utilization) -> String {
                 _ => media,
             }
         }
-        Limiter::Flush => at(connections.flush, "waited for the logs"),
-        Limiter::Lock => at(connections.lock, "waited for row locks"),
-        Limiter::Network => at(connections.network, "were on their way"),
-        Limiter::Memory => format!(
+        Bottleneck::Flush => at(connections.flush, "waited for the logs"),
+        Bottleneck::Lock => at(connections.lock, "waited for row locks"),
+        Bottleneck::Network => at(connections.network, "were on their way"),
+        Bottleneck::Memory => format!(
             "a task waited for memory {} of the time",
             percent(used.memory.unwrap_or(0.0))
         ),
-        Limiter::OfferedRate => at(Some(connections.busy), "had work"),
-        Limiter::OtherProcesses => others(used),
-        Limiter::Unexplained => format!(
+        Bottleneck::OfferedRate => at(Some(connections.busy), "had work"),
+        Bottleneck::OtherProcesses => others(used),
+        Bottleneck::Unexplained => format!(
             "cores {} busy, {}",
             percent(used.host_cpu),
             at(Some(connections.server_cpu), "on the server's cores")

@@ -1,7 +1,7 @@
 //! Which resource limited a run: decided by utilisation and by where the connections were, in the
-//! order that `docs/limiter.md` gives with its reasons.
+//! order that `docs/bottleneck.md` gives with its reasons.
 
-use weir_model::{ConnectionTime, Limiter, Utilization};
+use weir_model::{Bottleneck, ConnectionTime, Utilization};
 
 /// From this share of the time on in which some task waited for memory, all other waits are
 /// consequences of it.
@@ -22,27 +22,27 @@ const TAKEN_BY_OTHERS: f64 = 0.25;
 const LARGEST_MIN: f64 = 0.30;
 
 /// The resource that limited a run; `has_rate` if the load had a rate of its own.
-pub(crate) fn bottleneck(used: &Utilization, has_rate: bool) -> Limiter {
+pub(crate) fn bottleneck(used: &Utilization, has_rate: bool) -> Bottleneck {
     let connections = &used.connections;
     let share = |place: Option<f64>| place.unwrap_or(0.0) / connections.busy.max(f64::MIN_POSITIVE);
     if used.client_cpu >= Utilization::SATURATED {
-        Limiter::ClientCpu
+        Bottleneck::ClientCpu
     } else if used.memory.unwrap_or(0.0) >= MEMORY_STALLED {
-        Limiter::Memory
+        Bottleneck::Memory
     } else if share(connections.lock) >= LOCKED {
-        Limiter::Lock
+        Bottleneck::Lock
     } else if let Some(saturated) = saturated(used) {
         saturated
     } else if has_rate && connections.busy < OFFERED * connections.all {
-        Limiter::OfferedRate
+        Bottleneck::OfferedRate
     } else {
         match largest(connections, used.client_cores) {
             // In turns, with moments of idleness between.
-            Limiter::Unexplained if used.wants_cores() => of_cores(used).unwrap_or_else(|| {
+            Bottleneck::Unexplained if used.wants_cores() => of_cores(used).unwrap_or_else(|| {
                 if used.others_share() >= TAKEN_BY_OTHERS {
-                    Limiter::OtherProcesses
+                    Bottleneck::OtherProcesses
                 } else {
-                    Limiter::Unexplained
+                    Bottleneck::Unexplained
                 }
             }),
             place => place,
@@ -51,54 +51,54 @@ pub(crate) fn bottleneck(used: &Utilization, has_rate: bool) -> Limiter {
 }
 
 /// The most saturated resource, if one is.
-fn saturated(used: &Utilization) -> Option<Limiter> {
+fn saturated(used: &Utilization) -> Option<Bottleneck> {
     let of_server = if used.server_cores_allowed > 0.0 {
         used.server_cores / used.server_cores_allowed
     } else {
         0.0
     };
-    let cores = of_cores(used).map(|limiter| (used.host_cpu, limiter));
+    let cores = of_cores(used).map(|bottleneck| (used.host_cpu, bottleneck));
     [
-        (used.drive_write, Limiter::DriveWrite),
-        (used.drive_read, Limiter::DriveRead),
-        (of_server, Limiter::ServerCpu),
+        (used.drive_write, Bottleneck::DriveWrite),
+        (used.drive_read, Bottleneck::DriveRead),
+        (of_server, Bottleneck::ServerCpu),
     ]
     .into_iter()
     .chain(cores)
     .filter(|(share, _)| *share >= Utilization::SATURATED)
     .max_by(|a, b| a.0.total_cmp(&b.0))
-    .map(|(_, limiter)| limiter)
+    .map(|(_, bottleneck)| bottleneck)
 }
 
 /// Whose limit busy cores are: the server's unless Weir itself took most of them. If others on the host did, they slow
 /// everything down alike and are not what the run went to.
-fn of_cores(used: &Utilization) -> Option<Limiter> {
+fn of_cores(used: &Utilization) -> Option<Bottleneck> {
     let of_weir = used.client_cores + used.drive_cores;
     let is_of_run = used.server_cores + of_weir >= 0.5 * used.host_cpu * used.host_cores;
     is_of_run.then_some(if used.server_cores >= of_weir {
-        Limiter::ServerCpu
+        Bottleneck::ServerCpu
     } else {
-        Limiter::ClientCpu
+        Bottleneck::ClientCpu
     })
 }
 
 /// Nothing is saturated, so most time went where most connections were.
-fn largest(connections: &ConnectionTime, client_cores: f64) -> Limiter {
+fn largest(connections: &ConnectionTime, client_cores: f64) -> Bottleneck {
     let places = [
-        (Some(connections.server_cpu), Limiter::ServerCpu),
-        (Some(client_cores), Limiter::ClientCpu),
-        (connections.read, Limiter::DriveRead),
-        (connections.free_page, Limiter::DriveWrite),
-        (connections.flush, Limiter::Flush),
-        (connections.lock, Limiter::Lock),
-        (connections.network, Limiter::Network),
+        (Some(connections.server_cpu), Bottleneck::ServerCpu),
+        (Some(client_cores), Bottleneck::ClientCpu),
+        (connections.read, Bottleneck::DriveRead),
+        (connections.free_page, Bottleneck::DriveWrite),
+        (connections.flush, Bottleneck::Flush),
+        (connections.lock, Bottleneck::Lock),
+        (connections.network, Bottleneck::Network),
     ];
     let known = places
         .into_iter()
-        .filter_map(|(place, limiter)| Some((place?, limiter)));
+        .filter_map(|(place, bottleneck)| Some((place?, bottleneck)));
     match known.max_by(|a, b| a.0.total_cmp(&b.0)) {
-        Some((place, limiter)) if place >= LARGEST_MIN * connections.busy => limiter,
-        _ => Limiter::Unexplained,
+        Some((place, bottleneck)) if place >= LARGEST_MIN * connections.busy => bottleneck,
+        _ => Bottleneck::Unexplained,
     }
 }
 
@@ -129,10 +129,10 @@ mod tests {
     #[test]
     fn the_most_saturated_resource_is_the_bottleneck() {
         let cases = [
-            (0.9, 0.0, 0.86, Limiter::DriveWrite),
-            (0.5, 0.99, 0.0, Limiter::DriveRead),
-            (0.0, 0.8, 0.97, Limiter::ServerCpu),
-            (0.8, 0.8, 0.8, Limiter::Unexplained),
+            (0.9, 0.0, 0.86, Bottleneck::DriveWrite),
+            (0.5, 0.99, 0.0, Bottleneck::DriveRead),
+            (0.0, 0.8, 0.97, Bottleneck::ServerCpu),
+            (0.8, 0.8, 0.8, Bottleneck::Unexplained),
         ];
         for (drive_write, drive_read, host_cpu, expected) in cases {
             let used = Utilization {
@@ -155,39 +155,39 @@ mod tests {
             client_cores,
             ..idle()
         };
-        assert_eq!(bottleneck(&used(1.2, 0.7), false), Limiter::ServerCpu);
-        assert_eq!(bottleneck(&used(0.7, 1.2), false), Limiter::ClientCpu);
+        assert_eq!(bottleneck(&used(1.2, 0.7), false), Bottleneck::ServerCpu);
+        assert_eq!(bottleneck(&used(0.7, 1.2), false), Bottleneck::ClientCpu);
         // Somebody else's work on the host, who may not be known.
-        assert_eq!(bottleneck(&used(0.4, 0.1), false), Limiter::Unexplained);
+        assert_eq!(bottleneck(&used(0.4, 0.1), false), Bottleneck::Unexplained);
         let others = Utilization {
             other_cores: 1.4,
             ..used(0.4, 0.1)
         };
-        assert_eq!(bottleneck(&others, false), Limiter::OtherProcesses);
+        assert_eq!(bottleneck(&others, false), Bottleneck::OtherProcesses);
         let reading = Utilization {
             connections: at(|c| c.read = Some(9.0)).connections,
             ..others
         };
-        assert_eq!(bottleneck(&reading, false), Limiter::DriveRead);
+        assert_eq!(bottleneck(&reading, false), Bottleneck::DriveRead);
         let pinned = Utilization {
             server_cores: 0.98,
             server_cores_allowed: 1.0,
             host_cpu: 0.6,
             ..idle()
         };
-        assert_eq!(bottleneck(&pinned, false), Limiter::ServerCpu);
+        assert_eq!(bottleneck(&pinned, false), Bottleneck::ServerCpu);
     }
 
     #[test]
     fn without_a_saturated_resource_it_is_where_the_connections_are() {
         let cases = [
-            (at(|c| c.read = Some(14.0)), Limiter::DriveRead),
-            (at(|c| c.flush = Some(9.0)), Limiter::Flush),
-            (at(|c| c.free_page = Some(9.0)), Limiter::DriveWrite),
-            (at(|c| c.network = Some(15.0)), Limiter::Network),
-            (at(|c| c.server_cpu = 6.0), Limiter::ServerCpu),
-            (at(|c| c.lock = Some(7.0)), Limiter::Lock),
-            (at(|c| c.read = Some(2.0)), Limiter::Unexplained),
+            (at(|c| c.read = Some(14.0)), Bottleneck::DriveRead),
+            (at(|c| c.flush = Some(9.0)), Bottleneck::Flush),
+            (at(|c| c.free_page = Some(9.0)), Bottleneck::DriveWrite),
+            (at(|c| c.network = Some(15.0)), Bottleneck::Network),
+            (at(|c| c.server_cpu = 6.0), Bottleneck::ServerCpu),
+            (at(|c| c.lock = Some(7.0)), Bottleneck::Lock),
+            (at(|c| c.read = Some(2.0)), Bottleneck::Unexplained),
         ];
         for (used, expected) in cases {
             assert_eq!(bottleneck(&used, false), expected, "{used:?}");
@@ -201,17 +201,17 @@ mod tests {
             drive_write: 0.9,
             ..at(|c| c.lock = Some(12.0))
         };
-        assert_eq!(bottleneck(&busy, false), Limiter::Lock);
+        assert_eq!(bottleneck(&busy, false), Bottleneck::Lock);
         let memory = Utilization {
             memory: Some(0.4),
             ..busy
         };
-        assert_eq!(bottleneck(&memory, false), Limiter::Memory);
+        assert_eq!(bottleneck(&memory, false), Bottleneck::Memory);
         let client = Utilization {
             client_cpu: 0.95,
             ..memory
         };
-        assert_eq!(bottleneck(&client, false), Limiter::ClientCpu);
+        assert_eq!(bottleneck(&client, false), Bottleneck::ClientCpu);
     }
 
     #[test]
@@ -223,23 +223,23 @@ mod tests {
             drive_cores: 0.3,
             ..idle()
         };
-        assert_eq!(bottleneck(&used, false), Limiter::ServerCpu);
+        assert_eq!(bottleneck(&used, false), Bottleneck::ServerCpu);
         let of_drive = Utilization {
             drive_cores: 1.1,
             server_cores: 0.3,
             ..used.clone()
         };
-        assert_eq!(bottleneck(&of_drive, false), Limiter::ClientCpu);
+        assert_eq!(bottleneck(&of_drive, false), Bottleneck::ClientCpu);
         let reading = Utilization {
             connections: at(|c| c.read = Some(9.0)).connections,
             ..used.clone()
         };
-        assert_eq!(bottleneck(&reading, false), Limiter::DriveRead);
+        assert_eq!(bottleneck(&reading, false), Bottleneck::DriveRead);
         let calm = Utilization {
             core_wait: Some(0.3),
             ..used
         };
-        assert_eq!(bottleneck(&calm, false), Limiter::Unexplained);
+        assert_eq!(bottleneck(&calm, false), Bottleneck::Unexplained);
     }
 
     #[test]
@@ -248,7 +248,7 @@ mod tests {
             c.busy = 3.0;
             c.flush = Some(2.5);
         });
-        assert_eq!(bottleneck(&used, true), Limiter::OfferedRate);
-        assert_eq!(bottleneck(&used, false), Limiter::Flush);
+        assert_eq!(bottleneck(&used, true), Bottleneck::OfferedRate);
+        assert_eq!(bottleneck(&used, false), Bottleneck::Flush);
     }
 }

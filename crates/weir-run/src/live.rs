@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use weir_load::Interval;
-use weir_model::{Limiter, LoadSpec, Utilization};
+use weir_model::{Bottleneck, LoadSpec, Utilization};
 use weir_probe::Sampler;
 
 use crate::bottleneck::bottleneck;
@@ -30,12 +30,12 @@ impl LiveBottleneck<'_> {
     /// Tells the present bottleneck, if it can be told.
     pub(crate) fn tell(&self, interval: &Interval, control: &mut Control<'_>) {
         if let Some((bottleneck, used)) = self.now(interval) {
-            control.tell(&Event::Limiter(bottleneck, &used));
+            control.tell(&Event::Bottleneck(bottleneck, &used));
         }
     }
 
-    /// The present limiter with what decided it; `None` as long as there is too little to say.
-    fn now(&self, interval: &Interval) -> Option<(Limiter, Utilization)> {
+    /// The present bottleneck with what decided it; `None` as long as there is too little to say.
+    fn now(&self, interval: &Interval) -> Option<(Bottleneck, Utilization)> {
         let passed = self.sampling_began.elapsed();
         if passed < WINDOW {
             return None;

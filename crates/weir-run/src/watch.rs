@@ -105,7 +105,7 @@ impl Measured {
                 latency: outcome.latency,
                 errors: outcome.counts.errors,
                 unfinished: outcome.unfinished,
-                limiter: bottleneck(&utilization, self.offered.has_rate),
+                bottleneck: bottleneck(&utilization, self.offered.has_rate),
                 utilization,
                 approach: self.approach,
             },

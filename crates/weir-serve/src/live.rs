@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use weir_progress::{FinishedRun, Limits, Progress, ProgressFile, RunInProgress, Second, Step};
-use weir_report::{limiter_evidence, limiter_explanation, limiter_name};
+use weir_report::{bottleneck_evidence, bottleneck_explanation, bottleneck_name};
 
 use crate::library::Library;
 use crate::study_runner::OwnStudy;
@@ -51,7 +51,7 @@ struct Run {
 #[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct LimitsNow {
-    limiter: &'static str,
+    bottleneck: &'static str,
     explanation: &'static str,
     evidence: String,
 }
@@ -64,7 +64,7 @@ struct Finished {
     repetition: u32,
     queries_per_s: f64,
     latency_ms_p99: f64,
-    limiter: &'static str,
+    bottleneck: &'static str,
 }
 
 /// Where every running study is.
@@ -125,9 +125,9 @@ impl From<RunInProgress> for Run {
 impl From<&Limits> for LimitsNow {
     fn from(limits: &Limits) -> Self {
         Self {
-            limiter: limiter_name(limits.limiter),
-            explanation: limiter_explanation(limits.limiter),
-            evidence: limiter_evidence(limits.limiter, &limits.utilization),
+            bottleneck: bottleneck_name(limits.bottleneck),
+            explanation: bottleneck_explanation(limits.bottleneck),
+            evidence: bottleneck_evidence(limits.bottleneck, &limits.utilization),
         }
     }
 }
@@ -140,7 +140,7 @@ impl From<FinishedRun> for Finished {
             repetition: run.repetition,
             queries_per_s: run.queries_per_s,
             latency_ms_p99: run.latency_ms_p99,
-            limiter: limiter_name(run.limiter),
+            bottleneck: bottleneck_name(run.bottleneck),
         }
     }
 }

@@ -3,14 +3,14 @@
 
 use std::fmt::Write as _;
 
-use weir_model::Limiter;
+use weir_model::Bottleneck;
 use weir_progress::Progress;
-use weir_report::limiter_name;
+use weir_report::bottleneck_name;
 
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// The state set of what limits a run.
-const LIMITER: &str = "weir_run_limiter";
+const BOTTLENECK: &str = "weir_run_bottleneck";
 
 /// A gauge with its value for a study, if there is one now.
 struct Gauge {
@@ -89,16 +89,16 @@ pub(crate) fn exposition(studies: &[(String, Progress)], results: usize) -> Stri
             }
         }
     }
-    limiters(&mut out, studies);
+    bottlenecks(&mut out, studies);
     out.push_str("# EOF\n");
     out
 }
 
 /// What limits each run now: a state set, 1 for the one that holds.
-fn limiters(out: &mut String, studies: &[(String, Progress)]) {
+fn bottlenecks(out: &mut String, studies: &[(String, Progress)]) {
     let _ = write!(
         out,
-        "# TYPE {LIMITER} stateset\n# HELP {LIMITER} What limits the run in progress.\n"
+        "# TYPE {BOTTLENECK} stateset\n# HELP {BOTTLENECK} What limits the run in progress.\n"
     );
     for (folder, progress) in studies {
         let limits = progress.run.as_ref().and_then(|run| run.limits.clone());
@@ -106,9 +106,15 @@ fn limiters(out: &mut String, studies: &[(String, Progress)]) {
             continue;
         };
         let labels = labels(folder, progress);
-        for limiter in Limiter::ALL {
-            let (name, holds) = (limiter_name(limiter), u8::from(limiter == limits.limiter));
-            let _ = writeln!(out, "{LIMITER}{{{labels},{LIMITER}=\"{name}\"}} {holds}");
+        for bottleneck in Bottleneck::ALL {
+            let (name, holds) = (
+                bottleneck_name(bottleneck),
+                u8::from(bottleneck == limits.bottleneck),
+            );
+            let _ = writeln!(
+                out,
+                "{BOTTLENECK}{{{labels},{BOTTLENECK}=\"{name}\"}} {holds}"
+            );
         }
     }
 }
@@ -161,7 +167,7 @@ mod tests {
                 latency_ms_p99: 40.0,
             }],
             limits: Some(Limits {
-                limiter: Limiter::DriveWrite,
+                bottleneck: Bottleneck::DriveWrite,
                 utilization: Utilization::default(),
             }),
         });
@@ -222,11 +228,14 @@ mod tests {
         assert!(p99.unwrap().ends_with(" 0.04"), "{p99:?}");
         let states = text
             .lines()
-            .filter(|line| line.starts_with("weir_run_limiter{"));
+            .filter(|line| line.starts_with("weir_run_bottleneck{"));
         let (holding, others): (Vec<_>, Vec<_>) = states.partition(|line| line.ends_with(" 1"));
-        assert_eq!((holding.len(), others.len()), (1, Limiter::ALL.len() - 1));
+        assert_eq!(
+            (holding.len(), others.len()),
+            (1, Bottleneck::ALL.len() - 1)
+        );
         assert!(
-            holding[0].contains(",weir_run_limiter=\"drive write\"}"),
+            holding[0].contains(",weir_run_bottleneck=\"drive write\"}"),
             "{holding:?}"
         );
     }

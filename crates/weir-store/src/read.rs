@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rusqlite::{Params, Row};
 use weir_model::{
-    Approach, Gap, IntervalRecord, KindLatency, LatencySummary, Limiter, Plan, Provenance,
+    Approach, Bottleneck, Gap, IntervalRecord, KindLatency, LatencySummary, Plan, Provenance,
     RunRecord, RunResult, Series, StudyResult, Utilization,
 };
 
@@ -197,9 +197,9 @@ impl Store {
     }
 
     fn read_record(&self, row: RecordRow) -> Result<RunRecord, StoreError> {
-        let [limiter, latency, utilization, approach] = row.coded;
+        let [bottleneck, latency, utilization, approach] = row.coded;
         let mut record = row.record;
-        record.limiter = decode(&self.path, "run.limiter", &limiter)?;
+        record.bottleneck = decode(&self.path, "run.limiter", &bottleneck)?;
         record.latency = decode(&self.path, "run.latency", &latency)?;
         record.utilization = decode(&self.path, "run.utilization", &utilization)?;
         record.approach = decode(&self.path, "run.approach", &approach)?;
@@ -363,7 +363,7 @@ impl RunRow {
 struct RecordRow {
     /// Without what `coded` holds.
     record: RunRecord,
-    /// Limiter, latency, utilization, approach.
+    /// Bottleneck, latency, utilization, approach.
     coded: [String; 4],
 }
 
@@ -379,7 +379,7 @@ impl RecordRow {
                 transactions_per_s: row.get(5)?,
                 errors: row.get(6)?,
                 unfinished: row.get(7)?,
-                limiter: Limiter::Unexplained,
+                bottleneck: Bottleneck::Unexplained,
                 latency: LatencySummary::default(),
                 utilization: Utilization::default(),
                 approach: Approach::default(),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use weir_model::{
-    Approach, Cell, DataSource, Distribution, DriveStatistics, Flavor, Gap, IntervalRecord,
-    KindLatency, LatencySummary, Limiter, Pace, Plan, PlannedRun, PoolStart, Provenance,
+    Approach, Bottleneck, Cell, DataSource, Distribution, DriveStatistics, Flavor, Gap,
+    IntervalRecord, KindLatency, LatencySummary, Pace, Plan, PlannedRun, PoolStart, Provenance,
     Repetition, RunRecord, RunResult, RunSpec, Series, StudyResult, SysbenchWorkload, Utilization,
     Warmup, WorkloadName, WorkloadSpec,
 };
@@ -66,7 +66,7 @@ fn run(repetition: u32) -> RunResult {
                 host_cpu: 0.5,
                 ..Utilization::default()
             },
-            limiter: Limiter::DriveWrite,
+            bottleneck: Bottleneck::DriveWrite,
             approach: Approach {
                 warmup_s: 1.0,
                 steady: Some(true),
@@ -258,7 +258,7 @@ fn a_result_of_schema_2_is_read_and_not_changed() {
     };
     assert_eq!((first.record.cell, second.record.cell), (0, 1));
     // Its word then was `host_cpu`.
-    assert_eq!(first.record.limiter, Limiter::ServerCpu);
+    assert_eq!(first.record.bottleneck, Bottleneck::ServerCpu);
     assert_eq!(first.variables["innodb_doublewrite"], "ON");
     assert_eq!(second.variables["innodb_doublewrite"], "OFF");
     let set = |cell: usize| result.plan.cells[cell].spec.variable("innodb_doublewrite");

@@ -127,7 +127,7 @@ fn insert_run(transaction: &Transaction<'_>, run: &RunResult) -> rusqlite::Resul
             record.transactions_per_s,
             record.errors,
             record.unfinished,
-            encode(&record.limiter),
+            encode(&record.bottleneck),
             encode(&record.latency),
             encode(&record.utilization),
             encode(&record.approach),

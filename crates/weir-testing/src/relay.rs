@@ -1,5 +1,7 @@
 //! What stands between a client and its server in a test: a relay over TCP that delays, swallows, stalls,
-//! half-closes or resets.
+//! half-closes, resets, prepares nothing or ends what is idle.
+
+mod requests;
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -10,6 +12,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::net::sockopt::set_socket_linger;
+
+use self::requests::Requests;
 
 /// How soon a fault takes effect where nothing travels.
 const LOOK: Duration = Duration::from_millis(10);
@@ -28,6 +32,10 @@ pub enum Fault {
     HalfClose,
     /// Ends both connections with a reset.
     Reset,
+    /// Answers each request to prepare a statement with an error, as proxies do that cannot.
+    RefusePrepares,
+    /// Ends connections on which nothing travels for so long.
+    CloseIdle(Duration),
 }
 
 /// A relay on a free port of 127.0.0.1; its connections end with it.
@@ -120,17 +128,25 @@ impl Shared {
                 streams.push(stream.try_clone()?);
             }
         }
-        self.pump(client.try_clone()?, server.try_clone()?, false);
-        self.pump(server, client, true);
+        let used = Arc::new(Mutex::new(Instant::now()));
+        self.pump(client.try_clone()?, server.try_clone()?, &used, false);
+        self.pump(server, client, &used, true);
         Ok(())
     }
 
     /// Carries one way, in two threads: what is read waits for its time without holding up what follows.
-    fn pump(self: &Arc<Self>, from: TcpStream, to: TcpStream, is_to_client: bool) {
+    fn pump(
+        self: &Arc<Self>,
+        from: TcpStream,
+        to: TcpStream,
+        used: &Arc<Mutex<Instant>>,
+        is_to_client: bool,
+    ) {
         let (sender, receiver) = channel();
         let (reading, writing) = (Arc::clone(self), Arc::clone(self));
+        let used = Arc::clone(used);
         thread::spawn(move || {
-            let _ = reading.read(from, &sender, is_to_client);
+            let _ = reading.read(from, &sender, &used, is_to_client);
         });
         thread::spawn(move || {
             let _ = writing.write(&to, &receiver, is_to_client);
@@ -142,9 +158,11 @@ impl Shared {
         &self,
         mut from: TcpStream,
         sender: &Sender<(Instant, Vec<u8>)>,
+        used: &Mutex<Instant>,
         is_to_client: bool,
     ) -> io::Result<()> {
         let mut buffer = [0; 16 << 10];
+        let mut requests = Requests::default();
         while !self.is_over.load(Ordering::SeqCst) {
             match self.fault() {
                 Fault::Stall => {
@@ -155,13 +173,23 @@ impl Shared {
                     return set_socket_linger(&from, Some(Duration::ZERO)).map_err(Into::into);
                 }
                 Fault::HalfClose if is_to_client => return Ok(()),
+                Fault::CloseIdle(limit) if used.lock().expect(NO_PANIC).elapsed() > limit => {
+                    return from.shutdown(Shutdown::Both);
+                }
                 _ => {}
             }
             match from.read(&mut buffer) {
                 Ok(0) => return Ok(()),
                 Ok(count) if self.fault() != Fault::Swallow => {
-                    let due = Instant::now() + self.delay;
-                    if sender.send((due, buffer[..count].to_vec())).is_err() {
+                    let now = Instant::now();
+                    *used.lock().expect(NO_PANIC) = now;
+                    let mut bytes = buffer[..count].to_vec();
+                    if self.fault() == Fault::RefusePrepares && !is_to_client {
+                        let answers;
+                        (bytes, answers) = requests.without_prepares(&bytes);
+                        from.write_all(&answers)?;
+                    }
+                    if sender.send((now + self.delay, bytes)).is_err() {
                         return Ok(());
                     }
                 }

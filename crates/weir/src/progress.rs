@@ -62,7 +62,7 @@ impl Lines {
                 };
                 eprintln!("data set: {size} {origin}");
             }
-            Event::RunStarted { .. } | Event::Interval(_) | Event::Limiter(..) => {}
+            Event::RunStarted { .. } | Event::Interval(_) | Event::Bottleneck(..) => {}
             Event::RunFinished {
                 position,
                 total,
@@ -74,8 +74,8 @@ impl Lines {
                 record.repetition,
                 record.queries_per_s,
                 record.latency.us_p99 / 1e3,
-                weir_report::limiter_name(record.limiter),
-                weir_report::limiter_evidence(record.limiter, &record.utilization)
+                weir_report::bottleneck_name(record.bottleneck),
+                weir_report::bottleneck_evidence(record.bottleneck, &record.utilization)
             ),
         }
     }

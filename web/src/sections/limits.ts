@@ -14,7 +14,7 @@ type Latency = NonNullable<CellSummary["latency_ms"]>;
 export function limits(page: Page): HTMLElement {
   const columns = limitColumns(page);
   const explanations = new Map(
-    page.cells.flatMap((cell) => (cell.limiter === null ? [] : [[cell.limiter.name, cell.limiter.explanation]])),
+    page.cells.flatMap((cell) => (cell.bottleneck === null ? [] : [[cell.bottleneck.name, cell.bottleneck.explanation]])),
   );
   return section(
     "limits",
@@ -33,14 +33,14 @@ export function limits(page: Page): HTMLElement {
 }
 
 /** `drive, writing`, with how often if the repetitions disagree. */
-export function limiterText(cell: CellSummary): string | null {
-  const { limiter, repetitions } = cell;
-  if (limiter === null) {
+export function bottleneckText(cell: CellSummary): string | null {
+  const { bottleneck, repetitions } = cell;
+  if (bottleneck === null) {
     return null;
   }
-  return limiter.repetitions === repetitions
-    ? limiter.name
-    : `${limiter.name} (${limiter.repetitions} of ${repetitions} runs)`;
+  return bottleneck.repetitions === repetitions
+    ? bottleneck.name
+    : `${bottleneck.name} (${bottleneck.repetitions} of ${repetitions} runs)`;
 }
 
 function limitColumns(page: Page): Column[] {
@@ -61,7 +61,7 @@ function limitColumns(page: Page): Column[] {
   });
   return [
     { title: "Combination", values: page.cells.map((cell) => cell.label) },
-    { title: "Limited by", values: page.cells.map(limiterText) },
+    { title: "Limited by", values: page.cells.map(bottleneckText) },
     share("Host CPU", "host_cpu"),
     cores("Server", "server_cores"),
     share("Load engine", "client_cpu"),

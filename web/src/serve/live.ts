@@ -145,7 +145,7 @@ class Card {
       fact("queries/s", number(last?.queries_per_s ?? null)),
       fact("p95, ms", number(last?.latency_ms_p95 ?? null)),
       fact("p99, ms", number(last?.latency_ms_p99 ?? null)),
-      fact("limited by", run?.limits?.limiter ?? NOTHING),
+      fact("limited by", run?.limits?.bottleneck ?? NOTHING),
     );
     this.limits.textContent = run?.limits == null ? "" : `${run.limits.evidence}: ${run.limits.explanation}`;
     const seconds = run?.seconds ?? [];
@@ -177,7 +177,7 @@ function finishedTable({ finished }: Running): HTMLElement[] {
         { title: "Repetition", values: runs.map(({ repetition }) => repetition), show: show.integers },
         { title: "Throughput", unit: "queries/s", values: runs.map((run) => run.queries_per_s) },
         { title: "p99 latency", unit: "ms", values: runs.map((run) => run.latency_ms_p99) },
-        { title: "Limited by", values: runs.map(({ limiter }) => limiter) },
+        { title: "Limited by", values: runs.map(({ bottleneck }) => bottleneck) },
       ],
       "Latest complete runs",
     ),

@@ -18,10 +18,10 @@ export async function runsView(parameters: URLSearchParams): Promise<HTMLElement
   let order: Order = null;
   let shown = ROWS;
   const more = h("button", { type: "button", class: "download" }, "Show more");
-  const search = h("input", { type: "search", class: "search", placeholder: "Search combination or limiter", "aria-label": "Search runs" });
+  const search = h("input", { type: "search", class: "search", placeholder: "Search combination or bottleneck", "aria-label": "Search runs" });
   const draw = (): void => {
     const wanted = search.value.toLowerCase();
-    const found = runs.filter((run) => `${run.label} ${run.limiter}`.toLowerCase().includes(wanted));
+    const found = runs.filter((run) => `${run.label} ${run.bottleneck}`.toLowerCase().includes(wanted));
     body.replaceChildren(
       h("p", { class: "note", role: "status" }, found.length > shown ? `${shown} of ${count(found.length, "run")}` : count(found.length, "run")),
       runTable(result, sorted(found, order).slice(0, shown), order, (chosen, column) => {
@@ -58,14 +58,14 @@ const PANEL_WIDTH = 480;
 /** Rows that are drawn at once, more than a screen has room for; more on demand. */
 const ROWS = 50;
 
-type Key = "label" | "repetition" | "queries_per_s" | "latency_ms_p99" | "limiter" | "started_at";
+type Key = "label" | "repetition" | "queries_per_s" | "latency_ms_p99" | "bottleneck" | "started_at";
 
 const COLUMNS: readonly (Omit<Column, "values"> & { key: Key })[] = [
   { key: "label", title: "Combination" },
   { key: "repetition", title: "Repetition", show: show.integers },
   { key: "queries_per_s", title: "Throughput", unit: "queries/s" },
   { key: "latency_ms_p99", title: "p99 latency", unit: "ms" },
-  { key: "limiter", title: "Limited by" },
+  { key: "bottleneck", title: "Limited by" },
   { key: "started_at", title: "Started" },
 ];
 

@@ -1,8 +1,8 @@
 // Made of Weir's types by `make types`.
 
-export type Finished = { position: number, label: string, repetition: number, queries_per_s: number, latency_ms_p99: number, limiter: string, };
+export type Finished = { position: number, label: string, repetition: number, queries_per_s: number, latency_ms_p99: number, bottleneck: string, };
 
-export type LimitsNow = { limiter: string, explanation: string, evidence: string, };
+export type LimitsNow = { bottleneck: string, explanation: string, evidence: string, };
 
 export type Live = { 
 /**

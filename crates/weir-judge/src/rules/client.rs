@@ -1,6 +1,6 @@
 //! R14: the client is not the limit.
 
-use weir_model::{Comparison, Finding, Limiter, RuleId, RunResult, Utilization};
+use weir_model::{Bottleneck, Comparison, Finding, RuleId, RunResult, Utilization};
 
 use super::bound::Bound;
 use super::{Evidence, NOTES_WARNS_OR_FORBIDS, Rule};
@@ -30,7 +30,7 @@ const BUSY_MAX: f64 = 0.99;
 
 fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
     let records = || evidence.runs_of(comparison).map(|run| &run.record);
-    if records().any(|record| record.limiter == Limiter::ClientCpu) {
+    if records().any(|record| record.bottleneck == Bottleneck::ClientCpu) {
         let message = "the load generator was the bottleneck: this compares the client with itself; \
                        lower the throughput or give the client more cores";
         return Some(RULE.error(message.to_owned()));

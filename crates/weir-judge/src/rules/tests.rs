@@ -13,11 +13,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use weir_model::{
-    Bytes, Cell, Claim, CrashTest, DataSource, Distribution, DriveProfile, DriveSpec,
+    Bottleneck, Bytes, Cell, Claim, CrashTest, DataSource, Distribution, DriveProfile, DriveSpec,
     DriveStatistics, Duration, FileKind, FileKindStatistics, Finding, Flavor, IntervalRecord,
-    LatencySummary, Limiter, LoadSpec, Mix, NegativeControl, OtherProcess, Plan, PlannedRun,
-    Provenance, RuleId, RunRecord, RunResult, RunSpec, Severity, StudyResult, SysbenchWorkload,
-    Utilization, Verdict, Warmup, WorkloadName, WorkloadSpec,
+    LatencySummary, LoadSpec, Mix, NegativeControl, OtherProcess, Plan, PlannedRun, Provenance,
+    RuleId, RunRecord, RunResult, RunSpec, Severity, StudyResult, SysbenchWorkload, Utilization,
+    Verdict, Warmup, WorkloadName, WorkloadSpec,
 };
 
 use super::{RULES, Rule, findings_of_design, rules_as_markdown};
@@ -106,7 +106,7 @@ fn run(cell: usize, repetition: u32, queries_per_s: f64) -> RunResult {
             errors: 0,
             unfinished: 0,
             utilization: Utilization::default(),
-            limiter: Limiter::DriveWrite,
+            bottleneck: Bottleneck::DriveWrite,
             approach: weir_model::Approach::default(),
         },
         intervals: (1..=10).map(f64::from).map(interval).collect(),

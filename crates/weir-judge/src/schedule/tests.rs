@@ -2,7 +2,9 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use weir_model::{Approach, Cell, Flavor, LatencySummary, Limiter, Plan, RunRecord, Utilization};
+use weir_model::{
+    Approach, Bottleneck, Cell, Flavor, LatencySummary, Plan, RunRecord, Utilization,
+};
 
 use super::{Next, answers, next};
 use weir_study::{Overrides, StudyError, StudyFile, probe_cell, resolve};
@@ -42,7 +44,7 @@ fn record(cell: usize, repetition: u32, queries_per_s: f64, latency_us_p99: f64)
         errors: 0,
         unfinished: 0,
         utilization: Utilization::default(),
-        limiter: Limiter::Unexplained,
+        bottleneck: Bottleneck::Unexplained,
         approach: Approach {
             warmup_s: 5.0,
             ..Approach::default()

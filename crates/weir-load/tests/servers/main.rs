@@ -5,11 +5,13 @@
 mod compression;
 mod found_tables;
 mod new_numbers;
+mod order_entry;
 mod pace;
 mod refusals;
 mod restarts;
 mod sessions;
 mod settings;
+mod settings_at_start;
 mod tables;
 mod text;
 mod workloads;

@@ -1,5 +1,6 @@
 //! Settings that users' servers have: each loads, or ends in one line that names the variable.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use weir_load::{LoadError, LoadPlan, PreparePlan, cleanup};
@@ -136,7 +137,7 @@ const ROWS: u64 = 300;
 const EVENTS: u64 = 40;
 
 /// What became of a setting: the ordinary way of a user through all commands.
-fn try_setting(bench: &Bench, user: &Endpoint) -> Result<(), LoadError> {
+pub(super) fn try_setting(bench: &Bench, user: &Endpoint) -> Result<(), LoadError> {
     let schema = &user.database;
     let drop_table = || {
         let plan = PreparePlan::new(user.clone(), WorkloadName::OltpReadWrite);
@@ -186,22 +187,15 @@ fn try_setting(bench: &Bench, user: &Endpoint) -> Result<(), LoadError> {
 }
 
 fn every_setting_loads_or_is_named(flavor: Flavor) {
-    let bench = Bench::empty(flavor);
-    let own = bench.server.endpoint();
+    // Some hundred small tables are made: nothing has to be kept.
+    let lazy = [
+        ("innodb_flush_log_at_trx_commit", "0"),
+        ("sync_binlog", "0"),
+    ];
+    let (server, directory) = weir_testing::start_with(flavor, &lazy);
+    let bench = Bench { server, directory };
     let mut root = bench.server.session().unwrap();
-    let schema = &own.database;
-    for statement in [
-        format!("CREATE DATABASE IF NOT EXISTS {schema}"),
-        "CREATE USER bench@localhost IDENTIFIED BY 'x'".to_owned(),
-        format!("GRANT ALL ON {schema}.* TO bench@localhost"),
-    ] {
-        root.run("make an account", &statement).unwrap();
-    }
-    let user = Endpoint {
-        user: "bench".to_owned(),
-        password: Secret::new("x"),
-        ..own.clone()
-    };
+    let user = account(&bench, &mut root);
     let more = match flavor {
         Flavor::Mysql => OF_MYSQL,
         Flavor::Mariadb => OF_MARIADB,
@@ -213,6 +207,24 @@ fn every_setting_loads_or_is_named(flavor: Flavor) {
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// An ordinary account of a user's.
+pub(super) fn account(bench: &Bench, root: &mut Session) -> Endpoint {
+    let own = bench.server.endpoint();
+    let schema = &own.database;
+    for statement in [
+        format!("CREATE DATABASE IF NOT EXISTS {schema}"),
+        "CREATE USER bench@localhost IDENTIFIED BY 'x'".to_owned(),
+        format!("GRANT ALL ON {schema}.* TO bench@localhost"),
+    ] {
+        root.run("make an account", &statement).unwrap();
+    }
+    Endpoint {
+        user: "bench".to_owned(),
+        password: Secret::new("x"),
+        ..own
+    }
 }
 
 /// What is wrong with a setting.
@@ -232,8 +244,7 @@ fn check(
     if root.run("set a variable", &set(value)).is_err() {
         return Ok(());
     }
-    let result =
-        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| try_setting(bench, user)));
+    let result = catch_unwind(AssertUnwindSafe(|| try_setting(bench, user)));
     let before = if before.parse::<f64>().is_ok() {
         before
     } else {
@@ -246,6 +257,14 @@ fn check(
     }
     let clean = format!("DROP TABLE IF EXISTS {}.sbtest1", user.database);
     root.run("clean", &clean).unwrap();
+    judge(variable, result)
+}
+
+/// What is wrong with what became of a setting of `variable`.
+pub(super) fn judge(
+    variable: &str,
+    result: std::thread::Result<Result<(), LoadError>>,
+) -> Result<(), String> {
     match result {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => {

@@ -5,7 +5,7 @@ use std::fs;
 
 use weir_model::{Metric, metrics};
 
-use crate::parts::Part;
+use crate::probe_parts::Part;
 use crate::proc_file::ProcFile;
 use crate::{ProbeError, Readings};
 

@@ -2,7 +2,7 @@
 
 use weir_model::{Bytes, metrics};
 
-use crate::parts::Part;
+use crate::probe_parts::Part;
 use crate::proc_file::ProcFile;
 use crate::{ProbeError, Readings};
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 use weir_model::metrics;
 
-use crate::parts::Part;
+use crate::probe_parts::Part;
 use crate::{ProbeError, Readings};
 
 /// Time between two looks, as a multiple of the CPU time that one takes.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use weir_model::metrics;
 
-use crate::parts::Part;
+use crate::probe_parts::Part;
 use crate::{ProbeError, Readings};
 
 /// The file system below a path.

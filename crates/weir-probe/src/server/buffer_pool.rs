@@ -5,7 +5,7 @@ use weir_model::metrics;
 use weir_mysql::Connection;
 
 use super::{number, rows};
-use crate::parts::Part;
+use crate::probe_parts::Part;
 use crate::{ProbeError, Readings};
 
 const STATEMENT: &str = "SELECT SUM(OLD_DATABASE_PAGES), SUM(PAGES_MADE_YOUNG), \

@@ -5,7 +5,7 @@ use weir_model::{FileKind, Metric, metrics};
 use weir_mysql::{Connection, Row};
 
 use super::{number, rows, text};
-use crate::parts::Part;
+use crate::probe_parts::Part;
 use crate::{ProbeError, Readings};
 
 /// Files whose traffic a DBA asks for, by the server's names. InnoDB does not tell its undo

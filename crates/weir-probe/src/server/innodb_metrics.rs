@@ -5,7 +5,7 @@ use weir_model::{Metric, metrics};
 use weir_mysql::Connection;
 
 use super::{number, rows, text};
-use crate::parts::Part;
+use crate::probe_parts::Part;
 use crate::{ProbeError, Readings};
 
 const STATEMENT: &str = "SELECT NAME, COUNT FROM information_schema.INNODB_METRICS \

@@ -5,7 +5,7 @@ use std::time::Instant;
 use weir_model::metrics;
 use weir_mysql::Connection;
 
-use crate::parts::Part;
+use crate::probe_parts::Part;
 use crate::{ProbeError, Readings};
 
 /// `COM_PING`, timed.

@@ -7,7 +7,7 @@ use weir_model::{ServerVersion, metrics};
 use weir_mysql::{Connection, Row};
 
 use super::{number, rows, text};
-use crate::parts::Part;
+use crate::probe_parts::Part;
 use crate::{ProbeError, Readings};
 
 /// Replication, if the server is a replica when it is first asked.

@@ -7,7 +7,7 @@ use weir_model::{Metric, metrics};
 use weir_mysql::Connection;
 
 use super::{number, rows, text};
-use crate::parts::Part;
+use crate::probe_parts::Part;
 use crate::{ProbeError, Readings};
 
 /// Metrics, each with the variable that has it; a flavour has one of two with the same metric.

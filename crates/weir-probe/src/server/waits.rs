@@ -8,7 +8,7 @@ use weir_model::metrics;
 use weir_mysql::Connection;
 
 use super::{number, rows, text};
-use crate::parts::Part;
+use crate::probe_parts::Part;
 use crate::{ProbeError, Readings};
 
 const INSTRUMENTS: &str = "SELECT NAME FROM performance_schema.setup_instruments \

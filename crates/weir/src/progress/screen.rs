@@ -10,7 +10,7 @@ use std::sync::Once;
 
 use rustix::termios::tcgetwinsize;
 use weir_progress::{FinishedRun, Limits, Progress, RunInProgress, Second, Step};
-use weir_report::{grouped, limiter_evidence, limiter_name};
+use weir_report::{bottleneck_evidence, bottleneck_name, grouped};
 
 /// The alternate screen, without a cursor.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l";
@@ -138,7 +138,7 @@ fn running(run: &RunInProgress, step: Step, columns: usize) -> Vec<String> {
 /// `flush: 13.2 of 16 connections waited for the logs`.
 fn limited_by(limits: Option<&Limits>) -> String {
     let Some(Limits {
-        limiter,
+        bottleneck,
         utilization,
     }) = limits
     else {
@@ -146,8 +146,8 @@ fn limited_by(limits: Option<&Limits>) -> String {
     };
     format!(
         "{}: {}",
-        limiter_name(*limiter),
-        limiter_evidence(*limiter, utilization)
+        bottleneck_name(*bottleneck),
+        bottleneck_evidence(*bottleneck, utilization)
     )
 }
 
@@ -177,7 +177,7 @@ fn finished(run: &FinishedRun) -> String {
         grouped(run.latency_ms_p99),
         run.label,
         run.repetition,
-        limiter_name(run.limiter),
+        bottleneck_name(run.bottleneck),
     )
 }
 
@@ -236,7 +236,7 @@ mod tests {
         utilization.connections.all = 16.0;
         utilization.connections.flush = Some(13.2);
         let limits = Limits {
-            limiter: weir_model::Limiter::Flush,
+            bottleneck: weir_model::Bottleneck::Flush,
             utilization,
         };
         assert_eq!(

@@ -4,6 +4,8 @@
 
 mod asked;
 mod before_after;
+mod bottleneck;
+mod capture;
 mod clean;
 mod crash_test;
 mod disturbed;
@@ -19,8 +21,8 @@ mod init;
 mod kill;
 mod layers;
 mod left_changed;
-mod limiter;
 mod load;
+mod order_entry;
 mod own_load;
 mod plan;
 mod predict;

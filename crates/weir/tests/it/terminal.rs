@@ -39,7 +39,7 @@ fn ctrl_c_in_a_window_gives_the_terminal_back_as_it_was() {
     let study = small_study("mysql").replace("measure = \"2s\"", "measure = \"30s\"");
     let mut window = run(&world, &study);
     let before = format!("{:?}", window.before);
-    wait_until("a limiter is shown", || {
+    wait_until("a bottleneck is shown", || {
         let text = window.text();
         text.rsplit("limited by").next().is_some_and(|rest| {
             text.contains("measuring, second")

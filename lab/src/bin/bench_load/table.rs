@@ -46,7 +46,11 @@ pub(crate) struct Comparison {
 
 /// Compares each arm with the first.
 pub(crate) fn compare(arms: &[Arm], samples: &[Sample]) -> Vec<Comparison> {
-    let of = |arm: usize| samples.iter().skip(arm).step_by(arms.len());
+    let of = |arm: usize| {
+        samples
+            .iter()
+            .filter(move |sample| sample.arm == arms[arm].name)
+    };
     let compare = |index: usize, value: fn(&Sample) -> f64| {
         let ratios = of(index).zip(of(0)).map(move |(a, b)| value(a) / value(b));
         (Spread::of(of(index).map(value)).median, Spread::of(ratios))

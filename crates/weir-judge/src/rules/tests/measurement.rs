@@ -225,7 +225,8 @@ fn r14_a_busy_client_is_named_and_a_saturated_one_forbids() {
     assert_eq!(spoiled(busy(64)), noted("R14"));
     assert_eq!(spoiled(busy(12)), warned("R14"));
     assert_eq!(spoiled(busy(8)), invalid("R14"));
-    let saturated = |result: &mut StudyResult| result.runs[0].record.limiter = Limiter::ClientCpu;
+    let saturated =
+        |result: &mut StudyResult| result.runs[0].record.bottleneck = Bottleneck::ClientCpu;
     assert_eq!(spoiled(saturated), invalid("R14"));
 }
 

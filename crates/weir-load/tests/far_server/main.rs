@@ -1,11 +1,15 @@
-//! A server that is far away, or behind a network that loses what is sent.
+//! A server that is far away, behind a network that loses what is sent, or behind a proxy.
 
 #![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
+
+mod addresses;
+mod proxies;
+mod start_up;
 
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use weir_load::{LoadPlan, PreparePlan, prepare, run};
+use weir_load::{LoadError, LoadOutcome, LoadPlan, PreparePlan, prepare, run};
 use weir_model::{Address, Endpoint, Flavor, Secret, WorkloadName};
 use weir_mysql::Gate;
 use weir_server::PrivateServer;
@@ -32,12 +36,7 @@ fn server(flavor: Flavor, tables: u32) -> (PrivateServer, tempfile::TempDir, u16
     ] {
         session.run("make an account", statement).unwrap();
     }
-    let mut plan = PreparePlan::new(server.endpoint(), WorkloadName::OltpReadOnly);
-    plan.threads = 2;
-    plan.tables.tables = tables;
-    plan.tables.rows = 10;
-    plan.tables.secondary_index = false;
-    prepare(&plan, &Gate::own(), &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    make_tables(&server, tables);
     let endpoint = Endpoint {
         address: Address::Tcp("127.0.0.1".to_owned(), port),
         user: "far".to_owned(),
@@ -45,6 +44,19 @@ fn server(flavor: Flavor, tables: u32) -> (PrivateServer, tempfile::TempDir, u16
         ..server.endpoint()
     };
     (server, directory, port, endpoint)
+}
+
+fn make_tables(server: &PrivateServer, tables: u32) {
+    let mut plan = PreparePlan::new(server.endpoint(), WorkloadName::OltpReadOnly);
+    plan.threads = 2;
+    plan.tables.tables = tables;
+    plan.tables.rows = 10;
+    plan.tables.secondary_index = false;
+    prepare(&plan, &Gate::own(), &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+}
+
+fn go(plan: &LoadPlan) -> Result<LoadOutcome, LoadError> {
+    run(plan, &Gate::own(), &AtomicBool::new(false), &mut |_| {})
 }
 
 fn behind(relay: &Relay, endpoint: &Endpoint) -> Endpoint {
@@ -63,8 +75,7 @@ fn many_connections_and_tables_are_ready_in_time(flavor: Flavor) {
     (plan.tables, plan.rows, plan.load.connections) = (TABLES, 10, CONNECTIONS);
     // A transaction of 16 round trips takes 640 ms where nothing else does.
     plan.load.measure = Duration::from_secs(4).into();
-    let outcome = run(&plan, &Gate::own(), &AtomicBool::new(false), &mut |_| {});
-    let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
+    let outcome = go(&plan).unwrap_or_else(|error| panic!("{error}"));
     assert!(outcome.counts.transactions > 0);
     assert!(relay.accepted() > CONNECTIONS as usize);
 }
@@ -79,8 +90,7 @@ fn what_vanishes_on_the_way_ends_the_start_in_one_line(flavor: Flavor) {
         (plan.rows, plan.load.connections) = (10, 4);
         plan.init_timeout = Duration::from_secs(2);
         let began = Instant::now();
-        let result = run(&plan, &Gate::own(), &AtomicBool::new(false), &mut |_| {});
-        let error = result.unwrap_err().to_string();
+        let error = go(&plan).unwrap_err().to_string();
         assert_eq!(error.lines().count(), 1, "{fault:?}: {error}");
         assert!(error.contains("127.0.0.1"), "{fault:?}: {error}");
         assert!(began.elapsed() < Duration::from_secs(20), "{fault:?}");

@@ -1,4 +1,4 @@
-//! What limited a run, and the evidence that says so. `docs/limiter.md` has the method.
+//! What limited a run, and the evidence that says so. `docs/bottleneck.md` has the method.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
-pub enum Limiter {
+pub enum Bottleneck {
     /// Cores, used most by the server.
     #[serde(alias = "host_cpu")]
     ServerCpu,
@@ -34,7 +34,7 @@ pub enum Limiter {
     Unexplained,
 }
 
-impl Limiter {
+impl Bottleneck {
     /// All of them.
     pub const ALL: [Self; 11] = [
         Self::ServerCpu,

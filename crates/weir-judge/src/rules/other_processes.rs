@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     checked: "Cores that processes used during each run which are neither server, load generator, drive nor \
               kernel, by name where they can be read. Error, if the host's cores were all busy or waited for: \
               at least 20 % of them in a cell's runs, or 10 % more than in the other's. \
-              Warning: the same with idle cores. Of other virtual machines Weir sees stolen time only. It bounds the \
+              Warning: the same with idle cores. Both limits are chosen, not measured. Of other virtual machines Weir sees stolen time only. It bounds the \
               ratio: a run would have been faster at most by the time that was stolen, had all of it fallen on the \
               core that sets the pace. Error, warning or note: this bound is the whole effect, reaches across the \
               end of the interval, or does neither.",
@@ -24,9 +24,9 @@ pub(super) const RULE: Rule = Rule {
     ..Rule::NONE
 };
 
-/// Share of the host's cores that others may not take.
+/// Share of the host's cores that others may not take: chosen, not measured.
 const SHARE_MAX: f64 = 0.20;
-/// By how much the shares of two cells may differ.
+/// By how much the shares of two cells may differ: chosen, too. A load that wants all cores loses about as much.
 const DIFFERENCE_MAX: f64 = 0.10;
 
 /// The runs of a cell.

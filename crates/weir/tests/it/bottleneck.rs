@@ -138,7 +138,7 @@ fn each_limit_shows_where_it_was_built(flavor: &str, words: &[&str]) {
         let most = arms.max_by(|one, other| of(one).total_cmp(&of(other)));
         let all: Vec<_> = words.iter().map(|arm| (arm, of(arm))).collect();
         assert_eq!(most, Some(word), "{flavor}: {all:?}");
-        let is_word = found[*word]["limiter"]
+        let is_word = found[*word]["bottleneck"]
             .as_str()
             .is_some_and(|word| !word.is_empty());
         assert!(is_word, "{flavor} {word}");

@@ -1,0 +1,86 @@
+//! Proxies that cannot do all that a server does.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use weir_load::{LoadPlan, PreparePlan, Tolerated, cleanup, prepare};
+use weir_model::{ArrivalKind, Flavor, Rate, WorkloadName};
+use weir_mysql::Gate;
+use weir_testing::{Fault, Relay, on_both_flavors};
+
+use super::{behind, go, server};
+
+on_both_flavors!(
+    a_proxy_that_prepares_no_statements_is_loaded_with_text
+    connections_that_a_proxy_ends_when_idle_are_made_again_when_tolerated
+    connections_that_the_server_ends_when_idle_are_made_again_when_tolerated
+);
+
+/// As users do: tables, all kinds of loads, clean-up.
+fn a_proxy_that_prepares_no_statements_is_loaded_with_text(flavor: Flavor) {
+    let (_server, _directory, port, endpoint) = server(flavor, 1);
+    let relay = Relay::start(port, Duration::ZERO);
+    relay.set(Fault::RefusePrepares);
+    let endpoint = behind(&relay, &endpoint);
+    let mut plan = LoadPlan::new(endpoint.clone(), WorkloadName::OltpReadOnly);
+    plan.rows = 10;
+    let error = go(&plan).unwrap_err().to_string();
+    assert!(error.contains("--db-ps-mode=disable"), "{error}");
+    let mut tables = PreparePlan::new(endpoint.clone(), WorkloadName::OltpReadWrite);
+    cleanup(&tables, &Gate::own()).unwrap();
+    tables.tables.rows = 100;
+    let never = AtomicBool::new(false);
+    prepare(&tables, &Gate::own(), &never, &mut |_, _| {}).unwrap();
+    for workload in [
+        WorkloadName::OltpReadWrite,
+        WorkloadName::OltpInsert,
+        WorkloadName::OltpDelete,
+        WorkloadName::SelectRandomRanges,
+    ] {
+        let mut plan = LoadPlan::new(endpoint.clone(), workload);
+        (plan.rows, plan.load.connections) = (100, 2);
+        (plan.prepared_statements, plan.max_events) = (false, Some(20));
+        let outcome = go(&plan).unwrap_or_else(|error| panic!("{workload}: {error}"));
+        assert_eq!(outcome.counts_whole_run.transactions, 20, "{workload}");
+    }
+    cleanup(&tables, &Gate::own()).unwrap();
+}
+
+/// One transaction a second for each of two connections, which something ends after a shorter time.
+fn at_leisure(plan: &mut LoadPlan) {
+    (plan.rows, plan.load.connections) = (10, 2);
+    plan.load.measure = Duration::from_secs(5).into();
+    let rate = Rate {
+        per_s: 0.8,
+        arrivals: ArrivalKind::Constant,
+        ramp: None,
+    };
+    plan.load.pace = Some(rate).into();
+}
+
+/// Without leave it ends the load in one line; with it, connections are made again and counted.
+fn check_loss(mut plan: LoadPlan) {
+    at_leisure(&mut plan);
+    let error = go(&plan).unwrap_err().to_string();
+    assert_eq!(error.lines().count(), 1, "{error}");
+    plan.tolerated = Tolerated::Codes(vec![2006, 2013, 4031]);
+    let outcome = go(&plan).unwrap_or_else(|error| panic!("{error}"));
+    assert!(outcome.counts_whole_run.reconnects > 0, "{outcome:?}");
+    assert!(outcome.counts_whole_run.transactions > 0, "{outcome:?}");
+}
+
+fn connections_that_a_proxy_ends_when_idle_are_made_again_when_tolerated(flavor: Flavor) {
+    let (_server, _directory, port, endpoint) = server(flavor, 1);
+    let relay = Relay::start(port, Duration::ZERO);
+    relay.set(Fault::CloseIdle(Duration::from_millis(800)));
+    let endpoint = behind(&relay, &endpoint);
+    check_loss(LoadPlan::new(endpoint, WorkloadName::OltpReadOnly));
+}
+
+fn connections_that_the_server_ends_when_idle_are_made_again_when_tolerated(flavor: Flavor) {
+    let (server, _directory, _, endpoint) = server(flavor, 1);
+    let mut session = server.session().unwrap();
+    let impatient = "SET GLOBAL wait_timeout = 1";
+    session.run("let it be impatient", impatient).unwrap();
+    check_loss(LoadPlan::new(endpoint, WorkloadName::OltpReadOnly));
+}
