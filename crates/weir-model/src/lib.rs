@@ -2,6 +2,7 @@
 //!
 //! Every other crate speaks in these types, so that none of them needs to know another.
 //! Nothing here does I/O, starts a process or reads a clock.
+#![warn(clippy::missing_errors_doc)]
 
 mod analysis;
 mod bottleneck;
@@ -57,7 +58,7 @@ pub use estimate::{
 pub use file_kind::FileKind;
 pub use judged_result::{Confirmation, FoundPlace, JudgedResult, SearchAnswer};
 pub use judgement::{
-    Comparison, Finding, Method, MetricRatio, Ratio, SecondOpinion, Severity, Verdict,
+    Comparison, Finding, Method, MetricRatio, Rank, Ratio, SecondOpinion, Severity, Verdict,
 };
 pub use latency::LatencySummary;
 pub use metric::{Gap, Metric, MetricKind, Series, metrics};

@@ -61,6 +61,9 @@ pub struct StudyFile {
 
 impl StudyFile {
     /// Reads the text of the study file called `name`.
+    ///
+    /// # Errors
+    /// If the text is no TOML, or has unknown keys or values of another type.
     pub fn parse(name: &str, text: &str) -> Result<Self, StudyError> {
         parse_toml(text).map_err(|message| StudyError::Syntax {
             file: name.to_owned(),

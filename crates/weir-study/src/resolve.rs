@@ -35,6 +35,9 @@ pub struct Overrides {
 }
 
 /// Resolves `file`, read from `name`. `flavor_of` tells the flavour of a server program.
+///
+/// # Errors
+/// If a value is missing or makes no sense, or a file that the study names cannot be read.
 pub fn resolve(
     name: &str,
     file: &StudyFile,

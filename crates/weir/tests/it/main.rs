@@ -17,6 +17,7 @@ mod external_server;
 mod flashback;
 mod grants;
 mod harness;
+mod init;
 mod kill;
 mod layers;
 mod left_changed;
