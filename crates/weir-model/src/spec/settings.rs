@@ -152,10 +152,8 @@ impl Writer {
                 self.put("rows", rows);
             }
             DataSource::File { sizes } => self.put_text("tables", sizes),
-            // They follow from the script and its options.
-            DataSource::Lua => {}
-            // They follow from the workload's options, which are settings of their own.
-            DataSource::OrderEntry { sizes: _ } => {}
+            // They follow from the script or the workload's options, which are settings of their own.
+            DataSource::Lua | DataSource::OrderEntry { sizes: _ } => {}
         }
         self.put("data_scale", data_scale);
         self.put("drive_scale", drive_scale);
