@@ -52,6 +52,9 @@ impl OrderEntryWorkload {
     }
 
     /// Sets the option `name`; an error says what the value must be, or which name was meant.
+    ///
+    /// # Errors
+    /// If the name is unknown, or the value none of it.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         match name {
             "warehouses" => self.warehouses = whole(value, 1, WAREHOUSES_MAX)?,
