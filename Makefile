@@ -63,7 +63,7 @@ bench-lua: $(WEB)
 		--arm os=--lua-threads=os --arm reactor=--lua-threads=reactor $(BENCH_LUA)
 
 # Order entry beside a script of the same transactions under sysbench: transactions with 16 and 64 connections, and the
-# loading of two warehouses; about 8 minutes; nothing else should run.
+# loading of two warehouses; about 10 minutes; nothing else should run.
 bench-order: $(WEB)
 	scripts/setup.sh --bench
 	cargo build --release --package weir

@@ -77,10 +77,10 @@ pub use server_variables::{
 pub use spec::{
     ArrivalKind, ClosedLoop, DataSource, DataSpec, Distribution, DistributionName,
     DistributionOptions, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadOption, LoadOptionKind,
-    LoadSpec, Mix, Node, NodeRole, OrderEntryWorkload, Pace, PoolStart, ProtocolCompression, Rate,
-    RateRamp, Replication, RunSpec, ServerChoice, Settings, SysbenchOptions, SysbenchWorkload,
-    TableSize, ThinkKind, ThinkTime, Topology, Warmup, WorkloadName, WorkloadShare, WorkloadShares,
-    WorkloadSpec, differing,
+    LoadSpec, LuaModule, LuaWorkload, Mix, Node, NodeRole, OrderEntryWorkload, Pace, PoolStart,
+    ProtocolCompression, Rate, RateRamp, Replication, RunSpec, ServerChoice, Settings,
+    SysbenchOptions, SysbenchWorkload, TableSize, ThinkKind, ThinkTime, Topology, Warmup,
+    WorkloadName, WorkloadShare, WorkloadShares, WorkloadSpec, differing,
 };
 pub use suggest::nearest;
 pub use tls::{Tls, TlsMode};

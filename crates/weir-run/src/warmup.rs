@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use weir_load::{LoadError, LoadPlan};
 use weir_model::{IntervalRecord, LoadSpec, Pace};
-use weir_mysql::Gate;
 use weir_stats::steady_tail;
 
 use crate::cancel::Control;
 use crate::live::LiveBottleneck;
+use crate::loader::Loader;
 use crate::watch::Watch;
 use weir_progress::Event;
 
@@ -44,8 +44,8 @@ pub(crate) struct Warmed {
 /// Loads as `plan` does until its throughput is steady: at least its warm-up, at most `at_most`.
 /// Whether it was cancelled, the caller sees by the token.
 pub(crate) fn until_steady(
+    loader: &mut Loader<'_>,
     plan: &LoadPlan,
-    gate: &Gate,
     at_most: Duration,
     watch: &mut Watch,
     live: &LiveBottleneck<'_>,
@@ -63,8 +63,8 @@ pub(crate) fn until_steady(
     };
     let end = AtomicBool::new(false);
     let mut seconds = Seconds::new(least);
-    weir_load::run(&plan, gate, &end, &mut |interval| {
-        let record = interval.record;
+    loader.run(&plan, &end, &mut |record, concurrency| {
+        let record = *record;
         watch.observe_earlier(&record);
         seconds.add(&record);
         if seconds.are_steady || control.cancel.is_set() {
@@ -74,7 +74,7 @@ pub(crate) fn until_steady(
             time_s: record.time_s - at_most.as_secs_f64(),
             ..record
         }));
-        live.tell(interval, control);
+        live.tell(&record, concurrency, control);
     })?;
     let gap_s = RESUME.as_secs_f64();
     watch.end_earlier(gap_s);

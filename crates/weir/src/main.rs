@@ -125,7 +125,12 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
 /// Whether a user sees what it prints, and it does not tell of changed settings by itself.
 fn is_of_a_user(command: &Command) -> bool {
     match command {
-        Command::Clean(_) | Command::Completions(_) | Command::Manual(_) => false,
+        Command::Clean(_)
+        | Command::Completions(_)
+        | Command::Manual(_)
+        | Command::Load(LoadArguments {
+            is_drop_in: true, ..
+        }) => false,
         Command::Drive {
             command: DriveCommand::Mount(arguments),
         } => !arguments.foreground,

@@ -30,6 +30,7 @@ mod reach;
 mod replicas;
 mod report;
 mod run;
+mod script_study;
 mod search;
 mod server;
 mod shipped_files;
