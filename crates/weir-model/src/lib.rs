@@ -2,7 +2,6 @@
 //!
 //! Every other crate speaks in these types, so that none of them needs to know another.
 //! Nothing here does I/O, starts a process or reads a clock.
-#![warn(clippy::missing_errors_doc)]
 
 mod analysis;
 mod bottleneck;

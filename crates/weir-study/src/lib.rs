@@ -3,7 +3,6 @@
 //! [`StudyFile`] is what the user wrote; [`resolve`] turns it into a [`weir_model::Plan`] with
 //! nothing left to decide; [`preview_settings`] asks installed servers what they would make of it. Nothing here starts a
 //! server: `weir-run` makes the runs.
-#![warn(clippy::missing_errors_doc)]
 
 mod declared;
 mod draft;

@@ -3,7 +3,6 @@
 //!
 //! `WORKLOAD [--name=value ...] prepare|run|cleanup|help`. Written from sysbench's documented
 //! behaviour and the output of the program, not from its sources.
-#![warn(clippy::missing_errors_doc)]
 
 mod additions;
 mod command_line;
