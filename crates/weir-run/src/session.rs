@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use weir_judge::is_setting;
-use weir_load::{LoadError, LoadPlan};
+use weir_load::{LoadError, LoadPlan, Progress};
 use weir_model::{Approach, Cell, LoadSpec, Plan, PlannedRun, RunResult, Warmup};
 use weir_probe::Sampler;
 use weir_progress::Event;
 
 use crate::cancel::Control;
+use crate::events::Events;
 use crate::live::LiveBottleneck;
 use crate::target::Target;
 use crate::usage::Offered;
@@ -63,7 +64,8 @@ impl RunSession {
         let load = load.map_err(RunError::Workload)?;
         let commands = self.commands(commands::load(&load, spec.load.warmup));
         let cancel = control.cancel;
-        let measured = self.load(load, &spec.load, control);
+        let events = Events::open(self.target.as_ref(), spec)?;
+        let measured = self.load(load, &spec.load, events, control);
         // Also where the stop came while connections were made, which is an error for the load.
         cancel.check()?;
         let measured = measured.map_err(|error| self.explained(error, cell, planned))?;
@@ -95,6 +97,7 @@ impl RunSession {
         &mut self,
         mut plan: LoadPlan,
         settings: &LoadSpec,
+        events: Events,
         control: &mut Control<'_>,
     ) -> Result<Measured, LoadError> {
         let connections = plan.load.connections;
@@ -120,10 +123,16 @@ impl RunSession {
             steady = Some(warmed.steady);
         }
         let stop = control.cancel.flag();
-        let outcome = weir_load::run(&plan, &gate, stop, &mut |interval| {
-            watch.observe(&interval.record, || self.target.drive_statistics());
-            control.tell(&Event::Interval(&interval.record));
-            live.tell(interval, control);
+        let (outcome, events) = events.during(|clock| {
+            weir_load::run_observed(&plan, &gate, stop, &mut |progress| match progress {
+                Progress::Began(measured_from) => clock.begin(measured_from),
+                Progress::Interval(interval) => {
+                    watch.observe(&interval.record, || self.target.drive_statistics());
+                    control.tell(&Event::Interval(&interval.record));
+                    live.tell(interval, control);
+                }
+                Progress::Warning(_) | Progress::Checkpoint(_) => {}
+            })
         });
         let drive_after = self.target.drive_statistics();
         let sampled = sampler.finish();
@@ -134,6 +143,7 @@ impl RunSession {
             offered: Offered::of(&outcome, settings, connections),
             device,
             outcome,
+            events,
             series,
             gaps,
             drive: watch

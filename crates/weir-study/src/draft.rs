@@ -8,7 +8,7 @@ use std::sync::Arc;
 use thiserror::Error;
 use weir_model::{
     Cell, DataSource, DistributionName, DistributionOptions, DriveSpec, FileWorkload, RunSpec,
-    Scale, SysbenchOptions, SysbenchWorkload, TableSize, WorkloadName, WorkloadShares,
+    Scale, SysbenchOptions, SysbenchWorkload, TableSize, TimelineEvent, WorkloadName, WorkloadShares,
     WorkloadSpec,
 };
 
@@ -37,6 +37,10 @@ pub(crate) struct Draft {
     pub(crate) tables: u32,
     /// Rows of each of them, scaled.
     pub(crate) rows: Option<u64>,
+    /// Names of the events that happen; `None`: all that the spec has.
+    pub(crate) events: Option<Vec<String>>,
+    /// Keys of them with other values.
+    pub(crate) event_settings: BTreeMap<String, String>,
 }
 
 /// Transactions without the settings that workloads share.
@@ -55,6 +59,14 @@ pub(crate) enum Transactions {
 pub(crate) enum DraftError {
     #[error("factor `drive.{key}` needs a drive; add factor `drive` with one level or more")]
     DriveSetting { key: String },
+    #[error("factor `event.{key}` needs an event that has such a setting; add one in [[events]]")]
+    NoEvent { key: String },
+    #[error("`event.{key}` = `{value}` ({why})")]
+    EventSetting {
+        key: String,
+        value: String,
+        why: String,
+    },
     #[error("`{key}` is missing; write it in [{section}], or as a factor in [factors]")]
     Missing {
         section: &'static str,
@@ -107,6 +119,8 @@ impl Draft {
             text_file,
             tables,
             rows,
+            events: None,
+            event_settings: BTreeMap::new(),
             spec,
         }
     }
@@ -123,6 +137,7 @@ impl Draft {
                 None => None,
             },
         };
+        set_events(&mut self.spec.timeline, self.events, &self.event_settings)?;
         let distribution = self.options.distribution.of(self.distribution);
         let missing = |section, key| DraftError::Missing { section, key };
         if let Some(key) = self.missing.first() {
@@ -163,6 +178,35 @@ impl Draft {
             probe: None,
         })
     }
+}
+
+/// Keeps the events that are `wanted`, and gives them `settings`. A cell without events needs none of these.
+fn set_events(
+    timeline: &mut Vec<TimelineEvent>,
+    wanted: Option<Vec<String>>,
+    settings: &BTreeMap<String, String>,
+) -> Result<(), DraftError> {
+    if let Some(wanted) = wanted {
+        timeline.retain(|event| wanted.contains(&event.name));
+    } else if timeline.is_empty() && !settings.is_empty() {
+        let key = settings.keys().next().cloned().unwrap_or_default();
+        return Err(DraftError::NoEvent { key });
+    }
+    for (key, value) in settings {
+        let mut is_known = timeline.is_empty();
+        for event in timeline.iter_mut() {
+            let set = event.set(key, value);
+            is_known |= set.map_err(|why| DraftError::EventSetting {
+                key: key.clone(),
+                value: value.clone(),
+                why,
+            })?;
+        }
+        if !is_known {
+            return Err(DraftError::NoEvent { key: key.clone() });
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! From the study file to the plan: defaults filled in, factors multiplied out, sizes scaled.
 
 mod cells;
+mod events;
 mod repeat;
 mod search;
 mod spellings;
@@ -13,7 +14,7 @@ use std::path::Path;
 
 use weir_model::{
     Cell, DataSource, DataSpec, LOAD_OPTIONS, LoadSpec, Node, Plan, Repetition, RunSpec,
-    SysbenchOptions, Topology, option_spelling,
+    SysbenchOptions, TimelineEvent, Topology, option_spelling,
 };
 
 use crate::declared::{ClaimSection, NegativeControlSection};
@@ -48,11 +49,13 @@ pub fn resolve(
     };
     resolver.check()?;
     resolver.check_spellings()?;
+    let events = resolver.events()?;
     let mut plan = resolver.plan(overrides);
     plan.factors = resolver.factors(&file.repeat.within_server)?;
-    let shared = resolver.shared(overrides, plan.seed)?;
+    let shared = resolver.shared(overrides, plan.seed, &events)?;
     plan.cells = resolver.cells(&shared, &plan.factors)?;
     resolver.check_data(&plan)?;
+    resolver.check_events(&plan, &events)?;
     plan.repeat = resolver.repetition()?;
     plan.search = resolver.search(&plan)?;
     server_defaults::add(&mut plan);
@@ -158,7 +161,12 @@ impl Resolver<'_> {
     }
 
     /// What all cells have before factors change it.
-    fn shared(&self, overrides: &Overrides, seed: u64) -> Result<Draft, StudyError> {
+    fn shared(
+        &self,
+        overrides: &Overrides,
+        seed: u64,
+        events: &[TimelineEvent],
+    ) -> Result<Draft, StudyError> {
         let data = &self.file.data;
         let scale = data.scale.each();
         let spec = RunSpec {
@@ -169,6 +177,7 @@ impl Resolver<'_> {
                 ..DataSpec::default()
             },
             load: self.load()?,
+            timeline: events.to_vec(),
             seed,
             ..RunSpec::default()
         };
@@ -184,6 +193,8 @@ impl Resolver<'_> {
             text_file: None,
             tables: data.tables.unwrap_or(1),
             rows: data.rows.map(|rows| scale.data.apply(rows)),
+            events: None,
+            event_settings: BTreeMap::new(),
         };
         for (section, name, value) in self.written() {
             let target = Target::of(name);

@@ -6,8 +6,8 @@ use std::str::FromStr;
 use weir_model::variables::{BUFFER_POOL_SIZE, LOG_FILE_SIZE, REDO_LOG_CAPACITY};
 use weir_model::{
     Bytes, Duration, FileWorkload, Flavor, LOAD_OPTIONS, LRU_SCAN_DEPTH, LoadOption, PoolStart,
-    Scale, ServerChoice, ServerUrl, SysbenchOptions, UnitError, WorkloadName, WorkloadShares,
-    WorkloadSpec, option_spelling, set_options,
+    Scale, ServerChoice, ServerUrl, SysbenchOptions, TimelineEvent, UnitError, WorkloadName, WorkloadShares,
+    WorkloadSpec, nearest, option_spelling, set_options,
 };
 use weir_workload::{Workload, read_spec};
 
@@ -16,7 +16,8 @@ use crate::draft::{Draft, Transactions};
 use crate::file::{AutoWord, Warmup};
 
 /// Names that are not server variables, and not options of a load or a workload.
-const OWN_NAMES: [&str; 12] = [
+const OWN_NAMES: [&str; 13] = [
+    "event",
     "text_file",
     "pool",
     "replicas",
@@ -37,6 +38,11 @@ pub(crate) const SCALED_VARIABLES: [&str; 3] = [BUFFER_POOL_SIZE, REDO_LOG_CAPAC
 /// The least that servers take for `innodb_lru_scan_depth`, pages.
 pub(crate) const LRU_SCAN_DEPTH_MIN: u64 = 100;
 
+/// The level of factor `event` at which nothing happens.
+pub(crate) const NO_EVENT: &str = "none";
+/// What stands between the names of events that happen in the same run.
+pub(crate) const EVENT_SEPARATOR: &str = " + ";
+
 const MEBIBYTE: u64 = 1 << 20;
 
 /// Tells the flavour of a server program.
@@ -53,6 +59,10 @@ pub(crate) struct Context<'a> {
 /// The place of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
+    /// Which events happen.
+    Event,
+    /// A setting of the events that happen.
+    EventKey(String),
     Drive,
     /// A key of the drive's profile.
     DriveKey(String),
@@ -77,6 +87,7 @@ impl Target {
     /// What `name` means.
     pub(crate) fn of(name: &str) -> Self {
         match name {
+            "event" => Self::Event,
             "drive" => Self::Drive,
             "server" => Self::Server,
             "pool" => Self::Pool,
@@ -91,6 +102,7 @@ impl Target {
             "measure" => Self::Measure,
             _ if let Some(option) = LoadOption::of(name) => Self::Load(option),
             _ if SysbenchOptions::NAMES.contains(&name) => Self::WorkloadOption(name.to_owned()),
+            _ if let Some(key) = name.strip_prefix("event.") => Self::EventKey(key.to_owned()),
             _ => match name.strip_prefix("drive.") {
                 // The fill level is what people vary; its place in a profile is below the flash.
                 Some("fill") => Self::DriveKey("flash.fill".to_owned()),
@@ -112,7 +124,9 @@ impl Target {
     pub(crate) fn is_of_the_load(&self) -> bool {
         !matches!(
             self,
-            Self::Drive
+            Self::Event
+                | Self::EventKey(_)
+                | Self::Drive
                 | Self::DriveKey(_)
                 | Self::Server
                 | Self::Pool
@@ -136,6 +150,10 @@ impl Target {
         let topology = &mut cell.spec.topology;
         let load = &mut cell.spec.load;
         match self {
+            Self::Event => cell.events = Some(events(value, &cell.spec.timeline)?),
+            Self::EventKey(key) => {
+                cell.event_settings.insert(key.clone(), value.to_owned());
+            }
             Self::Drive => cell.drive = Some(value.to_owned()),
             Self::DriveKey(key) => {
                 cell.drive_settings.insert(key.clone(), value.to_owned());
@@ -185,6 +203,23 @@ pub(crate) fn own_names() -> impl Iterator<Item = &'static str> {
         .into_iter()
         .chain(of_load)
         .chain(SysbenchOptions::NAMES)
+}
+
+/// The names of events that a level of factor `event` has; none for `none`.
+fn events(value: &str, known: &[TimelineEvent]) -> Result<Vec<String>, String> {
+    if value == NO_EVENT {
+        return Ok(Vec::new());
+    }
+    let names: Vec<_> = value.split(EVENT_SEPARATOR).map(str::to_owned).collect();
+    let is_known = |name: &&String| known.iter().any(|event| event.name == **name);
+    let Some(unknown) = names.iter().find(|name| !is_known(name)) else {
+        return Ok(names);
+    };
+    let known = known.iter().map(|event| event.name.as_str());
+    Err(match nearest(unknown, known) {
+        Some(near) => format!("no event `{unknown}`; did you mean `{near}`?"),
+        None => format!("no event `{unknown}` in [[events]]; or write `{NO_EVENT}`"),
+    })
 }
 
 fn pool(value: &str) -> Result<PoolStart, String> {

@@ -5,13 +5,13 @@ use weir_stats::steady_state;
 
 use super::evidence::Named;
 use super::{Design, Evidence, ONLY_WARNS, Rule};
-use crate::measured::{counted, measured_series};
+use crate::measured::{counted, series_before_events};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R6,
     title: "a steady state is measured, and for long enough",
     checked: "Design: a measurement shorter than 300 s is a first look; one shorter than 1,800 s is shorter than \
-              the slowest published warm-up. Each run: five windows within 20 %, and a slope of at most 10 %. From \
+              the slowest published warm-up. Each run, up to its first event: five windows within 20 %, and a slope of at most 10 %. From \
               300 s on, the server's counters must show three turnovers of a buffer pool that pages are read into. \
               They must show one turn of a redo log that is written. An automatic warm-up: throughput was steady \
               before `load.warmup.at_most`. Runs of MySQL that write pages: a warm-up of at least \
@@ -166,5 +166,5 @@ fn missing_turns(plan: &Plan, run: &RunResult) -> Option<String> {
 }
 
 fn is_unsteady(run: &RunResult) -> bool {
-    steady_state(&measured_series(run)).is_some_and(|found| !found.is_steady())
+    steady_state(&series_before_events(run)).is_some_and(|found| !found.is_steady())
 }

@@ -13,7 +13,7 @@ use weir_model::{Cell, DriveProfile, DriveStatistics, Endpoint, Flavor, PoolStar
 use weir_mysql::Gate;
 use weir_probe::{DriveProbe, HostProbe, Probe, ProcessProbe, ReplicaProbe, ServerProbe};
 use weir_process::{PathError, WorkDirectory};
-use weir_server::{PrivateServer, StartOptions};
+use weir_server::{ConfigChanges, PrivateServer, StartOptions};
 use weir_workload::Workload;
 
 use super::Target;
@@ -110,6 +110,10 @@ impl Target for PrivateTarget {
         let unsaid = weir_server::unsaid(&mut session, &variables, pid, None)?;
         variables.extend(unsaid);
         Ok(variables)
+    }
+
+    fn changes(&self) -> Option<ConfigChanges> {
+        None
     }
 
     fn probes(&self) -> Vec<Box<dyn Probe>> {
