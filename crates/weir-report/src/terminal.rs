@@ -6,6 +6,7 @@ use weir_model::{Finding, JudgedResult};
 
 use crate::answers::Answer;
 use crate::cells::CELL_HEADER;
+use crate::events::{EVENT_HEADER, EVENT_NOTE, EventRow};
 use crate::page::{ClaimView, Page};
 use crate::table::table;
 use crate::words::severity_name;
@@ -23,6 +24,7 @@ pub fn terminal(result: &JudgedResult) -> String {
         .map(|cell| cell.row().to_vec())
         .collect();
     push_line(&mut out, &format!("\n{}", table(&CELL_HEADER, &rows)));
+    push_events(&mut out, &page.events);
     for insight in &page.insights {
         push_line(&mut out, insight);
     }
@@ -36,6 +38,16 @@ pub fn terminal(result: &JudgedResult) -> String {
         push_line(&mut out, sentence);
     }
     out
+}
+
+/// What became of events, where there were any.
+fn push_events(out: &mut String, events: &[EventRow]) {
+    if events.is_empty() {
+        return;
+    }
+    let rows: Vec<_> = events.iter().map(|event| event.row().to_vec()).collect();
+    push_line(out, &table(&EVENT_HEADER, &rows));
+    push_line(out, EVENT_NOTE);
 }
 
 /// Each answer with what to bear in mind below it.

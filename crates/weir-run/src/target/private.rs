@@ -60,6 +60,8 @@ impl PrivateTarget {
             None
         };
         let mut options = StartOptions::new(data_root.join("data"), home.path().join("server"));
+        // What a sort or the build of an index writes there belongs to the drive, too.
+        options.temporary_dir = Some(data_root.join("tmp"));
         let primary = cell.spec.primary();
         options.variables.clone_from(&primary.variables);
         options.limits = primary.limits.clone();
