@@ -66,7 +66,11 @@ impl FileKind {
             Self::Redo
         } else if has_extension(name, "dblwr") || has_extension(name, "bdblwr") {
             Self::Doublewrite
-        } else if path.starts_with("tmp/") || inside("#innodb_temp") || name.starts_with("ibtmp") || name.starts_with("#sql") {
+        } else if path.starts_with("tmp/")
+            || inside("#innodb_temp")
+            || name.starts_with("ibtmp")
+            || name.starts_with("#sql")
+        {
             Self::Temporary
         } else if is_undo(name) {
             Self::Undo

@@ -78,11 +78,11 @@ pub use server_variables::{
 };
 pub use spec::{
     ArrivalKind, ClosedLoop, DataSource, DataSpec, Distribution, DistributionName,
-    DistributionOptions, DriveSpec, EventKind, EventStatement, FileWorkload, LOAD_OPTIONS, LoadOption, LoadOptionKind,
-    LoadSpec, Mix, Node, NodeRole, Pace, PoolStart, ProtocolCompression, Rate, RateRamp,
-    Replication, RunSpec, ServerChoice, Settings, SysbenchOptions, SysbenchWorkload, TableSize,
-    ThinkKind, ThinkTime, TimelineEvent, Topology, Warmup, WorkloadName, WorkloadShare, WorkloadShares,
-    WorkloadSpec, differing,
+    DistributionOptions, DriveSpec, EventKind, EventStatement, FileWorkload, LOAD_OPTIONS,
+    LoadOption, LoadOptionKind, LoadSpec, Mix, Node, NodeRole, Pace, PoolStart,
+    ProtocolCompression, Rate, RateRamp, Replication, RunSpec, ServerChoice, Settings,
+    SysbenchOptions, SysbenchWorkload, TableSize, ThinkKind, ThinkTime, TimelineEvent, Topology,
+    Warmup, WorkloadName, WorkloadShare, WorkloadShares, WorkloadSpec, differing,
 };
 pub use suggest::nearest;
 pub use tls::{Tls, TlsMode};

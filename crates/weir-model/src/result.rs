@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::variables::{LOG_FILE_SIZE, LOG_FILES_IN_GROUP, REDO_LOG_CAPACITY};
 use crate::{
-    Bottleneck, Bytes, DriveProfile, DriveStatistics, EventRecord, Flavor, Gap, LatencySummary, Metric,
-    MetricKind, Plan, Series, ServerVariables, ServerVersion, Utilization,
+    Bottleneck, Bytes, DriveProfile, DriveStatistics, EventRecord, Flavor, Gap, LatencySummary,
+    Metric, MetricKind, Plan, Series, ServerVariables, ServerVersion, Utilization,
 };
 
 /// What a study measured, as the store holds it: evidence, of which [`crate::JudgedResult`] says what follows.

@@ -194,7 +194,10 @@ fn lost(windows: &[Windows]) -> String {
 }
 
 fn settled(windows: &[Windows]) -> String {
-    let not = windows.iter().filter(|one| one.settled == Some(false)).count();
+    let not = windows
+        .iter()
+        .filter(|one| one.settled == Some(false))
+        .count();
     if not > 0 {
         return format!("not, {not} of {} runs", windows.len());
     }
@@ -263,7 +266,10 @@ mod tests {
         let [row] = rows(&result.evidence).try_into().unwrap();
         let said = "refused in 2 tries: Lock wait timeout exceeded (error 1205)";
         assert_eq!(row.outcome, said);
-        assert_eq!((row.duration_s.as_str(), row.lock_wait_s.as_str()), ("4.50", "4.00"));
+        assert_eq!(
+            (row.duration_s.as_str(), row.lock_wait_s.as_str()),
+            ("4.50", "4.00")
+        );
         for text in [crate::terminal(&result), crate::markdown(&result)] {
             assert!(text.contains(said) && text.contains("add index"), "{text}");
         }

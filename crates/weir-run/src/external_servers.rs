@@ -105,7 +105,12 @@ fn check_design(cell: &Cell, url: &ServerUrl) -> Result<(), RunError> {
         "its data stay where they are, so no drive is emulated below them; leave `drive` out"
     } else if !cell.spec.topology.is_plain() {
         "limits, replicas and the pool's state are its owner's; leave cpus, memory, replicas and pool out"
-    } else if cell.spec.timeline.iter().any(|event| event.kind.changes_tables()) {
+    } else if cell
+        .spec
+        .timeline
+        .iter()
+        .any(|event| event.kind.changes_tables())
+    {
         "an event of the kind `ddl` or `statement` may change its tables for good; let Weir start a server for these"
     } else {
         return Ok(());

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use weir_load::LoadOutcome;
 use weir_model::{
-    Approach, DriveStatistics, EventRecord, Gap, IntervalRecord, PlannedRun, RunRecord, RunResult, Series,
+    Approach, DriveStatistics, EventRecord, Gap, IntervalRecord, PlannedRun, RunRecord, RunResult,
+    Series,
 };
 
 use crate::bottleneck::bottleneck;

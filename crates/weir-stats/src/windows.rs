@@ -125,7 +125,10 @@ fn settling(before: &[&SeriesInterval], rest: &[&SeriesInterval]) -> (usize, Opt
     if before.len() < SETTLED_INTERVALS {
         return (0, None);
     }
-    let slowest = before.iter().map(|one| rate(one)).fold(f64::INFINITY, f64::min);
+    let slowest = before
+        .iter()
+        .map(|one| rate(one))
+        .fold(f64::INFINITY, f64::min);
     let latest = before.iter().filter_map(|one| p99(one)).fold(0.0, f64::max);
     let is_as_before = |one: &&SeriesInterval| {
         rate(one) >= slowest && p99(one).is_none_or(|latency| latency <= latest)

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use rusqlite::{Params, Row};
 use weir_model::{
-    Approach, Bottleneck, EventRecord, Gap, IntervalRecord, KindLatency, LatencySummary, Plan, Provenance,
-    RunRecord, RunResult, Series, StudyResult, Utilization,
+    Approach, Bottleneck, EventRecord, Gap, IntervalRecord, KindLatency, LatencySummary, Plan,
+    Provenance, RunRecord, RunResult, Series, StudyResult, Utilization,
 };
 
 use crate::earlier_plan::EarlierPlan;
@@ -278,19 +278,20 @@ impl Store {
             let times: [f64; 3] = [row.get(2)?, row.get(3)?, row.get(5)?];
             Ok((texts, times, row.get::<_, u32>(4)?))
         })?;
-        let event = |([name, kind, ending, session], times, tries): ([String; 4], [f64; 3], u32)| {
-            let [began_s, ended_s, lock_wait_s] = times;
-            Ok(EventRecord {
-                name,
-                kind,
-                began_s,
-                ended_s,
-                tries,
-                lock_wait_s,
-                ending: decode(&self.path, "event.ending", &ending)?,
-                session: decode(&self.path, "event.session", &session)?,
-            })
-        };
+        let event =
+            |([name, kind, ending, session], times, tries): ([String; 4], [f64; 3], u32)| {
+                let [began_s, ended_s, lock_wait_s] = times;
+                Ok(EventRecord {
+                    name,
+                    kind,
+                    began_s,
+                    ended_s,
+                    tries,
+                    lock_wait_s,
+                    ending: decode(&self.path, "event.ending", &ending)?,
+                    session: decode(&self.path, "event.session", &session)?,
+                })
+            };
         rows.into_iter().map(event).collect()
     }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use weir_model::{
-    Approach, Bottleneck, Cell, DataSource, Distribution, DriveStatistics, EventEnding, EventRecord, Flavor, Gap,
-    IntervalRecord, KindLatency, LatencySummary, Pace, Plan, PlannedRun, PoolStart, Provenance,
-    Repetition, RunRecord, RunResult, RunSpec, Series, StudyResult, SysbenchWorkload, Utilization,
-    Warmup, WorkloadName, WorkloadSpec,
+    Approach, Bottleneck, Cell, DataSource, Distribution, DriveStatistics, EventEnding,
+    EventRecord, Flavor, Gap, IntervalRecord, KindLatency, LatencySummary, Pace, Plan, PlannedRun,
+    PoolStart, Provenance, Repetition, RunRecord, RunResult, RunSpec, Series, StudyResult,
+    SysbenchWorkload, Utilization, Warmup, WorkloadName, WorkloadSpec,
 };
 
 use crate::{Store, StoreError};
@@ -359,7 +359,10 @@ fn a_result_of_schema_5_is_read_without_events_and_not_changed() {
     drop(store);
     let mut store = Store::open(&path).unwrap();
     let result = store.read().unwrap();
-    assert_eq!((result.plan, &result.runs[0]), (study().plan, &before_events));
+    assert_eq!(
+        (result.plan, &result.runs[0]),
+        (study().plan, &before_events)
+    );
     let refused = store.append(&run(2));
     assert!(matches!(refused, Err(StoreError::ReadOnly { .. })));
 }

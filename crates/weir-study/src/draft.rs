@@ -8,8 +8,8 @@ use std::sync::Arc;
 use thiserror::Error;
 use weir_model::{
     Cell, DataSource, DistributionName, DistributionOptions, DriveSpec, FileWorkload, RunSpec,
-    Scale, SysbenchOptions, SysbenchWorkload, TableSize, TimelineEvent, WorkloadName, WorkloadShares,
-    WorkloadSpec,
+    Scale, SysbenchOptions, SysbenchWorkload, TableSize, TimelineEvent, WorkloadName,
+    WorkloadShares, WorkloadSpec,
 };
 
 /// A run of which single settings can still be set, in any order.

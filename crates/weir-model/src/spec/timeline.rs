@@ -178,8 +178,10 @@ impl TimelineEvent {
             EventKind::Mark => {}
             EventKind::Statement(statement) | EventKind::Ddl(statement) => {
                 put("statement", &statement.statement);
-                for (key, value) in [("algorithm", &statement.algorithm), ("lock", &statement.lock)]
-                {
+                for (key, value) in [
+                    ("algorithm", &statement.algorithm),
+                    ("lock", &statement.lock),
+                ] {
                     if let Some(value) = value {
                         put(key, value);
                     }

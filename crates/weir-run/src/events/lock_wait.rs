@@ -20,12 +20,7 @@ pub(super) struct Seen {
 }
 
 /// Watches the statement of connection `id` until `done` says that it is over.
-pub(super) fn watch(
-    watcher: &mut Connection,
-    id: u32,
-    clock: &Clock,
-    done: &Receiver<()>,
-) -> Seen {
+pub(super) fn watch(watcher: &mut Connection, id: u32, clock: &Clock, done: &Receiver<()>) -> Seen {
     let mut seen = Seen::default();
     let mut waits_since: Option<Instant> = None;
     loop {

@@ -123,7 +123,10 @@ fn a_study_makes_each_run_on_a_target_of_its_own_in_the_order_of_its_plan() {
     assert!(bench.ledger.is_balanced());
     let runs = &outcome.result.evidence.runs;
     assert!(runs.iter().any(|run| run.record.transactions_per_s > 0.0));
-    assert!(runs.iter().all(|run| run.server_log == "ready for connections"));
+    assert!(
+        runs.iter()
+            .all(|run| run.server_log == "ready for connections")
+    );
     assert_eq!(outcome.result.comparisons.len(), 1);
     assert_eq!(outcome.remarks.len(), 1);
 }

@@ -24,7 +24,9 @@ impl Resolver<'_> {
                 self.error(&format!("events.{name}.{key}"), value, why)
             })?;
             if event.kind.changes_tables() && !self.file.repeat.within_server.is_empty() {
-                return error("runs that share a server would find what it left; leave within_server out");
+                return error(
+                    "runs that share a server would find what it left; leave within_server out",
+                );
             }
             events.push(event);
         }
