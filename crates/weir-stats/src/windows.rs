@@ -52,7 +52,8 @@ impl Window {
     fn of(intervals: &[&SeriesInterval]) -> Self {
         let p99s: Vec<_> = intervals.iter().filter_map(|one| p99(one)).collect();
         Self {
-            length_s: intervals.iter().map(|one| one.length_s).sum(),
+            // The sum of nothing is -0.
+            length_s: intervals.iter().fold(0.0, |sum, one| sum + one.length_s),
             count: intervals.iter().map(|one| one.count).sum(),
             latency_us_p99: median(&p99s),
         }
