@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test test-kills test-versions test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table clean
+.PHONY: demo studies test test-kills test-versions test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table clean bench-order bench-flashback
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
@@ -62,6 +62,15 @@ bench-lua: $(WEB)
 	target/release/bench_load --weir $(WEIR) --only oltp_ --json target/bench-lua.json \
 		--arm os=--lua-threads=os --arm reactor=--lua-threads=reactor $(BENCH_LUA)
 
+# Order entry beside a script of the same transactions under sysbench: transactions with 16 and 64 connections, and the
+# loading of two warehouses; about 8 minutes; nothing else should run.
+bench-order: $(WEB)
+	scripts/setup.sh --bench
+	cargo build --release --package weir
+	cargo build --release --package weir-lab --bin bench_load
+	target/release/bench_load --weir $(WEIR) --order-entry lab/order-entry.lua --json target/bench-order.json \
+		--arm text=--db-ps-mode=disable $(BENCH_ORDER)
+
 # The five published studies in their reduced versions, then one page on what became of their claims.
 STUDIES := scaleflux-csd2000 memory-or-ssd txsql-new-architecture optane-p4800x alibaba-write-optimisation
 studies: setup $(WEB)
@@ -101,6 +110,10 @@ setup-tests:
 bench-drive:
 	scripts/setup.sh --bench
 	cargo bench --package weir-drive --bench drive -- $(CURDIR)/target/bench-drive.json
+
+# How fast logs are read for a flashback, beside programs that only receive them; two minutes.
+bench-flashback: setup
+	cargo bench --package weir-flashback --bench flashback -- $(CURDIR)/target/bench-flashback.json
 
 # What predictions cost, about a minute; nothing else should run.
 bench-predict:

@@ -3,7 +3,8 @@
 # root when nothing is missing.
 #
 #   scripts/setup.sh           what `make demo` needs
-#   scripts/setup.sh --tests   also what `make test` needs: a browser for the report's tests, MariaDB's client
+#   scripts/setup.sh --tests   also what `make test` needs: a browser for the report's tests, MariaDB's client and
+#                              its plugin for encryption
 #   scripts/setup.sh --bench   also what `make bench-*` needs: fio, sysbench, xfsprogs
 #
 # The tests' runner, cargo-nextest, is built from its registry once. Packages come from the distribution (Debian, Ubuntu). Rust and Node.js are checked, not installed:
@@ -52,6 +53,7 @@ main() {
     install_missing
     if [ "$tests" = yes ]; then
         install_test_runner
+        fetch_key_management
     fi
     "$scripts/install-mysql.sh"
 }
@@ -68,6 +70,23 @@ need() {
     done
     say "missing: $package ($why)"
     missing="$missing $package"
+}
+
+# MariaDB's plugin for encryption comes with the package that starts a service: only the plugin is taken out of it.
+# Without it, tests of encrypted logs are left out.
+fetch_key_management() {
+    plugins=${XDG_DATA_HOME:-${HOME:?is not set}/.local/share}/weir/mariadb-plugins
+    [ ! -e "$plugins/file_key_management.so" ] || return 0
+    command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || return 0
+    version=$(dpkg-query --show --showformat '${Version}' mariadb-server-core 2>/dev/null) || return 0
+    work=$(mktemp -d)
+    if (cd "$work" && apt-get -q download "mariadb-server=$version" && dpkg-deb --extract ./*.deb .) >/dev/null 2>&1; then
+        mkdir -p "$plugins"
+        cp "$work"/usr/lib/mysql/plugin/file_key_management.so "$plugins/" 2>/dev/null || true
+    else
+        say "left out: MariaDB's plugin file_key_management"
+    fi
+    rm -rf "$work"
 }
 
 # Runs each test in a process of its own and ends one that hangs, which cargo's own runner does not.

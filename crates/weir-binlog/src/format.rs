@@ -56,7 +56,8 @@ impl Format {
             1 => true,
             _ => return Err(Malformed("the kind of checksum is unknown")),
         };
-        if has_checksum {
+        // A format has its own checksum, or zeros in its place.
+        if has_checksum || body.0[end + 1..].iter().any(|byte| *byte != 0) {
             let mut closed = event.to_vec();
             let flags = u16::from_le_bytes([closed[FLAGS_AT], closed[FLAGS_AT + 1]]) & !IN_USE;
             closed[FLAGS_AT..HEADER_BYTES].copy_from_slice(&flags.to_le_bytes());

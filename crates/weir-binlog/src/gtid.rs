@@ -1,6 +1,6 @@
 //! Which transaction begins, and when it was committed.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
 use mysql_common::binlog::BinlogCtx;
@@ -14,6 +14,10 @@ use crate::{EventHeader, Malformed, kind};
 const HAS_ORIGINAL: u64 = 1 << 55;
 /// A `MariaDB` event with this flag is a statement or a group that commits by itself.
 const STANDALONE: u8 = 0x01;
+/// With this flag the number of its group of commits follows.
+const GROUP_COMMIT: u8 = 0x02;
+/// With this flag it is a two-phase transaction's first part, and the branch's name follows.
+const PREPARED_XA: u8 = 0x40;
 const MICROSECONDS_PER_S: u64 = 1_000_000;
 
 /// The name of a transaction.
@@ -51,6 +55,8 @@ pub struct TransactionStart {
     pub is_exact: bool,
     /// It is a statement of its own: no event says where it ends.
     pub is_standalone: bool,
+    /// The name of the branch whose rows follow, of `MariaDB`: they are prepared, not committed. MySQL writes a statement.
+    pub branch: Option<String>,
 }
 
 impl TransactionStart {
@@ -72,6 +78,7 @@ impl TransactionStart {
             },
             is_exact: committed_us != 0,
             is_standalone: false,
+            branch: None,
         }
     }
 
@@ -119,6 +126,13 @@ impl TransactionStart {
         let number = bytes.u64()?;
         let domain = bytes.u32()?;
         let flags = bytes.u8()?;
+        if flags & GROUP_COMMIT != 0 {
+            bytes.u64()?;
+        }
+        let branch = match flags & PREPARED_XA {
+            0 => None,
+            _ => Some(branch(&mut bytes)?),
+        };
         Ok(Self {
             gtid: Some(Gtid::Mariadb {
                 domain,
@@ -128,8 +142,24 @@ impl TransactionStart {
             committed_us: in_seconds(header),
             is_exact: false,
             is_standalone: flags & STANDALONE != 0,
+            branch,
         })
     }
+}
+
+/// The name of a branch, as the statements that end it write it.
+fn branch(bytes: &mut Bytes<'_>) -> Result<String, Malformed> {
+    let format = bytes.u32()?;
+    let (global, qualifier) = (bytes.u8()?, bytes.u8()?);
+    let mut hexadecimal = |length: u8| -> Result<String, Malformed> {
+        let mut digits = String::new();
+        for byte in bytes.take(usize::from(length))? {
+            let _ = write!(digits, "{byte:02x}");
+        }
+        Ok(digits)
+    };
+    let (global, qualifier) = (hexadecimal(global)?, hexadecimal(qualifier)?);
+    Ok(format!("X'{global}',X'{qualifier}',{format}"))
 }
 
 fn in_seconds(header: &EventHeader) -> u64 {

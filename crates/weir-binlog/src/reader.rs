@@ -228,7 +228,13 @@ impl<P: Packets> LogReader<P> {
             .split_first_chunk::<8>()
             .ok_or(Malformed("the name of the next file is cut short"))?;
         let name = std::str::from_utf8(name).ok();
-        let name = name.filter(|name| !name.is_empty() && !name.contains(char::is_control));
+        // The servers count their files; a checksum that does not fit would be the end of the name.
+        let is_counted = |name: &&str| {
+            let number = name.rsplit_once('.').map(|(_, number)| number);
+            number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        let name = name.filter(|name| !name.contains(char::is_control));
+        let name = name.filter(is_counted);
         let name = name.ok_or(Malformed("the name of the next file is none"))?;
         self.file = Arc::from(name);
         self.position = u64::from_le_bytes(*position);

@@ -189,6 +189,7 @@ mod tests {
                 at_most: 0.01,
             },
             commits: 1,
+            order_entry_transactions: 0,
             events: 1,
             judging_s: 1.0,
             states: Vec::new(),

@@ -216,6 +216,10 @@ impl Cache {
         let Some(write) = self.open.get_mut(&sequence) else {
             return Vec::new();
         };
+        if !write.is_in_flight() {
+            // A damaged recording answers a write twice.
+            return Vec::new();
+        }
         if !write.is_direct && !write.is_durable {
             write.at = Stage::PageCache(position);
             self.page_cache_bytes += write.bytes;
@@ -430,6 +434,19 @@ mod tests {
         }
         assert_eq!(open(&cache).len() as u64, PAGE_CACHE_BYTES_MAX / PAGE);
         assert_eq!(settled as u64, PAGE_CACHE_BYTES_MAX / PAGE);
+    }
+
+    #[test]
+    fn a_write_that_is_answered_twice_counts_once() {
+        for opened in [BUFFERED, DIRECT] {
+            let mut cache = cache(CacheRule::Volatile, 1);
+            cache.write(1, page(1), opened);
+            for position in 2..2 + 2 * PAGE_CACHE_BYTES_MAX / PAGE {
+                assert!(cache.done(1, position).is_empty());
+            }
+            assert_eq!(open(&cache), [1]);
+            assert_eq!(cache.page_cache_bytes + cache.device_bytes, PAGE);
+        }
     }
 
     #[test]

@@ -28,6 +28,9 @@ pub struct Shape {
     pub rows: u32,
     /// Connections that write, each to rows of its own.
     pub clients: u32,
+    /// Warehouses of order entry beside them; 0: there is none.
+    #[serde(default)]
+    pub warehouses: u32,
 }
 
 /// A row's place.
@@ -140,6 +143,7 @@ mod tests {
         tables: 2,
         rows: 103,
         clients: 8,
+        warehouses: 0,
     };
 
     #[test]

@@ -94,6 +94,9 @@ pub struct CrashTest {
     pub verdict: Verdict,
     /// Acknowledged commits of the recording.
     pub commits: u64,
+    /// Transactions of order entry in it.
+    #[serde(default)]
+    pub order_entry_transactions: u64,
     /// Events of the recording.
     pub events: u64,
     /// Seconds in which the states were made and judged, without recording and control.
@@ -178,6 +181,7 @@ pub fn test(
         format: FORMAT,
         verdict: Verdict::of(&states, control.as_ref(), lost_is_failure),
         commits: recorded.ledger.acknowledged() as u64,
+        order_entry_transactions: recorded.ledger.order_entry_transactions,
         events: recorded.recording.event_count(),
         judging_s,
         setting,

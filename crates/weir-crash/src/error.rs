@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 use weir_drive::DriveError;
 use weir_innodb::InnodbError;
+use weir_load::LoadError;
 use weir_process::{PathError, ProcessError};
 use weir_server::ServerError;
 
@@ -34,6 +35,9 @@ pub enum CrashError {
         /// The server's words.
         source: Box<weir_mysql::ClientError>,
     },
+    /// The order entry beside the workload.
+    #[error("the crash test's order entry failed: {0}; see the server's error log")]
+    OrderEntry(#[from] LoadError),
     /// A file of an earlier test.
     #[error("reading a crash test's file failed: {} ({why}); give the file that `weir crash-test` wrote", path.display())]
     Unreadable {

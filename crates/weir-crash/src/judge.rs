@@ -18,7 +18,7 @@ use crate::error::CrashError;
 use crate::expected::{Expected, LedgerReport};
 use crate::ledger::Ledger;
 use crate::server_clock::{ServerClock, WAIT_MAX};
-use crate::{connection, test_settings, workload};
+use crate::{connection, order_entry, test_settings, workload};
 
 // Patience is in the server's own time ([`ServerClock`]).
 
@@ -67,6 +67,9 @@ pub struct Judgement {
     pub damaged_pages: Vec<String>,
     /// The rows against the ledger.
     pub ledger: LedgerReport,
+    /// Conditions of order entry that do not hold, each with the first place.
+    #[serde(default)]
+    pub broken_conditions: Vec<String>,
     /// Seconds from the start of the server to its first answer.
     pub recovery_s: f64,
 }
@@ -78,6 +81,7 @@ impl Judgement {
             || !self.check_table.is_empty()
             || !self.damaged_pages.is_empty()
             || self.ledger.difference_count > 0
+            || !self.broken_conditions.is_empty()
     }
 
     /// The first thing that is damaged, in the server's words or the lab's.
@@ -85,7 +89,8 @@ impl Judgement {
         match &self.recovery {
             Recovery::Clean => {
                 let found = self.check_table.iter().chain(&self.damaged_pages);
-                found.chain(&self.ledger.differences).next().cloned()
+                let found = found.chain(&self.ledger.differences);
+                found.chain(&self.broken_conditions).next().cloned()
             }
             Recovery::Refused(words) => Some(format!("refused: {words}")),
             Recovery::Crashed(words) => Some(format!("crashed: {words}")),
@@ -100,6 +105,7 @@ impl Judgement {
             garbage_entries: 0,
             damaged_pages: Vec::new(),
             ledger: LedgerReport::default(),
+            broken_conditions: Vec::new(),
             recovery_s,
         }
     }
@@ -238,15 +244,32 @@ impl Judge<'_> {
     ) -> Result<(), weir_mysql::ClientError> {
         let mut connection = connection::connect(&server.endpoint())?;
         let mut clock = ServerClock::of(server.pid());
-        for table in workload::all_tables(self.ledger.shape) {
-            let (complaints, garbage) =
-                check(&mut connection, &table, self.own_complaints, &mut clock)?;
-            judgement.check_table.extend(complaints);
-            judgement.garbage_entries += garbage;
-        }
+        let shape = self.ledger.shape;
+        let tables = workload::all_tables(shape);
+        self.check_tables(&mut connection, tables, &mut clock, judgement)?;
         judgement.ledger = self
             .expected
             .compare(&mut connection, self.ledger, cut_ns)?;
+        if shape.warehouses > 0 {
+            let (mut connection, tables) = order_entry::tables(&server.endpoint())?;
+            self.check_tables(&mut connection, tables, &mut clock, judgement)?;
+            judgement.broken_conditions = order_entry::broken_conditions(&mut connection)?;
+        }
+        Ok(())
+    }
+
+    fn check_tables(
+        &self,
+        connection: &mut Connection,
+        tables: impl IntoIterator<Item = String>,
+        clock: &mut ServerClock,
+        judgement: &mut Judgement,
+    ) -> Result<(), weir_mysql::ClientError> {
+        for table in tables {
+            let (complaints, garbage) = check(connection, &table, self.own_complaints, clock)?;
+            judgement.check_table.extend(complaints);
+            judgement.garbage_entries += garbage;
+        }
         Ok(())
     }
 }

@@ -16,6 +16,9 @@ pub struct Ledger {
     pub shape: Shape,
     /// Per client, transaction by transaction from 1.
     pub clients: Vec<Vec<Commit>>,
+    /// Transactions of order entry, whose commits are not noted one by one.
+    #[serde(default)]
+    pub order_entry_transactions: u64,
 }
 
 /// One transaction's COMMIT.
@@ -77,7 +80,9 @@ mod tests {
                 tables: 1,
                 rows: 1,
                 clients: 1,
+                warehouses: 0,
             },
+            order_entry_transactions: 0,
             clients: vec![vec![
                 commit(10, Some(20)),
                 commit(30, Some(40)),

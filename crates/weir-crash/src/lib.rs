@@ -26,6 +26,7 @@ mod ground_truth;
 mod judge;
 mod kept_rules;
 mod ledger;
+mod order_entry;
 mod power_cut;
 mod record;
 mod server_clock;

@@ -251,6 +251,15 @@ fn write_for(
     Ok(ledger)
 }
 
+/// What is loaded, for the name of its snapshot.
+fn workload_name(shape: Shape) -> String {
+    let ledger = format!("crash_ledger_{}", shape.clients);
+    match shape.warehouses {
+        0 => ledger,
+        warehouses => format!("{ledger}_order_entry_{warehouses}"),
+    }
+}
+
 /// The loaded database, from the snapshots or made now.
 fn prepare(
     options: &RecordOptions,
@@ -262,7 +271,7 @@ fn prepare(
         flavor: options.server.flavor,
         version: options.server.version,
         // Each client has a row of its own, so the number of clients is part of what is loaded.
-        workload: format!("crash_ledger_{}", options.shape.clients),
+        workload: workload_name(options.shape),
         tables: options.shape.tables,
         rows: options.shape.rows.into(),
         seed: LOADED_SEED,

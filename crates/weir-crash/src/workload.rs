@@ -12,6 +12,7 @@ use crate::content::{self, Shape};
 use crate::ddl_workload;
 use crate::error::CrashError;
 use crate::ledger::{Commit, LEDGER_COMMITS_MAX, Ledger};
+use crate::order_entry;
 
 /// Rows in one statement of the loading.
 const ROWS_PER_INSERT: u32 = 1_000;
@@ -73,6 +74,9 @@ pub(crate) fn load(
             next = last + 1;
         }
     }
+    if shape.warehouses > 0 {
+        order_entry::load(endpoint, shape.warehouses, stop)?;
+    }
     Ok(())
 }
 
@@ -90,7 +94,7 @@ pub(crate) fn run(
     let connections = (0..shape.clients)
         .map(|_| connect(endpoint).map_err(CrashError::statement("connect")))
         .collect::<Result<Vec<_>, _>>()?;
-    let clients = thread::scope(|scope| {
+    let (clients, order_entry_transactions) = thread::scope(|scope| {
         let threads: Vec<_> = (0..)
             .zip(connections)
             .map(|(number, connection)| {
@@ -105,6 +109,8 @@ pub(crate) fn run(
             })
             .collect();
         let changes = scope.spawn(|| ddl_workload::run(endpoint, flavor, stop));
+        let orders = (shape.warehouses > 0)
+            .then(|| scope.spawn(|| order_entry::run(endpoint, shape.warehouses, seed, stop)));
         // Joined only after all have been started.
         let joined = threads.into_iter().map(|thread| {
             thread
@@ -115,12 +121,18 @@ pub(crate) fn run(
         changes
             .join()
             .expect("invariant: DDL reports, it does not panic")?;
-        Ok::<_, CrashError>(clients)
+        let orders = orders.map_or(Ok(0), |orders| {
+            orders
+                .join()
+                .expect("invariant: a load reports, it does not panic")
+        })?;
+        Ok::<_, CrashError>((clients, orders))
     })?;
     Ok(Ledger {
         seed,
         shape,
         clients,
+        order_entry_transactions,
     })
 }
 

@@ -34,6 +34,7 @@ use weir_process::FLUSH;
 use crate::calibration;
 use crate::engine::{Engine, Extent, Write};
 use crate::recording::{Node, Opened, Operation, Place, Recorder};
+use crate::request::REQUEST_BYTES_MAX;
 use crate::scheduler::Reply;
 use crate::store::{BLOCK_BYTES, Changes, Store, timestamps};
 
@@ -41,8 +42,6 @@ use crate::store::{BLOCK_BYTES, Changes, Store, timestamps};
 /// then updates what it has cached (a write's new size before the write returns), so this bounds
 /// only how long it would trust what somebody changed behind the mount.
 const CACHED: Duration = Duration::from_secs(1);
-/// A database page, and the bulk writes of a doublewrite buffer, in one request.
-const WRITE_BYTES_MAX: u32 = 1 << 20;
 /// Asynchronous requests in flight.
 const BACKGROUND_MAX: u16 = 256;
 const NAME_BYTES_MAX: u32 = 255;
@@ -96,7 +95,7 @@ impl Filesystem for DriveFileSystem {
             // An older kernel without one of them still works, more slowly.
             let _ = config.add_capabilities(wanted);
         }
-        let _ = config.set_max_write(WRITE_BYTES_MAX);
+        let _ = config.set_max_write(REQUEST_BYTES_MAX);
         let _ = config.set_max_background(BACKGROUND_MAX);
         Ok(())
     }

@@ -18,6 +18,7 @@ mod placement;
 mod process;
 pub mod profiles;
 mod recording;
+mod request;
 mod scheduler;
 mod statistics;
 mod stop;

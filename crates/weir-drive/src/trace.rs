@@ -275,6 +275,33 @@ mod tests {
         assert!(error.contains("version 9"), "{error}");
     }
 
+    fn made(path: &Path, records: &[u8]) -> Result<u64, String> {
+        let mut bytes = HEADER.to_vec();
+        bytes.extend(zstd::encode_all(records, ZSTD_LEVEL).unwrap());
+        std::fs::write(path, bytes).unwrap();
+        let reader = TraceReader::open(path).unwrap();
+        let mut count = 0;
+        for operation in reader {
+            operation.map_err(|error| error.to_string())?;
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    #[test]
+    fn a_small_file_costs_little_whatever_it_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace");
+        let error = made(&path, &vec![0; 16 << 20]).unwrap_err();
+        assert!(error.contains("times as long as its file"), "{error}");
+        let name = Record::name(1, 4097).encode();
+        let error = made(&path, &name).unwrap_err();
+        assert!(error.contains("a name of 4097 bytes"), "{error}");
+        let read = Record::operation(&op(1, 0, (1 << 20) + 1), 0, 0, 1).encode();
+        let error = made(&path, &read).unwrap_err();
+        assert!(error.contains("a request of 1048577 bytes"), "{error}");
+    }
+
     #[test]
     fn an_existing_file_is_not_written_over() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,9 @@
 //! What changed since: of each key the row then and the row now, whatever happened in between.
 
 use std::collections::HashMap;
+use std::fmt;
 
-use crate::history::differences;
+use crate::history::{ColumnChange, differences};
 use crate::render::{Cell, quoted};
 use crate::scan::Change;
 use crate::{FlashbackError, Table};
@@ -19,6 +20,33 @@ struct Net {
     order: u64,
     then: Option<Vec<Cell>>,
     now: Option<Vec<Cell>>,
+}
+
+/// A row that is not what it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiffLine {
+    /// Its table.
+    pub table: String,
+    /// Its key, as `id=7`.
+    pub key: String,
+    /// What became of it.
+    pub change: &'static str,
+    /// Columns with what they held and hold.
+    pub columns: Vec<ColumnChange>,
+}
+
+impl fmt::Display for DiffLine {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let columns: Vec<_> = self.columns.iter().map(ToString::to_string).collect();
+        write!(
+            out,
+            "{} {}: {}: {}",
+            self.table,
+            self.key,
+            self.change,
+            columns.join(", ")
+        )
+    }
 }
 
 impl Diff {
@@ -49,7 +77,7 @@ impl Diff {
     }
 
     /// A line for each row that is not what it was, in the order in which they changed first.
-    pub fn lines(&self, tables: &[Table]) -> Vec<String> {
+    pub fn lines(&self, tables: &[Table]) -> Vec<DiffLine> {
         let mut rows: Vec<_> = self
             .rows
             .iter()
@@ -66,8 +94,12 @@ impl Diff {
                     (_, None) => "deleted since",
                     _ => "changed",
                 };
-                let columns = differences(table, net.then.as_deref(), net.now.as_deref());
-                format!("{} {key}: {what}: {}", table.name, columns.join(", "))
+                DiffLine {
+                    table: table.name.to_string(),
+                    key,
+                    change: what,
+                    columns: differences(table, net.then.as_deref(), net.now.as_deref()),
+                }
             })
             .collect()
     }

@@ -23,6 +23,20 @@ pub enum FlashbackError {
         /// What is wrong with it.
         why: String,
     },
+    /// It is not known whether a snapshot shows a change of a table without a key.
+    #[error(
+        "{table} has no key and is changed all the time, so that it is not known what a snapshot of it shows ({transaction}); \
+         ask when it is changed less, or give it a primary key"
+    )]
+    Unsettled {
+        /// The table.
+        table: String,
+        /// Which change.
+        transaction: String,
+    },
+    /// The user stopped it.
+    #[error("the flashback was stopped before its end; nothing of it is left")]
+    Stopped,
     /// The private server refused what it was given.
     #[error(
         "the private server of this flashback: {words}; look for free space below {path}, or pass --work DIR"

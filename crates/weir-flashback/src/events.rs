@@ -7,8 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use weir_binlog::{EventWriter, RowsKind, TableMap};
 use weir_mysql::{ClientError, Connection};
 
-use crate::FlashbackError;
 use crate::images::{Images, KeptImage};
+use crate::{FlashbackError, Stop};
 
 /// Images of one statement, bytes.
 const BYTES_MAX: usize = 1 << 20;
@@ -26,11 +26,14 @@ struct Applier<'a> {
 }
 
 /// Brings a table to what `images` keep: all keys that changed are deleted, then those that were there inserted. The
-/// other way round a row would go with one whose key its collation takes for the same.
+/// other way round a row would go with one whose key its collation takes for the same. Of rows without a key as many are
+/// deleted as came since, and as many inserted as went.
 pub(crate) fn apply(
     images: &mut Images,
     connection: &mut Connection,
     writer: &EventWriter,
+    is_keyless: bool,
+    stop: Stop,
     refused: &dyn Fn(ClientError) -> FlashbackError,
 ) -> Result<(), FlashbackError> {
     connection
@@ -50,7 +53,13 @@ pub(crate) fn apply(
             events: Vec::new(),
         };
         images.each(&mut |image| {
-            if kind == RowsKind::Delete || image.is_there {
+            stop.check()?;
+            let times = match (kind, is_keyless) {
+                (RowsKind::Delete, false) => 1,
+                (RowsKind::Delete, true) => -image.copies,
+                _ => image.copies,
+            };
+            for _ in 0..times {
                 applier.take(image).map_err(refused)?;
             }
             Ok(())

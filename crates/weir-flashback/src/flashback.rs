@@ -9,7 +9,8 @@
 //! change between T and P has in S the value of T. A key with one has, in its first image, the value of T, also if that
 //! change came after S. Where S lies in the log does not matter.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use weir_binlog::{EventWriter, LogReader};
 use weir_model::Flavor;
@@ -19,19 +20,24 @@ use weir_server::ServerBinary;
 
 use crate::copy::{READS_BYTES, RowsWriter, copy, select};
 use crate::events::apply;
-use crate::images::{Images, Keeps, MEMORY_BYTES};
+use crate::images::{Images, MEMORY_BYTES};
 use crate::log_files::{LogFiles, free_server_id, open};
 use crate::moment::{Asked, Cut, Moment};
 use crate::private::Private;
 use crate::scan::{Change, Pace, Scan, Told};
+use crate::settled::Settled;
 use crate::source::Variables;
-use crate::{FlashbackError, Source, Table, TableName};
+use crate::{FlashbackError, Source, Stop, Table, TableName};
 
 /// Isolation and reading of a snapshot: it is held for as long as the tables take to be read.
 const SNAPSHOT: [&str; 2] = [
     "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
     "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
 ];
+
+/// Snapshots that are taken more if tables without a key change meanwhile, and the pause between the first two.
+const SNAPSHOTS: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// How a flashback is made.
 #[derive(Debug, Clone)]
@@ -44,6 +50,8 @@ pub struct Options {
     pub work: PathBuf,
     /// Images in memory, bytes; more lie in a file.
     pub memory_bytes: usize,
+    /// When to stop.
+    pub stop: Stop,
 }
 
 impl Options {
@@ -54,6 +62,7 @@ impl Options {
             bytes_per_s: None,
             work,
             memory_bytes: MEMORY_BYTES,
+            stop: Stop::default(),
         }
     }
 }
@@ -76,8 +85,16 @@ pub struct Prepared {
 pub enum State {
     /// The table as of the moment.
     Then,
-    /// The table as of the end of the log that was read.
+    /// The table as it is, of which the log is not read.
     Now,
+}
+
+/// A snapshot, and what the log has of the time since the moment.
+struct Read {
+    snapshot: Connection,
+    images: Vec<Images>,
+    told: Told,
+    writer: Option<EventWriter>,
 }
 
 /// A made flashback.
@@ -140,7 +157,7 @@ impl Prepared {
         &self,
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
     ) -> Result<Told, FlashbackError> {
-        Ok(self.scan(&self.log_files()?, false, on_change)?.0)
+        self.scan_all(false, on_change)
     }
 
     /// As [`Prepared::changes`], for reading only: what makes the past unknown is listed and passed over.
@@ -148,7 +165,19 @@ impl Prepared {
         &self,
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
     ) -> Result<Told, FlashbackError> {
-        Ok(self.scan(&self.log_files()?, true, on_change)?.0)
+        self.scan_all(true, on_change)
+    }
+
+    fn scan_all(
+        &self,
+        is_lenient: bool,
+        on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
+    ) -> Result<Told, FlashbackError> {
+        for table in &self.tables {
+            table.check_key()?;
+        }
+        let files = self.log_files()?;
+        Ok(self.scan(&files, files.end(), is_lenient, on_change)?.0)
     }
 
     /// The bytes of log between the moment's file and the end.
@@ -162,10 +191,11 @@ impl Prepared {
         LogFiles::list(&mut self.source.open()?)
     }
 
-    /// Reads the log from the moment to its end as `files` have it.
+    /// Reads the log from the moment to its `end`.
     fn scan(
         &self,
         files: &LogFiles,
+        end: (String, u64),
         is_lenient: bool,
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
     ) -> Result<(Told, Option<EventWriter>), FlashbackError> {
@@ -173,8 +203,10 @@ impl Prepared {
         let log = open(&self.source, &from, self.server_id)?;
         let mut reader = LogReader::new(log);
         let cut = Cut::new(self.moment.clone(), files.names());
-        let pace = Pace::new(self.options.bytes_per_s);
-        let mut scan = Scan::new(&self.tables, cut, files.end(), pace);
+        let mut scan = Scan::new(&self.tables, cut);
+        scan.end = Some(end);
+        scan.pace = Pace::new(self.options.bytes_per_s);
+        scan.stop = self.options.stop;
         scan.is_lenient = is_lenient;
         let told = scan.run(&mut reader, on_change)?;
         Ok((told, reader.format().cloned().map(EventWriter::new)))
@@ -189,29 +221,15 @@ impl Prepared {
         clause: &str,
     ) -> Result<Made, FlashbackError> {
         let directory = WorkDirectory::create(&self.options.work, "flashback")?;
-        let mut snapshot = self.source.open_patient()?;
-        snapshot.run(READS_BYTES)?;
-        snapshot.run(without_limits(self.source.flavor))?;
-        for statement in SNAPSHOT {
-            snapshot.run(statement)?;
-        }
-        // Only now: what the snapshot shows lies before this.
-        let files = self.log_files()?;
-        let keeps = match state {
-            State::Then => Keeps::First,
-            State::Now => Keeps::Last,
-        };
-        let memory_bytes = self.options.memory_bytes;
-        let mut images: Vec<Images> = self
-            .tables
-            .iter()
-            .map(|_| Images::new(keeps, directory.path(), memory_bytes))
-            .collect();
         // Before any server is started: most refusals come from here.
-        let (told, writer) = self.scan(&files, false, &mut |change| {
-            images[change.table].take(&self.tables[change.table], change)
-        })?;
-        let private = Private::start(binary, &self.variables, directory)?;
+        let Read {
+            mut snapshot,
+            mut images,
+            told,
+            writer,
+        } = self.read(state, directory.path())?;
+        let stop = self.options.stop;
+        let private = Private::start(binary, &self.variables, directory, stop)?;
         let mut rows = private.connect_for_rows()?;
         for table in &self.tables {
             private.make_schema(&table.name.schema)?;
@@ -219,25 +237,136 @@ impl Prepared {
         }
         let mut counts = Vec::new();
         for (table, images) in self.tables.iter().zip(&mut images) {
-            let query = select(table, clause);
-            rows.run("START TRANSACTION")?;
-            let writer_of_rows = RowsWriter::new(&mut rows, table, &table.name, self.source.flavor);
-            let read = copy(&mut snapshot, &query, writer_of_rows, &private.refused())?;
-            rows.run("COMMIT").map_err(private.refused())?;
+            let read = self.copy_snapshot(&mut snapshot, table, clause, &mut rows, &private)?;
             if let Some(writer) = &writer {
-                apply(images, &mut rows, writer, &private.refused())?;
+                let is_keyless = table.is_keyless;
+                private.be_strict(&mut rows, is_keyless)?;
+                apply(
+                    images,
+                    &mut rows,
+                    writer,
+                    is_keyless,
+                    stop,
+                    &private.refused(),
+                )?;
             }
             counts.push((read, images.len()));
         }
         drop(snapshot);
-        if state == State::Then {
-            drop_added(&self.tables, &told, &private)?;
-        }
+        drop_added(&self.tables, &told, &private)?;
         Ok(Made {
             private,
             told,
             counts,
         })
+    }
+
+    /// Opens a snapshot and reads the log; more than once if it is not known where in the log the snapshot lies.
+    fn read(&self, state: State, directory: &Path) -> Result<Read, FlashbackError> {
+        let mut tries = 0;
+        loop {
+            match self.read_once(state, directory) {
+                Err(FlashbackError::Unsettled { .. }) if tries < SNAPSHOTS => {
+                    tries += 1;
+                    self.options.stop.sleep(tries * PAUSE);
+                }
+                read => return read,
+            }
+        }
+    }
+
+    fn read_once(&self, state: State, directory: &Path) -> Result<Read, FlashbackError> {
+        let (snapshot, settled) = self.open_snapshot(state)?;
+        let memory_bytes = self.options.memory_bytes;
+        let tables = self.tables.iter();
+        let mut images: Vec<Images> = tables
+            .map(|_| Images::new(directory, memory_bytes))
+            .collect();
+        if state == State::Now {
+            let (told, writer) = (Told::default(), None);
+            return Ok(Read {
+                snapshot,
+                images,
+                told,
+                writer,
+            });
+        }
+        // The end of the log is asked for only now: what the snapshot shows lies before it.
+        let files = self.log_files()?;
+        let end = match &settled {
+            Some(Settled::At(file, position)) => (file.clone(), *position),
+            _ => files.end(),
+        };
+        let (told, writer) = self.scan(&files, end, false, &mut |change| {
+            let table = &self.tables[change.table];
+            let gtid = change.transaction.start.gtid.as_ref();
+            let is_settled = settled.as_ref().is_none_or(|settled| settled.has(gtid));
+            if table.is_keyless && !is_settled {
+                return Err(FlashbackError::Unsettled {
+                    table: table.name.to_string(),
+                    transaction: change.transaction.name(),
+                });
+            }
+            images[change.table].take(table, change)
+        })?;
+        Ok(Read {
+            snapshot,
+            images,
+            told,
+            writer,
+        })
+    }
+
+    /// A connection that shows all tables at one moment, for as long as they take to be read, and where in the log that
+    /// moment is, if a table needs to know.
+    fn open_snapshot(&self, state: State) -> Result<(Connection, Option<Settled>), FlashbackError> {
+        let flavor = self.source.flavor;
+        let mut snapshot = self.source.open_patient()?;
+        snapshot.run(READS_BYTES)?;
+        snapshot.run(without_limits(flavor))?;
+        let is_exact = state == State::Then && self.tables.iter().any(|table| table.is_keyless);
+        let before = if is_exact {
+            Settled::before(&mut snapshot, flavor)?
+        } else {
+            None
+        };
+        for statement in SNAPSHOT {
+            snapshot.run(statement)?;
+        }
+        let settled = match before {
+            None if is_exact => Some(Settled::within(&mut snapshot)?),
+            before => before,
+        };
+        Ok((snapshot, settled))
+    }
+
+    /// Copies the rows of a table as the snapshot shows them; their number.
+    fn copy_snapshot(
+        &self,
+        snapshot: &mut Connection,
+        table: &Table,
+        clause: &str,
+        rows: &mut Connection,
+        private: &Private,
+    ) -> Result<u64, FlashbackError> {
+        // Rows without a key are counted, and all of them.
+        let clause = if table.is_keyless { "" } else { clause };
+        let query = select(table, clause);
+        rows.run("START TRANSACTION")?;
+        let writer = RowsWriter::new(rows, table, &table.name, self.source.flavor);
+        let reading = snapshot.id();
+        let end = || self.source.end(reading);
+        let stop = self.options.stop;
+        let read = stop.during(end, || copy(snapshot, &query, writer, &private.refused()));
+        stop.check()?;
+        let read = read?;
+        rows.run("COMMIT").map_err(private.refused())?;
+        Ok(read)
+    }
+
+    /// When to stop.
+    pub fn stop(&self) -> Stop {
+        self.options.stop
     }
 
     /// The user's server.

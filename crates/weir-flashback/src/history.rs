@@ -1,10 +1,12 @@
 //! What happened to one row, as the log has it.
 
+use std::fmt;
+
 use weir_binlog::{RowImage, RowsKind};
 
 use crate::render::{Cell, quoted, text};
 use crate::scan::Change;
-use crate::{FlashbackError, Table};
+use crate::{Column, FlashbackError, Table};
 
 /// One change of the row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,9 +22,71 @@ pub struct HistoryLine {
     /// `insert`, `update` or `delete`.
     pub kind: &'static str,
     /// Columns with what they held and hold: all of a row that came or went, else those that changed.
-    pub columns: Vec<String>,
+    pub columns: Vec<ColumnChange>,
     /// The statement's text, if the log has it.
     pub statement: Option<String>,
+}
+
+/// A column that differs between two rows, or one of a row that came or went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnChange {
+    /// Its name.
+    pub column: String,
+    before: Option<Shown>,
+    after: Option<Shown>,
+}
+
+/// A value that the log has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Logged {
+    /// NULL.
+    Null,
+    /// As people read it.
+    Text(String),
+}
+
+/// A value for a line with others, and whole if it was logged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Shown {
+    short: String,
+    whole: Option<Logged>,
+}
+
+impl Shown {
+    fn of(column: &Column, cell: &Cell) -> Self {
+        Self {
+            short: quoted(column, cell),
+            whole: match cell {
+                Cell::Unknown => None,
+                Cell::Null => Some(Logged::Null),
+                Cell::Value(_) => Some(Logged::Text(text(column, cell))),
+            },
+        }
+    }
+}
+
+impl ColumnChange {
+    /// What it held, if the row was there and the log has the value.
+    pub fn before(&self) -> Option<&Logged> {
+        self.before.as_ref()?.whole.as_ref()
+    }
+
+    /// What it holds since, likewise.
+    pub fn after(&self) -> Option<&Logged> {
+        self.after.as_ref()?.whole.as_ref()
+    }
+}
+
+impl fmt::Display for ColumnChange {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.before, &self.after) {
+            (Some(before), Some(after)) => {
+                write!(out, "{}: {} -> {}", self.column, before.short, after.short)
+            }
+            (Some(one), None) | (None, Some(one)) => write!(out, "{}: {}", self.column, one.short),
+            (None, None) => out.write_str(&self.column),
+        }
+    }
 }
 
 /// Reads the values of a key: one text for each of its columns, or all in one with commas.
@@ -91,25 +155,23 @@ pub fn line(
     }))
 }
 
-/// Columns that differ, as `name: before -> after`; all of a row that came or went, as `name: value`.
+/// Columns that differ; all of a row that came or went.
 pub(crate) fn differences(
     table: &Table,
     before: Option<&[Cell]>,
     after: Option<&[Cell]>,
-) -> Vec<String> {
+) -> Vec<ColumnChange> {
+    let differs = |at: usize| match (before, after) {
+        (Some(before), Some(after)) => before[at] != after[at],
+        _ => true,
+    };
     let columns = table.columns.iter().enumerate();
     columns
-        .filter_map(|(at, column)| match (before, after) {
-            (Some(before), Some(after)) if before[at] != after[at] => Some(format!(
-                "{}: {} -> {}",
-                column.name,
-                quoted(column, &before[at]),
-                quoted(column, &after[at])
-            )),
-            (Some(row), None) | (None, Some(row)) => {
-                Some(format!("{}: {}", column.name, quoted(column, &row[at])))
-            }
-            _ => None,
+        .filter(|(at, _)| differs(*at))
+        .map(|(at, column)| ColumnChange {
+            column: column.name.clone(),
+            before: before.map(|row| Shown::of(column, &row[at])),
+            after: after.map(|row| Shown::of(column, &row[at])),
         })
         .collect()
 }

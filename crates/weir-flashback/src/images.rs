@@ -17,19 +17,9 @@ use crate::{FlashbackError, Table};
 /// Images that are kept in memory, bytes.
 pub const MEMORY_BYTES: usize = 64 << 20;
 
-/// What is kept of each key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keeps {
-    /// The row before its first change.
-    First,
-    /// The row after its last change.
-    Last,
-}
-
 /// Of one table, the row of each key that changed.
 #[derive(Debug)]
-pub(crate) struct Images {
-    keeps: Keeps,
+pub struct Images {
     keys: HashMap<Box<[u8]>, Kept, foldhash::fast::RandomState>,
     /// Layouts of the images.
     maps: Vec<Arc<TableMap>>,
@@ -43,23 +33,29 @@ struct Kept {
     at: u64,
     length: u32,
     map: u16,
-    /// The row was there; otherwise the image is the one that was inserted.
-    is_there: bool,
+    /// Of a row with a key 1 if it was there, otherwise 0, and the image is the one that was inserted. Of equal rows
+    /// without a key how many more there were than are now.
+    copies: i64,
 }
 
 /// An image, to be sent to a server.
 #[derive(Debug)]
-pub(crate) struct KeptImage<'a> {
-    pub(crate) map: &'a Arc<TableMap>,
-    pub(crate) present: &'a [u8],
-    pub(crate) bytes: &'a [u8],
-    pub(crate) is_there: bool,
+pub struct KeptImage<'a> {
+    /// Its layout.
+    pub map: &'a Arc<TableMap>,
+    /// A bit for each column that it has.
+    pub present: &'a [u8],
+    /// Its NULL bits and values.
+    pub bytes: &'a [u8],
+    /// Of a row with a key 1 if it was there, otherwise 0, and the image only tells its key. Of equal rows without a key
+    /// how many more there were than are now.
+    pub copies: i64,
 }
 
 impl Images {
-    pub(crate) fn new(keeps: Keeps, directory: &Path, memory_bytes: usize) -> Self {
+    /// None yet. Images beyond `memory_bytes` lie in a file in `directory`.
+    pub fn new(directory: &Path, memory_bytes: usize) -> Self {
         Self {
-            keeps,
             keys: HashMap::default(),
             maps: Vec::new(),
             spool: Spool::new(directory, memory_bytes),
@@ -68,8 +64,13 @@ impl Images {
     }
 
     /// Keys that changed.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.keys.len()
+    }
+
+    /// Whether no key changed.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
     }
 
     /// Takes a change of a row of `table`.
@@ -77,14 +78,9 @@ impl Images {
     /// # Errors
     ///
     /// An image that lacks columns and is needed.
-    pub(crate) fn take(
-        &mut self,
-        table: &Table,
-        change: &Change<'_>,
-    ) -> Result<(), FlashbackError> {
+    pub fn take(&mut self, table: &Table, change: &Change<'_>) -> Result<(), FlashbackError> {
         for (image, is_after) in change.images() {
-            let is_there = is_after == (self.keeps == Keeps::Last);
-            self.keep(table, change, image, is_there)?;
+            self.keep(table, change, image, !is_after)?;
         }
         Ok(())
     }
@@ -99,12 +95,21 @@ impl Images {
         self.key.clear();
         let key = image.key(change.map, &table.key, &mut self.key);
         key.map_err(|_| lacks(table, change, "lacks a column of the key"))?;
-        if self.keeps == Keeps::First && self.keys.contains_key(&*self.key) {
-            return Ok(());
-        }
         // A row that was inserted is only deleted: its key is enough.
-        if is_there {
+        let is_known = self.keys.contains_key(&*self.key);
+        if table.is_keyless || (is_there && !is_known) {
             check_full(table, change, image)?;
+        }
+        let copies = match (is_there, table.is_keyless) {
+            (true, _) => 1,
+            (false, true) => -1,
+            (false, false) => 0,
+        };
+        if let Some(known) = self.keys.get_mut(&*self.key) {
+            if table.is_keyless {
+                known.copies += copies;
+            }
+            return Ok(());
         }
         let map = self.map(change.map);
         let at = self.spool.append(&[image.present, image.bytes])?;
@@ -112,14 +117,9 @@ impl Images {
             at,
             length: (image.present.len() + image.bytes.len()) as u32,
             map,
-            is_there,
+            copies,
         };
-        match self.keys.get_mut(&*self.key) {
-            Some(known) => *known = kept,
-            None => {
-                self.keys.insert(self.key.as_slice().into(), kept);
-            }
-        }
+        self.keys.insert(self.key.as_slice().into(), kept);
         Ok(())
     }
 
@@ -137,7 +137,11 @@ impl Images {
     }
 
     /// Calls `each` with every image, in the order in which they came.
-    pub(crate) fn each(
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, and what `each` returns.
+    pub fn each(
         &mut self,
         each: &mut dyn FnMut(&KeptImage<'_>) -> Result<(), FlashbackError>,
     ) -> Result<(), FlashbackError> {
@@ -153,7 +157,7 @@ impl Images {
                 map,
                 present,
                 bytes,
-                is_there: kept.is_there,
+                copies: kept.copies,
             })?;
         }
         Ok(())
@@ -235,8 +239,10 @@ mod tests {
             name: TableName::read("shop.t", ""),
             columns: vec![column("id"), column("v")],
             key: vec![0],
+            is_keyless: false,
             create: String::new(),
             is_versioned: false,
+            unlogged: None,
         };
         let body = b"\x09\0\0\0\0\0\x01\0\x04shop\0\x01t\0\x02\x03\x03\0\0";
         (table, Arc::new(TableMap::read(body).unwrap()))
@@ -258,6 +264,7 @@ mod tests {
                 committed_us: 0,
                 is_exact: true,
                 is_standalone: false,
+                branch: None,
             },
             place: Place::default(),
             connection: None,
@@ -320,7 +327,7 @@ mod tests {
                     let (id, value) = (image.bytes[1], image.bytes[5]);
                     if !is_insert {
                         rows.remove(&id);
-                    } else if image.is_there {
+                    } else if image.copies > 0 {
                         rows.insert(id, value);
                     }
                     Ok(())
@@ -346,7 +353,7 @@ mod tests {
         let (table, map) = table();
         let directory = tempfile::tempdir().unwrap();
         let before = resident_bytes();
-        let mut images = Images::new(Keeps::First, directory.path(), MEMORY_BYTES);
+        let mut images = Images::new(directory.path(), MEMORY_BYTES);
         let transaction = transaction();
         for number in 0..10 * KEYS {
             let mut image = vec![0];
@@ -376,10 +383,10 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever happened, and wherever in it the snapshot lies: the first images make the rows then, the last
-        /// ones those at the end; in memory or in a file.
+        /// Whatever happened, and wherever in it the snapshot lies: the first images make the rows then; in memory or
+        /// in a file.
         #[test]
-        fn first_and_last_images_make_the_rows_of_then_and_now(
+        fn first_images_make_the_rows_of_then(
             before in proptest::collection::vec(any::<(u8, u8, u8)>(), 0..30),
             since in proptest::collection::vec(any::<(u8, u8, u8)>(), 0..120),
             at in any::<prop::sample::Index>(),
@@ -391,19 +398,16 @@ mod tests {
             steps(&before, &mut rows);
             let then = rows.clone();
             let done = steps(&since, &mut rows);
-            let snapshot = match at.index(done.len() + 1) {
+            let mut found = match at.index(done.len() + 1) {
                 0 => then.clone(),
                 number => done[number - 1].1.clone(),
             };
-            for (keeps, expected) in [(Keeps::First, &then), (Keeps::Last, &rows)] {
-                let mut images = Images::new(keeps, directory.path(), memory_bytes);
-                for (step, _) in &done {
-                    take(&mut images, &table, &map, *step);
-                }
-                let mut found = snapshot.clone();
-                overlay(&mut images, &mut found);
-                prop_assert_eq!(&found, expected);
+            let mut images = Images::new(directory.path(), memory_bytes);
+            for (step, _) in &done {
+                take(&mut images, &table, &map, *step);
             }
+            overlay(&mut images, &mut found);
+            prop_assert_eq!(&found, &then);
         }
     }
 }

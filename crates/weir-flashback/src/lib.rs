@@ -5,6 +5,7 @@
 //! reach the private server as row events, so that a server of the same kind reads the values that one wrote.
 
 mod as_of;
+mod branches;
 mod copy;
 mod diff;
 mod error;
@@ -17,23 +18,26 @@ mod moment;
 mod private;
 mod render;
 mod scan;
+mod settled;
 mod side_table;
 mod source;
 mod spool;
 mod statement;
+mod stop;
 mod table;
 mod undo;
 
 pub use as_of::AsOfStatement;
-pub use diff::Diff;
+pub use diff::{Diff, DiffLine};
 pub use error::FlashbackError;
 pub use flashback::{Made, Options, Prepared, State};
-pub use history::{HistoryLine, line, read_key};
-pub use images::MEMORY_BYTES;
+pub use history::{ColumnChange, HistoryLine, Logged, line, read_key};
+pub use images::{Images, KeptImage, MEMORY_BYTES};
 pub use moment::{Asked, Moment};
 pub use private::{Private, find_like, usual_parent};
-pub use scan::{Change, Told, Transaction};
+pub use scan::{Change, Told, Transaction, read_log};
 pub use side_table::{into, rehearse};
 pub use source::Source;
+pub use stop::Stop;
 pub use table::{Column, Table, TableName};
 pub use undo::{Chosen, Script, Undo, keys_where};

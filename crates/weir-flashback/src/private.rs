@@ -2,18 +2,22 @@
 //! directory, which goes when this value does.
 
 use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::ops::ControlFlow;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use weir_model::Flavor;
+use weir_model::{Address, Flavor};
 use weir_mysql::{ClientError, Connection, Connector, Gate, Patience, identifier};
-use weir_process::WorkDirectory;
+use weir_process::{PathError, WorkDirectory};
 use weir_server::{
     PrivateServer, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions,
     cache_directory, find, initialise,
 };
 
 use crate::source::Variables;
-use crate::{FlashbackError, Source};
+use crate::{FlashbackError, Source, Stop};
 
 /// Settings of a session that takes values as they are.
 pub(crate) const TAKES_ALL: &str = "SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES', \
@@ -62,6 +66,7 @@ impl Private {
         binary: &ServerBinary,
         variables: &Variables,
         directory: WorkDirectory,
+        stop: Stop,
     ) -> Result<Self, FlashbackError> {
         let data = directory.path().join("data");
         let lower_case = variables.get("lower_case_table_names");
@@ -70,10 +75,19 @@ impl Private {
             other => [("lower_case_table_names".to_owned(), other.to_owned())].into(),
         };
         restore_or_initialise(binary, &data, &shaping)?;
+        stop.check()?;
         let mut options = StartOptions::new(data, directory.path().join("run"));
         options.variables = own_variables(binary.flavor);
         options.variables.extend(shaping);
-        let server = PrivateServer::start(binary, &options)?;
+        let server = PrivateServer::start_watched(binary, &options, &mut |_| {
+            if stop.is_asked() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        stop.check()?;
+        let server = server?;
         let private = Self {
             server,
             directory,
@@ -107,6 +121,13 @@ impl Private {
         Ok(connection?)
     }
 
+    /// Ends what one of these connections waits for. It may be over already.
+    pub fn end(&self, connection: u32) {
+        if let Ok(mut other) = self.connect(None) {
+            let _ = other.run(format!("KILL QUERY {connection}"));
+        }
+    }
+
     /// A connection that takes rows and events as they are.
     pub(crate) fn connect_for_rows(&self) -> Result<Connection, FlashbackError> {
         let mut connection = self.connect(None)?;
@@ -119,11 +140,61 @@ impl Private {
         Ok(connection)
     }
 
+    /// Whether rows of events that are not found are errors of that connection.
+    pub(crate) fn be_strict(
+        &self,
+        rows: &mut Connection,
+        is_strict: bool,
+    ) -> Result<(), FlashbackError> {
+        let mode = if is_strict { "STRICT" } else { "IDEMPOTENT" };
+        let set = match self.flavor {
+            Flavor::Mysql => format!("SET SESSION rbr_exec_mode = '{mode}'"),
+            Flavor::Mariadb => format!("SET GLOBAL slave_exec_mode = '{mode}'"),
+        };
+        rows.run(set)?;
+        Ok(())
+    }
+
     /// Makes a schema if it is missing.
     pub(crate) fn make_schema(&self, schema: &str) -> Result<(), FlashbackError> {
         let create = format!("CREATE DATABASE IF NOT EXISTS {}", identifier(schema));
         self.connect(None)?.run(create)?;
         Ok(())
+    }
+
+    /// Writes an option file with which a client of the same user logs in; it goes with the server.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written.
+    pub fn option_file(&self) -> Result<PathBuf, FlashbackError> {
+        let path = self.directory.path().join("client.cnf");
+        let endpoint = self.server.endpoint();
+        let Address::Socket(socket) = &endpoint.address else {
+            return Err(FlashbackError::refused(
+                "the private server has no socket",
+                "look at its log",
+            ));
+        };
+        let text = format!(
+            "[client]\nuser = {}\npassword = {}\nsocket = {}\n",
+            endpoint.user,
+            endpoint.password.reveal(),
+            socket.display()
+        );
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path);
+        file.and_then(|mut file| file.write_all(text.as_bytes()))
+            .map_err(PathError::on("write", &path))?;
+        Ok(path)
+    }
+
+    /// Why it no longer runs; none while it does.
+    pub fn has_exited(&mut self) -> Option<String> {
+        self.server.has_exited()
     }
 
     /// Its branch of the family.

@@ -9,11 +9,12 @@ use weir_binlog::{
     TableMap, TransactionStart, kind, statement_text,
 };
 
+use crate::branches::{Branches, KeptRows, Word};
 use crate::log_files::purged;
-use crate::moment::{Cut, show};
+use crate::moment::{Cut, Moment, show};
 use crate::render::{Cell, cells};
 use crate::statement::{Concern, concern};
-use crate::{FlashbackError, Table};
+use crate::{FlashbackError, Stop, Table};
 
 /// A transaction of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,6 +109,8 @@ pub struct Told {
     pub added: Vec<Vec<String>>,
     /// Statements that changed tables otherwise, where that is only told.
     pub statements: Vec<String>,
+    /// Transactions of two phases (XA) that changed rows of the tables, were prepared and had not ended.
+    pub pending: usize,
 }
 
 /// A limit on how fast the log is read, bytes per second.
@@ -126,35 +129,50 @@ impl Pace {
     }
 
     /// Waits until so many bytes are due.
-    pub(crate) fn keep(&self, bytes: u64) {
+    fn keep(&self, bytes: u64, stop: Stop) {
         let Some(limit) = self.bytes_per_s else {
             return;
         };
         let due = Duration::from_secs_f64(bytes as f64 / limit.max(1) as f64);
-        std::thread::sleep(due.saturating_sub(self.began.elapsed()));
+        stop.sleep(due.saturating_sub(self.began.elapsed()));
     }
+}
+
+/// Reads a whole log of `packets`; each change of a row of `tables` after the moment goes to `on_change`.
+///
+/// # Errors
+///
+/// A damaged log, and whatever in it makes the past unknown.
+pub fn read_log<P: Packets>(
+    packets: P,
+    tables: &[Table],
+    moment: &Moment,
+    on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
+) -> Result<Told, FlashbackError> {
+    let cut = Cut::new(moment.clone(), Vec::new());
+    Scan::new(tables, cut).run(&mut LogReader::new(packets), on_change)
 }
 
 /// One pass over the log.
 pub(crate) struct Scan<'a> {
-    pub(crate) tables: &'a [Table],
-    pub(crate) cut: Cut,
-    /// Where the log ended when the pass began.
-    pub(crate) end: (String, u64),
+    tables: &'a [Table],
+    cut: Cut,
+    /// Where the log ended when the pass began; without it, it is read as far as it goes.
+    pub(crate) end: Option<(String, u64)>,
     pub(crate) pace: Pace,
+    pub(crate) stop: Stop,
     /// What makes the past unknown is listed and does not stop the pass.
     pub(crate) is_lenient: bool,
     /// Tables whose rows are followed, by number and layout.
     maps: HashMap<u64, (usize, Arc<TableMap>)>,
     transaction: Option<Arc<Transaction>>,
     is_after: bool,
-    /// Names of transactions of two phases that began after the moment.
-    branches: Vec<String>,
+    branches: Branches,
     told: Told,
 }
 
 impl<'a> Scan<'a> {
-    pub(crate) fn new(tables: &'a [Table], cut: Cut, end: (String, u64), pace: Pace) -> Self {
+    pub(crate) fn new(tables: &'a [Table], cut: Cut) -> Self {
         Self {
             told: Told {
                 added: vec![Vec::new(); tables.len()],
@@ -162,13 +180,14 @@ impl<'a> Scan<'a> {
             },
             tables,
             cut,
-            end,
-            pace,
+            end: None,
+            pace: Pace::new(None),
+            stop: Stop::default(),
             is_lenient: false,
             maps: HashMap::new(),
             transaction: None,
             is_after: false,
-            branches: Vec::new(),
+            branches: Branches::default(),
         }
     }
 
@@ -183,10 +202,9 @@ impl<'a> Scan<'a> {
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
     ) -> Result<Told, FlashbackError> {
         loop {
-            self.pace.keep(reader.bytes());
-            let end = reader.end();
-            let is_at_end = *end.file == *self.end.0 && end.position >= self.end.1;
-            if is_at_end && !reader.is_inside() {
+            self.stop.check()?;
+            self.pace.keep(reader.bytes(), self.stop);
+            if self.is_at_end(reader) {
                 break;
             }
             let Some(event) = reader.next_event().map_err(purged)? else {
@@ -201,7 +219,15 @@ impl<'a> Scan<'a> {
             ));
         }
         self.told.log_bytes = reader.bytes();
+        self.told.pending = self.branches.pending();
         Ok(self.told)
+    }
+
+    fn is_at_end<P: Packets>(&self, reader: &LogReader<P>) -> bool {
+        self.end.as_ref().is_some_and(|(file, position)| {
+            let end = reader.end();
+            *end.file == **file && end.position >= *position && !reader.is_inside()
+        })
     }
 
     fn event(
@@ -216,14 +242,15 @@ impl<'a> Scan<'a> {
             self.begins(start, place);
             return Ok(());
         }
-        if !self.is_after {
+        // Before the moment only rows of two-phase transactions matter, which may be committed after it.
+        if !self.is_after && !self.branches.is_open() && header.kind != kind::QUERY {
             return Ok(());
         }
         match header.kind {
             kind::QUERY | kind::EXECUTE_LOAD_QUERY => {
                 let query = QueryEvent::read(header.kind, body)
                     .map_err(FlashbackError::malformed(place.clone()))?;
-                self.query(&query, place)
+                self.query(&query, place, on_change)
             }
             kind::ROWS_QUERY | kind::MARIADB_ANNOTATE_ROWS => {
                 let text = statement_text(header.kind, body).into_owned();
@@ -238,11 +265,13 @@ impl<'a> Scan<'a> {
                 "restore a backup from before that time",
             )),
             // The first byte says whether it was committed at once.
-            kind::XA_PREPARE if body.first() != Some(&1) && !self.maps.is_empty() => {
-                Err(FlashbackError::refused(
-                    format!("a transaction of two phases (XA) changed a table at {place}"),
-                    "its commit is told apart from its rows, which is not followed yet; ask for a later time",
-                ))
+            kind::XA_PREPARE if body.first() == Some(&0) => {
+                self.branches.prepare();
+                Ok(())
+            }
+            kind::XA_PREPARE | kind::XID => {
+                let rows = self.branches.end_open();
+                self.changes_of(&rows, on_change)
             }
             rows if RowsKind::of(rows).is_some() => self.rows(event, on_change),
             _ => Ok(()),
@@ -251,6 +280,10 @@ impl<'a> Scan<'a> {
 
     fn begins(&mut self, start: TransactionStart, place: &Place) {
         self.maps.clear();
+        self.branches.end_open();
+        if let Some(name) = &start.branch {
+            self.branches.start(name);
+        }
         let was_after = self.is_after;
         self.is_after = self.cut.begins(&start, place);
         let transaction = Transaction {
@@ -279,10 +312,20 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn query(&mut self, query: &QueryEvent<'_>, place: &Place) -> Result<(), FlashbackError> {
+    fn query(
+        &mut self,
+        query: &QueryEvent<'_>,
+        place: &Place,
+        on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
+    ) -> Result<(), FlashbackError> {
+        if let Some(word) = Word::read(&query.statement) {
+            self.branch(word, place, on_change)?;
+        }
+        if !self.is_after {
+            return Ok(());
+        }
         let connection = query.connection;
         self.note(|transaction| transaction.connection = Some(connection));
-        self.branch(&query.statement, place)?;
         for (number, table) in self.tables.iter().enumerate() {
             match concern(query, &table.name) {
                 Concern::None => {}
@@ -309,25 +352,52 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// The rows of a transaction of two phases stand where it was prepared; what was prepared before the moment and
-    /// committed after it would be told as of before.
-    fn branch(&mut self, statement: &str, place: &Place) -> Result<(), FlashbackError> {
-        let named = |start: &str| {
-            let name = statement.strip_prefix(start)?;
-            Some(name.trim().to_owned())
+    /// A branch that was prepared before the moment and committed after it was not there then: its rows come with its
+    /// commit.
+    fn branch(
+        &mut self,
+        word: Word<'_>,
+        place: &Place,
+        on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
+    ) -> Result<(), FlashbackError> {
+        match word {
+            Word::Start(name) => self.branches.start(name),
+            Word::Rollback(name) => drop(self.branches.end(name)),
+            Word::Commit(name) => match self.branches.end(name) {
+                Some(rows) => return self.changes_of(&rows, on_change),
+                None if self.is_after => return self.unknown_branch(name, place),
+                None => {}
+            },
+        }
+        Ok(())
+    }
+
+    fn unknown_branch(&mut self, name: &str, place: &Place) -> Result<(), FlashbackError> {
+        let what = format!(
+            "the transaction of two phases (XA) {name} was committed at {place} and prepared before the log file in which \
+             the reading began, so that its rows are not known"
+        );
+        if self.is_lenient {
+            self.told.statements.push(what);
+            return Ok(());
+        }
+        Err(FlashbackError::refused(
+            what,
+            "ask for a time after that, or for one before it was prepared",
+        ))
+    }
+
+    /// Hands on the rows of a branch that is committed here.
+    fn changes_of(
+        &mut self,
+        kept: &[KeptRows],
+        on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
+    ) -> Result<(), FlashbackError> {
+        let Some(transaction) = self.transaction.as_ref().filter(|_| self.is_after) else {
+            return Ok(());
         };
-        if let Some(name) = named("XA START ") {
-            self.branches.push(name);
-        } else if let Some(name) = named("XA COMMIT ")
-            && !self.branches.contains(&name)
-        {
-            return Err(FlashbackError::refused(
-                format!(
-                    "the transaction of two phases (XA) {name} was prepared before the time that is asked for and \
-                     committed after it, at {place}"
-                ),
-                "ask for a time after it",
-            ));
+        for rows in kept {
+            self.told.changes += hand_on(rows.as_rows(), transaction, on_change)?;
         }
         Ok(())
     }
@@ -352,6 +422,11 @@ impl<'a> Scan<'a> {
         if map.columns.len() > table.columns.len()
             || table.key.iter().any(|at| *at >= map.columns.len())
         {
+            // Rows before the moment matter only if they are committed after it, and no statement that changes a
+            // definition comes in between.
+            if !self.is_after {
+                return Ok(());
+            }
             return Err(FlashbackError::refused(
                 format!(
                     "{} has {} columns in the log at {place} and {} now",
@@ -377,28 +452,85 @@ impl<'a> Scan<'a> {
         let Some((table, map)) = self.maps.get(&table_id) else {
             return Ok(());
         };
+        let rows = Rows {
+            table: *table,
+            map,
+            kind: event.header.kind,
+            body: event.body,
+            place,
+        };
+        if self.branches.is_open() {
+            self.branches.keep(rows.to_kept());
+            return Ok(());
+        }
         let Some(transaction) = &self.transaction else {
             return Ok(());
         };
-        let rows = RowsEvent::read(event.header.kind, event.body)
-            .map_err(FlashbackError::malformed(place.clone()))?;
-        let changes = &mut self.told.changes;
-        let each = rows.each(map, |row| {
-            *changes += 1;
-            on_change(&Change {
-                table: *table,
-                map,
-                row,
-                transaction,
-                place,
-            })
-            .map_err(Stopped::By)
-        });
-        each.map_err(|stopped| match stopped {
-            Stopped::By(error) => error,
-            Stopped::Malformed(malformed) => FlashbackError::malformed(place.clone())(malformed),
-        })
+        self.told.changes += hand_on(rows, transaction, on_change)?;
+        Ok(())
     }
+}
+
+/// An event with rows of a table that is followed.
+#[derive(Debug, Clone, Copy)]
+struct Rows<'a> {
+    table: usize,
+    map: &'a Arc<TableMap>,
+    kind: u8,
+    body: &'a [u8],
+    place: &'a Place,
+}
+
+impl Rows<'_> {
+    fn to_kept(self) -> KeptRows {
+        KeptRows {
+            table: self.table,
+            map: Arc::clone(self.map),
+            kind: self.kind,
+            body: self.body.to_vec(),
+            place: self.place.clone(),
+        }
+    }
+}
+
+impl KeptRows {
+    fn as_rows(&self) -> Rows<'_> {
+        Rows {
+            table: self.table,
+            map: &self.map,
+            kind: self.kind,
+            body: &self.body,
+            place: &self.place,
+        }
+    }
+}
+
+/// Calls `on_change` with each row of the event; their number.
+fn hand_on(
+    rows: Rows<'_>,
+    transaction: &Arc<Transaction>,
+    on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
+) -> Result<u64, FlashbackError> {
+    let place = rows.place;
+    let event =
+        RowsEvent::read(rows.kind, rows.body).map_err(FlashbackError::malformed(place.clone()))?;
+    let mut count = 0;
+    let each = event.each(rows.map, |row| {
+        count += 1;
+        on_change(&Change {
+            table: rows.table,
+            map: rows.map,
+            row,
+            transaction,
+            place,
+        })
+        .map_err(Stopped::By)
+    });
+    each.map_err(|stopped| match stopped {
+        Stopped::By(error) => error,
+        Stopped::Malformed(malformed) => FlashbackError::malformed(place.clone())(malformed),
+    })?;
+    Ok(count)
 }
 
 /// Why rows were not read to the end.

@@ -6,7 +6,7 @@ use weir_mysql::{Connection, Connector, Gate, Patience, identifier};
 use crate::copy::{READS_BYTES, RowsWriter, copy, select};
 use crate::private::{Private, TAKES_ALL};
 use crate::undo::Script;
-use crate::{FlashbackError, Table, TableName};
+use crate::{FlashbackError, Stop, Table, TableName};
 
 /// The name of a copy without foreign keys on the private server.
 const PATTERN: &str = "weir_side_table";
@@ -24,6 +24,7 @@ pub fn into(
     target: &TableName,
     endpoint: &Endpoint,
     gate: &Gate,
+    stop: Stop,
 ) -> Result<u64, FlashbackError> {
     let mut from = private.connect(Some(&table.name.schema))?;
     let flavor = private.flavor();
@@ -47,10 +48,15 @@ pub fn into(
     ))?;
     to.run(TAKES_ALL)?;
     to.run(create)?;
-    let copied = rows(&mut from, &mut to, table, clause, target, flavor);
+    let reading = from.id();
+    let copied = stop.during(
+        || private.end(reading),
+        || rows(&mut from, &mut to, table, clause, target, flavor),
+    );
     if copied.is_err() {
         to.run("ROLLBACK")?;
         to.run(format!("DROP TABLE {}", target.sql()))?;
+        stop.check()?;
     }
     copied
 }

@@ -45,6 +45,13 @@ impl Source {
         Ok(Connection::open(&self.endpoint, &self.gate, PATIENCE)?)
     }
 
+    /// Ends what one of these connections waits for. It may be over already.
+    pub(crate) fn end(&self, connection: u32) {
+        if let Ok(mut other) = self.open() {
+            let _ = other.run(format!("KILL QUERY {connection}"));
+        }
+    }
+
     /// A connection for whole tables: it waits as long as they take.
     pub(crate) fn open_patient(&self) -> Result<Connection, FlashbackError> {
         let connector = Connector::new(self.endpoint.clone(), None, self.gate.clone())?;

@@ -88,12 +88,16 @@ pub struct Table {
     pub name: TableName,
     /// Its columns, in their order.
     pub columns: Vec<Column>,
-    /// Numbers of the columns of a key that every row has.
+    /// Numbers of the columns of a key that every row has; of all that are stored if there is none.
     pub key: Vec<usize>,
+    /// It has no such key: rows that are equal are only counted.
+    pub is_keyless: bool,
     /// The statement that makes it.
     pub create: String,
     /// It keeps its own past (`WITH SYSTEM VERSIONING`).
     pub is_versioned: bool,
+    /// Which foreign key changes its rows without a word in the log, in words.
+    pub unlogged: Option<String>,
 }
 
 impl Table {
@@ -118,8 +122,20 @@ impl Table {
         let is_versioned = kind(connection, name)?;
         let columns = columns(connection, name)?;
         let key = key(connection, name, &columns)?;
-        if !is_versioned && !ignore_cascades {
-            check_cascades(connection, source, variables, name)?;
+        let is_keyless = key.is_none();
+        let stored = columns.iter().enumerate();
+        let stored = stored.filter(|(_, column)| !column.is_virtual);
+        let key = key.unwrap_or_else(|| stored.map(|(at, _)| at).collect());
+        let unlogged = if is_versioned {
+            None
+        } else {
+            unlogged(connection, source, variables, name)?
+        };
+        if let Some(what) = unlogged.as_ref().filter(|_| !ignore_cascades) {
+            return Err(FlashbackError::refused(
+                what,
+                "pass --ignore-cascades if no row of the parent was deleted or got another key since",
+            ));
         }
         let create: Option<(String, String)> =
             connection.first(format!("SHOW CREATE TABLE {}", name.sql()))?;
@@ -127,9 +143,25 @@ impl Table {
             name: name.clone(),
             columns,
             key,
+            is_keyless,
             create: create.map(|(_, create)| create).unwrap_or_default(),
             is_versioned,
+            unlogged,
         })
+    }
+
+    /// An error if its rows cannot be told apart.
+    pub(crate) fn check_key(&self) -> Result<(), FlashbackError> {
+        if !self.is_keyless {
+            return Ok(());
+        }
+        Err(FlashbackError::refused(
+            format!(
+                "{} has neither a primary key nor a unique key without NULL, so that its rows cannot be told apart",
+                self.name
+            ),
+            "ask for the table as it was: a query, --serve and --into can tell it",
+        ))
     }
 
     /// Columns that are no results of others.
@@ -207,12 +239,12 @@ impl LowerOutsideQuotes for String {
     }
 }
 
-/// The columns of the primary key, else of the first unique key without NULL.
+/// The columns of the primary key, else of the first unique key without NULL, if there is one.
 fn key(
     connection: &mut Connection,
     name: &TableName,
     columns: &[Column],
-) -> Result<Vec<usize>, FlashbackError> {
+) -> Result<Option<Vec<usize>>, FlashbackError> {
     let query = format!(
         "SELECT INDEX_NAME, COLUMN_NAME, NULLABLE FROM information_schema.STATISTICS WHERE {} AND NON_UNIQUE = 0 \
          ORDER BY INDEX_NAME <> 'PRIMARY', INDEX_NAME, SEQ_IN_INDEX",
@@ -229,28 +261,25 @@ fn key(
             (!columns[found].is_virtual).then_some(found)
         };
         if let Some(key) = chosen.iter().map(position).collect::<Option<Vec<_>>>() {
-            return Ok(key);
+            return Ok(Some(key));
         }
     }
-    Err(FlashbackError::refused(
-        format!("{name} has neither a primary key nor a unique key without NULL"),
-        "rows cannot be told apart in the log; restore a backup beside it",
-    ))
+    Ok(None)
 }
 
 /// Changes that a foreign key makes in the child do not stand in the log, but for MySQL from 9.6 on.
-fn check_cascades(
+fn unlogged(
     connection: &mut Connection,
     source: &Source,
     variables: &Variables,
     name: &TableName,
-) -> Result<(), FlashbackError> {
+) -> Result<Option<String>, FlashbackError> {
     let version = (source.version.major, source.version.minor);
     let is_logged = source.flavor == Flavor::Mysql
         && version >= (9, 6)
         && !variables.is_on("innodb_native_foreign_keys");
     if is_logged {
-        return Ok(());
+        return Ok(None);
     }
     let query = format!(
         "SELECT CONSTRAINT_NAME, DELETE_RULE, UPDATE_RULE, REFERENCED_TABLE_NAME \
@@ -262,16 +291,12 @@ fn check_cascades(
     let cascading = found.into_iter().find(|(_, on_delete, on_update, _)| {
         CASCADES.contains(&&**on_delete) || CASCADES.contains(&&**on_update)
     });
-    match cascading {
-        Some((constraint, on_delete, on_update, parent)) => Err(FlashbackError::refused(
-            format!(
-                "{name} has the foreign key {constraint} to {parent} (ON DELETE {on_delete} ON UPDATE {on_update}), and \
-                 this server does not log what that changes"
-            ),
-            "pass --ignore-cascades if no row of the parent was deleted or got another key since",
-        )),
-        None => Ok(()),
-    }
+    Ok(cascading.map(|(constraint, on_delete, on_update, parent)| {
+        format!(
+            "{name} has the foreign key {constraint} to {parent} (ON DELETE {on_delete} ON UPDATE {on_update}), and this \
+             server does not log what that changes"
+        )
+    }))
 }
 
 /// A value of a row by its column's name, as text.

@@ -58,6 +58,8 @@ struct Step {
 pub struct Undo {
     chosen: Chosen,
     steps: Vec<Step>,
+    /// Keys that chosen transactions changed: what others do before or elsewhere is in nobody's way.
+    touched: HashSet<(usize, Vec<u8>)>,
 }
 
 /// A written script.
@@ -79,6 +81,7 @@ impl Undo {
         Self {
             chosen,
             steps: Vec::new(),
+            touched: HashSet::new(),
         }
     }
 
@@ -123,6 +126,12 @@ impl Undo {
             } else {
                 step.before = Some(cells);
             }
+        }
+        let mut keys = step.keys.iter().map(|key| (change.table, key.clone()));
+        if is_chosen {
+            self.touched.extend(keys);
+        } else if !keys.any(|key| self.touched.contains(&key)) {
+            return Ok(());
         }
         self.steps.push(step);
         Ok(())

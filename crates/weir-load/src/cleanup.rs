@@ -8,12 +8,16 @@ use weir_workload::table_name;
 
 /// Drops the tables of a workload that are there. The schema stays.
 pub fn cleanup(plan: &PreparePlan, gate: &Gate) -> Result<(), LoadError> {
-    let names: Vec<_> = if plan.workload.is_bulk() {
+    let mut names: Vec<_> = if plan.workload.is_bulk() {
         (1..=plan.tables.tables).map(table_name).collect()
     } else {
         let tables = plan.all_tables()?;
         tables.into_iter().map(|table| table.name).collect()
     };
+    if !plan.workload.is_on_sbtest() {
+        // Tables that refer to others stand after them, and go before them.
+        names.reverse();
+    }
     let connector = Connector::new(plan.endpoint.clone(), plan.compression, gate.clone())?;
     let mut control = Connection::connect(&connector, true, Patience::Endless)?;
     check_control(&mut control)?;

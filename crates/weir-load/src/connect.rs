@@ -210,6 +210,10 @@ impl Job<'_> {
     fn connect(&self, number: u32) -> Result<MysqlDriver, LoadError> {
         let rng = seeded(self.plan.seed, u64::from(number));
         let begins_ns = self.plan.begins_ns(number);
+        if self.work.joins() {
+            let session = self.work.session(number, Statements::default());
+            return Ok(MysqlDriver::away(number, session, begins_ns, rng));
+        }
         if let Some(opened) = self.work.open(number) {
             let (exchange, session) = opened?;
             let fresh = taken(exchange)?;

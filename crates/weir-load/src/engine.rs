@@ -20,7 +20,6 @@ use crate::reactor::{drive as drive_reactor, use_batch_scheduling};
 use crate::reactor_kind::ReactorKind;
 use crate::session::{SessionSource, Work};
 use crate::statistics::{Closed, Interval, KindNames, LoadOutcome, Merger, Totals};
-use weir_workload::Script;
 
 /// Empty frames that wait for each reactor at the start: one to swap in, one for a late return.
 const SPARES: usize = 2;
@@ -76,13 +75,7 @@ pub fn run_observed(
     on_progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<LoadOutcome, LoadError> {
     plan.check()?;
-    run_work(
-        plan,
-        &Work::of_script(plan.script()?),
-        gate,
-        stop,
-        on_progress,
-    )
+    run_work(plan, &Work::of_plan(plan)?, gate, stop, on_progress)
 }
 
 /// [`run_observed`] with the sessions of a source in place of the plan's workload; the plan's workload
@@ -156,10 +149,8 @@ fn drive(
         for (index, part) in (0..).zip(parts) {
             let (empty, sender) = frame_sender(index, &full, plan.load.pace.rate().is_some());
             returns.push(empty);
-            let reconnector = setup::renewal(plan)
-                .map(|renewal| {
-                    spawn_reconnecting(scope, renewal, part.len(), servers, work.script())
-                })
+            let reconnector = setup::renewal(plan, work.joins())
+                .map(|renewal| spawn_reconnecting(scope, renewal, part.len(), servers, work))
                 .transpose()?;
             let shared = Shared::new(
                 (&plan.endpoint.address, servers.of(0).gate()),
@@ -198,11 +189,11 @@ fn spawn_reconnecting<'scope>(
     renewal: Renewal,
     connections: usize,
     servers: &'scope Servers,
-    script: &'scope Script,
+    work: &'scope Work<'_>,
 ) -> Result<Reconnector, LoadError> {
     let (reconnector, helper) = reconnecting(renewal);
     // Lost connections come back one after the other: a server that just has is spared a rush.
-    let helpers = if renewal.every > 0 {
+    let helpers = if renewal.every > 0 || work.joins() {
         RECONNECTING_MAX
     } else {
         1
@@ -214,7 +205,7 @@ fn spawn_reconnecting<'scope>(
             .spawn_scoped(scope, move || {
                 helper.serve(|number| {
                     let deadline = Deadline::after(RECONNECT_TIMEOUT);
-                    open(servers.of(number), script, deadline)
+                    open(servers.of(number), work.script(), deadline)
                 });
             })
             .map_err(|error| LoadError::Host {

@@ -1,6 +1,7 @@
 //! The load engine: drives a MySQL server with many connections from few threads and measures it.
 //!
-//! [`prepare`] makes the tables, [`run`] loads them, [`cleanup`] drops them. Each connection has
+//! [`prepare`] makes the tables, [`run`] loads them, [`cleanup`] drops them; [`check_order_entry`] looks
+//! whether those of order entry hold together. Each connection has
 //! one request outstanding. In a closed loop it begins the next transaction when the last one is
 //! done; at a [`Rate`](weir_model::Rate) it begins the next one that is due. Latency is that of a transaction, to its
 //! last reply from its first request, or from when it was due. Over TCP the kernel tells when a reply
@@ -16,6 +17,7 @@
 //! none) -> `session` (what it does), most of which report to `meter`. Nothing here prints; nothing
 //! knows about studies or other hosts.
 
+mod check;
 mod cleanup;
 mod connect;
 mod driver;
@@ -41,6 +43,7 @@ mod statistics;
 mod testing;
 mod threads;
 
+pub use check::{Broken, CONDITIONS, Checked, check_conditions, check_order_entry};
 pub use cleanup::cleanup;
 pub use engine::{Progress, run, run_observed, run_sessions};
 pub use error::LoadError;

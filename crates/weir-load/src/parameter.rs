@@ -8,6 +8,7 @@ pub(crate) fn parameter_kinds(kinds: &[ValueKind]) -> Vec<ParameterKind> {
     let kind = |kind: &ValueKind| match kind {
         ValueKind::Integer => ParameterKind::Integer,
         ValueKind::BigInteger => ParameterKind::BigInteger,
+        ValueKind::Decimal => ParameterKind::Decimal,
         ValueKind::Text => ParameterKind::Text,
     };
     kinds.iter().map(kind).collect()

@@ -4,7 +4,7 @@ mod of_spec;
 
 use std::time::Duration;
 
-use weir_model::{Address, Endpoint, LoadSpec};
+use weir_model::{Address, Endpoint, LoadSpec, Pace};
 
 use crate::LoadError;
 use crate::reactor_kind::{RING_CONNECTIONS_MIN, ReactorKind};
@@ -179,6 +179,7 @@ impl LoadPlan {
                 why: "must be no more than 1 s",
             });
         }
+        self.check_order_entry()?;
         let Some(rate) = self.load.pace.rate() else {
             return Ok(());
         };
@@ -207,6 +208,21 @@ impl LoadPlan {
             });
         }
         Ok(())
+    }
+
+    /// Users who take their time say already when transactions begin.
+    fn check_order_entry(&self) -> Result<(), LoadError> {
+        let waits = self.workload.order_entry();
+        if !waits.is_some_and(|workload| workload.keying_and_think_time)
+            || self.load.pace == Pace::default()
+        {
+            return Ok(());
+        }
+        Err(LoadError::Setting {
+            setting: "keying_and_think_time",
+            value: "on".to_owned(),
+            why: "it says when transactions begin; leave out rate and think time",
+        })
     }
 
     /// What its connections do.

@@ -1,6 +1,7 @@
 //! What can be known before the load begins: tables, the server's limits, this process's limits.
 
 mod new_numbers;
+mod order_entry;
 mod reach;
 mod session_variables;
 
@@ -124,6 +125,9 @@ fn check_server(
             control.admit_only(&format!("INSERT INTO {} VALUES ...", table_name(number)))?;
         }
         return Ok(None);
+    }
+    if let Some(workload) = plan.workload.order_entry() {
+        order_entry::check(&workload, &plan.endpoint.database, control)?;
     }
     let mut warning = None;
     if plan.workload.is_on_sbtest() {

@@ -1,15 +1,16 @@
 //! Makes and fills the tables.
 //!
-//! Rows go in by their number, one table per connection at a time, so that pages fill up and the
-//! result does not depend on the number of threads: as `LOAD DATA` from memory where the server
+//! Rows go in by their number, one table or one slice of a table per connection at a time, so that pages
+//! fill up and the result does not depend on the number of threads: as `LOAD DATA` from memory where the server
 //! takes it, else as multi-row inserts. Indexes are built after the rows, sorted, instead of row by
 //! row. What each of this gains was measured: docs/decisions/0003-prepare.md.
 
 mod batch;
 mod difference;
 mod loader;
+mod part;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -18,9 +19,12 @@ use crate::plan::PreparePlan;
 use crate::preflight::{check_control, check_reach};
 use crate::rehearsal::rehearse_prepare;
 use crate::schema::make_schema;
+pub(crate) use loader::MARK;
+
 use loader::Loader;
+use part::Parts;
 use weir_mysql::{Connection, Connector, Gate, Patience};
-use weir_workload::{Table, create_bulk_table};
+use weir_workload::create_bulk_table;
 
 /// How often progress is reported and a stop is looked for.
 const PACE: Duration = Duration::from_millis(100);
@@ -29,10 +33,9 @@ const PACE: Duration = Duration::from_millis(100);
 struct Job<'a> {
     plan: &'a PreparePlan,
     connector: Connector,
-    tables: Vec<Table>,
+    parts: Parts,
     stop: &'a AtomicBool,
     abort: AtomicBool,
-    next_table: AtomicUsize,
     rows_done: AtomicU64,
     /// Connections whose statement must be ended for a stop.
     connections: Mutex<Vec<u32>>,
@@ -59,21 +62,21 @@ pub fn prepare(
         return rehearse_prepare(plan, gate, &tables);
     }
     let rows_total = tables.iter().map(|table| table.rows).sum();
-    let threads = (plan.threads as usize).min(tables.len());
+    let names = tables.iter().map(|table| table.name.clone()).collect();
+    let parts = Parts::of(tables);
+    let threads = (plan.threads as usize).min(parts.count());
     let job = Job {
         plan,
         connector: Connector::new(plan.endpoint.clone(), plan.compression, gate.clone())?,
-        tables,
+        parts,
         stop,
         abort: AtomicBool::new(false),
-        next_table: AtomicUsize::new(0),
         rows_done: AtomicU64::new(0),
         connections: Mutex::new(Vec::new()),
     };
     let mut control = Connection::connect(&job.connector, false, Patience::Endless)?;
     check_control(&mut control)?;
     make_schema(&mut control, &plan.endpoint.database)?;
-    let names = job.tables.iter().map(|table| table.name.clone()).collect();
     check_reach(&names, &job.connector, &mut control)?;
     if plan.workload.is_bulk() {
         return make_bulk_tables(&job.connector, plan.tables.tables);
@@ -153,12 +156,11 @@ impl Job<'_> {
 
     fn work(&self) -> Result<(), LoadError> {
         let result = self.load_tables();
-        if result.is_err() {
-            self.abort.store(true, Ordering::Relaxed);
-        }
+        let is_first = result.is_ok() || !self.abort.swap(true, Ordering::Relaxed);
         match result {
-            // Whatever the server said to a statement that a stop has ended.
-            Err(_) if self.stop.load(Ordering::Relaxed) => {
+            // Whatever the server said to a statement that was ended by a stop, or because another
+            // connection had failed.
+            Err(_) if !is_first || self.stop.load(Ordering::Relaxed) => {
                 Err(LoadError::Interrupted("loading the tables"))
             }
             result => result,
@@ -171,13 +173,10 @@ impl Job<'_> {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(loader.id());
-        loop {
-            let number = self.next_table.fetch_add(1, Ordering::Relaxed);
-            let Some(table) = self.tables.get(number) else {
-                return Ok(());
-            };
-            loader.load(table)?;
+        while let Some(part) = self.parts.next() {
+            loader.load(&part)?;
         }
+        Ok(())
     }
 
     /// Ends what the loading connections are doing: building an index may take minutes.

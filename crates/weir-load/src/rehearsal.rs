@@ -86,7 +86,7 @@ pub fn statements(plan: &LoadPlan) -> Result<Vec<String>, LoadError> {
 pub fn rehearse_run(plan: &LoadPlan, gate: &Gate) -> Result<(), LoadError> {
     debug_assert!(gate.is_rehearsal());
     plan.check()?;
-    let work = Work::of_script(plan.script()?);
+    let work = Work::of_plan(plan)?;
     let servers = Servers::new(plan, gate)?;
     let deadline = Deadline::after(plan.init_timeout);
     preflight::check(plan, &servers, &work, deadline).map(drop)

@@ -6,6 +6,7 @@
 //! or captured statements.
 
 mod compiled;
+mod order_entry;
 mod place;
 mod statements;
 mod turn;
@@ -15,10 +16,13 @@ use std::sync::Arc;
 
 use weir_mysql::{Exchange, Reply, Row, ServerError, StatementResult};
 
-use crate::LoadError;
 use weir_workload::Script;
 
+use crate::LoadError;
+use crate::plan::LoadPlan;
+
 pub(crate) use compiled::{CompiledSession, Templates};
+pub(crate) use order_entry::{OrderEntry, OrderEntrySession};
 pub(crate) use statements::{Statements, Wanted};
 pub use turn::Turn;
 
@@ -75,6 +79,9 @@ pub trait Session: fmt::Debug + Send {
     /// The connection is a new one: what was prepared on the one before is gone.
     fn reconnected(&mut self) {}
 
+    /// [`Step::Join`] failed: the server let no connection in.
+    fn not_joined(&mut self, _why: &LoadError) {}
+
     /// The text of the outstanding request, for an error.
     fn sql(&self) -> String;
 }
@@ -94,7 +101,7 @@ pub enum Step {
     },
     /// The transaction is complete.
     Done {
-        /// How many it counts for: one, but for statements that carry many.
+        /// How many it counts for: one, but for statements that carry many; 0: it was none, and has no latency.
         transactions: u64,
         /// Which one it is, by its position in [`SessionKinds::transactions`].
         kind: Option<usize>,
@@ -104,6 +111,11 @@ pub enum Step {
         /// Its latency goes on from its beginning also in a closed loop, where it else begins anew.
         keeps_start: bool,
     },
+    /// A new connection is made, on which the session goes on with [`Session::begin`]; without one, see
+    /// [`Session::not_joined`], too.
+    Join,
+    /// The connection is closed, and the session goes on with its next transaction.
+    Leave,
     /// There are no more transactions.
     End,
 }
@@ -144,6 +156,12 @@ pub trait SessionSource: Sync {
         false
     }
 
+    /// Whether its sessions join and leave the server themselves, see [`Step::Join`]. They have no connection when
+    /// they begin.
+    fn joins(&self) -> bool {
+        false
+    }
+
     /// Whether its sessions change nothing. Then Weir does not look whether tables may be changed, and a
     /// statement that changes one is not sent to a server of the user's.
     fn only_reads(&self) -> bool {
@@ -156,6 +174,8 @@ pub trait SessionSource: Sync {
 pub(crate) enum AnySession {
     /// Of a compiled workload: nothing is allocated on its way.
     Compiled(CompiledSession),
+    /// A terminal of order entry: nothing is allocated on its way, either.
+    OrderEntry(Box<OrderEntrySession>),
     /// Of a source.
     Sourced(Box<dyn Session>),
 }
@@ -164,6 +184,7 @@ macro_rules! either {
     ($self:ident, $session:ident => $call:expr) => {
         match $self {
             AnySession::Compiled($session) => $call,
+            AnySession::OrderEntry($session) => $call,
             AnySession::Sourced($session) => $call,
         }
     };
@@ -173,6 +194,7 @@ impl AnySession {
     pub(crate) fn needs_rows(&self) -> bool {
         match self {
             Self::Compiled(_) => false,
+            Self::OrderEntry(session) => session.needs_rows(),
             Self::Sourced(session) => session.needs_rows(),
         }
     }
@@ -180,6 +202,7 @@ impl AnySession {
     pub(crate) fn due_ns(&mut self) -> Option<u64> {
         match self {
             Self::Compiled(_) => None,
+            Self::OrderEntry(session) => session.due_ns(),
             Self::Sourced(session) => session.due_ns(),
         }
     }
@@ -212,15 +235,21 @@ impl AnySession {
 
     pub(crate) fn finish(&mut self, turn: &mut Turn<'_>) -> Step {
         match self {
-            Self::Compiled(_) => Step::End,
+            Self::Compiled(_) | Self::OrderEntry(_) => Step::End,
             Self::Sourced(session) => session.finish(turn),
         }
     }
 
     pub(crate) fn completes_sleeping(&self) -> bool {
         match self {
-            Self::Compiled(_) => false,
+            Self::Compiled(_) | Self::OrderEntry(_) => false,
             Self::Sourced(session) => session.completes_sleeping(),
+        }
+    }
+
+    pub(crate) fn not_joined(&mut self, why: &LoadError) {
+        if let Self::Sourced(session) = self {
+            session.not_joined(why);
         }
     }
 
@@ -232,6 +261,7 @@ impl AnySession {
     pub(crate) fn renew(&mut self, statements: Statements) {
         match self {
             Self::Compiled(session) => session.renew(statements),
+            Self::OrderEntry(session) => session.renew(statements),
             Self::Sourced(session) => session.reconnected(),
         }
     }
@@ -242,14 +272,25 @@ impl AnySession {
 pub(crate) struct Work<'a> {
     /// Of a compiled workload; of no statements where sessions come from a source.
     templates: Arc<Templates>,
+    order_entry: Option<Arc<OrderEntry>>,
     source: Option<&'a dyn SessionSource>,
 }
 
 impl<'a> Work<'a> {
+    /// The workload of a plan.
+    pub(crate) fn of_plan(plan: &LoadPlan) -> Result<Self, LoadError> {
+        let order_entry = plan.workload.order_entry();
+        Ok(Self {
+            order_entry: order_entry.map(|workload| Arc::new(OrderEntry::new(workload, plan.seed))),
+            ..Self::of_script(plan.script()?)
+        })
+    }
+
     /// A compiled workload.
     pub(crate) fn of_script(script: Script) -> Self {
         Self {
             templates: Arc::new(Templates::new(script)),
+            order_entry: None,
             source: None,
         }
     }
@@ -262,7 +303,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The compiled workload's script; without statements where sessions come from a source.
+    /// The workload's script; without statements where sessions come from a source.
     pub(crate) fn script(&self) -> &Script {
         &self.templates.script
     }
@@ -283,6 +324,11 @@ impl<'a> Work<'a> {
         Some(opened.map(|(exchange, session)| (exchange, AnySession::Sourced(session))))
     }
 
+    /// Whether sessions join and leave the server themselves.
+    pub(crate) fn joins(&self) -> bool {
+        self.source.is_some_and(SessionSource::joins)
+    }
+
     /// Whether connections are not the engine's to open.
     pub(crate) fn opens_connections(&self) -> bool {
         self.source.is_some_and(SessionSource::opens_connections)
@@ -290,13 +336,14 @@ impl<'a> Work<'a> {
 
     /// The session of connection `number`, on which these statements are prepared.
     pub(crate) fn session(&self, number: u32, statements: Statements) -> AnySession {
+        let templates = Arc::clone(&self.templates);
+        if let Some(order_entry) = &self.order_entry {
+            let session = order_entry.session(number, templates, statements);
+            return AnySession::OrderEntry(Box::new(session));
+        }
         match self.source {
             Some(source) => AnySession::Sourced(source.session(number)),
-            None => AnySession::Compiled(CompiledSession::new(
-                Arc::clone(&self.templates),
-                statements,
-                number,
-            )),
+            None => AnySession::Compiled(CompiledSession::new(templates, statements, number)),
         }
     }
 
@@ -304,6 +351,9 @@ impl<'a> Work<'a> {
     pub(crate) fn kinds(&self) -> SessionKinds {
         if let Some(source) = self.source {
             return source.kinds();
+        }
+        if self.order_entry.is_some() {
+            return OrderEntry::kinds();
         }
         let script = self.script();
         SessionKinds {

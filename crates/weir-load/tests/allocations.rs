@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use weir_load::{LoadPlan, NullServer, NullServerBehavior, PreparePlan, ReactorKind, prepare, run};
-use weir_model::{Endpoint, Flavor, LoadSpec, WorkloadName};
+use weir_model::{Endpoint, Flavor, LoadSpec, OrderEntryWorkload, WorkloadName};
 use weir_mysql::{Compression, Gate};
 
 const THREADS_MAX: usize = 64;
@@ -138,6 +138,43 @@ fn compressed_queries_allocate_nothing_either() {
     }
 }
 
+/// Whose statements depend on rows: on a real server, which sends some.
+fn order_entry_allocates_nothing_either() {
+    let (server, _directory) = weir_testing::start(Flavor::Mysql);
+    let workload = OrderEntryWorkload {
+        items: 200,
+        customers: 30,
+        ..OrderEntryWorkload::default()
+    };
+    let tables = PreparePlan::new(server.endpoint(), workload);
+    prepare(
+        &tables,
+        &Gate::own(),
+        &AtomicBool::new(false),
+        &mut |_, _| {},
+    )
+    .unwrap();
+    for prepared_statements in [true, false] {
+        // One connection has no deadlocks, whose messages are kept.
+        let [few, many] = [200, 1_200].map(|transactions| {
+            let load = LoadSpec {
+                connections: 1,
+                ..plan(server.endpoint()).load
+            };
+            most_allocations(&LoadPlan {
+                reactor: ReactorKind::Epoll,
+                max_events: Some(transactions),
+                prepared_statements,
+                load,
+                ..LoadPlan::new(server.endpoint(), workload)
+            })
+            .0
+        });
+        // Some 23,000 queries more.
+        assert!(many < few + 1_000, "{few} and {many}");
+    }
+}
+
 #[test]
 fn a_query_allocates_nothing() {
     for reactor in [ReactorKind::Epoll, ReactorKind::IoUring] {
@@ -148,4 +185,5 @@ fn a_query_allocates_nothing() {
     }
     // In the same test: what else allocates would be counted.
     compressed_queries_allocate_nothing_either();
+    order_entry_allocates_nothing_either();
 }

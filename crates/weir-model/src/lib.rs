@@ -79,7 +79,7 @@ pub use server_variables::{
 pub use spec::{
     ArrivalKind, ClosedLoop, DataSource, DataSpec, Distribution, DistributionName,
     DistributionOptions, DriveSpec, EventKind, EventStatement, FileWorkload, LOAD_OPTIONS,
-    LoadOption, LoadOptionKind, LoadSpec, Mix, Node, NodeRole, Pace, PoolStart,
+    LoadOption, LoadOptionKind, LoadSpec, Mix, Node, NodeRole, OrderEntryWorkload, Pace, PoolStart,
     ProtocolCompression, Rate, RateRamp, Replication, RunSpec, ServerChoice, Settings,
     SysbenchOptions, SysbenchWorkload, TableSize, ThinkKind, ThinkTime, TimelineEvent, Topology,
     Warmup, WorkloadName, WorkloadShare, WorkloadShares, WorkloadSpec, differing,

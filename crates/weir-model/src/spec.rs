@@ -24,8 +24,8 @@ pub use settings::{Settings, differing};
 pub use timeline::{EventKind, EventStatement, TimelineEvent};
 pub use topology::{DriveSpec, Node, NodeRole, PoolStart, Replication, ServerChoice, Topology};
 pub use workload::{
-    Distribution, DistributionName, DistributionOptions, FileWorkload, Mix, SysbenchOptions,
-    SysbenchWorkload, WorkloadName, WorkloadShare, WorkloadShares, WorkloadSpec,
+    Distribution, DistributionName, DistributionOptions, FileWorkload, Mix, OrderEntryWorkload,
+    SysbenchOptions, SysbenchWorkload, WorkloadName, WorkloadShare, WorkloadShares, WorkloadSpec,
 };
 
 /// A run. The default is a MySQL server with sysbench's default workload.

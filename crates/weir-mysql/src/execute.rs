@@ -17,8 +17,12 @@ const COM_STMT_CLOSE: u8 = 0x19;
 const COM_STMT_EXECUTE: u8 = 0x17;
 /// Where a packet of it has the statement's number.
 const STATEMENT_ID: usize = HEADER_BYTES + 1;
+/// Where a packet of it says which parameters are NULL.
+const NULLS: usize = HEADER_BYTES + 10;
+const COM_RESET_CONNECTION: u8 = 0x1F;
 const TYPE_LONG: u8 = 0x03;
 const TYPE_LONGLONG: u8 = 0x08;
+const TYPE_DECIMAL: u8 = 0xF6;
 const TYPE_STRING: u8 = 0xFE;
 
 /// What a parameter holds.
@@ -28,6 +32,8 @@ pub enum ParameterKind {
     Integer,
     /// `BIGINT`: eight bytes, signed.
     BigInteger,
+    /// `DECIMAL`: its digits as a string.
+    Decimal,
     /// A string.
     Text,
 }
@@ -58,13 +64,14 @@ fn head(kinds: &[ParameterKind], typed: bool) -> Vec<u8> {
     if kinds.is_empty() {
         return bytes;
     }
-    bytes.resize(bytes.len() + kinds.len().div_ceil(8), 0); // none is NULL
+    bytes.resize(bytes.len() + kinds.len().div_ceil(8), 0); // none is NULL yet
     bytes.push(u8::from(typed));
     if typed {
         for kind in kinds {
             let code = match kind {
                 ParameterKind::Integer => TYPE_LONG,
                 ParameterKind::BigInteger => TYPE_LONGLONG,
+                ParameterKind::Decimal => TYPE_DECIMAL,
                 ParameterKind::Text => TYPE_STRING,
             };
             bytes.extend_from_slice(&[code, 0]);
@@ -130,6 +137,11 @@ impl<'a> Request<'a> {
         Self::command(out, COM_QUIT).finish();
     }
 
+    /// Appends that the connection is to be as new; the answer is an outcome.
+    pub fn reset(out: &'a mut Vec<u8>) {
+        Self::command(out, COM_RESET_CONNECTION).finish();
+    }
+
     fn command(out: &'a mut Vec<u8>, command: u8) -> Self {
         let start = out.len();
         out.extend_from_slice(&[0; HEADER_BYTES]);
@@ -156,6 +168,19 @@ impl<'a> Request<'a> {
     pub fn text(&mut self, value: &[u8]) {
         put_length_encoded(self.out, value.len() as u64);
         self.out.extend_from_slice(value);
+    }
+
+    /// Appends a [`ParameterKind::Decimal`], whose digits `write` appends: fewer than 251.
+    pub fn decimal(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let length = self.out.len();
+        self.out.push(0);
+        write(self.out);
+        self.out[length] = (self.out.len() - length - 1) as u8;
+    }
+
+    /// Appends NULL as the parameter at `position`, from 0.
+    pub fn null(&mut self, position: usize) {
+        self.out[self.start + NULLS + position / 8] |= 1 << (position % 8);
     }
 
     /// Ends the packet. What a load sends is far shorter than a packet can be.

@@ -53,12 +53,16 @@ pub use identifier::identifier;
 pub use option_file::{OptionFile, OptionFileError, OptionFileSetting};
 pub use packet::{HEADER_BYTES, Malformed, put_header, put_length_encoded};
 pub use reading::{InsertedColumn, StatementText};
-pub use reply::{Expected, Reply, ReplyParser, ServerError, StatementResult, TextRows};
+pub use reply::{
+    Expected, Reply, ReplyParser, ServerError, StatementResult, TextRows, WireRow, WireRows,
+};
 pub use session::{Done, LogStart, PreparedStatement, Session, SessionError, Waiting};
 pub use sql_words::{SqlWord, sql_words};
 pub use text_literal::text_literal;
+pub use tls::TlsClient;
 
 pub use mysql_common::Value;
+pub use mysql_common::constants::ColumnType;
 pub use mysql_common::packets::Column;
 pub use mysql_common::params;
 pub use mysql_common::params::Params;

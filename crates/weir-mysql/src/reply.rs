@@ -6,10 +6,13 @@
 
 mod kept;
 mod results;
+mod wire_rows;
 
 use kept::Kept;
 use mysql_common::row::Row;
 pub use results::{StatementResult, TextRows};
+
+pub use wire_rows::{WireRow, WireRows};
 
 use super::packet::{HEADER_BYTES, Malformed, PAYLOAD_BYTES_MAX, length_encoded, payload_length};
 
@@ -59,6 +62,10 @@ pub enum Expected {
     TextResults,
     /// All results of a prepared statement, their values as text.
     TypedResults,
+    /// An outcome, or rows of text to be read in place.
+    WireTextRows,
+    /// An outcome, or rows of typed values to be read in place.
+    WireTypedRows,
     /// The number of a prepared statement.
     Statement,
 }
@@ -148,6 +155,7 @@ pub struct ReplyParser {
     kept: Kept,
     /// The first of several results, while the others come.
     first_reply: Option<Reply>,
+    wire_rows: WireRows,
 }
 
 impl ReplyParser {
@@ -163,6 +171,7 @@ impl ReplyParser {
             expected: Expected::Outcome,
             kept: Kept::default(),
             first_reply: None,
+            wire_rows: WireRows::default(),
         }
     }
 
@@ -180,6 +189,11 @@ impl ReplyParser {
     /// The rows of the last reply, if they were to be kept.
     pub fn rows(&self) -> &[Row] {
         self.kept.rows()
+    }
+
+    /// The rows of the last reply, if they were to be read in place.
+    pub fn wire_rows(&self) -> &WireRows {
+        &self.wire_rows
     }
 
     /// Whether results were kept of the last reply.
@@ -310,6 +324,8 @@ impl ReplyParser {
             Phase::Columns(left) => {
                 if self.keeps_rows() {
                     self.kept.column(payload)?;
+                } else if self.reads_in_place() {
+                    self.wire_rows.column(payload)?;
                 }
                 self.phase = match (left, self.eof_deprecated) {
                     (2.., _) => Phase::Columns(left - 1),
@@ -339,6 +355,12 @@ impl ReplyParser {
                         return Err(Malformed("a row is too long to be kept"));
                     }
                     self.kept.row(payload, self.expected)?;
+                } else if self.reads_in_place() {
+                    if self.continued {
+                        return Err(Malformed("a row is too long to be kept"));
+                    }
+                    let is_typed = self.expected == Expected::WireTypedRows;
+                    self.wire_rows.take(payload, is_typed);
                 }
                 Ok(None)
             }
@@ -377,6 +399,11 @@ impl ReplyParser {
         Some(self.finish(reply))
     }
 
+    fn reads_in_place(&self) -> bool {
+        let expected = self.expected;
+        matches!(expected, Expected::WireTextRows | Expected::WireTypedRows)
+    }
+
     /// The first packet of the reply to a prepare.
     fn statement(&mut self, payload: &[u8]) -> Result<Option<Reply>, Malformed> {
         let PrepareReply {
@@ -411,6 +438,7 @@ impl ReplyParser {
                 let (affected_rows, _) = length_encoded(&payload[1..])?;
                 let has_more = says_more(after_counts(payload)?);
                 self.kept.clear();
+                self.wire_rows.clear();
                 if self.keeps_results() {
                     self.kept.result(StatementResult::Done { affected_rows });
                 }
@@ -424,6 +452,7 @@ impl ReplyParser {
                 }
                 self.phase = Phase::Columns(columns);
                 self.kept.clear();
+                self.wire_rows.clear();
                 Ok(None)
             }
         }

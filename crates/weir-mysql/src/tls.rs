@@ -27,7 +27,7 @@ const LOCAL_NAME: &str = "localhost";
 
 /// Makes the TLS side of connections to one host.
 #[derive(Debug, Clone)]
-pub(crate) struct TlsClient {
+pub struct TlsClient {
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
 }
@@ -35,7 +35,11 @@ pub(crate) struct TlsClient {
 impl TlsClient {
     /// Reads the certificates that `tls` names. `host`: what the certificate is to be made out to;
     /// none on a Unix socket.
-    pub(crate) fn new(tls: &Tls, host: Option<&str>) -> Result<Self, ClientError> {
+    ///
+    /// # Errors
+    ///
+    /// Files, ciphers and modes that cannot be used.
+    pub fn new(tls: &Tls, host: Option<&str>) -> Result<Self, ClientError> {
         let name = match ServerName::try_from(host.unwrap_or(LOCAL_NAME).to_owned()) {
             Ok(name) => name,
             Err(_) if tls.mode != TlsMode::VerifyIdentity => ServerName::try_from(LOCAL_NAME)
@@ -55,7 +59,11 @@ impl TlsClient {
     }
 
     /// A connection whose handshake has not begun.
-    pub(crate) fn connection(&self) -> Result<ClientConnection, rustls::Error> {
+    ///
+    /// # Errors
+    ///
+    /// A name that no certificate can have.
+    pub fn connection(&self) -> Result<ClientConnection, rustls::Error> {
         ClientConnection::new(Arc::clone(&self.config), self.name.clone())
     }
 }

@@ -1,4 +1,4 @@
-//! Every claim of several results on one page: reproduced, not reproduced, or why nobody can say.
+//! Every claim of several results on one page: agrees, disagrees, or why it cannot be said.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use weir_model::{Agreement, JudgedResult};
 use crate::markdown::text;
 use crate::page::{ClaimView, claims};
 
-/// The claims of `results` as a Markdown page: how many were reproduced, then a table for each study.
+/// The claims of `results` as a Markdown page: how many agree, then a table for each study.
 #[must_use]
 pub fn claims_markdown(results: &[JudgedResult]) -> String {
     let all: Vec<_> = results
@@ -19,7 +19,7 @@ pub fn claims_markdown(results: &[JudgedResult]) -> String {
         claims.filter(|claim| claim.agreement == agreement).count()
     };
     let mut out = format!(
-        "# Published claims\n\n{} reproduced, {} not reproduced, {} of which nothing can be said.\n",
+        "# Published claims\n\n{} agree, {} disagree, {} cannot be decided.\n",
         count(Agreement::Agrees),
         count(Agreement::Disagrees),
         count(Agreement::CannotSay),
@@ -41,7 +41,7 @@ fn push_study(out: &mut String, result: &JudgedResult, claims: &[ClaimView<'_>])
         result.evidence.plan.seed,
     );
     if claims.is_empty() {
-        out.push_str("This study holds no published claim against its measurements.\n");
+        out.push_str("This study has no published claim.\n");
         return;
     }
     out.push_str(
@@ -62,12 +62,12 @@ fn push_study(out: &mut String, result: &JudgedResult, claims: &[ClaimView<'_>])
 
 fn outcome(claim: &ClaimView<'_>) -> String {
     match claim.agreement {
-        Agreement::Agrees => "reproduced".to_owned(),
-        Agreement::Disagrees => format!("not reproduced: {}", claim.why),
+        Agreement::Agrees => "agrees".to_owned(),
+        Agreement::Disagrees => format!("disagrees: {}", claim.why),
         Agreement::CannotSay if claim.measured.is_none() => {
-            format!("can't be tested here: {}", claim.why)
+            format!("cannot say, not tested here: {}", claim.why)
         }
-        Agreement::CannotSay => format!("can't say: {}", claim.why),
+        Agreement::CannotSay => format!("cannot say: {}", claim.why),
     }
 }
 
@@ -83,14 +83,11 @@ mod tests {
         let verdict = &mut untestable.analysis.claims[0];
         verdict.measured = None;
         verdict.agreement = Agreement::CannotSay;
-        verdict.why = "their server is not to be had".to_owned();
+        verdict.why = "their server is not public".to_owned();
         let page = claims_markdown(&[sample::study(4, 3), untestable]);
+        assert!(page.contains("disagrees: the effect is smaller"), "{page}");
         assert!(
-            page.contains("not reproduced: the effect is smaller"),
-            "{page}"
-        );
-        assert!(
-            page.contains("can't be tested here: their server"),
+            page.contains("cannot say, not tested here: their server"),
             "{page}"
         );
         assert!(page.contains("## Somebody's \\| cloud"), "{page}");

@@ -39,7 +39,7 @@ fn overall_effect(effect: &OverallEffect) -> String {
         invalid => format!("; {invalid} more are invalid"),
     };
     format!(
-        "{} {} over {} at all places: geometric mean {:.2}x, smallest {:.2}x, largest {:.2}x ({}{invalid})",
+        "{} {} over {} in all contexts: geometric mean {:.2}x, smallest {:.2}x, largest {:.2}x ({}{invalid})",
         effect.factor,
         effect.level,
         effect.baseline,
@@ -114,7 +114,7 @@ pub(crate) fn equivalent(equivalent: &MemoryEquivalent) -> String {
             )
         }
         (None, why) => format!(
-            "what {drive} is worth in memory of {baseline} at {pool}{place} cannot be said: {}",
+            "the value of {drive} in memory of {baseline} at {pool}{place} is unknown: {}",
             why.as_deref().unwrap_or("it was not measured")
         ),
     }
@@ -259,6 +259,6 @@ mod tests {
         );
         found.memory = None;
         found.why_not = Some("9000 was not measured".into());
-        assert!(equivalent(&found).ends_with("cannot be said: 9000 was not measured"));
+        assert!(equivalent(&found).ends_with("is unknown: 9000 was not measured"));
     }
 }

@@ -67,20 +67,18 @@ fn found_words(search: &SearchPlan, found: &FoundPlace) -> String {
         (Some(at), _, Some(above)) if is_rate => {
             format!("{meaning}: {} (missed at {})", place(at), place(above))
         }
-        (Some(at), _, None) if is_rate => format!(
-            "{meaning}: {} or more, the search was not allowed to go further",
-            place(at)
-        ),
+        (Some(at), _, None) if is_rate => {
+            format!("{meaning}: {} or more (the end of the range)", place(at))
+        }
         (Some(at), Some(below), Some(above)) => format!(
             "{meaning}: {} (between {} and {})",
             place(at),
             place(below),
             place(above)
         ),
-        (Some(at), None, Some(_)) => format!(
-            "{meaning}: {} or less, the search was not allowed to go further",
-            place(at)
-        ),
+        (Some(at), None, Some(_)) => {
+            format!("{meaning}: {} or less (the end of the range)", place(at))
+        }
         (Some(at), _, None) => format!("{meaning}: {}", place(at)),
     }
 }

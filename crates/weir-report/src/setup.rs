@@ -138,7 +138,7 @@ fn table_words(data: &DataSpec) -> String {
             count(*tables as usize, "table"),
             grouped(*rows as f64)
         ),
-        DataSource::File { sizes } => format!(
+        DataSource::File { sizes } | DataSource::OrderEntry { sizes } => format!(
             "{} of {} rows together",
             count(sizes.len(), "table"),
             grouped(data.rows_total() as f64)

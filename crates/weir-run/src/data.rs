@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use weir_model::{Bytes, Cell, DataSource, RunSpec, WorkloadSpec};
+use weir_model::{Bytes, Cell, DataSource, OrderEntryWorkload, RunSpec, WorkloadSpec};
 use weir_mysql::Gate;
 use weir_process::{PathError, WorkDirectory, short_name};
 use weir_progress::Event;
@@ -176,7 +176,9 @@ fn key(context: &StudyContext<'_>, cell: &Cell) -> Result<SnapshotKey, RunError>
     let server = context.server_of(cell);
     let (tables, rows) = match data.source {
         DataSource::Sysbench { tables, rows } => (tables, rows),
-        DataSource::File { .. } => (data.table_count() as u32, data.rows_total()),
+        DataSource::File { .. } | DataSource::OrderEntry { .. } => {
+            (data.table_count() as u32, data.rows_total())
+        }
     };
     Ok(SnapshotKey {
         flavor: server.flavor,
@@ -209,6 +211,20 @@ fn tables_of(workload: &WorkloadSpec) -> Result<String, RunError> {
             let stem = stem.to_string_lossy();
             Ok(format!("{stem}-{}", short_name(&made_of)))
         }
+        // The name says the sizes: tables of other sizes may have as many rows.
+        WorkloadSpec::OrderEntry(workload) => {
+            let OrderEntryWorkload {
+                warehouses,
+                items,
+                customers,
+                foreign_keys,
+                ..
+            } = *workload;
+            let keys = if foreign_keys { "-keys" } else { "" };
+            Ok(format!(
+                "order_entry-{warehouses}-{items}-{customers}{keys}"
+            ))
+        }
     }
 }
 
@@ -224,6 +240,16 @@ fn have_same_data(first: &RunSpec, second: &RunSpec) -> bool {
         WorkloadSpec::File(file) => {
             let text = (Arc::clone(&file.text), format!("{:?}", file.distribution));
             Some((Some(text), Some(file.path.clone())))
+        }
+        WorkloadSpec::OrderEntry(workload) => {
+            // Options of the load alone change no table.
+            let tables = OrderEntryWorkload {
+                keying_and_think_time: false,
+                fixed_warehouses: false,
+                ..*workload
+            };
+            let text = (Arc::from(""), format!("{tables:?}"));
+            Some((Some(text), None))
         }
     };
     first.primary().server == second.primary().server

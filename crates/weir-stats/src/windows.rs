@@ -156,14 +156,15 @@ mod tests {
         counts.iter().enumerate().map(second).collect()
     }
 
-    fn lengths(windows: &Windows) -> [f64; 4] {
+    fn lengths(windows: &Windows) -> Vec<u64> {
         [
             windows.before,
             windows.during,
             windows.settle,
             windows.after,
         ]
-        .map(|window| window.length_s)
+        .map(|window| window.length_s.round() as u64)
+        .to_vec()
     }
 
     const STALLED: [u64; 16] = [
@@ -173,7 +174,7 @@ mod tests {
     #[test]
     fn windows_settle_until_all_is_as_before() {
         let windows = Windows::around(&seconds(&STALLED), 5.0, 7.5);
-        assert_eq!(lengths(&windows), [5.0, 3.0, 1.0, 7.0]);
+        assert_eq!(lengths(&windows), [5, 3, 1, 7]);
         assert_eq!(windows.settled, Some(true));
         assert_eq!(windows.rate_ratio(), Some(0.2));
         let (lost, interval) = windows.lost().unwrap();
@@ -187,11 +188,11 @@ mod tests {
         let series = seconds(&STALLED);
         for at_s in [0.0, 0.5, 3.0, 15.2, 15.999, 16.0, 20.0] {
             let windows = Windows::around(&series, at_s, at_s + 0.001);
-            let total: f64 = lengths(&windows).iter().sum();
-            assert!((total - 16.0).abs() < 1e-9, "{at_s}: {windows:?}");
+            let total: u64 = lengths(&windows).iter().sum();
+            assert_eq!(total, 16, "{at_s}: {windows:?}");
         }
         let early = Windows::around(&series, 2.5, 2.5);
-        assert_eq!((early.settled, lengths(&early)[1]), (None, 1.0));
+        assert_eq!((early.settled, lengths(&early)[1]), (None, 1));
     }
 
     #[test]
@@ -199,6 +200,6 @@ mod tests {
         let slow = [100, 100, 100, 100, 100, 50, 50, 50, 50, 50, 50];
         let windows = Windows::around(&seconds(&slow), 5.0, 6.0);
         assert_eq!(windows.settled, Some(false));
-        assert_eq!(lengths(&windows), [5.0, 1.0, 5.0, 0.0]);
+        assert_eq!(lengths(&windows), [5, 1, 5, 0]);
     }
 }

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use thiserror::Error;
 use weir_model::{
-    Cell, DataSource, DistributionName, DistributionOptions, DriveSpec, FileWorkload, RunSpec,
-    Scale, SysbenchOptions, SysbenchWorkload, TableSize, TimelineEvent, WorkloadName,
-    WorkloadShares, WorkloadSpec,
+    Cell, DataSource, DistributionName, DistributionOptions, DriveSpec, FileWorkload,
+    OrderEntryWorkload, Pace, RunSpec, Scale, SysbenchOptions, SysbenchWorkload, TableSize,
+    TimelineEvent, WorkloadName, WorkloadShares, WorkloadSpec,
 };
+use weir_workload::Workload;
 
 /// A run of which single settings can still be set, in any order.
 #[derive(Debug, Clone)]
@@ -41,6 +42,8 @@ pub(crate) struct Draft {
     pub(crate) events: Option<Vec<String>>,
     /// Keys of them with other values.
     pub(crate) event_settings: BTreeMap<String, String>,
+    /// Options of order entry, its warehouses scaled.
+    pub(crate) order_entry: OrderEntryWorkload,
 }
 
 /// Transactions without the settings that workloads share.
@@ -52,6 +55,7 @@ pub(crate) enum Transactions {
         text: Arc<str>,
         sizes: Vec<TableSize>,
     },
+    OrderEntry,
 }
 
 /// Settings that do not go together.
@@ -75,6 +79,10 @@ pub(crate) enum DraftError {
     #[error("sysbench's tables have as many rows as one asks for; add `rows`")]
     WithoutRows,
     #[error(
+        "`keying_and_think_time` says when transactions of order entry begin; leave out rate and think time"
+    )]
+    KeyingAndPace,
+    #[error(
         "a workload's own file says how many rows its tables have, and data scale {scale} does not shrink it; write \
          smaller tables into the file, and `scale = {{ drive = ... }}` for the drive"
     )]
@@ -88,14 +96,14 @@ impl Draft {
         let drive = spec.primary().drive.clone();
         let (tables, rows, sizes) = match spec.data.source.clone() {
             DataSource::Sysbench { tables, rows } => (tables, Some(rows), Vec::new()),
-            DataSource::File { sizes } => (1, None, sizes),
+            DataSource::File { sizes } | DataSource::OrderEntry { sizes } => (1, None, sizes),
         };
         let keys = spec.workload.distribution();
         let mut options = SysbenchOptions {
             distribution: DistributionOptions::from_distribution(keys),
             ..SysbenchOptions::default()
         };
-        let mut text_file = None;
+        let (mut text_file, mut order_entry) = (None, OrderEntryWorkload::default());
         let transactions = match &spec.workload {
             WorkloadSpec::Sysbench(sysbench) => {
                 options.mix = sysbench.mix;
@@ -107,6 +115,10 @@ impl Draft {
                 text: Arc::clone(&file.text),
                 sizes,
             },
+            WorkloadSpec::OrderEntry(options) => {
+                order_entry = *options;
+                Transactions::OrderEntry
+            }
         };
         Self {
             levels: cell.levels.clone(),
@@ -121,6 +133,7 @@ impl Draft {
             rows,
             events: None,
             event_settings: BTreeMap::new(),
+            order_entry,
             spec,
         }
     }
@@ -168,6 +181,15 @@ impl Draft {
                     distribution,
                 });
                 (workload, DataSource::File { sizes })
+            }
+            Transactions::OrderEntry => {
+                let options = self.order_entry;
+                if options.keying_and_think_time && self.spec.load.pace != Pace::default() {
+                    return Err(DraftError::KeyingAndPace);
+                }
+                let sizes = Workload::from(options).table_sizes();
+                let workload = WorkloadSpec::OrderEntry(options);
+                (workload, DataSource::OrderEntry { sizes })
             }
         };
         self.spec.workload = workload;

@@ -145,6 +145,16 @@ pub(crate) struct DataSection {
     /// A book for the text workloads.
     #[serde(default)]
     pub(crate) text_file: Option<String>,
+    /// Of order entry, as the three that follow.
+    #[serde(default)]
+    pub(crate) warehouses: Option<Setting>,
+    #[serde(default)]
+    pub(crate) items: Option<Setting>,
+    /// Of a district.
+    #[serde(default)]
+    pub(crate) customers: Option<Setting>,
+    #[serde(default)]
+    pub(crate) foreign_keys: Option<Setting>,
     #[serde(default)]
     pub(crate) scale: ScaleSetting,
 }

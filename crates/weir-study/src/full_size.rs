@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use weir_model::{Bytes, DataSource, LRU_SCAN_DEPTH, Plan, RunSpec, Scale};
+use weir_model::{Bytes, DataSource, LRU_SCAN_DEPTH, Plan, RunSpec, Scale, WorkloadSpec};
+use weir_workload::Workload;
 
 use crate::target::{LRU_SCAN_DEPTH_MIN, SCALED_VARIABLES};
 
@@ -21,6 +22,11 @@ fn enlarge(spec: &mut RunSpec) {
     let scale = spec.data.data_scale;
     if let DataSource::Sysbench { rows, .. } = &mut spec.data.source {
         *rows = scale.undo(*rows);
+    }
+    if let WorkloadSpec::OrderEntry(workload) = &mut spec.workload {
+        workload.warehouses = scale.undo(workload.warehouses.into()) as u32;
+        let sizes = Workload::from(*workload).table_sizes();
+        spec.data.source = DataSource::OrderEntry { sizes };
     }
     spec.data.data_scale = Scale::FULL;
     spec.data.drive_scale = Scale::FULL;

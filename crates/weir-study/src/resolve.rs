@@ -13,8 +13,8 @@ use std::fmt::Display;
 use std::path::Path;
 
 use weir_model::{
-    Cell, DataSource, DataSpec, LOAD_OPTIONS, LoadSpec, Node, Plan, Repetition, RunSpec,
-    SysbenchOptions, TimelineEvent, Topology, option_spelling,
+    Cell, DataSource, DataSpec, LOAD_OPTIONS, LoadSpec, Node, OrderEntryWorkload, Plan, Repetition,
+    RunSpec, SysbenchOptions, TimelineEvent, Topology, option_spelling,
 };
 
 use crate::declared::{ClaimSection, NegativeControlSection};
@@ -125,10 +125,18 @@ impl Resolver<'_> {
             ];
             for (key, value) in given {
                 if let Some(value) = value {
-                    let why = "sizes are in the workload's own file; leave it out";
+                    let why = "the study's workloads say themselves how large their tables are; leave it out";
                     return Err(self.error(key, value, why));
                 }
             }
+        }
+        let is_order_entry =
+            |cell: &Cell| matches!(cell.spec.data.source, DataSource::OrderEntry { .. });
+        if !plan.cells.iter().any(is_order_entry)
+            && let Some((section, name, value)) = self.of_order_entry().next()
+        {
+            let why = "no workload of the study is `order_entry`; leave it out";
+            return Err(self.error(&format!("{section}.{name}"), value, why));
         }
         let has_text = |cell: &Cell| cell.spec.workload.has_text();
         match &data.text_file {
@@ -195,6 +203,7 @@ impl Resolver<'_> {
             rows: data.rows.map(|rows| scale.data.apply(rows)),
             events: None,
             event_settings: BTreeMap::new(),
+            order_entry: OrderEntryWorkload::default(),
         };
         for (section, name, value) in self.written() {
             let target = Target::of(name);
@@ -231,7 +240,25 @@ impl Resolver<'_> {
             let value = load.of_table.get(option.name)?;
             Some(("load", option.name, value.text()))
         });
-        of_data.chain(of_load)
+        of_data.chain(of_load).chain(self.of_order_entry())
+    }
+
+    /// What is said of order entry.
+    fn of_order_entry(&self) -> impl Iterator<Item = (&'static str, &'static str, String)> {
+        let (data, load) = (&self.file.data, &self.file.load);
+        let keying = &load.keying_and_think_time;
+        let settings = [
+            ("data", "warehouses", &data.warehouses),
+            ("data", "items", &data.items),
+            ("data", "customers", &data.customers),
+            ("data", "foreign_keys", &data.foreign_keys),
+            ("load", "keying_and_think_time", keying),
+            ("load", "fixed_warehouses", &load.fixed_warehouses),
+        ];
+        let given = |(section, name, setting): (_, _, &Option<Setting>)| {
+            Some((section, name, setting.as_ref()?.text()))
+        };
+        settings.into_iter().filter_map(given)
     }
 
     fn topology(&self, overrides: &Overrides) -> Result<Topology, StudyError> {

@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use weir_model::variables::{BUFFER_POOL_SIZE, LOG_FILE_SIZE, REDO_LOG_CAPACITY};
 use weir_model::{
-    Bytes, Duration, FileWorkload, Flavor, LOAD_OPTIONS, LRU_SCAN_DEPTH, LoadOption, PoolStart,
-    Scale, ServerChoice, ServerUrl, SysbenchOptions, TimelineEvent, UnitError, WorkloadName,
-    WorkloadShares, WorkloadSpec, nearest, option_spelling, set_options,
+    Bytes, Duration, FileWorkload, Flavor, LOAD_OPTIONS, LRU_SCAN_DEPTH, LoadOption,
+    OrderEntryWorkload, PoolStart, Scale, ServerChoice, ServerUrl, SysbenchOptions, TimelineEvent,
+    UnitError, WorkloadName, WorkloadShares, WorkloadSpec, nearest, option_spelling, set_options,
 };
 use weir_workload::{Workload, read_spec};
 
@@ -79,6 +79,7 @@ pub(crate) enum Target {
     Warmup,
     Measure,
     WorkloadOption(String),
+    OrderEntryOption(String),
     /// Whatever else: the server is asked before the first run whether it has such a variable.
     Variable(String),
 }
@@ -101,6 +102,9 @@ impl Target {
             "warmup" => Self::Warmup,
             "measure" => Self::Measure,
             _ if let Some(option) = LoadOption::of(name) => Self::Load(option),
+            _ if OrderEntryWorkload::NAMES.contains(&name) => {
+                Self::OrderEntryOption(name.to_owned())
+            }
             _ if SysbenchOptions::NAMES.contains(&name) => Self::WorkloadOption(name.to_owned()),
             _ if let Some(key) = name.strip_prefix("event.") => Self::EventKey(key.to_owned()),
             _ => match name.strip_prefix("drive.") {
@@ -122,6 +126,9 @@ impl Target {
 
     /// Whether another level needs no other server: only the load differs.
     pub(crate) fn is_of_the_load(&self) -> bool {
+        if let Self::OrderEntryOption(name) = self {
+            return OrderEntryWorkload::is_of_the_load(name);
+        }
         !matches!(
             self,
             Self::Event
@@ -179,6 +186,13 @@ impl Target {
             Self::Load(option) => option.set(load, value)?,
             Self::Distribution => cell.distribution = value.parse()?,
             Self::WorkloadOption(name) => cell.options.set(name, value)?,
+            Self::OrderEntryOption(name) => {
+                cell.order_entry.set(name, value)?;
+                if name == "warehouses" {
+                    let warehouses = u64::from(cell.order_entry.warehouses);
+                    cell.order_entry.warehouses = scale.apply(warehouses) as u32;
+                }
+            }
             Self::Variable(name) => {
                 let value = scaled(name, value.trim(), scale)?;
                 for node in topology.nodes_mut() {
@@ -203,6 +217,7 @@ pub(crate) fn own_names() -> impl Iterator<Item = &'static str> {
         .into_iter()
         .chain(of_load)
         .chain(SysbenchOptions::NAMES)
+        .chain(OrderEntryWorkload::NAMES)
 }
 
 /// The names of events that a level of factor `event` has; none for `none`.
@@ -298,8 +313,8 @@ pub(crate) fn server(value: &str, flavor_of: FlavorOf<'_>) -> Result<ServerChoic
     })
 }
 
-/// A workload that a study can run: one of sysbench's, several with weights, or one in a file, whose
-/// path counts from `folder`.
+/// A workload that a study can run: one of sysbench's, several with weights, order entry, or one in a file,
+/// whose path counts from `folder`.
 pub(crate) fn workload(value: &str, folder: &Path) -> Result<Transactions, String> {
     if Workload::is_file(value) {
         let path = folder.join(value);
@@ -308,6 +323,9 @@ pub(crate) fn workload(value: &str, folder: &Path) -> Result<Transactions, Strin
         if let WorkloadSpec::File(FileWorkload { path, text, .. }) = spec {
             return Ok(Transactions::File { path, text, sizes });
         }
+    }
+    if value == OrderEntryWorkload::NAME {
+        return Ok(Transactions::OrderEntry);
     }
     let shares: WorkloadShares = value.parse()?;
     // It fills tables of its own until the time is over: no run starts from equal data.

@@ -9,6 +9,9 @@ use weir_model::{KindLatency, LatencySummary};
 use super::Invocation;
 use super::report::per_second;
 
+/// What the new orders of order entry are called among the kinds of transactions.
+const NEW_ORDER: &str = "new_order";
+
 /// The text that follows the final report; may be empty.
 pub fn additions(invocation: &Invocation, outcome: &LoadOutcome) -> String {
     let mut text = String::new();
@@ -23,6 +26,14 @@ pub fn additions(invocation: &Invocation, outcome: &LoadOutcome) -> String {
             line(&mut text, format_args!("    {label:<36} {ms:.3}"));
         }
         text.push('\n');
+    }
+    if let Some(per_minute) = new_orders_per_minute(outcome) {
+        let label = "New orders per minute:";
+        line(&mut text, format_args!("{label:<40} {per_minute:.1}"));
+        line(
+            &mut text,
+            format_args!("    (derived from TPC-C, and not comparable with audited results)\n"),
+        );
     }
     kinds(&mut text, outcome, invocation.statement_latency);
     if invocation.plan.load.idle_connections > 0 {
@@ -60,6 +71,13 @@ pub fn additions(invocation: &Invocation, outcome: &LoadOutcome) -> String {
         text.push('\n');
     }
     text
+}
+
+/// New orders of order entry that were not rolled back; `None` of other workloads.
+pub fn new_orders_per_minute(outcome: &LoadOutcome) -> Option<f64> {
+    let mut kinds = outcome.kinds.iter();
+    let kind = kinds.find(|kind| !kind.is_statement && kind.name == NEW_ORDER)?;
+    Some(60.0 * per_second(kind.count, outcome.measured_s))
 }
 
 /// The transactions of a mix by their kind, and statements where they are wanted.

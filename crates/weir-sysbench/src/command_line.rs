@@ -203,6 +203,8 @@ fn words_of(
         "warmup" if compat == Compat::Development => Command::Prewarm,
         "run" => Command::Run,
         "cleanup" => Command::Cleanup,
+        // Of the others, nothing is known that must hold.
+        "check" if matches!(workload, WorkloadSpec::OrderEntry(_)) => Command::Check,
         "help" => Command::Help,
         other => return Err(UsageError::Command(other.to_owned())),
     };

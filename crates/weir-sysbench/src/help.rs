@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use weir_model::{LoadOption, LoadOptionKind, WorkloadName};
+use weir_model::{LoadOption, LoadOptionKind, OrderEntryWorkload, WorkloadName};
 
 use super::compat::Compat;
 use super::more::load_options;
@@ -29,6 +29,13 @@ pub fn help(compat: Compat, all: bool) -> String {
     if !all {
         return text;
     }
+    text.push_str("\nworkloads that sysbench does not have:\n");
+    for (word, help) in [
+        (OrderEntryWorkload::NAME, ORDER_ENTRY),
+        ("FILE.toml", "a workload of your own"),
+    ] {
+        general(&mut text, (word, help));
+    }
     let version = compat.version();
     line(
         &mut text,
@@ -49,6 +56,11 @@ pub fn help(compat: Compat, all: bool) -> String {
     }
     text
 }
+
+/// What the help says of order entry.
+const ORDER_ENTRY: &str = "orders, payments and deliveries of a supplier, derived from the \
+                           specification of TPC-C and not comparable with audited results; its \
+                           command `check` looks whether the tables hold together";
 
 /// Beside the command line, as in sysbench.
 const CONFIG_FILE: (&str, &str) = (

@@ -24,6 +24,8 @@ pub enum Command {
     Prewarm,
     /// Load them.
     Run,
+    /// Look whether they hold together.
+    Check,
     /// Drop them.
     Cleanup,
     /// Show the options.
@@ -194,6 +196,9 @@ impl Settings {
         command: Command,
     ) -> Result<Invocation, UsageError> {
         let distribution = self.keys.of(self.rand_type);
+        if !matches!(command, Command::Help | Command::Version) {
+            self.more.fits(&workload)?;
+        }
         let workload = match workload {
             WorkloadSpec::Sysbench(SysbenchWorkload { shares, .. }) => {
                 WorkloadSpec::Sysbench(SysbenchWorkload {
@@ -207,6 +212,7 @@ impl Settings {
                 distribution,
                 ..file
             }),
+            WorkloadSpec::OrderEntry(_) => WorkloadSpec::OrderEntry(self.more.order_entry),
         };
         let workload = Workload::try_from(&workload).map_err(UsageError::Workload)?;
         let (endpoint, more_addresses) = self.server.endpoint();

@@ -18,7 +18,7 @@ mod server;
 mod value;
 mod written;
 
-pub use additions::additions;
+pub use additions::{additions, new_orders_per_minute};
 pub use command_line::parse;
 pub use compat::Compat;
 pub use help::help;

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use weir_load::{BinaryLog, PreparePlan};
-use weir_model::{LOAD_OPTIONS, LoadOption, LoadOptionKind, LoadSpec};
+use weir_model::{
+    LOAD_OPTIONS, LoadOption, LoadOptionKind, LoadSpec, OrderEntryWorkload, WorkloadSpec,
+};
 
 use super::value::{UsageError, Value};
 
@@ -17,6 +19,7 @@ pub(super) struct More {
     pub(super) binary_log: BinaryLog,
     pub(super) allow_replica: bool,
     pub(super) dry_run: bool,
+    pub(super) order_entry: OrderEntryWorkload,
 }
 
 /// Options of the load that have no other name in sysbench.
@@ -63,6 +66,29 @@ impl More {
     pub(super) fn complete(&self, prepare: &mut PreparePlan) {
         prepare.binary_log = self.binary_log;
     }
+
+    /// Refuses options of order entry with another workload, where they would do nothing.
+    pub(super) fn fits(&self, workload: &WorkloadSpec) -> Result<(), UsageError> {
+        match (workload, self.order_entry.unusual().first()) {
+            (WorkloadSpec::OrderEntry(_), _) | (_, None) => Ok(()),
+            (_, Some((name, _))) => Err(UsageError::OfOrderEntry((*name).to_owned())),
+        }
+    }
+}
+
+/// An option of order entry.
+pub(super) fn order_entry(
+    order_entry: &mut OrderEntryWorkload,
+    value: Value<'_>,
+) -> Result<(), UsageError> {
+    let name = value.name.replace('-', "_");
+    // A bare switch is on.
+    let text = value.text.unwrap_or("on");
+    let set = order_entry.set(&name, text);
+    set.map_err(|why| UsageError::OrderEntry {
+        name: value.name.to_owned(),
+        why,
+    })
 }
 
 pub(super) fn binary_log(value: Value<'_>) -> Result<BinaryLog, UsageError> {

@@ -131,6 +131,12 @@ options! {
     "prepare-binlog", Weir, "on", "write tables and rows to the binary log; off breaks each replica that replays it later", |s, v| s.more.binary_log = more::binary_log(v)?;
     "allow-replica", Weir, "off", "write also to a replica or a read-only server; it then differs from its source", |s, v| s.more.allow_replica = v.switch()?;
     "dry-run", Weir, "off", "print the statements that would change the server; send none", |s, v| s.more.dry_run = v.switch()?;
+    "warehouses", Weir, "1", "of order_entry: warehouses, of some 130 MB each", |s, v| more::order_entry(&mut s.more.order_entry, v)?;
+    "items", Weir, "100000", "of order_entry: items, and stocks of a warehouse; fewer for a small test", |s, v| more::order_entry(&mut s.more.order_entry, v)?;
+    "customers", Weir, "3000", "of order_entry: customers of a district; fewer for a small test", |s, v| more::order_entry(&mut s.more.order_entry, v)?;
+    "foreign_keys", Weir, "off", "of order_entry: make its foreign keys", |s, v| more::order_entry(&mut s.more.order_entry, v)?;
+    "keying_and_think_time", Weir, "off", "of order_entry: users take the time of the specification", |s, v| more::order_entry(&mut s.more.order_entry, v)?;
+    "fixed_warehouses", Weir, "off", "of order_entry: each connection stays at one warehouse", |s, v| more::order_entry(&mut s.more.order_entry, v)?;
     "reactor", Weir, "auto", "I/O backend: auto, epoll or io_uring", |s, v| s.reactor = reactor(v)?;
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use weir_model::{DistributionName, DistributionOptions, WorkloadSpec};
+use weir_model::{DistributionName, DistributionOptions, OrderEntryWorkload, WorkloadSpec};
 use weir_mysql::{ClientConfig, OptionFile};
 
 use super::command_line::{Line, in_place, native};
@@ -85,7 +85,8 @@ pub struct ScriptLine {
 }
 
 /// Understands the words after the program's name, if they name a script: nothing for a native workload.
-/// `is_script`: whether there is a file or module of this name.
+/// `is_drop_in`: called under sysbench's name, where only sysbench's workloads are native. `is_script`: whether there is a
+/// file or module of this name.
 ///
 /// # Errors
 ///
@@ -93,6 +94,7 @@ pub struct ScriptLine {
 pub fn parse_script<S: AsRef<str>>(
     arguments: &[S],
     config: &ClientConfig,
+    is_drop_in: bool,
     is_script: impl Fn(&str) -> bool,
 ) -> Result<Option<ScriptLine>, UsageError> {
     let arguments: Vec<&str> = arguments.iter().map(AsRef::as_ref).collect();
@@ -105,6 +107,7 @@ pub fn parse_script<S: AsRef<str>>(
         .iter()
         .any(|value| is_named(value, LUA_THREADS));
     let is_there = is_script(script);
+    let asks_lua = asks_lua || is_drop_in && script == OrderEntryWorkload::NAME;
     if line.command.is_some() || !is_of_lua(script, asks_lua, is_there) {
         return Ok(None);
     }
@@ -238,7 +241,8 @@ mod tests {
 
     fn parse(line: &str) -> Option<ScriptLine> {
         let words: Vec<_> = line.split_whitespace().collect();
-        parse_script(&words, &ClientConfig::default(), |name| name == "orders").unwrap()
+        let is_there = |name: &str| name == "orders";
+        parse_script(&words, &ClientConfig::default(), false, is_there).unwrap()
     }
 
     #[test]
@@ -275,7 +279,7 @@ mod tests {
     fn an_old_command_line_is_answered_unless_its_script_is_there() {
         let parse = |is_there: bool| {
             let words = ["--test=tests/db/oltp.lua", "--oltp-table-size=1000", "run"];
-            parse_script(&words, &ClientConfig::default(), |_| is_there)
+            parse_script(&words, &ClientConfig::default(), false, |_| is_there)
         };
         assert!(matches!(parse(false), Err(UsageError::Old(_))));
         assert_eq!(parse(true).unwrap().unwrap().script, "tests/db/oltp.lua");
@@ -288,6 +292,11 @@ mod tests {
         assert!(parse("/usr/share/sysbench/oltp_read_write.lua --lua-threads=os run").is_some());
         assert!(parse("orders run").is_some());
         assert!(parse("nothing run").is_none());
+        assert!(parse("order_entry run").is_none());
+        let as_sysbench =
+            |name| parse_script(&[name, "run"], &ClientConfig::default(), true, |_| false).unwrap();
+        assert!(as_sysbench("order_entry").is_some());
+        assert!(as_sysbench("oltp_read_write").is_none());
         assert!(parse("--help").is_none());
     }
 }

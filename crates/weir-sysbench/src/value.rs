@@ -35,6 +35,19 @@ pub enum UsageError {
         /// What it must be.
         expected: String,
     },
+    /// The value does not fit an option of order entry.
+    #[error("invalid value for option --{name}: {why}")]
+    OrderEntry {
+        /// The option.
+        name: String,
+        /// What it must be.
+        why: String,
+    },
+    /// An option of order entry with another workload.
+    #[error(
+        "option --{0} is one of order_entry; leave it out, or name order_entry as the workload"
+    )]
+    OfOrderEntry(String),
     /// Several options that cannot be understood, each with its reason.
     #[error("{0}")]
     Several(String),

@@ -34,6 +34,11 @@ fn words(plan: &LoadPlan) -> Vec<String> {
             options.put("text-file", book.display());
         }
     }
+    if let WorkloadSpec::OrderEntry(order_entry) = &workload {
+        for (name, value) in order_entry.unusual() {
+            options.put(name, value);
+        }
+    }
     options.time(plan);
     options.load(&plan.load);
     options.connections(plan);
@@ -221,7 +226,8 @@ fn quoted(word: &str) -> String {
 mod tests {
     use proptest::prelude::*;
     use weir_model::{
-        Address, Endpoint, LOAD_OPTIONS, LoadOptionKind, Secret, Tls, WorkloadName, WorkloadShares,
+        Address, Endpoint, LOAD_OPTIONS, LoadOptionKind, OrderEntryWorkload, Secret, Tls,
+        WorkloadName, WorkloadShares,
     };
     use weir_mysql::ClientConfig;
     use weir_workload::Workload;
@@ -402,6 +408,23 @@ mod tests {
             ..LoadPlan::new(nowhere(), WorkloadName::BulkInsert)
         };
         assert_reads_back(&bulk);
+    }
+
+    #[test]
+    fn order_entry_is_read_back_with_its_options() {
+        let options = OrderEntryWorkload {
+            warehouses: 7,
+            foreign_keys: true,
+            fixed_warehouses: true,
+            ..OrderEntryWorkload::default()
+        };
+        let plan = LoadPlan::new(nowhere(), options);
+        assert_reads_back(&plan);
+        let line = command_line(&plan);
+        assert!(
+            line.contains("order_entry ") && line.contains("--warehouses=7"),
+            "{line}"
+        );
     }
 
     #[test]

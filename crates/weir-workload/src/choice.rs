@@ -1,15 +1,16 @@
-//! Which workload: one of sysbench's, several of them in proportion, or a user's own file.
+//! Which workload: one of sysbench's, several of them in proportion, order entry, or a user's own file.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use weir_model::{
-    Distribution, FileWorkload, SysbenchWorkload, TableSize, WorkloadName, WorkloadSpec,
+    Distribution, FileWorkload, OrderEntryWorkload, SysbenchWorkload, TableSize, WorkloadName,
+    WorkloadSpec,
 };
 
 use crate::file::WorkloadFile;
-use crate::{Script, ScriptInputs, Table, TableOptions, WorkloadError, oltp, sbtest};
+use crate::{Script, ScriptInputs, Table, TableOptions, WorkloadError, oltp, order_entry, sbtest};
 
 /// Which transactions a load has, and on which tables: a description that holds together.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +20,7 @@ pub struct Workload(Kind);
 enum Kind {
     Sysbench(SysbenchWorkload),
     File(Arc<WorkloadFile>),
+    OrderEntry(OrderEntryWorkload),
 }
 
 impl From<WorkloadName> for Workload {
@@ -34,6 +36,12 @@ impl From<SysbenchWorkload> for Workload {
     }
 }
 
+impl From<OrderEntryWorkload> for Workload {
+    fn from(workload: OrderEntryWorkload) -> Self {
+        Self(Kind::OrderEntry(workload))
+    }
+}
+
 impl TryFrom<&WorkloadSpec> for Workload {
     type Error = String;
 
@@ -43,6 +51,7 @@ impl TryFrom<&WorkloadSpec> for Workload {
         Ok(Self(match spec {
             WorkloadSpec::Sysbench(sysbench) => Kind::Sysbench(sysbench.clone()),
             WorkloadSpec::File(file) => Kind::File(Arc::new(WorkloadFile::new(file.clone())?)),
+            WorkloadSpec::OrderEntry(options) => Kind::OrderEntry(*options),
         }))
     }
 }
@@ -54,9 +63,12 @@ impl fmt::Display for Workload {
 }
 
 /// The workload that a user names, with default options: a workload's name, names with weights as in
-/// `oltp_point_select:80,oltp_write_only:20`, or the path of a workload file that ends in `.toml`,
-/// which is read.
+/// `oltp_point_select:80,oltp_write_only:20`, `order_entry`, or the path of a workload file that ends in
+/// `.toml`, which is read.
 pub fn read_spec(name: &str) -> Result<WorkloadSpec, String> {
+    if name == OrderEntryWorkload::NAME {
+        return Ok(WorkloadSpec::OrderEntry(OrderEntryWorkload::default()));
+    }
     if !Workload::is_file(name) {
         return Ok(WorkloadSpec::Sysbench(SysbenchWorkload {
             shares: name.parse()?,
@@ -92,23 +104,33 @@ impl Workload {
         match &self.0 {
             Kind::Sysbench(sysbench) => WorkloadSpec::Sysbench(sysbench.clone()),
             Kind::File(file) => WorkloadSpec::File(file.spec().clone()),
+            Kind::OrderEntry(options) => WorkloadSpec::OrderEntry(*options),
         }
     }
 
     /// The book that its file takes lines of, if it names one.
     pub fn book(&self) -> Option<PathBuf> {
         match &self.0 {
-            Kind::Sysbench(_) => None,
+            Kind::Sysbench(_) | Kind::OrderEntry(_) => None,
             Kind::File(file) => file.book(),
         }
     }
 
-    /// The tables of its file; none for sysbench's workloads, whose tables are as many and as large as
+    /// The order-entry workload, if it is that.
+    pub fn order_entry(&self) -> Option<OrderEntryWorkload> {
+        match self.0 {
+            Kind::OrderEntry(options) => Some(options),
+            Kind::Sysbench(_) | Kind::File(_) => None,
+        }
+    }
+
+    /// The tables that it says itself; none for sysbench's workloads, whose tables are as many and as large as
     /// one asks for.
     pub fn table_sizes(&self) -> Vec<TableSize> {
         match &self.0 {
             Kind::Sysbench(_) => Vec::new(),
             Kind::File(file) => file.table_sizes(),
+            Kind::OrderEntry(options) => order_entry::table_sizes(options),
         }
     }
 
@@ -117,6 +139,7 @@ impl Workload {
         match &self.0 {
             Kind::Sysbench(sysbench) => sysbench.shares.all(WorkloadName::only_reads),
             Kind::File(file) => file.only_reads(),
+            Kind::OrderEntry(_) => false,
         }
     }
 
@@ -126,7 +149,7 @@ impl Workload {
             Kind::Sysbench(sysbench) => {
                 sysbench.shares.any(|name| name == WorkloadName::BulkInsert)
             }
-            Kind::File(_) => false,
+            Kind::File(_) | Kind::OrderEntry(_) => false,
         }
     }
 
@@ -140,14 +163,16 @@ impl Workload {
         match &self.0 {
             Kind::Sysbench(sysbench) => oltp::script(sysbench, inputs),
             Kind::File(file) => file.script(inputs.seed),
+            Kind::OrderEntry(_) => Ok(order_entry::script()),
         }
     }
 
-    /// The tables to be made and filled; those of a file are as it says, whatever `options` are.
+    /// The tables to be made and filled; those of a file or of order entry are as these say, whatever `options` are.
     pub fn tables(&self, options: &TableOptions) -> Result<Vec<Table>, WorkloadError> {
         match &self.0 {
             Kind::Sysbench(sysbench) => sbtest::tables(sysbench, options),
             Kind::File(file) => file.tables(),
+            Kind::OrderEntry(workload) => Ok(order_entry::tables(workload)),
         }
     }
 }

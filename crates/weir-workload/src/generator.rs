@@ -57,6 +57,8 @@ pub enum ValueKind {
     Integer,
     /// A `BIGINT`.
     BigInteger,
+    /// A `DECIMAL`.
+    Decimal,
     /// A string.
     Text,
 }
@@ -294,7 +296,7 @@ impl Choice {
 }
 
 /// Appends a number in decimal digits.
-pub(crate) fn put_integer(out: &mut Vec<u8>, number: i64) {
+pub fn put_integer(out: &mut Vec<u8>, number: i64) {
     if number < 0 {
         out.push(b'-');
     }

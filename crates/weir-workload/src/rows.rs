@@ -1,5 +1,7 @@
 //! Rows as the server takes them: multi-row inserts, as text or prepared, or lines of `LOAD DATA`.
 
+use crate::order_entry::Cursor;
+use crate::table::Filling;
 use crate::{Rng, Table, Value, ValueKind, put_integer};
 
 /// Writes a table's rows, one after the other.
@@ -8,6 +10,7 @@ pub struct RowWriter<'a> {
     table: &'a Table,
     seed: u64,
     scratch: Vec<u8>,
+    cursor: Cursor,
 }
 
 impl<'a> RowWriter<'a> {
@@ -17,6 +20,7 @@ impl<'a> RowWriter<'a> {
             table,
             seed,
             scratch: Vec::new(),
+            cursor: Cursor::default(),
         }
     }
 
@@ -30,7 +34,10 @@ impl<'a> RowWriter<'a> {
         loop {
             self.values(row, |position, value| {
                 out.push(if position == 0 { b'(' } else { b',' });
-                value.put_literal(out);
+                match value {
+                    Some(value) => value.put_literal(out),
+                    None => out.extend_from_slice(b"NULL"),
+                }
             });
             out.push(b')');
             if row == last || out.len() >= bytes_max {
@@ -52,13 +59,13 @@ impl<'a> RowWriter<'a> {
         )
     }
 
-    /// Of what kind the parameters of a row are.
+    /// Of what kind the parameters of a row are. The first row has no NULL.
     pub fn kinds(&mut self) -> Vec<ValueKind> {
         let mut kinds = Vec::new();
         self.values(1, |_, value| {
             kinds.push(match value {
-                Value::Integer(_) => ValueKind::BigInteger,
-                Value::Text(_) => ValueKind::Text,
+                Some(Value::Integer(_)) => ValueKind::BigInteger,
+                Some(Value::Text(_)) | None => ValueKind::Text,
             });
         });
         kinds
@@ -81,22 +88,29 @@ impl<'a> RowWriter<'a> {
                 out.push(b'\t');
             }
             match value {
-                Value::Integer(number) => put_integer(out, number),
-                Value::Text(text) => put_escaped(out, text),
+                Some(Value::Integer(number)) => put_integer(out, number),
+                Some(Value::Text(text)) => put_escaped(out, text),
+                None => out.extend_from_slice(b"\\N"),
             }
         });
         out.push(b'\n');
     }
 
-    /// Gives a row's values to `take`, each with the position of its column.
-    pub fn values(&mut self, row: u64, mut take: impl FnMut(usize, Value<'_>)) {
+    /// Gives a row's values to `take`, each with the position of its column; `None` is NULL.
+    pub fn values(&mut self, row: u64, mut take: impl FnMut(usize, Option<Value<'_>>)) {
         let mut rng: Rng = self.table.rng_of_row(self.seed, row);
-        for (position, column) in self.table.columns.iter().enumerate() {
-            let drawer = Table::drawer(row);
-            take(
-                position,
-                column.generator.draw(drawer, &mut rng, &mut self.scratch),
-            );
+        match &self.table.filling {
+            Filling::Drawn(generators) => {
+                for (position, generator) in generators.iter().enumerate() {
+                    let drawer = Table::drawer(row);
+                    let value = generator.draw(drawer, &mut rng, &mut self.scratch);
+                    take(position, Some(value));
+                }
+            }
+            Filling::OrderEntry(maker) => {
+                let scratch = &mut self.scratch;
+                maker.row(row, self.seed, &mut self.cursor, rng, scratch, &mut take);
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use weir_model::{Distribution, SysbenchWorkload, WorkloadName};
 
-use crate::table::{Column, Table, table_name};
+use crate::table::{Filling, Table, table_name};
 use crate::{C_BYTES, Generator, Keys, Lines, PAD_BYTES, WorkloadError};
 
 /// How sysbench's tables are made.
@@ -76,13 +76,16 @@ fn table(options: &TableOptions, number: u32, keys: &Keys, lines: Option<&Arc<Li
         }
         indexes.push(format!("INDEX data1_{number} (data1)"));
     }
+    let (columns, generators) = columns.into_iter().unzip();
     Table {
         name: table_name(number),
         number,
         create: create(options, number, lines.is_some()),
         columns,
+        filling: Filling::Drawn(generators),
         rows: options.rows,
         indexes,
+        slices: Vec::new(),
     }
 }
 
@@ -131,9 +134,6 @@ pub fn create_bulk_table(number: u32) -> String {
     )
 }
 
-fn column(name: &str, generator: Generator) -> Column {
-    Column {
-        name: name.to_owned(),
-        generator,
-    }
+fn column(name: &str, generator: Generator) -> (String, Generator) {
+    (name.to_owned(), generator)
 }

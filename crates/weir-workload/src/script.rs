@@ -6,7 +6,7 @@ use crate::WorkloadError;
 /// A workload, ready to be driven.
 #[derive(Debug, Clone)]
 pub struct Script {
-    /// The kinds of transactions; empty only in [`Script::empty`].
+    /// The kinds of transactions; none where others decide what comes next.
     pub transactions: Vec<Transaction>,
     /// All statements; a step names one by its position.
     pub statements: Vec<Statement>,
@@ -93,6 +93,14 @@ impl Script {
             statements: Vec::new(),
             slots: 0,
             weight_up_to: Vec::new(),
+        }
+    }
+
+    /// A script of statements without transactions, for whoever decides while the load runs which comes next.
+    pub fn of_statements(statements: Vec<Statement>) -> Self {
+        Self {
+            statements,
+            ..Self::empty()
         }
     }
 

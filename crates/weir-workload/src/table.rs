@@ -3,6 +3,7 @@
 use weir_mysql::identifier;
 
 use super::generator::Drawer;
+use super::order_entry::Maker;
 use super::{Generator, Rng, seeded};
 
 /// Name of sysbench's table `number`, counted from 1.
@@ -19,20 +20,37 @@ pub struct Table {
     pub number: u32,
     /// Makes it, without what is built after the rows.
     pub create: String,
-    /// Those that are filled, in order.
-    pub columns: Vec<Column>,
+    /// Names of the columns that are filled, in order.
+    pub columns: Vec<String>,
+    /// Where their values come from.
+    pub filling: Filling,
     /// How many it is filled with.
     pub rows: u64,
     /// Secondary indexes, which are built after the rows: what stands after `ADD` in
     /// `ALTER TABLE t ADD INDEX name (columns)`.
     pub indexes: Vec<String>,
+    /// Rows that can be loaded beside each other; none: they are loaded one after the other.
+    pub slices: Vec<Slice>,
 }
 
-/// A column that is filled.
+/// Where the values of a table's rows come from.
 #[derive(Debug, Clone)]
-pub struct Column {
-    pub name: String,
-    pub generator: Generator,
+pub enum Filling {
+    /// Each column draws its own.
+    Drawn(Vec<Generator>),
+    /// Rows of order entry, whose values belong together.
+    OrderEntry(Maker),
+}
+
+/// Rows of a table that follow each other by their numbers and that a condition finds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slice {
+    /// The number of its first row.
+    pub first: u64,
+    /// How many it has.
+    pub rows: u64,
+    /// What stands after `WHERE` to find them.
+    pub condition: String,
 }
 
 impl Table {
@@ -43,7 +61,7 @@ impl Table {
 
     /// The names of its columns, for a statement that fills it.
     pub fn column_list(&self) -> String {
-        let names: Vec<_> = self.columns.iter().map(|c| identifier(&c.name)).collect();
+        let names: Vec<_> = self.columns.iter().map(|name| identifier(name)).collect();
         names.join(", ")
     }
 

@@ -1,5 +1,6 @@
 //! Every command and option, declared once; the comments are the help.
 
+mod capture;
 mod crash_test;
 mod drive;
 mod flashback;
@@ -11,6 +12,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use capture::{
+    CaptureCommand, CaptureImportArguments, CaptureProxyArguments, CaptureShowArguments,
+};
 pub(crate) use crash_test::{CrashReplayArguments, CrashTestArguments, CrashTestCommand};
 pub(crate) use drive::{DriveCommand, MountArguments, TraceArguments};
 pub(crate) use flashback::{
@@ -61,6 +65,11 @@ pub(crate) enum Command {
     /// Load a server, with sysbench's options and report; also by Lua scripts for sysbench
     #[command(disable_help_flag = true)]
     Load(LoadArguments),
+    /// Write down what clients ask a server, as a file that `weir load` sends again
+    Capture {
+        #[command(subcommand)]
+        command: CaptureCommand,
+    },
     /// Mount, watch and break emulated drives
     Drive {
         #[command(subcommand)]
@@ -280,7 +289,7 @@ pub(crate) enum ReportFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct LoadArguments {
-    /// WORKLOAD [sysbench options] prepare|run|cleanup|help
+    /// WORKLOAD [sysbench options] prepare|run|cleanup|help, or CAPTURE.weircap run|help
     #[arg(
         trailing_var_arg = true,
         allow_hyphen_values = true,

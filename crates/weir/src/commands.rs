@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod capture;
 pub(crate) mod claims;
 pub(crate) mod clean;
 pub(crate) mod compare;

@@ -11,7 +11,7 @@ use clap::error::ErrorKind;
 use weir_mysql::ClientConfig;
 
 use crate::cli::{Cli, Command};
-use crate::commands::load::null_server;
+use crate::commands::load::{null_server, replay};
 use markdown::Page;
 
 /// Stands for what an example leaves out.
@@ -72,6 +72,12 @@ fn check_load(arguments: &[String]) -> Result<(), String> {
     {
         return null_server::check(rest).map_err(|error| error.to_string());
     }
+    if arguments
+        .first()
+        .is_some_and(|first| replay::is_meant(first))
+    {
+        return replay::check(arguments).map_err(|error| error.to_string());
+    }
     // A workload's file is named as seen from the repository.
     let arguments: Vec<_> = arguments
         .iter()
@@ -87,7 +93,7 @@ fn check_load(arguments: &[String]) -> Result<(), String> {
             .is_some_and(|suffix| suffix == "lua")
     };
     let config = ClientConfig::default();
-    let understood = match weir_sysbench::parse_script(&arguments, &config, is_script) {
+    let understood = match weir_sysbench::parse_script(&arguments, &config, false, is_script) {
         Ok(None) => weir_sysbench::parse(&arguments, &config).map(drop),
         script => script.map(drop),
     };

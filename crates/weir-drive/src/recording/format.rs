@@ -4,9 +4,9 @@
 //! (u32), a time (u64) and the fields of its kind: numbers of 8 bytes, and text as a length of 8
 //! bytes and its bytes.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::data::DataFile;
@@ -173,7 +173,7 @@ pub(super) fn decode(record: &[u8], source: &Arc<DataFile>) -> Option<(u64, Reco
         },
         kind::BASE => Record::Base {
             file: fields.number()?,
-            path: fields.text()?.into(),
+            path: fields.path()?,
         },
         kind::END => Record::End {
             at_limit: fields.flag()?,
@@ -317,11 +317,24 @@ impl Decoder<'_> {
     }
 
     fn place(&mut self) -> Option<Place> {
-        Some(Place {
-            parent: self.number()?,
-            name: self.text()?,
-        })
+        let (parent, name) = (self.number()?, self.text()?);
+        is_name(&name).then_some(Place { parent, name })
     }
+
+    /// A path that stays below where it begins.
+    fn path(&mut self) -> Option<PathBuf> {
+        let path = PathBuf::from(self.text()?);
+        let is_below = |part| matches!(part, Component::Normal(name) if is_name(name));
+        path.components().all(is_below).then_some(path)
+    }
+}
+
+/// Whether it can be the name of something in a directory, and leads nowhere else.
+fn is_name(name: &OsStr) -> bool {
+    let mut parts = Path::new(name).components();
+    parts.next() == Some(Component::Normal(name))
+        && parts.next().is_none()
+        && !name.as_bytes().contains(&0)
 }
 
 #[cfg(test)]
@@ -364,7 +377,7 @@ mod tests {
             }),
             Operation::Link {
                 file,
-                at: place(""),
+                at: place("l"),
             },
             Operation::Rename {
                 from: place("a"),
@@ -396,6 +409,28 @@ mod tests {
         records.push(Record::End { at_limit: true });
         records.push(Record::End { at_limit: false });
         records
+    }
+
+    #[test]
+    fn names_that_lead_out_of_their_directory_are_not_understood() {
+        let file = tempfile::tempfile().unwrap();
+        let path = PathBuf::from("data");
+        let source = Arc::new(DataFile { file, path });
+        let decoded = |record| {
+            let mut buffer = Vec::new();
+            encode(&mut buffer, 77, &record);
+            decode(&buffer[4..], &source)
+        };
+        for name in ["", ".", "..", "/etc", "a/b", "../a", "a/", "a\0b"] {
+            let at = Place::new(1, name.as_ref());
+            let link = Record::Operation(Operation::Link { file: 9, at });
+            assert!(decoded(link).is_none(), "{name:?}");
+        }
+        for (path, is_understood) in [("a/b", true), ("/a", false), ("a/../b", false)] {
+            let path = path.into();
+            let base = Record::Base { file: 9, path };
+            assert_eq!(decoded(base).is_some(), is_understood);
+        }
     }
 
     #[test]

@@ -11,6 +11,8 @@ use super::{Operation, Place};
 
 /// The number of the drive's root (`FUSE_ROOT_ID`).
 const ROOT: u64 = 1;
+/// Directories within each other at most: the kernel takes no longer path (`PATH_MAX`).
+const DEPTH_MAX: usize = 2048;
 
 /// Names of files and directories; renaming a directory moves all that is in it.
 #[derive(Debug, Clone, Default)]
@@ -34,12 +36,20 @@ impl Names {
         names
     }
 
-    /// The path of `file` from the root, by the oldest of its names; `None` if it has none.
+    /// The path of `file` from the root, by the oldest of its names; `None` if it has none, as a directory within
+    /// itself has, which a damaged recording may tell of.
     pub fn path(&self, file: u64) -> Option<PathBuf> {
-        if file == ROOT {
-            return Some(PathBuf::new());
+        let mut names = Vec::new();
+        let mut file = file;
+        while file != ROOT {
+            let place = self.places.get(&file)?.first()?;
+            if names.len() == DEPTH_MAX {
+                return None;
+            }
+            names.push(&place.name);
+            file = place.parent;
         }
-        self.path_of(self.places.get(&file)?.first()?)
+        Some(names.into_iter().rev().collect())
     }
 
     /// What `file` is for, by its path; [`FileKind::Other`] if it has no name.
@@ -155,6 +165,22 @@ mod tests {
             (path(&names, 4), path(&names, 5)),
             ("-".into(), "link".into())
         );
+    }
+
+    #[test]
+    fn a_directory_within_itself_has_no_path() {
+        let mut names = names();
+        names.add(8, place(9, "a"));
+        names.add(9, place(8, "b"));
+        names.add(10, place(10, "c"));
+        assert_eq!((names.path(8), names.path(10)), (None, None));
+        assert_eq!(names.path_of(&place(9, "t")), None);
+        for depth in 0..=DEPTH_MAX as u64 {
+            let parent = if depth == 0 { ROOT } else { 99 + depth };
+            names.add(100 + depth, place(parent, "d"));
+        }
+        assert!(names.path(99 + DEPTH_MAX as u64).is_some());
+        assert_eq!(names.path(100 + DEPTH_MAX as u64), None);
     }
 
     #[test]

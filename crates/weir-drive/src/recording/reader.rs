@@ -16,6 +16,7 @@ use super::format::{
 use super::names::Names;
 use super::{DATA_FILE, EVENTS_FILE, Event, Operation};
 use crate::DriveError;
+use crate::request::REQUEST_BYTES_MAX;
 
 const BUFFER_BYTES: usize = 64 * 1024;
 
@@ -176,18 +177,31 @@ impl Recording {
 /// Whether the data of the operation are there; an error if it contradicts what stands before it.
 fn is_whole(operation: &Operation, sequence: u64, data_bytes: u64) -> Result<bool, String> {
     match operation {
-        Operation::Write { data, .. } => {
+        Operation::Write { offset, data, .. } => {
             if data.stored_bytes > data.bytes {
                 return Err(format!("event {sequence} stores more than was written"));
+            }
+            if data.bytes > REQUEST_BYTES_MAX.into() || !is_within_a_file(*offset, data.bytes) {
+                let bytes = data.bytes;
+                return Err(format!("event {sequence} writes {bytes} bytes at {offset}"));
             }
             let end = data.at.checked_add(data.stored_bytes);
             Ok(end.is_some_and(|end| end <= data_bytes))
         }
+        Operation::Allocate { offset, bytes, .. } if !is_within_a_file(*offset, *bytes) => Err(
+            format!("event {sequence} allocates {bytes} bytes at {offset}"),
+        ),
         Operation::Done { sequence: of } if *of >= sequence => Err(format!(
             "event {sequence} answers event {of}, which is later"
         )),
         _ => Ok(true),
     }
+}
+
+/// Whether a file of Linux can have these bytes.
+fn is_within_a_file(offset: u64, bytes: u64) -> bool {
+    let end = offset.checked_add(bytes);
+    end.is_some_and(|end| i64::try_from(end).is_ok())
 }
 
 fn check_header(events: &File) -> Result<(), String> {

@@ -5,9 +5,20 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use weir_model::OpKind;
+
 use super::TraceOperation;
 use super::format::{HEADER, MAGIC, Meaning, RECORD_BYTES, Record, VERSION};
 use crate::DriveError;
+use crate::request::REQUEST_BYTES_MAX;
+
+/// Longest name of a file, as the kernel's (`PATH_MAX`).
+const NAME_BYTES_MAX: usize = 4096;
+/// How many times as long as its file a trace may be at most: records of a drive take 3 bytes or more of their 24, so
+/// that more says that the file was made to fill memory or time.
+const EXPANSION_MAX: u64 = 200;
+/// What a trace may have beyond that, for the names of a short one.
+const EXPANSION_FREE_BYTES: u64 = 1 << 20;
 
 /// The operations of a recorded trace, in the order in which the drive read them.
 ///
@@ -16,6 +27,8 @@ pub struct TraceReader {
     path: PathBuf,
     records: zstd::Decoder<'static, BufReader<File>>,
     names: HashMap<u32, String>,
+    /// Bytes of records that may still come.
+    left_bytes: u64,
     read: u64,
     lost: u64,
     ended: bool,
@@ -40,6 +53,10 @@ impl TraceReader {
     /// Opens the trace in the file `path`.
     pub fn open(path: &Path) -> Result<Self, DriveError> {
         let file = File::open(path).map_err(DriveError::path("read", path))?;
+        let file_bytes = file
+            .metadata()
+            .map_err(DriveError::path("read", path))?
+            .len();
         let mut file = BufReader::new(file);
         let mut header = [0; HEADER.len()];
         let read = file.read_exact(&mut header);
@@ -56,6 +73,9 @@ impl TraceReader {
             path: path.to_owned(),
             records,
             names: HashMap::new(),
+            left_bytes: file_bytes
+                .saturating_mul(EXPANSION_MAX)
+                .saturating_add(EXPANSION_FREE_BYTES),
             read: 0,
             lost: 0,
             ended: false,
@@ -78,6 +98,7 @@ impl TraceReader {
             let record = Record::decode(&self.block()?);
             match record.meaning() {
                 Some(Meaning::Operation(operation)) => {
+                    self.check(&operation)?;
                     self.read += 1;
                     return Ok(Some(operation));
                 }
@@ -95,7 +116,20 @@ impl TraceReader {
         }
     }
 
+    fn check(&self, operation: &TraceOperation) -> Result<(), DriveError> {
+        let is_request = matches!(operation.what, OpKind::Read | OpKind::Write);
+        if is_request && operation.bytes > REQUEST_BYTES_MAX.into() {
+            let why = format!("holds a request of {} bytes", operation.bytes);
+            return Err(unusable(&self.path, &why));
+        }
+        Ok(())
+    }
+
     fn learn_name(&mut self, file: u32, bytes: usize) -> Result<(), DriveError> {
+        if bytes > NAME_BYTES_MAX {
+            let why = format!("holds a name of {bytes} bytes");
+            return Err(unusable(&self.path, &why));
+        }
         let mut name = Vec::with_capacity(bytes);
         while name.len() < bytes {
             name.extend_from_slice(&self.block()?);
@@ -108,6 +142,11 @@ impl TraceReader {
 
     fn block(&mut self) -> Result<[u8; RECORD_BYTES], DriveError> {
         let mut block = [0; RECORD_BYTES];
+        let Some(left_bytes) = self.left_bytes.checked_sub(RECORD_BYTES as u64) else {
+            let why = format!("is more than {EXPANSION_MAX} times as long as its file");
+            return Err(unusable(&self.path, &why));
+        };
+        self.left_bytes = left_bytes;
         match self.records.read_exact(&mut block) {
             Ok(()) => Ok(block),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {

@@ -1,30 +1,33 @@
 //! What a load does not do by itself: forms of the log, definitions, keys, clocks, replicas.
 
+use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
 use weir_flashback::{Asked, Chosen, Moment, Prepared, State, Undo, find_like, rehearse};
 use weir_model::Flavor;
-use weir_mysql::Connection;
+use weir_mysql::{Connection, Row};
 
 use crate::random::{Random, change};
 use crate::{connect, definition, dump, flash, options, orders, source, start};
 
-/// Whether the plugin that encryption needs is on this machine.
-fn has_key_management() -> bool {
+/// Where the plugin that encryption needs is: with the server, or where `scripts/setup.sh --tests` puts it.
+fn key_management() -> Option<PathBuf> {
     let (server, _directory) = start(Flavor::Mariadb, &[]);
-    let plugins: Option<String> = connect(&server).first("SELECT @@plugin_dir").unwrap();
-    std::path::Path::new(&plugins.unwrap())
-        .join("file_key_management.so")
-        .exists()
+    let of_server: Option<String> = connect(&server).first("SELECT @@plugin_dir").unwrap();
+    let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
+    let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share"));
+    let data = data.or(home).unwrap_or_default();
+    [
+        PathBuf::from(of_server.unwrap()),
+        data.join("weir/mariadb-plugins"),
+    ]
+    .into_iter()
+    .find(|directory| directory.join("file_key_management.so").exists())
 }
 
 /// Each way in which a log may be written.
 pub(crate) fn every_form_of_the_log_says_the_same(flavor: Flavor) {
-    let keys = tempfile::tempdir().unwrap();
-    let key_file = keys.path().join("keys");
-    std::fs::write(&key_file, "1;770A8A65DA156D24EE2A093277530142\n").unwrap();
-    let key_option = key_file.display().to_string();
     let forms: Vec<Vec<(&str, &str)>> = match flavor {
         Flavor::Mysql => vec![
             vec![("binlog_checksum", "NONE")],
@@ -54,22 +57,91 @@ pub(crate) fn every_form_of_the_log_says_the_same(flavor: Flavor) {
                 ("log_bin_compress_min_len", "10"),
                 ("binlog_checksum", "NONE"),
             ],
-            vec![
-                ("encrypt_binlog", "ON"),
-                ("plugin_load_add", "file_key_management"),
-                ("file_key_management_filename", &key_option),
-            ],
             vec![("binlog_row_metadata", "FULL"), ("binlog_format", "MIXED")],
         ],
     };
+    the_forms_say_the_same(flavor, &forms);
+}
+
+/// Encrypted, with and without compression and checksums. The server decrypts what it sends.
+#[test]
+fn every_form_of_an_encrypted_log_says_the_same() {
+    let Some(plugins) = key_management() else {
+        weir_testing::skipped(
+            "an encrypted log of MariaDB",
+            "its plugin file_key_management is not installed",
+        );
+        return;
+    };
+    let keys = tempfile::tempdir().unwrap();
+    let key_file = keys.path().join("keys");
+    std::fs::write(&key_file, "1;770A8A65DA156D24EE2A093277530142\n").unwrap();
+    let (plugins, key_file) = (
+        plugins.display().to_string(),
+        key_file.display().to_string(),
+    );
+    let encrypted = [
+        ("encrypt_binlog", "ON"),
+        ("plugin_dir", &*plugins),
+        ("plugin_load_add", "file_key_management"),
+        ("file_key_management_filename", &key_file),
+    ];
+    let compressed = [
+        ("log_bin_compress", "ON"),
+        ("log_bin_compress_min_len", "10"),
+    ];
+    let plain = [("binlog_checksum", "NONE")];
+    let forms = [
+        encrypted.to_vec(),
+        [&encrypted[..], &compressed].concat(),
+        [&encrypted[..], &plain].concat(),
+        [&encrypted[..], &compressed, &plain].concat(),
+    ];
+    the_forms_say_the_same(Flavor::Mariadb, &forms);
+}
+
+/// With `MIXED`, which is `MariaDB`'s default, a statement that is safe is logged as such.
+#[test]
+fn a_statement_in_a_mixed_log_is_refused_where_it_stands() {
+    let (server, _directory) = start(Flavor::Mariadb, &[("binlog_format", "MIXED")]);
+    let mut control = connect(&server);
+    for statement in [
+        "CREATE DATABASE shop",
+        "CREATE TABLE shop.orders (id INT PRIMARY KEY, c INT)",
+        "INSERT INTO shop.orders VALUES (1, 0), (2, 0)",
+    ] {
+        control.run(statement).unwrap();
+    }
+    thread::sleep(Duration::from_millis(1_100));
+    let time: Option<String> = control.first("SELECT CAST(NOW(6) AS CHAR)").unwrap();
+    thread::sleep(Duration::from_millis(1_100));
+    control
+        .run("UPDATE shop.orders SET c = UUID_SHORT() WHERE id = 1")
+        .unwrap();
+    let source = source(&server);
+    let asked = Asked::read(&time.unwrap());
+    let changes = || {
+        let (options, _work) = options();
+        let prepared = Prepared::new(&source, &orders(), &asked, options).unwrap();
+        prepared.changes(&mut |_| Ok(()))
+    };
+    // One that is not safe is logged as rows.
+    assert_eq!(changes().unwrap().changes, 1);
+    let before: Row = control.first("SHOW MASTER STATUS").unwrap().unwrap();
+    let position: u64 = before.get(1).unwrap();
+    control
+        .run("UPDATE shop.orders SET c = 7 WHERE id = 2")
+        .unwrap();
+    let error = changes().unwrap_err().to_string();
+    assert!(error.contains("`UPDATE shop.orders SET c = 7"), "{error}");
+    let place = error.split("binlog.000001:").nth(1).unwrap();
+    let found: u64 = place.split(',').next().unwrap().parse().unwrap();
+    // The statement stands behind the start of its transaction.
+    assert!((position..position + 100).contains(&found), "{error}");
+}
+
+fn the_forms_say_the_same(flavor: Flavor, forms: &[Vec<(&str, &str)>]) {
     for (number, form) in forms.iter().enumerate() {
-        if form.contains(&("encrypt_binlog", "ON")) && !has_key_management() {
-            weir_testing::skipped(
-                "an encrypted log of MariaDB",
-                "its plugin file_key_management is not installed",
-            );
-            continue;
-        }
         let (server, _directory) = start(flavor, form);
         let mut control = connect(&server);
         if form.contains(&("binlog_format", "MIXED")) {
@@ -227,6 +299,43 @@ pub(crate) fn keys_are_told_apart_by_bytes(flavor: Flavor) {
             .unwrap();
         assert_eq!(found, (10..=20).collect::<Vec<_>>());
     }
+}
+
+/// What `binlog_row_image` saves in a transaction is the images' columns, by their lengths.
+pub(crate) fn images_take_the_bytes_that_their_columns_say(flavor: Flavor) {
+    const UPDATES: u64 = 100;
+    let (server, _directory) = start(flavor, &[]);
+    let mut control = connect(&server);
+    for statement in [
+        "CREATE DATABASE shop",
+        "CREATE TABLE shop.orders (id INT PRIMARY KEY, k INT NOT NULL, c CHAR(120) NOT NULL, pad CHAR(60) NOT NULL) CHARSET latin1",
+        "INSERT INTO shop.orders VALUES (1, 0, REPEAT('c', 119), REPEAT('p', 59))",
+    ] {
+        control.run(statement).unwrap();
+    }
+    let status = match flavor {
+        Flavor::Mysql => "SHOW BINARY LOG STATUS",
+        Flavor::Mariadb => "SHOW MASTER STATUS",
+    };
+    let mut bytes_of = |image: &str| {
+        let set = format!("SET SESSION binlog_row_image = '{image}'");
+        control.run(set).unwrap();
+        let row: Row = control.first(status).unwrap().unwrap();
+        let before: u64 = row.get(1).unwrap();
+        for _ in 0..UPDATES {
+            control
+                .run("UPDATE shop.orders SET k = k + 1 WHERE id = 1")
+                .unwrap();
+        }
+        let row: Row = control.first(status).unwrap().unwrap();
+        row.get::<u64, _>(1).unwrap() - before
+    };
+    let (full, minimal) = (bytes_of("FULL"), bytes_of("MINIMAL"));
+    // NULL bits, two numbers, and two texts with their lengths, before and after; or only the key and the number.
+    let expected = 2 * (1 + 4 + 4 + 1 + 119 + 1 + 59) - 2 * (1 + 4);
+    let saved = (full - minimal) as f64 / UPDATES as f64;
+    let off = (saved / f64::from(expected) - 1.0).abs();
+    assert!(off < 0.1, "{saved} of {expected} bytes");
 }
 
 /// Which time the log has of a statement that takes long.

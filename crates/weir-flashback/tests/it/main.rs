@@ -1,22 +1,27 @@
 //! Flashbacks of real servers under a random load, beside dumps that were made at the time.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
+mod cascades;
 mod cases;
+mod damage;
+mod keyless;
+mod memory;
+mod oracle;
 mod random;
+mod two_phases;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::Duration;
-
+use cascades::a_foreign_key_that_the_server_does_not_log_is_refused;
 use cases::{
     a_long_statement_has_the_time_that_the_page_says, a_script_makes_the_table_of_then,
     an_added_column_is_taken_off, every_form_of_the_log_says_the_same,
-    keys_are_told_apart_by_bytes, real_replicas_are_not_disturbed,
-    times_of_a_clock_that_jumps_are_refused,
+    images_take_the_bytes_that_their_columns_say, keys_are_told_apart_by_bytes,
+    real_replicas_are_not_disturbed, times_of_a_clock_that_jumps_are_refused,
 };
-use random::{Random, change};
+use damage::{a_damaged_log_is_an_error_with_its_place, any_log_is_read_without_a_panic};
+use keyless::rows_without_a_key_are_counted;
+use oracle::is_right_under_load;
 use tempfile::TempDir;
+use two_phases::{a_branch_counts_from_its_commit, a_branch_of_an_older_file_is_refused};
 use weir_flashback::{Asked, Options, Prepared, Source, State, TableName, find_like};
 use weir_model::Flavor;
 use weir_mysql::{Connection, Row, Value};
@@ -26,7 +31,11 @@ use weir_testing::on_both_flavors;
 /// Variables with which a server keeps its rows' past.
 fn logging(flavor: Flavor) -> Vec<(&'static str, &'static str)> {
     match flavor {
-        Flavor::Mysql => vec![("log_bin", "binlog"), ("server_id", "1")],
+        Flavor::Mysql => vec![
+            ("log_bin", "binlog"),
+            ("server_id", "1"),
+            ("local_infile", "ON"),
+        ],
         Flavor::Mariadb => vec![
             ("log_bin", "binlog"),
             ("server_id", "1"),
@@ -48,32 +57,42 @@ fn source(server: &PrivateServer) -> Source {
 
 /// All columns that both flavours have, and those of one.
 fn definition(flavor: Flavor) -> String {
+    definition_of("shop.orders", "utf8mb4", flavor)
+}
+
+/// As [`definition`], with texts in a character set.
+fn definition_of(table: &str, charset: &str, flavor: Flavor) -> String {
     let own = match flavor {
         Flavor::Mysql => "js JSON, g GEOMETRY, v VECTOR(3), e8 ENUM('x','y') CHARACTER SET utf8mb4",
         Flavor::Mariadb => "js JSON, g GEOMETRY, u UUID, i6 INET6, zip VARCHAR(500) COMPRESSED",
     };
     format!(
-        "CREATE TABLE shop.orders (
-            id BIGINT NOT NULL, code VARCHAR(40) CHARACTER SET utf8mb4 NOT NULL,
+        "CREATE TABLE {table} (
+            id BIGINT NOT NULL, code VARCHAR(40) NOT NULL,
             t1 TINYINT, t2 SMALLINT UNSIGNED, t3 MEDIUMINT, t4 INT UNSIGNED, t8 BIGINT UNSIGNED,
             f FLOAT, d DOUBLE, de DECIMAL(20,7), de2 DECIMAL(65,30),
             b BIT(13), y YEAR, da DATE, dt DATETIME, dt6 DATETIME(6), dt3 DATETIME(3),
             ts TIMESTAMP NULL, ts6 TIMESTAMP(6) NULL, ti TIME, ti1 TIME(1), ti4 TIME(4), ti6 TIME(6),
             c CHAR(20) CHARACTER SET latin1, c3 CHAR(200) CHARACTER SET utf8mb4, bi BINARY(8), vb VARBINARY(300),
-            tx TEXT CHARACTER SET utf16, lt LONGTEXT CHARACTER SET utf8mb4, bl MEDIUMBLOB,
+            tx TEXT CHARACTER SET utf16, own TEXT, lt LONGTEXT CHARACTER SET utf8mb4, bl MEDIUMBLOB,
             e ENUM('a','b','c'), s SET('p','q','r'),
             gen INT AS (t1 + 1) STORED, vir INT AS (t1 + 2) VIRTUAL, {own},
             PRIMARY KEY (id), UNIQUE KEY (code)
-        ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"
+        ) ENGINE=InnoDB DEFAULT CHARSET={charset}"
     )
 }
 
 /// The table, byte for byte.
 fn dump(connection: &mut Connection) -> Vec<Vec<Value>> {
+    dump_of(connection, "shop.orders")
+}
+
+fn dump_of(connection: &mut Connection, table: &str) -> Vec<Vec<Value>> {
     connection.run("SET SESSION time_zone = '+00:00'").unwrap();
-    let rows: Vec<Row> = connection
-        .rows("SELECT *, HEX(c), HEX(c3), HEX(tx), e + 0, f + 0e0 FROM shop.orders ORDER BY id")
-        .unwrap();
+    let query = format!(
+        "SELECT *, HEX(code), HEX(own), HEX(c), HEX(c3), HEX(tx), e + 0, f + 0e0 FROM {table} ORDER BY id"
+    );
+    let rows: Vec<Row> = connection.rows(query).unwrap();
     rows.into_iter().map(Row::unwrap).collect()
 }
 
@@ -106,57 +125,6 @@ fn flash(server: &PrivateServer, asked: &Asked) -> Vec<Vec<Value>> {
     dump(&mut made.private.connect(Some("shop")).unwrap())
 }
 
-fn is_right_under_load(flavor: Flavor) {
-    let seeds = std::env::var("WEIR_FLASHBACK_SEEDS").ok();
-    let seeds = seeds.and_then(|seeds| seeds.parse().ok()).unwrap_or(1);
-    for seed in 0..seeds {
-        is_right_with_seed(flavor, 20_261_124 + seed);
-    }
-}
-
-/// Each seed has a server of its own; `WEIR_FLASHBACK_SEEDS` asks for more than one.
-fn is_right_with_seed(flavor: Flavor, seed: u64) {
-    let (server, _directory) = start(flavor, &[]);
-    let mut control = connect(&server);
-    control.run("CREATE DATABASE shop").unwrap();
-    control.run(definition(flavor)).unwrap();
-    let mut random = Random(seed);
-    let mut marks = Vec::new();
-    for round in 0..4 {
-        for _ in 0..80 {
-            change(&mut random, &mut control, flavor);
-        }
-        if round == 1 {
-            control.run("FLUSH BINARY LOGS").unwrap();
-        }
-        // MariaDB's log has whole seconds.
-        thread::sleep(Duration::from_millis(1100));
-        let time: Option<String> = control.first("SELECT CAST(NOW(6) AS CHAR)").unwrap();
-        marks.push((time.unwrap(), dump(&mut control)));
-        thread::sleep(Duration::from_millis(1100));
-    }
-    let stop = Arc::new(AtomicBool::new(false));
-    let load = {
-        let (stop, mut connection) = (Arc::clone(&stop), connect(&server));
-        thread::spawn(move || {
-            let mut random = Random(seed + 1);
-            while !stop.load(Ordering::Relaxed) {
-                change(&mut random, &mut connection, flavor);
-            }
-        })
-    };
-    for (time, expected) in &marks {
-        let found = flash(&server, &Asked::read(time));
-        assert!(expected.len() > 20, "{}", expected.len());
-        assert_eq!(found.len(), expected.len(), "seed {seed}, {time}");
-        for (found, expected) in found.iter().zip(expected) {
-            assert_eq!(found, expected, "seed {seed}, {time}");
-        }
-    }
-    stop.store(true, Ordering::Relaxed);
-    load.join().unwrap();
-}
-
 on_both_flavors! {
     times_of_a_clock_that_jumps_are_refused
     real_replicas_are_not_disturbed
@@ -166,4 +134,11 @@ on_both_flavors! {
     an_added_column_is_taken_off
     keys_are_told_apart_by_bytes
     a_long_statement_has_the_time_that_the_page_says
+    images_take_the_bytes_that_their_columns_say
+    a_damaged_log_is_an_error_with_its_place
+    any_log_is_read_without_a_panic
+    a_foreign_key_that_the_server_does_not_log_is_refused
+    a_branch_counts_from_its_commit
+    rows_without_a_key_are_counted
+    a_branch_of_an_older_file_is_refused
 }

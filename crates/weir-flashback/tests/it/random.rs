@@ -172,6 +172,7 @@ impl Random {
             ("bi", hex(&self.text("a\0b", 8))),
             ("vb", hex(&self.text("\0\u{1}zé", 200))),
             ("tx", format!("'{}'", self.text("aé€🦀", 50))),
+            ("own", format!("'{}'", self.text("aÄ表я ", 30))),
             ("lt", format!("'{}'", self.text("lorem ipsum €", 700))),
             ("bl", hex(&self.text("\0\u{1}\u{7f}é", 400))),
             (
@@ -249,9 +250,41 @@ fn hex(text: &str) -> String {
     hex + "'"
 }
 
-/// One random change, which may be refused.
+/// One random change of `shop.orders`, which may be refused.
 pub(crate) fn change(random: &mut Random, connection: &mut Connection, flavor: Flavor) {
+    change_in("shop.orders", random, connection, flavor);
+}
+
+/// Rows from a file, which replace those with the same keys or leave them.
+fn load(table: &str, random: &mut Random, connection: &mut Connection) {
+    let duplicates = ["REPLACE", "IGNORE"][random.below(2) as usize];
+    let first = random.below(300);
+    let mut lines = String::new();
+    for id in first..first + 4 {
+        let (text, number) = (random.text("lo€é ", 30), random.below(120));
+        let _ = writeln!(lines, "{id}\tload-{number}-{id}\t{text}\t{number}\t\\N");
+    }
+    let sql = format!(
+        "LOAD DATA LOCAL INFILE 'rows' {duplicates} INTO TABLE {table} CHARACTER SET utf8mb4 (id, code, lt, t1, c)"
+    );
+    connection
+        .load(&sql, &mut |piece| {
+            piece.extend_from_slice(std::mem::take(&mut lines).as_bytes());
+        })
+        .unwrap();
+}
+
+/// One random change of a table, which may be refused.
+pub(crate) fn change_in(
+    table: &str,
+    random: &mut Random,
+    connection: &mut Connection,
+    flavor: Flavor,
+) {
     const IDS: u64 = 300;
+    if random.below(12) == 0 {
+        return load(table, random, connection);
+    }
     let mut run = |sql: String| drop(connection.run(sql));
     let insert = |random: &mut Random, verb: &str, ids: &[u64], end: &str| {
         let rows: Vec<_> = ids.iter().map(|id| (*id, random.row(flavor))).collect();
@@ -264,7 +297,7 @@ pub(crate) fn change(random: &mut Random, connection: &mut Connection, flavor: F
             })
             .collect();
         format!(
-            "{verb} INTO shop.orders (id, {}) VALUES {}{end}",
+            "{verb} INTO {table} (id, {}) VALUES {}{end}",
             names.join(", "),
             tuples.join(", ")
         )
@@ -290,20 +323,20 @@ pub(crate) fn change(random: &mut Random, connection: &mut Connection, flavor: F
                 .map(|(name, value)| format!("{name} = {value}"))
                 .collect();
             run(format!(
-                "UPDATE shop.orders SET {} WHERE id = {id}",
+                "UPDATE {table} SET {} WHERE id = {id}",
                 sets.join(", ")
             ));
         }
         6 => run(format!(
-            "UPDATE shop.orders SET id = id + 1000 WHERE id BETWEEN {id} AND {}",
+            "UPDATE {table} SET id = id + 1000 WHERE id BETWEEN {id} AND {}",
             id + 2
         )),
         7 => run(format!(
-            "UPDATE shop.orders SET id = id - 1000 WHERE id > 1000 AND id < {}",
+            "UPDATE {table} SET id = id - 1000 WHERE id > 1000 AND id < {}",
             1000 + id
         )),
         8 => run(format!(
-            "DELETE FROM shop.orders WHERE id BETWEEN {id} AND {}",
+            "DELETE FROM {table} WHERE id BETWEEN {id} AND {}",
             id + random.below(4)
         )),
         _ => {
@@ -311,12 +344,12 @@ pub(crate) fn change(random: &mut Random, connection: &mut Connection, flavor: F
             run(insert(random, "REPLACE", &[id], ""));
             run("SAVEPOINT a".to_owned());
             run(format!(
-                "DELETE FROM shop.orders WHERE id < {}",
+                "DELETE FROM {table} WHERE id < {}",
                 random.below(20)
             ));
             run("ROLLBACK TO SAVEPOINT a".to_owned());
             run(format!(
-                "UPDATE shop.orders SET code = CONCAT(code, 'x') WHERE id = {id}"
+                "UPDATE {table} SET code = CONCAT(code, 'x') WHERE id = {id}"
             ));
             run(if random.below(3) == 0 {
                 "ROLLBACK"

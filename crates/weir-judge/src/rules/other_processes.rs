@@ -10,7 +10,8 @@ pub(super) const RULE: Rule = Rule {
     checked: "Cores that processes used during each run which are neither server, load generator, drive nor \
               kernel, by name where they can be read. Error, if the host's cores were all busy or waited for: \
               at least 20 % of them in a cell's runs, or 10 % more than in the other's. \
-              Warning: the same with idle cores. Of other virtual machines Weir sees stolen time only.",
+              Warning: the same with idle cores. Both limits are chosen, not measured. Of other virtual machines \
+              Weir sees stolen time only.",
     reason: "A backup or a compiler that runs beside one of two levels makes a difference that is none of the \
              setting's. Beside both it leaves both less than they would have.",
     remedy: "Run the study again while nothing else works on the host; see with `top` who does.",
@@ -20,9 +21,9 @@ pub(super) const RULE: Rule = Rule {
     ..Rule::NONE
 };
 
-/// Share of the host's cores that others may not take.
+/// Share of the host's cores that others may not take: chosen, not measured.
 const SHARE_MAX: f64 = 0.20;
-/// By how much the shares of two cells may differ.
+/// By how much the shares of two cells may differ: chosen, too. A load that wants all cores loses about as much.
 const DIFFERENCE_MAX: f64 = 0.10;
 
 /// The runs of a cell.

@@ -3,6 +3,7 @@
 //! The path of a query: a walk over the reply, one look at the clock, and what the session does: for
 //! compiled workloads, parameters patched into a shared template. Nothing is allocated on it.
 
+mod joining;
 mod loss;
 mod shared;
 mod transaction;
@@ -41,6 +42,10 @@ enum Doing {
     Leaving,
     /// None: the next transaction waits for a new connection.
     Renewing,
+    /// None that is answered: the session has left, and the server is about to close.
+    Parting,
+    /// None: the session joins the server.
+    Joining,
 }
 
 /// One connection under load.
@@ -71,6 +76,8 @@ pub(crate) struct MysqlDriver {
     look_ns: u64,
     /// The last transaction ended without an answer.
     asks_nothing: bool,
+    /// It has no connection: its session has left, or has not joined yet.
+    is_away: bool,
     /// There are no more transactions: the session does its last things.
     is_finishing: bool,
     /// When a session that sleeps goes on.
@@ -105,14 +112,19 @@ impl MysqlDriver {
         begins_ns: u64,
         rng: Rng,
     ) -> Self {
-        let Fresh {
-            transport,
-            eof_deprecated,
-            ..
-        } = fresh;
         Self {
-            transport: Some(transport),
-            parser: ReplyParser::new(eof_deprecated),
+            transport: Some(fresh.transport),
+            parser: ReplyParser::new(fresh.eof_deprecated),
+            is_away: false,
+            ..Self::away(number, session, begins_ns, rng)
+        }
+    }
+
+    /// The same without a connection: its session joins the server itself.
+    pub(crate) fn away(number: u32, session: AnySession, begins_ns: u64, rng: Rng) -> Self {
+        Self {
+            transport: None,
+            parser: ReplyParser::new(true),
             wire: Wire::default(),
             rng,
             number,
@@ -126,6 +138,7 @@ impl MysqlDriver {
             served: 0,
             look_ns: 0,
             asks_nothing: false,
+            is_away: true,
             is_finishing: false,
             wake_ns: 0,
             transit: None,
@@ -135,8 +148,10 @@ impl MysqlDriver {
     }
 
     /// Leaves, with a word, so that the server doesn't log an aborted connection.
-    fn quit(shared: &mut Shared) -> Next {
-        shared.outgoing.extend_from_slice(QUIT);
+    fn quit(&self, shared: &mut Shared) -> Next {
+        if !self.is_away {
+            shared.outgoing.extend_from_slice(QUIT);
+        }
         Next::Finished
     }
 
@@ -217,10 +232,12 @@ impl MysqlDriver {
             }
             Cause::Received(..) if self.doing == Doing::Sleeping => Ok(Next::Due(self.wake_ns)),
             Cause::Received(..) | Cause::Broken(_)
-                if matches!(self.doing, Doing::Lost | Doing::Renewing) =>
+                if matches!(self.doing, Doing::Lost | Doing::Renewing | Doing::Joining) =>
             {
                 Ok(Next::Due(self.look_ns))
             }
+            Cause::Received(..) if self.doing == Doing::Parting => Ok(Next::Reply),
+            Cause::Broken(_) if self.doing == Doing::Parting => self.parted(shared, meter),
             Cause::Received(..) if self.doing == Doing::Leaving => Ok(Next::Reply),
             Cause::Broken(_) if self.doing == Doing::Leaving => self.left(shared, meter),
             Cause::Broken(error) => {
@@ -236,10 +253,12 @@ impl MysqlDriver {
                 None if matches!(self.doing, Doing::Lost | Doing::Renewing) => {
                     self.regain(shared, meter)
                 }
+                None if self.doing == Doing::Joining => self.joined(shared, meter),
                 None if self.doing == Doing::Sleeping => self.wake(shared, meter),
                 None => self.due(false, shared, meter),
             },
             Cause::Renewed if self.doing == Doing::Renewing => self.due(true, shared, meter),
+            Cause::Renewed if self.doing == Doing::Joining => self.begin_joined(shared, meter),
             Cause::Renewed => self.retry(false, shared, meter),
         }
     }

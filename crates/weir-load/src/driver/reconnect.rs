@@ -43,16 +43,18 @@ type Ready = Arc<Mutex<BTreeMap<u32, Result<Fresh, LoadError>>>>;
 #[derive(Debug)]
 pub(crate) struct Reconnector {
     pub(super) renewal: Renewal,
-    wanted: Sender<u32>,
+    wanted: Sender<Wanted>,
     ready: Ready,
     is_over: Arc<AtomicBool>,
 }
 
+/// The number of a connection, and whether it is tried for as long as it takes.
+type Wanted = (u32, bool);
+
 /// A helper's end.
 #[derive(Debug, Clone)]
 pub(crate) struct Reconnecting {
-    renewal: Renewal,
-    wanted: Arc<Mutex<Receiver<u32>>>,
+    wanted: Arc<Mutex<Receiver<Wanted>>>,
     ready: Ready,
     is_over: Arc<AtomicBool>,
 }
@@ -63,7 +65,6 @@ pub(crate) fn reconnecting(renewal: Renewal) -> (Reconnector, Reconnecting) {
     let ready = Ready::default();
     let is_over = Arc::new(AtomicBool::new(false));
     let helper = Reconnecting {
-        renewal,
         wanted: Arc::new(Mutex::new(receiver)),
         ready: Arc::clone(&ready),
         is_over: Arc::clone(&is_over),
@@ -78,10 +79,10 @@ pub(crate) fn reconnecting(renewal: Renewal) -> (Reconnector, Reconnecting) {
 }
 
 impl Reconnector {
-    /// Asks for a new connection for this number.
-    pub(super) fn ask(&self, number: u32) {
+    /// Asks for a new connection for this number; `is_patient`: which is tried for as long as it takes.
+    pub(super) fn ask(&self, number: u32, is_patient: bool) {
         // A helper that has panicked is noticed as a connection that does not come back.
-        let _ = self.wanted.send(number);
+        let _ = self.wanted.send((number, is_patient));
     }
 
     /// The new connection, or why there is none, if that is known.
@@ -102,14 +103,14 @@ impl Drop for Reconnector {
 impl Reconnecting {
     /// Makes connections with `connect`, which is given their numbers, until the reactor ends.
     pub(crate) fn serve(self, mut connect: impl FnMut(u32) -> Result<Fresh, LoadError>) {
-        while let Some(number) = self.next() {
+        while let Some((number, is_patient)) = self.next() {
             let began = Instant::now();
             let result = loop {
                 if self.is_over.load(Ordering::Relaxed) {
                     return;
                 }
                 let result = connect(number);
-                let is_final = !self.renewal.after_loss && began.elapsed() > PATIENCE;
+                let is_final = !is_patient && began.elapsed() > PATIENCE;
                 if result.is_ok() || is_final {
                     break result;
                 }
@@ -123,7 +124,7 @@ impl Reconnecting {
     }
 
     /// The next connection that is wanted. Helpers wait for it in turn.
-    fn next(&self) -> Option<u32> {
+    fn next(&self) -> Option<Wanted> {
         let wanted = self.wanted.lock();
         wanted.unwrap_or_else(PoisonError::into_inner).recv().ok()
     }

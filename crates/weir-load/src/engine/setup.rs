@@ -31,11 +31,11 @@ pub(crate) fn arrivals(plan: &LoadPlan, index: u32, part: u32) -> Option<Arrival
     Some(Arrivals::new(rate.arrivals, curve, rng))
 }
 
-/// When connections are made again, if ever.
-pub(crate) fn renewal(plan: &LoadPlan) -> Option<Renewal> {
+/// When connections are made again, if ever; `joins`: sessions make them.
+pub(crate) fn renewal(plan: &LoadPlan, joins: bool) -> Option<Renewal> {
     let every = plan.reconnect_every.unwrap_or(0);
     let after_loss = plan.reconnect || plan.tolerated.survives_loss();
-    (every > 0 || after_loss).then_some(Renewal { every, after_loss })
+    (every > 0 || after_loss || joins).then_some(Renewal { every, after_loss })
 }
 
 pub(crate) fn half_rtt_ns(plan: &LoadPlan) -> u64 {

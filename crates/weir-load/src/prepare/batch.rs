@@ -64,10 +64,15 @@ impl Batch {
         packet.clear();
         let typed = !self.was_executed;
         let mut request = Request::execute(packet, &self.template, self.statement.id, typed);
+        let mut parameter = 0;
         for row in first..first + self.rows {
-            writer.values(row, |_, value| match value {
-                Value::Integer(number) => request.big_integer(number),
-                Value::Text(text) => request.text(text),
+            writer.values(row, |_, value| {
+                match value {
+                    Some(Value::Integer(number)) => request.big_integer(number),
+                    Some(Value::Text(text)) => request.text(text),
+                    None => request.null(parameter),
+                }
+                parameter += 1;
             });
         }
         request.finish();

@@ -1,4 +1,4 @@
-//! Whether a table that is there is the one that would be made.
+//! Whether a table that is there is the one that would be made, and one that was made the one that was asked for.
 
 use std::collections::BTreeSet;
 
@@ -7,6 +7,27 @@ use weir_workload::{Table, TableOptions};
 
 use crate::LoadError;
 
+/// Warnings of `CREATE TABLE` by which a server says that it makes another table: `ER_WARN_USING_OTHER_HANDLER`,
+/// `ER_UNKNOWN_STORAGE_ENGINE`, `ER_ILLEGAL_HA_CREATE_OPTION` (an option or row format that the engine ignores),
+/// `WARN_OPTION_IGNORED`, `ER_AUTO_CONVERT` (a type of column for another).
+const MADE_OTHERWISE: [u16; 5] = [1266, 1286, 1478, 1618, 1246];
+
+/// In what the server has just made another table than it was told, which it does with no more than a warning. Options are
+/// those of sysbench's tables.
+pub(super) fn made_otherwise(
+    table: &Table,
+    options: Option<&TableOptions>,
+    control: &mut Connection,
+) -> Result<Option<String>, LoadError> {
+    let warnings: Vec<(String, u16, String)> = control.rows("SHOW WARNINGS")?;
+    let mut warnings = warnings.into_iter();
+    if let Some((_, _, words)) = warnings.find(|(_, code, _)| MADE_OTHERWISE.contains(code)) {
+        return Ok(Some(format!("was made otherwise than asked for ({words})")));
+    }
+    // A server may keep no warnings (`max_error_count = 0`).
+    other_kind(table, options, control)
+}
+
 /// In what the table that is there differs from `table`, for the first thing that does. Options are those of sysbench's
 /// tables; a user's own have their statement.
 pub(super) fn difference(
@@ -14,18 +35,9 @@ pub(super) fn difference(
     options: Option<&TableOptions>,
     control: &mut Connection,
 ) -> Result<Option<String>, LoadError> {
-    let here = format!(
-        "table_schema = DATABASE() AND table_name = {}",
-        text_literal(&table.name)
-    );
-    let (engine, row_format) = control
-        .first::<(String, Option<String>)>(format!(
-            "SELECT COALESCE(engine, table_type), row_format FROM information_schema.tables WHERE {here}"
-        ))?
-        .unwrap_or_default();
-    let wanted = wanted_engine(table, options, control)?;
-    if let Some(wanted) = wanted.filter(|wanted| !engine.eq_ignore_ascii_case(wanted)) {
-        return Ok(Some(format!("is a table of {engine}, not of {wanted}")));
+    let here = here(table);
+    if let Some(other) = other_kind(table, options, control)? {
+        return Ok(Some(other));
     }
     let columns: Vec<String> = control.rows(format!(
         "SELECT column_name FROM information_schema.columns WHERE {here} AND extra NOT LIKE '%INVISIBLE%'"
@@ -37,10 +49,10 @@ pub(super) fn difference(
     };
     let filled = |column: &str| {
         let mut filled = table.columns.iter();
-        filled.any(|wanted| wanted.name.eq_ignore_ascii_case(column))
+        filled.any(|wanted| wanted.eq_ignore_ascii_case(column))
     };
-    if let Some(missing) = table.columns.iter().find(|column| !has(&column.name)) {
-        return Ok(Some(format!("has no column `{}`", missing.name)));
+    if let Some(missing) = table.columns.iter().find(|column| !has(column)) {
+        return Ok(Some(format!("has no column `{missing}`")));
     }
     let Some(options) = options else {
         return Ok(None);
@@ -48,10 +60,49 @@ pub(super) fn difference(
     if let Some(more) = columns.iter().find(|column| !filled(column)) {
         return Ok(Some(format!("has a further column `{more}`")));
     }
-    if let Some(differs) = other_row_format(options, row_format, control)? {
-        return Ok(Some(differs));
-    }
     keys(table, options, &here, control)
+}
+
+/// Whether the table that is there has the foreign keys of `table`, by their number.
+pub(super) fn other_foreign_keys(
+    table: &Table,
+    control: &mut Connection,
+) -> Result<Option<String>, LoadError> {
+    let found = control.first::<usize>(format!(
+        "SELECT COUNT(*) FROM information_schema.table_constraints WHERE {} AND constraint_type = 'FOREIGN KEY'",
+        here(table)
+    ))?;
+    let found = found.unwrap_or(0);
+    let is_key = |index: &&String| index.starts_with("CONSTRAINT");
+    let wanted = table.indexes.iter().filter(is_key).count();
+    Ok((found != wanted).then(|| format!("has {found} foreign keys, not {wanted}")))
+}
+
+/// The condition that chooses a table in `information_schema`.
+fn here(table: &Table) -> String {
+    let name = text_literal(&table.name);
+    format!("table_schema = DATABASE() AND table_name = {name}")
+}
+
+/// Another engine or row format than the table would have.
+fn other_kind(
+    table: &Table,
+    options: Option<&TableOptions>,
+    control: &mut Connection,
+) -> Result<Option<String>, LoadError> {
+    let (engine, row_format) = control
+        .first::<(String, Option<String>)>(format!(
+            "SELECT COALESCE(engine, table_type), row_format FROM information_schema.tables WHERE {}",
+            here(table)
+        ))?
+        .unwrap_or_default();
+    let wanted = wanted_engine(table, options, control)?;
+    if let Some(wanted) = wanted.filter(|wanted| !engine.eq_ignore_ascii_case(wanted)) {
+        return Ok(Some(format!("is a table of {engine}, not of {wanted}")));
+    }
+    options.map_or(Ok(None), |options| {
+        other_row_format(options, row_format, control)
+    })
 }
 
 /// The engine that the table would have; `None` if the statement that makes a user's table says it.

@@ -1,19 +1,22 @@
-//! Fills one table, or goes on with one that was not finished.
+//! Fills tables, or goes on with those that were not finished.
 //!
 //! While a table is being filled, its comment says with what; the statement that builds the indexes
 //! takes the comment away. So a table that is complete can be told from one whose loading was
 //! interrupted, and the latter is only gone on with by the same rows. The rows are there up to a
-//! number without gaps: they go in by their number, each transaction as a whole or not at all.
+//! number without gaps, of a table or of each of its slices: they go in by their number, each transaction
+//! as a whole or not at all.
 
 use std::sync::atomic::Ordering;
 
 use super::Job;
 use super::batch::Batch;
-use super::difference::difference;
+use super::difference::{difference, made_otherwise, other_foreign_keys};
+use super::part::{Part, State};
 use crate::LoadError;
 use crate::plan::BinaryLog;
+use weir_model::OrderEntryWorkload;
 use weir_mysql::{ClientError, Connection, Done, Patience, text_literal};
-use weir_workload::{RowWriter, Table};
+use weir_workload::{RowWriter, Slice, Table, TableOptions};
 
 /// Bytes of rows in one statement of text: what the server makes of longer ones leaves its processor's caches (1 MiB:
 /// a quarter more of its time).
@@ -24,8 +27,10 @@ const TRANSACTION_BYTES_MAX: u64 = 8 << 20;
 const PIECE_BYTES_MAX: u64 = 128 << 10;
 /// Memory for sorting an index, where the server lets a session choose (MySQL 8.0.27 on).
 const INDEX_BUFFER: &str = "SET SESSION innodb_ddl_buffer_size = 67108864";
+/// The server's word that it has undone a transaction for the sake of another (`ER_LOCK_DEADLOCK`).
+const DEADLOCK: u16 = 1213;
 /// How the comment of a table begins that is being filled.
-const MARK: &str = "weir is loading";
+pub(crate) const MARK: &str = "weir is loading";
 /// What stands there before the comment that the table had and gets back.
 const BEFORE: &str = "; before: ";
 
@@ -36,6 +41,8 @@ pub(super) struct Loader<'a> {
     takes_files: bool,
     packet_bytes_max: u64,
     buffer: Vec<u8>,
+    /// Rows of the transaction under way.
+    sent_rows: u64,
 }
 
 /// What is there of a table.
@@ -106,6 +113,7 @@ impl<'a> Loader<'a> {
             takes_files,
             packet_bytes_max,
             buffer: Vec::new(),
+            sent_rows: 0,
         })
     }
 
@@ -114,31 +122,56 @@ impl<'a> Loader<'a> {
         self.control.id()
     }
 
-    /// Makes `table` what it is to be.
-    pub(super) fn load(&mut self, table: &Table) -> Result<(), LoadError> {
-        let mark = format!(
-            "{MARK} {} rows, seed {}, {:?}",
-            table.rows, self.job.plan.seed, self.job.plan.tables.distribution
-        );
+    /// Does a part of what makes its table what it is to be.
+    pub(super) fn load(&mut self, part: &Part<'_>) -> Result<(), LoadError> {
+        let rows_before = {
+            // Whoever comes first opens it; the others wait.
+            let mut state = part.table.state();
+            if let State::New = *state {
+                *state = self.open(part.table.table())?;
+            }
+            match *state {
+                State::Open { rows_before, .. } => rows_before,
+                State::New | State::Complete => return Ok(()),
+            }
+        };
+        self.fill_slice(part.table.table(), part.slice, rows_before)?;
+        let Some(comment) = part.table.end_part() else {
+            return Ok(());
+        };
+        self.close(part.table.table(), &comment)
+    }
+
+    /// Makes a table unless it is there, and marks it as one that is being filled.
+    fn open(&mut self, table: &Table) -> Result<State, LoadError> {
+        let mark = self.mark(table);
         let mut found = self.find(table)?;
         // Of a table that is made here there are none.
         let mut rows_before = None;
         if let Found::Nothing = found {
             self.run(&table.create)?;
+            let otherwise = made_otherwise(table, self.own_options(), &mut self.control)?;
             found = self.find(table)?;
+            if let (Some(how), false) = (otherwise, matches!(found, Found::Nothing)) {
+                return Err(self.refused(table, how));
+            }
         } else {
             rows_before = Some(self.count(table)?);
         }
         let rows = rows_before.unwrap_or(0);
         let comment = match found {
             Found::Table { .. } if rows_before == Some(table.rows) => {
-                let is_own = self.job.plan.workload.is_on_sbtest();
-                let options = is_own.then_some(&self.job.plan.tables);
+                let options = self.own_options();
                 if let Some(differs) = difference(table, options, &mut self.control)? {
                     return Err(self.refused(table, differs));
                 }
+                if self.job.plan.workload.order_entry().is_some()
+                    && let Some(differs) = other_foreign_keys(table, &mut self.control)?
+                {
+                    return Err(self.refused(table, differs));
+                }
                 self.progress(rows);
-                return Ok(());
+                return Ok(State::Complete);
             }
             Found::Table { .. } if rows > 0 => {
                 let why = format!("exists with {rows} rows, but {} are asked for", table.rows);
@@ -162,16 +195,79 @@ impl<'a> Loader<'a> {
                 return Err(self.refused(table, "was made and is not there".to_owned()));
             }
         };
-        self.progress(rows);
-        self.fill(table, rows + 1)?;
+        Ok(State::Open {
+            rows_before: rows,
+            comment,
+        })
+    }
+
+    /// What the comment of a table says with which it is being filled.
+    fn mark(&self, table: &Table) -> String {
+        let plan = self.job.plan;
+        let (rows, seed) = (table.rows, plan.seed);
+        match plan.workload.order_entry() {
+            Some(OrderEntryWorkload {
+                warehouses,
+                items,
+                customers,
+                ..
+            }) => format!(
+                "{MARK} {rows} rows, seed {seed}, {warehouses} warehouses, {items} items, \
+                 {customers} customers"
+            ),
+            None => format!(
+                "{MARK} {rows} rows, seed {seed}, {:?}",
+                plan.tables.distribution
+            ),
+        }
+    }
+
+    /// Loads the rows of a slice that are not there yet.
+    fn fill_slice(
+        &mut self,
+        table: &Table,
+        slice: Option<&Slice>,
+        rows_before: u64,
+    ) -> Result<(), LoadError> {
+        let (first, rows, found) = match slice {
+            None => (1, table.rows, rows_before),
+            Some(slice) if rows_before == 0 => (slice.first, slice.rows, 0),
+            Some(slice) => (slice.first, slice.rows, self.count_slice(table, slice)?),
+        };
+        self.progress(found);
+        self.fill(table, first + found, first + rows - 1)
+    }
+
+    /// Ends a table of which all rows are there.
+    fn close(&mut self, table: &Table, comment: &str) -> Result<(), LoadError> {
         self.verify(table)?;
         let mut changes: Vec<_> = table.indexes.iter().map(|i| format!("ADD {i}")).collect();
-        changes.push(format!("COMMENT = {}", text_literal(&comment)));
+        changes.push(format!("COMMENT = {}", text_literal(comment)));
         self.run(&format!(
             "ALTER TABLE {} {}",
             table.identifier(),
             changes.join(", ")
-        ))
+        ))?;
+        if self.job.plan.workload.order_entry().is_none() {
+            return Ok(());
+        }
+        // Statistics of before the rows make a server read all items for those of an order.
+        self.run(&format!("ANALYZE LOCAL TABLE {}", table.identifier()))
+    }
+
+    fn count_slice(&mut self, table: &Table, slice: &Slice) -> Result<u64, LoadError> {
+        let sql = format!(
+            "SELECT COUNT(*) FROM {} WHERE {}",
+            table.identifier(),
+            slice.condition
+        );
+        Ok(self.control.first::<u64>(&sql)?.unwrap_or(0))
+    }
+
+    /// Options of sysbench's tables; a user's own have none.
+    fn own_options(&self) -> Option<&'a TableOptions> {
+        let plan = self.job.plan;
+        plan.workload.is_on_sbtest().then_some(&plan.tables)
     }
 
     fn find(&mut self, table: &Table) -> Result<Found, LoadError> {
@@ -197,22 +293,31 @@ impl<'a> Loader<'a> {
         Err(self.refused(table, why))
     }
 
-    /// Loads the rows from `first` on.
-    fn fill(&mut self, table: &Table, first: u64) -> Result<(), LoadError> {
+    /// Loads the rows from `first` to `last`.
+    fn fill(&mut self, table: &Table, first: u64, last: u64) -> Result<(), LoadError> {
         let mut writer = RowWriter::new(table, self.job.plan.seed);
         let bytes = self.insert_bytes();
         let mut batch = None;
-        if !self.takes_files && first <= table.rows {
+        if !self.takes_files && first <= last {
             batch = Batch::prepare(&mut self.control, &mut writer, bytes)?;
         }
         let mut next = first;
-        while next <= table.rows {
+        while next <= last {
             self.check_stop()?;
-            next = 1 + if self.takes_files {
-                self.load_lines(table, &mut writer, next)?
+            self.sent_rows = 0;
+            let loaded = if self.takes_files {
+                self.load_lines(table, &mut writer, (next, last))
             } else {
-                self.insert(table, &mut writer, batch.as_mut(), next)?
+                self.insert(&mut writer, batch.as_mut(), (next, last))
             };
+            match loaded {
+                // MariaDB locks an empty table as a whole, and the first slices of it meet.
+                Err(LoadError::Client(error)) if error.code() == Some(DEADLOCK) => {
+                    let undone = self.sent_rows;
+                    self.job.rows_done.fetch_sub(undone, Ordering::Relaxed);
+                }
+                loaded => next = 1 + loaded?,
+            }
         }
         batch.map_or(Ok(()), |batch| batch.close(&mut self.control))
     }
@@ -222,24 +327,23 @@ impl<'a> Loader<'a> {
         (self.packet_bytes_max / 2).min(INSERT_BYTES_MAX) as usize
     }
 
-    /// One transaction of inserts of rows from `first` on; the last one.
+    /// One transaction of inserts of rows from `first` to `end` at most; the last one.
     fn insert(
         &mut self,
-        table: &Table,
         writer: &mut RowWriter<'_>,
         mut batch: Option<&mut Batch>,
-        first: u64,
+        (first, end): (u64, u64),
     ) -> Result<u64, LoadError> {
         let bytes_max = self.insert_bytes();
         let (mut next, mut sent_bytes) = (first, 0);
         self.control.run("START TRANSACTION")?;
-        while next <= table.rows && sent_bytes < TRANSACTION_BYTES_MAX && !self.job.is_stopped() {
+        while next <= end && sent_bytes < TRANSACTION_BYTES_MAX && !self.job.is_stopped() {
             let batch = batch.as_deref_mut();
-            let batch = batch.filter(|batch| next + batch.rows() <= table.rows + 1);
+            let batch = batch.filter(|batch| next + batch.rows() <= end + 1);
             let last = if let Some(batch) = batch {
                 batch.insert(&mut self.control, writer, next, &mut self.buffer)?
             } else {
-                let last = writer.insert(next, table.rows, bytes_max, &mut self.buffer);
+                let last = writer.insert(next, end, bytes_max, &mut self.buffer);
                 let sql = std::str::from_utf8(&self.buffer)
                     .expect("invariant: names and values are UTF-8");
                 self.control.run(sql)?;
@@ -247,21 +351,23 @@ impl<'a> Loader<'a> {
             };
             sent_bytes += self.buffer.len() as u64;
             self.progress(last + 1 - next);
+            self.sent_rows += last + 1 - next;
             next = last + 1;
         }
         self.control.run("COMMIT")?;
         Ok(next - 1)
     }
 
-    /// One `LOAD DATA` of rows from `first` on; the last one.
+    /// One `LOAD DATA` of rows from `first` to `end` at most; the last one.
     fn load_lines(
         &mut self,
         table: &Table,
         writer: &mut RowWriter<'_>,
-        first: u64,
+        (first, end): (u64, u64),
     ) -> Result<u64, LoadError> {
         let piece_bytes = (self.packet_bytes_max / 2).min(PIECE_BYTES_MAX) as usize;
         let (job, mut next, mut sent_bytes) = (self.job, first, 0);
+        let sent_rows = &mut self.sent_rows;
         let statement = writer.load_statement();
         let Done {
             affected_rows: rows,
@@ -272,12 +378,13 @@ impl<'a> Loader<'a> {
             if job.is_stopped() || sent_bytes >= TRANSACTION_BYTES_MAX {
                 return;
             }
-            while next <= table.rows && piece.len() - start < piece_bytes {
+            while next <= end && piece.len() - start < piece_bytes {
                 writer.line(next, piece);
                 next += 1;
             }
             sent_bytes += (piece.len() - start) as u64;
             job.rows_done.fetch_add(next - before, Ordering::Relaxed);
+            *sent_rows += next - before;
         })?;
         if warnings > 0 || rows != next - first {
             let why = format!(

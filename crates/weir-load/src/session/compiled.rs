@@ -134,12 +134,12 @@ pub(crate) struct Templates {
 
 /// A statement, ready to be sent.
 #[derive(Debug)]
-struct Form {
+pub(super) struct Form {
     /// Position of its first handle.
     first_handle: usize,
-    execute: ExecuteTemplate,
+    pub(super) execute: ExecuteTemplate,
     /// For each table, the texts between the parameters.
-    pieces: Vec<Vec<Vec<u8>>>,
+    pub(super) pieces: Vec<Vec<Vec<u8>>>,
 }
 
 impl Form {
@@ -175,6 +175,16 @@ impl Templates {
                 .collect(),
             script,
         }
+    }
+
+    /// A statement of one table, by its position in the script.
+    pub(super) fn form(&self, statement: usize) -> &Form {
+        &self.forms[statement]
+    }
+
+    /// The text of a statement of one table, for an error.
+    pub(super) fn text(&self, statement: usize) -> String {
+        self.script.statements[statement].sql(0)
     }
 
     /// Steps of a kind of transaction.

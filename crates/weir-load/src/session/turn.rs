@@ -1,9 +1,10 @@
 //! What a session is given when it is its turn: where its request goes, random numbers, the time.
 
 use weir_model::Address;
-use weir_mysql::{ClientError, Expected, Gate, Passage, Request, Value};
+use weir_mysql::{Expected, Gate, Passage, Request, Value, WireRows};
 use weir_workload::Rng;
 
+use crate::LoadError;
 use crate::meter::{Counts, Meter};
 
 /// A session's turn.
@@ -20,20 +21,24 @@ pub struct Turn<'a> {
     pub(crate) address: &'a Address,
     /// What the request will be answered with.
     pub(crate) expected: Expected,
-    /// Why a text may not be sent.
-    pub(crate) refusal: Option<ClientError>,
+    /// The rows of the answer, if they are to be read in place.
+    pub(crate) wire_rows: &'a WireRows,
+    /// Why the run cannot go on, such as a text that may not be sent.
+    pub(crate) refusal: Option<LoadError>,
     /// What is counted beside the connection's requests.
     pub(crate) counted: Counts,
 }
 
 impl<'a> Turn<'a> {
-    /// A turn that leaves its request in `out`; `to`: which server, and what it may be sent.
+    /// A turn that leaves its request in `out` after an answer of `wire_rows`; `to`: which server, and what it may
+    /// be sent.
     pub(crate) fn new(
         out: &'a mut Vec<u8>,
         rng: &'a mut Rng,
         scratch: &'a mut Vec<u8>,
         meter: &'a Meter<'a>,
         (address, gate): (&'a Address, &'a Gate),
+        wire_rows: &'a WireRows,
     ) -> Self {
         Self {
             out,
@@ -43,6 +48,7 @@ impl<'a> Turn<'a> {
             gate,
             address,
             expected: Expected::Outcome,
+            wire_rows,
             refusal: None,
             counted: Counts::default(),
         }
@@ -66,6 +72,38 @@ impl<'a> Turn<'a> {
             request.sql().extend_from_slice(sql.as_bytes());
             request.finish();
         }
+    }
+
+    /// Asks for a statement as text in whatever encoding, unless it may not be sent; whether it was left. `kind`: the
+    /// same statement for the gate, which may leave out numbers and strings that hide nothing.
+    pub fn try_query(&mut self, kind: &str, sql: &[u8]) -> bool {
+        if !self.may_send(kind) {
+            return false;
+        }
+        self.expected = Expected::TextRows;
+        let mut request = Request::query(self.out);
+        request.sql().extend_from_slice(sql);
+        request.finish();
+        true
+    }
+
+    /// Asks to prepare a statement, unless it may not be sent; whether it was left.
+    pub fn try_prepare(&mut self, sql: &[u8]) -> bool {
+        let may_send = self.may_send(&String::from_utf8_lossy(sql));
+        if may_send {
+            self.prepare_text(sql);
+        }
+        may_send
+    }
+
+    /// Asks to make the connection as new (`COM_RESET_CONNECTION`).
+    pub fn reset(&mut self) {
+        self.expected = Expected::Outcome;
+        Request::reset(self.out);
+    }
+
+    fn may_send(&self, sql: &str) -> bool {
+        matches!(self.gate.admit(self.address, sql), Ok(Passage::Sent))
     }
 
     /// Asks to prepare a statement; the answer is [`Reply::Prepared`](weir_mysql::Reply::Prepared).
@@ -122,7 +160,7 @@ impl<'a> Turn<'a> {
             // A rehearsal sends nothing and does not get here.
             Ok(_) => false,
             Err(error) => {
-                self.refusal = Some(error);
+                self.refusal = Some(error.into());
                 false
             }
         }

@@ -5,12 +5,13 @@ use std::sync::atomic::AtomicBool;
 use weir_load::{
     LoadPlan, PreparePlan, Progress, TableOptions, Workload, cleanup, prewarm, run_observed,
 };
-use weir_model::{Flavor, LoadSpec, WorkloadName};
+use weir_model::{Distribution, FileWorkload, Flavor, LoadSpec, WorkloadName, WorkloadSpec};
 
 use super::{Bench, ROWS, go, make, users_gate};
 
 weir_testing::on_both_flavors! {
     a_table_that_is_another_one_is_not_taken_for_ours
+    a_table_that_the_server_makes_otherwise_is_told
     a_run_after_deletes_goes_on_and_says_so
     empty_tables_are_filled_by_inserts
     nothing_is_prepared_where_nothing_is_to_be
@@ -65,6 +66,73 @@ fn a_table_that_is_another_one_is_not_taken_for_ours(flavor: Flavor) {
         oracle.run(format!("ALTER TABLE sbtest1 {back}")).unwrap();
     }
     make(&bench.tables()).unwrap();
+}
+
+/// A user's workload of one table.
+fn one_table(bench: &Bench, end: &str) -> PreparePlan {
+    let text = format!(
+        r#"
+        [tables.visit]
+        rows = 10
+        create = "CREATE TABLE visit (id INT PRIMARY KEY, at INT) {end}"
+        columns = {{ id = "row", at = {{ integer = [1, 9] }} }}
+        [values]
+        id = {{ key = {{ table = "visit" }} }}
+        [[transactions]]
+        name = "look"
+        statements = [{{ sql = "SELECT at FROM visit WHERE id = ?", values = ["id"] }}]
+        "#
+    );
+    let spec = WorkloadSpec::File(FileWorkload {
+        path: "/nowhere/visits.toml".into(),
+        text: text.into(),
+        distribution: Distribution::Uniform,
+    });
+    PreparePlan {
+        workload: Workload::try_from(&spec).unwrap(),
+        ..bench.tables()
+    }
+}
+
+/// The one line in which such a table is refused; it is gone then.
+fn refused(bench: &Bench, tables: &PreparePlan) -> String {
+    let error = make(tables).unwrap_err().to_string();
+    assert_eq!(error.lines().count(), 1, "{error}");
+    let drop = "DROP TABLE IF EXISTS visit, sbtest1, sbtest2";
+    bench.oracle().run(drop).unwrap();
+    error
+}
+
+/// Servers that are lenient make another table, with a warning that nobody sees.
+fn a_table_that_the_server_makes_otherwise_is_told(flavor: Flavor) {
+    let bench = Bench::empty(flavor);
+    let set = |what: &str| {
+        let set = format!("SET GLOBAL {what}");
+        bench.oracle().run(set).unwrap();
+    };
+    set("sql_mode = '', GLOBAL innodb_strict_mode = 0");
+    let mut unknown_engine = bench.tables();
+    "nonsense".clone_into(&mut unknown_engine.tables.engine);
+    let mut other_format = bench.tables();
+    "ROW_FORMAT=FIXED".clone_into(&mut other_format.tables.table_options);
+    for (tables, words) in [
+        (&unknown_engine, "nonsense"),
+        (&other_format, "ROW_FORMAT"),
+        (&one_table(&bench, "ENGINE=nonsense"), "nonsense"),
+        (&one_table(&bench, "ROW_FORMAT=FIXED"), "ROW_FORMAT"),
+    ] {
+        let error = refused(&bench, tables);
+        assert!(error.contains(words), "{error}");
+    }
+    if flavor == Flavor::Mariadb {
+        set("enforce_storage_engine = 'MyISAM'");
+        let error = refused(&bench, &bench.tables());
+        assert!(error.contains("MyISAM"), "{error}");
+        set("enforce_storage_engine = NULL");
+    }
+    set("max_error_count = 0");
+    let error = refused(&bench, &unknown_engine);
+    assert!(error.contains("InnoDB, not of nonsense"), "{error}");
 }
 
 /// The warnings of a run.

@@ -5,6 +5,7 @@
 mod compression;
 mod found_tables;
 mod new_numbers;
+mod order_entry;
 mod pace;
 mod refusals;
 mod restarts;

@@ -14,7 +14,7 @@ use super::{Bench, ROWS, TABLES, go, make};
 
 weir_testing::on_both_flavors! {
     settings_that_need_a_start_load_or_are_named
-    small_pages_load
+    small_pages_load_or_are_named
     a_server_whose_innodb_only_reads_is_read_and_otherwise_named
     where_names_are_written_in_small_letters_a_schema_in_capitals_is_found
 }
@@ -111,10 +111,12 @@ fn on_new_data(flavor: Flavor, variables: &[(&str, &str)]) -> Bench {
     Bench { server, directory }
 }
 
-fn small_pages_load(flavor: Flavor) {
+fn small_pages_load_or_are_named(flavor: Flavor) {
     let bench = on_new_data(flavor, &[("innodb_page_size", "4096")]);
     let user = account(&bench, &mut bench.server.session().unwrap());
-    try_setting(&bench, &user).unwrap();
+    // Its own tables load; the index over three columns of texts is too long for such pages.
+    let tried = catch_unwind(AssertUnwindSafe(|| try_setting(&bench, &user)));
+    judge("innodb_page_size", tried).unwrap();
 }
 
 fn a_server_whose_innodb_only_reads_is_read_and_otherwise_named(flavor: Flavor) {
@@ -156,7 +158,7 @@ fn where_names_are_written_in_small_letters_a_schema_in_capitals_is_found(flavor
     ] {
         root.run("make a schema", statement).unwrap();
     }
-    user.database = "Shop".to_owned();
+    "Shop".clone_into(&mut user.database);
     let gate = super::gate_of("Shop");
     let never = std::sync::atomic::AtomicBool::new(false);
     let mut tables = PreparePlan::new(user.clone(), WorkloadName::OltpReadWrite);

@@ -34,9 +34,14 @@ pub enum DataSource {
         /// All of them.
         sizes: Vec<TableSize>,
     },
+    /// The tables of order entry, whose sizes are options of the workload.
+    OrderEntry {
+        /// All of them.
+        sizes: Vec<TableSize>,
+    },
 }
 
-/// A table of a workload's own file.
+/// A table of a workload that says itself how large its tables are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TableSize {
@@ -51,7 +56,7 @@ impl DataSpec {
     pub fn table_count(&self) -> usize {
         match &self.source {
             DataSource::Sysbench { tables, .. } => *tables as usize,
-            DataSource::File { sizes } => sizes.len(),
+            DataSource::File { sizes } | DataSource::OrderEntry { sizes } => sizes.len(),
         }
     }
 
@@ -59,7 +64,9 @@ impl DataSpec {
     pub fn rows_total(&self) -> u64 {
         match &self.source {
             DataSource::Sysbench { tables, rows } => u64::from(*tables) * rows,
-            DataSource::File { sizes } => sizes.iter().map(|table| table.rows).sum(),
+            DataSource::File { sizes } | DataSource::OrderEntry { sizes } => {
+                sizes.iter().map(|table| table.rows).sum()
+            }
         }
     }
 }

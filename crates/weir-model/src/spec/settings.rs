@@ -164,6 +164,8 @@ impl Writer {
                 self.put("rows", rows);
             }
             DataSource::File { sizes } => self.put_text("tables", sizes),
+            // They follow from the workload's options, which are settings of their own.
+            DataSource::OrderEntry { sizes: _ } => {}
         }
         self.put("data_scale", data_scale);
         self.put("drive_scale", drive_scale);
@@ -192,6 +194,12 @@ impl Writer {
             }) => {
                 self.put("workload", text);
                 self.put_text("distribution", distribution);
+            }
+            WorkloadSpec::OrderEntry(order_entry) => {
+                self.put("workload", workload);
+                for (name, value) in order_entry.unusual() {
+                    self.put(name, &value);
+                }
             }
         }
     }

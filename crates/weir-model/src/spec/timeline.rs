@@ -74,7 +74,7 @@ impl EventStatement {
         let mut text = self.statement.trim().trim_end_matches(';').to_owned();
         for (word, value) in [("ALGORITHM", &self.algorithm), ("LOCK", &self.lock)] {
             if let Some(value) = value {
-                text.push_str(&format!(", {word}={value}"));
+                text.extend([", ", word, "=", value]);
             }
         }
         text

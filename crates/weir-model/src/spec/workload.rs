@@ -1,9 +1,10 @@
-//! What a transaction does: sysbench's workloads in proportion, or a user's own file.
+//! What a transaction does: sysbench's workloads in proportion, order entry, or a user's own file.
 
 mod distribution;
 mod mix;
 mod name;
 mod options;
+mod order_entry;
 mod shares;
 
 use std::fmt;
@@ -16,6 +17,7 @@ pub use distribution::{Distribution, DistributionName, DistributionOptions};
 pub use mix::Mix;
 pub use name::WorkloadName;
 pub use options::SysbenchOptions;
+pub use order_entry::OrderEntryWorkload;
 pub use shares::{WorkloadShare, WorkloadShares};
 
 /// The transactions of a run.
@@ -27,6 +29,8 @@ pub enum WorkloadSpec {
     Sysbench(SysbenchWorkload),
     /// A user's own.
     File(FileWorkload),
+    /// Order entry.
+    OrderEntry(OrderEntryWorkload),
 }
 
 /// sysbench's workloads in proportion.
@@ -56,11 +60,12 @@ pub struct FileWorkload {
 }
 
 impl WorkloadSpec {
-    /// The distribution of keys.
+    /// The distribution of keys; order entry has its own, which the specification gives.
     pub fn distribution(&self) -> Distribution {
         match self {
             Self::Sysbench(sysbench) => sysbench.distribution,
             Self::File(file) => file.distribution,
+            Self::OrderEntry(_) => Distribution::default(),
         }
     }
 
@@ -68,7 +73,7 @@ impl WorkloadSpec {
     pub fn single(&self) -> Option<WorkloadName> {
         match self {
             Self::Sysbench(SysbenchWorkload { shares, .. }) => shares.single(),
-            Self::File(_) => None,
+            Self::File(_) | Self::OrderEntry(_) => None,
         }
     }
 
@@ -76,7 +81,7 @@ impl WorkloadSpec {
     pub fn has_text(&self) -> bool {
         match self {
             Self::Sysbench(SysbenchWorkload { shares, .. }) => shares.any(WorkloadName::has_text),
-            Self::File(_) => false,
+            Self::File(_) | Self::OrderEntry(_) => false,
         }
     }
 }
@@ -120,6 +125,7 @@ impl fmt::Display for WorkloadSpec {
         match self {
             Self::Sysbench(SysbenchWorkload { shares, .. }) => shares.fmt(f),
             Self::File(file) => file.path.display().fmt(f),
+            Self::OrderEntry(_) => f.write_str(OrderEntryWorkload::NAME),
         }
     }
 }

@@ -18,12 +18,23 @@ pub(crate) struct LoadSection {
     pub(crate) distribution: DistributionName,
     /// Options of the workload by sysbench's names.
     pub(crate) options: BTreeMap<String, Setting>,
+    /// Of order entry, as the next.
+    pub(crate) keying_and_think_time: Option<Setting>,
+    pub(crate) fixed_warehouses: Option<Setting>,
     /// Options of the load by the names in their table.
     pub(crate) of_table: BTreeMap<&'static str, Setting>,
 }
 
 /// Keys that are not in the table.
-const OTHER_KEYS: [&str; 5] = ["threads", "warmup", "measure", "distribution", "options"];
+const OTHER_KEYS: [&str; 7] = [
+    "threads",
+    "warmup",
+    "measure",
+    "distribution",
+    "keying_and_think_time",
+    "fixed_warehouses",
+    "options",
+];
 
 impl<'de> Deserialize<'de> for LoadSection {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -48,6 +59,12 @@ impl<'de> Visitor<'de> for Section {
                 Key::Other("warmup") => load.warmup = Some(keys.next_value()?),
                 Key::Other("measure") => load.measure = Some(keys.next_value()?),
                 Key::Other("distribution") => load.distribution = keys.next_value()?,
+                Key::Other("keying_and_think_time") => {
+                    load.keying_and_think_time = Some(keys.next_value()?);
+                }
+                Key::Other("fixed_warehouses") => {
+                    load.fixed_warehouses = Some(keys.next_value()?);
+                }
                 Key::Other(_) => load.options = keys.next_value()?,
                 Key::OfTable(option) => {
                     load.of_table.insert(option.name, keys.next_value()?);

@@ -87,7 +87,9 @@ fn tables(source: &DataSource) -> Vec<String> {
         DataSource::Sysbench { tables, .. } => (1..=*tables)
             .map(|number| format!("sbtest{number}"))
             .collect(),
-        DataSource::File { sizes } => sizes.iter().map(|size| size.name.clone()).collect(),
+        DataSource::File { sizes } | DataSource::OrderEntry { sizes } => {
+            sizes.iter().map(|size| size.name.clone()).collect()
+        }
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use weir_model::{Address, ArrivalKind, Distribution, Mix, Rate, Secret, TlsMode};
+use weir_model::{
+    Address, ArrivalKind, Distribution, Mix, OrderEntryWorkload, Rate, Secret, TlsMode,
+};
 
 use super::*;
 use weir_load::{LoadPlan, Tolerated};
@@ -16,7 +18,7 @@ fn understand(line: &str) -> Result<Invocation, UsageError> {
 fn mix_of(plan: &LoadPlan) -> Mix {
     match plan.workload.spec() {
         WorkloadSpec::Sysbench(sysbench) => sysbench.mix,
-        WorkloadSpec::File(file) => panic!("{}", file.path.display()),
+        other => panic!("{other}"),
     }
 }
 
@@ -53,6 +55,30 @@ fn dashes_and_underscores_are_the_same_and_options_may_follow_the_command() {
     assert_eq!(invocation.plan.rows, 5);
     let address = Address::Tcp("db1".to_owned(), 3306);
     assert_eq!(invocation.plan.endpoint.address, address);
+}
+
+#[test]
+fn order_entry_has_options_and_a_command_of_its_own() {
+    let line = "order_entry --warehouses=5 --foreign-keys --customers=30 --threads=3 check";
+    let invocation = understand(line).unwrap();
+    assert_eq!(invocation.command, Command::Check);
+    let expected = OrderEntryWorkload {
+        warehouses: 5,
+        customers: 30,
+        foreign_keys: true,
+        ..OrderEntryWorkload::default()
+    };
+    assert_eq!(invocation.plan.workload.order_entry(), Some(expected));
+    assert_eq!(invocation.prepare.workload.order_entry(), Some(expected));
+    assert_eq!(invocation.prepare.threads, 3);
+    let error = |line| understand(line).unwrap_err().to_string();
+    assert!(error("order_entry --warehouses=0 run").contains("--warehouses: `0` must be"));
+    assert!(error("oltp_read_only check").contains("no command `check`"));
+    let misplaced = error("oltp_read_only --warehouses=3 run");
+    assert!(
+        misplaced.contains("--warehouses is one of order_entry"),
+        "{misplaced}"
+    );
 }
 
 #[test]

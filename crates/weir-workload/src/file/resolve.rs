@@ -12,7 +12,7 @@ use super::WorkloadFile;
 use super::format::{Key, Kind, Source, StatementEntry, TableEntry, TransactionEntry};
 use crate::generator::Choice;
 use crate::script::Transaction;
-use crate::table::Column;
+use crate::table::Filling;
 use crate::{
     Execution, Generator, Keys, Lines, Parameter, Pattern, Script, Statement, Step, Table, Unique,
 };
@@ -111,23 +111,22 @@ impl<'a> Resolver<'a> {
             let why = format!("table `{name}` needs columns and 1 to 2147483647 rows");
             return Err(self.workload.at(entry, &why));
         }
-        let columns = table
+        let (columns, generators) = table
             .columns
             .iter()
-            .map(|(name, source)| {
-                Ok(Column {
-                    name: name.clone(),
-                    generator: self.generator(source, Use::Row)?,
-                })
-            })
-            .collect::<Result<_, String>>()?;
+            .map(|(name, source)| Ok((name.clone(), self.generator(source, Use::Row)?)))
+            .collect::<Result<Vec<_>, String>>()?
+            .into_iter()
+            .unzip();
         Ok(Table {
             name: name.to_owned(),
             number,
             create: table.create.clone(),
             columns,
+            filling: Filling::Drawn(generators),
             rows: table.rows,
             indexes: table.indexes.clone(),
+            slices: Vec::new(),
         })
     }
 

@@ -56,6 +56,9 @@ pub(crate) struct CrashTestArguments {
     /// Connections that write
     #[arg(long, default_value = "8", value_parser = clap::value_parser!(u32).range(1..=500))]
     pub(crate) clients: u32,
+    /// Run order entry, too, with so many warehouses, and check its twelve conditions in each state [default: none]
+    #[arg(long, value_name = "WAREHOUSES", value_parser = clap::value_parser!(u32).range(1..=10))]
+    pub(crate) order_entry: Option<u32>,
     /// Judge all states, also after the first damaged one
     #[arg(long)]
     pub(crate) all: bool,

@@ -7,6 +7,7 @@ use weir_model::Bytes;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[allow(clippy::struct_excessive_bools)] // each is an option of its own
 pub(crate) struct FlashbackArguments {
     #[command(subcommand)]
     pub(crate) command: Option<FlashbackCommand>,
@@ -32,7 +33,7 @@ pub(crate) struct FlashbackArguments {
     /// Right before this transaction
     #[arg(long, value_name = "GTID", requires = "tables", conflicts_with_all = ["as_of", "as_of_gtid"])]
     pub(crate) before_gtid: Option<String>,
-    /// Only rows that meet this condition, as in "id BETWEEN 7 AND 90": of --into then, of --undo then or now
+    /// Only rows that meet this condition, as in "id BETWEEN 7 AND 90": of --into and --serve then, of --undo then or now
     #[arg(long = "where", value_name = "CONDITION", conflicts_with = "sql")]
     pub(crate) condition: Option<String>,
     /// Copy the table as it was into this new table on the server; needs --allow-write
@@ -59,12 +60,18 @@ pub(crate) struct FlashbackArguments {
     /// Print what changed since, a line for each row
     #[arg(long, requires = "tables", conflicts_with = "sql")]
     pub(crate) diff: bool,
+    /// Keep the private server with the tables as they were, for other clients, until Ctrl-C
+    #[arg(long, requires = "tables", conflicts_with_all = ["sql", "into", "undo", "diff"])]
+    pub(crate) serve: bool,
     #[command(flatten)]
     pub(crate) common: FlashbackCommon,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct FlashbackCommon {
+    /// Print JSON: a line for each row, change or result
+    #[arg(long)]
+    pub(crate) json: bool,
     /// Read at most so many bytes of log per second, as in 20M
     #[arg(long, value_name = "SIZE")]
     pub(crate) limit: Option<Bytes>,

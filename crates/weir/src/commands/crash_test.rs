@@ -103,6 +103,7 @@ fn options(arguments: &CrashTestArguments) -> anyhow::Result<TestOptions> {
             tables: TABLES,
             rows: arguments.rows,
             clients: arguments.clients,
+            warehouses: arguments.order_entry.unwrap_or(0),
         },
         states: arguments.states,
         seed,
@@ -202,6 +203,12 @@ fn print(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
         "{} commits acknowledged, {} events recorded, {judged} crash states judged, {} with torn pages",
         test.commits, test.events, tally.torn
     ))?;
+    if test.order_entry_transactions > 0 {
+        output::line(format_args!(
+            "{} transactions of order entry recorded; its twelve conditions were checked in each state that recovered",
+            test.order_entry_transactions
+        ))?;
+    }
     for (moment, (states, damaged)) in &tally.by_moment {
         output::line(format_args!(
             "  {:34} {states:5} states, {damaged} damaged",
@@ -367,6 +374,12 @@ fn describe(result: &StateResult) -> anyhow::Result<()> {
                 .differences
                 .iter()
                 .map(|line| format!("ledger: {line}")),
+        )
+        .chain(
+            judgement
+                .broken_conditions
+                .iter()
+                .map(|line| format!("order entry: {line}")),
         );
     for line in lines {
         output::line(format_args!("  {line}"))?;

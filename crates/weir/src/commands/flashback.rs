@@ -3,33 +3,50 @@
 mod answer;
 mod into;
 mod log;
+mod rows;
+mod serve;
 mod since;
 
 use anyhow::{anyhow, bail};
 use weir_flashback::{
-    AsOfStatement, Asked, Options, Prepared, Source, TableName, Told, usual_parent,
+    AsOfStatement, Asked, ColumnChange, FlashbackError, Logged, Options, Prepared, Source, Stop,
+    TableName, Told, usual_parent,
 };
 use weir_model::ServerUrl;
 use weir_server::ExternalServer;
 
-use crate::Outcome;
 use crate::cli::{FlashbackArguments, FlashbackCommand, FlashbackCommon};
 use crate::commands::external_server;
+use crate::{Outcome, interrupt};
 
 pub(crate) fn execute(arguments: &FlashbackArguments) -> anyhow::Result<Outcome> {
+    // Stopping takes a moment; a second signal does not wait for it.
+    let stop = Stop::when(interrupt::stop_flag_then_exit()?);
+    match perform(arguments, stop) {
+        Err(error) if stop.is_asked() => {
+            match error.downcast_ref() {
+                Some(FlashbackError::Stopped) => eprintln!("stopped: nothing of it is left"),
+                _ => eprintln!("stopped: {error:#}"),
+            }
+            Ok(Outcome::Stopped)
+        }
+        done => done.map(|()| Outcome::Done),
+    }
+}
+
+fn perform(arguments: &FlashbackArguments, stop: Stop) -> anyhow::Result<()> {
     if let Some(FlashbackCommand::Log(arguments)) = &arguments.command {
-        log::execute(arguments)?;
-        return Ok(Outcome::Done);
+        return log::execute(arguments, stop);
     }
     let url = arguments.url.as_deref().unwrap_or_default();
     let server = open(url, &arguments.common)?;
-    match (&arguments.into, &arguments.undo, arguments.diff) {
-        (Some(target), _, _) => into::execute(server, arguments, target)?,
-        (_, Some(file), _) => since::undo(&server, arguments, file)?,
-        (_, _, true) => since::diff(&server, arguments)?,
-        _ => answer::execute(&server, arguments)?,
+    match (&arguments.into, &arguments.undo) {
+        (Some(target), _) => into::execute(server, arguments, target, stop),
+        (_, Some(file)) => since::undo(&server, arguments, file, stop),
+        _ if arguments.diff => since::diff(&server, arguments, stop),
+        _ if arguments.serve => serve::execute(&server, arguments, stop),
+        _ => answer::execute(&server, arguments, stop),
     }
-    Ok(Outcome::Done)
 }
 
 fn open(url: &str, common: &FlashbackCommon) -> anyhow::Result<ExternalServer> {
@@ -38,10 +55,11 @@ fn open(url: &str, common: &FlashbackCommon) -> anyhow::Result<ExternalServer> {
     external_server::open(&url, &config)
 }
 
-fn options(common: &FlashbackCommon) -> Options {
+fn options(common: &FlashbackCommon, stop: Stop) -> Options {
     let mut options = Options::new(common.work.clone().unwrap_or_else(usual_parent));
     options.ignore_cascades = common.ignore_cascades;
     options.bytes_per_s = common.limit.map(|limit| limit.0);
+    options.stop = stop;
     options
 }
 
@@ -64,7 +82,11 @@ fn asked(arguments: &FlashbackArguments) -> anyhow::Result<Asked> {
 }
 
 /// The tables of the options, looked at.
-fn prepare(server: &ExternalServer, arguments: &FlashbackArguments) -> anyhow::Result<Prepared> {
+fn prepare(
+    server: &ExternalServer,
+    arguments: &FlashbackArguments,
+    stop: Stop,
+) -> anyhow::Result<Prepared> {
     let schema = &server.endpoint.database;
     let names: Vec<_> = arguments
         .tables
@@ -73,12 +95,16 @@ fn prepare(server: &ExternalServer, arguments: &FlashbackArguments) -> anyhow::R
         .collect();
     let source = Source::of(server);
     let asked = asked(arguments)?;
-    Ok(Prepared::new(
-        &source,
-        &names,
-        &asked,
-        options(&arguments.common),
-    )?)
+    let prepared = Prepared::new(&source, &names, &asked, options(&arguments.common, stop))?;
+    match prepared.tables.iter().find(|table| table.is_versioned) {
+        Some(table) => bail!(
+            "flashback: {} is system-versioned, and the server answers by itself; give a query with `FROM {} AS OF \
+             TIMESTAMP '...'`",
+            table.name,
+            table.name
+        ),
+        None => Ok(prepared),
+    }
 }
 
 /// The only table, for what is done with one.
@@ -101,7 +127,15 @@ fn clause(arguments: &FlashbackArguments) -> anyhow::Result<String> {
 }
 
 /// Says where the log was cut, so that it can be compared with what is remembered.
-fn tell(moment: &str, told: &Told) {
+fn tell(prepared: &Prepared, told: &Told) {
+    let moment = &prepared.moment;
+    tell_unlogged(prepared);
+    if told.pending > 0 {
+        eprintln!(
+            "note: {} transactions of two phases (XA) are prepared and have not ended; their changes are left out",
+            told.pending
+        );
+    }
     if let Some((name, time)) = &told.last_before {
         eprintln!("note: as of {moment}: the last transaction before it is {name}, {time}");
     }
@@ -128,6 +162,33 @@ fn tell(moment: &str, told: &Told) {
         told.changes,
         told.log_bytes as f64 / 1e6
     );
+}
+
+/// Says what the log lacks, if that was to be ignored.
+fn tell_unlogged(prepared: &Prepared) {
+    for what in prepared
+        .tables
+        .iter()
+        .filter_map(|table| table.unlogged.as_ref())
+    {
+        eprintln!("warning: {what}: such changes are missed");
+    }
+}
+
+/// A column that changed, for `--json`; a side that is not there or not logged has no key.
+fn in_json(column: &ColumnChange) -> serde_json::Value {
+    let mut fields = serde_json::Map::new();
+    fields.insert("column".to_owned(), column.column.as_str().into());
+    for (name, value) in [("before", column.before()), ("after", column.after())] {
+        if let Some(value) = value {
+            let value = match value {
+                Logged::Null => serde_json::Value::Null,
+                Logged::Text(text) => text.as_str().into(),
+            };
+            fields.insert(name.to_owned(), value);
+        }
+    }
+    fields.into()
 }
 
 /// Reads the statement of the command line, if it has one with a time.

@@ -1,7 +1,9 @@
 //! `weir load`: sysbench's command line, its report on standard output.
 
+mod check;
 mod document;
 pub(crate) mod null_server;
+pub(crate) mod replay;
 mod script;
 
 use std::fs::File;
@@ -31,6 +33,11 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let mut config = external_server::client_config(false)?;
+    if let Some(first) = arguments.arguments.first()
+        && replay::is_meant(first)
+    {
+        return replay::execute(&arguments.arguments, &config);
+    }
     if arguments.is_drop_in {
         // sysbench reads no files: its scripts must log in as they do there.
         config = ClientConfig {
@@ -38,9 +45,13 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
             ..ClientConfig::default()
         };
     }
-    if let Some(line) =
-        weir_sysbench::parse_script(&arguments.arguments, &config, weir_script::is_found)?
-    {
+    let line = weir_sysbench::parse_script(
+        &arguments.arguments,
+        &config,
+        arguments.is_drop_in,
+        weir_script::is_found,
+    )?;
+    if let Some(line) = line {
         return script::execute(line, arguments);
     }
     let mut invocation = weir_sysbench::parse(&arguments.arguments, &config)?;
@@ -76,6 +87,7 @@ fn command(
         Command::Prewarm => prewarm(invocation, &Gate::reading(), stop)?,
         Command::Run if invocation.dry_run => weir_load::rehearse_run(&invocation.plan, gate)?,
         Command::Run => run(invocation, gate, stop)?,
+        Command::Check => check::execute(&invocation.prepare, stop)?,
         Command::Cleanup => weir_load::cleanup(&invocation.prepare, gate)?,
     }
     Ok(())

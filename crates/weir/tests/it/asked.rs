@@ -48,18 +48,29 @@ fn found(result: &Value, rule: &str, severity: &str) -> String {
 }
 
 #[test]
-fn two_levels_that_mysql_makes_one_have_no_verdict_and_the_plan_says_so() {
-    let factor = r#"innodb_buffer_pool_size = ["200M", "250M"]"#;
-    let world = World::new();
-    let file = world.write("study.toml", &study("mysql", factor));
-    let plan = Weir::in_world(&world).args(["plan", file.to_str().unwrap()]);
-    let plan = plan.succeeds().stdout;
-    let words = "innodb_buffer_pool_size is 256M on the server, set to 200M and 250M";
-    assert!(plan.contains(words), "{plan}");
-    let result = measured("mysql", factor);
-    assert!(found(&result, "R23", "error").contains(words), "{result}");
-    assert_eq!(result["comparisons"][0]["verdict"], "invalid");
-    assert_eq!(result["analysis"]["elasticities"], Value::Array(Vec::new()));
+fn two_levels_that_a_server_makes_one_have_no_verdict_and_the_plan_says_so() {
+    for (flavor, factor, words) in [
+        (
+            "mysql",
+            r#"innodb_buffer_pool_size = ["200M", "250M"]"#,
+            "innodb_buffer_pool_size is 256M on the server, set to 200M and 250M",
+        ),
+        (
+            "mariadb",
+            "innodb_lru_scan_depth = [10, 50]",
+            "innodb_lru_scan_depth is 100 on the server, set to 10 and 50",
+        ),
+    ] {
+        let world = World::new();
+        let file = world.write("study.toml", &study(flavor, factor));
+        let plan = Weir::in_world(&world).args(["plan", file.to_str().unwrap()]);
+        let plan = plan.succeeds().stdout;
+        assert!(plan.contains(words), "{plan}");
+        let result = measured(flavor, factor);
+        assert!(found(&result, "R23", "error").contains(words), "{result}");
+        assert_eq!(result["comparisons"][0]["verdict"], "invalid");
+        assert_eq!(result["analysis"]["elasticities"], Value::Array(Vec::new()));
+    }
 }
 
 #[test]

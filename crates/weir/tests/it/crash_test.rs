@@ -3,8 +3,12 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use serde_json::Value;
+use weir_model::Flavor;
+use weir_server::{PrivateServer, StartOptions};
 
 use crate::harness::{Output, Weir, World, signal, wait_until};
 
@@ -26,6 +30,16 @@ fn atomic_writes_hold_without_doublewrite_on_mysql() {
 #[test]
 fn atomic_writes_hold_without_doublewrite_on_mariadb() {
     atomic_writes_hold_without_doublewrite("mariadb");
+}
+
+#[test]
+fn order_entry_is_a_second_judge_on_mysql() {
+    order_entry_is_a_second_judge(Flavor::Mysql);
+}
+
+#[test]
+fn order_entry_is_a_second_judge_on_mariadb() {
+    order_entry_is_a_second_judge(Flavor::Mariadb);
 }
 
 /// A small database that never fits the pool.
@@ -156,6 +170,50 @@ fn atomic_writes_hold_without_doublewrite(flavor: &str) {
                 .contains("Of a real drive of that name it says nothing"),
         "{plan}"
     );
+}
+
+/// The twelve conditions hold in all states of a drive that keeps pages whole; in one where a row was changed behind
+/// the server's back they do not.
+fn order_entry_is_a_second_judge(flavor: Flavor) {
+    let world = World::new();
+    let out = world.path("test");
+    let name = flavor.to_string();
+    let output = crash_test(
+        &world,
+        &name,
+        &out,
+        &["--drive=scaleflux-csd2000", "--states=6", "--order-entry=1"],
+    );
+    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
+    let words = "transactions of order entry recorded";
+    assert!(output.stdout.contains(words), "{}", output.stdout);
+    let test = fs::read(out.join("crash-test.json")).unwrap();
+    let test: Value = serde_json::from_slice(&test).unwrap();
+    assert!(test["order_entry_transactions"].as_u64().unwrap() > 0);
+    assert_eq!(test["states"].as_array().unwrap().len(), 6);
+
+    let state = out.join("state-3");
+    Weir::in_world(&world)
+        .args(["crash-test", "replay", out.to_str().unwrap(), "--state=3"])
+        .succeeds();
+    let run_dir = world.runtime.path().join("changed");
+    let mut options = StartOptions::new(state.join("data"), &run_dir);
+    let variables = test["setting"]["variables"].clone();
+    options.variables = serde_json::from_value(variables).unwrap();
+    let server = PrivateServer::start(&weir_testing::binary(flavor), &options).unwrap();
+    weir_testing::connect(&server.endpoint())
+        .run("UPDATE order_entry.warehouse SET w_ytd = w_ytd + 1")
+        .unwrap();
+    server.stop(Duration::from_mins(1)).unwrap();
+    let never = AtomicBool::new(false);
+    let work = world.home.path();
+    let judged = weir_crash::judge_changed_state(&out, 3, work, &state, &never).unwrap();
+    assert!(judged.judgement.is_damaged());
+    let broken = judged.judgement.broken_conditions;
+    let numbers = ["condition 1: ", "condition 8: "];
+    assert_eq!(broken.len(), 2, "{broken:?}");
+    assert!(broken.iter().zip(numbers).all(|(a, b)| a.starts_with(b)));
+    world.assert_nothing_left();
 }
 
 /// What `weir plan` says of a study with doublewrite off that ends with `quotation`.

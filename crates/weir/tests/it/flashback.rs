@@ -1,5 +1,6 @@
 //! `weir flashback` on servers of the user's, played by private ones.
 
+mod ends;
 mod night;
 mod refusals;
 
@@ -9,6 +10,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use ends::{
+    a_full_disk_is_told_in_one_line, a_log_that_is_purged_while_it_is_read_is_told_whole,
+    a_private_server_serves_the_tables_until_it_is_stopped, a_stopped_flashback_leaves_nothing,
+    answers_in_json_are_an_object_a_line, what_may_not_be_read_is_named,
+};
 use night::somebody_ran_update_without_where;
 use refusals::what_cannot_be_told_is_refused;
 use weir_model::Flavor;
@@ -35,7 +41,7 @@ fn connection(users: &Users) -> Connection {
 }
 
 /// A call that finds this machine's servers and empty data directories, though its home is the test's.
-fn weir(users: &Users, arguments: &[&str]) -> Weir {
+pub(crate) fn weir(users: &Users, arguments: &[&str]) -> Weir {
     let program = users.server().binary().path.clone();
     let weir = users.weir(&[&["flashback"], arguments].concat());
     let weir = weir.env(
@@ -298,4 +304,10 @@ weir_testing::on_both_flavors! {
     a_script_stops_where_the_rows_are_others
     what_cannot_be_told_is_refused
     what_is_not_logged_is_refused
+    a_stopped_flashback_leaves_nothing
+    a_private_server_serves_the_tables_until_it_is_stopped
+    a_full_disk_is_told_in_one_line
+    a_log_that_is_purged_while_it_is_read_is_told_whole
+    what_may_not_be_read_is_named
+    answers_in_json_are_an_object_a_line
 }

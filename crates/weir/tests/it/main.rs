@@ -5,6 +5,7 @@
 mod asked;
 mod before_after;
 mod bottleneck;
+mod capture;
 mod clean;
 mod crash_test;
 mod disturbed;
@@ -21,6 +22,7 @@ mod kill;
 mod layers;
 mod left_changed;
 mod load;
+mod order_entry;
 mod own_load;
 mod plan;
 mod predict;

@@ -98,7 +98,7 @@ fn assert_comparable(world: &World) {
 }
 
 /// What `docs/result.schema.json` says of every result holds for this one.
-fn assert_published_form(result: &Value) {
+pub(crate) fn assert_published_form(result: &Value) {
     let schema = include_str!("../../../../docs/result.schema.json");
     let schema: Value = serde_json::from_str(schema).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();

@@ -26,7 +26,7 @@ pub(crate) struct Arm {
     /// Empty: the Weir that is measured.
     program: PathBuf,
     options: Vec<String>,
-    is_weir: bool,
+    pub(crate) is_weir: bool,
 }
 
 impl Arm {
@@ -57,7 +57,14 @@ impl Arm {
         arm
     }
 
-    fn command(&self, server: &Server, workload: &str, verb: &str, options: &[String]) -> Command {
+    /// The command line for `verb` of a workload.
+    pub(crate) fn command(
+        &self,
+        server: &Server,
+        workload: &str,
+        verb: &str,
+        options: &[String],
+    ) -> Command {
         let mut command = Command::new(&self.program);
         if self.is_weir {
             command.arg("load");
@@ -86,10 +93,22 @@ impl FromStr for Arm {
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Sample {
     pub(crate) arm: String,
-    /// Queries, or rows of a `prepare`, per second.
+    /// Queries, transactions of order entry, or rows of a `prepare`, per second.
     pub(crate) per_s: f64,
     pub(crate) cpu_us_each: f64,
     pub(crate) resident_bytes_max: u64,
+}
+
+impl Sample {
+    /// What `done` did: so many of what is counted, in so many seconds.
+    pub(crate) fn new(arm: &Arm, done: &child::Finished, count: f64, seconds: f64) -> Self {
+        Self {
+            arm: arm.name.clone(),
+            per_s: count / seconds,
+            cpu_us_each: done.cpu_s * 1e6 / count,
+            resident_bytes_max: done.resident_bytes_max,
+        }
+    }
 }
 
 /// Something that both tools do.
@@ -178,12 +197,7 @@ impl Case {
                 (done, f64::from(PREPARED_TABLES * PREPARED_ROWS), wall_s)
             }
         };
-        Ok(Sample {
-            arm: arm.name.clone(),
-            per_s: count / seconds,
-            cpu_us_each: done.cpu_s * 1e6 / count,
-            resident_bytes_max: done.resident_bytes_max,
-        })
+        Ok(Sample::new(arm, &done, count, seconds))
     }
 }
 
@@ -204,7 +218,7 @@ fn table_options(tables: u32, rows: u32, threads: u32) -> Vec<String> {
 }
 
 /// The number that follows a label of sysbench's report, such as `12.34s` after `total time:`.
-fn number_after(report: &str, label: &str) -> anyhow::Result<f64> {
+pub(crate) fn number_after(report: &str, label: &str) -> anyhow::Result<f64> {
     let number = || {
         let rest = report.split_once(label)?.1.trim_start();
         let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;

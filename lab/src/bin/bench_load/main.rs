@@ -3,18 +3,19 @@
 //! `make bench-load` runs it. Every case is run by each tool in turn, several times (A B A B), so
 //! that whatever else this machine does falls on both; ratios are those of neighbours in time, and
 //! their median and range are printed. CPU and memory are the whole process's, from start to end
-//! (`wait4(2)`), connecting included.
+//! (`wait4(2)`), connecting included. `make bench-order` compares order entry instead.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a program
 
 mod cases;
 mod child;
+mod order_entry;
 mod processors;
 mod server;
 mod table;
 mod truth;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -22,6 +23,7 @@ use clap::Parser;
 use serde::Serialize;
 
 use cases::{Arm, Case, Sample};
+use order_entry::OrderEntryCase;
 
 /// Compares `weir load` with sysbench on a private MySQL server.
 #[derive(Debug, Parser)]
@@ -44,6 +46,9 @@ struct Options {
     /// A further way to run Weir, `NAME=OPTIONS` or `NAME=@PROGRAM OPTIONS`
     #[arg(long)]
     arm: Vec<Arm>,
+    /// Compare order entry instead, sysbench with this script
+    #[arg(long, value_name = "SCRIPT")]
+    order_entry: Option<PathBuf>,
     /// Where the results go, as JSON
     #[arg(long, default_value = "target/bench-load.json")]
     json: PathBuf,
@@ -85,8 +90,12 @@ fn main() -> anyhow::Result<()> {
         })
         .collect();
     let load_average_before = load_average();
-    let (version, results) = compare(&arms, &cases, &options)?;
-    let is_wanted = options.only.as_deref().is_none_or(|only| only == "truth");
+    let (version, results) = match &options.order_entry {
+        Some(script) => compare_order_entry(&arms, script, &options)?,
+        None => compare(&arms, &cases, &options)?,
+    };
+    let is_wanted =
+        options.order_entry.is_none() && options.only.as_deref().is_none_or(|only| only == "truth");
     let latency_truth = is_wanted
         .then(|| truth::measure(Duration::from_secs(u64::from(options.time.min(3)))))
         .transpose()?;
@@ -128,20 +137,46 @@ fn compare(
         for case in cases {
             eprintln!("{case}");
             let samples = case.measure(arms, &server, options.turns, options.time)?;
-            let comparisons = table::compare(arms, &samples);
             let is_first = results.is_empty();
-            print!(
-                "{}",
-                table::lines(&case.to_string(), &comparisons, is_first)
-            );
-            results.push(CaseResult {
-                case: case.to_string(),
-                samples,
-                comparisons,
-            });
+            results.push(printed(case.to_string(), arms, samples, is_first));
         }
     }
     Ok((version, results))
+}
+
+/// The same for order entry.
+fn compare_order_entry(
+    arms: &[Arm],
+    script: &Path,
+    options: &Options,
+) -> anyhow::Result<(String, Vec<CaseResult>)> {
+    let server = server::Server::start(server::Commits::Lazy)?;
+    let weir = Arm::weir("weir", &options.weir, "");
+    let only = options.only.as_deref().unwrap_or_default();
+    let mut results = Vec::new();
+    for case in OrderEntryCase::ALL {
+        let name = case.to_string();
+        if !name.contains(only) {
+            continue;
+        }
+        eprintln!("{name}");
+        let tools = (arms, &weir, script);
+        let samples = case.measure(tools, &server, options.turns, options.time)?;
+        let is_first = results.is_empty();
+        results.push(printed(name, arms, samples, is_first));
+    }
+    Ok((server.version(), results))
+}
+
+/// Compares the samples of a case, and prints that.
+fn printed(case: String, arms: &[Arm], samples: Vec<Sample>, with_head: bool) -> CaseResult {
+    let comparisons = table::compare(arms, &samples);
+    print!("{}", table::lines(&case, &comparisons, with_head));
+    CaseResult {
+        case,
+        samples,
+        comparisons,
+    }
 }
 
 fn load_average() -> String {

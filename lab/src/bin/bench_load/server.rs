@@ -10,7 +10,7 @@ use weir_server::PrivateServer;
 /// Connections of the largest case and room for a few more.
 const CONNECTIONS_MAX: &str = "4000";
 /// All tables and their indexes stay cached.
-const POOL_BYTES: &str = "536870912";
+const POOL_BYTES: &str = "1073741824";
 /// An account without a password: both tools can then be told everything on their command lines,
 /// and the socket's directory is closed to other users.
 const ACCOUNT: &str = "bench";
@@ -74,6 +74,14 @@ impl Server {
             .run(sql)
             .map(drop)
             .with_context(|| format!("while running `{sql}`"))
+    }
+
+    /// The rows of a table.
+    pub(crate) fn count(&self, table: &str) -> anyhow::Result<u64> {
+        let rows = weir_testing::connect(&self.server.endpoint())
+            .first::<u64>(format!("SELECT COUNT(*) FROM {table}"))
+            .with_context(|| format!("while counting the rows of {table}"))?;
+        rows.with_context(|| format!("{table} has no count"))
     }
 
     /// Its flavour and version.

@@ -46,7 +46,7 @@ impl MysqlDriver {
             meter.failed_try(said);
         }
         meter.lose();
-        reconnector.ask(self.number);
+        reconnector.ask(self.number, true);
         self.regain(shared, meter)
     }
 
@@ -72,7 +72,7 @@ impl MysqlDriver {
     ) -> Result<Next, LoadError> {
         self.doing = Doing::Renewing;
         if let Some(reconnector) = &shared.reconnector {
-            reconnector.ask(self.number);
+            reconnector.ask(self.number, reconnector.renewal.after_loss);
         }
         self.regain(shared, meter)
     }
@@ -108,7 +108,7 @@ impl MysqlDriver {
         Ok(Next::Renewed)
     }
 
-    fn renew(&mut self, fresh: Fresh) {
+    pub(super) fn renew(&mut self, fresh: Fresh) {
         self.parser = ReplyParser::new(fresh.eof_deprecated);
         self.wire = Wire::default();
         self.session.renew(fresh.statements);

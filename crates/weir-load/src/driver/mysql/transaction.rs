@@ -136,17 +136,18 @@ impl MysqlDriver {
         shared: &mut Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
+        if let (Call::Replied(_) | Call::Refused(_), true) = (call, self.parser.has_results()) {
+            self.session.results(self.parser.take_results());
+        }
         let turn = &mut Turn::new(
             &mut shared.outgoing,
             &mut self.rng,
             &mut shared.scratch,
             meter,
             (&shared.link.address, &shared.gate),
+            self.parser.wire_rows(),
         );
         let session = &mut self.session;
-        if let (Call::Replied(_) | Call::Refused(_), true) = (call, self.parser.has_results()) {
-            session.results(self.parser.take_results());
-        }
         let step = match call {
             Call::Finish => session.finish(turn),
             Call::Begin => session.begin(turn),
@@ -156,14 +157,14 @@ impl MysqlDriver {
             Call::Refused(error) => session.refused(error, turn),
         };
         if let Some(refusal) = turn.refusal.take() {
-            return Err(LoadError::Client(refusal));
+            return Err(refusal);
         }
         let (expected, counted) = (turn.expected, turn.counted);
         if counted != Counts::default() {
             meter.add(&counted);
         }
         if self.is_finishing && !matches!(step, Step::Request { .. } | Step::Sleep { .. }) {
-            return Ok(Self::quit(shared));
+            return Ok(self.quit(shared));
         }
         match step {
             Step::Request { kind } => {
@@ -187,6 +188,8 @@ impl MysqlDriver {
                 self.done(transactions, kind, shared, meter)
             }
             Step::Retry { keeps_start } => self.retry(keeps_start, shared, meter),
+            Step::Join => self.join(shared, meter),
+            Step::Leave => self.part(shared, meter),
             Step::End => {
                 meter.give_up();
                 self.finish(shared, meter)
@@ -200,8 +203,8 @@ impl MysqlDriver {
         shared: &mut Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
-        if std::mem::replace(&mut self.is_finishing, true) {
-            return Ok(Self::quit(shared));
+        if std::mem::replace(&mut self.is_finishing, true) || self.is_away {
+            return Ok(self.quit(shared));
         }
         self.turn(Call::Finish, shared, meter)
     }
@@ -214,6 +217,10 @@ impl MysqlDriver {
         shared: &mut Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
+        if transactions == 0 {
+            meter.give_up();
+            return self.next(shared, meter);
+        }
         self.served += transactions;
         meter.transactions(transactions, self.timing);
         if let Some(kind) = kind {

@@ -1,7 +1,7 @@
 //! Requests as bytes.
 
 use weir_model::{Address, LoadSpec, WorkloadName};
-use weir_mysql::Gate;
+use weir_mysql::{Gate, WireRows};
 
 use super::*;
 use crate::LoadError;
@@ -39,7 +39,9 @@ fn requests_of(workload: WorkloadName, seed: u64, connection: u64) -> Vec<Vec<u8
     let mut requests = Vec::new();
     for index in 0..3 * steps {
         let (mut out, mut scratch) = (Vec::new(), Vec::new());
-        let mut turn = Turn::new(&mut out, &mut rng, &mut scratch, &meter, (&address, &gate));
+        let rows = WireRows::default();
+        let to = (&address, &gate);
+        let mut turn = Turn::new(&mut out, &mut rng, &mut scratch, &meter, to, &rows);
         let step = if index % steps == 0 {
             session.begin(&mut turn)
         } else {

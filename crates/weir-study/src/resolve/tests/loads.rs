@@ -118,7 +118,7 @@ fn a_book_is_for_workloads_with_text() {
     let text = "workload = \"oltp_text_read_only\"\nrows = 10";
     let book_of = |spec: &RunSpec| match &spec.workload {
         WorkloadSpec::Sysbench(sysbench) => sysbench.text_file.clone(),
-        WorkloadSpec::File(_) => None,
+        WorkloadSpec::File(_) | WorkloadSpec::OrderEntry(_) => None,
     };
     let by_key = specs(&format!("{text}\ntext_file = \"{book}\""), "", "");
     assert_eq!(book_of(&by_key[0]), Some(book.into()));
@@ -262,5 +262,57 @@ fn connections_begin_stay_and_are_packed_and_encrypted_as_one_asks() {
     ] {
         let found = message(&study(SYSBENCH, load, ""));
         assert!(found.contains(why), "{load}: {found}");
+    }
+}
+
+#[test]
+fn order_entry_is_a_workload_whose_options_are_keys_and_factors() {
+    let data = "workload = \"order_entry\"\nwarehouses = 40\nforeign_keys = true\nscale = \"1/20\"";
+    let by_key = specs(data, "fixed_warehouses = true", "");
+    let WorkloadSpec::OrderEntry(options) = by_key[0].workload else {
+        panic!("{:?}", by_key[0].workload)
+    };
+    assert_eq!(options.warehouses, 2, "scaled");
+    assert!(options.foreign_keys && options.fixed_warehouses);
+    assert!(!options.keying_and_think_time);
+    assert_eq!(by_key[0].data.table_count(), 9);
+    let DataSource::OrderEntry { sizes } = &by_key[0].data.source else {
+        panic!("{:?}", by_key[0].data)
+    };
+    assert_eq!((&*sizes[5].name, sizes[5].rows), ("stock", 200_000));
+    for (factor, name) in [
+        ("warehouses = [1, 3]", "warehouses"),
+        ("foreign_keys = [\"off\", \"on\"]", "foreign_keys"),
+        ("items = [100000, 100]", "items"),
+        ("fixed_warehouses = [false, true]", "fixed_warehouses"),
+    ] {
+        let specs = specs("workload = \"order_entry\"", "", factor);
+        let differing = specs[0].differences(&specs[1]);
+        assert_eq!(differing.into_iter().collect::<Vec<_>>(), [name]);
+    }
+    for (text, why) in [
+        (
+            study("workload = \"order_entry\"\nrows = 7", "", ""),
+            "leave it out",
+        ),
+        (
+            study(&format!("{SYSBENCH}\nwarehouses = 3"), "", ""),
+            "no workload of the study is `order_entry`",
+        ),
+        (
+            study("workload = \"order_entry\"\nwarehouses = 0", "", ""),
+            "from 1 to",
+        ),
+        (
+            study(
+                "workload = \"order_entry\"",
+                "keying_and_think_time = true\nrate = 7",
+                "",
+            ),
+            "leave out rate and think time",
+        ),
+    ] {
+        let found = message(&text);
+        assert!(found.contains(why), "{found}");
     }
 }

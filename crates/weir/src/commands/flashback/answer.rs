@@ -1,13 +1,13 @@
 //! A query on tables as they were.
 
 use anyhow::{Context as _, bail};
-use weir_flashback::{AsOfStatement, Prepared, Source, State, find_like};
-use weir_mysql::{Connection, Row, Value};
+use weir_flashback::{AsOfStatement, FlashbackError, Prepared, Source, State, Stop, find_like};
+use weir_mysql::Connection;
 use weir_server::ExternalServer;
 
+use super::rows::print;
 use super::{clause, options, prepare, statement, tell};
 use crate::cli::FlashbackArguments;
-use crate::output;
 
 /// The private server lacks a table: the query named it without a time (`ER_NO_SUCH_TABLE`, `ER_BAD_DB_ERROR`).
 const NOT_THERE: [u16; 2] = [1146, 1049];
@@ -15,11 +15,13 @@ const NOT_THERE: [u16; 2] = [1146, 1049];
 pub(super) fn execute(
     server: &ExternalServer,
     arguments: &FlashbackArguments,
+    stop: Stop,
 ) -> anyhow::Result<()> {
     let asked = statement(server, arguments)?;
     let Some(sql) = &arguments.sql else {
         bail!(
-            "flashback: nothing to do with the tables; give a query, --diff, --undo FILE or --into SCHEMA.TABLE"
+            "flashback: nothing to do with the tables; give a query, --serve, --diff, --undo FILE or --into \
+             SCHEMA.TABLE"
         );
     };
     let prepared = match &asked {
@@ -27,14 +29,14 @@ pub(super) fn execute(
             &Source::of(server),
             &asked.tables,
             &asked.asked,
-            options(&arguments.common),
+            options(&arguments.common, stop),
         )?,
-        None => prepare(server, arguments)?,
+        None => prepare(server, arguments, stop)?,
     };
     if let Some(asked) = &asked
         && prepared.tables.iter().any(|table| table.is_versioned)
     {
-        return natively(server, &prepared, asked);
+        return natively(server, &prepared, asked, arguments.common.json);
     }
     let binary = find_like(prepared.source(), arguments.common.server.as_deref())?;
     let clause = match &asked {
@@ -42,7 +44,7 @@ pub(super) fn execute(
         None => clause(arguments)?,
     };
     let made = prepared.make(&binary, State::Then, &clause)?;
-    tell(&prepared.moment.to_string(), &made.told);
+    tell(&prepared, &made.told);
     for (table, (rows, keys)) in prepared.tables.iter().zip(&made.counts) {
         eprintln!(
             "note: {}: {rows} rows read, {keys} keys changed since",
@@ -59,7 +61,13 @@ pub(super) fn execute(
     let mut connection = made.private.connect_reading(schema)?;
     connection.run(prepared.session_settings()?)?;
     let plain = asked.as_ref().map_or(sql, |asked| &asked.plain);
-    match print(&mut connection, plain) {
+    let asking = connection.id();
+    let end = || made.private.end(asking);
+    let printed = stop.during(end, || print(&mut connection, plain, arguments.common.json));
+    if stop.is_asked() {
+        return Err(FlashbackError::Stopped.into());
+    }
+    match printed {
         Err(error) if is_missing_table(&error) => {
             Err(error).context("flashback: a table of the query is not as of the time; write AS OF TIMESTAMP after each")
         }
@@ -87,6 +95,7 @@ fn natively(
     server: &ExternalServer,
     prepared: &Prepared,
     asked: &AsOfStatement,
+    is_json: bool,
 ) -> anyhow::Result<()> {
     if !prepared.is_versioned() {
         bail!(
@@ -101,42 +110,5 @@ fn natively(
         true,
         weir_mysql::Patience::Endless,
     )?;
-    print(&mut connection, &asked.versioned)
-}
-
-/// Prints the rows, tab-separated with a header, as `mysql --batch` does.
-fn print(connection: &mut Connection, sql: &str) -> anyhow::Result<()> {
-    let mut has_header = false;
-    let mut failed = Ok(());
-    connection.each(sql, |row: Row| {
-        if failed.is_err() {
-            return;
-        }
-        if !has_header {
-            has_header = true;
-            let names: Vec<_> = row
-                .columns_ref()
-                .iter()
-                .map(|column| column.name_str().into_owned())
-                .collect();
-            failed = output::line(names.join("\t"));
-        }
-        if failed.is_ok() {
-            let cells: Vec<_> = row.unwrap().iter().map(cell).collect();
-            failed = output::line(cells.join("\t"));
-        }
-    })?;
-    failed
-}
-
-fn cell(value: &Value) -> String {
-    match value {
-        Value::NULL => "NULL".to_owned(),
-        Value::Bytes(bytes) => String::from_utf8_lossy(bytes)
-            .replace('\\', "\\\\")
-            .replace('\t', "\\t")
-            .replace('\n', "\\n")
-            .replace('\0', "\\0"),
-        other => other.as_sql(true),
-    }
+    print(&mut connection, &asked.versioned, is_json)
 }

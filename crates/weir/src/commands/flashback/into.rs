@@ -1,7 +1,7 @@
 //! A table as it was, as a new table on the user's server.
 
 use anyhow::bail;
-use weir_flashback::{State, TableName, find_like, into};
+use weir_flashback::{State, Stop, TableName, find_like, into};
 use weir_server::ExternalServer;
 
 use super::{clause, one_table, prepare, tell};
@@ -13,6 +13,7 @@ pub(super) fn execute(
     mut server: ExternalServer,
     arguments: &FlashbackArguments,
     target: &str,
+    stop: Stop,
 ) -> anyhow::Result<()> {
     if !arguments.allow_write {
         bail!(
@@ -20,7 +21,7 @@ pub(super) fn execute(
              else is changed"
         );
     }
-    let prepared = prepare(&server, arguments)?;
+    let prepared = prepare(&server, arguments, stop)?;
     let table = one_table(&prepared, "--into")?;
     let target = TableName::read(target, &server.endpoint.database);
     // Looked at before the work: the server may be nobody's to write.
@@ -34,7 +35,7 @@ pub(super) fn execute(
     let binary = find_like(prepared.source(), arguments.common.server.as_deref())?;
     let clause = clause(arguments)?;
     let made = prepared.make(&binary, State::Then, &clause)?;
-    tell(&prepared.moment.to_string(), &made.told);
+    tell(&prepared, &made.told);
     let rows = into(
         &made.private,
         table,
@@ -42,8 +43,17 @@ pub(super) fn execute(
         &target,
         &server.endpoint,
         server.gate(),
+        stop,
     )?;
     tell_remarks(server.gate());
+    if arguments.common.json {
+        return output::line(serde_json::json!({
+            "table": target.to_string(),
+            "rows": rows,
+            "of": table.name.to_string(),
+            "as_of": prepared.moment.to_string(),
+        }));
+    }
     output::line(format_args!(
         "{target}: {rows} rows of {} as of {}",
         table.name, prepared.moment

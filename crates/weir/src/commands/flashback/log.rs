@@ -1,12 +1,14 @@
 //! What happened to one row.
 
-use weir_flashback::{Asked, FlashbackError, Moment, Prepared, Source, TableName, line, read_key};
+use weir_flashback::{
+    Asked, FlashbackError, Moment, Prepared, Source, Stop, TableName, line, read_key,
+};
 
-use super::{open, options};
+use super::{in_json, open, options, tell_unlogged};
 use crate::cli::FlashbackLogArguments;
 use crate::output;
 
-pub(super) fn execute(arguments: &FlashbackLogArguments) -> anyhow::Result<()> {
+pub(super) fn execute(arguments: &FlashbackLogArguments, stop: Stop) -> anyhow::Result<()> {
     let server = open(&arguments.url, &arguments.common)?;
     let source = Source::of(&server);
     let name = TableName::read(&arguments.table, &server.endpoint.database);
@@ -14,7 +16,7 @@ pub(super) fn execute(arguments: &FlashbackLogArguments) -> anyhow::Result<()> {
         Some(time) => Asked::read(time),
         None => Asked::Start,
     };
-    let mut options = options(&arguments.common);
+    let mut options = options(&arguments.common, stop);
     // What the log has is shown; what it has not is not asked for.
     options.ignore_cascades = true;
     let prepared = Prepared::new(&source, &[name], &from, options)?;
@@ -36,11 +38,16 @@ pub(super) fn execute(arguments: &FlashbackLogArguments) -> anyhow::Result<()> {
         }
         if let Some(found) = line(table, &key, change)? {
             count += 1;
-            printed = print(&found);
+            printed = if arguments.common.json {
+                print_json(&found)
+            } else {
+                print(&found)
+            };
         }
         Ok(())
     })?;
     printed?;
+    tell_unlogged(&prepared);
     for statement in &told.statements {
         eprintln!("note: {statement}");
     }
@@ -66,4 +73,17 @@ fn print(found: &weir_flashback::HistoryLine) -> anyhow::Result<()> {
         output::line(format_args!("    {}", statement.replace('\n', " ")))?;
     }
     Ok(())
+}
+
+fn print_json(found: &weir_flashback::HistoryLine) -> anyhow::Result<()> {
+    let columns: Vec<_> = found.columns.iter().map(in_json).collect();
+    output::line(serde_json::json!({
+        "time": found.time,
+        "transaction": found.transaction,
+        "place": found.place,
+        "connection": found.connection,
+        "change": found.kind,
+        "columns": columns,
+        "statement": found.statement,
+    }))
 }

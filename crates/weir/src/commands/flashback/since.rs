@@ -7,24 +7,38 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
-use weir_flashback::{Chosen, Diff, State, Undo, find_like, keys_where, rehearse};
+use weir_flashback::{Chosen, Diff, State, Stop, Undo, find_like, keys_where, rehearse};
 use weir_server::ExternalServer;
 
-use super::{one_table, prepare, tell};
+use super::{in_json, one_table, prepare, tell};
 use crate::cli::FlashbackArguments;
 use crate::output;
 
-pub(super) fn diff(server: &ExternalServer, arguments: &FlashbackArguments) -> anyhow::Result<()> {
+pub(super) fn diff(
+    server: &ExternalServer,
+    arguments: &FlashbackArguments,
+    stop: Stop,
+) -> anyhow::Result<()> {
     if arguments.condition.is_some() {
         bail!("flashback: --diff shows all rows; --where goes with a query, --undo and --into");
     }
-    let prepared = prepare(server, arguments)?;
+    let prepared = prepare(server, arguments, stop)?;
     let mut diff = Diff::default();
     let told = prepared.changes(&mut |change| diff.take(&prepared.tables[change.table], change))?;
     for line in diff.lines(&prepared.tables) {
-        output::line(line)?;
+        if arguments.common.json {
+            let columns: Vec<_> = line.columns.iter().map(in_json).collect();
+            output::line(serde_json::json!({
+                "table": line.table,
+                "key": line.key,
+                "change": line.change,
+                "columns": columns,
+            }))?;
+        } else {
+            output::line(line)?;
+        }
     }
-    tell(&prepared.moment.to_string(), &told);
+    tell(&prepared, &told);
     Ok(())
 }
 
@@ -32,6 +46,7 @@ pub(super) fn undo(
     server: &ExternalServer,
     arguments: &FlashbackArguments,
     file: &Path,
+    stop: Stop,
 ) -> anyhow::Result<()> {
     let gtids = arguments.gtid.iter().map(|text| text.parse());
     let gtids: Result<Vec<_>, String> = gtids.collect();
@@ -40,7 +55,7 @@ pub(super) fn undo(
         connection: arguments.connection,
         statement: arguments.statement.clone(),
     };
-    let prepared = prepare(server, arguments)?;
+    let prepared = prepare(server, arguments, stop)?;
     let binary = find_like(prepared.source(), arguments.common.server.as_deref())?;
     let mut undo = Undo::of(chosen);
     let told = prepared.changes(&mut |change| undo.take(&prepared.tables[change.table], change))?;
@@ -72,7 +87,7 @@ pub(super) fn undo(
             file.display()
         )
     })?;
-    tell(&moment, &told);
+    tell(&prepared, &told);
     for conflict in &script.conflicts {
         eprintln!("conflict: {conflict}");
     }
@@ -84,6 +99,16 @@ pub(super) fn undo(
     for statement in &missed {
         eprintln!("does not apply any more: {statement}");
     }
+    let applied = script.statements.len() - missed.len();
+    if arguments.common.json {
+        return output::line(serde_json::json!({
+            "file": file,
+            "transactions": script.transactions,
+            "statements": script.statements.len(),
+            "applied_on_a_copy": applied,
+            "conflicts": script.conflicts,
+        }));
+    }
     output::line(format_args!(
         "{}: takes back {} rows of {} transactions; {} conflicts are left alone; tried on a copy: {} of {} statements apply. \
          Nothing was changed: read it, then run it yourself",
@@ -91,7 +116,7 @@ pub(super) fn undo(
         script.statements.len(),
         script.transactions,
         script.conflicts.len(),
-        script.statements.len() - missed.len(),
+        applied,
         script.statements.len()
     ))
 }

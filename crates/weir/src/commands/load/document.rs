@@ -20,6 +20,8 @@ pub(super) struct Document<'a> {
     outcome: &'a LoadOutcome,
     transactions_per_s: f64,
     queries_per_s: f64,
+    /// Of order entry; null for other workloads.
+    new_orders_per_minute: Option<f64>,
     /// Share of its core that the busiest reactor used.
     client_utilization: f64,
     client_cpu_us_per_query: f64,
@@ -57,6 +59,7 @@ pub(super) fn text(
         outcome,
         transactions_per_s: per_s(outcome.counts.transactions),
         queries_per_s: per_s(outcome.counts.queries),
+        new_orders_per_minute: weir_sysbench::new_orders_per_minute(outcome),
         client_utilization: outcome.client_utilization(),
         client_cpu_us_per_query: outcome.client_cpu_us_per_query(),
         percentiles: percentiles.collect(),

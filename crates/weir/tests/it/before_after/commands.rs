@@ -28,6 +28,25 @@ const WRITING: [&str; 6] = [
     "SET SESSION",
 ];
 
+/// Of reading tables and binary log as they were.
+const LOOKING_BACK: [&str; 3] = [
+    "SET SESSION ",
+    "SET @",
+    "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
+];
+/// Of a table beside the others with what was.
+const LAYING_ASIDE: [&str; 9] = [
+    "SET SESSION ",
+    "SET @",
+    "SET NAMES",
+    "START TRANSACTION",
+    "COMMIT",
+    "CREATE DATABASE IF NOT EXISTS `sbtest`",
+    "CREATE TABLE `sbtest`.`then_1`",
+    "INSERT INTO `sbtest`.`then_1`",
+    "LOAD DATA LOCAL INFILE",
+];
+
 /// What a command may do to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
@@ -53,7 +72,7 @@ const fn command(name: &'static str, reach: Reach, sends: &'static [&'static str
 }
 
 /// Commands that change nothing that is there, on tables 1 and 2.
-pub(super) const ONLY_READ: [Command; 17] = [
+pub(super) const ONLY_READ: [Command; 23] = [
     command("plan", Reach::Nothing, &[]),
     command(
         "run reading",
@@ -67,6 +86,12 @@ pub(super) const ONLY_READ: [Command; 17] = [
     command("load cleanup --dry-run", Reach::Nothing, &[]),
     command("load prewarm", Reach::Nothing, &[]),
     command("load run reading", Reach::Nothing, &["BEGIN", "COMMIT"]),
+    command("load run script", Reach::Nothing, &[]),
+    command("flashback query", Reach::Nothing, &LOOKING_BACK),
+    command("flashback log", Reach::Nothing, &LOOKING_BACK),
+    command("flashback --diff", Reach::Nothing, &LOOKING_BACK),
+    command("flashback --undo", Reach::Nothing, &LOOKING_BACK),
+    command("flashback --into refused", Reach::Nothing, &LOOKING_BACK),
     command("load prepare again", Reach::Nothing, &["SET SESSION"]),
     command("load cleanup of nothing", Reach::Nothing, &[]),
     command("doublewrite status", Reach::Nothing, &[]),
@@ -78,7 +103,7 @@ pub(super) const ONLY_READ: [Command; 17] = [
 ];
 
 /// Commands that change something.
-pub(super) const CHANGING: [Command; 6] = [
+pub(super) const CHANGING: [Command; 7] = [
     command("load prepare more", Reach::Schema, &PREPARING),
     command("load run writing", Reach::Schema, &WRITING),
     command(
@@ -100,6 +125,7 @@ pub(super) const CHANGING: [Command; 6] = [
         ],
     ),
     command("run writing", Reach::Schema, &WRITING),
+    command("flashback --into", Reach::Schema, &LAYING_ASIDE),
     command(
         "load cleanup",
         Reach::Schema,
@@ -124,6 +150,9 @@ impl Command {
         if let Some(rest) = self.name.strip_prefix("load ") {
             return load(users, account, rest);
         }
+        if let Some(rest) = self.name.strip_prefix("flashback ") {
+            return flashback(users, &url, rest);
+        }
         if let Some(rest) = self.name.strip_prefix("doublewrite ") {
             return users.weir(&["server", "doublewrite", rest, &url]);
         }
@@ -146,12 +175,15 @@ impl Command {
 fn load(users: &Users, account: &str, rest: &str) -> Weir {
     let file = format!("--defaults-file={}", users.world.path(account).display());
     let socket = format!("--mysql-socket={}", users.socket().display());
+    let script = users.world.write("read.lua", SCRIPT);
+    let script = script.to_str().unwrap();
     let (workload, tables, words) = match rest {
         "help" => (READ_WRITE, 2, "help"),
         "prepare --dry-run" => (READ_WRITE, 4, "prepare --dry-run"),
         "run --dry-run" => (READ_WRITE, 2, "run --dry-run"),
         "cleanup --dry-run" => (READ_WRITE, 2, "cleanup --dry-run"),
         "prewarm" => (READ_WRITE, 2, "prewarm"),
+        "run script" => (script, 2, "run --time=1"),
         "run reading" => ("oltp_read_only", 2, "run --time=1"),
         "prepare again" => (READ_WRITE, 2, "prepare"),
         "cleanup of nothing" => (SHOP, 2, "cleanup"),
@@ -166,10 +198,41 @@ fn load(users: &Users, account: &str, rest: &str) -> Weir {
     users.weir(&own).args(words.split(' '))
 }
 
+/// A script that only reads.
+const SCRIPT: &str = r#"
+function thread_init()
+  con = sysbench.sql.driver():connect()
+end
+function event()
+  con:query("SELECT c FROM sbtest1 WHERE id = 1")
+end
+"#;
 const READ_WRITE: &str = "oltp_read_write";
 const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/shop.toml");
 /// Rows of each table.
 pub(super) const ROWS: u32 = 40_000;
+
+/// `weir flashback` of a table as it is now: that its answers are right is asked elsewhere.
+fn flashback(users: &Users, url: &str, rest: &str) -> Weir {
+    let mut session = users.server().session().unwrap();
+    let now: Option<String> = session.value("ask for the time", "SELECT NOW(6)").unwrap();
+    let now = now.unwrap();
+    let query = format!("SELECT COUNT(*) FROM sbtest.sbtest1 AS OF TIMESTAMP '{now}'");
+    let undo = users.world.path(&format!("undo-{}.sql", next_number()));
+    let undo = undo.to_str().unwrap();
+    let as_of = [url, "--tables", "sbtest.sbtest1", "--as-of", &now];
+    let into = ["--into", "sbtest.then_1"];
+    let words = match rest {
+        "query" => vec![url, &query],
+        "log" => vec!["log", url, "sbtest.sbtest1", "--key", "1"],
+        "--diff" => [&as_of[..], &["--diff"]].concat(),
+        "--undo" => [&as_of[..], &["--undo", undo]].concat(),
+        "--into refused" => [&as_of[..], &into].concat(),
+        "--into" => [&as_of[..], &into, &["--allow-write"]].concat(),
+        other => panic!("{other}"),
+    };
+    crate::flashback::weir(users, &words)
+}
 
 fn study(users: &Users, url: &str, name: &str) -> Weir {
     let data = format!("tables = 2\nrows = {ROWS}");

@@ -7,9 +7,39 @@ use weir_model::Flavor;
 use weir_mysql::Connection;
 
 use super::{Load, connection, now, one, refused, run_script, shop, succeeds, users, weir};
+use crate::harness::Output;
 use crate::users::Users;
 
 const TABLES: [&str; 2] = ["--tables", "shop.orders"];
+const PAGE: &str = include_str!("../../../../../docs/flashback.md");
+
+/// A command of the page's story, as a shell would run it on this server, at this time and with this transaction.
+fn command_of_the_page(number: usize, users: &Users, before: &str, gtid: &str) -> Vec<String> {
+    let block = PAGE
+        .split("```sh")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next());
+    let commands: Vec<_> = block
+        .unwrap()
+        .lines()
+        .filter_map(|line| line.strip_prefix("weir flashback "))
+        .collect();
+    assert_eq!(commands.len(), 5);
+    let undo = users.world.path("undo.sql").display().to_string();
+    let command = commands[number - 1]
+        .replace("$URL", &users.url("app.cnf"))
+        .replace("2026-11-24 14:01:59", before)
+        .replace("undo.sql", &undo)
+        .replace(" GTID", &format!(" {gtid}"));
+    shlex::split(&command).unwrap()
+}
+
+/// Runs it to success.
+fn run_of_the_page(number: usize, users: &Users, before: &str, gtid: &str) -> Output {
+    let command = command_of_the_page(number, users, before, gtid);
+    let words: Vec<_> = command.iter().map(String::as_str).collect();
+    weir(users, &words).succeeds()
+}
 
 /// 14:02: somebody ran UPDATE without WHERE while the shop was open. The five commands of `docs/flashback.md`.
 pub(super) fn somebody_ran_update_without_where(flavor: Flavor) {
@@ -32,8 +62,8 @@ pub(super) fn somebody_ran_update_without_where(flavor: Flavor) {
     let gtid = the_transaction_is_found(&users);
     the_orders_are_as_they_were(&users, &before);
     what_changed_is_shown(&users, &gtid);
-    a_side_table_needs_leave(&users, &mut control, &before);
     the_way_back_leaves_what_was_repaired(&users, &mut control, &mut somebody, &gtid);
+    a_side_table_needs_leave(&users, &mut control, &before);
 
     nothing_locked(&mut control);
     let longest = load.stop();
@@ -43,8 +73,7 @@ pub(super) fn somebody_ran_update_without_where(flavor: Flavor) {
 
 /// What happened to an order that one knows of.
 fn the_transaction_is_found(users: &Users) -> String {
-    let url = users.url("app.cnf");
-    let told = weir(users, &["log", &url, "shop.orders", "--key", "42"]).succeeds();
+    let told = run_of_the_page(1, users, "", "");
     let line = told
         .stdout
         .lines()
@@ -66,6 +95,10 @@ fn the_transaction_is_found(users: &Users) -> String {
 
 /// Joined with what was in them.
 fn the_orders_are_as_they_were(users: &Users, before: &str) {
+    let answer = run_of_the_page(2, users, before, "");
+    assert!(answer.stdout.starts_with("status\tCOUNT(*)\n"));
+    assert!(answer.stdout.contains("new\t50\n"), "{}", answer.stdout);
+    assert!(!answer.stdout.contains("void"), "{}", answer.stdout);
     let query = format!(
         "SELECT o.status, COUNT(*), SUM(o.total) FROM shop.orders AS OF TIMESTAMP '{before}' o \
          JOIN shop.items AS OF TIMESTAMP '{before}' i ON i.order_id = o.id WHERE o.id < 10000 GROUP BY o.status"
@@ -98,10 +131,7 @@ fn the_orders_are_as_they_were(users: &Users, before: &str) {
 
 /// By that transaction and since.
 fn what_changed_is_shown(users: &Users, gtid: &str) {
-    let diff = succeeds(
-        users,
-        &[&TABLES[..], &["--before-gtid", gtid, "--diff"]].concat(),
-    );
+    let diff = run_of_the_page(3, users, "", gtid);
     assert!(
         diff.stdout
             .contains("shop.orders id=42: changed: status: 'new' -> 'void'"),
@@ -116,24 +146,17 @@ fn what_changed_is_shown(users: &Users, gtid: &str) {
 }
 
 fn a_side_table_needs_leave(users: &Users, control: &mut Connection, before: &str) {
-    let into = [
-        "--as-of",
-        before,
-        "--where",
-        "id < 10000",
-        "--into",
-        "rescue.orders_1402",
-    ];
-    let error = refused(users, &[&TABLES[..], &into].concat());
+    let without_leave = ["--as-of", before, "--into", "rescue.orders_1402"];
+    let error = refused(users, &[&TABLES[..], &without_leave].concat());
     assert!(error.contains("--allow-write"), "{error}");
-    let made = succeeds(users, &[&TABLES[..], &into, &["--allow-write"]].concat());
+    let made = run_of_the_page(5, users, before, "");
     assert!(
-        made.stdout.contains("rescue.orders_1402: 50 rows"),
+        made.stdout.contains("rescue.orders_1402: "),
         "{}",
         made.stdout
     );
     let same = "SELECT CAST(COUNT(*) AS CHAR) FROM rescue.orders_1402 r JOIN shop.orders o USING (id) \
-                WHERE r.status = 'new' AND o.status = 'void' AND r.note = o.note";
+                WHERE r.status = 'new' AND r.note = o.note AND id < 10000";
     assert_eq!(one(control, same), "50");
     assert!(users.changes_with("rescue") >= 2);
 }
@@ -149,15 +172,7 @@ fn the_way_back_leaves_what_was_repaired(
         .run("UPDATE shop.orders SET status = 'by hand' WHERE id = 7")
         .unwrap();
     let file = users.world.path("undo.sql");
-    let undo = [
-        "--before-gtid",
-        gtid,
-        "--gtid",
-        gtid,
-        "--undo",
-        file.to_str().unwrap(),
-    ];
-    let told = succeeds(users, &[&TABLES[..], &undo].concat());
+    let told = run_of_the_page(4, users, "", gtid);
     assert!(
         told.stdout.contains("takes back 49 rows of 1 transactions; 1 conflicts are left alone; tried on a copy: 49 of 49"),
         "{}{}",

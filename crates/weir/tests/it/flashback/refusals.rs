@@ -46,10 +46,11 @@ fn names_and_times(users: &Users, before: &str) {
         &ask("shop.nothing", before),
         &["no table shop.nothing", "GRANT SELECT"],
     );
-    says(
-        users,
-        &ask("shop.nokey", before),
-        &["shop.nokey", "primary key"],
+    let diff = ["--tables", "shop.nokey", "--as-of", before, "--diff"];
+    let error = refused(users, &diff);
+    assert!(
+        error.contains("shop.nokey") && error.contains("primary key"),
+        "{error}"
     );
     says(users, &ask("shop.seen", before), &["shop.seen", "view"]);
     says(

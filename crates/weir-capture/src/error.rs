@@ -1,0 +1,77 @@
+//! What can go wrong with a capture, in one line each.
+
+use std::io;
+use std::path::Path;
+
+use thiserror::Error;
+
+/// Why a capture was not made, read or imported.
+#[derive(Debug, Error)]
+pub enum CaptureError {
+    /// A file that could not be read or written.
+    #[error("{what} {path}: {why}")]
+    File {
+        /// What was tried.
+        what: &'static str,
+        /// The file.
+        path: String,
+        /// The system's words.
+        why: String,
+    },
+    /// A file that is no capture, or one of a version that is not known here.
+    #[error("{path} is no capture that this weir reads ({why})")]
+    NotACapture {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Bytes of a block that are not what a writer writes.
+    #[error("block {block} of {path} cannot be read ({why}); what stands before it is good")]
+    Block {
+        /// The file.
+        path: String,
+        /// Its number, from 0.
+        block: u64,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A log whose lines are not those of its format.
+    #[error("{path}, line {line}: {why}")]
+    Log {
+        /// The log.
+        path: String,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// What a proxy needs of this host.
+    #[error("{what}: {why}")]
+    Host {
+        /// What was tried.
+        what: &'static str,
+        /// The system's words.
+        why: String,
+    },
+    /// The server behind a proxy.
+    #[error(transparent)]
+    Server(#[from] weir_mysql::ClientError),
+}
+
+impl CaptureError {
+    pub(crate) fn file(what: &'static str, path: &Path, error: &io::Error) -> Self {
+        Self::File {
+            what,
+            path: path.display().to_string(),
+            why: error.to_string().to_lowercase(),
+        }
+    }
+
+    pub(crate) fn host(what: &'static str, error: &io::Error) -> Self {
+        Self::Host {
+            what,
+            why: error.to_string().to_lowercase(),
+        }
+    }
+}

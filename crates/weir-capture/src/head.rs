@@ -1,0 +1,135 @@
+//! What a capture says of itself: where it comes from and what that source guarantees.
+
+use serde::{Deserialize, Serialize};
+use weir_model::Flavor;
+
+use crate::Literals;
+
+/// Where the statements come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CaptureSource {
+    /// Weir's proxy.
+    Proxy,
+    /// The slow log of a `MySQL` server with `log_slow_extra`.
+    SlowLogExtra,
+    /// The slow log of a `MySQL` server.
+    SlowLog,
+    /// The slow log of a `MariaDB` server.
+    SlowLogMariadb,
+    /// The general log of either server.
+    GeneralLog,
+}
+
+impl CaptureSource {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Proxy => "proxy",
+            Self::SlowLogExtra => "MySQL slow log with log_slow_extra",
+            Self::SlowLog => "MySQL slow log",
+            Self::SlowLogMariadb => "MariaDB slow log",
+            Self::GeneralLog => "general log",
+        }
+    }
+
+    /// What is known and what is not, a sentence each.
+    pub fn guarantees(self) -> &'static [&'static str] {
+        match self {
+            Self::Proxy => &[
+                "Every statement of every session that came through the proxy, with start and end to the microsecond.",
+                "Rows, affected rows, errors, prepared statements and their parameters are those of the server.",
+            ],
+            Self::SlowLogExtra => &[
+                "Start and end to the microsecond, rows sent and errors, of what long_query_time let through.",
+                "When sessions connected and left is not known; affected rows are not.",
+            ],
+            Self::SlowLog => &[
+                "The end to the microsecond; the start is the end less the query time.",
+                "When sessions connected and left is not known; errors and affected rows are not.",
+            ],
+            Self::SlowLogMariadb => &[
+                "The end to the second: starts are known to about 1 s, in the order of ends.",
+                "When sessions connected and left is not known; errors are not.",
+            ],
+            Self::GeneralLog => &[
+                "The start to the microsecond (MariaDB: to the second); connections as they came and went.",
+                "Durations, rows and errors are not known.",
+            ],
+        }
+    }
+
+    /// Whether it tells when sessions connect and leave.
+    pub fn knows_sessions(self) -> bool {
+        matches!(self, Self::Proxy | Self::GeneralLog)
+    }
+}
+
+/// What stands at the beginning of a capture.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CaptureHead {
+    /// Where it comes from.
+    pub source: CaptureSource,
+    /// What the source guarantees.
+    pub guarantees: Vec<String>,
+    /// The server's flavour.
+    pub flavor: Option<Flavor>,
+    /// The server's version, in its own words.
+    pub version: Option<String>,
+    /// What became of literals.
+    pub literals: Literals,
+    /// When it began, microseconds since 1970-01-01 UTC; times of records count from here.
+    pub began_unix_us: i64,
+}
+
+impl CaptureHead {
+    /// Of a source, for a capture that begins then.
+    pub fn new(source: CaptureSource, literals: Literals, began_unix_us: i64) -> Self {
+        let guarantees = source.guarantees().iter();
+        Self {
+            source,
+            guarantees: guarantees.map(|line| (*line).to_owned()).collect(),
+            flavor: None,
+            version: None,
+            literals,
+            began_unix_us,
+        }
+    }
+}
+
+/// What stands at its end, if it was ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CaptureTail {
+    /// When it ended, microseconds since its beginning.
+    pub ended_us: u64,
+    /// What was written.
+    pub written: Written,
+    /// What was not, by its reason.
+    pub losses: Losses,
+}
+
+/// What a capture has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Written {
+    /// Sessions.
+    pub sessions: u64,
+    /// Commands that were sent: statements, and preparations and executions of them.
+    pub events: u64,
+}
+
+/// What a capture lacks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Losses {
+    /// Sessions that could not be read any further.
+    pub sessions: u64,
+    /// Statements that were cut where they were written down.
+    pub truncated: u64,
+    /// Statements about accounts and other secrets, of which the first words are kept.
+    pub secret: u64,
+    /// Statements that are too long to be kept.
+    pub too_long: u64,
+    /// Entries that began so much earlier than others before them that they are out of order.
+    pub out_of_order: u64,
+    /// Lines of a log that belong to no entry.
+    pub unread_lines: u64,
+}

@@ -1,0 +1,231 @@
+//! The general query log's file, as both servers write it: a statement when it begins, and no more.
+
+use super::lines::{Lines, is_of_start};
+use super::sessions::{Entry, Sessions};
+use super::times::{iso_us, short_us};
+use crate::CaptureError;
+
+/// Lines that are looked at for the first entry.
+const LINES_LOOKED_AT: usize = 10_000;
+/// What an entry may be.
+const COMMANDS: [&str; 25] = [
+    "Sleep",
+    "Quit",
+    "Init DB",
+    "Query",
+    "Field List",
+    "Create DB",
+    "Drop DB",
+    "Refresh",
+    "Shutdown",
+    "Statistics",
+    "Processlist",
+    "Connect",
+    "Kill",
+    "Debug",
+    "Ping",
+    "Delayed insert",
+    "Change user",
+    "Prepare",
+    "Execute",
+    "Long Data",
+    "Close stmt",
+    "Reset stmt",
+    "Set option",
+    "Fetch",
+    "Reset Connection",
+];
+
+/// The beginning of an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Begun {
+    /// When, if this line tells.
+    at_us: Option<i64>,
+    connection: u64,
+    command: &'static str,
+    /// Where its text begins in the line.
+    text_at: usize,
+}
+
+/// When its first entry was.
+pub(super) fn began(lines: &mut Lines) -> Result<Option<i64>, CaptureError> {
+    for _ in 0..LINES_LOOKED_AT {
+        let Some(line) = lines.next()? else { break };
+        if let Some(at_us) = begun(line).and_then(|begun| begun.at_us) {
+            return Ok(Some(at_us));
+        }
+    }
+    Ok(None)
+}
+
+/// Reads the log to its end.
+pub(super) fn read(lines: &mut Lines, sessions: &mut Sessions) -> Result<(), CaptureError> {
+    let mut at_us = None;
+    let mut open: Option<(Begun, Vec<u8>)> = None;
+    while let Some(line) = lines.next()? {
+        let Some(next) = begun(line) else {
+            match &mut open {
+                _ if is_of_start(line) => {
+                    complete(open.take(), at_us, sessions)?;
+                    sessions.close_all()?;
+                }
+                Some((_, text)) => {
+                    text.push(b'\n');
+                    text.extend_from_slice(line);
+                }
+                None => sessions.unread(),
+            }
+            continue;
+        };
+        complete(open.take(), at_us, sessions)?;
+        at_us = next.at_us.or(at_us);
+        let text = line[next.text_at..].to_vec();
+        open = Some((next, text));
+    }
+    complete(open, at_us, sessions)
+}
+
+fn complete(
+    open: Option<(Begun, Vec<u8>)>,
+    at_us: Option<i64>,
+    sessions: &mut Sessions,
+) -> Result<(), CaptureError> {
+    let (Some((begun, text)), Some(at_us)) = (open, at_us) else {
+        return Ok(());
+    };
+    let connection = begun.connection;
+    match begun.command {
+        "Connect" => {
+            let text = String::from_utf8_lossy(&text);
+            if let Some((user, schema)) = login(&text) {
+                sessions.open(connection, at_us, &user, &schema)?;
+            }
+            Ok(())
+        }
+        "Quit" => sessions.close(connection, at_us),
+        "Init DB" => {
+            let schema = String::from_utf8_lossy(&text).into_owned();
+            sessions.use_schema(connection, &schema, 0)
+        }
+        // Parameters stand in the text of an execution.
+        "Query" | "Execute" => sessions.statement(Entry {
+            connection,
+            began_us: at_us,
+            text,
+            ..Entry::default()
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// `root@localhost on shop using Socket`; `None` for one that was refused.
+fn login(text: &str) -> Option<(String, String)> {
+    if text.starts_with("Access denied") {
+        return None;
+    }
+    let (user, rest) = text.split_once('@')?;
+    let schema = rest.split_once(" on ").map_or("", |(_, after)| after);
+    // MariaDB says `as anonymous on`; both may say how the connection came.
+    let schema = schema.split(" using ").next().unwrap_or_default();
+    Some((user.to_owned(), schema.trim().to_owned()))
+}
+
+/// Reads a line that begins an entry.
+fn begun(line: &[u8]) -> Option<Begun> {
+    let head = &line[..line.len().min(200)];
+    let head = match std::str::from_utf8(head) {
+        Ok(head) => head,
+        // The statement may be of any encoding; what stands before it is ASCII.
+        Err(error) => std::str::from_utf8(&head[..error.valid_up_to()]).ok()?,
+    };
+    let mut rest = head;
+    let at_us = time(&mut rest);
+    if at_us.is_none() && !head.starts_with("\t\t") {
+        return None;
+    }
+    let rest = rest.trim_start_matches(['\t', ' ']);
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let connection = rest.get(..digits)?.parse().ok()?;
+    let after = rest[digits..].strip_prefix(' ')?;
+    let command = COMMANDS.iter().find(|command| {
+        let rest = after.strip_prefix(*command);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('\t'))
+    })?;
+    let text = after[command.len()..].strip_prefix('\t').unwrap_or("");
+    Some(Begun {
+        at_us,
+        connection,
+        command,
+        text_at: head.len() - text.len(),
+    })
+}
+
+/// Takes the time from the beginning of a line.
+fn time(rest: &mut &str) -> Option<i64> {
+    let (first, after) = rest.split_once(['\t', ' '])?;
+    if let Some(at_us) = iso_us(first) {
+        *rest = after;
+        return Some(at_us);
+    }
+    let after = after.trim_start_matches(' ');
+    let (second, after) = after.split_once('\t')?;
+    let at_us = short_us(first, second)?;
+    *rest = after;
+    Some(at_us)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_of_both_servers_begin() {
+        for (line, connection, command, text, has_time) in [
+            (
+                "2026-11-25T14:00:00.123456Z\t    8 Query\tSELECT 1",
+                8,
+                "Query",
+                "SELECT 1",
+                true,
+            ),
+            (
+                "261125 14:00:00\t     9 Connect\troot@localhost on x",
+                9,
+                "Connect",
+                "root@localhost on x",
+                true,
+            ),
+            ("\t\t    10 Init DB\tshop", 10, "Init DB", "shop", false),
+            (
+                "2026-11-25T14:00:00.123456Z\t    8 Quit\t",
+                8,
+                "Quit",
+                "",
+                true,
+            ),
+        ] {
+            let found = begun(line.as_bytes()).unwrap();
+            assert_eq!((found.connection, found.command), (connection, command));
+            assert_eq!(&line[found.text_at..], text);
+            assert_eq!(found.at_us.is_some(), has_time);
+        }
+        for line in [
+            "  FROM t",
+            "WHERE a = 5 Query\tx",
+            "",
+            "\t\tFROM t",
+            "\u{e9}",
+        ] {
+            assert_eq!(begun(line.as_bytes()), None, "{line}");
+        }
+        assert_eq!(
+            login("app@db1 on shop using TCP/IP"),
+            Some(("app".to_owned(), "shop".to_owned()))
+        );
+        assert_eq!(
+            login("app@db1 on  using Socket"),
+            Some(("app".to_owned(), String::new()))
+        );
+        assert_eq!(login("Access denied for user 'x'@'y'"), None);
+    }
+}

@@ -1,0 +1,33 @@
+//! A user's own load as a file.
+//!
+//! A capture (`name.weircap`) has what sessions asked a server, when, and what came of it. [`CaptureWriter`] makes one,
+//! [`CaptureReader`] reads it, also while it is written. What becomes of the statements' values is decided before
+//! they are written ([`Literals`]); statements about accounts leave no more than their first words.
+
+mod block;
+mod bytes;
+mod error;
+mod head;
+mod import;
+mod literals;
+mod proxy;
+mod reader;
+mod record;
+mod sql;
+mod values;
+mod writer;
+
+pub use error::CaptureError;
+pub use head::{CaptureHead, CaptureSource, CaptureTail, Losses, Written};
+pub use import::{Imported, LogFormat, import_log};
+pub use literals::Literals;
+pub use proxy::{CaptureProxy, ProxyCertificate};
+pub use reader::CaptureReader;
+pub use record::{Command, Ended, Happening, Record, Started};
+pub use sql::{StatementClass, Template, TransactionStep, fingerprint};
+pub use writer::CaptureWriter;
+
+pub use mysql_common::Value;
+
+#[cfg(test)]
+mod tests;

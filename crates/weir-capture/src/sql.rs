@@ -1,0 +1,14 @@
+//! Statements as the bytes that a client sent, in whatever encoding: their words, their literals apart from the rest,
+//! what they have in common, and what class they are of.
+
+mod class;
+mod fingerprint;
+mod parts;
+mod scan;
+mod template;
+
+pub use class::{StatementClass, TransactionStep};
+pub use fingerprint::fingerprint;
+pub(crate) use parts::{Parts, split};
+pub(crate) use scan::is_cut;
+pub use template::Template;

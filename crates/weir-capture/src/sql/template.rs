@@ -1,0 +1,95 @@
+//! What many statements share: their text with a mark for each literal.
+
+use super::class::StatementClass;
+use super::fingerprint::of_template;
+use super::parts::MARK;
+
+/// What all statements of one text have, but for their literals.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    text: Vec<u8>,
+    fingerprint: String,
+    class: StatementClass,
+}
+
+impl Template {
+    /// Of a text with marks.
+    pub(crate) fn new(text: Vec<u8>) -> Self {
+        Self {
+            fingerprint: of_template(&text),
+            class: StatementClass::of(&text),
+            text,
+        }
+    }
+
+    /// What statements have in common that differ in their values only.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// What kind of statement it is.
+    pub fn class(&self) -> StatementClass {
+        self.class
+    }
+
+    /// The whole statement, with these literals in their places; `?` where there are too few of them.
+    pub fn text_with(&self, literals: &[Vec<u8>]) -> Vec<u8> {
+        let mut text = Vec::with_capacity(self.text.len() + 8 * literals.len());
+        let mut literals = literals.iter();
+        for byte in &self.text {
+            match (*byte, literals.as_slice().is_empty()) {
+                (MARK, true) => text.push(b'?'),
+                (MARK, false) => text.extend(literals.next().into_iter().flatten()),
+                (byte, _) => text.push(byte),
+            }
+        }
+        text
+    }
+
+    /// How many literals it has.
+    pub fn literals(&self) -> usize {
+        let marks = self.text.split(|byte| *byte == MARK);
+        marks.count() - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parts::split;
+    use super::*;
+
+    #[test]
+    fn parts_make_the_statement_again() {
+        for sql in [
+            "SELECT c FROM t WHERE id = 5 AND d = 'it''s' AND e = -1.5 LIMIT 10, 5",
+            "INSERT INTO `t` VALUES (1,'a'),(2,\"b\")",
+            "SELECT /*+ MAX_EXECUTION_TIME(5) */ x'AB', /*!80000 1 + */ 2",
+            "BEGIN",
+            "",
+        ] {
+            let parts = split(sql.as_bytes(), true);
+            let literals: Vec<_> = parts
+                .literals
+                .iter()
+                .map(|(text, _)| text.clone())
+                .collect();
+            let template = Template::new(parts.text);
+            assert_eq!(template.literals(), literals.len());
+            let again = template.text_with(&literals);
+            assert_eq!(String::from_utf8(again).unwrap(), sql);
+        }
+        let limited = split(b"SELECT 1 LIMIT 2, 3", true).literals;
+        let limits: Vec<_> = limited.iter().map(|(_, limits)| *limits).collect();
+        assert_eq!(limits, [false, true, true]);
+        let commented = split(b"/* secret */ SELECT -- x\n 1", true);
+        assert!(!commented.text.windows(6).any(|part| part == b"secret"));
+    }
+
+    #[test]
+    fn bytes_of_any_encoding_come_back() {
+        let sql = b"SELECT '\xe9\xff' FROM t\xe9 WHERE a = 'x\0y'";
+        let parts = split(sql, true);
+        let literals: Vec<_> = parts.literals.into_iter().map(|(text, _)| text).collect();
+        assert_eq!(Template::new(parts.text).text_with(&literals), sql);
+    }
+}

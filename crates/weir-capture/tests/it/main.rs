@@ -1,0 +1,6 @@
+//! Captures from real servers of both flavours.
+
+#![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
+
+mod import;
+mod proxy;

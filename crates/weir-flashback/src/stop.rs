@@ -1,0 +1,68 @@
+//! Stopping in order, whatever is waited for.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::FlashbackError;
+
+/// Between two looks at the flag.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Whether the user wants the answer no more.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Stop(Option<&'static AtomicBool>);
+
+impl Stop {
+    /// Once `flag` is true.
+    pub fn when(flag: &'static AtomicBool) -> Self {
+        Self(Some(flag))
+    }
+
+    /// Whether to stop.
+    pub fn is_asked(self) -> bool {
+        self.0.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+
+    /// An error if so.
+    pub(crate) fn check(self) -> Result<(), FlashbackError> {
+        if self.is_asked() {
+            return Err(FlashbackError::Stopped);
+        }
+        Ok(())
+    }
+
+    /// Sleeps, but not beyond the moment when stopping is asked for.
+    pub fn sleep(self, time: Duration) {
+        let mut left = time;
+        while !left.is_zero() && !self.is_asked() {
+            let step = left.min(LOOK);
+            thread::sleep(step);
+            left -= step;
+        }
+    }
+
+    /// Does `work`, which waits for a server. Once stopping is asked for, another thread calls `end`, which makes it
+    /// fail.
+    pub fn during<T>(self, end: impl FnOnce() + Send, work: impl FnOnce() -> T) -> T {
+        if self.0.is_none() {
+            return work();
+        }
+        let is_done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let watch = scope.spawn(|| {
+                while !is_done.load(Ordering::Acquire) {
+                    if self.is_asked() {
+                        end();
+                        return;
+                    }
+                    thread::park_timeout(LOOK);
+                }
+            });
+            let result = work();
+            is_done.store(true, Ordering::Release);
+            watch.thread().unpark();
+            result
+        })
+    }
+}

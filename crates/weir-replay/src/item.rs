@@ -1,0 +1,102 @@
+//! What a slot of the replay does next.
+
+use std::sync::Arc;
+
+use weir_capture::{Template, TransactionStep, Value};
+
+/// What a slot does next.
+#[derive(Debug)]
+pub(crate) enum Item {
+    /// A session connects.
+    Open { at_us: u64 },
+    /// A session asks.
+    Ask(Ask),
+    /// A session leaves.
+    Close { at_us: u64 },
+}
+
+/// What a session asks.
+#[derive(Debug)]
+pub(crate) struct Ask {
+    pub(crate) at_us: u64,
+    /// How long after the answer before it, in the capture; `None` for a session's first, or if it is not known.
+    pub(crate) think_us: Option<u64>,
+    /// Its number in the replay, which what came of it is compared by.
+    pub(crate) number: u64,
+    /// Which fingerprint it has.
+    pub(crate) fingerprint: usize,
+    pub(crate) transaction: TransactionStep,
+    pub(crate) action: Action,
+}
+
+/// The request.
+#[derive(Debug)]
+pub(crate) enum Action {
+    Query {
+        text: Vec<u8>,
+        /// What the gate judges.
+        judged: String,
+    },
+    Prepare {
+        /// The capture's number of the statement; 0 if it was refused there.
+        handle: u32,
+        statement: Arc<Statement>,
+    },
+    Execute {
+        handle: u32,
+        statement: Arc<Statement>,
+        values: Vec<Value>,
+    },
+    /// Makes the session what it was before the replay's part; it is not counted.
+    Restore {
+        text: Vec<u8>,
+        judged: String,
+    },
+    /// Not answered.
+    Forget {
+        handle: u32,
+    },
+    Reset,
+    /// Nothing is sent, for this reason.
+    Skip(Reason),
+}
+
+/// A statement that a session has prepared.
+#[derive(Debug)]
+pub(crate) struct Statement {
+    pub(crate) text: Vec<u8>,
+    pub(crate) fingerprint: usize,
+    pub(crate) is_unusable: bool,
+    pub(crate) asks_for_file: bool,
+    pub(crate) transaction: TransactionStep,
+}
+
+/// Why a statement is not sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// Something of it is missing in the capture.
+    Unusable,
+    /// It asks for a file of the client's.
+    AsksForFile,
+    /// It is about another schema.
+    OtherSchema,
+    /// Its preparation is not in the capture.
+    NotPrepared,
+    /// It may not be sent to this server.
+    NotAllowed,
+    /// Its session was not let in, or has lost its connection.
+    NoConnection,
+}
+
+/// What the gate judges of a statement: values that hide nothing are left out, so that all statements of a kind are
+/// one to it.
+pub(crate) fn judged(template: &Template, literals: &[Vec<u8>], text: &[u8]) -> String {
+    let hides = |literal: &Vec<u8>| literal.starts_with(b"\"") || literal.contains(&b'\\');
+    let is_data = ["select", "insert", "replace", "update", "delete"]
+        .iter()
+        .any(|verb| template.fingerprint().starts_with(verb));
+    if is_data && !literals.iter().any(hides) {
+        return String::from_utf8_lossy(&template.text_with(&[])).into_owned();
+    }
+    String::from_utf8_lossy(text).into_owned()
+}

@@ -1,0 +1,137 @@
+//! How a capture is sent again.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// When statements are due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Pace {
+    /// When they were in the capture, and not before the session's last answer.
+    #[default]
+    Captured,
+    /// As long after the session's last answer as in the capture.
+    Think,
+    /// As fast as each session is answered.
+    Fast,
+}
+
+impl Pace {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Captured => "captured",
+            Self::Think => "think",
+            Self::Fast => "fast",
+        }
+    }
+}
+
+impl fmt::Display for Pace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Pace {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        [Self::Captured, Self::Think, Self::Fast]
+            .into_iter()
+            .find(|pace| pace.name() == text)
+            .ok_or_else(|| "must be captured, think or fast".to_owned())
+    }
+}
+
+/// How a capture is sent again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplayOptions {
+    /// When statements are due.
+    pub pace: Pace,
+    /// Times are divided by it.
+    pub speed: f64,
+    /// The schema of the capture whose statements are sent; `None`: that of most of them.
+    pub schema: Option<String>,
+    /// Only sessions of this account.
+    pub user: Option<String>,
+    /// From this time of the capture on, microseconds; a transaction is sent whole if it begins then.
+    pub from_us: u64,
+    /// So long; `None`: to its end.
+    pub length_us: Option<u64>,
+    /// This share of the sessions, each whole, 0 to 1.
+    pub sessions: f64,
+}
+
+impl Default for ReplayOptions {
+    fn default() -> Self {
+        Self {
+            pace: Pace::default(),
+            speed: 1.0,
+            schema: None,
+            user: None,
+            from_us: 0,
+            length_us: None,
+            sessions: 1.0,
+        }
+    }
+}
+
+impl ReplayOptions {
+    /// Whether a session is sent: its account is the right one, and it is among the share. The same sessions are in
+    /// each replay of a capture.
+    pub(crate) fn takes(&self, session: u32, user: &str) -> bool {
+        let is_users = self.user.as_ref().is_none_or(|wanted| wanted == user);
+        // Weyl's sequence: any number of sessions in turn is spread evenly (Knuth, "The Art of Computer Programming",
+        // volume 2, 3.5, exercise 3).
+        let place = f64::from(session.wrapping_mul(0x9E37_79B9)) / 2_f64.powi(32);
+        is_users && (self.sessions >= 1.0 || place < self.sessions)
+    }
+
+    /// Whether a transaction that begins then is sent.
+    pub(crate) fn contains(&self, at_us: u64) -> bool {
+        at_us >= self.from_us && !self.is_past(at_us)
+    }
+
+    /// Whether nothing begins any more.
+    pub(crate) fn is_past(&self, at_us: u64) -> bool {
+        let length_us = self.length_us;
+        length_us.is_some_and(|length_us| at_us >= self.from_us.saturating_add(length_us))
+    }
+
+    /// When something of the capture is due, nanoseconds after the replay began.
+    pub(crate) fn due_ns(&self, at_us: u64) -> u64 {
+        self.scaled_ns(at_us.saturating_sub(self.from_us))
+    }
+
+    /// A length of the capture as one of the replay, nanoseconds.
+    pub(crate) fn scaled_ns(&self, us: u64) -> u64 {
+        (us as f64 * 1e3 / self.speed) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_the_sessions_is_that_share() {
+        let options = ReplayOptions {
+            sessions: 0.25,
+            ..ReplayOptions::default()
+        };
+        let taken = (1..=4_000)
+            .filter(|session| options.takes(*session, "x"))
+            .count();
+        assert!((990..=1_010).contains(&taken), "{taken}");
+        let of_user = ReplayOptions {
+            user: Some("app".to_owned()),
+            ..ReplayOptions::default()
+        };
+        assert!(of_user.takes(1, "app") && !of_user.takes(1, "root"));
+        let twice = ReplayOptions {
+            speed: 2.0,
+            ..ReplayOptions::default()
+        };
+        assert_eq!(twice.scaled_ns(1_000), 500_000);
+    }
+}

@@ -1,0 +1,411 @@
+//! A slot of the replay as a session of the load engine: one captured session after the other.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use weir_capture::TransactionStep;
+use weir_load::{LoadError, Session, SessionKinds, SessionSource, Step, Turn};
+use weir_mysql::{Reply, Row, ServerError};
+
+use crate::Pace;
+use crate::item::{Action, Ask, Item, Reason};
+use crate::slot::Stage;
+use crate::tally::Came;
+use crate::window::TransactionState;
+
+/// The slots of a replay.
+#[derive(Debug)]
+pub(crate) struct Source {
+    pub(crate) stage: Arc<Stage>,
+    /// Which of the engine's kinds a fingerprint is.
+    pub(crate) kinds: Arc<Vec<Option<usize>>>,
+    pub(crate) names: Vec<String>,
+    pub(crate) only_reads: bool,
+}
+
+impl SessionSource for Source {
+    fn session(&self, connection: u32) -> Box<dyn Session> {
+        Box::new(ReplaySession {
+            stage: Arc::clone(&self.stage),
+            kinds: Arc::clone(&self.kinds),
+            slot: connection as usize,
+            doing: Doing::Nothing,
+            link: Link::Away,
+            transaction: TransactionState::default(),
+            waits_for_transaction: false,
+            handles: HashMap::new(),
+            replied_ns: 0,
+            now_ns: 0,
+        })
+    }
+
+    fn kinds(&self) -> SessionKinds {
+        SessionKinds {
+            transactions: Vec::new(),
+            statements: self.names.clone(),
+        }
+    }
+
+    fn joins(&self) -> bool {
+        true
+    }
+
+    fn only_reads(&self) -> bool {
+        self.only_reads
+    }
+}
+
+/// What the outstanding request is.
+#[derive(Debug)]
+enum Doing {
+    Nothing,
+    /// A statement of this number and fingerprint.
+    Statement(u64, usize, TransactionStep),
+    /// A preparation of the capture's statement of this number.
+    Prepare(u32),
+    /// A preparation before this execution, of which it is the first on this connection.
+    PrepareFor(Ask),
+    Reset,
+    /// What the session had set before the replay's part.
+    Restore,
+}
+
+/// Whether the captured session is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Link {
+    Away,
+    Connected,
+    /// The server did not let it in: its statements are passed over.
+    Refused,
+}
+
+/// One captured session after the other.
+#[derive(Debug)]
+struct ReplaySession {
+    stage: Arc<Stage>,
+    kinds: Arc<Vec<Option<usize>>>,
+    slot: usize,
+    doing: Doing,
+    link: Link,
+    transaction: TransactionState,
+    /// The connection was lost: the rest of its transaction is passed over.
+    waits_for_transaction: bool,
+    /// The server's numbers of prepared statements, by the capture's.
+    handles: HashMap<u32, u32>,
+    /// When the last answer came.
+    replied_ns: u64,
+    now_ns: u64,
+}
+
+impl ReplaySession {
+    /// When the next item is due.
+    fn next_due_ns(&self) -> u64 {
+        let options = &self.stage.options;
+        let due = self
+            .stage
+            .peek(self.slot, |item| match (options.pace, item) {
+                (Pace::Fast, _) | (Pace::Think, Item::Close { .. }) => 0,
+                (Pace::Think, Item::Ask(ask)) => match ask.think_us {
+                    Some(think_us) => self.replied_ns + options.scaled_ns(think_us),
+                    None => options.scaled_ns(ask.at_us),
+                },
+                (_, Item::Open { at_us } | Item::Close { at_us }) => options.due_ns(*at_us),
+                (_, Item::Ask(ask)) => options.due_ns(ask.at_us),
+            });
+        match due {
+            Some(due_ns) => due_ns,
+            None if self.stage.is_fed() => 0,
+            None => self.stage.look_ns(self.now_ns),
+        }
+    }
+
+    /// Does what is next.
+    fn go_on(&mut self, turn: &mut Turn<'_>) -> Step {
+        self.tick(turn);
+        loop {
+            let due_ns = self.next_due_ns();
+            if due_ns > self.now_ns {
+                return self.wait(due_ns);
+            }
+            let opens = self
+                .stage
+                .peek(self.slot, |item| matches!(item, Item::Open { .. }));
+            match opens {
+                None if self.stage.is_fed() => {
+                    // It may have come between both looks.
+                    match self.stage.pop(self.slot) {
+                        None => return Step::End,
+                        Some(item) => match self.take(item, due_ns, turn) {
+                            Some(step) => return step,
+                            None => continue,
+                        },
+                    }
+                }
+                None => return self.wait(self.stage.look_ns(self.now_ns)),
+                Some(true) if self.link == Link::Away => return Step::Join,
+                Some(_) => {}
+            }
+            if let Some(item) = self.stage.pop(self.slot)
+                && let Some(step) = self.take(item, due_ns, turn)
+            {
+                return step;
+            }
+        }
+    }
+
+    /// Waits within a transaction, or for the next one.
+    fn wait(&self, until_ns: u64) -> Step {
+        if self.transaction.is_in {
+            return Step::Sleep { until_ns };
+        }
+        Step::Done {
+            transactions: 0,
+            kind: None,
+        }
+    }
+
+    /// Does one item; `None`: it was done without the server.
+    fn take(&mut self, item: Item, due_ns: u64, turn: &mut Turn<'_>) -> Option<Step> {
+        match item {
+            Item::Open { .. } => {
+                if self.link == Link::Connected {
+                    self.stage.tally().fidelity.sessions_joined += 1;
+                }
+                None
+            }
+            Item::Close { .. } => {
+                self.transaction = TransactionState::default();
+                self.waits_for_transaction = false;
+                self.handles.clear();
+                let link = std::mem::replace(&mut self.link, Link::Away);
+                (link == Link::Connected).then_some(Step::Leave)
+            }
+            Item::Ask(ask) => self.ask(ask, due_ns, turn),
+        }
+    }
+
+    fn ask(&mut self, ask: Ask, due_ns: u64, turn: &mut Turn<'_>) -> Option<Step> {
+        if self.waits_for_transaction && self.begins(&ask) {
+            self.waits_for_transaction = false;
+        }
+        if self.link != Link::Connected || self.waits_for_transaction {
+            self.transaction.follow(ask.transaction);
+            return self.pass_over(&ask, Reason::NoConnection);
+        }
+        let kind = self.kinds[ask.fingerprint];
+        match &ask.action {
+            Action::Skip(reason) => {
+                let reason = *reason;
+                return self.pass_over(&ask, reason);
+            }
+            Action::Query { text, judged } => {
+                if !turn.try_query(judged, text) {
+                    return self.pass_over(&ask, Reason::NotAllowed);
+                }
+            }
+            Action::Prepare { handle, statement } => {
+                if !turn.try_prepare(&statement.text) {
+                    return None;
+                }
+                self.doing = Doing::Prepare(*handle);
+                return Some(Step::Request { kind: None });
+            }
+            Action::Execute {
+                handle,
+                statement,
+                values,
+            } => match self.handles.get(handle) {
+                Some(own) => turn.execute(*own, values),
+                None if turn.try_prepare(&statement.text) => {
+                    self.doing = Doing::PrepareFor(ask);
+                    return Some(Step::Request { kind: None });
+                }
+                None => return self.pass_over(&ask, Reason::NotAllowed),
+            },
+            Action::Restore { text, judged } => {
+                if !turn.try_query(judged, text) {
+                    return None;
+                }
+                self.doing = Doing::Restore;
+                return Some(Step::Request { kind: None });
+            }
+            Action::Forget { handle } => {
+                if let Some(own) = self.handles.remove(handle) {
+                    turn.close(own);
+                }
+                return None;
+            }
+            Action::Reset => {
+                self.handles.clear();
+                self.transaction = TransactionState::default();
+                turn.reset();
+                self.doing = Doing::Reset;
+                return Some(Step::Request { kind: None });
+            }
+        }
+        Some(self.send(&ask, due_ns, kind))
+    }
+
+    /// Notes that a statement was sent.
+    fn send(&mut self, ask: &Ask, due_ns: u64, kind: Option<usize>) -> Step {
+        // A session that is still being answered when a statement is due is late by the server's doing.
+        let is_free = self.replied_ns <= due_ns || self.stage.options.pace != Pace::Captured;
+        let due_ns = if self.stage.options.pace == Pace::Fast {
+            self.now_ns
+        } else {
+            due_ns
+        };
+        let late_us = self.now_ns.saturating_sub(due_ns) / 1_000;
+        self.stage
+            .tally()
+            .sent(ask.fingerprint, is_free.then_some(late_us));
+        self.doing = Doing::Statement(ask.number, ask.fingerprint, ask.transaction);
+        Step::Request { kind }
+    }
+
+    /// A statement is not sent.
+    fn pass_over(&self, ask: &Ask, reason: Reason) -> Option<Step> {
+        if ask.number > 0 {
+            self.stage.tally().not_sent(reason);
+            self.stage.replayed(self.slot, ask.number, None);
+        }
+        None
+    }
+
+    /// Whether a statement is the first of a transaction.
+    fn begins(&self, ask: &Ask) -> bool {
+        ask.transaction == TransactionStep::Begins || !self.transaction.is_in && ask.number > 0
+    }
+
+    fn tick(&mut self, turn: &Turn<'_>) {
+        self.now_ns = turn.now_ns();
+        self.stage.ticked(self.now_ns);
+    }
+
+    /// The outstanding request was answered.
+    fn answered(&mut self, reply: Result<&Reply, &ServerError>, turn: &mut Turn<'_>) -> Step {
+        self.tick(turn);
+        let came = |fingerprint| match reply {
+            Ok(Reply::Rows { rows }) => came(fingerprint, Some(*rows), None, 0),
+            Ok(Reply::Done { affected_rows }) => came(fingerprint, None, Some(*affected_rows), 0),
+            Ok(_) => came(fingerprint, None, None, 0),
+            Err(error) => came(fingerprint, None, None, error.code),
+        };
+        match std::mem::replace(&mut self.doing, Doing::Nothing) {
+            Doing::Statement(number, fingerprint, transaction) => {
+                self.replied_ns = self.now_ns;
+                if reply.is_err() {
+                    self.stage.tally().refused();
+                }
+                self.stage
+                    .replayed(self.slot, number, Some(came(fingerprint)));
+                self.transaction.follow(transaction);
+                if self.transaction.is_in {
+                    return self.go_on(turn);
+                }
+                return Step::Done {
+                    transactions: 1,
+                    kind: None,
+                };
+            }
+            Doing::Prepare(handle) => {
+                self.replied_ns = self.now_ns;
+                if let (Ok(Reply::Prepared { id, .. }), true) = (reply, handle != 0) {
+                    self.handles.insert(handle, *id);
+                }
+            }
+            Doing::PrepareFor(ask) => return self.prepared_for(&ask, reply, turn),
+            Doing::Reset | Doing::Restore | Doing::Nothing => {}
+        }
+        self.go_on(turn)
+    }
+
+    /// Executes what was prepared for it.
+    fn prepared_for(
+        &mut self,
+        ask: &Ask,
+        reply: Result<&Reply, &ServerError>,
+        turn: &mut Turn<'_>,
+    ) -> Step {
+        let Action::Execute { handle, values, .. } = &ask.action else {
+            return self.go_on(turn);
+        };
+        match reply {
+            Ok(Reply::Prepared { id, .. }) => {
+                self.handles.insert(*handle, *id);
+                turn.execute(*id, values);
+                let kind = self.kinds[ask.fingerprint];
+                self.send(ask, self.now_ns, kind)
+            }
+            Ok(_) => self.go_on(turn),
+            Err(error) => {
+                let mut tally = self.stage.tally();
+                tally.sent(ask.fingerprint, None);
+                tally.refused();
+                drop(tally);
+                let came = came(ask.fingerprint, None, None, error.code);
+                self.stage.replayed(self.slot, ask.number, Some(came));
+                self.go_on(turn)
+            }
+        }
+    }
+}
+
+fn came(fingerprint: usize, rows: Option<u64>, affected: Option<u64>, error: u16) -> Came {
+    Came {
+        fingerprint,
+        rows,
+        affected,
+        error,
+    }
+}
+
+impl Session for ReplaySession {
+    fn due_ns(&mut self) -> Option<u64> {
+        Some(self.next_due_ns())
+    }
+
+    fn begin(&mut self, turn: &mut Turn<'_>) -> Step {
+        self.go_on(turn)
+    }
+
+    /// On a new connection, in place of one that was lost.
+    fn again(&mut self, turn: &mut Turn<'_>) -> Step {
+        self.tick(turn);
+        if let Doing::Statement(number, ..) = std::mem::replace(&mut self.doing, Doing::Nothing) {
+            // What came of it, nobody knows.
+            self.stage.replayed(self.slot, number, None);
+        }
+        self.stage.tally().fidelity.connections_lost += 1;
+        self.waits_for_transaction = true;
+        self.go_on(turn)
+    }
+
+    fn replied(&mut self, reply: &Reply, _: &[Row], turn: &mut Turn<'_>) -> Step {
+        self.answered(Ok(reply), turn)
+    }
+
+    fn refused(&mut self, error: &ServerError, turn: &mut Turn<'_>) -> Step {
+        self.answered(Err(error), turn)
+    }
+
+    fn woken(&mut self, turn: &mut Turn<'_>) -> Step {
+        self.go_on(turn)
+    }
+
+    fn reconnected(&mut self) {
+        self.link = Link::Connected;
+        self.handles.clear();
+    }
+
+    fn not_joined(&mut self, why: &LoadError) {
+        self.link = Link::Refused;
+        let mut tally = self.stage.tally();
+        let first = &mut tally.fidelity.not_joined_why;
+        first.get_or_insert_with(|| why.to_string());
+    }
+
+    fn sql(&self) -> String {
+        "a statement of the capture".to_owned()
+    }
+}

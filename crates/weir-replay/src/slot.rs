@@ -1,0 +1,167 @@
+//! What the thread that reads the file and a session share: one slot after which a connection is made for one captured
+//! session after the other.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
+
+use weir_capture::Ended;
+
+use crate::item::Item;
+use crate::tally::{Came, Tally};
+use crate::{Pace, ReplayOptions};
+
+/// How often a slot looks for more when the file's reader is behind, nanoseconds.
+const LOOK_NS: u64 = 1_000_000;
+/// How long before the end of what was read ahead it looks, nanoseconds.
+const BEFORE_NS: u64 = 500_000_000;
+
+/// All of a replay.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    pub(crate) options: ReplayOptions,
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) tally: Mutex<Tally>,
+    /// When the run began.
+    began: OnceLock<Instant>,
+    /// Everything before this time of the capture, microseconds, is in the slots.
+    fed_us: AtomicU64,
+    is_fed: AtomicBool,
+    /// Items in all slots.
+    waiting: AtomicUsize,
+}
+
+/// One connection's place.
+#[derive(Debug, Default)]
+pub(crate) struct Slot(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    items: VecDeque<Item>,
+    /// Statements of which one half is known: what came of them in the capture, or in the replay.
+    halves: HashMap<u64, Half>,
+}
+
+#[derive(Debug)]
+enum Half {
+    Captured(Ended),
+    Replayed(Came),
+    NotSent,
+}
+
+impl Stage {
+    pub(crate) fn new(options: ReplayOptions, slots: u32, fingerprints: usize) -> Self {
+        Self {
+            options,
+            slots: (0..slots).map(|_| Slot::default()).collect(),
+            tally: Mutex::new(Tally::new(fingerprints)),
+            began: OnceLock::new(),
+            fed_us: AtomicU64::new(0),
+            is_fed: AtomicBool::new(false),
+            waiting: AtomicUsize::new(0),
+        }
+    }
+
+    pub(crate) fn tally(&self) -> MutexGuard<'_, Tally> {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The run is this old.
+    pub(crate) fn ticked(&self, now_ns: u64) {
+        self.began.get_or_init(|| {
+            let age = std::time::Duration::from_nanos(now_ns);
+            Instant::now().checked_sub(age).unwrap_or_else(Instant::now)
+        });
+    }
+
+    /// How old the run is, nanoseconds; 0 before it begins.
+    pub(crate) fn age_ns(&self) -> u64 {
+        let age = self.began.get().map(Instant::elapsed);
+        age.map_or(0, |age| u64::try_from(age.as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    /// Everything up to this time is in the slots.
+    pub(crate) fn fed(&self, until_us: u64) {
+        self.fed_us.store(until_us, Ordering::Release);
+    }
+
+    /// Everything is in the slots.
+    pub(crate) fn fed_all(&self) {
+        self.is_fed.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_fed(&self) -> bool {
+        self.is_fed.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    /// When a slot without items looks again.
+    pub(crate) fn look_ns(&self, now_ns: u64) -> u64 {
+        let soon_ns = now_ns + LOOK_NS;
+        if self.options.pace == Pace::Fast {
+            return soon_ns;
+        }
+        let fed_ns = self.options.due_ns(self.fed_us.load(Ordering::Acquire));
+        soon_ns.max(fed_ns.saturating_sub(BEFORE_NS))
+    }
+
+    pub(crate) fn push(&self, slot: usize, item: Item) {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        self.slots[slot].state().items.push_back(item);
+    }
+
+    /// Takes a slot's next item.
+    pub(crate) fn pop(&self, slot: usize) -> Option<Item> {
+        let item = self.slots[slot].state().items.pop_front();
+        if item.is_some() {
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
+        }
+        item
+    }
+
+    /// Looks at a slot's next item.
+    pub(crate) fn peek<T>(&self, slot: usize, look: impl FnOnce(&Item) -> T) -> Option<T> {
+        self.slots[slot].state().items.front().map(look)
+    }
+
+    /// What came of a statement in the capture.
+    pub(crate) fn captured(&self, slot: usize, number: u64, ended: Ended) {
+        let other = {
+            let mut state = self.slots[slot].state();
+            let other = state.halves.remove(&number);
+            if other.is_none() {
+                state.halves.insert(number, Half::Captured(ended));
+            }
+            other
+        };
+        if let Some(Half::Replayed(came)) = other {
+            self.tally().compare(ended, came);
+        }
+    }
+
+    /// What came of it in the replay; `None`: it was not sent.
+    pub(crate) fn replayed(&self, slot: usize, number: u64, came: Option<Came>) {
+        let other = {
+            let mut state = self.slots[slot].state();
+            let other = state.halves.remove(&number);
+            if other.is_none() {
+                let half = came.map_or(Half::NotSent, Half::Replayed);
+                state.halves.insert(number, half);
+            }
+            other
+        };
+        if let (Some(Half::Captured(ended)), Some(came)) = (other, came) {
+            self.tally().compare(ended, came);
+        }
+    }
+}
+
+impl Slot {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

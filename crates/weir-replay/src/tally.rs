@@ -1,0 +1,118 @@
+//! What is counted of a replay, and what came of statements compared with what came of them before.
+
+use hdrhistogram::Histogram;
+use weir_capture::Ended;
+
+use crate::item::Reason;
+use crate::outcome::{Fidelity, LatenessUs, NotSent};
+
+/// Longest lateness that is told from longer ones: an hour, microseconds.
+const LATENESS_US_MAX: u64 = 3_600_000_000;
+
+/// What came of a statement in the replay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Came {
+    pub(crate) fingerprint: usize,
+    pub(crate) rows: Option<u64>,
+    pub(crate) affected: Option<u64>,
+    pub(crate) error: u16,
+}
+
+/// What is counted of a replay.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    pub(crate) fidelity: Fidelity,
+    lateness_us: Option<Histogram<u64>>,
+    pub(crate) fingerprints: Vec<FingerprintTally>,
+}
+
+/// What is counted of a fingerprint.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct FingerprintTally {
+    pub(crate) sent: u64,
+    pub(crate) rows_differ: u64,
+    pub(crate) affected_differ: u64,
+    pub(crate) errors_differ: u64,
+}
+
+impl Tally {
+    pub(crate) fn new(fingerprints: usize) -> Self {
+        Self {
+            fidelity: Fidelity::default(),
+            lateness_us: Histogram::new_with_bounds(1, LATENESS_US_MAX, 3).ok(),
+            fingerprints: vec![FingerprintTally::default(); fingerprints],
+        }
+    }
+
+    /// A statement was sent so much after it was due, by a session that was free then.
+    pub(crate) fn sent(&mut self, fingerprint: usize, late_us: Option<u64>) {
+        self.fidelity.sent += 1;
+        self.fingerprints[fingerprint].sent += 1;
+        match (late_us, &mut self.lateness_us) {
+            (Some(late_us), Some(histogram)) => histogram.saturating_record(late_us.max(1)),
+            (None, _) => self.fidelity.busy += 1,
+            _ => {}
+        }
+    }
+
+    /// A statement was not sent.
+    pub(crate) fn not_sent(&mut self, reason: Reason) {
+        let NotSent {
+            unusable,
+            asks_for_file,
+            other_schema,
+            not_prepared,
+            not_allowed,
+            no_connection,
+        } = &mut self.fidelity.not_sent;
+        *match reason {
+            Reason::Unusable => unusable,
+            Reason::AsksForFile => asks_for_file,
+            Reason::OtherSchema => other_schema,
+            Reason::NotPrepared => not_prepared,
+            Reason::NotAllowed => not_allowed,
+            Reason::NoConnection => no_connection,
+        } += 1;
+    }
+
+    /// A statement's error in the replay.
+    pub(crate) fn refused(&mut self) {
+        self.fidelity.errors += 1;
+    }
+
+    pub(crate) fn compare(&mut self, ended: Ended, came: Came) {
+        let fidelity = &mut self.fidelity;
+        let of_fingerprint = &mut self.fingerprints[came.fingerprint];
+        if let Some(error) = ended.error {
+            fidelity.errors_captured += u64::from(error != 0);
+            let differs = error != came.error;
+            fidelity.errors_compared += 1;
+            fidelity.errors_differ += u64::from(differs);
+            of_fingerprint.errors_differ += u64::from(differs);
+        }
+        if let (Some(captured), Some(replayed)) = (ended.rows, came.rows) {
+            fidelity.rows_compared += 1;
+            fidelity.rows_differ += u64::from(captured != replayed);
+            of_fingerprint.rows_differ += u64::from(captured != replayed);
+        }
+        if let (Some(captured), Some(replayed)) = (ended.affected, came.affected) {
+            fidelity.affected_compared += 1;
+            fidelity.affected_differ += u64::from(captured != replayed);
+            of_fingerprint.affected_differ += u64::from(captured != replayed);
+        }
+    }
+
+    /// How late statements were.
+    pub(crate) fn lateness(&self) -> LatenessUs {
+        let Some(histogram) = self.lateness_us.as_ref().filter(|all| !all.is_empty()) else {
+            return LatenessUs::default();
+        };
+        let quantile = |share| histogram.value_at_quantile(share).min(histogram.max());
+        LatenessUs {
+            p50: quantile(0.5),
+            p99: quantile(0.99),
+            p999: quantile(0.999),
+            max: histogram.max(),
+        }
+    }
+}

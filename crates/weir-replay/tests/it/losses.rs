@@ -1,0 +1,85 @@
+//! Connections that are lost, and sessions that are not let in: told, counted, and the replay goes on.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use weir_load::run;
+use weir_model::Flavor;
+use weir_mysql::Gate;
+use weir_replay::{ReplayOptions, Survey};
+
+use crate::bench::{Proxy, Shop, load};
+
+weir_testing::on_both_flavors! {
+    lost_connections_and_refused_logins_are_counted
+}
+
+fn capture(shop: &Shop, flavor: Flavor) -> PathBuf {
+    let proxy = Proxy::start(shop, flavor);
+    let plan = load(shop, proxy.port, 300);
+    run(&plan, &Gate::own(), &AtomicBool::new(false), &mut |_| {}).unwrap();
+    let path = proxy.path.clone();
+    proxy.finish();
+    path
+}
+
+fn lost_connections_and_refused_logins_are_counted(flavor: Flavor) {
+    let shop = Shop::start(flavor);
+    let path = capture(&shop, flavor);
+    let survey = Survey::read(&path, &ReplayOptions::default()).unwrap();
+    // Slow enough to be met under way, and longer than a login is tried again.
+    let speed = survey.length_us as f64 / 1e6 / 6.0;
+    let slow = ReplayOptions {
+        speed: speed.max(0.001),
+        ..ReplayOptions::default()
+    };
+    let is_over = AtomicBool::new(false);
+    let outcome = std::thread::scope(|scope| {
+        scope.spawn(|| kill_once(&shop, &is_over));
+        let outcome = shop.replay_as(&path, &slow, true);
+        is_over.store(true, Ordering::SeqCst);
+        outcome
+    });
+    let told = &outcome.fidelity;
+    assert!(told.connections_lost > 0, "{told:?}");
+    assert_eq!(told.sessions_joined, told.sessions);
+    assert_eq!(told.sent + told.not_sent.all(), survey.statements);
+    assert!(told.sent > survey.statements / 2, "{told:?}");
+
+    let mut root = shop.oracle();
+    let most = survey.sessions_at_a_time;
+    root.run(format!(
+        "ALTER USER shop@'%' WITH MAX_USER_CONNECTIONS {most}"
+    ))
+    .unwrap();
+    // There is no room for the last of them.
+    let _other = shop.client();
+    let outcome = shop.replay_as(&path, &slow, false);
+    let told = &outcome.fidelity;
+    assert!(told.sessions_joined < told.sessions, "{told:?}");
+    assert!(
+        told.not_joined_why.is_some() && told.not_sent.no_connection > 0,
+        "{told:?}"
+    );
+    assert_eq!(told.sent + told.not_sent.all(), survey.statements);
+}
+
+/// Ends the account's connections when there are several.
+fn kill_once(shop: &Shop, is_over: &AtomicBool) {
+    let mut root = shop.oracle();
+    while !is_over.load(Ordering::SeqCst) {
+        std::thread::sleep(Duration::from_millis(500));
+        let ids: Vec<(u64,)> = root
+            .rows("SELECT id FROM information_schema.processlist WHERE user = 'shop'")
+            .unwrap();
+        if ids.len() < 3 {
+            continue;
+        }
+        for (id,) in ids {
+            // It may have left.
+            let _ = root.run(format!("KILL {id}"));
+        }
+        return;
+    }
+}

@@ -1,0 +1,7 @@
+//! Replays on real servers of both flavours.
+
+#![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
+
+mod bench;
+mod losses;
+mod shop;

@@ -1,0 +1,22 @@
+//! `weir capture import`.
+
+use weir_capture::import_log;
+
+use super::proxy::tell;
+use crate::Outcome;
+use crate::cli::CaptureImportArguments;
+
+pub(super) fn execute(arguments: &CaptureImportArguments) -> anyhow::Result<Outcome> {
+    let imported = import_log(
+        &arguments.log,
+        arguments.format,
+        &arguments.output,
+        arguments.literals,
+    )?;
+    eprintln!("{}", imported.head.source.name());
+    for sentence in &imported.head.guarantees {
+        eprintln!("note: {sentence}");
+    }
+    tell(&imported.tail);
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,126 @@
+//! `weir capture show`.
+
+use serde_json::json;
+use weir_capture::Losses;
+use weir_replay::{ReplayOptions, Survey};
+
+use crate::cli::CaptureShowArguments;
+use crate::{Outcome, output};
+
+/// Longest text of a kind of statement in the table.
+const TEXT_MAX: usize = 100;
+
+pub(super) fn execute(arguments: &CaptureShowArguments) -> anyhow::Result<Outcome> {
+    let survey = Survey::read(&arguments.capture, &ReplayOptions::default())?;
+    if arguments.json {
+        output::line(document(&survey))?;
+    } else {
+        print(&survey, arguments.top)?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// What a capture lacks, in words.
+pub(super) fn losses(losses: &Losses) -> [(&'static str, u64); 6] {
+    [
+        ("sessions were not followed to their end", losses.sessions),
+        (
+            "statements were cut where they were written down; they are never sent",
+            losses.truncated,
+        ),
+        (
+            "statements about accounts and secrets keep their first words only",
+            losses.secret,
+        ),
+        ("statements are too long to be kept", losses.too_long),
+        ("entries are out of the order of time", losses.out_of_order),
+        ("lines of the log belong to no entry", losses.unread_lines),
+    ]
+}
+
+fn document(survey: &Survey) -> serde_json::Value {
+    let fingerprints = survey.fingerprints.iter().map(|found| {
+        json!({
+            "fingerprint": found.text,
+            "count": found.count,
+            "total_us": found.total_us,
+            "timed": found.timed,
+        })
+    });
+    json!({
+        "head": survey.head,
+        "tail": survey.tail,
+        "cut_bytes": survey.cut_bytes,
+        "length_us": survey.length_us,
+        "sessions": survey.sessions,
+        "sessions_at_a_time": survey.sessions_at_a_time,
+        "statements": survey.statements,
+        "unusable": survey.unusable,
+        "schemas": survey.schemas,
+        "fingerprints": fingerprints.collect::<Vec<_>>(),
+    })
+}
+
+fn print(survey: &Survey, top: usize) -> anyhow::Result<()> {
+    let head = &survey.head;
+    output::line(format_args!(
+        "source      {} (literals: {})",
+        head.source.name(),
+        head.literals
+    ))?;
+    for line in &head.guarantees {
+        output::line(format_args!("            {line}"))?;
+    }
+    output::line(format_args!(
+        "length      {:.1} s",
+        survey.length_us as f64 / 1e6
+    ))?;
+    output::line(format_args!(
+        "sessions    {}, at most {} at a time",
+        survey.sessions, survey.sessions_at_a_time
+    ))?;
+    output::line(format_args!(
+        "statements  {}, of which {} can never be sent again",
+        survey.statements, survey.unusable
+    ))?;
+    for (schema, count) in &survey.schemas {
+        let schema = if schema.is_empty() {
+            "(no schema)"
+        } else {
+            schema
+        };
+        output::line(format_args!("            {count} in {schema}"))?;
+    }
+    match &survey.tail {
+        Some(tail) => {
+            for (what, count) in losses(&tail.losses).iter().filter(|(_, count)| *count > 0) {
+                output::line(format_args!("missing     {count} {what}"))?;
+            }
+        }
+        None => output::line(format_args!(
+            "missing     its end: it is still written, or its writer was killed ({} bytes after the last whole block)",
+            survey.cut_bytes
+        ))?,
+    }
+    output::line(format_args!(
+        "\n{:>10} {:>10} {:>11}  statement",
+        "count", "total s", "mean ms"
+    ))?;
+    for found in survey.fingerprints.iter().take(top) {
+        let text: String = found.text.chars().take(TEXT_MAX).collect();
+        output::line(format_args!(
+            "{:>10} {:>10.3} {:>11}  {text}",
+            found.count,
+            found.total_us as f64 / 1e6,
+            mean_ms(found.total_us, found.timed)
+        ))?;
+    }
+    Ok(())
+}
+
+fn mean_ms(total_us: u64, timed: u64) -> String {
+    if timed == 0 {
+        return "-".to_owned();
+    }
+    format!("{:.3}", total_us as f64 / timed as f64 / 1e3)
+}

@@ -1,0 +1,89 @@
+//! `weir load CAPTURE run`: a capture in the place of a workload.
+
+mod line;
+mod report;
+
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use weir_load::{LoadError, Progress};
+use weir_mysql::{ChangeLog, ClientConfig, Gate, Permissions};
+use weir_replay::{ReplayError, Survey, replay};
+
+use crate::commands::external_server;
+use crate::{Outcome, interrupt, output};
+use line::ReplayLine;
+
+/// Whether a command line's first word is a capture.
+pub(crate) fn is_meant(word: &str) -> bool {
+    Path::new(word)
+        .extension()
+        .is_some_and(|extension| extension == "weircap")
+}
+
+/// Whether a command line is understood.
+#[cfg(test)]
+pub(crate) fn check(arguments: &[String]) -> anyhow::Result<()> {
+    ReplayLine::read(arguments, &ClientConfig::default()).map(drop)
+}
+
+pub(super) fn execute(arguments: &[String], config: &ClientConfig) -> anyhow::Result<Outcome> {
+    let Some(line) = ReplayLine::read(arguments, config)? else {
+        output::text(line::HELP)?;
+        return Ok(Outcome::Done);
+    };
+    let stop = interrupt::stop_flag_then_exit()?;
+    let survey = Survey::read(&line.capture, &line.options)?;
+    for sentence in &survey.head.guarantees {
+        eprintln!("note: {sentence}");
+    }
+    if survey.tail.is_none() {
+        eprintln!("note: the capture has no end: it is still written, or its writer was killed");
+    }
+    let gate = gate(&line);
+    let mut warn = |progress: Progress<'_>| {
+        if let Progress::Warning(warning) = progress {
+            eprintln!("WARNING: {warning}");
+        }
+    };
+    let outcome = replay(
+        &line.plan,
+        &line.capture,
+        &survey,
+        &line.options,
+        (&gate, line.allow_write),
+        stop,
+        &mut warn,
+    );
+    external_server::tell_remarks(&gate);
+    let outcome = outcome.map_err(|error| match error {
+        // Its exit code is that of a load.
+        ReplayError::Load(error @ (LoadError::InitTimeout { .. } | LoadError::Unfinished(_))) => {
+            error.into()
+        }
+        error => anyhow::Error::from(error),
+    })?;
+    if line.is_json {
+        output::line(report::document(&line, &survey, &outcome))?;
+    } else {
+        output::text(report::text(&line, &survey, &outcome))?;
+    }
+    Ok(if stop.load(Ordering::SeqCst) {
+        Outcome::Stopped
+    } else {
+        Outcome::Done
+    })
+}
+
+/// Reads only, unless writes are allowed; then in the one schema.
+fn gate(line: &ReplayLine) -> Gate {
+    if !line.allow_write {
+        return Gate::reading();
+    }
+    Gate::new(Permissions {
+        schema: Some(line.plan.endpoint.database.clone()),
+        log: Some(ChangeLog::at(weir_server::change_log())),
+        writes_replicas: line.allow_replica,
+        ..Permissions::default()
+    })
+}

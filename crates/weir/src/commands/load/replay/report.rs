@@ -1,0 +1,139 @@
+//! What a replay tells: how faithful it was, first.
+
+use std::fmt::Write as _;
+
+use serde_json::json;
+use weir_replay::{FingerprintOutcome, ReplayOutcome, Survey};
+
+use super::line::ReplayLine;
+
+/// Kinds of statements in the table, those that took the most time in the capture first.
+const TOP: usize = 20;
+const TEXT_MAX: usize = 80;
+
+/// As JSON.
+pub(super) fn document(
+    line: &ReplayLine,
+    survey: &Survey,
+    outcome: &ReplayOutcome,
+) -> serde_json::Value {
+    let load = &outcome.load;
+    json!({
+        "capture": line.capture,
+        "source": survey.head.source,
+        "guarantees": survey.head.guarantees,
+        "pace": line.options.pace.name(),
+        "speed": line.options.speed,
+        "fidelity": outcome.fidelity,
+        "fingerprints": outcome.fingerprints,
+        "measured_s": load.measured_s,
+        "queries": load.counts_whole_run.queries,
+        "transactions": load.counts_whole_run.transactions,
+        "latency": load.latency,
+    })
+}
+
+/// As a text.
+pub(super) fn text(line: &ReplayLine, survey: &Survey, outcome: &ReplayOutcome) -> String {
+    let mut text = String::new();
+    // Writing into a string does not fail.
+    let _ = write(&mut text, line, survey, outcome);
+    text
+}
+
+fn write(
+    text: &mut String,
+    line: &ReplayLine,
+    survey: &Survey,
+    outcome: &ReplayOutcome,
+) -> std::fmt::Result {
+    let told = &outcome.fidelity;
+    let options = &line.options;
+    writeln!(
+        text,
+        "replay of {} ({}), pace {}, speed {}",
+        line.capture.display(),
+        survey.head.source.name(),
+        options.pace,
+        options.speed
+    )?;
+    writeln!(text, "\nfidelity")?;
+    writeln!(
+        text,
+        "  sessions    {} of {} connected",
+        told.sessions_joined, told.sessions
+    )?;
+    if let Some(why) = &told.not_joined_why {
+        writeln!(text, "              the first that was not: {why}")?;
+    }
+    if told.connections_lost > 0 {
+        writeln!(
+            text,
+            "              {} connections were lost and made again",
+            told.connections_lost
+        )?;
+    }
+    writeln!(
+        text,
+        "  statements  {} of {} sent",
+        told.sent, told.captured
+    )?;
+    for (reason, count) in told.not_sent.reasons() {
+        if count > 0 {
+            writeln!(text, "              {count} not sent: {reason}")?;
+        }
+    }
+    let late = told.late_us;
+    writeln!(
+        text,
+        "  lateness    p50 {} us, p99 {} us, max {} us; {} were due while their session still waited",
+        late.p50, late.p99, late.max, told.busy
+    )?;
+    writeln!(
+        text,
+        "  errors      {} in the capture, {} in the replay; {} of {} differ",
+        told.errors_captured, told.errors, told.errors_differ, told.errors_compared
+    )?;
+    writeln!(
+        text,
+        "  rows        {} of {} differ",
+        told.rows_differ, told.rows_compared
+    )?;
+    writeln!(
+        text,
+        "  affected    {} of {} differ",
+        told.affected_differ, told.affected_compared
+    )?;
+    let load = &outcome.load;
+    writeln!(
+        text,
+        "\n{:.1} s, {:.1} statements/s",
+        load.measured_s,
+        load.counts.queries as f64 / load.measured_s.max(f64::MIN_POSITIVE)
+    )?;
+    writeln!(
+        text,
+        "\n{:>9} {:>12} {:>12} {:>12} {:>12} {:>8}  statement",
+        "sent", "captured ms", "mean ms", "p50 ms", "p99 ms", "differ"
+    )?;
+    for found in outcome.fingerprints.iter().take(TOP) {
+        row(text, found)?;
+    }
+    Ok(())
+}
+
+fn row(text: &mut String, found: &FingerprintOutcome) -> std::fmt::Result {
+    let ms = |us: Option<f64>| us.map_or_else(|| "-".to_owned(), |us| format!("{:.3}", us / 1e3));
+    let latency = found.latency.as_ref();
+    let statement: String = found.fingerprint.chars().take(TEXT_MAX).collect();
+    writeln!(
+        text,
+        "{:>9} {:>12} {:>12} {:>12} {:>12} {:>8}  {statement}",
+        found.sent,
+        ms(found.captured_us_mean),
+        ms(latency.map(|latency| latency.us_mean)),
+        ms(latency.map(|latency| latency.us_p50)),
+        ms(latency.map(|latency| latency.us_p99)),
+        found.rows_differ + found.affected_differ + found.errors_differ
+    )
+}

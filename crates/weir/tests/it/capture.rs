@@ -1,0 +1,236 @@
+//! `weir capture proxy`, `show` and `weir load CAPTURE run` by hand, on both flavours.
+
+use std::io::{BufRead as _, BufReader, Lines};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr};
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+use weir_model::{Address, Endpoint, Flavor, Secret};
+use weir_mysql::{Connection, Connector, Gate, Patience};
+use weir_testing::PrivateServer;
+
+use crate::harness::{Weir, signal, wait_until};
+
+const USER: &str = "dba";
+const PASSWORD: &str = "of-the-test";
+
+weir_testing::on_both_flavors! {
+    a_capture_by_hand_is_shown_and_sent_again
+    a_killed_proxy_leaves_what_it_wrote
+}
+
+/// A server with an account and a table.
+struct Bench {
+    server: PrivateServer,
+    directory: TempDir,
+    port: u16,
+    flavor: Flavor,
+}
+
+impl Bench {
+    fn start(flavor: Flavor) -> Self {
+        let (server, directory, port) = weir_testing::start_on_tcp(flavor, &[]);
+        let mut root = weir_testing::connect(&server.endpoint());
+        for sql in [
+            format!("CREATE USER {USER}@'%' IDENTIFIED BY '{PASSWORD}'"),
+            format!("GRANT ALL ON *.* TO {USER}@'%'"),
+            "CREATE TABLE item (id INT PRIMARY KEY, pieces INT NOT NULL)".to_owned(),
+            "INSERT INTO item VALUES (1, 10), (2, 20), (3, 30)".to_owned(),
+        ] {
+            root.run(sql).unwrap();
+        }
+        Self {
+            server,
+            directory,
+            port,
+            flavor,
+        }
+    }
+
+    fn url(&self) -> String {
+        let scheme = match self.flavor {
+            Flavor::Mysql => "mysql",
+            Flavor::Mariadb => "mariadb",
+        };
+        let schema = self.server.endpoint().database;
+        format!("{scheme}://{USER}@127.0.0.1:{}/{schema}", self.port)
+    }
+
+    fn path(&self) -> PathBuf {
+        self.directory.path().join("test.weircap")
+    }
+
+    /// The proxy, where it listens, and what more it says.
+    fn proxy(&self) -> (Child, u16, Lines<BufReader<ChildStderr>>) {
+        let to = self.url();
+        let path = self.path();
+        let arguments = [
+            "capture",
+            "proxy",
+            "--listen",
+            "127.0.0.1:0",
+            "--to",
+            &to,
+            "-o",
+        ];
+        let mut proxy = Weir::new().args(arguments).args_of(&path).spawn();
+        let mut lines = BufReader::new(proxy.stderr.take().unwrap()).lines();
+        let first = lines.next().unwrap().unwrap();
+        let port = first
+            .split(':')
+            .nth(1)
+            .and_then(|rest| rest.split(' ').next());
+        (proxy, port.unwrap().parse().unwrap(), lines)
+    }
+
+    fn client(&self, port: u16) -> Connection {
+        let endpoint = Endpoint {
+            address: Address::Tcp("127.0.0.1".to_owned(), port),
+            user: USER.to_owned(),
+            password: Secret::new(PASSWORD),
+            ..self.server.endpoint()
+        };
+        let connector = Connector::new(endpoint, None, Gate::own()).unwrap();
+        Connection::connect(&connector, true, Patience::Each(Duration::from_secs(30))).unwrap()
+    }
+
+    fn pieces(&self) -> i64 {
+        let mut root = weir_testing::connect(&self.server.endpoint());
+        let sum: Option<(i64,)> = root
+            .first("SELECT CAST(SUM(pieces) AS SIGNED) FROM item")
+            .unwrap();
+        sum.unwrap().0
+    }
+
+    fn replay(&self, more: &[&str]) -> Value {
+        let (path, url) = (self.path(), self.url());
+        let arguments = ["load", path.to_str().unwrap(), "run", &url, "--json"];
+        let output = Weir::new()
+            .args(arguments)
+            .args(more)
+            .env("WEIR_MYSQL_PASSWORD", PASSWORD)
+            .succeeds();
+        serde_json::from_str(&output.stdout).unwrap()
+    }
+}
+
+fn show(path: &Path) -> Value {
+    let shown = Weir::new()
+        .args(["capture", "show", "--json"])
+        .args_of(path)
+        .succeeds();
+    serde_json::from_str(&shown.stdout).unwrap()
+}
+
+impl Weir {
+    fn args_of(self, path: &Path) -> Self {
+        self.args([path])
+    }
+}
+
+fn work(client: &mut Connection) {
+    for id in 1..=3 {
+        client
+            .run(format!(
+                "UPDATE item SET pieces = pieces + 1 WHERE id = {id}"
+            ))
+            .unwrap();
+        let rows: Vec<(i64,)> = client
+            .execute("SELECT pieces FROM item WHERE id = ?", (id,))
+            .unwrap();
+        assert_eq!(rows.len(), 1);
+    }
+    client
+        .run("CREATE USER thief IDENTIFIED BY 'hunter2'")
+        .unwrap();
+    client.run("DROP USER thief").unwrap();
+}
+
+fn a_capture_by_hand_is_shown_and_sent_again(flavor: Flavor) {
+    let bench = Bench::start(flavor);
+    let (mut proxy, port, _said) = bench.proxy();
+    work(&mut bench.client(port));
+    signal(proxy.id(), "INT");
+    assert_eq!(proxy.wait().unwrap().code(), Some(0));
+    let shown = show(&bench.path());
+    assert_eq!(shown["sessions"], 1, "{shown}");
+    assert_eq!(shown["tail"]["losses"]["sessions"], 0, "{shown}");
+    assert_eq!(shown["tail"]["losses"]["secret"], 1, "{shown}");
+    let bytes = std::fs::read(bench.path()).unwrap();
+    assert!(!bytes.windows(7).any(|part| part == b"hunter2"));
+    let table = Weir::new()
+        .args(["capture", "show"])
+        .args_of(&bench.path())
+        .succeeds()
+        .stdout;
+    assert!(
+        table.contains("update item set pieces = pieces + ? where id = ?"),
+        "{table}"
+    );
+
+    let before = bench.pieces();
+    let read_only = bench.replay(&[]);
+    assert_eq!(bench.pieces(), before);
+    let fidelity = &read_only["fidelity"];
+    assert_eq!(fidelity["not_sent"]["not_allowed"], 4, "{fidelity}");
+    assert_eq!(fidelity["not_sent"]["unusable"], 1, "{fidelity}");
+    assert_eq!(fidelity["rows_differ"], 0, "{fidelity}");
+    let written = bench.replay(&["--allow-write", "--pace=fast"]);
+    assert_eq!(bench.pieces(), before + 3);
+    // What removes an account is never sent.
+    assert_eq!(
+        written["fidelity"]["not_sent"]["not_allowed"], 1,
+        "{written}"
+    );
+    assert_eq!(written["fidelity"]["affected_differ"], 0, "{written}");
+    assert_eq!(written["fidelity"]["errors_differ"], 0, "{written}");
+    let help = Weir::new()
+        .args(["load", "x.weircap", "help"])
+        .succeeds()
+        .stdout;
+    assert!(help.contains("--allow-write"), "{help}");
+}
+
+fn a_killed_proxy_leaves_what_it_wrote(flavor: Flavor) {
+    let bench = Bench::start(flavor);
+    let (mut proxy, port, _said) = bench.proxy();
+    let mut client = bench.client(port);
+    work(&mut client);
+    wait_until("the file has what was done", || {
+        show(&bench.path())["statements"] == 8
+    });
+    signal(proxy.id(), "KILL");
+    proxy.wait().unwrap();
+    let shown = show(&bench.path());
+    assert!(shown["tail"].is_null(), "{shown}");
+    let outcome = bench.replay(&["--pace=think", "--speed=10"]);
+    assert_eq!(outcome["fidelity"]["sessions_joined"], 1, "{outcome}");
+    // A file that is there is never written over.
+    let listen = [
+        "capture",
+        "proxy",
+        "--listen",
+        "127.0.0.1:0",
+        "--to",
+        &bench.url(),
+        "-o",
+    ];
+    let error = Weir::new().args(listen).args_of(&bench.path()).fails();
+    assert!(error.contains("test.weircap"), "{error}");
+}
+
+#[test]
+fn what_is_no_capture_is_refused_in_one_line() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.weircap");
+    std::fs::write(&path, "nothing of the kind").unwrap();
+    let error = Weir::new().args(["capture", "show"]).args_of(&path).fails();
+    assert!(error.contains("is no capture"), "{error}");
+    let url = "mysql://nobody@127.0.0.1:1/x";
+    let error = Weir::new()
+        .args(["load", path.to_str().unwrap(), "run", url])
+        .fails();
+    assert!(error.contains("is no capture"), "{error}");
+}

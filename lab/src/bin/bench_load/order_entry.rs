@@ -1,0 +1,137 @@
+//! Order entry: the native workload beside a script of the same transactions and tables under sysbench.
+
+use std::fmt;
+use std::path::Path;
+
+use anyhow::Context as _;
+
+use crate::cases::{Arm, Sample, number_after};
+use crate::child;
+use crate::server::Server;
+
+const WAREHOUSES: u32 = 4;
+/// Warehouses that are loaded when loading is the case, and the connections that do it.
+const PREPARED_WAREHOUSES: u32 = 2;
+const PREPARE_THREADS: u32 = 2;
+/// What the native workload is called, and its tables, those that others need last.
+const NATIVE: &str = "order_entry";
+const TABLES: [&str; 9] = [
+    "order_line",
+    "new_order",
+    "orders",
+    "stock",
+    "history",
+    "customer",
+    "item",
+    "district",
+    "warehouse",
+];
+
+/// Something that both tools do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum OrderEntryCase {
+    /// Transactions with so many connections.
+    Run(u32),
+    /// The loading of the tables.
+    Prepare,
+}
+
+impl fmt::Display for OrderEntryCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Run(connections) => write!(f, "{NATIVE}/{connections}"),
+            Self::Prepare => write!(f, "{NATIVE} prepare"),
+        }
+    }
+}
+
+impl OrderEntryCase {
+    pub(crate) const ALL: [Self; 3] = [Self::Run(16), Self::Run(64), Self::Prepare];
+
+    /// Runs all arms in turn, `turns` times. What is loaded for the runs, and what they leave, is checked by `weir`.
+    pub(crate) fn measure(
+        self,
+        (arms, weir, script): (&[Arm], &Arm, &Path),
+        server: &Server,
+        turns: usize,
+        time_s: u32,
+    ) -> anyhow::Result<Vec<Sample>> {
+        if let Self::Run(_) = self {
+            prepare(weir, server, script, WAREHOUSES)?;
+            self.sample(&arms[0], server, script, 2)?;
+        }
+        let mut samples = Vec::new();
+        for _ in 0..turns {
+            for arm in arms {
+                let sample = self
+                    .sample(arm, server, script, time_s)
+                    .with_context(|| format!("while {} ran {self}", arm.name))?;
+                samples.push(sample);
+            }
+        }
+        if let Self::Run(_) = self {
+            child::run(&mut weir.command(server, NATIVE, "check", &[]))
+                .context("while checking what both tools have left")?;
+        }
+        Ok(samples)
+    }
+
+    fn sample(
+        self,
+        arm: &Arm,
+        server: &Server,
+        script: &Path,
+        time_s: u32,
+    ) -> anyhow::Result<Sample> {
+        let (done, count, seconds) = match self {
+            Self::Run(connections) => {
+                let mut options = options(WAREHOUSES, connections);
+                options.push(format!("--time={time_s}"));
+                let workload = workload(arm, script)?;
+                let done = child::run(&mut arm.command(server, workload, "run", &options))?;
+                let count = number_after(&done.output, "transactions:")?;
+                let seconds = number_after(&done.output, "total time:")?;
+                (done, count, seconds)
+            }
+            Self::Prepare => {
+                let done = prepare(arm, server, script, PREPARED_WAREHOUSES)?;
+                let wall_s = done.wall_s;
+                (done, rows(server)? as f64, wall_s)
+            }
+        };
+        Ok(Sample::new(arm, &done, count, seconds))
+    }
+}
+
+/// Makes the tables anew.
+fn prepare(
+    arm: &Arm,
+    server: &Server,
+    script: &Path,
+    warehouses: u32,
+) -> anyhow::Result<child::Finished> {
+    for table in TABLES {
+        server.query(&format!("DROP TABLE IF EXISTS {table}"))?;
+    }
+    let options = options(warehouses, PREPARE_THREADS);
+    child::run(&mut arm.command(server, workload(arm, script)?, "prepare", &options))
+}
+
+/// The rows of all tables.
+fn rows(server: &Server) -> anyhow::Result<u64> {
+    TABLES.iter().map(|table| server.count(table)).sum()
+}
+
+fn workload<'a>(arm: &Arm, script: &'a Path) -> anyhow::Result<&'a str> {
+    if arm.is_weir {
+        return Ok(NATIVE);
+    }
+    script.to_str().context("the path of the script is no text")
+}
+
+fn options(warehouses: u32, threads: u32) -> Vec<String> {
+    vec![
+        format!("--warehouses={warehouses}"),
+        format!("--threads={threads}"),
+    ]
+}
