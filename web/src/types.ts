@@ -130,6 +130,10 @@ by_cell: Array<string>, };
 
 export type Equivalent = { cell: number, from: number, to: Rounded, sentence: string, };
 
+export type EventRow = { combination: string, event: string, outcome: string, duration_s: string, lock_wait_s: string, throughput_ratio: string, p99_ratio: string, transactions_lost: string, settle_s: string, };
+
+export type EventSpan = { name: string, from_s: Rounded | null, to_s: Rounded | null, };
+
 export type Fact = { label: string, text: string, };
 
 export type Figure = { label: string, text: string, source: string | null, };
@@ -171,6 +175,14 @@ saturated_share: number,
  * Length of the steps of all series, seconds.
  */
 step_s: number, runs: Array<RunView>, traffic: Array<CellTraffic>, counters: Array<CounterRow>, sweeps: Array<Sweep>, predicted: Array<Predicted>, percentiles: Array<Percentiles>, costs: Array<CostView>, timelines: Timelines, 
+/**
+ * What became of the study's events.
+ */
+events: Array<EventRow>, 
+/**
+ * What the numbers of `events` are.
+ */
+event_note: string, 
 /**
  * What could not be sampled, a sentence each.
  */
@@ -268,7 +280,7 @@ export type RunLine = { cell: number, label: string, repetition: number, started
 
 export type RunPage = { title: string, measured_s: Rounded | null, bottleneck_explanation: string, bottleneck_evidence: string, panels: Array<PanelHead>, timeline: Timeline, gaps: Array<GapView>, server_log: string, variables: { [key in string]: string }, variables_changed: { [key in string]: string }, commands: Array<string>, cell: number, label: string, repetition: number, started_at: string, queries_per_s: Rounded | null, latency_ms_p99: Rounded | null, bottleneck: string, };
 
-export type RunView = { cell: number, repetition: number, started_at: string, measured_s: Rounded | null, queries_per_s: Rounded | null, transactions_per_s: Rounded | null, latency_ms_p99: Rounded | null, errors: number, bottleneck: string, bottleneck_explanation: string, bottleneck_evidence: string, gaps: Array<GapView>, 
+export type RunView = { cell: number, repetition: number, started_at: string, measured_s: Rounded | null, queries_per_s: Rounded | null, transactions_per_s: Rounded | null, latency_ms_p99: Rounded | null, errors: number, bottleneck: string, bottleneck_explanation: string, bottleneck_evidence: string, gaps: Array<GapView>, events: Array<EventSpan>, 
 /**
  * The end of the server's error log.
  */

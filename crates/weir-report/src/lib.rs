@@ -13,6 +13,7 @@ mod counters;
 mod csv;
 mod data_sheet;
 mod error;
+mod events;
 mod gaps;
 mod gate;
 mod html;

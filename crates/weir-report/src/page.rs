@@ -12,6 +12,7 @@ use crate::advice::advice;
 use crate::answers::Answer;
 use crate::cells::{self, CellSummary};
 use crate::counters::{self, CounterRow};
+use crate::events::{self, EVENT_NOTE, EventRow};
 use crate::gaps;
 use crate::insights::{self, ratio_words};
 use crate::percentiles::{self, Percentiles};
@@ -57,6 +58,10 @@ pub(crate) struct Page<'a> {
     percentiles: Vec<Percentiles>,
     costs: Vec<CostView<'a>>,
     timelines: Timelines,
+    /// What became of the study's events.
+    pub(crate) events: Vec<EventRow>,
+    /// What the numbers of `events` are.
+    event_note: &'static str,
     /// What could not be sampled, a sentence each.
     pub(crate) not_measured: Vec<String>,
     /// Sentences about several comparisons together.
@@ -148,6 +153,8 @@ impl<'a> Page<'a> {
             percentiles: percentiles::of(result),
             costs: costs(judged),
             timelines: Timelines::of(&result.runs, drawn),
+            events: events::rows(result),
+            event_note: EVENT_NOTE,
             is_search: result.plan.search.is_some(),
             not_measured: gaps::sentences(result),
             insights: [

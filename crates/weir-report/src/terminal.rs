@@ -7,6 +7,7 @@ use weir_model::{Finding, JudgedResult, Verdict};
 
 use crate::answers::Answer;
 use crate::cells::CELL_HEADER;
+use crate::events::{EVENT_HEADER, EVENT_NOTE, EventRow};
 use crate::page::{ClaimView, Page};
 use crate::ranked::Ranked;
 use crate::table::table;
@@ -31,6 +32,7 @@ pub fn terminal(result: &JudgedResult, colored: bool) -> String {
         .map(|cell| cell.row().to_vec())
         .collect();
     push_line(&mut out, &format!("\n{}", table(&CELL_HEADER, &rows)));
+    push_events(&mut out, &page.events);
     for insight in &page.insights {
         push_line(&mut out, insight);
     }
@@ -67,6 +69,16 @@ impl Palette {
             could_change: AnsiColor::Yellow.on_default(),
         }
     }
+}
+
+/// What became of events, where there were any.
+fn push_events(out: &mut String, events: &[EventRow]) {
+    if events.is_empty() {
+        return;
+    }
+    let rows: Vec<_> = events.iter().map(|event| event.row().to_vec()).collect();
+    push_line(out, &table(&EVENT_HEADER, &rows));
+    push_line(out, EVENT_NOTE);
 }
 
 /// Each answer with its notes below it.

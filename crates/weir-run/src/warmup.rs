@@ -63,7 +63,7 @@ pub(crate) fn until_steady(
     };
     let end = AtomicBool::new(false);
     let mut seconds = Seconds::new(least);
-    loader.run(&plan, &end, &mut |record, concurrency| {
+    loader.run(&plan, &end, &|_| {}, &mut |record, concurrency| {
         let record = *record;
         watch.observe_earlier(&record);
         seconds.add(&record);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use rusqlite::{Params, Row};
 use weir_model::{
-    Approach, Bottleneck, Gap, IntervalRecord, KindLatency, LatencySummary, Plan, Provenance,
-    RunRecord, RunResult, Series, StudyResult, Utilization,
+    Approach, Bottleneck, EventRecord, Gap, IntervalRecord, KindLatency, LatencySummary, Plan,
+    Provenance, RunRecord, RunResult, Series, StudyResult, Utilization,
 };
 
 use crate::earlier_plan::EarlierPlan;
@@ -90,7 +90,7 @@ impl Store {
 
     /// The plan that a column holds.
     fn plan(&self, text: &str) -> Result<Plan, StoreError> {
-        if self.is_current {
+        if !self.has_earlier_plan {
             return decode(&self.path, "study.plan", text);
         }
         let EarlierPlan(plan) = decode(&self.path, "study.plan", text)?;
@@ -184,6 +184,7 @@ impl Store {
             commands: decode(&self.path, "run.commands", &row.commands)?,
             server_log: String::new(),
             kinds: Vec::new(),
+            events: self.read_events(id)?,
             histogram: Vec::new(),
         };
         if let Parts::All = parts {
@@ -288,6 +289,31 @@ impl Store {
             })
         };
         rows.into_iter().map(kind).collect()
+    }
+
+    fn read_events(&self, run: i64) -> Result<Vec<EventRecord>, StoreError> {
+        let sql = "SELECT name, kind, began_s, ended_s, tries, lock_wait_s, ending, session \
+                   FROM event WHERE run = ? ORDER BY position";
+        let rows = self.collect(sql, [run], |row| {
+            let texts: [String; 4] = [row.get(0)?, row.get(1)?, row.get(6)?, row.get(7)?];
+            let times: [f64; 3] = [row.get(2)?, row.get(3)?, row.get(5)?];
+            Ok((texts, times, row.get::<_, u32>(4)?))
+        })?;
+        let event =
+            |([name, kind, ending, session], times, tries): ([String; 4], [f64; 3], u32)| {
+                let [began_s, ended_s, lock_wait_s] = times;
+                Ok(EventRecord {
+                    name,
+                    kind,
+                    began_s,
+                    ended_s,
+                    tries,
+                    lock_wait_s,
+                    ending: decode(&self.path, "event.ending", &ending)?,
+                    session: decode(&self.path, "event.session", &session)?,
+                })
+            };
+        rows.into_iter().map(event).collect()
     }
 
     fn read_histogram(&self, run: i64) -> Result<Vec<u8>, StoreError> {

@@ -142,6 +142,7 @@ fn insert_run(transaction: &Transaction<'_>, run: &RunResult) -> rusqlite::Resul
     let sql = "INSERT INTO server_log VALUES (?, ?)";
     transaction.execute(sql, params![id, run.server_log])?;
     insert_kinds(transaction, id, run)?;
+    insert_events(transaction, id, run)?;
     insert_intervals(transaction, id, run)?;
     insert_series(transaction, id, run)?;
     insert_changed(transaction, id, run)
@@ -158,6 +159,26 @@ fn insert_kinds(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rusq
             kind.is_statement,
             kind.count,
             encode(&kind.latency)
+        ])?;
+    }
+    Ok(())
+}
+
+fn insert_events(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    let mut statement = transaction.prepare_cached(sql)?;
+    for (position, event) in run.events.iter().enumerate() {
+        statement.execute(params![
+            id,
+            position,
+            event.name,
+            event.kind,
+            event.began_s,
+            event.ended_s,
+            event.tries,
+            event.lock_wait_s,
+            encode(&event.ending),
+            encode(&event.session),
         ])?;
     }
     Ok(())

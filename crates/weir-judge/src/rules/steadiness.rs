@@ -7,12 +7,12 @@ use weir_stats::steady_state;
 
 use super::evidence::Named;
 use super::{Design, Evidence, NOTES_OR_WARNS, Rule};
-use crate::measured::{counted, measured_series};
+use crate::measured::{counted, series_before_events};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R6,
     title: "a steady state is measured, and for long enough",
-    checked: "Each run: five windows within 20 %, and a slope of at most 10 %. Pool and log: the server's \
+    checked: "Each run, up to its first event: five windows within 20 %, and a slope of at most 10 %. Pool and log: the server's \
               counters must show three turnovers of a buffer pool that pages are read into, and one turn of a redo \
               log that is written. A measurement shorter than 300 s is a first look: a warning, unless all warm-ups \
               were automatic and all runs pass all of these checks; then a note. So is one shorter than 1,800 s, the \
@@ -190,5 +190,5 @@ fn missing_turns(plan: &Plan, run: &RunResult) -> Option<String> {
 }
 
 fn is_unsteady(run: &RunResult) -> bool {
-    steady_state(&measured_series(run)).is_some_and(|found| !found.is_steady())
+    steady_state(&series_before_events(run)).is_some_and(|found| !found.is_steady())
 }

@@ -12,9 +12,13 @@ use serde_json::Value;
 use crate::ServerVariables;
 
 use super::{
-    DataSource, DataSpec, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadSpec, LuaWorkload, Mix, Node,
-    RateRamp, RunSpec, SysbenchWorkload, Topology, Warmup, WorkloadSpec,
+    DataSource, DataSpec, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadSpec, LuaWorkload, Mix, Node, RateRamp, RunSpec, SysbenchWorkload, Topology, Warmup, WorkloadSpec, TimelineEvent,
 };
+
+/// Names of a run's events.
+const EVENT: &str = "event";
+/// What stands before the key of an event.
+const EVENT_KEY: &str = "event.";
 
 /// Name -> value.
 pub type Settings = BTreeMap<String, String>;
@@ -27,6 +31,7 @@ impl RunSpec {
             data,
             workload,
             load,
+            timeline,
             seed: _,
         } = self;
         let mut settings = Writer::default();
@@ -34,6 +39,7 @@ impl RunSpec {
         settings.data(data);
         settings.workload(workload);
         settings.load(load);
+        settings.timeline(timeline);
         settings.0
     }
 
@@ -43,13 +49,18 @@ impl RunSpec {
     }
 }
 
-/// Names that only one of both has, or that have another value in each.
+/// Names that only one of both has, or that have another value in each. Another event is one difference: its settings
+/// are its own.
 pub fn differing(first: &Settings, second: &Settings) -> BTreeSet<String> {
     let names = first.keys().chain(second.keys());
-    names
+    let mut names: BTreeSet<String> = names
         .filter(|name| first.get(*name) != second.get(*name))
         .cloned()
-        .collect()
+        .collect();
+    if names.contains(EVENT) {
+        names.retain(|name| !name.starts_with(EVENT_KEY));
+    }
+    names
 }
 
 #[derive(Default)]
@@ -193,23 +204,7 @@ impl Writer {
         }
     }
 
-    /// A script and its modules are one setting.
-    fn lua(&mut self, lua: &LuaWorkload) {
-        let LuaWorkload {
-            path: _,
-            text: _,
-            modules: _,
-            data_options,
-            options,
-            distribution,
-        } = lua;
-        self.put("workload", &lua.whole_text());
-        self.put_text("distribution", distribution);
-        for (name, value) in data_options {
-            self.put(&format!("data.options.{name}"), value);
-        }
-        for (name, value) in options {
-            self.put(&format!("load.options.{name}"), value);
+    A, script, and, its, modules, are, one, setting, fn, lua, mut, self, LuaWorkload, let, path, _, text, data_options, options, distribution, put, workload, whole_text, put_text, for, name, value, in, format, data, load, Several, events, have, their, values, of, a, key, after, the, other, timeline, TimelineEvent, if, is_empty, return, names, Vec, iter, map, event, as_str, collect, EVENT, join, keys, BTreeMap, String, new, entry, or_default, push, EVENT_KEY,
         }
     }
 
@@ -246,7 +241,7 @@ fn text(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Duration, Flavor, Pace, ServerChoice, WorkloadName};
+    use crate::{Duration, EventKind, EventStatement, Flavor, Pace, ServerChoice, WorkloadName};
 
     fn names(change: impl FnOnce(&mut RunSpec)) -> Vec<String> {
         let mut other = RunSpec::default();
@@ -296,6 +291,31 @@ mod tests {
         last.variables.clear();
         let differing: Vec<_> = two.differences(&other).into_iter().collect();
         assert_eq!(differing, ["replica-2: sync_binlog", "sync_binlog"]);
+    }
+
+    #[test]
+    fn another_event_is_one_difference_and_so_is_one_of_its_settings() {
+        let event = |threads: &str| {
+            let mut event = TimelineEvent {
+                name: "add index".to_owned(),
+                at: Duration::from_secs(1),
+                kind: EventKind::Ddl(EventStatement::default()),
+            };
+            event.set("innodb_ddl_threads", threads).unwrap();
+            event
+        };
+        assert_eq!(names(|spec| spec.timeline = vec![event("4")]), ["event"]);
+        let [mut four, mut eight] = [RunSpec::default(), RunSpec::default()];
+        four.timeline = vec![event("4")];
+        eight.timeline = vec![event("8")];
+        let differing: Vec<_> = four.differences(&eight).into_iter().collect();
+        assert_eq!(differing, ["event.innodb_ddl_threads"]);
+    }
+
+    #[test]
+    fn a_run_without_events_is_written_as_before_there_were_any() {
+        let text = serde_json::to_string(&RunSpec::default()).unwrap();
+        assert!(!text.contains("timeline"), "{text}");
     }
 
     #[test]

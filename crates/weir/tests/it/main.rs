@@ -12,6 +12,7 @@ mod disturbed;
 mod doctor;
 mod doublewrite;
 mod drive;
+mod events;
 mod explain;
 mod external_server;
 mod flashback;
