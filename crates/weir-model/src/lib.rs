@@ -78,7 +78,12 @@ pub use server_variables::{
 };
 pub use spec::{
     ArrivalKind, ClosedLoop, DataSource, DataSpec, Distribution, DistributionName,
-    DistributionOptions, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadOption, LoadOptionKind, LoadSpec, LuaModule, LuaWorkload, Mix, Node, NodeRole, OrderEntryWorkload, Pace, PoolStart, ProtocolCompression, Rate, RateRamp, Replication, RunSpec, ServerChoice, Settings, SysbenchOptions, SysbenchWorkload, TableSize, ThinkKind, ThinkTime, Topology, Warmup, WorkloadName, WorkloadShare, WorkloadShares, WorkloadSpec, differing, EventKind, EventStatement, TimelineEvent,
+    DistributionOptions, DriveSpec, EventKind, EventStatement, FileWorkload, LOAD_OPTIONS,
+    LoadOption, LoadOptionKind, LoadSpec, LuaModule, LuaWorkload, Mix, Node, NodeRole,
+    OrderEntryWorkload, Pace, PoolStart, ProtocolCompression, Rate, RateRamp, Replication, RunSpec,
+    ServerChoice, Settings, SysbenchOptions, SysbenchWorkload, TableSize, ThinkKind, ThinkTime,
+    TimelineEvent, Topology, Warmup, WorkloadName, WorkloadShare, WorkloadShares, WorkloadSpec,
+    differing,
 };
 pub use suggest::nearest;
 pub use tls::{Tls, TlsMode};

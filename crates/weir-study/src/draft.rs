@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use thiserror::Error;
 use weir_model::{
-    Cell, DataSource, DistributionName, DistributionOptions, DriveSpec, FileWorkload, LOAD_OPTIONS, LuaModule, LuaWorkload, OrderEntryWorkload, Pace, RunSpec, Scale, SysbenchOptions, SysbenchWorkload, TableSize, WorkloadName, WorkloadShares, WorkloadSpec, TimelineEvent,
+    Cell, DataSource, DistributionName, DistributionOptions, DriveSpec, FileWorkload, LOAD_OPTIONS,
+    LuaModule, LuaWorkload, OrderEntryWorkload, Pace, RunSpec, Scale, SysbenchOptions,
+    SysbenchWorkload, TableSize, TimelineEvent, WorkloadName, WorkloadShares, WorkloadSpec,
 };
 use weir_workload::Workload;
 

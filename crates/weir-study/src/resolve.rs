@@ -14,7 +14,7 @@ use std::path::Path;
 
 use weir_model::{
     Cell, DataSource, DataSpec, LOAD_OPTIONS, LoadSpec, Node, OrderEntryWorkload, Plan, Repetition,
-    RunSpec, SysbenchOptions, Topology, WorkloadSpec, option_spelling, TimelineEvent,
+    RunSpec, SysbenchOptions, TimelineEvent, Topology, WorkloadSpec, option_spelling,
 };
 
 use crate::declared::{ClaimSection, NegativeControlSection, texts};

@@ -6,7 +6,9 @@ use std::str::FromStr;
 use weir_lua::ScriptFiles;
 use weir_model::variables::{BUFFER_POOL_SIZE, LOG_FILE_SIZE, REDO_LOG_CAPACITY};
 use weir_model::{
-    Bytes, Duration, FileWorkload, Flavor, LOAD_OPTIONS, LRU_SCAN_DEPTH, LoadOption, LuaModule, OrderEntryWorkload, PoolStart, Scale, ServerChoice, ServerUrl, SysbenchOptions, UnitError, WorkloadName, WorkloadShares, WorkloadSpec, option_spelling, set_options, TimelineEvent, nearest,
+    Bytes, Duration, FileWorkload, Flavor, LOAD_OPTIONS, LRU_SCAN_DEPTH, LoadOption, LuaModule,
+    OrderEntryWorkload, PoolStart, Scale, ServerChoice, ServerUrl, SysbenchOptions, TimelineEvent,
+    UnitError, WorkloadName, WorkloadShares, WorkloadSpec, nearest, option_spelling, set_options,
 };
 use weir_workload::{Workload, read_spec};
 

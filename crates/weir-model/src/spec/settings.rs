@@ -12,7 +12,8 @@ use serde_json::Value;
 use crate::ServerVariables;
 
 use super::{
-    DataSource, DataSpec, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadSpec, LuaWorkload, Mix, Node, RateRamp, RunSpec, SysbenchWorkload, Topology, Warmup, WorkloadSpec, TimelineEvent,
+    DataSource, DataSpec, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadSpec, LuaWorkload, Mix, Node,
+    RateRamp, RunSpec, SysbenchWorkload, TimelineEvent, Topology, Warmup, WorkloadSpec,
 };
 
 /// Names of a run's events.
@@ -204,7 +205,41 @@ impl Writer {
         }
     }
 
-    A, script, and, its, modules, are, one, setting, fn, lua, mut, self, LuaWorkload, let, path, _, text, data_options, options, distribution, put, workload, whole_text, put_text, for, name, value, in, format, data, load, Several, events, have, their, values, of, a, key, after, the, other, timeline, TimelineEvent, if, is_empty, return, names, Vec, iter, map, event, as_str, collect, EVENT, join, keys, BTreeMap, String, new, entry, or_default, push, EVENT_KEY,
+    /// A script and its modules are one setting.
+    fn lua(&mut self, lua: &LuaWorkload) {
+        let LuaWorkload {
+            path: _,
+            text: _,
+            modules: _,
+            data_options,
+            options,
+            distribution,
+        } = lua;
+        self.put("workload", &lua.whole_text());
+        self.put_text("distribution", distribution);
+        for (name, value) in data_options {
+            self.put(&format!("data.options.{name}"), value);
+        }
+        for (name, value) in options {
+            self.put(&format!("load.options.{name}"), value);
+        }
+    }
+
+    /// Several events have their values of a key one after the other.
+    fn timeline(&mut self, timeline: &[TimelineEvent]) {
+        if timeline.is_empty() {
+            return;
+        }
+        let names: Vec<_> = timeline.iter().map(|event| event.name.as_str()).collect();
+        self.put(EVENT, &names.join(" + "));
+        let mut keys: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for event in timeline {
+            for (key, value) in event.keys() {
+                keys.entry(key).or_default().push(value);
+            }
+        }
+        for (key, values) in keys {
+            self.put(&format!("{EVENT_KEY}{key}"), &values.join(" + "));
         }
     }
 

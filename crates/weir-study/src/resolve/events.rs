@@ -90,6 +90,8 @@ fn tables(source: &DataSource) -> Vec<String> {
         DataSource::File { sizes } | DataSource::OrderEntry { sizes } => {
             sizes.iter().map(|size| size.name.clone()).collect()
         }
+        // Known only when it runs; and events do not work with scripts.
+        DataSource::Lua => Vec::new(),
     }
 }
 
