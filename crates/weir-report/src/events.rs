@@ -270,7 +270,7 @@ mod tests {
             (row.duration_s.as_str(), row.lock_wait_s.as_str()),
             ("4.50", "4.00")
         );
-        for text in [crate::terminal(&result), crate::markdown(&result)] {
+        for text in [crate::terminal(&result, false), crate::markdown(&result)] {
             assert!(text.contains(said) && text.contains("add index"), "{text}");
         }
     }
@@ -279,6 +279,6 @@ mod tests {
     fn a_study_without_events_says_nothing_of_them() {
         let result = sample::study(4, 2);
         assert!(rows(&result.evidence).is_empty());
-        assert!(!crate::terminal(&result).contains("transactions lost"));
+        assert!(!crate::terminal(&result, false).contains("transactions lost"));
     }
 }
