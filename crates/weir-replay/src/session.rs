@@ -43,6 +43,7 @@ impl SessionSource for Source {
         SessionKinds {
             transactions: Vec::new(),
             statements: self.names.clone(),
+            ..SessionKinds::default()
         }
     }
 
@@ -361,6 +362,11 @@ fn came(fingerprint: usize, rows: Option<u64>, affected: Option<u64>, error: u16
 }
 
 impl Session for ReplaySession {
+    /// What the server says is compared.
+    fn judges_errors(&self) -> bool {
+        true
+    }
+
     fn due_ns(&mut self) -> Option<u64> {
         Some(self.next_due_ns())
     }
