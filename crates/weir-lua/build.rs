@@ -3,4 +3,5 @@
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rustc-link-arg=-Wl,--export-dynamic-symbol=sb_*");
+    println!("cargo:rustc-link-arg=-Wl,--export-dynamic-symbol=db_*");
 }

@@ -23,6 +23,7 @@ fn main() {
     println!("cargo::rerun-if-changed=src");
     // Scripts find these by dlsym(3).
     println!("cargo::rustc-link-arg-bins=-Wl,--export-dynamic-symbol=sb_*");
+    println!("cargo::rustc-link-arg-bins=-Wl,--export-dynamic-symbol=db_*");
 }
 
 /// What git prints; `None` outside of a repository or without git.

@@ -73,6 +73,14 @@ pub enum LoadError {
     /// A workload that has no transactions or no tables.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
+    /// A Lua script that failed, or its process.
+    #[error("script {script}: {why}")]
+    Script {
+        /// Its path.
+        script: String,
+        /// What it or its process said last.
+        why: String,
+    },
     /// This host refused something that the load engine needs.
     #[error("{what}: {why}")]
     Host {

@@ -44,18 +44,21 @@ mod testing;
 mod threads;
 
 pub use check::{Broken, CONDITIONS, Checked, check_conditions, check_order_entry};
-pub use cleanup::cleanup;
+pub use cleanup::{cleanup, existing_tables};
 pub use engine::{Progress, run, run_observed, run_sessions};
 pub use error::LoadError;
 pub use hdr_log::HdrLog;
 pub use meter::{Counts, ErrorCount};
 pub use null_server::{DelayKind, Fault, NullServer, NullServerBehavior};
 pub use plan::{BinaryLog, LoadPlan, PreparePlan, Tolerated, reactors_for};
-pub use prepare::prepare;
+pub use prepare::{LoadingStep, OnStep, prepare, prepare_observed};
 pub use prewarm::prewarm;
 pub use reactor_kind::ReactorKind;
 pub use rehearsal::{rehearse_run, statements};
-pub use session::{OpenedSession, Session, SessionKinds, SessionSource, Step, Turn};
+pub use schema::make_missing_schema;
+pub use session::{
+    FoundStatements, OpenedSession, Session, SessionKinds, SessionSource, Step, Turn,
+};
 pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage, Totals, outcome_of};
 pub use threads::{
     Start, StatementKind, ThreadMeter, ThreadProgress, ThreadWork, ThreadsOutcome, run_threads,

@@ -47,8 +47,6 @@ pub enum Tolerated {
     Codes(Vec<u16>),
     /// Every code.
     All,
-    /// Every code that the server answers with, a lost connection not: what follows is the session's to decide.
-    Answers,
 }
 
 impl Tolerated {
@@ -56,14 +54,14 @@ impl Tolerated {
     pub fn contains(&self, code: u16) -> bool {
         match self {
             Self::Codes(codes) => codes.contains(&code),
-            Self::All | Self::Answers => true,
+            Self::All => true,
         }
     }
 
     /// Whether lost connections are among them, under any of their codes: they are made again.
     pub fn survives_loss(&self) -> bool {
         let mut codes = LOSSES.iter().chain(&FAREWELLS);
-        *self != Self::Answers && codes.any(|code| self.contains(*code))
+        codes.any(|code| self.contains(*code))
     }
 
     /// Whether this error says that the connection is about to be closed.

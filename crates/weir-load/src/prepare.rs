@@ -24,7 +24,7 @@ pub(crate) use loader::MARK;
 use loader::Loader;
 use part::Parts;
 use weir_mysql::{Connection, Connector, Gate, Patience};
-use weir_workload::create_bulk_table;
+use weir_workload::{create_bulk_table, table_name};
 
 /// How often progress is reported and a stop is looked for.
 const PACE: Duration = Duration::from_millis(100);
@@ -39,7 +39,22 @@ struct Job<'a> {
     rows_done: AtomicU64,
     /// Connections whose statement must be ended for a stop.
     connections: Mutex<Vec<u32>>,
+    on_step: OnStep<'a>,
 }
+
+/// What is done with a table next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoadingStep<'a> {
+    /// It is made.
+    Create(&'a str),
+    /// So many rows are put in.
+    Insert(&'a str, u64),
+    /// Its indexes are made.
+    Index(&'a str),
+}
+
+/// Hears of steps, from several threads.
+pub type OnStep<'a> = &'a (dyn Fn(LoadingStep<'_>) + Sync);
 
 /// Makes the schema if it is missing, the tables, their rows and their indexes, and counts the
 /// rows. A table that is complete is left as it is, and one whose loading was interrupted is gone
@@ -55,6 +70,21 @@ pub fn prepare(
     gate: &Gate,
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(u64, u64),
+) -> Result<(), LoadError> {
+    prepare_observed(plan, gate, stop, on_progress, &|_| {})
+}
+
+/// [`prepare`], which also tells what it begins to do with which table, by the threads that do it.
+///
+/// # Errors
+///
+/// As [`prepare`].
+pub fn prepare_observed(
+    plan: &PreparePlan,
+    gate: &Gate,
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(u64, u64),
+    on_step: OnStep<'_>,
 ) -> Result<(), LoadError> {
     check(plan)?;
     let tables = plan.all_tables()?;
@@ -73,13 +103,14 @@ pub fn prepare(
         abort: AtomicBool::new(false),
         rows_done: AtomicU64::new(0),
         connections: Mutex::new(Vec::new()),
+        on_step,
     };
     let mut control = Connection::connect(&job.connector, false, Patience::Endless)?;
     check_control(&mut control)?;
     make_schema(&mut control, &plan.endpoint.database)?;
     check_reach(&names, &job.connector, &mut control)?;
     if plan.workload.is_bulk() {
-        return make_bulk_tables(&job.connector, plan.tables.tables);
+        return make_bulk_tables(&job.connector, plan.tables.tables, on_step);
     }
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| job.work())).collect();
@@ -101,9 +132,14 @@ pub fn prepare(
 }
 
 /// Empty tables need no threads.
-fn make_bulk_tables(connector: &Connector, tables: u32) -> Result<(), LoadError> {
+fn make_bulk_tables(
+    connector: &Connector,
+    tables: u32,
+    on_step: OnStep<'_>,
+) -> Result<(), LoadError> {
     let mut control = Connection::connect(connector, true, Patience::Endless)?;
     for number in 1..=tables {
+        on_step(LoadingStep::Create(&table_name(number)));
         control.run(create_bulk_table(number))?;
     }
     Ok(())

@@ -6,6 +6,7 @@
 //! or captured statements.
 
 mod compiled;
+mod found;
 mod order_entry;
 mod place;
 mod statements;
@@ -22,6 +23,7 @@ use crate::LoadError;
 use crate::plan::LoadPlan;
 
 pub(crate) use compiled::{CompiledSession, Templates};
+pub use found::FoundStatements;
 pub(crate) use order_entry::{OrderEntry, OrderEntrySession};
 pub(crate) use statements::{Statements, Wanted};
 pub use turn::Turn;
@@ -35,6 +37,12 @@ pub trait Session: fmt::Debug + Send {
     /// Whether the rows of the outstanding request's answer are wanted. Others are skipped, which is
     /// cheaper by far.
     fn needs_rows(&self) -> bool {
+        false
+    }
+
+    /// Whether it decides itself what an error means: each answer that is one comes by [`Self::refused`], and a
+    /// lost connection is not counted.
+    fn judges_errors(&self) -> bool {
         false
     }
 
@@ -121,12 +129,14 @@ pub enum Step {
 }
 
 /// Names of the kinds that latencies are kept by.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct SessionKinds {
     /// Of transactions; empty where they are all alike.
     pub transactions: Vec<String>,
     /// Of statements.
     pub statements: Vec<String>,
+    /// Of statements that turn up during the run; their positions follow those of `statements`.
+    pub found: Arc<FoundStatements>,
 }
 
 /// A connection that a source has opened, and its session.
@@ -196,6 +206,13 @@ impl AnySession {
             Self::Compiled(_) => false,
             Self::OrderEntry(session) => session.needs_rows(),
             Self::Sourced(session) => session.needs_rows(),
+        }
+    }
+
+    pub(crate) fn judges_errors(&self) -> bool {
+        match self {
+            Self::Compiled(_) | Self::OrderEntry(_) => false,
+            Self::Sourced(session) => session.judges_errors(),
         }
     }
 
@@ -359,6 +376,7 @@ impl<'a> Work<'a> {
         SessionKinds {
             transactions: script.transactions.iter().map(|t| t.name.clone()).collect(),
             statements: script.statements.iter().map(|s| s.name.clone()).collect(),
+            found: Arc::default(),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use weir_model::{IntervalRecord, KindLatency, LatencySummary};
 
 mod kinds;
@@ -28,6 +28,12 @@ use crate::meter::{ConnectionCounters, Counts, ErrorCount, Kind, KindLatencies, 
 /// Latencies in nanoseconds; printed as how many they are, not as tens of thousands of counters.
 #[derive(Clone)]
 struct Latencies(Histogram<u64>);
+
+impl Default for Latencies {
+    fn default() -> Self {
+        Self(new_histogram())
+    }
+}
 
 impl fmt::Debug for Latencies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -88,7 +94,7 @@ impl Interval {
 }
 
 /// What a run measured.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LoadOutcome {
     /// What was completed within the measurement.
     pub counts: Counts,
@@ -119,7 +125,7 @@ pub struct LoadOutcome {
     /// Connections whose last transaction did not complete within 3 s of the end.
     pub unfinished: u64,
     /// Reports of intervals that came when these were closed: they are in the totals only.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub late_frames: u64,
     /// Idle connections that were still there at the end.
     pub idle_connections: u64,
@@ -186,7 +192,7 @@ impl LoadOutcome {
 }
 
 /// A time from the first connection lost to the last one back, or to the end of the measurement.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Outage {
     /// Seconds since the measurement began; below 0 within the warm-up.
     pub from_s: f64,
@@ -195,7 +201,7 @@ pub struct Outage {
 }
 
 /// How evenly connections were served within the measurement.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fairness {
     /// Transactions per connection, mean.
     pub transactions_mean: f64,

@@ -19,6 +19,8 @@ pub(crate) struct Core {
     /// Statements are never prepared.
     pub(crate) sends_text: bool,
     next_number: Cell<u32>,
+    /// The interpreter, or the coroutine of it that runs its events.
+    pub(crate) running: Cell<*mut mlua::ffi::lua_State>,
 }
 
 impl std::fmt::Debug for Core {
@@ -92,6 +94,7 @@ impl Core {
             errors,
             sends_text,
             next_number: Cell::new(1),
+            running: Cell::new(std::ptr::null_mut()),
         }
     }
 
@@ -125,10 +128,24 @@ impl Drop for Entered {
     }
 }
 
+/// The interpreter that runs on this thread; null if none does.
+pub(crate) fn running() -> *mut mlua::ffi::lua_State {
+    let current = CURRENT.try_with(|current| {
+        let current = current.try_borrow().ok()?;
+        current.as_ref().map(|core| core.running.get())
+    });
+    current.ok().flatten().unwrap_or(std::ptr::null_mut())
+}
+
+/// The state that runs on this thread.
+pub(crate) fn current() -> Option<Rc<Core>> {
+    let current = CURRENT.try_with(|current| current.borrow().clone());
+    current.ok().flatten()
+}
+
 /// Asks the host of the state that runs on this thread; `otherwise` without one.
 pub(crate) fn ask<T>(otherwise: T, question: impl FnOnce(&mut dyn Host) -> T) -> T {
-    let current = CURRENT.try_with(|current| current.borrow().clone());
-    let Some(core) = current.ok().flatten() else {
+    let Some(core) = current() else {
         return otherwise;
     };
     // A host does not call Lua, so that it is never asked while it answers.

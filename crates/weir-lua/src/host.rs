@@ -76,6 +76,8 @@ pub enum Request<'a> {
         statement: u32,
         /// A value for each of its parameters.
         values: &'a [Parameter],
+        /// As the script wrote it.
+        text: &'a [u8],
     },
     /// Forget the server's statement of this number; there is no reply to wait for.
     Close(u32),

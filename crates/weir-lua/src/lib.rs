@@ -8,11 +8,15 @@
 //!
 //! Written from what scripts may rely on and from watching sysbench run, not from its sources.
 
+mod c_database;
 mod c_surface;
 mod core;
+mod crash;
 mod error;
+mod files;
 mod host;
 mod ignored_errors;
+mod loads;
 mod options;
 mod output;
 mod prelude;
@@ -20,7 +24,9 @@ mod state;
 mod statement;
 mod wait;
 
+pub use crash::tell_where;
 pub use error::ScriptError;
+pub use files::{ScriptFiles, check_syntax};
 pub use host::{
     Counter, Failure, Host, Level, Parameter, RandomKind, Refusal, Reply, Request, Rows,
 };
@@ -28,7 +34,7 @@ pub use ignored_errors::Errors;
 pub use options::{OptionKind, OptionValue, ScriptOption, option_list};
 pub use output::flush_output;
 pub use state::{CommandKind, Events, Identity, Moved, State, Turned, luajit_version};
-pub use wait::{LOST_CONNECTION, Pending};
+pub use wait::Pending;
 
 #[cfg(test)]
 mod tests;

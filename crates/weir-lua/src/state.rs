@@ -4,9 +4,11 @@
 
 mod coroutine;
 mod functions;
-mod modules;
+pub(crate) mod modules;
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 pub use coroutine::{Events, Moved, Turned};
 use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Table, Value};
@@ -16,7 +18,7 @@ use crate::host::Host;
 use crate::ignored_errors::Errors;
 use crate::options::{OptionKind, OptionValue, ScriptOption};
 use crate::prelude::CHUNKS;
-use crate::{ScriptError, c_surface, output};
+use crate::{ScriptError, c_database, c_surface, crash, output};
 
 /// What a state tells its script about itself.
 #[derive(Debug, Clone, Default)]
@@ -39,6 +41,8 @@ pub struct Identity {
     pub luajit_command: Option<String>,
     /// Its events are a coroutine of an engine's.
     pub is_coroutine: bool,
+    /// All modules and files that it may load, by name; `None`: those that are found.
+    pub modules: Option<Arc<BTreeMap<String, String>>>,
 }
 
 /// How a command runs.
@@ -65,7 +69,9 @@ impl State {
     /// An interpreter that has no memory.
     pub fn new(identity: &Identity, host: Box<dyn Host>) -> Result<Self, ScriptError> {
         c_surface::keep();
+        c_database::keep();
         output::by_lines();
+        crash::tell_crashes();
         // SAFETY: a script with FFI is trusted as a program is; the documentation says so.
         let lua = unsafe { Lua::unsafe_new() };
         let core = Rc::new(Core::new(
@@ -73,6 +79,7 @@ impl State {
             identity.errors.clone(),
             identity.sends_text,
         ));
+        note_running(&lua, &core)?;
         let functions = functions::table(&lua, &core, identity)?;
         lua.set_named_registry_value(coroutine::CORE, &functions)?;
         for (name, text) in CHUNKS {
@@ -95,15 +102,7 @@ impl State {
     ///
     /// Text that is no Lua, or an error that the body raises.
     pub fn run_body(&self, text: &[u8], path: &str) -> Result<(), ScriptError> {
-        // The line that names the interpreter stays a line, so that numbers of lines are right.
-        let skipped = match text.first() {
-            Some(b'#') => text
-                .iter()
-                .position(|byte| *byte == b'\n')
-                .unwrap_or(text.len()),
-            _ => 0,
-        };
-        let chunk = self.lua.load(&text[skipped..]).set_name(format!("@{path}"));
+        let chunk = self.lua.load(body(text)).set_name(format!("@{path}"));
         let body = chunk
             .into_function()
             .map_err(|error| ScriptError::Body(first_words(&error)))?;
@@ -283,11 +282,26 @@ impl Drop for State {
     }
 }
 
+/// Notes which coroutine of the interpreter runs, for whoever must say where a script is.
+fn note_running(lua: &Lua, core: &Core) -> mlua::Result<()> {
+    // SAFETY: the state is only noted.
+    unsafe { lua.exec_raw((), |state| core.running.set(state)) }
+}
+
 /// Version of the interpreter, such as `2.1.1741730670`.
 pub fn luajit_version() -> String {
     let version = Lua::new().load("return jit.version").eval::<String>();
     let version = version.unwrap_or_default();
     version.trim_start_matches("LuaJIT ").to_owned()
+}
+
+/// The text without the line that names the interpreter, whose end stays, so that numbers of lines are right.
+pub(crate) fn body(text: &[u8]) -> &[u8] {
+    if text.first() != Some(&b'#') {
+        return text;
+    }
+    let end = text.iter().position(|byte| *byte == b'\n');
+    &text[end.unwrap_or(text.len())..]
 }
 
 /// Does what `luajit -j` does with these words.
@@ -312,7 +326,7 @@ fn failed(function: &str, why: String) -> ScriptError {
 }
 
 /// An error without its traceback and without words of the binding.
-fn first_words(error: &mlua::Error) -> String {
+pub(crate) fn first_words(error: &mlua::Error) -> String {
     match error {
         mlua::Error::SyntaxError { message, .. } | mlua::Error::RuntimeError(message) => {
             let end = message.find("\nstack traceback:").unwrap_or(message.len());

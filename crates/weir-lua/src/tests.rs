@@ -44,7 +44,9 @@ impl Host for Fake {
         let asked = match request {
             Request::Query(text) => words(text),
             Request::Prepare(text) => format!("prepare {}", words(text)),
-            Request::Execute { statement, values } => format!("execute {statement} {values:?}"),
+            Request::Execute {
+                statement, values, ..
+            } => format!("execute {statement} {values:?}"),
             Request::Close(statement) => format!("close {statement}"),
             Request::NextResult => "next".to_owned(),
         };

@@ -57,7 +57,7 @@ const UNSUPPORTED_AS_PREPARED: u16 = 1295;
 const PARAMETERS_NOT_BOUND: u16 = 2031;
 /// Errors after which a connection is made again: `CR_SERVER_GONE_ERROR`, `CR_TCP_CONNECTION`,
 /// `CR_SERVER_LOST`, `CR_SERVER_LOST_EXTENDED`.
-pub const LOST_CONNECTION: [u16; 4] = [2006, 2011, 2013, 2055];
+const LOST_CONNECTION: [u16; 4] = [2006, 2011, 2013, 2055];
 const CLOSED: &str = "attempt to use an already closed connection";
 
 /// What an error means for the script; the numbers are the prelude's.
@@ -72,7 +72,7 @@ enum Severity {
 }
 
 /// A failed call, as the prelude learns of it.
-struct Failed {
+pub(crate) struct Failed {
     severity: Severity,
     refusal: Option<Refusal>,
 }
@@ -116,10 +116,13 @@ impl Pending {
             Ask::Query(sql) | Ask::Text { sql, .. } | Ask::Bulk { sql, .. } => Request::Query(sql),
             Ask::Prepare(sql) => Request::Prepare(sql),
             Ask::Execute {
-                statement, values, ..
+                statement,
+                values,
+                text,
             } => Request::Execute {
                 statement: *statement,
                 values,
+                text,
             },
             Ask::NextResult => Request::NextResult,
         }
@@ -216,6 +219,15 @@ pub(crate) fn finish(
     pending: Pending,
     reply: Result<Reply, Failure>,
 ) -> mlua::Result<MultiValue> {
+    told(lua, conclude(core, pending, reply))
+}
+
+/// What a reply means, and its rows kept.
+fn conclude(
+    core: &Rc<Core>,
+    pending: Pending,
+    reply: Result<Reply, Failure>,
+) -> Result<Answered, Failed> {
     let mut connections = core.connections.borrow_mut();
     let connection = connections.entry(pending.connection).or_default();
     let mut call = Call {
@@ -226,9 +238,95 @@ pub(crate) fn finish(
     if let Ok(reply) = &reply {
         call.connection.has_more = reply.has_more();
     }
-    let done = call.finish(pending.ask, reply);
+    call.finish(pending.ask, reply)
+}
+
+/// Why a call from C failed: with an error that is ignored, another, or none of the server's.
+type Refused = Option<(bool, Refusal)>;
+
+fn refused(failed: Failed) -> Refused {
+    let is_ignored = failed.severity == Severity::Ignorable;
+    failed.refusal.map(|refusal| (is_ignored, refusal))
+}
+
+/// Does one call on a connection, and waits for its answer.
+fn in_place(
+    core: &Rc<Core>,
+    number: u32,
+    operation: Operation,
+    first: impl FnOnce(&mut Call<'_>) -> Result<First, Failed>,
+) -> Result<Answered, Failed> {
+    let mut connections = core.connections.borrow_mut();
+    let connection = connections.entry(number).or_default();
+    let mut call = Call {
+        core,
+        number,
+        connection,
+    };
+    if !call.connection.is_open {
+        call.log(Level::Alert, CLOSED);
+        return Err(Failed::misuse());
+    }
+    let ask = match first(&mut call)? {
+        First::Now(answered) => return Ok(answered),
+        First::Ask(ask) => ask,
+    };
+    call.drain(operation);
     drop(connections);
-    told(lua, done)
+    let pending = Pending {
+        connection: number,
+        ask,
+    };
+    let reply = answer(core, &pending);
+    conclude(core, pending, reply)
+}
+
+/// Runs a text; number, rows and fields of its result set, if it has one.
+pub(crate) fn query(
+    core: &Rc<Core>,
+    number: u32,
+    text: Vec<u8>,
+) -> Result<Option<(u32, usize, usize)>, Refused> {
+    let ask = |_: &mut Call<'_>| Ok(First::Ask(Ask::Query(text)));
+    match in_place(core, number, Operation::Query, ask) {
+        Ok(Answered::Set(number, rows, fields)) => Ok(Some((number, rows, fields))),
+        Ok(_) => Ok(None),
+        Err(failed) => Err(refused(failed)),
+    }
+}
+
+/// Adds a row to a bulk insert, or sends the rest.
+pub(crate) fn insert(core: &Rc<Core>, number: u32, row: Option<Vec<u8>>) -> Result<(), Refused> {
+    let operation = match row {
+        Some(_) => Operation::BulkNext,
+        None => Operation::BulkDone,
+    };
+    let first = |call: &mut Call<'_>| match row {
+        Some(row) => call.bulk_next(row).map(First::from),
+        None => Ok(call.bulk_done().into()),
+    };
+    let done = in_place(core, number, operation, first);
+    done.map(drop).map_err(refused)
+}
+
+/// Closes a connection.
+pub(crate) fn close(core: &Rc<Core>, number: u32) -> Result<(), Refused> {
+    let close = |call: &mut Call<'_>| {
+        call.disconnect();
+        Ok(First::Now(Answered::Nothing))
+    };
+    let done = in_place(core, number, Operation::Disconnect, close);
+    done.map(drop).map_err(refused)
+}
+
+/// Opens a connection again.
+pub(crate) fn open_again(core: &Rc<Core>, number: u32) -> Result<(), Refused> {
+    let again = |call: &mut Call<'_>| {
+        call.reconnect()?;
+        Ok(First::Now(Answered::Nothing))
+    };
+    let done = in_place(core, number, Operation::Reconnect, again);
+    done.map(drop).map_err(refused)
 }
 
 /// What a call gives, as values.
@@ -270,6 +368,14 @@ enum Answered {
 }
 
 fn connect(lua: &Lua, core: &Rc<Core>) -> mlua::Result<Outcome> {
+    Ok(match open(core) {
+        Ok(number) => Ok(number.into_lua_multi(lua)?),
+        Err(failed) => Err(failed),
+    })
+}
+
+/// Opens a connection; its number.
+pub(crate) fn open(core: &Core) -> Result<u32, Failed> {
     let connected = core.host.borrow_mut().connect();
     match connected {
         Ok(number) => {
@@ -278,9 +384,9 @@ fn connect(lua: &Lua, core: &Rc<Core>) -> mlua::Result<Outcome> {
                 ..Connection::default()
             };
             core.connections.borrow_mut().insert(number, connection);
-            Ok(Ok(number.into_lua_multi(lua)?))
+            Ok(number)
         }
-        Err(Failure::Stopped) => Ok(Err(Failed::misuse())),
+        Err(Failure::Stopped) => Err(Failed::misuse()),
         Err(Failure::Refused(refusal)) => {
             let mut host = core.host.borrow_mut();
             let place = &refusal.place;
@@ -288,7 +394,7 @@ fn connect(lua: &Lua, core: &Rc<Core>) -> mlua::Result<Outcome> {
             host.log(Level::Fatal, &line);
             let (code, message) = (refusal.code, &refusal.message);
             host.log(Level::Fatal, &format!("error {code}: {message}"));
-            Ok(Err(Failed::misuse()))
+            Err(Failed::misuse())
         }
     }
 }

@@ -44,7 +44,7 @@ pub fn known_row_bytes(workload: &WorkloadSpec) -> Option<u64> {
             let is_bulk = |name| name == WorkloadName::BulkInsert;
             !workload.has_text() && !sysbench.shares.any(is_bulk)
         }
-        WorkloadSpec::File(_) | WorkloadSpec::OrderEntry(_) => false,
+        WorkloadSpec::File(_) | WorkloadSpec::Lua(_) | WorkloadSpec::OrderEntry(_) => false,
     };
     is_measured.then_some(ROW_BYTES)
 }

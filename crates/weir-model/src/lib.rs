@@ -57,7 +57,7 @@ pub use estimate::{
 pub use file_kind::FileKind;
 pub use judged_result::{Confirmation, FoundPlace, JudgedResult, SearchAnswer};
 pub use judgement::{
-    Comparison, Finding, Method, MetricRatio, Ratio, SecondOpinion, Severity, Verdict,
+    Comparison, Finding, Method, MetricRatio, Rank, Ratio, SecondOpinion, Severity, Verdict,
 };
 pub use latency::LatencySummary;
 pub use metric::{Gap, Metric, MetricKind, Series, metrics};
@@ -77,10 +77,10 @@ pub use server_variables::{
 pub use spec::{
     ArrivalKind, ClosedLoop, DataSource, DataSpec, Distribution, DistributionName,
     DistributionOptions, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadOption, LoadOptionKind,
-    LoadSpec, Mix, Node, NodeRole, OrderEntryWorkload, Pace, PoolStart, ProtocolCompression, Rate,
-    RateRamp, Replication, RunSpec, ServerChoice, Settings, SysbenchOptions, SysbenchWorkload,
-    TableSize, ThinkKind, ThinkTime, Topology, Warmup, WorkloadName, WorkloadShare, WorkloadShares,
-    WorkloadSpec, differing,
+    LoadSpec, LuaModule, LuaWorkload, Mix, Node, NodeRole, OrderEntryWorkload, Pace, PoolStart,
+    ProtocolCompression, Rate, RateRamp, Replication, RunSpec, ServerChoice, Settings,
+    SysbenchOptions, SysbenchWorkload, TableSize, ThinkKind, ThinkTime, Topology, Warmup,
+    WorkloadName, WorkloadShare, WorkloadShares, WorkloadSpec, differing,
 };
 pub use suggest::nearest;
 pub use tls::{Tls, TlsMode};

@@ -22,8 +22,9 @@ pub use load_options::{LOAD_OPTIONS, LoadOption, LoadOptionKind};
 pub use settings::{Settings, differing};
 pub use topology::{DriveSpec, Node, NodeRole, PoolStart, Replication, ServerChoice, Topology};
 pub use workload::{
-    Distribution, DistributionName, DistributionOptions, FileWorkload, Mix, OrderEntryWorkload,
-    SysbenchOptions, SysbenchWorkload, WorkloadName, WorkloadShare, WorkloadShares, WorkloadSpec,
+    Distribution, DistributionName, DistributionOptions, FileWorkload, LuaModule, LuaWorkload, Mix,
+    OrderEntryWorkload, SysbenchOptions, SysbenchWorkload, WorkloadName, WorkloadShare,
+    WorkloadShares, WorkloadSpec,
 };
 
 /// A run. The default is a MySQL server with sysbench's default workload.

@@ -2,8 +2,10 @@
 //! values as text.
 
 use std::io::{self, Read, Write};
+use std::os::fd::{AsFd as _, BorrowedFd};
 
 use mysql_common::Value;
+use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::blocking::Stream;
 use crate::channel::Channel;
@@ -24,7 +26,7 @@ pub struct Exchange {
     parser: ReplyParser,
     /// What is to be sent.
     out: Vec<u8>,
-    /// What was read.
+    /// What was read; of no length before the first answer.
     read: Box<[u8]>,
 }
 
@@ -51,7 +53,7 @@ impl Exchange {
             packed: packed.map(|compression| Box::new((Codec::new(compression), Wire::default()))),
             parser: ReplyParser::new(eof_deprecated),
             out: Vec::new(),
-            read: vec![0; READ_BYTES].into_boxed_slice(),
+            read: Box::default(),
         })
     }
 
@@ -101,6 +103,26 @@ impl Exchange {
         Request::close(&mut self.out, statement);
     }
 
+    /// A second way to the same socket, for a caller that gives this one to an engine and must ask beside it while
+    /// the engine asks nothing. `None`: what was encrypted or compressed before has to be known, or there are
+    /// no more file descriptors.
+    pub fn twin(&self) -> Option<Self> {
+        if self.channel.is_encrypted() || self.packed.is_some() {
+            return None;
+        }
+        let stream = match self.channel.below() {
+            Stream::Unix(stream) => Stream::Unix(stream.try_clone().ok()?),
+            Stream::Tcp(stream) => Stream::Tcp(stream.try_clone().ok()?),
+        };
+        Some(Self {
+            channel: Channel::plain(stream),
+            packed: None,
+            parser: ReplyParser::new(self.parser.is_eof_deprecated()),
+            out: Vec::new(),
+            read: Box::default(),
+        })
+    }
+
     /// The stream and whether `CLIENT_DEPRECATE_EOF` was agreed, for a caller that drives it without waiting.
     /// Statements that were to be forgotten are not.
     pub fn into_parts(self) -> (Channel<Stream>, bool) {
@@ -118,8 +140,18 @@ impl Exchange {
         self.parser.expect(expected);
         let failed = |error: io::Error| SessionError::stream(error, Waiting::Answer);
         self.send().map_err(failed)?;
+        if self.read.is_empty() {
+            self.read = vec![0; READ_BYTES].into_boxed_slice();
+        }
         loop {
-            let length = self.channel.read(&mut self.read).map_err(failed)?;
+            let length = match self.channel.read(&mut self.read) {
+                // An engine does not want its socket to wait.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.wait(PollFlags::IN).map_err(failed)?;
+                    continue;
+                }
+                length => length.map_err(failed)?,
+            };
             if length == 0 {
                 return Err(failed(io::ErrorKind::UnexpectedEof.into()));
             }
@@ -138,8 +170,35 @@ impl Exchange {
         if let Some(packed) = &mut self.packed {
             packed.0.pack(&mut packed.1, &mut self.out);
         }
-        let sent = self.channel.write_all(&self.out);
+        let sent = self.write_all();
         self.out.clear();
         sent
+    }
+
+    fn write_all(&mut self) -> io::Result<()> {
+        let mut sent = 0;
+        while sent < self.out.len() {
+            match self.channel.write(&self.out[sent..]) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(length) => sent += length,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.wait(PollFlags::OUT)?;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn wait(&self, what: PollFlags) -> io::Result<()> {
+        let socket: BorrowedFd<'_> = match self.channel.below() {
+            Stream::Unix(stream) => stream.as_fd(),
+            Stream::Tcp(stream) => stream.as_fd(),
+        };
+        match poll(&mut [PollFd::new(&socket, what)], None) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 }

@@ -42,8 +42,7 @@ impl ProcessProbe {
     }
 
     /// The calling process: the load engine, with what the probes themselves cost.
-    pub fn client() -> Self {
-        let pid = std::process::id();
+    pub fn client(pid: u32) -> Self {
         Self::new(
             "client process",
             pid,
@@ -151,7 +150,7 @@ mod tests {
 
     #[test]
     fn the_own_process_uses_cpu_and_a_missing_one_is_a_gap() {
-        let mut probe = ProcessProbe::client();
+        let mut probe = ProcessProbe::client(std::process::id());
         let mut cpu_s = || {
             let mut readings = Readings::default();
             probe.sample(&mut readings).unwrap();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use weir_load::{LoadOutcome, LoadPlan, Progress, ReactorKind, Tolerated, run_sessions};
+use weir_load::{LoadOutcome, LoadPlan, Progress, ReactorKind, run_sessions};
 use weir_model::Duration;
 use weir_mysql::Gate;
 
@@ -110,8 +110,6 @@ fn plan_of(plan: &LoadPlan, survey: &Survey) -> LoadPlan {
     plan.load.connections = survey.sessions_at_a_time;
     // Until the capture ends.
     plan.load.measure = Duration::default();
-    // What the server says is compared, not tolerated or not.
-    plan.tolerated = Tolerated::Answers;
     plan.reconnect = true;
     // Connections come and go, perhaps encrypted.
     plan.reactor = ReactorKind::Epoll;

@@ -43,6 +43,7 @@ impl SessionSource for Source {
         SessionKinds {
             transactions: Vec::new(),
             statements: self.names.clone(),
+            ..SessionKinds::default()
         }
     }
 
@@ -340,7 +341,7 @@ impl ReplaySession {
             Ok(_) => self.go_on(turn),
             Err(error) => {
                 let mut tally = self.stage.tally();
-                tally.sent(ask.fingerprint, None);
+                tally.sent_without_time(ask.fingerprint);
                 tally.refused();
                 drop(tally);
                 let came = came(ask.fingerprint, None, None, error.code);
@@ -361,6 +362,11 @@ fn came(fingerprint: usize, rows: Option<u64>, affected: Option<u64>, error: u16
 }
 
 impl Session for ReplaySession {
+    /// What the server says is compared.
+    fn judges_errors(&self) -> bool {
+        true
+    }
+
     fn due_ns(&mut self) -> Option<u64> {
         Some(self.next_due_ns())
     }

@@ -15,6 +15,9 @@ pub fn markdown(result: &JudgedResult) -> String {
         text(&result.evidence.plan.title),
         text(&result.evidence.plan.question)
     );
+    if let Some(advice) = &page.advice {
+        push_line(&mut out, &format!("**{}.**\n", text(advice)));
+    }
     for answer in &page.answers {
         push_line(&mut out, &format!("- {}", text(&answer.sentence)));
         for note in &answer.notes {

@@ -8,6 +8,7 @@ use weir_model::{
     Agreement, Cell, CostRow, JudgedResult, RuleId, Severity, StudyResult, Utilization,
 };
 
+use crate::advice::advice;
 use crate::answers::Answer;
 use crate::cells::{self, CellSummary};
 use crate::counters::{self, CounterRow};
@@ -15,6 +16,7 @@ use crate::gaps;
 use crate::insights::{self, ratio_words};
 use crate::percentiles::{self, Percentiles};
 use crate::predicted::Predicted;
+use crate::ranked::Ranked;
 use crate::runs::{self, RunView};
 use crate::searches;
 use crate::setup::{self, Setup};
@@ -35,7 +37,10 @@ pub(crate) struct Page<'a> {
     server: String,
     started_at: &'a str,
     seed: u64,
+    /// The answer in a sentence without its period.
+    pub(crate) advice: Option<String>,
     pub(crate) answers: Vec<Answer<'a>>,
+    pub(crate) ranked: Ranked,
     pub(crate) findings: Vec<FindingView<'a>>,
     pub(crate) cells: Vec<CellSummary<'a>>,
     #[serde(skip)]
@@ -128,7 +133,9 @@ impl<'a> Page<'a> {
             server: server_names(result),
             started_at: &result.started_at,
             seed: result.plan.seed,
+            advice: advice(judged),
             answers: Answer::all(&judged.comparisons),
+            ranked: Ranked::new(&judged.comparisons, &judged.findings),
             findings: findings(judged),
             saturated_share: Utilization::SATURATED,
             cells: cells::summaries(result),

@@ -143,6 +143,7 @@ fn table_words(data: &DataSpec) -> String {
             count(sizes.len(), "table"),
             grouped(data.rows_total() as f64)
         ),
+        DataSource::Lua => "the tables that the script makes".to_owned(),
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use weir_model::{Bytes, Cell, DataSource, OrderEntryWorkload, RunSpec, WorkloadSpec};
+use weir_model::{Bytes, Cell, DataSource, LuaWorkload, OrderEntryWorkload, RunSpec, WorkloadSpec};
 use weir_mysql::Gate;
 use weir_process::{PathError, WorkDirectory, short_name};
 use weir_progress::Event;
@@ -166,7 +166,13 @@ fn load(
     let watch = &mut control.cancel.watching();
     let server = PrivateServer::start_watched(binary, &options, watch)?;
     let what = "loading the data";
-    tables::make_tables(&cell.spec, server.endpoint(), &Gate::own(), what, control)?;
+    let (endpoint, gate) = (server.endpoint(), Gate::own());
+    if let WorkloadSpec::Lua(_) = cell.spec.workload {
+        let weir = &context.options.weir;
+        tables::make_by_script(&cell.spec, (&endpoint, &gate), weir, what, control)?;
+    } else {
+        tables::make_tables(&cell.spec, endpoint, &gate, what, control)?;
+    }
     server.stop(Duration::from_mins(5))?;
     Ok(snapshots.store(key, &data_dir)?)
 }
@@ -176,7 +182,7 @@ fn key(context: &StudyContext<'_>, cell: &Cell) -> Result<SnapshotKey, RunError>
     let server = context.server_of(cell);
     let (tables, rows) = match data.source {
         DataSource::Sysbench { tables, rows } => (tables, rows),
-        DataSource::File { .. } | DataSource::OrderEntry { .. } => {
+        DataSource::File { .. } | DataSource::Lua | DataSource::OrderEntry { .. } => {
             (data.table_count() as u32, data.rows_total())
         }
     };
@@ -211,6 +217,11 @@ fn tables_of(workload: &WorkloadSpec) -> Result<String, RunError> {
             let stem = stem.to_string_lossy();
             Ok(format!("{stem}-{}", short_name(&made_of)))
         }
+        WorkloadSpec::Lua(lua) => {
+            let stem = lua.path.file_stem().unwrap_or_default();
+            let stem = stem.to_string_lossy();
+            Ok(format!("{stem}-{}", short_name(made_by(lua).as_bytes())))
+        }
         // The name says the sizes: tables of other sizes may have as many rows.
         WorkloadSpec::OrderEntry(workload) => {
             let OrderEntryWorkload {
@@ -228,6 +239,12 @@ fn tables_of(workload: &WorkloadSpec) -> Result<String, RunError> {
     }
 }
 
+/// Whatever a script's `prepare` depends on.
+fn made_by(lua: &LuaWorkload) -> String {
+    let (options, keys) = (&lua.data_options, lua.distribution);
+    format!("{options:?} {keys:?} {}", lua.whole_text())
+}
+
 fn contents(path: &Path) -> Result<Vec<u8>, RunError> {
     Ok(fs::read(path).map_err(PathError::on("read", path))?)
 }
@@ -241,6 +258,7 @@ fn have_same_data(first: &RunSpec, second: &RunSpec) -> bool {
             let text = (Arc::clone(&file.text), format!("{:?}", file.distribution));
             Some((Some(text), Some(file.path.clone())))
         }
+        WorkloadSpec::Lua(lua) => Some((Some((made_by(lua).into(), String::new())), None)),
         WorkloadSpec::OrderEntry(workload) => {
             // Options of the load alone change no table.
             let tables = OrderEntryWorkload {
@@ -277,6 +295,9 @@ fn loading_variables(spec: &RunSpec) -> BTreeMap<String, String> {
         ("innodb_buffer_pool_dump_at_shutdown", "ON"),
         ("innodb_buffer_pool_dump_pct", "100"),
     ];
+    // Nobody follows this server, and a script cannot be asked to leave the log out.
+    let no_log = matches!(spec.workload, WorkloadSpec::Lua(_)).then_some(("log_bin", "OFF"));
+    let fast = fast.into_iter().chain(no_log);
     let fast = fast.map(|(name, value)| (name.to_owned(), value.to_owned()));
     weir_model::set_options(&mut variables, fast);
     variables

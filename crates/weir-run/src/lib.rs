@@ -15,6 +15,7 @@ mod error;
 mod external_servers;
 mod host;
 mod live;
+mod loader;
 mod options;
 mod rehearsal;
 mod runner;

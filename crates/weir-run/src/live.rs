@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use weir_load::Interval;
-use weir_model::{Bottleneck, LoadSpec, Utilization};
+use weir_model::{Bottleneck, IntervalRecord, LoadSpec, Utilization};
 use weir_probe::Sampler;
 
 use crate::bottleneck::bottleneck;
@@ -28,20 +27,26 @@ pub(crate) struct LiveBottleneck<'a> {
 
 impl LiveBottleneck<'_> {
     /// Tells the present bottleneck, if it can be told.
-    pub(crate) fn tell(&self, interval: &Interval, control: &mut Control<'_>) {
-        if let Some((bottleneck, used)) = self.now(interval) {
+    /// `concurrency`: transactions that are under way.
+    pub(crate) fn tell(
+        &self,
+        record: &IntervalRecord,
+        concurrency: u64,
+        control: &mut Control<'_>,
+    ) {
+        if let Some((bottleneck, used)) = self.now(record, concurrency) {
             control.tell(&Event::Bottleneck(bottleneck, &used));
         }
     }
 
     /// The present bottleneck with what decided it; `None` as long as there is too little to say.
-    fn now(&self, interval: &Interval) -> Option<(Bottleneck, Utilization)> {
+    fn now(&self, record: &IntervalRecord, concurrency: u64) -> Option<(Bottleneck, Utilization)> {
         let passed = self.sampling_began.elapsed();
         if passed < WINDOW {
             return None;
         }
         let samples = self.sampler.latest();
-        let load = self.offered(interval);
+        let load = self.offered(record, concurrency);
         let device = self.device.as_deref();
         let mut used = utilization_now(&samples, passed.as_secs_f64(), device, &load);
         // How busy the busiest reactor is, the load engine says at its end; until then their mean.
@@ -49,8 +54,7 @@ impl LiveBottleneck<'_> {
         Some((bottleneck(&used, load.has_rate), used))
     }
 
-    fn offered(&self, interval: &Interval) -> Offered {
-        let record = &interval.record;
+    fn offered(&self, record: &IntervalRecord, concurrency: u64) -> Offered {
         let per_s = |count: u64| count as f64 / record.length_s;
         let transactions_per_s = per_s(record.transactions);
         Offered {
@@ -64,7 +68,7 @@ impl LiveBottleneck<'_> {
             // Little's law: what is under way is throughput times latency.
             // The interval has no latencies of single statements.
             committing: None,
-            latency_s: interval.concurrency as f64 / transactions_per_s.max(f64::MIN_POSITIVE),
+            latency_s: concurrency as f64 / transactions_per_s.max(f64::MIN_POSITIVE),
             client_cpu: 0.0,
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use weir_load::LoadPlan;
-use weir_model::Plan;
+use weir_model::{Plan, WorkloadSpec};
 use weir_progress::Event;
 use weir_server::set_statements;
 
@@ -43,6 +43,13 @@ pub fn rehearse(plan: &Plan, options: &RunOptions) -> Result<Vec<String>, RunErr
             }
             lines.push(format!("-- each run of `{}`", cell.label()));
             lines.extend(set_statements(&native));
+            if let WorkloadSpec::Lua(lua) = &cell.spec.workload {
+                let script = lua.path.display();
+                lines.push(format!(
+                    "-- {script}: what it sends is known only when it runs"
+                ));
+                continue;
+            }
             let load = LoadPlan::of_spec(&cell.spec, 1, server.endpoint.clone());
             let load = load.map_err(RunError::Workload)?;
             let sent = weir_load::statements(&load).map_err(|source| RunError::Load {

@@ -182,7 +182,8 @@ impl<T: Targets> RunningStudy<'_, T> {
         }
         let target = self.targets.begin(&self.plan.cells[planned.cell], cancel)?;
         let runs_before = self.runs_on_server_of(planned);
-        Ok(RunSession::new(target, planned, runs_before))
+        let weir = &self.options.weir;
+        Ok(RunSession::new(target, planned, runs_before, weir))
     }
 
     /// Complete runs on the server of `planned`: none on one that has just been started.

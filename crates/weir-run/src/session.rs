@@ -1,16 +1,18 @@
 //! One run, from restored data to a measured result.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use weir_judge::is_setting;
 use weir_load::{LoadError, LoadPlan};
-use weir_model::{Approach, Cell, LoadSpec, Plan, PlannedRun, RunResult, Warmup};
+use weir_model::{Approach, Cell, Plan, PlannedRun, RunResult, Warmup};
 use weir_probe::Sampler;
 use weir_progress::Event;
 
 use crate::cancel::Control;
 use crate::live::LiveBottleneck;
+use crate::loader::Loader;
 use crate::target::Target;
 use crate::usage::Offered;
 use crate::watch::{Measured, Watch, relative_to_measurement};
@@ -26,15 +28,18 @@ pub(crate) struct RunSession {
     first: PlannedRun,
     /// Runs that this server has served.
     runs: u32,
+    /// The `weir` program.
+    weir: PathBuf,
 }
 
 impl RunSession {
     /// `target` is ready for `first`, and has served `runs` runs of the study.
-    pub(crate) fn new(target: Box<dyn Target>, first: PlannedRun, runs: u32) -> Self {
+    pub(crate) fn new(target: Box<dyn Target>, first: PlannedRun, runs: u32, weir: &Path) -> Self {
         Self {
             target,
             first,
             runs,
+            weir: weir.to_owned(),
         }
     }
 
@@ -63,7 +68,7 @@ impl RunSession {
         let load = load.map_err(RunError::Workload)?;
         let commands = self.commands(commands::load(&load, spec.load.warmup));
         let cancel = control.cancel;
-        let measured = self.load(load, &spec.load, control);
+        let measured = self.load(load, cell, control);
         // Also where the stop came while connections were made, which is an error for the load.
         cancel.check()?;
         let measured = measured.map_err(|error| self.explained(error, cell, planned))?;
@@ -94,12 +99,15 @@ impl RunSession {
     fn load(
         &mut self,
         mut plan: LoadPlan,
-        settings: &LoadSpec,
+        cell: &Cell,
         control: &mut Control<'_>,
     ) -> Result<Measured, LoadError> {
+        let settings = &cell.spec.load;
         let connections = plan.load.connections;
+        let mut loader = Loader::of(&cell.spec, self.target.gate(), &self.weir)?;
         let sampling_began = Instant::now();
-        let sampler = Sampler::start(self.target.probes(), PROBE_INTERVAL, sampling_began);
+        let probes = self.target.probes(loader.pid());
+        let sampler = Sampler::start(probes, PROBE_INTERVAL, sampling_began);
         let device = self.target.directory().and_then(weir_probe::block_device);
         let live = LiveBottleneck {
             sampler: &sampler,
@@ -109,21 +117,21 @@ impl RunSession {
             reactors: plan.reactors,
             device: device.clone().filter(|_| !self.target.has_drive()),
         };
-        let gate = self.target.gate();
         let mut watch = Watch::default();
         let mut warmup_s = settings.warmup.least().as_secs_f64();
         let mut steady = None;
         if let Warmup::UntilSteady { at_most, .. } = settings.warmup {
-            let warmed = warmup::until_steady(&plan, &gate, at_most.0, &mut watch, &live, control)?;
+            let warmed =
+                warmup::until_steady(&mut loader, &plan, at_most.0, &mut watch, &live, control)?;
             warmup::resume(&mut plan);
             warmup_s = warmed.length_s;
             steady = Some(warmed.steady);
         }
         let stop = control.cancel.flag();
-        let outcome = weir_load::run(&plan, &gate, stop, &mut |interval| {
-            watch.observe(&interval.record, || self.target.drive_statistics());
-            control.tell(&Event::Interval(&interval.record));
-            live.tell(interval, control);
+        let outcome = loader.run(&plan, stop, &mut |record, concurrency| {
+            watch.observe(record, || self.target.drive_statistics());
+            control.tell(&Event::Interval(record));
+            live.tell(record, concurrency, control);
         });
         let drive_after = self.target.drive_statistics();
         let sampled = sampler.finish();

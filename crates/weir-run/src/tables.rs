@@ -1,13 +1,16 @@
 //! The tables of a run: made where they are missing.
 
+use std::path::Path;
+
 use weir_load::{BinaryLog, PreparePlan};
-use weir_model::{Bytes, Cell, Endpoint, RunSpec};
+use weir_model::{Bytes, Cell, Endpoint, RunSpec, WorkloadSpec};
 use weir_mysql::Gate;
 use weir_progress::Event;
 use weir_server::ExternalServer;
 
 use crate::RunError;
 use crate::cancel::Control;
+use crate::loader;
 
 /// Seed of the rows. Fixed: studies with the same workload and size share their snapshot.
 pub(crate) const DATA_SEED: u64 = 1;
@@ -23,6 +26,10 @@ pub(crate) fn make_tables(
     what: &str,
     control: &mut Control<'_>,
 ) -> Result<(), RunError> {
+    if let WorkloadSpec::Lua(_) = spec.workload {
+        // Whether they are there, only their owner can say.
+        return Ok(());
+    }
     let plan = PreparePlan {
         threads: LOADING_THREADS,
         seed: DATA_SEED,
@@ -44,6 +51,31 @@ pub(crate) fn make_tables(
     // Also where the stop is an error for the load.
     cancel.check()?;
     loaded.map_err(|source| RunError::Load {
+        run: what.to_owned(),
+        source: Box::new(source),
+        server: String::new(),
+    })
+}
+
+/// Lets a script make its tables on a server; `weir` is the program.
+pub(crate) fn make_by_script(
+    spec: &RunSpec,
+    (endpoint, gate): (&Endpoint, &Gate),
+    weir: &Path,
+    what: &str,
+    control: &mut Control<'_>,
+) -> Result<(), RunError> {
+    let cancel = control.cancel;
+    control.tell(&Event::Loading {
+        rows_done: 0,
+        rows_total: 0,
+    });
+    let made = weir_load::make_missing_schema(endpoint, gate).and_then(|()| {
+        let (mut script, how) = (loader::start(weir)?, (LOADING_THREADS, DATA_SEED));
+        script.prepare(spec, endpoint, how, gate.is_own(), cancel.flag())
+    });
+    cancel.check()?;
+    made.map_err(|source| RunError::Load {
         run: what.to_owned(),
         source: Box::new(source),
         server: String::new(),

@@ -27,8 +27,8 @@ pub(crate) trait Target {
     /// The server's variables, free of a run's own paths, and what makes it less durable than they say.
     fn variables(&self) -> Result<BTreeMap<String, String>, RunError>;
 
-    /// Everything that can be looked at from here.
-    fn probes(&self) -> Vec<Box<dyn Probe>>;
+    /// Everything that can be looked at from here; `client`: the id of the process that loads it.
+    fn probes(&self, client: u32) -> Vec<Box<dyn Probe>>;
 
     /// A directory on the storage that the data lie on; `None` on another host.
     fn directory(&self) -> Option<&Path>;

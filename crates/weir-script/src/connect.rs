@@ -29,6 +29,8 @@ const MALFORMED: u16 = 2027;
 pub(crate) struct Link {
     server: Connector,
     exchange: Option<Exchange>,
+    /// The same connection, where an engine has it, for what has to be waited for in place.
+    twin: Option<Exchange>,
     /// Results of the last statement that nobody has taken.
     results: VecDeque<StatementResult>,
 }
@@ -41,6 +43,7 @@ impl Link {
         Ok(Self {
             server: server.clone(),
             exchange: Some(exchange),
+            twin: None,
             results: VecDeque::new(),
         })
     }
@@ -48,6 +51,22 @@ impl Link {
     /// The connection itself, for an engine that drives it; its results are still told from here.
     pub(crate) fn take_exchange(&mut self) -> Option<Exchange> {
         self.exchange.take()
+    }
+
+    /// The same, and keeps a second way to the socket where there is one.
+    pub(crate) fn share_exchange(&mut self) -> Option<Exchange> {
+        self.twin = self.exchange.as_ref().and_then(Exchange::twin);
+        self.exchange.take()
+    }
+
+    /// Whether it can be asked while an engine drives it.
+    pub(crate) fn has_twin(&self) -> bool {
+        self.twin.is_some()
+    }
+
+    /// The engine has another connection now.
+    pub(crate) fn forget_twin(&mut self) {
+        self.twin = None;
     }
 
     /// What an engine has received.
@@ -59,6 +78,7 @@ impl Link {
     /// Closes it.
     pub(crate) fn close(&mut self) {
         self.results.clear();
+        self.twin = None;
         if let Some(exchange) = self.exchange.take() {
             exchange.quit();
         }
@@ -76,12 +96,14 @@ impl Link {
         if let Request::NextResult = request {
             return self.next_result();
         }
-        let Some(exchange) = &mut self.exchange else {
+        let Some(exchange) = self.exchange.as_mut().or(self.twin.as_mut()) else {
             return Err(gone());
         };
         let results = match request {
             Request::Query(text) => exchange.query(text),
-            Request::Execute { statement, values } => {
+            Request::Execute {
+                statement, values, ..
+            } => {
                 let values: Vec<_> = values.iter().map(value).collect();
                 exchange.execute(statement, &values)
             }
@@ -111,6 +133,7 @@ impl Link {
             }
             Err(error) => {
                 self.exchange = None;
+                self.twin = None;
                 Err(lost(&error))
             }
         }

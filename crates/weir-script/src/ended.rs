@@ -1,6 +1,7 @@
 //! How a run of a script ended.
 
 use weir_load::LoadOutcome;
+use weir_lua::tell_where;
 
 use crate::world::World;
 
@@ -24,4 +25,17 @@ pub(crate) fn not_started(world: &World) {
     world
         .log
         .fatal(&format!("{threads} initialization failed!"));
+}
+
+/// Says that an event has no end, and ends the program where that was asked for; `who`: `2 threads are`.
+pub(crate) fn not_ended(world: &World, who: &str) {
+    let line = format!("{who} still in an event 3 s after the end of the run");
+    if world.plan.forced_shutdown {
+        world.log.fatal(&line);
+        tell_where();
+        (world.plan.abandon)();
+    }
+    world.log.remark(&format!(
+        "note: {line}; they are waited for: Ctrl-C ends them, --forced-shutdown does so by itself"
+    ));
 }

@@ -26,6 +26,7 @@ pub(crate) struct Engine {
     /// Time of turns that took long, microseconds.
     long_us: AtomicU64,
     waits: AtomicU64,
+    waits_in_place: AtomicU64,
 }
 
 impl Engine {
@@ -39,6 +40,7 @@ impl Engine {
             is_failed: AtomicBool::new(false),
             long_us: AtomicU64::new(0),
             waits: AtomicU64::new(0),
+            waits_in_place: AtomicU64::new(0),
         }
     }
 
@@ -82,6 +84,10 @@ impl Engine {
         self.waits.fetch_add(waits, Ordering::Relaxed);
     }
 
+    pub(crate) fn count_waits_in_place(&self, waits: u64) {
+        self.waits_in_place.fetch_add(waits, Ordering::Relaxed);
+    }
+
     /// What held connections up that others drive, in a run of this length.
     pub(crate) fn remark(&self, outcome: &LoadOutcome) {
         let long_s = self.long_us.load(Ordering::Relaxed) as f64 / 1e6;
@@ -91,6 +97,13 @@ impl Engine {
             self.world.log.remark(&format!(
                 "note: the script ran or waited for {long_s:.1} s without asking the server, and held other \
                  connections up; {how}"
+            ));
+        }
+        let in_place = self.waits_in_place.load(Ordering::Relaxed);
+        if in_place > 0 {
+            self.world.log.remark(&format!(
+                "note: the script waited {in_place} times for the server within a function that cannot give its \
+                 turn away, such as the comparison of a sort, and held others up; {how}"
             ));
         }
         if waits > 0 {

@@ -138,6 +138,7 @@ fn run_command(
     let outcome = run::run(world, global, report, stop).map_err(Failed::Load)?;
     let code = match &outcome {
         Ended::Completed(outcome) => {
+            report.completed(outcome);
             let totals = hooks::last_totals(outcome);
             match hooks::cumulative(world, global, &totals, 0) {
                 Ok(true) => {}

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use weir_load::{Counts, StatementKind, ThreadMeter};
 use weir_lua::{Counter, Failure, Host, Level, RandomKind, Reply, Request};
@@ -14,6 +14,7 @@ use weir_mysql::ServerError;
 use weir_workload::{Keys, Rng, seeded};
 
 use crate::connect::{Link, gone};
+use crate::statement_kinds::StatementKinds;
 use crate::world::{ScriptPlan, World};
 
 /// Pause between two tries to connect again, as in sysbench.
@@ -38,6 +39,10 @@ pub(crate) struct Share {
     pub(crate) forgotten: Vec<u32>,
     /// The reply that is being counted is one that the engine counts.
     pub(crate) is_counted: bool,
+    /// Requests of the driven connection that were waited for in place.
+    pub(crate) waited_in_place: u64,
+    /// One was within this turn.
+    pub(crate) has_waited: bool,
     /// Connections by their numbers.
     pub(crate) links: HashMap<u32, Link>,
 }
@@ -55,10 +60,12 @@ pub(crate) struct ThreadHost {
     keys: HashMap<(RandomKind, u64), Keys>,
     /// The last error of a server, which the interpreter counts.
     last_error: Option<ServerError>,
+    kinds: StatementKinds,
 }
 
 impl ThreadHost {
     pub(crate) fn new(world: Arc<World>, thread: u32, part: Part) -> Self {
+        let kinds = StatementKinds::of(&world);
         Self {
             rng: seeded(world.plan.load.seed, STREAM + u64::from(thread)),
             world,
@@ -66,6 +73,7 @@ impl ThreadHost {
             next_link: 1,
             keys: HashMap::new(),
             last_error: None,
+            kinds,
         }
     }
 
@@ -89,7 +97,13 @@ impl ThreadHost {
                     has_more: false,
                 }))
             }
-            // In a finaliser, in `require`, in the comparison of a sort.
+            // In a finaliser, in `require`, in the comparison of a sort: nobody can have their turn.
+            _ if self.has_twin(connection) => {
+                let mut share = self.part.borrow_mut();
+                share.waited_in_place += 1;
+                share.has_waited = true;
+                None
+            }
             _ => {
                 self.world.log.fatal(&format!(
                     "connection {connection} was asked where the script cannot wait for the others' turn; run it \
@@ -98,6 +112,11 @@ impl ThreadHost {
                 Some(Err(Failure::Stopped))
             }
         }
+    }
+
+    fn has_twin(&self, connection: u32) -> bool {
+        let share = self.part.borrow();
+        share.links.get(&connection).is_some_and(Link::has_twin)
     }
 
     /// Counts where an engine runs the events.
@@ -175,6 +194,9 @@ impl Host for ThreadHost {
         if self.is_driven(connection) {
             let mut share = self.part.borrow_mut();
             if std::mem::take(&mut share.is_renewed) {
+                if let Some(link) = share.links.get_mut(&connection) {
+                    link.forget_twin();
+                }
                 return Ok(());
             }
             // One that the script makes again is no longer the engine's.
@@ -205,7 +227,12 @@ impl Host for ThreadHost {
         let Some(link) = share.links.get_mut(&connection) else {
             return Err(gone());
         };
+        let kind = self.kinds.of_request(&request);
+        let began = Instant::now();
         let answer = link.ask(request);
+        if let (Some(kind), Some(meter), Ok(_)) = (kind, &share.meter, &answer) {
+            meter.answered(kind, began.elapsed());
+        }
         drop(share);
         if let Err(Failure::Refused(refusal)) = &answer {
             self.last_error = Some(ServerError {

@@ -2,16 +2,16 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use weir_load::{
-    LoadError, OpenedSession, Session, SessionKinds, SessionSource, Tolerated, run_sessions,
+    LoadError, LoadPlan, OpenedSession, Session, SessionKinds, SessionSource, run_sessions,
 };
-use weir_lua::{LOST_CONNECTION, Moved, ScriptError};
+use weir_lua::{Moved, ScriptError};
 use weir_mysql::Exchange;
 
 use crate::connect::Link;
-use crate::ended::{Ended, not_started};
+use crate::ended::{Ended, not_ended, not_started};
 use crate::engine::Engine;
 use crate::ready::Ready;
 use crate::reporters::Reporters;
@@ -20,6 +20,10 @@ use crate::world::{Report, World};
 
 /// States from which on their compilers are off: with many, each compiles within the measurement.
 const COMPILED_STATES_MAX: u32 = 64;
+/// Sessions up to which the script's statements can be waited for in place: each takes another file descriptor.
+const TWINS_MAX: u32 = 1024;
+/// How long after its end a run may have something to do: the engine gives its transactions 3 s.
+const PATIENCE: Duration = Duration::from_secs(4);
 /// Pause between two looks at whether the run is to stop.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -82,7 +86,12 @@ fn take_connection(world: &World, ready: &Ready) -> Result<Exchange, ScriptError
     let mut share = ready.part.borrow_mut();
     let number = ready.state.open_connections().into_iter().min();
     let link = number.and_then(|number| share.links.get_mut(&number));
-    if let Some(exchange) = link.and_then(Link::take_exchange) {
+    let take = if world.threads() > TWINS_MAX {
+        Link::take_exchange
+    } else {
+        Link::share_exchange
+    };
+    if let Some(exchange) = link.and_then(take) {
         share.driven = number;
         return Ok(exchange);
     }
@@ -114,7 +123,41 @@ impl SessionSource for Source {
     }
 
     fn kinds(&self) -> SessionKinds {
-        SessionKinds::default()
+        SessionKinds {
+            found: Arc::clone(&self.engine.world().found),
+            ..SessionKinds::default()
+        }
+    }
+}
+
+/// When a run is to have ended.
+struct End {
+    length: Option<Duration>,
+    begun: Option<Instant>,
+    stopped: Option<Instant>,
+    is_told: bool,
+}
+
+impl End {
+    fn of(plan: &LoadPlan) -> Self {
+        let (warmup, measure) = (plan.load.warmup.least().0, plan.load.measure.0);
+        Self {
+            length: (!measure.is_zero()).then(|| warmup + measure),
+            begun: None,
+            stopped: None,
+            is_told: false,
+        }
+    }
+
+    /// Whether nothing should run any more, and that is new.
+    fn is_long_ago(&mut self, has_begun: bool, is_stopped: bool) -> bool {
+        let now = Instant::now();
+        let begun = has_begun.then(|| *self.begun.get_or_insert(now));
+        let stopped = is_stopped.then(|| *self.stopped.get_or_insert(now));
+        let planned = begun.zip(self.length).map(|(begun, length)| begun + length);
+        let end = [planned, stopped].into_iter().flatten().min();
+        let is_late = end.is_some_and(|end| now > end + PATIENCE);
+        is_late && !std::mem::replace(&mut self.is_told, true)
     }
 }
 
@@ -131,24 +174,24 @@ pub(crate) fn run(
         engine: Arc::clone(&engine),
         first: Mutex::new(Some(Moved::new(first))),
     };
-    let mut plan = world.plan.load.clone();
-    plan.reconnect = LOST_CONNECTION
-        .iter()
-        .any(|code| plan.tolerated.contains(*code));
-    // Which errors end a run, the script says.
-    plan.tolerated = Tolerated::Answers;
+    let plan = &world.plan.load;
     let is_over = AtomicBool::new(false);
     let outcome = std::thread::scope(|scope| {
         scope.spawn(|| {
+            let mut end = End::of(plan);
             while !is_over.load(Ordering::Relaxed) {
                 if stop.load(Ordering::Relaxed) {
                     engine.stops().store(true, Ordering::Relaxed);
+                }
+                let is_stopped = engine.stops().load(Ordering::Relaxed);
+                if end.is_long_ago(engine.has_begun(), is_stopped) {
+                    not_ended(world, "threads are");
                 }
                 std::thread::sleep(LOOK);
             }
         });
         let gate = &world.plan.gate;
-        let outcome = run_sessions(&plan, &source, gate, engine.stops(), &mut |progress| {
+        let outcome = run_sessions(plan, &source, gate, engine.stops(), &mut |progress| {
             engine.started();
             reporters.tell(world, report, &progress);
         });

@@ -39,6 +39,7 @@ impl Reporters {
                 return;
             }
             Progress::Interval(interval) => {
+                report.measured(interval);
                 let interval_s = f64::from(world.plan.report_interval_s);
                 // sysbench is silent while it warms up, and about a part of an interval.
                 let is_whole = interval.record.length_s > interval_s - 0.001;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use weir_load::{LoadError, SessionKinds, Start, ThreadProgress, ThreadsOutcome, run_threads};
 use weir_lua::{Moved, ScriptError, State};
 
-use crate::ended::{Ended, not_started};
+use crate::ended::{Ended, not_ended, not_started};
 use crate::reactor;
 use crate::ready::Ready;
 use crate::reporters::Reporters;
@@ -47,14 +47,19 @@ pub(crate) fn run(
             world
                 .log
                 .remark(&format!("{threads} threads are not ready"));
-            report.abandon();
+            (world.plan.abandon)();
         }
-        ThreadProgress::NotEnded(threads) => not_ended(world, threads, report),
+        ThreadProgress::NotEnded(threads) => {
+            not_ended(world, &format!("{threads} threads are"));
+        }
     };
     let work = |number, start| thread(world, number, &first, start);
     let outcome = run_threads(
         &world.plan.load,
-        SessionKinds::default(),
+        SessionKinds {
+            found: Arc::clone(&world.found),
+            ..SessionKinds::default()
+        },
         &work,
         stop,
         &mut on_progress,
@@ -96,17 +101,6 @@ fn driven_first(world: &Arc<World>) -> Result<First, ScriptError> {
         ));
     }
     Ok(First::Threads(Some(Moved::new(ready))))
-}
-
-fn not_ended(world: &World, threads: u32, report: &dyn Report) {
-    let line = format!("{threads} threads are still in an event 3 s after the end of the run");
-    if world.plan.forced_shutdown {
-        world.log.fatal(&line);
-        report.abandon();
-    }
-    world.log.remark(&format!(
-        "note: {line}; they are waited for: Ctrl-C ends them, --forced-shutdown does so by itself"
-    ));
 }
 
 /// What one thread does from its interpreter's beginning to its end.

@@ -11,6 +11,7 @@ use weir_mysql::{Row, ServerError, StatementResult};
 use crate::connect::{lost_during_query, refusal, value};
 use crate::engine::Engine;
 use crate::ready::Ready;
+use crate::statement_kinds::StatementKinds;
 
 /// A turn that takes longer holds the others up.
 const LONG_TURN: Duration = Duration::from_millis(5);
@@ -31,18 +32,21 @@ struct Inner {
     /// What the server is being asked.
     pending: Option<Pending>,
     results: Vec<StatementResult>,
+    kinds: StatementKinds,
     /// There are no more events.
     is_over: bool,
 }
 
 impl ScriptSession {
     pub(crate) fn new(ready: Moved<Ready>, engine: Arc<Engine>) -> Self {
+        let kinds = StatementKinds::of(engine.world());
         Self(Moved::new(Inner {
             ready: ready.into_inner(),
             engine,
             events: None,
             pending: None,
             results: Vec::new(),
+            kinds,
             is_over: false,
         }))
     }
@@ -87,6 +91,9 @@ impl Inner {
         }
         let mut share = self.ready.part.borrow_mut();
         turn.count(std::mem::take(&mut share.counted));
+        if std::mem::take(&mut share.has_waited) {
+            turn.waited();
+        }
         match turned {
             Turned::Asks(pending) => {
                 for statement in share.forgotten.drain(..) {
@@ -95,14 +102,17 @@ impl Inner {
                 match pending.request() {
                     Request::Query(sql) => turn.query_results(sql),
                     Request::Prepare(sql) => turn.prepare_text(sql),
-                    Request::Execute { statement, values } => {
+                    Request::Execute {
+                        statement, values, ..
+                    } => {
                         let values: Vec<_> = values.iter().map(value).collect();
                         turn.execute_results(statement, &values);
                     }
                     Request::Close(_) | Request::NextResult => {}
                 }
+                let kind = self.kinds.of_request(&pending.request());
                 self.pending = Some(pending);
-                Step::Request { kind: None }
+                Step::Request { kind }
             }
             Turned::Sleeps(seconds) => Step::Sleep {
                 until_ns: turn.now_ns() + (seconds.max(0.0) * 1e9) as u64,
@@ -137,6 +147,10 @@ impl Inner {
 
 impl Session for ScriptSession {
     fn needs_rows(&self) -> bool {
+        true
+    }
+
+    fn judges_errors(&self) -> bool {
         true
     }
 
@@ -190,6 +204,8 @@ impl Session for ScriptSession {
         let inner = self.0.get();
         if let Some(events) = &inner.events {
             inner.engine.count_waits(events.waited_in_place());
+            let in_place = std::mem::take(&mut inner.ready.part.borrow_mut().waited_in_place);
+            inner.engine.count_waits_in_place(in_place);
         }
         if inner.is_over || !inner.ready.state.has_function("thread_done") {
             return Step::End;

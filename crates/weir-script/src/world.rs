@@ -1,8 +1,10 @@
 //! What all interpreters of a script share.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use weir_load::{Interval, LoadError, LoadOutcome, LoadPlan, Totals};
+use weir_load::{FoundStatements, Interval, LoadError, LoadOutcome, LoadPlan, Totals};
 use weir_lua::{Errors, Identity};
 use weir_model::{Address, DistributionName, DistributionOptions, Endpoint};
 use weir_mysql::{Compression, Connector, Gate};
@@ -36,10 +38,16 @@ pub struct ScriptPlan {
     pub report_interval_s: u32,
     /// Percentile of latency in reports.
     pub percentile: u32,
+    /// Whether latencies are kept by statement.
+    pub tells_statements: bool,
+    /// All modules and files that the script may load, by name; `None`: those that are found.
+    pub modules: Option<Arc<BTreeMap<String, String>>>,
     /// Least weight of what is printed, as sysbench counts.
     pub verbosity: u32,
     /// A thread that does not end makes the run fail.
     pub forced_shutdown: bool,
+    /// Ends the program now: threads do not end by themselves, and that is an error.
+    pub abandon: fn() -> !,
     /// What may be done to the servers.
     pub gate: Gate,
     /// Where the script's output and the report go.
@@ -62,6 +70,10 @@ pub enum Driving {
 
 /// The words of a report; `uses_sql`: whether the script asked for a database.
 pub trait Report {
+    /// An interval has ended, whatever is printed of it.
+    fn measured(&self, _interval: &Interval) {}
+    /// The run is complete, before anything is printed of it.
+    fn completed(&self, _outcome: &LoadOutcome) {}
     /// Before the threads begin.
     fn header(&self) -> String;
     /// When they begin.
@@ -72,8 +84,6 @@ pub trait Report {
     fn checkpoint(&self, totals: &Totals, uses_sql: bool) -> String;
     /// Of the whole run.
     fn whole(&self, outcome: &LoadOutcome, uses_sql: bool) -> String;
-    /// Ends the program now: threads do not end by themselves, and that is an error.
-    fn abandon(&self) -> !;
 }
 
 /// What all interpreters share.
@@ -89,6 +99,8 @@ pub(crate) struct World {
     uses_sql: AtomicBool,
     /// States are made to be coroutines of an engine.
     is_driven: AtomicBool,
+    /// Statements that have turned up.
+    pub(crate) found: Arc<FoundStatements>,
 }
 
 impl World {
@@ -117,6 +129,7 @@ impl World {
             next_unique: AtomicU32::new(plan.load.seed as u32),
             uses_sql: AtomicBool::new(false),
             is_driven: AtomicBool::new(false),
+            found: Arc::default(),
             unknown: unknown.to_vec(),
             plan,
         })
@@ -168,11 +181,12 @@ impl World {
             script_path: plan.script.path.clone(),
             sends_text: !plan.load.prepared_statements,
             errors: match &plan.load.tolerated {
-                weir_load::Tolerated::All | weir_load::Tolerated::Answers => Errors::All,
+                weir_load::Tolerated::All => Errors::All,
                 weir_load::Tolerated::Codes(codes) => Errors::Codes(codes.clone()),
             },
             luajit_command: plan.luajit_command.clone(),
             is_coroutine: self.is_driven.load(Ordering::Relaxed),
+            modules: plan.modules.clone(),
         }
     }
 

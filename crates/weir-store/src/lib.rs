@@ -2,6 +2,7 @@
 //!
 //! A run is written in one transaction when it is complete, so that a kill at any moment leaves
 //! whole runs only. Comparisons and verdicts are not stored: they follow from the runs.
+#![warn(clippy::missing_errors_doc)]
 
 mod earlier_plan;
 mod error;
@@ -40,6 +41,9 @@ pub struct Store {
 
 impl Store {
     /// Opens the result at `path` for reading and appending; one of an earlier schema for reading.
+    ///
+    /// # Errors
+    /// If there is no such file, it is no result, or its schema is not one of those that can be read.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         if !path.is_file() {
             return Err(StoreError::Missing {

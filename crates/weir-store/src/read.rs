@@ -22,6 +22,9 @@ const REST: &str = "id, variable_set, commands, drive";
 
 impl Store {
     /// The whole result. Comparisons and findings are empty: they are computed, not stored.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is damaged.
     pub fn read(&self) -> Result<StudyResult, StoreError> {
         let mut result = self.header()?;
         let cells: Vec<_> = (0..result.plan.cells.len()).collect();
@@ -31,6 +34,9 @@ impl Store {
 
     /// The result without samples, gaps, latencies by statement, histograms and logs: what two results are compared by, a
     /// small part of the file.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is damaged.
     pub fn read_without_samples(&self) -> Result<StudyResult, StoreError> {
         let mut result = self.header()?;
         let cells: Vec<_> = (0..result.plan.cells.len()).collect();
@@ -39,6 +45,9 @@ impl Store {
     }
 
     /// The result with the runs of `cells` only: what a comparison of two of thousands needs.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is damaged.
     pub fn read_cells(&self, cells: &[usize]) -> Result<StudyResult, StoreError> {
         let mut result = self.header()?;
         result.runs = self.runs_of(cells, Parts::All)?;
@@ -46,6 +55,9 @@ impl Store {
     }
 
     /// The result without its runs.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is damaged.
     pub fn header(&self) -> Result<StudyResult, StoreError> {
         let sql = "SELECT started_at, weir_version, data_bytes, study_file, weir_commit, \
                    flavor, server_version, plan, host, drives, command FROM study";
@@ -86,6 +98,9 @@ impl Store {
     }
 
     /// `(cell, repetition)` of the runs that are complete.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is damaged.
     pub fn completed(&self) -> Result<Vec<(usize, u32)>, StoreError> {
         self.collect("SELECT cell, repetition FROM run ORDER BY id", [], |row| {
             Ok((row.get(0)?, row.get(1)?))
@@ -93,6 +108,9 @@ impl Store {
     }
 
     /// Identity and summary of every run, in the order in which they were made.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is damaged.
     pub fn records(&self) -> Result<Vec<RunRecord>, StoreError> {
         let sql = format!("SELECT {RECORD} FROM run ORDER BY id");
         let rows = self.collect(&sql, [], RecordRow::of)?;
@@ -100,6 +118,9 @@ impl Store {
     }
 
     /// One run with all that was measured; `None` if it was not made.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is damaged.
     pub fn run(&self, cell: usize, repetition: u32) -> Result<Option<RunResult>, StoreError> {
         let sql = format!("SELECT {RECORD}, {REST} FROM run WHERE cell = ? AND repetition = ?");
         let rows = self.collect(&sql, (cell, repetition), RunRow::of)?;

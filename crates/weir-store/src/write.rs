@@ -15,6 +15,9 @@ impl Store {
     ///
     /// It is written aside and renamed into place: a kill at any moment leaves a result that can be
     /// opened, or none.
+    ///
+    /// # Errors
+    /// If the file exists or cannot be written.
     pub fn create(path: &Path, study: &StudyResult) -> Result<Self, StoreError> {
         if path.exists() {
             return Err(StoreError::Exists {
@@ -34,6 +37,9 @@ impl Store {
     }
 
     /// Replaces the plan: a search adds a cell for each place where it measures.
+    ///
+    /// # Errors
+    /// If the file cannot be written, or is of an earlier schema.
     pub fn set_plan(&mut self, plan: &Plan) -> Result<(), StoreError> {
         self.check_current()?;
         self.connection
@@ -43,6 +49,9 @@ impl Store {
     }
 
     /// Adds a completed run. Either all of it is stored or nothing.
+    ///
+    /// # Errors
+    /// If the file cannot be written, or is of an earlier schema.
     pub fn append(&mut self, run: &RunResult) -> Result<(), StoreError> {
         self.check_current()?;
         let mut write = || {
@@ -54,6 +63,9 @@ impl Store {
     }
 
     /// Every writer asks this first: a result of an earlier schema is never changed.
+    ///
+    /// # Errors
+    /// If the result is of an earlier schema.
     pub fn check_current(&self) -> Result<(), StoreError> {
         if self.is_current {
             return Ok(());

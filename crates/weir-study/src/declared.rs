@@ -93,7 +93,8 @@ impl NegativeControlSection {
     }
 }
 
-fn texts(settings: &BTreeMap<String, Setting>) -> BTreeMap<String, String> {
+/// Settings as option files have them.
+pub(crate) fn texts(settings: &BTreeMap<String, Setting>) -> BTreeMap<String, String> {
     let text = |(name, setting): (&String, &Setting)| (name.clone(), setting.text());
     settings.iter().map(text).collect()
 }

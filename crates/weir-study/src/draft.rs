@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use thiserror::Error;
 use weir_model::{
-    Cell, DataSource, DistributionName, DistributionOptions, DriveSpec, FileWorkload,
-    OrderEntryWorkload, Pace, RunSpec, Scale, SysbenchOptions, SysbenchWorkload, TableSize,
-    WorkloadName, WorkloadShares, WorkloadSpec,
+    Cell, DataSource, DistributionName, DistributionOptions, DriveSpec, FileWorkload, LOAD_OPTIONS,
+    LuaModule, LuaWorkload, OrderEntryWorkload, Pace, RunSpec, Scale, SysbenchOptions,
+    SysbenchWorkload, TableSize, WorkloadName, WorkloadShares, WorkloadSpec,
 };
 use weir_workload::Workload;
 
@@ -38,6 +38,10 @@ pub(crate) struct Draft {
     pub(crate) tables: u32,
     /// Rows of each of them, scaled.
     pub(crate) rows: Option<u64>,
+    /// Options of a Lua script's `prepare` and run.
+    pub(crate) data_options: BTreeMap<String, String>,
+    /// Options of its run alone.
+    pub(crate) load_options: BTreeMap<String, String>,
     /// Options of order entry, its warehouses scaled.
     pub(crate) order_entry: OrderEntryWorkload,
 }
@@ -50,6 +54,11 @@ pub(crate) enum Transactions {
         path: PathBuf,
         text: Arc<str>,
         sizes: Vec<TableSize>,
+    },
+    Lua {
+        path: PathBuf,
+        text: Arc<str>,
+        modules: Vec<LuaModule>,
     },
     OrderEntry,
 }
@@ -75,6 +84,13 @@ pub(crate) enum DraftError {
          smaller tables into the file, and `scale = {{ drive = ... }}` for the drive"
     )]
     ScaledFile { scale: Scale },
+    #[error(
+        "a Lua script makes its own tables, and data scale {scale} does not shrink them; write smaller sizes into \
+         data.options, and `scale = {{ drive = ... }}` for the drive"
+    )]
+    ScaledScript { scale: Scale },
+    #[error("`{option}` has no effect on a Lua script; leave it out")]
+    NotOfScripts { option: &'static str },
 }
 
 impl Draft {
@@ -85,6 +101,7 @@ impl Draft {
         let (tables, rows, sizes) = match spec.data.source.clone() {
             DataSource::Sysbench { tables, rows } => (tables, Some(rows), Vec::new()),
             DataSource::File { sizes } | DataSource::OrderEntry { sizes } => (1, None, sizes),
+            DataSource::Lua => (1, None, Vec::new()),
         };
         let keys = spec.workload.distribution();
         let mut options = SysbenchOptions {
@@ -92,6 +109,7 @@ impl Draft {
             ..SysbenchOptions::default()
         };
         let (mut text_file, mut order_entry) = (None, OrderEntryWorkload::default());
+        let (mut data_options, mut load_options) = (BTreeMap::new(), BTreeMap::new());
         let transactions = match &spec.workload {
             WorkloadSpec::Sysbench(sysbench) => {
                 options.mix = sysbench.mix;
@@ -103,6 +121,15 @@ impl Draft {
                 text: Arc::clone(&file.text),
                 sizes,
             },
+            WorkloadSpec::Lua(lua) => {
+                data_options.clone_from(&lua.data_options);
+                load_options.clone_from(&lua.options);
+                Transactions::Lua {
+                    path: lua.path.clone(),
+                    text: Arc::clone(&lua.text),
+                    modules: lua.modules.clone(),
+                }
+            }
             WorkloadSpec::OrderEntry(options) => {
                 order_entry = *options;
                 Transactions::OrderEntry
@@ -119,6 +146,8 @@ impl Draft {
             text_file,
             tables,
             rows,
+            data_options,
+            load_options,
             order_entry,
             spec,
         }
@@ -167,6 +196,22 @@ impl Draft {
                 });
                 (workload, DataSource::File { sizes })
             }
+            Transactions::Lua {
+                path,
+                text,
+                modules,
+            } => {
+                check_script(&self.spec)?;
+                let workload = WorkloadSpec::Lua(LuaWorkload {
+                    path,
+                    text,
+                    modules,
+                    data_options: self.data_options,
+                    options: self.load_options,
+                    distribution,
+                });
+                (workload, DataSource::Lua)
+            }
             Transactions::OrderEntry => {
                 let options = self.order_entry;
                 if options.keying_and_think_time && self.spec.load.pace != Pace::default() {
@@ -184,6 +229,27 @@ impl Draft {
             spec: Arc::new(self.spec),
             probe: None,
         })
+    }
+}
+
+/// Options of the load that work with a script.
+const OF_SCRIPTS: [&str; 5] = ["rate", "rate_ramp", "rate_arrivals", "compression", "tls"];
+
+/// Refuses what a script would not follow.
+fn check_script(spec: &RunSpec) -> Result<(), DraftError> {
+    let scale = spec.data.data_scale;
+    if scale != Scale::FULL {
+        return Err(DraftError::ScaledScript { scale });
+    }
+    let ignored = LOAD_OPTIONS
+        .iter()
+        .filter(|option| !OF_SCRIPTS.contains(&option.name))
+        .find(|option| option.written(&spec.load).is_some());
+    match ignored {
+        Some(option) => Err(DraftError::NotOfScripts {
+            option: option.name,
+        }),
+        None => Ok(()),
     }
 }
 

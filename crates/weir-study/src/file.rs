@@ -61,6 +61,9 @@ pub struct StudyFile {
 
 impl StudyFile {
     /// Reads the text of the study file called `name`.
+    ///
+    /// # Errors
+    /// If the text is no TOML, or has unknown keys or values of another type.
     pub fn parse(name: &str, text: &str) -> Result<Self, StudyError> {
         parse_toml(text).map_err(|message| StudyError::Syntax {
             file: name.to_owned(),
@@ -128,7 +131,7 @@ fn mysql() -> String {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DataSection {
-    /// A workload, several with weights, or the path of a workload's own file.
+    /// A workload, several with weights, or the path of a workload's own file or of a Lua script.
     #[serde(default)]
     pub(crate) workload: Option<String>,
     /// Of sysbench's workloads; 1 if it is not said.
@@ -152,6 +155,12 @@ pub(crate) struct DataSection {
     pub(crate) foreign_keys: Option<Setting>,
     #[serde(default)]
     pub(crate) scale: ScaleSetting,
+    /// Options of a Lua script's `prepare`, and of its run.
+    #[serde(default)]
+    pub(crate) options: BTreeMap<String, Setting>,
+    /// Modules that a Lua script loads by a name that does not stand in it.
+    #[serde(default)]
+    pub(crate) modules: Vec<String>,
 }
 
 /// `scale = "1/500"` for data and drive alike, or a scale for each: data shrink to fit the

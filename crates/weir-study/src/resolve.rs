@@ -13,10 +13,10 @@ use std::path::Path;
 
 use weir_model::{
     Cell, DataSource, DataSpec, LOAD_OPTIONS, LoadSpec, Node, OrderEntryWorkload, Plan, Repetition,
-    RunSpec, SysbenchOptions, Topology, option_spelling,
+    RunSpec, SysbenchOptions, Topology, WorkloadSpec, option_spelling,
 };
 
-use crate::declared::{ClaimSection, NegativeControlSection};
+use crate::declared::{ClaimSection, NegativeControlSection, texts};
 use crate::draft::Draft;
 use crate::file::{StudyFile, Warmup};
 use crate::setting::Setting;
@@ -35,6 +35,9 @@ pub struct Overrides {
 }
 
 /// Resolves `file`, read from `name`. `flavor_of` tells the flavour of a server program.
+///
+/// # Errors
+/// If a value is missing or makes no sense, or a file that the study names cannot be read.
 pub fn resolve(
     name: &str,
     file: &StudyFile,
@@ -53,6 +56,7 @@ pub fn resolve(
     let shared = resolver.shared(overrides, plan.seed)?;
     plan.cells = resolver.cells(&shared, &plan.factors)?;
     resolver.check_data(&plan)?;
+    resolver.check_options(&plan)?;
     plan.repeat = resolver.repetition()?;
     plan.search = resolver.search(&plan)?;
     server_defaults::add(&mut plan);
@@ -84,6 +88,7 @@ impl Resolver<'_> {
         Context {
             flavor_of: self.flavor_of,
             folder: folder.unwrap_or(Path::new("")),
+            modules: &self.file.data.modules,
         }
     }
 
@@ -187,11 +192,13 @@ impl Resolver<'_> {
             drive_settings: BTreeMap::new(),
             missing: self.missing(),
             transactions: None,
-            options: self.options()?,
+            options: self.options(),
             distribution: self.file.load.distribution,
             text_file: None,
             tables: data.tables.unwrap_or(1),
             rows: data.rows.map(|rows| scale.data.apply(rows)),
+            data_options: texts(&data.options),
+            load_options: texts(&self.file.load.options),
             order_entry: OrderEntryWorkload::default(),
         };
         for (section, name, value) in self.written() {
@@ -278,7 +285,33 @@ impl Resolver<'_> {
         })
     }
 
-    fn options(&self) -> Result<SysbenchOptions, StudyError> {
+    /// sysbench's options. Those of a script may have any name: they are looked at when no cell has one.
+    fn options(&self) -> SysbenchOptions {
+        let mut options = SysbenchOptions::default();
+        for (name, value) in &self.file.load.options {
+            // What is none of sysbench's is told by `check_options`.
+            let _ = options.set(name, &value.text());
+        }
+        options
+    }
+
+    /// What is no option would mean nothing.
+    fn check_options(&self, plan: &Plan) -> Result<(), StudyError> {
+        let is_script = |cell: &Cell| matches!(cell.spec.workload, WorkloadSpec::Lua(_));
+        if plan.cells.iter().any(is_script) {
+            return Ok(());
+        }
+        let data = &self.file.data;
+        let options = data.options.iter().map(|(name, value)| {
+            let key = format!("data.options.{name}");
+            (key, value.text())
+        });
+        let modules = data.modules.iter();
+        let modules = modules.map(|name| ("data.modules".to_owned(), name.clone()));
+        if let Some((key, value)) = options.chain(modules).next() {
+            let why = "no workload of the study is a Lua script; leave it out";
+            return Err(self.error(&key, value, why));
+        }
         let mut options = SysbenchOptions::default();
         for (name, value) in &self.file.load.options {
             let value = value.text();
@@ -286,7 +319,7 @@ impl Resolver<'_> {
                 .set(name, &value)
                 .map_err(|why| self.error(&format!("load.options.{name}"), value, why))?;
         }
-        Ok(options)
+        Ok(())
     }
 
     fn variables(&self) -> Result<BTreeMap<String, String>, StudyError> {

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use weir_model::variables::LOG_BIN;
-use weir_model::{Flavor, LRU_SCAN_DEPTH, Plan, Scale, option_variable};
+use weir_model::{DataSource, Flavor, LRU_SCAN_DEPTH, Plan, Scale, option_variable};
 use weir_workload::STATEMENTS_PER_TABLE_MAX;
 
 use crate::target::scaled_scan_depth;
+
+/// Tables for whose statements there is room where only a script knows how many it has.
+const TABLES_OF_SCRIPTS: u32 = 64;
 
 /// Adds the defaults to all cells of `plan`. A server that the user gives is left as it is.
 pub(crate) fn add(plan: &mut Plan) {
@@ -35,7 +38,10 @@ fn largest(plan: &Plan) -> (u32, u32) {
         let load = &spec.load;
         load.connections.saturating_add(load.idle_connections)
     });
-    let tables = specs.map(|spec| spec.data.table_count() as u32);
+    let tables = specs.map(|spec| match spec.data.source {
+        DataSource::Lua => TABLES_OF_SCRIPTS,
+        _ => spec.data.table_count() as u32,
+    });
     let threads = threads.chain(searched).max();
     (threads.unwrap_or(1), tables.max().unwrap_or(1))
 }

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use weir_lua::ScriptFiles;
 use weir_model::variables::{BUFFER_POOL_SIZE, LOG_FILE_SIZE, REDO_LOG_CAPACITY};
 use weir_model::{
-    Bytes, Duration, FileWorkload, Flavor, LOAD_OPTIONS, LRU_SCAN_DEPTH, LoadOption,
+    Bytes, Duration, FileWorkload, Flavor, LOAD_OPTIONS, LRU_SCAN_DEPTH, LoadOption, LuaModule,
     OrderEntryWorkload, PoolStart, Scale, ServerChoice, ServerUrl, SysbenchOptions, UnitError,
     WorkloadName, WorkloadShares, WorkloadSpec, option_spelling, set_options,
 };
@@ -48,6 +49,8 @@ pub(crate) struct Context<'a> {
     pub(crate) flavor_of: FlavorOf<'a>,
     /// The folder of the study file, from which workloads' files and books are named.
     pub(crate) folder: &'a Path,
+    /// Modules that scripts load beside those whose names stand in them.
+    pub(crate) modules: &'a [String],
 }
 
 /// The place of a setting.
@@ -69,6 +72,10 @@ pub(crate) enum Target {
     Warmup,
     Measure,
     WorkloadOption(String),
+    /// An option of a Lua script's `prepare` and run.
+    DataOption(String),
+    /// An option of its run alone.
+    LoadOption(String),
     OrderEntryOption(String),
     /// Whatever else: the server is asked before the first run whether it has such a variable.
     Variable(String),
@@ -95,6 +102,12 @@ impl Target {
                 Self::OrderEntryOption(name.to_owned())
             }
             _ if SysbenchOptions::NAMES.contains(&name) => Self::WorkloadOption(name.to_owned()),
+            _ if let Some(option) = name.strip_prefix("data.options.") => {
+                Self::DataOption(option.to_owned())
+            }
+            _ if let Some(option) = name.strip_prefix("load.options.") => {
+                Self::LoadOption(option.to_owned())
+            }
             _ => match name.strip_prefix("drive.") {
                 // The fill level is what people vary; its place in a profile is below the flash.
                 Some("fill") => Self::DriveKey("flash.fill".to_owned()),
@@ -128,6 +141,7 @@ impl Target {
                 | Self::Workload
                 | Self::Tables
                 | Self::Rows
+                | Self::DataOption(_)
                 | Self::Variable(_)
         )
     }
@@ -164,10 +178,22 @@ impl Target {
             Self::Tables => cell.tables = positive(value, "number of tables")?,
             Self::Rows => cell.rows = Some(scale.apply(positive(value, "number of rows")?)),
             Self::TextFile => cell.text_file = Some(text_file(value, context.folder)?),
-            Self::Workload => cell.transactions = Some(workload(value, context.folder)?),
+            Self::Workload => cell.transactions = Some(workload(value, context)?),
             Self::Load(option) => option.set(load, value)?,
             Self::Distribution => cell.distribution = value.parse()?,
-            Self::WorkloadOption(name) => cell.options.set(name, value)?,
+            Self::WorkloadOption(name) => {
+                // A script judges its values itself.
+                if !matches!(cell.transactions, Some(Transactions::Lua { .. })) {
+                    cell.options.set(name, value)?;
+                }
+                cell.load_options.insert(name.clone(), value.to_owned());
+            }
+            Self::DataOption(name) => {
+                cell.data_options.insert(name.clone(), value.to_owned());
+            }
+            Self::LoadOption(name) => {
+                cell.load_options.insert(name.clone(), value.to_owned());
+            }
             Self::OrderEntryOption(name) => {
                 cell.order_entry.set(name, value)?;
                 if name == "warehouses" {
@@ -278,9 +304,13 @@ pub(crate) fn server(value: &str, flavor_of: FlavorOf<'_>) -> Result<ServerChoic
     })
 }
 
-/// A workload that a study can run: one of sysbench's, several with weights, order entry, or one in a file,
-/// whose path counts from `folder`.
-pub(crate) fn workload(value: &str, folder: &Path) -> Result<Transactions, String> {
+/// A workload that a study can run: one of sysbench's, several with weights, order entry, or one in a file or a
+/// Lua script, whose path counts from the study's folder.
+pub(crate) fn workload(value: &str, context: Context<'_>) -> Result<Transactions, String> {
+    let folder = context.folder;
+    if is_script(value) {
+        return script(&folder.join(value), context.modules);
+    }
     if Workload::is_file(value) {
         let path = folder.join(value);
         let spec = read_spec(&path.display().to_string())?;
@@ -298,6 +328,28 @@ pub(crate) fn workload(value: &str, folder: &Path) -> Result<Transactions, Strin
         return Err("a study restores loaded tables; use `weir load bulk_insert`".to_owned());
     }
     Ok(Transactions::Sysbench(shares))
+}
+
+/// Whether a workload is meant to be a Lua script.
+pub(crate) fn is_script(value: &str) -> bool {
+    let extension = Path::new(value).extension();
+    extension.is_some_and(|extension| extension == "lua")
+}
+
+/// A script and all that it loads; nothing of it runs.
+fn script(path: &Path, modules: &[String]) -> Result<Transactions, String> {
+    let files = ScriptFiles::read(path, modules).map_err(|error| error.to_string())?;
+    let modules = files.modules.into_iter();
+    Ok(Transactions::Lua {
+        path: path.to_owned(),
+        text: files.text.into(),
+        modules: modules
+            .map(|(name, text)| LuaModule {
+                name,
+                text: text.into(),
+            })
+            .collect(),
+    })
 }
 
 /// The path of a book, which counts from `folder`.

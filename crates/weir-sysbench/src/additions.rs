@@ -18,24 +18,53 @@ pub fn additions(invocation: &Invocation, outcome: &LoadOutcome) -> String {
     if let Some(open_loop) = &outcome.open_loop {
         schedule(&mut text, open_loop);
     }
-    if !invocation.percentiles.is_empty() {
-        text.push_str("Latency percentiles (ms):\n");
-        for percentile in &invocation.percentiles {
-            let label = format!("{percentile}%:");
-            let ms = outcome.latency_us(*percentile) / 1e3;
-            line(&mut text, format_args!("    {label:<36} {ms:.3}"));
-        }
-        text.push('\n');
+    percentiles(&mut text, invocation, outcome);
+    order_entry(&mut text, outcome);
+    kinds(&mut text, outcome, false);
+    statements(&mut text, invocation, outcome);
+    unasked(&mut text, invocation, outcome);
+    text
+}
+
+/// The part of it that options of Weir's own ask for.
+pub fn asked_additions(invocation: &Invocation, outcome: &LoadOutcome) -> String {
+    let mut text = String::new();
+    percentiles(&mut text, invocation, outcome);
+    statements(&mut text, invocation, outcome);
+    text
+}
+
+fn percentiles(text: &mut String, invocation: &Invocation, outcome: &LoadOutcome) {
+    if invocation.percentiles.is_empty() {
+        return;
     }
+    text.push_str("Latency percentiles (ms):\n");
+    for percentile in &invocation.percentiles {
+        let label = format!("{percentile}%:");
+        let ms = outcome.latency_us(*percentile) / 1e3;
+        line(text, format_args!("    {label:<36} {ms:.3}"));
+    }
+    text.push('\n');
+}
+
+fn statements(text: &mut String, invocation: &Invocation, outcome: &LoadOutcome) {
+    if invocation.statement_latency {
+        kinds(text, outcome, true);
+    }
+}
+
+fn order_entry(text: &mut String, outcome: &LoadOutcome) {
     if let Some(per_minute) = new_orders_per_minute(outcome) {
         let label = "New orders per minute:";
-        line(&mut text, format_args!("{label:<40} {per_minute:.1}"));
+        line(text, format_args!("{label:<40} {per_minute:.1}"));
         line(
-            &mut text,
+            text,
             format_args!("    (derived from TPC-C, and not comparable with audited results)\n"),
         );
     }
-    kinds(&mut text, outcome, invocation.statement_latency);
+}
+
+fn unasked(text: &mut String, invocation: &Invocation, outcome: &LoadOutcome) {
     if invocation.plan.load.idle_connections > 0 {
         let label = "Idle connections:";
         let (open, all) = (
@@ -43,7 +72,7 @@ pub fn additions(invocation: &Invocation, outcome: &LoadOutcome) -> String {
             invocation.plan.load.idle_connections,
         );
         line(
-            &mut text,
+            text,
             format_args!("{label:<40} {open} of {all} still open at the end\n"),
         );
     }
@@ -52,7 +81,7 @@ pub fn additions(invocation: &Invocation, outcome: &LoadOutcome) -> String {
         for outage in &outcome.outages {
             let (from_s, length_s) = (outage.from_s, outage.length_s);
             line(
-                &mut text,
+                text,
                 format_args!("    at {from_s:.3} s for {length_s:.3} s"),
             );
         }
@@ -64,13 +93,12 @@ pub fn additions(invocation: &Invocation, outcome: &LoadOutcome) -> String {
             let label = format!("{}:", error.code);
             let (count, message) = (error.count, &error.first_message);
             line(
-                &mut text,
+                text,
                 format_args!("    {label:<36} {count}, first: {message}"),
             );
         }
         text.push('\n');
     }
-    text
 }
 
 /// New orders of order entry that were not rolled back; `None` of other workloads.
@@ -80,27 +108,27 @@ pub fn new_orders_per_minute(outcome: &LoadOutcome) -> Option<f64> {
     Some(60.0 * per_second(kind.count, outcome.measured_s))
 }
 
-/// The transactions of a mix by their kind, and statements where they are wanted.
-fn kinds(text: &mut String, outcome: &LoadOutcome, with_statements: bool) {
-    for (title, is_statement, is_wanted) in [
-        ("Transactions by kind (latency in ms):", false, true),
-        ("Statements (latency in ms):", true, with_statements),
-    ] {
-        let of_this = |kind: &&KindLatency| kind.is_statement == is_statement && is_wanted;
-        let kinds: Vec<_> = outcome.kinds.iter().filter(of_this).collect();
-        if kinds.is_empty() {
-            continue;
-        }
-        line(text, format_args!("{title}"));
-        for kind in kinds {
-            let per_s = per_second(kind.count, outcome.measured_s);
-            let count = format!("{} ({per_s:.2} per sec.)", kind.count);
-            let latency = values(&kind.latency);
-            let label = format!("{}:", kind.name);
-            line(text, format_args!("    {label:<36} {count:<24} {latency}"));
-        }
-        text.push('\n');
+/// The transactions of a mix by their kind, or the statements.
+fn kinds(text: &mut String, outcome: &LoadOutcome, of_statements: bool) {
+    let title = if of_statements {
+        "Statements (latency in ms):"
+    } else {
+        "Transactions by kind (latency in ms):"
+    };
+    let of_this = |kind: &&KindLatency| kind.is_statement == of_statements;
+    let kinds: Vec<_> = outcome.kinds.iter().filter(of_this).collect();
+    if kinds.is_empty() {
+        return;
     }
+    line(text, format_args!("{title}"));
+    for kind in kinds {
+        let per_s = per_second(kind.count, outcome.measured_s);
+        let count = format!("{} ({per_s:.2} per sec.)", kind.count);
+        let latency = values(&kind.latency);
+        let label = format!("{}:", kind.name);
+        line(text, format_args!("    {label:<36} {count:<24} {latency}"));
+    }
+    text.push('\n');
 }
 
 fn schedule(text: &mut String, open_loop: &OpenLoop) {

@@ -57,6 +57,12 @@ pub fn help(compat: Compat, all: bool) -> String {
     text
 }
 
+/// What an option of the program does; nothing for one that is not known here.
+pub fn option_help(name: &str) -> &'static str {
+    let is_it = |option: &&Supported| option.name.replace('_', "-") == name;
+    let found = SUPPORTED.iter().find(is_it);
+    found.map_or("", |option| option.help)
+}
 /// What the help says of order entry.
 const ORDER_ENTRY: &str = "orders, payments and deliveries of a supplier, derived from the \
                            specification of TPC-C and not comparable with audited results; its \

@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use weir_load::{LoadPlan, PreparePlan, ReactorKind, Tolerated, reactors_for};
 use weir_model::{
-    DistributionName, DistributionOptions, FileWorkload, Mix, Pace, ProtocolCompression, Secret,
-    SysbenchWorkload, WorkloadSpec,
+    DistributionName, DistributionOptions, FileWorkload, LuaWorkload, Mix, Pace,
+    ProtocolCompression, Secret, SysbenchWorkload, WorkloadSpec,
 };
 use weir_workload::{TableOptions, Workload};
 
@@ -211,6 +211,10 @@ impl Settings {
             WorkloadSpec::File(file) => WorkloadSpec::File(FileWorkload {
                 distribution,
                 ..file
+            }),
+            WorkloadSpec::Lua(lua) => WorkloadSpec::Lua(LuaWorkload {
+                distribution,
+                ..lua
             }),
             WorkloadSpec::OrderEntry(_) => WorkloadSpec::OrderEntry(self.more.order_entry),
         };

@@ -7,6 +7,7 @@
 mod additions;
 mod command_line;
 mod compat;
+mod drop_in;
 mod help;
 mod invocation;
 mod more;
@@ -18,15 +19,19 @@ mod server;
 mod value;
 mod written;
 
-pub use additions::{additions, new_orders_per_minute};
+pub use additions::{additions, asked_additions, new_orders_per_minute};
 pub use command_line::parse;
 pub use compat::Compat;
-pub use help::help;
+pub use drop_in::{Refusal, refusal};
+pub use help::{help, option_help};
 pub use invocation::{Command, Form, Invocation};
 pub use report::{
     THREADS_STARTED, checkpoint_report, final_report, header, interval_line, options_header,
     version,
 };
-pub use script::{LuaThreads, Options, ScriptLine, parse_script, script_sees, script_version};
+pub use script::{
+    LuaThreads, Options, ScriptLine, module_of, parse_script, script_line, script_sees,
+    script_version,
+};
 pub use value::UsageError;
 pub use written::command_line;

@@ -236,7 +236,7 @@ pub(super) fn apply(settings: &mut Settings, value: Value<'_>) -> Result<(), Usa
         let old = value.name;
         settings
             .warnings
-            .push(format!("--{old} is deprecated; write --{name}"));
+            .push(format!("--{old} is deprecated, use --{name} instead"));
         return apply(settings, Value { name, ..value });
     }
     let of_load: Vec<_> = more::load_options().map(LoadOption::flag).collect();

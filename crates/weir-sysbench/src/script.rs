@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use weir_model::{DistributionName, DistributionOptions, OrderEntryWorkload, WorkloadSpec};
+use weir_model::{DistributionName, DistributionOptions, LuaWorkload, WorkloadName, WorkloadSpec};
 use weir_mysql::{ClientConfig, OptionFile};
 
 use super::command_line::{Line, in_place, native};
@@ -14,11 +14,13 @@ use super::value::{UsageError, Value};
 
 /// The program's options that work with a script, beside those for logins and random numbers. All others are the
 /// script's own: if it has none of that name they are invalid, so that none is silently without effect.
-const OF_PROGRAM: [&str; 24] = [
+const OF_PROGRAM: [&str; 27] = [
     "debug",
     "events",
     "forced-shutdown",
+    "hdr-log",
     "histogram",
+    "json",
     "max-requests",
     "max-time",
     "num-threads",
@@ -31,6 +33,7 @@ const OF_PROGRAM: [&str; 24] = [
     "reactors",
     "report-checkpoints",
     "report-interval",
+    "statement-latency",
     "thread-init-timeout",
     "thread-stack-size",
     "threads",
@@ -85,8 +88,7 @@ pub struct ScriptLine {
 }
 
 /// Understands the words after the program's name, if they name a script: nothing for a native workload.
-/// `is_drop_in`: called under sysbench's name, where only sysbench's workloads are native. `is_script`: whether there is a
-/// file or module of this name.
+/// `is_script`: whether there is a file or module of this name.
 ///
 /// # Errors
 ///
@@ -94,12 +96,11 @@ pub struct ScriptLine {
 pub fn parse_script<S: AsRef<str>>(
     arguments: &[S],
     config: &ClientConfig,
-    is_drop_in: bool,
     is_script: impl Fn(&str) -> bool,
 ) -> Result<Option<ScriptLine>, UsageError> {
     let arguments: Vec<&str> = arguments.iter().map(AsRef::as_ref).collect();
     let line = Line::split(arguments.iter().copied())?;
-    let Some((&script, words)) = line.words.split_first() else {
+    let Some(&script) = line.words.first() else {
         return Ok(None);
     };
     let asks_lua = line
@@ -107,12 +108,30 @@ pub fn parse_script<S: AsRef<str>>(
         .iter()
         .any(|value| is_named(value, LUA_THREADS));
     let is_there = is_script(script);
-    let asks_lua = asks_lua || is_drop_in && script == OrderEntryWorkload::NAME;
     if line.command.is_some() || !is_of_lua(script, asks_lua, is_there) {
         return Ok(None);
     }
+    script_line(&arguments, config, is_there).map(Some)
+}
+
+/// The same for words of which the first is the script, whatever its name; without one, the script comes from
+/// standard input.
+///
+/// # Errors
+///
+/// Options of the program that cannot be understood.
+pub fn script_line(
+    arguments: &[&str],
+    config: &ClientConfig,
+    is_there: bool,
+) -> Result<ScriptLine, UsageError> {
+    let line = Line::split(arguments.iter().copied())?;
+    let (script, words) = match line.words.split_first() {
+        Some((script, words)) => (*script, words),
+        None => ("-", &[][..]),
+    };
     // Tests of sysbench 0.5 were scripts, too; one that a user has is run.
-    if let Some(answer) = old_command::todays(&arguments).filter(|_| !is_there) {
+    if let Some(answer) = old_command::todays(arguments).filter(|_| !is_there) {
         return Err(UsageError::Old(answer));
     }
     let command = match words {
@@ -135,7 +154,11 @@ pub fn parse_script<S: AsRef<str>>(
         options.take(&mut settings, *value)?;
     }
     let keys = (settings.rand_type, settings.keys);
-    Ok(Some(ScriptLine {
+    let workload = WorkloadSpec::Lua(LuaWorkload {
+        path: script.into(),
+        ..LuaWorkload::default()
+    });
+    Ok(ScriptLine {
         script: script.to_owned(),
         command,
         given: options.given,
@@ -143,9 +166,8 @@ pub fn parse_script<S: AsRef<str>>(
         lua_threads: options.lua_threads,
         luajit_command: options.luajit_command,
         keys,
-        // A plan names a workload, of which a script's run takes nothing.
-        invocation: settings.resolve(WorkloadSpec::default(), Command::Run)?,
-    }))
+        invocation: settings.resolve(workload, Command::Run)?,
+    })
 }
 
 /// Whether a name is that of a script: sysbench's own tests run natively unless Lua is asked for.
@@ -223,6 +245,14 @@ impl ScriptOptions {
     }
 }
 
+/// The module of sysbench's that a native workload stands for; `None`: sysbench has no such test.
+pub fn module_of(workload: &str) -> Option<&str> {
+    let name = native(workload).ok()?;
+    let is_own = |name: &&str| !name.starts_with("oltp_text");
+    name.parse::<WorkloadName>().ok()?;
+    Some(name).filter(is_own)
+}
+
 /// What stands before all that a script's command prints. `luajit`: its version.
 pub fn script_version(compat: Compat, luajit: &str) -> String {
     let version = compat.version();
@@ -242,18 +272,12 @@ mod tests {
     fn parse(line: &str) -> Option<ScriptLine> {
         let words: Vec<_> = line.split_whitespace().collect();
         let is_there = |name: &str| name == "orders";
-        parse_script(&words, &ClientConfig::default(), false, is_there).unwrap()
+        parse_script(&words, &ClientConfig::default(), is_there).unwrap()
     }
 
     #[test]
     fn options_of_workloads_are_the_scripts() {
-        for name in [
-            "tables",
-            "mysql-storage-engine",
-            "pgsql-variant",
-            "rtt",
-            "json",
-        ] {
+        for name in ["tables", "mysql-storage-engine", "pgsql-variant", "rtt"] {
             assert!(!is_of_program(name), "{name}");
         }
         for option in SUPPORTED
@@ -279,7 +303,7 @@ mod tests {
     fn an_old_command_line_is_answered_unless_its_script_is_there() {
         let parse = |is_there: bool| {
             let words = ["--test=tests/db/oltp.lua", "--oltp-table-size=1000", "run"];
-            parse_script(&words, &ClientConfig::default(), false, |_| is_there)
+            parse_script(&words, &ClientConfig::default(), |_| is_there)
         };
         assert!(matches!(parse(false), Err(UsageError::Old(_))));
         assert_eq!(parse(true).unwrap().unwrap().script, "tests/db/oltp.lua");
@@ -293,10 +317,6 @@ mod tests {
         assert!(parse("orders run").is_some());
         assert!(parse("nothing run").is_none());
         assert!(parse("order_entry run").is_none());
-        let as_sysbench =
-            |name| parse_script(&[name, "run"], &ClientConfig::default(), true, |_| false).unwrap();
-        assert!(as_sysbench("order_entry").is_some());
-        assert!(as_sysbench("oltp_read_write").is_none());
         assert!(parse("--help").is_none());
     }
 }

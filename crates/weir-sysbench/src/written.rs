@@ -25,8 +25,15 @@ pub fn command_line(plan: &LoadPlan) -> String {
 /// The words after `weir load`.
 fn words(plan: &LoadPlan) -> Vec<String> {
     let mut options = Options::default();
-    options.tables(plan);
     let workload = plan.workload.spec();
+    if let WorkloadSpec::Lua(lua) = &workload {
+        options.put("threads", plan.load.connections);
+        for (name, value) in lua.run_options() {
+            options.put(&name, value);
+        }
+    } else {
+        options.tables(plan);
+    }
     options.keys(workload.distribution(), plan.seed);
     if let WorkloadSpec::Sysbench(SysbenchWorkload { mix, text_file, .. }) = &workload {
         options.transactions(mix);
@@ -200,7 +207,7 @@ impl Options {
     fn errors(&mut self, plan: &LoadPlan) {
         match &plan.tolerated {
             usual if *usual == Tolerated::default() => {}
-            Tolerated::All | Tolerated::Answers => self.put("mysql-ignore-errors", "all"),
+            Tolerated::All => self.put("mysql-ignore-errors", "all"),
             Tolerated::Codes(codes) => {
                 let codes: Vec<_> = codes.iter().map(u16::to_string).collect();
                 self.put("mysql-ignore-errors", codes.join(","));

@@ -1,12 +1,12 @@
-//! Which workload: one of sysbench's, several of them in proportion, order entry, or a user's own file.
+//! Which workload: one of sysbench's, several of them in proportion, order entry, or a user's own file or script.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use weir_model::{
-    Distribution, FileWorkload, OrderEntryWorkload, SysbenchWorkload, TableSize, WorkloadName,
-    WorkloadSpec,
+    Distribution, FileWorkload, LuaWorkload, OrderEntryWorkload, SysbenchWorkload, TableSize,
+    WorkloadName, WorkloadSpec,
 };
 
 use crate::file::WorkloadFile;
@@ -21,6 +21,8 @@ enum Kind {
     Sysbench(SysbenchWorkload),
     File(Arc<WorkloadFile>),
     OrderEntry(OrderEntryWorkload),
+    /// It is run by an interpreter: what it does is known only then.
+    Lua(Arc<LuaWorkload>),
 }
 
 impl From<WorkloadName> for Workload {
@@ -51,6 +53,7 @@ impl TryFrom<&WorkloadSpec> for Workload {
         Ok(Self(match spec {
             WorkloadSpec::Sysbench(sysbench) => Kind::Sysbench(sysbench.clone()),
             WorkloadSpec::File(file) => Kind::File(Arc::new(WorkloadFile::new(file.clone())?)),
+            WorkloadSpec::Lua(lua) => Kind::Lua(Arc::new(lua.clone())),
             WorkloadSpec::OrderEntry(options) => Kind::OrderEntry(*options),
         }))
     }
@@ -104,6 +107,7 @@ impl Workload {
         match &self.0 {
             Kind::Sysbench(sysbench) => WorkloadSpec::Sysbench(sysbench.clone()),
             Kind::File(file) => WorkloadSpec::File(file.spec().clone()),
+            Kind::Lua(lua) => WorkloadSpec::Lua(LuaWorkload::clone(lua)),
             Kind::OrderEntry(options) => WorkloadSpec::OrderEntry(*options),
         }
     }
@@ -111,7 +115,7 @@ impl Workload {
     /// The book that its file takes lines of, if it names one.
     pub fn book(&self) -> Option<PathBuf> {
         match &self.0 {
-            Kind::Sysbench(_) | Kind::OrderEntry(_) => None,
+            Kind::Sysbench(_) | Kind::Lua(_) | Kind::OrderEntry(_) => None,
             Kind::File(file) => file.book(),
         }
     }
@@ -120,15 +124,15 @@ impl Workload {
     pub fn order_entry(&self) -> Option<OrderEntryWorkload> {
         match self.0 {
             Kind::OrderEntry(options) => Some(options),
-            Kind::Sysbench(_) | Kind::File(_) => None,
+            Kind::Sysbench(_) | Kind::File(_) | Kind::Lua(_) => None,
         }
     }
 
-    /// The tables that it says itself; none for sysbench's workloads, whose tables are as many and as large as
-    /// one asks for.
+    /// The tables that it says itself; none for scripts and for sysbench's workloads, whose tables are as many and
+    /// as large as one asks for.
     pub fn table_sizes(&self) -> Vec<TableSize> {
         match &self.0 {
-            Kind::Sysbench(_) => Vec::new(),
+            Kind::Sysbench(_) | Kind::Lua(_) => Vec::new(),
             Kind::File(file) => file.table_sizes(),
             Kind::OrderEntry(options) => order_entry::table_sizes(options),
         }
@@ -139,7 +143,7 @@ impl Workload {
         match &self.0 {
             Kind::Sysbench(sysbench) => sysbench.shares.all(WorkloadName::only_reads),
             Kind::File(file) => file.only_reads(),
-            Kind::OrderEntry(_) => false,
+            Kind::Lua(_) | Kind::OrderEntry(_) => false,
         }
     }
 
@@ -149,7 +153,7 @@ impl Workload {
             Kind::Sysbench(sysbench) => {
                 sysbench.shares.any(|name| name == WorkloadName::BulkInsert)
             }
-            Kind::File(_) | Kind::OrderEntry(_) => false,
+            Kind::File(_) | Kind::Lua(_) | Kind::OrderEntry(_) => false,
         }
     }
 
@@ -163,6 +167,7 @@ impl Workload {
         match &self.0 {
             Kind::Sysbench(sysbench) => oltp::script(sysbench, inputs),
             Kind::File(file) => file.script(inputs.seed),
+            Kind::Lua(lua) => Err(unknown(lua)),
             Kind::OrderEntry(_) => Ok(order_entry::script()),
         }
     }
@@ -172,7 +177,17 @@ impl Workload {
         match &self.0 {
             Kind::Sysbench(sysbench) => sbtest::tables(sysbench, options),
             Kind::File(file) => file.tables(),
+            Kind::Lua(lua) => Err(unknown(lua)),
             Kind::OrderEntry(workload) => Ok(order_entry::tables(workload)),
         }
+    }
+}
+
+/// What a script does, its interpreter knows.
+fn unknown(lua: &LuaWorkload) -> WorkloadError {
+    WorkloadError::Setting {
+        setting: "workload",
+        value: lua.path.display().to_string(),
+        why: "what a Lua script does is known only when it runs",
     }
 }

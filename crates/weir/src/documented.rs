@@ -93,7 +93,7 @@ fn check_load(arguments: &[String]) -> Result<(), String> {
             .is_some_and(|suffix| suffix == "lua")
     };
     let config = ClientConfig::default();
-    let understood = match weir_sysbench::parse_script(&arguments, &config, false, is_script) {
+    let understood = match weir_sysbench::parse_script(&arguments, &config, is_script) {
         Ok(None) => weir_sysbench::parse(&arguments, &config).map(drop),
         script => script.map(drop),
     };

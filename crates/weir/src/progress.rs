@@ -50,7 +50,10 @@ impl Lines {
             Event::Loading { rows_total, .. } => {
                 if !self.loading_announced {
                     self.loading_announced = true;
-                    eprintln!("loading {rows_total} rows, once for all runs");
+                    match rows_total {
+                        0 => eprintln!("the script loads its tables, once for all runs"),
+                        _ => eprintln!("loading {rows_total} rows, once for all runs"),
+                    }
                 }
             }
             Event::DataReady { size, from_cache } => {

@@ -80,7 +80,7 @@ fn sampler(endpoint: &Endpoint, pid: u32, on: bool) -> Option<Sampler> {
     let probes: Vec<Box<dyn Probe>> = vec![
         Box::new(HostProbe::new(Some(std::env::temp_dir()))),
         Box::new(ProcessProbe::server(pid)),
-        Box::new(ProcessProbe::client()),
+        Box::new(ProcessProbe::client(std::process::id())),
         Box::new(ServerProbe::new(endpoint.clone())),
     ];
     on.then(|| Sampler::start(probes, Duration::from_secs(1), Instant::now()))
@@ -100,7 +100,9 @@ fn cpu_share(endpoint: &Endpoint, pid: u32, on: bool) -> f64 {
 fn cpu_s(server: u32) -> f64 {
     let mut readings = Readings::default();
     ProcessProbe::server(server).sample(&mut readings).unwrap();
-    ProcessProbe::client().sample(&mut readings).unwrap();
+    ProcessProbe::client(std::process::id())
+        .sample(&mut readings)
+        .unwrap();
     let times = [metrics::SERVER_CPU.name, metrics::CLIENT_CPU.name];
     let used = readings.pending().filter(|(name, ..)| times.contains(name));
     used.map(|(_, _, value)| value).sum()

@@ -217,6 +217,10 @@ fn warned(rule: &str) -> (Vec<(String, Severity)>, Verdict) {
     (vec![(rule.to_owned(), Severity::Warning)], Verdict::Effect)
 }
 
+fn noted(rule: &str) -> (Vec<(String, Severity)>, Verdict) {
+    (vec![(rule.to_owned(), Severity::Note)], Verdict::Effect)
+}
+
 fn invalid(rule: &str) -> (Vec<(String, Severity)>, Verdict) {
     (vec![(rule.to_owned(), Severity::Error)], Verdict::Invalid)
 }
@@ -337,6 +341,8 @@ fn every_finding_has_a_severity_that_its_rule_names() {
     assert_eq!(Rule::of(RuleId::R5).severity_words(), "inconclusive");
     assert_eq!(Rule::of(RuleId::R19).severity_words(), "error");
     assert_eq!(Rule::of(RuleId::R4).severity_words(), "warning or error");
+    let words = Rule::of(RuleId::Drive).severity_words();
+    assert_eq!(words, "note, warning or error");
 }
 
 #[test]

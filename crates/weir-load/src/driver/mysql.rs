@@ -207,7 +207,7 @@ impl MysqlDriver {
             let why = shared.link.lost(&io::ErrorKind::UnexpectedEof.into());
             return self.lose(why, &error, shared, meter);
         }
-        if !shared.tolerated.contains(error.code) {
+        if !self.session.judges_errors() && !shared.tolerated.contains(error.code) {
             return Err(shared.link.refused(&self.session.sql(), error));
         }
         meter.failed_try(&error);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use weir_mysql::ServerError;
 
 /// A server error that was tolerated.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorCount {
     /// The server's error code.
     pub code: u16,

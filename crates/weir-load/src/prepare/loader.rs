@@ -8,10 +8,10 @@
 
 use std::sync::atomic::Ordering;
 
-use super::Job;
 use super::batch::Batch;
 use super::difference::{difference, made_otherwise, other_foreign_keys};
 use super::part::{Part, State};
+use super::{Job, LoadingStep};
 use crate::LoadError;
 use crate::plan::BinaryLog;
 use weir_model::OrderEntryWorkload;
@@ -149,6 +149,7 @@ impl<'a> Loader<'a> {
         // Of a table that is made here there are none.
         let mut rows_before = None;
         if let Found::Nothing = found {
+            (self.job.on_step)(LoadingStep::Create(&table.name));
             self.run(&table.create)?;
             let otherwise = made_otherwise(table, self.own_options(), &mut self.control)?;
             found = self.find(table)?;
@@ -235,12 +236,18 @@ impl<'a> Loader<'a> {
             Some(slice) => (slice.first, slice.rows, self.count_slice(table, slice)?),
         };
         self.progress(found);
+        if slice.is_none() && found < rows {
+            (self.job.on_step)(LoadingStep::Insert(&table.name, rows - found));
+        }
         self.fill(table, first + found, first + rows - 1)
     }
 
     /// Ends a table of which all rows are there.
     fn close(&mut self, table: &Table, comment: &str) -> Result<(), LoadError> {
         self.verify(table)?;
+        if !table.indexes.is_empty() {
+            (self.job.on_step)(LoadingStep::Index(&table.name));
+        }
         let mut changes: Vec<_> = table.indexes.iter().map(|i| format!("ADD {i}")).collect();
         changes.push(format!("COMMENT = {}", text_literal(comment)));
         self.run(&format!(

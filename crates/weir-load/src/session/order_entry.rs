@@ -83,6 +83,7 @@ impl OrderEntry {
         SessionKinds {
             transactions: names.chain([ROLLED_BACK.to_owned()]).collect(),
             statements: statements.collect(),
+            ..SessionKinds::default()
         }
     }
 }

@@ -27,6 +27,8 @@ pub struct Turn<'a> {
     pub(crate) refusal: Option<LoadError>,
     /// What is counted beside the connection's requests.
     pub(crate) counted: Counts,
+    /// The session has waited by itself.
+    pub(crate) has_waited: bool,
 }
 
 impl<'a> Turn<'a> {
@@ -51,6 +53,7 @@ impl<'a> Turn<'a> {
             wire_rows,
             refusal: None,
             counted: Counts::default(),
+            has_waited: false,
         }
     }
 
@@ -147,6 +150,11 @@ impl<'a> Turn<'a> {
     /// Counts something that was not done by a request of this connection.
     pub fn count(&mut self, counted: Counts) {
         self.counted.add(&counted);
+    }
+
+    /// The session has waited within this turn: a transaction that ends with it ends now.
+    pub fn waited(&mut self) {
+        self.has_waited = true;
     }
 
     /// Lets the server forget a prepared statement. It is not answered: a request has to follow.

@@ -22,11 +22,12 @@ impl KindNames {
         latencies: &'a KindLatencies,
     ) -> impl Iterator<Item = (Kind, &'a str, &'a Histogram<u64>)> {
         let transactions = self.0.transactions.iter().enumerate();
-        let statements = self.0.statements.iter().enumerate();
+        let statements = self.0.statements.iter().map(String::as_str);
+        let statements = statements.chain(self.0.found.names()).enumerate();
         transactions
-            .map(|(index, name)| (Kind::Transaction(index), name))
+            .map(|(index, name)| (Kind::Transaction(index), name.as_str()))
             .chain(statements.map(|(index, name)| (Kind::Statement(index), name)))
-            .filter_map(|(kind, name)| Some((kind, name.as_str(), latencies.of(kind)?)))
+            .filter_map(|(kind, name)| Some((kind, name, latencies.of(kind)?)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! How the schedule of an open loop was kept.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use weir_model::LatencySummary;
 
 use super::{Latencies, LoadOutcome, summary};
@@ -14,7 +14,7 @@ const BUSY_SHARE: f64 = 0.9;
 const OWN_LAG_US_MAX: f64 = 1_000.0;
 
 /// How the schedule of an open loop was kept within the measurement.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpenLoop {
     /// Transactions that became due.
     pub due: u64,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use weir_mysql::ServerError;
 
 use super::{LOOK, StatementKind, lock};
-use crate::meter::{ConnectionCounters, Meter, Phase, ReporterEnd, TransactionTiming};
+use crate::meter::{ConnectionCounters, Kind, Meter, Phase, ReporterEnd, TransactionTiming};
 use crate::reactor_kind::ReactorKind;
 
 /// A meter that several threads share.
@@ -288,6 +288,16 @@ impl ThreadMeter {
     /// A statement was completed.
     pub fn statement(&self, kind: StatementKind) {
         self.with((), |meter, _| meter.query(kind.into()));
+    }
+
+    /// A statement of this kind, by its position in [`SessionKinds`](crate::SessionKinds), was answered after so long.
+    pub fn answered(&self, kind: usize, took: Duration) {
+        self.with((), |meter, _| {
+            meter.reply_received(None);
+            let took_ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+            let since_ns = meter.reply_received_ns().saturating_sub(took_ns);
+            meter.completed(Kind::Statement(kind), since_ns);
+        });
     }
 
     /// A statement failed with an error that does not end the run.

@@ -140,6 +140,7 @@ impl SessionSource for Accounts {
         SessionKinds {
             transactions: Vec::new(),
             statements: vec!["read".to_owned(), "pay".to_owned()],
+            ..SessionKinds::default()
         }
     }
 }

@@ -66,6 +66,7 @@ local function words(why) return type(why) == "string" and why or "(not a string
 
 -- The events of a thread; each ends with a word to the engine.
 function core.events(tid)
+  core.note_running()
   local restart = sysbench.error.RESTART_EVENT
   while true do
     local ok, result
@@ -86,6 +87,7 @@ end
 
 -- A thread's last words.
 function core.last_words(tid)
+  core.note_running()
   local ok, why = pcall(thread_done, tid)
   if not ok then yield(engine, "unsaid", words(why)) end
   yield(engine, "ended")

@@ -9,7 +9,30 @@ typedef enum {
   SB_CNT_OTHER, SB_CNT_READ, SB_CNT_WRITE, SB_CNT_TRX, SB_CNT_ERROR, SB_CNT_RECONNECT,
   SB_CNT_BYTES_READ, SB_CNT_BYTES_WRITTEN, SB_CNT_MAX
 } sb_counter_type;
-typedef struct sql_result sql_result;
+typedef int sql_bind_type_t;
+typedef int sql_error_t;
+typedef struct { const char *sname; const char *lname; } sql_driver;
+typedef struct sql_statement sql_statement;
+typedef struct sql_bind sql_bind;
+typedef struct no_result no_result;
+typedef struct {
+  sql_error_t error; int sql_errno; const char *sql_state; const char *sql_errmsg; const sql_driver *driver; void *own;
+} sql_connection;
+typedef struct { uint32_t len; const char *ptr; } sql_value;
+typedef struct { void *ptr; const sql_value *values; } sql_row;
+typedef struct { uint32_t nrows; uint32_t nfields; sql_connection *connection; sql_row row; void *own; } sql_result;
+const sql_driver *db_create(const char *name);
+int db_destroy(const sql_driver *driver);
+sql_connection *db_connection_create(const sql_driver *driver);
+int db_connection_close(sql_connection *con);
+int db_connection_reconnect(sql_connection *con);
+void db_connection_free(sql_connection *con);
+sql_result *db_query(sql_connection *con, const char *text, size_t length);
+const sql_row *db_fetch_row(sql_result *result);
+int db_free_results(sql_result *result);
+int db_bulk_insert_init(sql_connection *con, const char *text, size_t length);
+int db_bulk_insert_next(sql_connection *con, const char *text, size_t length);
+int db_bulk_insert_done(sql_connection *con);
 void sb_counter_inc(int thread, sb_counter_type counter);
 bool sb_more_events(int thread);
 void sb_event_start(int thread);
@@ -80,5 +103,25 @@ package.path, package.cpath = core.package_path, core.package_cpath
 table.insert(package.loaders, function(name)
   local text = core.module(name)
   if text then return assert(loadstring(text, "@" .. name .. ".lua")) end
-  return "\n\tno module '" .. name .. "' of Weir's own"
+  return "\n\tno module '" .. name .. (core.kept and "' in the study's plan" or "' of Weir's own")
 end)
+
+-- In a study, files are those of its plan, by their names or by what follows the folder.
+if core.kept then
+  local function kept(path)
+    local name = path
+    while true do
+      local text = core.kept(name)
+      if text then return loadstring(text, "@" .. path) end
+      local rest = name:match("^[^/]*/(.+)$")
+      if not rest then return nil, "cannot open " .. path .. ": the study's plan does not have it" end
+      name = rest
+    end
+  end
+  loadfile = kept
+  function dofile(path)
+    local chunk, why = kept(path)
+    if not chunk then error(why, 2) end
+    return chunk()
+  end
+end

@@ -35,14 +35,14 @@ local function raise(con, text, severity, code, state, message)
 end
 
 -- A statement without a result set gives a null pointer, which is true in a condition.
-ffi.metatype("sql_result", {
+ffi.metatype("no_result", {
   __tostring = result_meta.__tostring,
   __index = function(_, key)
     if Result[key] then return Result[key] end
     error("attempt to read '" .. key .. "' of a statement without a result set", 2)
   end,
 })
-local none = ffi.new("sql_result *")
+local none = ffi.new("no_result *")
 
 local function result_of(con, number, rows, fields)
   con.error = 0

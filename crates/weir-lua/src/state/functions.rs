@@ -44,10 +44,17 @@ fn describe(lua: &Lua, table: &Table, identity: &Identity) -> mlua::Result<()> {
 
 fn modules(lua: &Lua, table: &Table, identity: &Identity) -> mlua::Result<()> {
     let (path, cpath) = modules::paths(&identity.script_path);
-    table.set("package_path", path)?;
     table.set("package_cpath", cpath)?;
-    let own = lua.create_function(|_, name: String| Ok(modules::own(&name)))?;
-    table.set("module", own)?;
+    if let Some(kept) = identity.modules.clone() {
+        table.set("package_path", "")?;
+        let kept = lua.create_function(move |_, name: String| Ok(kept.get(&name).cloned()))?;
+        table.set("module", &kept)?;
+        table.set("kept", kept)?;
+    } else {
+        table.set("package_path", path)?;
+        let own = lua.create_function(|_, name: String| Ok(modules::own(&name)))?;
+        table.set("module", own)?;
+    }
     let list = lua.create_function(|_, found: Vec<Table>| {
         let options: Result<Vec<_>, _> = found.iter().map(super::declared).collect();
         options
@@ -152,6 +159,9 @@ fn others(lua: &Lua, table: &Table, core: &Rc<Core>) -> mlua::Result<()> {
         Ok(())
     })?;
     table.set("uses_sql", uses_sql)?;
+    let shared = Rc::clone(core);
+    let running = lua.create_function(move |lua, ()| super::note_running(lua, &shared))?;
+    table.set("note_running", running)?;
     let shared = Rc::clone(core);
     let string = lua.create_function(move |lua, template: LuaString| {
         let mut host = shared.host.borrow_mut();

@@ -47,7 +47,7 @@ const INSTALLED: [&str; 2] = ["/usr/local/share/sysbench", "/usr/share/sysbench"
 
 /// `package.path` and `package.cpath` of a script of this name. `LUA_PATH` and `LUA_CPATH` take their place;
 /// `;;` in them stands for the default.
-pub(super) fn paths(script: &str) -> (String, String) {
+pub(crate) fn paths(script: &str) -> (String, String) {
     let given = |variable: &str, default: String| match std::env::var(variable) {
         Ok(path) => path.replace(";;", &format!(";{default}")),
         Err(_) => default,
@@ -99,20 +99,34 @@ fn default_cpath() -> String {
 }
 
 /// The text of one of Weir's own modules.
-pub(super) fn own(name: &str) -> Option<&'static str> {
+pub(crate) fn own(name: &str) -> Option<&'static str> {
     let found = OWN.iter().find(|(own, _)| *own == name);
     found.map(|(_, text)| *text)
 }
 
 /// The text of a module as `require` would find it.
 pub(super) fn text(name: &str) -> Option<Vec<u8>> {
-    let (path, _) = paths("");
-    let file = name.replace('.', "/");
-    let found = path
-        .split(';')
-        .filter(|place| !place.is_empty())
-        .find_map(|place| std::fs::read(place.replace('?', &file)).ok());
+    let found = find(name, "").and_then(|path| std::fs::read(path).ok());
     found.or_else(|| own(name).map(|text| text.as_bytes().to_vec()))
+}
+
+/// The file that `require` of a script of this name would find for a module.
+pub(crate) fn find(name: &str, script: &str) -> Option<PathBuf> {
+    first(&paths(script).0, name)
+}
+
+/// Whether `require` would find a library for a module.
+pub(crate) fn is_c_module(name: &str) -> bool {
+    first(&paths("").1, name).is_some()
+}
+
+fn first(places: &str, name: &str) -> Option<PathBuf> {
+    let file = name.replace('.', "/");
+    let mut places = places.split(';').filter(|place| !place.is_empty());
+    places.find_map(|place| {
+        let path = PathBuf::from(place.replace('?', &file));
+        path.is_file().then_some(path)
+    })
 }
 
 #[cfg(test)]

@@ -34,6 +34,8 @@ pub enum DataSource {
         /// All of them.
         sizes: Vec<TableSize>,
     },
+    /// What the `prepare` of a Lua script makes; nobody knows it before.
+    Lua,
     /// The tables of order entry, whose sizes are options of the workload.
     OrderEntry {
         /// All of them.
@@ -52,21 +54,23 @@ pub struct TableSize {
 }
 
 impl DataSpec {
-    /// How many tables there are.
+    /// How many tables there are; 0 where nobody knows.
     pub fn table_count(&self) -> usize {
         match &self.source {
             DataSource::Sysbench { tables, .. } => *tables as usize,
             DataSource::File { sizes } | DataSource::OrderEntry { sizes } => sizes.len(),
+            DataSource::Lua => 0,
         }
     }
 
-    /// Rows of all tables together.
+    /// Rows of all tables together; 0 where nobody knows.
     pub fn rows_total(&self) -> u64 {
         match &self.source {
             DataSource::Sysbench { tables, rows } => u64::from(*tables) * rows,
             DataSource::File { sizes } | DataSource::OrderEntry { sizes } => {
                 sizes.iter().map(|table| table.rows).sum()
             }
+            DataSource::Lua => 0,
         }
     }
 }

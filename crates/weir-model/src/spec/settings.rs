@@ -12,8 +12,8 @@ use serde_json::Value;
 use crate::ServerVariables;
 
 use super::{
-    DataSource, DataSpec, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadSpec, Mix, Node, RateRamp,
-    RunSpec, SysbenchWorkload, Topology, Warmup, WorkloadSpec,
+    DataSource, DataSpec, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadSpec, LuaWorkload, Mix, Node,
+    RateRamp, RunSpec, SysbenchWorkload, Topology, Warmup, WorkloadSpec,
 };
 
 /// Name -> value.
@@ -152,8 +152,8 @@ impl Writer {
                 self.put("rows", rows);
             }
             DataSource::File { sizes } => self.put_text("tables", sizes),
-            // They follow from the workload's options, which are settings of their own.
-            DataSource::OrderEntry { sizes: _ } => {}
+            // They follow from the script or the workload's options, which are settings of their own.
+            DataSource::Lua | DataSource::OrderEntry { sizes: _ } => {}
         }
         self.put("data_scale", data_scale);
         self.put("drive_scale", drive_scale);
@@ -183,12 +183,33 @@ impl Writer {
                 self.put("workload", text);
                 self.put_text("distribution", distribution);
             }
+            WorkloadSpec::Lua(lua) => self.lua(lua),
             WorkloadSpec::OrderEntry(order_entry) => {
                 self.put("workload", workload);
                 for (name, value) in order_entry.unusual() {
                     self.put(name, &value);
                 }
             }
+        }
+    }
+
+    /// A script and its modules are one setting.
+    fn lua(&mut self, lua: &LuaWorkload) {
+        let LuaWorkload {
+            path: _,
+            text: _,
+            modules: _,
+            data_options,
+            options,
+            distribution,
+        } = lua;
+        self.put("workload", &lua.whole_text());
+        self.put_text("distribution", distribution);
+        for (name, value) in data_options {
+            self.put(&format!("data.options.{name}"), value);
+        }
+        for (name, value) in options {
+            self.put(&format!("load.options.{name}"), value);
         }
     }
 

@@ -1,6 +1,7 @@
-//! What a transaction does: sysbench's workloads in proportion, order entry, or a user's own file.
+//! What a transaction does: sysbench's workloads in proportion, order entry, or a user's own file or Lua script.
 
 mod distribution;
+mod lua;
 mod mix;
 mod name;
 mod options;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use distribution::{Distribution, DistributionName, DistributionOptions};
+pub use lua::{LuaModule, LuaWorkload};
 pub use mix::Mix;
 pub use name::WorkloadName;
 pub use options::SysbenchOptions;
@@ -29,6 +31,8 @@ pub enum WorkloadSpec {
     Sysbench(SysbenchWorkload),
     /// A user's own.
     File(FileWorkload),
+    /// A Lua script.
+    Lua(LuaWorkload),
     /// Order entry.
     OrderEntry(OrderEntryWorkload),
 }
@@ -65,6 +69,7 @@ impl WorkloadSpec {
         match self {
             Self::Sysbench(sysbench) => sysbench.distribution,
             Self::File(file) => file.distribution,
+            Self::Lua(lua) => lua.distribution,
             Self::OrderEntry(_) => Distribution::default(),
         }
     }
@@ -73,7 +78,7 @@ impl WorkloadSpec {
     pub fn single(&self) -> Option<WorkloadName> {
         match self {
             Self::Sysbench(SysbenchWorkload { shares, .. }) => shares.single(),
-            Self::File(_) | Self::OrderEntry(_) => None,
+            Self::File(_) | Self::Lua(_) | Self::OrderEntry(_) => None,
         }
     }
 
@@ -81,7 +86,7 @@ impl WorkloadSpec {
     pub fn has_text(&self) -> bool {
         match self {
             Self::Sysbench(SysbenchWorkload { shares, .. }) => shares.any(WorkloadName::has_text),
-            Self::File(_) | Self::OrderEntry(_) => false,
+            Self::File(_) | Self::Lua(_) | Self::OrderEntry(_) => false,
         }
     }
 }
@@ -125,6 +130,7 @@ impl fmt::Display for WorkloadSpec {
         match self {
             Self::Sysbench(SysbenchWorkload { shares, .. }) => shares.fmt(f),
             Self::File(file) => file.path.display().fmt(f),
+            Self::Lua(lua) => lua.path.display().fmt(f),
             Self::OrderEntry(_) => f.write_str(OrderEntryWorkload::NAME),
         }
     }

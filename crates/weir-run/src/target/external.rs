@@ -55,9 +55,9 @@ impl Target for ExternalTarget {
         Ok(variables)
     }
 
-    fn probes(&self) -> Vec<Box<dyn Probe>> {
+    fn probes(&self, client: u32) -> Vec<Box<dyn Probe>> {
         let mut probes: Vec<Box<dyn Probe>> = vec![
-            Box::new(ProcessProbe::client()),
+            Box::new(ProcessProbe::client(client)),
             Box::new(ServerProbe::new(self.endpoint())),
         ];
         // This host says nothing about a server on another one.

@@ -112,9 +112,9 @@ impl Target for PrivateTarget {
         Ok(variables)
     }
 
-    fn probes(&self) -> Vec<Box<dyn Probe>> {
+    fn probes(&self, client: u32) -> Vec<Box<dyn Probe>> {
         let mut probes: Vec<Box<dyn Probe>> = vec![
-            Box::new(ProcessProbe::client()),
+            Box::new(ProcessProbe::client(client)),
             Box::new(ServerProbe::new(self.endpoint())),
             Box::new(HostProbe::new(Some(self.home.path().to_owned()))),
             Box::new(ProcessProbe::server(self.server.pid())),

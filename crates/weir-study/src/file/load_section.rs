@@ -16,7 +16,7 @@ pub(crate) struct LoadSection {
     pub(crate) warmup: Option<Warmup>,
     pub(crate) measure: Option<Duration>,
     pub(crate) distribution: DistributionName,
-    /// Options of the workload by sysbench's names.
+    /// Options of the workload by sysbench's names, or of a Lua script's run.
     pub(crate) options: BTreeMap<String, Setting>,
     /// Of order entry, as the next.
     pub(crate) keying_and_think_time: Option<Setting>,

@@ -170,6 +170,7 @@ fn try_probe_cell(cell: &Cell, search: &SearchPlan, probe: Probe) -> Result<Cell
     let context = Context {
         flavor_of: &|_| unreachable!("a search does not vary servers"),
         folder: Path::new(""),
+        modules: &[],
     };
     target.apply(&mut draft, &value, context)?;
     let mut cell = draft.finish().map_err(|error| error.to_string())?;

@@ -427,7 +427,7 @@ fn what_has_no_effect_may_be_given_and_old_names_are_warned_of() {
     assert_eq!(invocation.warnings.len(), 4);
     assert_eq!(
         invocation.warnings[0],
-        "--num-threads is deprecated; write --threads"
+        "--num-threads is deprecated, use --threads instead"
     );
     assert!(invocation.forced_shutdown);
 }

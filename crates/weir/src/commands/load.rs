@@ -2,6 +2,8 @@
 
 mod check;
 mod document;
+mod drop_in;
+mod help;
 pub(crate) mod null_server;
 pub(crate) mod replay;
 mod script;
@@ -32,6 +34,9 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
         null_server::execute(rest, interrupt::stop_flag()?)?;
         return Ok(Outcome::Done);
     }
+    if !arguments.is_drop_in && arguments.arguments == weir_script::PROCESS_WORDS[1..] {
+        return script::serve();
+    }
     let mut config = external_server::client_config(false)?;
     if let Some(first) = arguments.arguments.first()
         && replay::is_meant(first)
@@ -44,15 +49,13 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
             password: config.password,
             ..ClientConfig::default()
         };
+        return drop_in::execute(arguments, &config);
     }
-    let line = weir_sysbench::parse_script(
-        &arguments.arguments,
-        &config,
-        arguments.is_drop_in,
-        weir_script::is_found,
-    )?;
-    if let Some(line) = line {
-        return script::execute(line, arguments);
+    if let Some(line) =
+        weir_sysbench::parse_script(&arguments.arguments, &config, weir_script::is_found)?
+    {
+        let (manner, stop) = (script::Manner::default(), interrupt::stop_flag_then_exit()?);
+        return script::execute(line, &arguments.arguments, manner, stop);
     }
     let mut invocation = weir_sysbench::parse(&arguments.arguments, &config)?;
     for warning in &invocation.warnings {
@@ -63,7 +66,7 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
         invocation.set_password(&password::ask()?);
     }
     let gate = gate(&invocation);
-    let done = command(&invocation, &gate, stop, !arguments.is_drop_in);
+    let done = command(&invocation, &gate, stop);
     external_server::tell_remarks(&gate);
     done?;
     external_server::tell_rehearsed(&gate)?;
@@ -74,19 +77,20 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
     })
 }
 
-fn command(
-    invocation: &Invocation,
-    gate: &Gate,
-    stop: &AtomicBool,
-    tells_own_options: bool,
-) -> anyhow::Result<()> {
+fn command(invocation: &Invocation, gate: &Gate, stop: &AtomicBool) -> anyhow::Result<()> {
     match invocation.command {
-        Command::Help => output::text(weir_sysbench::help(invocation.compat, tells_own_options))?,
+        Command::Help => output::text(weir_sysbench::help(invocation.compat, true))?,
         Command::Version => output::text(weir_sysbench::version(invocation.compat, VERSION))?,
         Command::Prepare => prepare(invocation, gate, stop)?,
         Command::Prewarm => prewarm(invocation, &Gate::reading(), stop)?,
         Command::Run if invocation.dry_run => weir_load::rehearse_run(&invocation.plan, gate)?,
-        Command::Run => run(invocation, gate, stop)?,
+        Command::Run => {
+            let words = Words {
+                header: weir_sysbench::header(invocation, VERSION),
+                tells_all: true,
+            };
+            run(invocation, gate, stop, &words).map_err(|failed| failed.error)?;
+        }
         Command::Check => check::execute(&invocation.prepare, stop)?,
         Command::Cleanup => weir_load::cleanup(&invocation.prepare, gate)?,
     }
@@ -120,7 +124,39 @@ fn prewarm(invocation: &Invocation, gate: &Gate, stop: &AtomicBool) -> anyhow::R
     Ok(())
 }
 
-fn run(invocation: &Invocation, gate: &Gate, stop: &AtomicBool) -> anyhow::Result<()> {
+/// What is said of a run beside its numbers.
+struct Words {
+    /// Before the connections are made.
+    header: String,
+    /// Also what sysbench does not say.
+    tells_all: bool,
+}
+
+/// A run without its numbers.
+struct Failed {
+    error: anyhow::Error,
+    /// Transactions were made.
+    has_begun: bool,
+}
+
+fn run(
+    invocation: &Invocation,
+    gate: &Gate,
+    stop: &AtomicBool,
+    words: &Words,
+) -> Result<(), Failed> {
+    let mut has_begun = false;
+    let done = measure(invocation, gate, stop, words, &mut has_begun);
+    done.map_err(|error| Failed { error, has_begun })
+}
+
+fn measure(
+    invocation: &Invocation,
+    gate: &Gate,
+    stop: &AtomicBool,
+    words: &Words,
+    has_begun: &mut bool,
+) -> anyhow::Result<()> {
     let is_json = invocation.form == Form::Json;
     let report = |text: String| {
         if invocation.verbosity < NOTICE || is_json {
@@ -128,7 +164,7 @@ fn run(invocation: &Invocation, gate: &Gate, stop: &AtomicBool) -> anyhow::Resul
         }
         output::text(text)
     };
-    report(weir_sysbench::header(invocation, VERSION))?;
+    report(words.header.clone())?;
     let mut hdr_log = invocation
         .hdr_log
         .as_deref()
@@ -137,12 +173,10 @@ fn run(invocation: &Invocation, gate: &Gate, stop: &AtomicBool) -> anyhow::Resul
     let mut logged = Ok(());
     let mut intervals = Vec::new();
     // The first interval is the first sign of life: connections that are refused are not started.
-    let mut is_started = false;
     let mut start = || {
-        if is_started {
+        if std::mem::replace(has_begun, true) {
             return Ok(());
         }
-        is_started = true;
         report(weir_sysbench::THREADS_STARTED.to_owned())
     };
     let outcome = weir_load::run_observed(&invocation.plan, gate, stop, &mut |progress| {
@@ -151,7 +185,8 @@ fn run(invocation: &Invocation, gate: &Gate, stop: &AtomicBool) -> anyhow::Resul
             let _ = start();
         }
         match progress {
-            Progress::Warning(warning) => eprintln!("WARNING: {warning}"),
+            Progress::Warning(warning) if words.tells_all => eprintln!("WARNING: {warning}"),
+            Progress::Warning(_) => {}
             Progress::Interval(interval) => {
                 if is_json {
                     intervals.push(interval.record);
@@ -171,18 +206,26 @@ fn run(invocation: &Invocation, gate: &Gate, stop: &AtomicBool) -> anyhow::Resul
     })?;
     start()?;
     report(weir_sysbench::final_report(invocation, &outcome))?;
-    report(weir_sysbench::additions(invocation, &outcome))?;
+    report(if words.tells_all {
+        weir_sysbench::additions(invocation, &outcome)
+    } else {
+        weir_sysbench::asked_additions(invocation, &outcome)
+    })?;
     if is_json {
         output::line(document::text(invocation, &outcome, &intervals)?)?;
     }
-    note(&outcome);
+    if words.tells_all {
+        note(&outcome);
+    }
     logged.context("while writing the log of latencies")?;
     if outcome.unfinished > 0 {
         let unfinished = LoadError::Unfinished(outcome.unfinished);
         if invocation.forced_shutdown {
             return Err(unfinished.into());
         }
-        eprintln!("note: {unfinished}");
+        if words.tells_all {
+            eprintln!("note: {unfinished}");
+        }
     }
     Ok(())
 }

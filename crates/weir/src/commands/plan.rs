@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use weir_judge::SettingsPreview;
 use weir_model::variables::BUFFER_POOL_SIZE;
-use weir_model::{Bytes, Cell, Plan, PlannedRun, SearchGoal, SearchPlan, Warmup};
+use weir_model::{Bytes, Cell, DataSource, Plan, PlannedRun, SearchGoal, SearchPlan, Warmup};
 use weir_report::table;
 use weir_study::Overrides;
 
@@ -123,6 +123,10 @@ fn warms_up_by_rule(cell: &Cell) -> bool {
 /// Rows and size, and how the size compares with memory: the ratio decides what a study can show. Each from the
 /// least to the most of all cells.
 fn data(plan: &Plan) -> String {
+    let is_of_script = |cell: &Cell| matches!(cell.spec.data.source, DataSource::Lua);
+    if plan.designed().any(is_of_script) {
+        return "what a Lua script's prepare makes, which is known when it has run".to_owned();
+    }
     let specs: Vec<_> = plan.designed().map(|cell| &*cell.spec).collect();
     let rows = specs.iter().map(|spec| spec.data.rows_total());
     let sizes = specs.iter().map(|spec| weir_model::data_size(spec));

@@ -155,6 +155,9 @@ fn step_words(step: Step, last: Option<&Second>) -> String {
     let time_s = last.map_or(0.0, |second| second.time_s);
     match step {
         Step::Preparing => "finding servers and drives".to_owned(),
+        Step::Loading { rows_total: 0, .. } => {
+            "the script loads its tables, once for all runs".to_owned()
+        }
         Step::Loading {
             rows_done,
             rows_total,

@@ -159,22 +159,21 @@ fn drop_in(world: &World, arguments: &[&str]) -> Output {
 #[test]
 fn a_link_named_sysbench_is_a_drop_in() {
     let world = World::new();
-    let help = drop_in(&world, &["oltp_read_only", "help"]).stdout;
-    assert!(help.contains("--rand-type=special"), "{help}");
+    let help = drop_in(&world, &["--help"]).stdout;
+    assert!(help.contains("--rand-type=STRING"), "{help}");
     assert!(!help.contains("--rtt"), "{help}");
     let all = Weir::new().args(["load", "help"]).succeeds().stdout;
-    assert!(all.starts_with(&help) && all.contains("--rtt"), "{all}");
-    let version = drop_in(&world, &["--version"]).stdout;
-    assert!(version.starts_with("sysbench 1.0.20 (weir "), "{version}");
-    let version = drop_in(&world, &["--compat=1.1", "--version"]).stdout;
-    assert!(version.starts_with("sysbench 1.1.0 (weir "), "{version}");
+    assert!(all.contains("--rtt"), "{all}");
+    for (words, expected) in [
+        (&["--version"][..], "sysbench 1.0.20\n"),
+        (&["--compat=1.1", "--version"], "sysbench 1.1.0\n"),
+    ] {
+        assert_eq!(drop_in(&world, words).stdout, expected);
+    }
     let refused = drop_in(&world, &["cpu", "run"]);
     assert_eq!(refused.code, Some(1));
-    assert!(
-        refused.stderr.contains("tests the host"),
-        "{}",
-        refused.stderr
-    );
+    let line = "FATAL: Cannot find benchmark 'cpu'";
+    assert!(refused.stdout.contains(line), "{}", refused.stdout);
 }
 
 #[test]
@@ -230,7 +229,7 @@ fn option_files_log_in_but_not_under_the_name_of_sysbench() {
         Output::from(output.unwrap())
     };
     let refused = named(&[]);
-    assert!(refused.stderr.contains("'sbtest'"), "{}", refused.stderr);
+    assert!(refused.stdout.contains("'sbtest'"), "{}", refused.stdout);
     let file = format!("--defaults-file={}", world.path(".my.cnf").display());
     assert_eq!(named(&[&file]).code, Some(0));
 }

@@ -2,11 +2,15 @@
 //! both, numbers masked, and everything else equal.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
+mod bad_input;
 mod beside;
 mod commands;
+mod contract;
 mod database;
 mod losses;
 mod modules;
+mod native;
 mod reactors;
+mod results;
 mod runs;
 mod suites;

@@ -42,7 +42,7 @@ impl MysqlDriver {
         self.transit = None;
         self.doing = Doing::Lost;
         meter.now();
-        if shared.tolerated.survives_loss() {
+        if shared.tolerated.survives_loss() && !self.session.judges_errors() {
             meter.failed_try(said);
         }
         meter.lose();

@@ -159,7 +159,7 @@ impl MysqlDriver {
         if let Some(refusal) = turn.refusal.take() {
             return Err(refusal);
         }
-        let (expected, counted) = (turn.expected, turn.counted);
+        let (expected, counted, has_waited) = (turn.expected, turn.counted, turn.has_waited);
         if counted != Counts::default() {
             meter.add(&counted);
         }
@@ -182,7 +182,7 @@ impl MysqlDriver {
             }
             Step::Done { transactions, kind } => {
                 self.asks_nothing = !matches!(call, Call::Replied(_) | Call::Refused(_));
-                if self.asks_nothing {
+                if self.asks_nothing || has_waited {
                     meter.reply_received_at(u64::MAX);
                 }
                 self.done(transactions, kind, shared, meter)

@@ -134,7 +134,7 @@ impl Target for NullTarget {
             .into())
     }
 
-    fn probes(&self) -> Vec<Box<dyn Probe>> {
+    fn probes(&self, _: u32) -> Vec<Box<dyn Probe>> {
         Vec::new()
     }
 

@@ -118,7 +118,7 @@ fn a_book_is_for_workloads_with_text() {
     let text = "workload = \"oltp_text_read_only\"\nrows = 10";
     let book_of = |spec: &RunSpec| match &spec.workload {
         WorkloadSpec::Sysbench(sysbench) => sysbench.text_file.clone(),
-        WorkloadSpec::File(_) | WorkloadSpec::OrderEntry(_) => None,
+        WorkloadSpec::File(_) | WorkloadSpec::Lua(_) | WorkloadSpec::OrderEntry(_) => None,
     };
     let by_key = specs(&format!("{text}\ntext_file = \"{book}\""), "", "");
     assert_eq!(book_of(&by_key[0]), Some(book.into()));

@@ -1,28 +1,83 @@
 //! `weir load my.lua`: a script of the user's in the place of a native workload.
 
-use std::sync::atomic::Ordering;
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::Write as _;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use weir_load::{Interval, LoadOutcome, Totals};
+use anyhow::Context as _;
+use weir_load::{HdrLog, Interval, LoadOutcome, Totals};
+use weir_model::IntervalRecord;
 use weir_mysql::{Gate, Permissions};
 use weir_script::{Driving, Output, Report, Script, ScriptPlan};
-use weir_sysbench::{Invocation, LuaThreads, ScriptLine};
+use weir_sysbench::{Form, Invocation, LuaThreads, ScriptLine};
 
-use crate::cli::LoadArguments;
-use crate::{Outcome, interrupt, output, password};
+use crate::{Outcome, output, password};
 
 /// Exit code of a load that did not begin or end in time, as in sysbench.
 const NOT_IN_TIME: i32 = 2;
 
-pub(super) fn execute(line: ScriptLine, arguments: &LoadArguments) -> anyhow::Result<Outcome> {
-    let mut line = line;
-    for warning in &line.invocation.warnings {
-        eprintln!("WARNING: {warning}");
+/// The process of a study's script: it is told what to do over its standard input, a socket.
+pub(super) fn serve() -> anyhow::Result<Outcome> {
+    let socket = rustix::io::dup(std::io::stdin()).context("this command is Weir's own")?;
+    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    weir_script::serve(UnixStream::from(socket))?;
+    Ok(Outcome::Done)
+}
+
+/// How a script's command talks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Manner {
+    /// As sysbench, which says less.
+    is_drop_in: bool,
+    /// Version and header have been printed.
+    has_header: bool,
+}
+
+impl Manner {
+    pub(super) fn of_drop_in() -> Self {
+        Self {
+            is_drop_in: true,
+            has_header: false,
+        }
     }
-    let stop = interrupt::stop_flag_then_exit()?;
+
+    /// The same, where the header has been printed.
+    pub(super) fn after_header() -> Self {
+        Self {
+            is_drop_in: true,
+            has_header: true,
+        }
+    }
+}
+
+/// Does what a command line asks of its script; `words`: the line's.
+pub(super) fn execute(
+    line: ScriptLine,
+    words: &[String],
+    manner: Manner,
+    stop: &AtomicBool,
+) -> anyhow::Result<Outcome> {
+    let mut line = line;
+    for warning in line
+        .invocation
+        .warnings
+        .iter()
+        .filter(|_| !manner.has_header)
+    {
+        if manner.is_drop_in {
+            output::line(format_args!("WARNING: {warning}"))?;
+        } else {
+            eprintln!("WARNING: {warning}");
+        }
+    }
     if line.invocation.asks_password {
         line.invocation.set_password(&password::ask()?);
     }
-    if line.invocation.verbosity >= super::NOTICE {
+    let is_json = line.invocation.form == Form::Json;
+    let results = if is_json { Some(keep_stdout()?) } else { None };
+    if line.invocation.verbosity >= super::NOTICE && !manner.has_header && !is_json {
         output::text(weir_sysbench::script_version(
             line.invocation.compat,
             &weir_lua::luajit_version(),
@@ -36,21 +91,22 @@ pub(super) fn execute(line: ScriptLine, arguments: &LoadArguments) -> anyhow::Re
         }
     };
     let unknown = std::mem::take(&mut line.unknown);
-    let words = Words {
-        invocation: line.invocation.clone(),
-        is_drop_in: arguments.is_drop_in,
-    };
-    let code = weir_script::execute(plan(line, script, arguments), &unknown, &words, stop)?;
+    let report = Words::new(&line.invocation, manner, results)?;
+    let plan = plan(line, script, words, manner);
+    let code = weir_script::execute(plan, &unknown, &report, stop)?;
+    report.finish()?;
     Ok(match code {
         0 if stop.load(Ordering::SeqCst) => Outcome::Stopped,
         code => Outcome::Code(code),
     })
 }
 
-fn plan(line: ScriptLine, script: Script, arguments: &LoadArguments) -> ScriptPlan {
+fn plan(line: ScriptLine, script: Script, words: &[String], manner: Manner) -> ScriptPlan {
     let invocation = line.invocation;
+    // An option of Weir's is answered by Weir.
+    let tells_all = invocation.verbosity > super::NOTICE || line.lua_threads != LuaThreads::Auto;
     let mut argv = vec!["sysbench".to_owned()];
-    argv.extend(arguments.arguments.iter().cloned());
+    argv.extend(words.iter().cloned());
     let gate = Gate::new(Permissions {
         schema: Some(invocation.plan.endpoint.database.clone()),
         is_script: true,
@@ -71,13 +127,31 @@ fn plan(line: ScriptLine, script: Script, arguments: &LoadArguments) -> ScriptPl
         luajit_command: line.luajit_command,
         report_interval_s: invocation.report_interval_s,
         percentile: invocation.percentile,
+        tells_statements: invocation.statement_latency
+            || invocation.hdr_log.is_some()
+            || invocation.form == Form::Json,
+        modules: None,
         verbosity: invocation.verbosity,
         forced_shutdown: invocation.forced_shutdown,
+        abandon,
         load: invocation.plan,
         gate,
         output: Output::new(print),
-        remarks: Output::new(|text| eprint!("{text}")),
+        remarks: if manner.is_drop_in && !tells_all {
+            Output::new(say_unless_note)
+        } else {
+            Output::new(|text| eprint!("{text}"))
+        },
     }
+}
+
+#[allow(
+    clippy::exit,
+    reason = "whoever should return waits in a script for ever"
+)]
+fn abandon() -> ! {
+    weir_lua::flush_output();
+    std::process::exit(NOT_IN_TIME)
 }
 
 /// Prints after what the script has printed.
@@ -87,55 +161,137 @@ fn print(text: &str) {
     let _ = output::text(text);
 }
 
-/// sysbench's words for what a script's run did.
+/// sysbench has no notes.
+fn say_unless_note(text: &str) {
+    if !text.starts_with("note: ") {
+        eprint!("{text}");
+    }
+}
+
+/// Standard output as it was; from here on, what a script prints goes to standard error.
+fn keep_stdout() -> anyhow::Result<File> {
+    let kept = rustix::io::dup(std::io::stdout()).context("while keeping standard output")?;
+    rustix::stdio::dup2_stdout(std::io::stderr())?;
+    Ok(File::from(kept))
+}
+
+/// sysbench's words for what a script's run did, and what else is written of it.
 struct Words {
     invocation: Invocation,
-    /// Nothing is said that sysbench does not say.
-    is_drop_in: bool,
+    manner: Manner,
+    /// Where the result goes as JSON, if that is wanted.
+    json: Option<File>,
+    kept: RefCell<Kept>,
+}
+
+/// What has been written of a run.
+#[derive(Default)]
+struct Kept {
+    intervals: Vec<IntervalRecord>,
+    hdr_log: Option<HdrLog<File>>,
+    /// The first error of it.
+    failed: Option<anyhow::Error>,
 }
 
 impl Words {
+    fn new(invocation: &Invocation, manner: Manner, json: Option<File>) -> anyhow::Result<Self> {
+        let warmup = invocation.plan.load.warmup.least().0;
+        let path = invocation.hdr_log.as_deref();
+        let hdr_log = path.map(|path| super::create_hdr_log(path, warmup));
+        Ok(Self {
+            invocation: invocation.clone(),
+            manner,
+            json,
+            kept: RefCell::new(Kept {
+                hdr_log: hdr_log.transpose()?,
+                ..Kept::default()
+            }),
+        })
+    }
+
+    /// The error of what was written, if there was one.
+    fn finish(self) -> anyhow::Result<()> {
+        match self.kept.into_inner().failed {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
     fn of(&self, uses_sql: bool) -> Invocation {
         Invocation {
             uses_sql,
             ..self.invocation.clone()
         }
     }
+
+    /// A text of the report, unless the result is JSON.
+    fn text(&self, text: impl FnOnce() -> String) -> String {
+        if self.json.is_some() {
+            return String::new();
+        }
+        text()
+    }
+
+    fn write_json(&self, outcome: &LoadOutcome) -> anyhow::Result<()> {
+        let Some(mut file) = self.json.as_ref() else {
+            return Ok(());
+        };
+        let kept = self.kept.borrow();
+        let text = super::document::text(&self.invocation, outcome, &kept.intervals)?;
+        writeln!(file, "{text}").context("while writing the result")
+    }
 }
 
 impl Report for Words {
+    fn measured(&self, interval: &Interval) {
+        let mut kept = self.kept.borrow_mut();
+        if self.json.is_some() {
+            kept.intervals.push(interval.record);
+        }
+        if let Some(log) = &mut kept.hdr_log
+            && let Err(error) = log.write(interval)
+        {
+            kept.hdr_log = None;
+            let error = anyhow::Error::from(error).context("while writing the log of latencies");
+            kept.failed.get_or_insert(error);
+        }
+    }
+
+    fn completed(&self, outcome: &LoadOutcome) {
+        if let Err(error) = self.write_json(outcome) {
+            self.kept.borrow_mut().failed.get_or_insert(error);
+        }
+    }
+
     fn header(&self) -> String {
-        weir_sysbench::options_header(&self.invocation)
+        if self.manner.has_header {
+            return String::new();
+        }
+        self.text(|| weir_sysbench::options_header(&self.invocation))
     }
 
     fn started(&self) -> String {
-        weir_sysbench::THREADS_STARTED.to_owned()
+        self.text(|| weir_sysbench::THREADS_STARTED.to_owned())
     }
 
     fn interval(&self, interval: &Interval, uses_sql: bool) -> String {
-        weir_sysbench::interval_line(&self.of(uses_sql), interval)
+        self.text(|| weir_sysbench::interval_line(&self.of(uses_sql), interval))
     }
 
     fn checkpoint(&self, totals: &Totals, uses_sql: bool) -> String {
-        weir_sysbench::checkpoint_report(&self.of(uses_sql), totals)
+        self.text(|| weir_sysbench::checkpoint_report(&self.of(uses_sql), totals))
     }
 
     fn whole(&self, outcome: &LoadOutcome, uses_sql: bool) -> String {
         let invocation = self.of(uses_sql);
-        let report = weir_sysbench::final_report(&invocation, outcome);
-        if self.is_drop_in {
-            return report;
-        }
-        let additions = weir_sysbench::additions(&invocation, outcome);
-        report + &additions
-    }
-
-    #[allow(
-        clippy::exit,
-        reason = "whoever should return waits in a script for ever"
-    )]
-    fn abandon(&self) -> ! {
-        weir_lua::flush_output();
-        std::process::exit(NOT_IN_TIME)
+        let tells_all = !self.manner.is_drop_in || invocation.verbosity > super::NOTICE;
+        self.text(|| {
+            let additions = if tells_all {
+                weir_sysbench::additions(&invocation, outcome)
+            } else {
+                weir_sysbench::asked_additions(&invocation, outcome)
+            };
+            weir_sysbench::final_report(&invocation, outcome) + &additions
+        })
     }
 }

@@ -1,0 +1,55 @@
+//! A Lua script of the user's, as people write them for sysbench.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::Distribution;
+
+/// A Lua script with all that it loads, by content: what runs is what stands here (docs/lua.md).
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LuaWorkload {
+    /// Where it was read.
+    pub path: PathBuf,
+    /// What it says.
+    pub text: Arc<str>,
+    /// The modules and files that it loads, and those that these load.
+    pub modules: Vec<LuaModule>,
+    /// Options of its `prepare`, and of its run.
+    pub data_options: BTreeMap<String, String>,
+    /// Options of its run alone; they win.
+    pub options: BTreeMap<String, String>,
+    /// The distribution of `sysbench.rand.default`.
+    pub distribution: Distribution,
+}
+
+/// A module that a script loads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LuaModule {
+    /// As the script names it: `oltp_common`, `lib/common.lua`.
+    pub name: String,
+    /// What it says.
+    pub text: Arc<str>,
+}
+
+impl LuaWorkload {
+    /// The script with its modules as one text: what tells it from others.
+    pub fn whole_text(&self) -> String {
+        let mut parts = vec![&*self.text];
+        for module in &self.modules {
+            parts.extend([&*module.name, &*module.text]);
+        }
+        parts.join("\n")
+    }
+
+    /// The options of its run.
+    pub fn run_options(&self) -> BTreeMap<String, String> {
+        let mut options = self.data_options.clone();
+        options.extend(self.options.clone());
+        options
+    }
+}

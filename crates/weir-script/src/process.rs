@@ -1,0 +1,283 @@
+//! A script in a process of its own, as a study sees it: a fault in the script costs a run and not the study, and
+//! its memory and processor time are counted apart.
+
+use std::io::{self, BufRead as _, BufReader, ErrorKind, Read, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use weir_load::{LoadError, LoadOutcome, LoadPlan};
+use weir_model::{Endpoint, IntervalRecord, LoadSpec, RunSpec};
+use weir_process::{Signal, spawn_tied};
+
+use crate::job::{Job, Order, Place, Told};
+
+/// The words by which the program becomes such a process.
+pub const PROCESS_WORDS: [&str; 2] = ["load", "script-process"];
+/// Pause between two looks at whether the run is to stop.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long a script may need beyond its run: connections, its last events, `thread_done`, `done`.
+const GRACE: Duration = Duration::from_mins(2);
+/// The end of what a script has said that is kept.
+const KEPT_BYTES: usize = 16 << 10;
+
+/// The process of a script.
+#[derive(Debug)]
+pub struct ScriptProcess {
+    child: Child,
+    orders: UnixStream,
+    told: BufReader<UnixStream>,
+    /// A line that has come in part.
+    line: Vec<u8>,
+    said: Arc<Mutex<Vec<u8>>>,
+    listeners: Vec<JoinHandle<()>>,
+}
+
+/// A script's interval as it ends, with the transactions that are under way.
+pub type OnInterval<'a> = &'a mut dyn FnMut(&IntervalRecord, u64);
+
+impl ScriptProcess {
+    /// Starts the process; `weir` is the program. It dies with the calling thread.
+    ///
+    /// # Errors
+    ///
+    /// A program that cannot be started.
+    pub fn start(weir: &Path) -> io::Result<Self> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let mut command = Command::new(weir);
+        command
+            .args(PROCESS_WORDS)
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = spawn_tied(&mut command, Signal::KILL)?;
+        let said = Arc::default();
+        let listeners = [
+            child.stdout.take().map(|pipe| listen(pipe, &said)),
+            child.stderr.take().map(|pipe| listen(pipe, &said)),
+        ];
+        ours.set_read_timeout(Some(LOOK))?;
+        Ok(Self {
+            child,
+            orders: ours.try_clone()?,
+            told: BufReader::new(ours),
+            line: Vec::new(),
+            said,
+            listeners: listeners.into_iter().flatten().collect(),
+        })
+    }
+
+    /// Its id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Lets the script make its tables, with so many threads; `is_own`: on a server of Weir's own.
+    ///
+    /// # Errors
+    ///
+    /// A script that fails, with its words; `stop`.
+    pub fn prepare(
+        &mut self,
+        spec: &RunSpec,
+        endpoint: &Endpoint,
+        (threads, seed): (u32, u64),
+        is_own: bool,
+        stop: &AtomicBool,
+    ) -> Result<(), LoadError> {
+        let spec = RunSpec {
+            load: LoadSpec {
+                connections: threads,
+                ..LoadSpec::default()
+            },
+            ..spec.clone()
+        };
+        let script = spec.workload.to_string();
+        let job = Job {
+            command: "prepare".to_owned(),
+            spec,
+            seed,
+            place: Place::new(endpoint, is_own),
+        };
+        self.order(&Order::Work(Box::new(job)), &script)?;
+        loop {
+            if stop.load(Ordering::Relaxed) {
+                // It has no end of its own; what it has made is thrown away.
+                let _ = self.child.kill();
+                return Err(LoadError::Interrupted("loading the tables"));
+            }
+            match self.next(&script)? {
+                Some(Told::Ended(0)) => return Ok(()),
+                Some(Told::Ended(_)) => return Err(self.failed(&script)),
+                Some(Told::Refused(why)) => return Err(LoadError::Script { script, why }),
+                Some(Told::Interval { .. } | Told::Completed { .. }) | None => {}
+            }
+        }
+    }
+
+    /// Runs the script's events as `plan` says, on the data of `spec`. `stop` ends the run early.
+    ///
+    /// # Errors
+    ///
+    /// A script that fails, with its words, or does not end; a process that dies.
+    pub fn run(
+        &mut self,
+        spec: &RunSpec,
+        plan: &LoadPlan,
+        is_own: bool,
+        stop: &AtomicBool,
+        on_interval: OnInterval<'_>,
+    ) -> Result<LoadOutcome, LoadError> {
+        let script = spec.workload.to_string();
+        let job = Job {
+            command: "run".to_owned(),
+            spec: RunSpec {
+                load: plan.load.clone(),
+                ..spec.clone()
+            },
+            seed: plan.seed,
+            place: Place::new(&plan.endpoint, is_own),
+        };
+        self.order(&Order::Work(Box::new(job)), &script)?;
+        let length = plan.load.warmup.least().0 + plan.load.measure.0 + plan.init_timeout;
+        let (mut until, mut is_stopping) = (Instant::now() + length + GRACE, false);
+        let mut completed = None;
+        loop {
+            if stop.load(Ordering::Relaxed) && !is_stopping {
+                is_stopping = true;
+                until = until.min(Instant::now() + GRACE);
+                self.order(&Order::Stop, &script)?;
+            }
+            if Instant::now() > until {
+                let _ = self.child.kill();
+                let why = "its threads did not end after the run; it waits or loops".to_owned();
+                return Err(LoadError::Script { script, why });
+            }
+            match self.next(&script)? {
+                None => {}
+                Some(Told::Interval {
+                    record,
+                    concurrency,
+                }) => on_interval(&record, concurrency),
+                Some(Told::Completed {
+                    outcome,
+                    histogram,
+                    measured_from_s,
+                }) => {
+                    let age = Duration::from_secs_f64(measured_from_s.max(0.0));
+                    let mut outcome = *outcome;
+                    outcome.histogram = histogram;
+                    outcome.measured_from = Instant::now().checked_sub(age);
+                    completed = Some(outcome);
+                }
+                Some(Told::Refused(why)) => return Err(LoadError::Script { script, why }),
+                Some(Told::Ended(0)) if completed.is_some() => {
+                    return completed.ok_or_else(|| self.failed(&script));
+                }
+                Some(Told::Ended(_)) => return Err(self.failed(&script)),
+            }
+        }
+    }
+
+    fn order(&mut self, order: &Order, script: &str) -> Result<(), LoadError> {
+        let written = serde_json::to_vec(order).map_err(io::Error::from);
+        let sent = written.and_then(|mut line| {
+            line.push(b'\n');
+            self.orders.write_all(&line)
+        });
+        sent.map_err(|_| self.died(script))
+    }
+
+    /// What the process tells next; nothing within a moment.
+    fn next(&mut self, script: &str) -> Result<Option<Told>, LoadError> {
+        match self.told.read_until(b'\n', &mut self.line) {
+            Ok(_) if self.line.last() == Some(&b'\n') => {
+                let line = std::mem::take(&mut self.line);
+                let told = serde_json::from_slice(&line);
+                told.map(Some).map_err(|error| LoadError::Script {
+                    script: script.to_owned(),
+                    why: format!("its process told what is not understood ({error})"),
+                })
+            }
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
+            {
+                Ok(None)
+            }
+            _ => Err(self.died(script)),
+        }
+    }
+
+    /// The process has ended by itself.
+    fn died(&mut self, script: &str) -> LoadError {
+        let status = self.child.wait();
+        for listener in self.listeners.drain(..) {
+            let _ = listener.join();
+        }
+        let how = status.map_or_else(|error| error.to_string(), how);
+        let why = match self.last_words() {
+            Some(words) => format!("its process {how}; it said last: {words}"),
+            None => format!("its process {how}"),
+        };
+        LoadError::Script {
+            script: script.to_owned(),
+            why,
+        }
+    }
+
+    /// The script says why itself.
+    fn failed(&self, script: &str) -> LoadError {
+        // Pipes are read by others, who may be behind.
+        std::thread::sleep(2 * LOOK);
+        let words = self.last_words();
+        LoadError::Script {
+            script: script.to_owned(),
+            why: words.unwrap_or_else(|| "it failed without a word".to_owned()),
+        }
+    }
+
+    /// The last error that it told, else its last line.
+    fn last_words(&self) -> Option<String> {
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&said).into_owned();
+        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let fatal = lines.clone().find_map(|line| line.strip_prefix("FATAL: "));
+        fatal.or_else(|| lines.next_back()).map(str::to_owned)
+    }
+}
+
+impl Drop for ScriptProcess {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn how(status: ExitStatus) -> String {
+    match (status.signal(), status.code()) {
+        (Some(11), _) => "crashed (signal 11: memory that is not its own)".to_owned(),
+        (Some(signal), _) => format!("was ended by signal {signal}"),
+        (None, Some(code)) => format!("left with exit code {code}"),
+        (None, None) => "ended".to_owned(),
+    }
+}
+
+/// Keeps the end of what comes.
+fn listen(mut pipe: impl Read + Send + 'static, said: &Arc<Mutex<Vec<u8>>>) -> JoinHandle<()> {
+    let said = Arc::clone(said);
+    std::thread::spawn(move || {
+        let mut buffer = vec![0; KEPT_BYTES];
+        while let Ok(length @ 1..) = pipe.read(&mut buffer) {
+            let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+            said.extend_from_slice(&buffer[..length]);
+            let excess = said.len().saturating_sub(KEPT_BYTES);
+            said.drain(..excess);
+        }
+    })
+}

@@ -1,0 +1,248 @@
+//! The process of a study's script: it does what it is told until nobody tells it anything.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use weir_load::{Interval, LoadError, LoadOutcome, LoadPlan, Totals};
+use weir_model::{Address, DistributionOptions, LuaWorkload, WorkloadSpec};
+use weir_mysql::{Gate, Permissions};
+
+use crate::execute::execute;
+use crate::find::Script;
+use crate::job::{Job, Order, Told};
+use crate::log::Output;
+use crate::world::{Driving, Report, ScriptPlan};
+
+/// The version that scripts of studies see.
+const VERSION: &str = "1.0.20";
+/// Reports are not wanted, errors are: the weight of alerts.
+const VERBOSITY: u32 = 1;
+
+/// Does the jobs that come over `stream`, one after the other; ends with the process that sends them.
+///
+/// # Errors
+///
+/// A stream that fails.
+pub fn serve(stream: UnixStream) -> io::Result<()> {
+    let teller = Teller(Arc::new(Mutex::new(stream.try_clone()?)));
+    let stop = Arc::new(AtomicBool::new(false));
+    let jobs = jobs(stream, Arc::clone(&stop));
+    for job in jobs {
+        let told = match work(job, &teller, &stop) {
+            Ok(code) => Told::Ended(code),
+            Err(error) => Told::Refused(error.to_string()),
+        };
+        teller.tell(&told);
+        stop.store(false, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+/// Jobs as they come; an order to stop sets the flag.
+fn jobs(stream: UnixStream, stop: Arc<AtomicBool>) -> Receiver<Job> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stream).lines() {
+            match line.ok().and_then(|line| serde_json::from_str(&line).ok()) {
+                Some(Order::Work(job)) => {
+                    if sender.send(*job).is_err() {
+                        return;
+                    }
+                }
+                Some(Order::Stop) => stop.store(true, Ordering::Relaxed),
+                None => return,
+            }
+        }
+    });
+    receiver
+}
+
+fn work(job: Job, teller: &Teller, stop: &AtomicBool) -> Result<u8, LoadError> {
+    let WorkloadSpec::Lua(lua) = job.spec.workload.clone() else {
+        return Ok(1);
+    };
+    let is_own = job.place.is_own;
+    let endpoint = job.place.endpoint();
+    let schema = endpoint.database.clone();
+    let load = LoadPlan::of_spec(&job.spec, 0, endpoint);
+    let mut load = load.map_err(|why| LoadError::Script {
+        script: lua.path.display().to_string(),
+        why,
+    })?;
+    load.seed = job.seed;
+    let gate = if is_own {
+        Gate::own()
+    } else {
+        Gate::new(Permissions {
+            schema: Some(schema),
+            is_script: true,
+            ..Permissions::default()
+        })
+    };
+    let plan = plan(&lua, &job.command, load, gate);
+    let unknown = options(&lua, &job.command);
+    execute(plan, &unknown, teller, stop)
+}
+
+/// The options that the study gives the script, without those of the program itself.
+fn options(lua: &LuaWorkload, command: &str) -> Vec<(String, Option<String>)> {
+    let options = match command {
+        "run" => lua.run_options(),
+        _ => lua.data_options.clone(),
+    };
+    options
+        .into_iter()
+        .filter(|(name, _)| !name.starts_with("rand_"))
+        .map(|(name, value)| (name, Some(value)))
+        .collect()
+}
+
+fn plan(lua: &LuaWorkload, command: &str, load: LoadPlan, gate: Gate) -> ScriptPlan {
+    let modules: BTreeMap<_, _> = lua
+        .modules
+        .iter()
+        .map(|module| (module.name.clone(), module.text.to_string()))
+        .collect();
+    let mut given = of_program(&load, lua);
+    given.extend(options(lua, command));
+    let distribution = lua.distribution;
+    ScriptPlan {
+        script: Script {
+            path: lua.path.display().to_string(),
+            text: lua.text.as_bytes().to_vec(),
+        },
+        command: Some(command.to_owned()),
+        argv: argv(lua, command, &given),
+        given,
+        version: VERSION.to_owned(),
+        keys: (
+            distribution.name(),
+            DistributionOptions::from_distribution(distribution),
+        ),
+        driving: Driving::Auto,
+        luajit_command: None,
+        report_interval_s: 0,
+        percentile: 95,
+        tells_statements: true,
+        modules: Some(Arc::new(modules)),
+        verbosity: VERBOSITY,
+        // Whoever waits knows how long.
+        forced_shutdown: false,
+        abandon,
+        load,
+        gate,
+        output: Output::new(say),
+        remarks: Output::new(say),
+    }
+}
+
+fn argv(lua: &LuaWorkload, command: &str, given: &[(String, Option<String>)]) -> Vec<String> {
+    let mut argv = vec!["sysbench".to_owned(), lua.path.display().to_string()];
+    let options = given.iter();
+    argv.extend(options.map(|(name, value)| match value {
+        Some(value) => format!("--{name}={value}"),
+        None => format!("--{name}"),
+    }));
+    argv.push(command.to_owned());
+    argv
+}
+
+/// The program's own options, as the script sees them in `sysbench.opt`.
+fn of_program(load: &LoadPlan, lua: &LuaWorkload) -> Vec<(String, Option<String>)> {
+    let endpoint = &load.endpoint;
+    let mut given = vec![
+        ("threads", load.load.connections.to_string()),
+        ("time", load.load.measure.as_secs_f64().to_string()),
+        ("rand-type", lua.distribution.name().as_str().to_owned()),
+        ("rand-seed", load.seed.to_string()),
+        ("mysql-user", endpoint.user.clone()),
+        ("mysql-db", endpoint.database.clone()),
+    ];
+    match &endpoint.address {
+        Address::Socket(path) => given.push(("mysql-socket", path.display().to_string())),
+        Address::Tcp(host, port) => given.extend([
+            ("mysql-host", host.clone()),
+            ("mysql-port", port.to_string()),
+        ]),
+    }
+    if let Some(rate) = load.load.pace.rate_per_s() {
+        given.push(("rate", rate.to_string()));
+    }
+    let given = given.into_iter();
+    given
+        .map(|(name, value)| (name.to_owned(), Some(value)))
+        .collect()
+}
+
+/// What is said goes where whoever started this process looks when it fails.
+#[allow(clippy::print_stderr, reason = "the other end of a pipe")]
+fn say(text: &str) {
+    weir_lua::flush_output();
+    eprint!("{text}");
+}
+
+#[allow(
+    clippy::exit,
+    reason = "whoever should return waits in a script for ever"
+)]
+fn abandon() -> ! {
+    weir_lua::flush_output();
+    std::process::exit(2)
+}
+
+/// Tells the study.
+#[derive(Debug)]
+struct Teller(Arc<Mutex<UnixStream>>);
+
+impl Teller {
+    fn tell(&self, told: &Told) {
+        if let Ok(mut line) = serde_json::to_vec(told) {
+            line.push(b'\n');
+            let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            // A study that has ended ends this process, too.
+            let _ = stream.write_all(&line);
+        }
+    }
+}
+
+impl Report for Teller {
+    fn measured(&self, interval: &Interval) {
+        self.tell(&Told::Interval {
+            record: interval.record,
+            concurrency: interval.concurrency,
+        });
+    }
+
+    fn completed(&self, outcome: &LoadOutcome) {
+        let from = outcome.measured_from;
+        self.tell(&Told::Completed {
+            outcome: Box::new(outcome.clone()),
+            histogram: outcome.histogram.clone(),
+            measured_from_s: from.map_or(0.0, |from| from.elapsed().as_secs_f64()),
+        });
+    }
+
+    fn header(&self) -> String {
+        String::new()
+    }
+
+    fn started(&self) -> String {
+        String::new()
+    }
+
+    fn interval(&self, _: &Interval, _: bool) -> String {
+        String::new()
+    }
+
+    fn checkpoint(&self, _: &Totals, _: bool) -> String {
+        String::new()
+    }
+
+    fn whole(&self, _: &LoadOutcome, _: bool) -> String {
+        String::new()
+    }
+}

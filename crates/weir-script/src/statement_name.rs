@@ -1,0 +1,160 @@
+//! A statement's name: its text without values, so that those of one kind have one latency.
+
+/// Characters that are kept.
+const LENGTH_MAX: usize = 80;
+
+/// The name of a statement: numbers and strings are `?`, lists of them `?, ...`, numbers at the end of names `N`,
+/// and white space is one space.
+pub(crate) fn name(sql: &[u8]) -> String {
+    let text = String::from_utf8_lossy(sql);
+    let mut named = Named::default();
+    let mut rest = text.trim().trim_end_matches(';');
+    while let Some(first) = rest.chars().next() {
+        if named.0.len() > LENGTH_MAX {
+            break;
+        }
+        let length = match first {
+            '\'' | '"' => {
+                named.value();
+                string(rest)
+            }
+            '0'..='9' => {
+                named.value();
+                let is_number = |c: char| c.is_ascii_alphanumeric() || c == '.';
+                rest.find(|c| !is_number(c)).unwrap_or(rest.len())
+            }
+            '?' => {
+                named.value();
+                1
+            }
+            _ if first.is_whitespace() => {
+                named.space();
+                first.len_utf8()
+            }
+            _ if first == '_' || first.is_alphabetic() => {
+                let is_word = |c: char| c == '_' || c == '$' || c.is_alphanumeric();
+                let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+                named.word(&rest[..end]);
+                end
+            }
+            _ => {
+                if first == ',' {
+                    let length = named.0.trim_end().len();
+                    named.0.truncate(length);
+                }
+                named.0.push(first);
+                first.len_utf8()
+            }
+        };
+        rest = &rest[length..];
+    }
+    named.finish()
+}
+
+/// Length of a string with its quotes.
+fn string(text: &str) -> usize {
+    let quote = text.as_bytes()[0];
+    let mut is_escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            _ if byte == quote => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+#[derive(Default)]
+struct Named(String);
+
+impl Named {
+    /// A value; one that follows others in a list makes it a list.
+    fn value(&mut self) {
+        // A quote within a string is written as two.
+        if self.0.ends_with('?') {
+            return;
+        }
+        for before in ["?, ...,", "?,"] {
+            if self.0.trim_end().ends_with(before) {
+                let length = self.0.trim_end().len() - before.len();
+                self.0.truncate(length);
+                self.0.push_str("?, ...");
+                return;
+            }
+        }
+        self.0.push('?');
+    }
+
+    fn space(&mut self) {
+        if !self.0.is_empty() && !self.0.ends_with(' ') {
+            self.0.push(' ');
+        }
+    }
+
+    fn word(&mut self, word: &str) {
+        let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
+        self.0.push_str(stem);
+        if stem.len() < word.len() {
+            self.0.push('N');
+        }
+    }
+
+    /// Rows of an insert are one, and the rest is left out.
+    fn finish(self) -> String {
+        let mut text = self.0.trim_end().to_owned();
+        for row in ["(?, ...)", "(?)"] {
+            let first = text.find(&format!("{row}, {row}"));
+            let first = first.or_else(|| text.find(&format!("{row},{row}")));
+            if let Some(at) = first {
+                text.truncate(at + row.len());
+                text.push_str(", ...");
+            }
+        }
+        if text.len() > LENGTH_MAX {
+            let end = (0..=LENGTH_MAX).rev().find(|at| text.is_char_boundary(*at));
+            text.truncate(end.unwrap_or(0));
+            text.push_str("...");
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_of_one_kind_have_one_name() {
+        for (sql, expected) in [
+            (
+                "SELECT c FROM sbtest12 WHERE id = 4711",
+                "SELECT c FROM sbtestN WHERE id = ?",
+            ),
+            (
+                "SELECT c FROM sbtest1 WHERE id=?",
+                "SELECT c FROM sbtestN WHERE id=?",
+            ),
+            ("  COMMIT ;", "COMMIT"),
+            (
+                "UPDATE t SET c = 'it''s', d=\"a\"",
+                "UPDATE t SET c = ?, d=?",
+            ),
+            (
+                "SELECT 1 FROM t WHERE id IN (1, 2,3 , 4)",
+                "SELECT ? FROM t WHERE id IN (?, ...)",
+            ),
+            (
+                "INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')",
+                "INSERT INTO t VALUES (?, ...), ...",
+            ),
+            ("SELECT -1.5e3, x2y", "SELECT -?, x2y"),
+        ] {
+            assert_eq!(name(sql.as_bytes()), expected, "{sql}");
+        }
+        let long = format!("SELECT {} FROM t", "column_name, ".repeat(40));
+        assert!(name(long.as_bytes()).len() <= LENGTH_MAX + 3);
+        let _ = name("SELECT 'ä' /* \u{fffd} ünclosed '".as_bytes());
+    }
+}

@@ -1,0 +1,87 @@
+//! Scripts that crash, loop, print without end: one clear line with script and line, an exit code, and no
+//! connection that stays.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use weir_model::Flavor;
+
+use crate::beside::{Bench, Output};
+
+const CONNECTS: &str = "function thread_init() con = sysbench.sql.driver():connect() end\n";
+
+/// Runs a script on a server, on which no connection stays.
+fn on_mysql(text: &str, words: &str) -> Vec<Output> {
+    let (server, _directory) = weir_testing::start(Flavor::Mysql);
+    let bench = Bench::on(&server.endpoint());
+    bench.script("x.lua", text);
+    let runs = ["os", "reactor"]
+        .map(|driving| bench.ours(&format!("{words} --lua-threads={driving} run")));
+    let mut control = weir_testing::connect(&server.endpoint());
+    let deadline = Instant::now() + Duration::from_secs(10);
+    loop {
+        let left: Vec<(String, String)> = control
+            .rows("SHOW STATUS LIKE 'Threads_connected'")
+            .unwrap();
+        if left[0].1 == "1" {
+            return runs.into();
+        }
+        assert!(Instant::now() < deadline, "{left:?}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// The process dies of the signal, as sysbench's does, and says where.
+#[test]
+fn a_crash_by_ffi_is_told_with_its_line() {
+    let text = format!(
+        "{CONNECTS}function event()\n con:query('SELECT 1')\n ffi.copy(ffi.cast('char *', 8), 'x')\nend"
+    );
+    for run in on_mysql(&text, "x.lua --threads=4") {
+        assert_eq!(run.code, None, "{run:?}");
+        let lines: Vec<_> = run.stdout.lines().collect();
+        let line =
+            "FATAL: the script has crashed the program (memory that is not its own) at x.lua:4";
+        assert!(lines.contains(&line), "{run:?}");
+    }
+}
+
+#[test]
+fn an_endless_loop_is_told_with_its_line() {
+    let text =
+        format!("{CONNECTS}function event()\n con:query('SELECT 1')\n while true do\n end\nend");
+    for run in on_mysql(&text, "x.lua --threads=2 --time=1 --forced-shutdown=on") {
+        assert_eq!(run.code, Some(2), "{run:?}");
+        assert!(
+            run.stdout.contains("still in an event 3 s after the end"),
+            "{run:?}"
+        );
+        let place = run
+            .stdout
+            .lines()
+            .find_map(|line| line.strip_prefix("FATAL: a thread of the script is still at x.lua:"));
+        assert!(
+            place.is_some_and(|line| ["4", "5"].contains(&line)),
+            "{run:?}"
+        );
+    }
+}
+
+/// A gigabyte goes through, whoever reads it.
+#[test]
+fn a_script_that_prints_a_gigabyte_ends() {
+    let bench = Bench::new();
+    bench.script(
+        "x.lua",
+        "function prepare()
+           local line = string.rep('x', 2^20 - 1)
+           for _ = 1, 1024 do print(line) end
+         end",
+    );
+    let mut command = bench.command("x.lua prepare");
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    let length = std::io::copy(&mut stdout, &mut std::io::sink()).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!((1 << 30..(1 << 30) + 200).contains(&length), "{length}");
+}
