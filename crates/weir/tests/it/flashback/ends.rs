@@ -78,9 +78,9 @@ pub(super) fn a_stopped_flashback_leaves_nothing(flavor: Flavor) {
                 limit,
             ],
         );
-        wait_until("the log is read", || {
-            connections(&mut connection(&users)) != "0"
-        });
+        // At this pace it reads for minutes, of what the server has sent at once.
+        thread::sleep(Duration::from_secs(2));
+        assert!(is_alive(child.id()));
         child
     };
     let child = reading("100");
