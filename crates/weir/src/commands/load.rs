@@ -185,9 +185,8 @@ fn measure(
             let _ = start();
         }
         match progress {
-            Progress::Began(_) => {}
             Progress::Warning(warning) if words.tells_all => eprintln!("WARNING: {warning}"),
-            Progress::Warning(_) => {}
+            Progress::Began(_) | Progress::Warning(_) => {}
             Progress::Interval(interval) => {
                 if is_json {
                     intervals.push(interval.record);
