@@ -4,12 +4,12 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test test-kills test-versions test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table clean bench-order bench-flashback
+.PHONY: demo studies test test-kills test-versions test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table packages clean bench-order bench-flashback
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
 	cargo build --release --package weir
-	@# 3: a rule forbids one of the comparisons, and the report says why.
+	@# 3: a rule forbids a comparison, such as beside other programs on the cores; the report says why.
 	$(WEIR) run studies/first-look.toml || [ $$? -eq 3 ]
 
 # What CI runs: format, lints, all unit and end-to-end tests on real servers and a real browser. A test that
@@ -63,7 +63,7 @@ bench-lua: $(WEB)
 		--arm os=--lua-threads=os --arm reactor=--lua-threads=reactor $(BENCH_LUA)
 
 # Order entry beside a script of the same transactions under sysbench: transactions with 16 and 64 connections, and the
-# loading of two warehouses; about 8 minutes; nothing else should run.
+# loading of two warehouses; about 10 minutes; nothing else should run.
 bench-order: $(WEB)
 	scripts/setup.sh --bench
 	cargo build --release --package weir
@@ -163,6 +163,11 @@ crash-table: setup $(WEB)
 	cargo build --release --package weir
 	lab/crash-table.sh $(CURDIR)/target/crash-table $(WEIR)
 	cargo run --release --package weir-lab --bin crash_table -- $(CURDIR)/target/crash-table
+
+# .deb, .rpm, .tar.xz, an OCI image, a list of the crates (CycloneDX) and checksums, in target/packages; some minutes.
+packages: $(WEB)
+	scripts/setup.sh --packages
+	scripts/packages.sh
 
 clean:
 	cargo clean

@@ -21,7 +21,7 @@ if [ "${1:-}" = --lengths ]; then
 fi
 if [ $# -eq 0 ]; then
     # shellcheck disable=SC2086 # a list of words
-    set -- README.md CONTRIBUTING.md docs/*.md docs/*/*.md $HELP
+    set -- README.md ARCHITECTURE.md CONTRIBUTING.md docs/*.md docs/*/*.md $HELP
 fi
 
 awk -v lengths="$lengths" -v words_max=30 '

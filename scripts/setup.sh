@@ -6,8 +6,9 @@
 #   scripts/setup.sh --tests   also what `make test` needs: a browser for the report's tests, MariaDB's client and
 #                              its plugin for encryption
 #   scripts/setup.sh --bench   also what `make bench-*` needs: fio, sysbench, xfsprogs
+#   scripts/setup.sh --packages   also what `make packages` needs: rpm, mmdebstrap, umoci, cargo-cyclonedx
 #
-# The tests' runner, cargo-nextest, is built from its registry once. Packages come from the distribution (Debian, Ubuntu). Rust and Node.js are checked, not installed:
+# Subcommands of cargo (cargo-nextest, cargo-cyclonedx) are built from their registry once. Packages come from the distribution (Debian, Ubuntu). Rust and Node.js are checked, not installed:
 # how a toolchain is managed is its owner's choice.
 set -eu
 
@@ -17,6 +18,8 @@ root=$(dirname "$scripts")
 NODE_MINIMUM=20.19
 # The runner of the tests.
 NEXTEST_VERSION=0.9.151
+# What lists the crates of a program in CycloneDX.
+CYCLONEDX_VERSION=0.5.9
 
 say() { printf '%s\n' "$*" >&2; }
 die() {
@@ -27,11 +30,13 @@ die() {
 main() {
     tests=no
     bench=no
+    packages=no
     case ${1:-} in
     '') ;;
     --tests) tests=yes ;;
     --bench) bench=yes ;;
-    *) die "unknown option: $1; use --tests, --bench or nothing" ;;
+    --packages) packages=yes ;;
+    *) die "unknown option: $1; use --tests, --bench, --packages or nothing" ;;
     esac
 
     check_toolchains
@@ -50,9 +55,19 @@ main() {
         need fio 'measures the emulated drives from outside' fio
         need xfsprogs 'makes a file system with reflinks to restore on' mkfs.xfs
     fi
+    if [ "$packages" = yes ]; then
+        need rpm 'makes the .rpm' rpmbuild
+        need binutils 'looks into the program' objdump
+        need xz-utils 'compresses the .tar.xz' xz
+        need mmdebstrap 'makes the system of the image' mmdebstrap
+        need umoci 'makes the image' umoci
+    fi
     install_missing
+    if [ "$packages" = yes ]; then
+        install_tool cargo-cyclonedx "$CYCLONEDX_VERSION" 'lists the crates in the program'
+    fi
     if [ "$tests" = yes ]; then
-        install_test_runner
+        install_tool cargo-nextest "$NEXTEST_VERSION" 'runs the tests with a limit of time each'
         fetch_key_management
     fi
     "$scripts/install-mysql.sh"
@@ -72,6 +87,13 @@ need() {
     missing="$missing $package"
 }
 
+# install_tool CRATE VERSION WHY: a subcommand of cargo, from its registry.
+install_tool() {
+    command -v "$1" >/dev/null && return 0
+    say "missing: $1 ($3); building it takes some minutes"
+    cargo install --quiet --locked "$1@$2" || die "cargo could not install $1; look at its words above"
+}
+
 # MariaDB's plugin for encryption comes with the package that starts a service: only the plugin is taken out of it.
 # Without it, tests of encrypted logs are left out.
 fetch_key_management() {
@@ -87,14 +109,6 @@ fetch_key_management() {
         say "left out: MariaDB's plugin file_key_management"
     fi
     rm -rf "$work"
-}
-
-# Runs each test in a process of its own and ends one that hangs, which cargo's own runner does not.
-install_test_runner() {
-    cargo nextest --version >/dev/null 2>&1 && return 0
-    say "missing: cargo-nextest (runs the tests with a limit of time each); building it takes some minutes"
-    cargo install --quiet --locked "cargo-nextest@$NEXTEST_VERSION" ||
-        die "cargo could not install cargo-nextest; look at its words above"
 }
 
 install_missing() {

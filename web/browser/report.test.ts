@@ -97,6 +97,11 @@ describe("a report", () => {
     const sentences = (fixture()["answers"] as { sentence: string }[]).map((answer) => answer.sentence);
     const plain = (text: string): string => text.replaceAll("\u00a0", " ").replaceAll("`", "");
     expect(answers.map(plain)).toEqual(sentences.map(plain));
+    // First the advice, then the answers, then what could change them.
+    const { advice, ranked } = fixture() as { advice: string; ranked: { could_change: { text: string }[] } };
+    expect(plain((await page.locator("#answer p").first().textContent()) ?? "")).toBe(plain(`${advice}.`));
+    const findings = await page.locator("#answer .findings p").allTextContents();
+    expect(findings.map(plain)).toEqual(ranked.could_change.map((line) => plain(line.text)));
     await page.context().close();
   });
 

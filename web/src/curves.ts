@@ -30,11 +30,20 @@ export interface Panel {
   set(data: PanelData): void;
 }
 
+/** A time with a name, seconds since the measurement began. */
+export interface Span {
+  name: string;
+  from_s: number | null;
+  to_s: number | null;
+}
+
 export interface PanelOptions {
   /** Panels with the same key share their cursor. */
   key: string;
   /** Drag to zoom; without it dragging only zooms what is there. */
   onZoom?: (from_s: number, to_s: number) => void;
+  /** Times to shade, such as those of events. */
+  spans?: readonly Span[];
   /** Double click. */
   onReset?: () => void;
 }
@@ -127,7 +136,7 @@ function setup(
   head: PanelHead,
   data: PanelData,
   width: number,
-  { key, onZoom, onReset }: PanelOptions,
+  { key, onZoom, onReset, spans = [] }: PanelOptions,
   read: (index: number | null) => void,
 ): uPlot.Options {
   const count = head.series.length;
@@ -172,7 +181,7 @@ function setup(
         }))
       : [],
     hooks: {
-      drawClear: [shadeWarmup],
+      drawClear: [shadeWarmup, (chart) => shadeSpans(chart, spans)],
       setCursor: [(chart) => read((chart.cursor.left ?? -1) < 0 ? null : (chart.cursor.idx ?? null))],
       setSelect: [
         (chart) => {
@@ -185,6 +194,29 @@ function setup(
       ],
     },
   };
+}
+
+/** Shades each span, at least two pixels wide, with its name at its top. */
+export function shadeSpans(chart: uPlot, spans: readonly Span[]): void {
+  const { left, top, width, height } = chart.bbox;
+  const { ctx } = chart;
+  const scale = devicePixelRatio;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(left, top, width, height);
+  ctx.clip();
+  ctx.font = `${10 * scale}px ${getComputedStyle(document.body).fontFamily}`;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "top";
+  spans.forEach(({ name, from_s, to_s }, row) => {
+    const from = chart.valToPos(from_s ?? 0, "x", true);
+    const until = Math.max(chart.valToPos(to_s ?? 0, "x", true), from + 2 * scale);
+    ctx.fillStyle = property("--event");
+    ctx.fillRect(from, top, until - from, height);
+    ctx.fillStyle = property("--muted");
+    ctx.fillText(name, from + 4 * scale, top + (4 + 12 * (row % 4)) * scale);
+  });
+  ctx.restore();
 }
 
 /** Shades all before time 0, where the measurement begins. */

@@ -36,8 +36,8 @@ export function runPage(page: Page, index: number): HTMLElement | null {
     h("p", { class: "facts" }, h("a", { href: "#" }, "\u2190 All of the report"), neighbour(index - 1, "run before"), neighbour(index + 1, "run after")),
     h("h2", { id: "run-title", tabindex: -1 }, `${label}, repetition ${run.repetition}`),
     ...runHead(run, h("span", {}, `run ${index + 1} of ${others}`)),
-    h("p", { class: "note" }, `Each point is the mean of ${number(timeline.step_s)} s. Drag over a curve to zoom, double-click to go back; click a name to hide its curve. Shaded: the warm-up.${more}`),
-    runPanels(panels, timeline, { key: "run" }).element,
+    h("p", { class: "note" }, `Each point is the mean of ${number(timeline.step_s)} s. Drag over a curve to zoom, double-click to go back; click a name to hide its curve. Shaded: the warm-up${run.events.length === 0 ? "" : " and the events"}.${more}`),
+    runPanels(panels, timeline, { key: "run", spans: run.events }).element,
     timelineData(page.title, panels, () => timeline),
     ...runDetails(run, variables),
   );

@@ -4,6 +4,7 @@
 
 import uPlot from "uplot";
 import { property, repetitionClass } from "./colors";
+import { shadeSpans } from "./curves";
 import { h, onWidth, whenNear } from "./dom";
 import { integer, number, tick } from "./format";
 import type { Page, RunView } from "./page";
@@ -177,7 +178,7 @@ function options(
       })),
     ],
     hooks: {
-      drawClear: [(chart) => shadeWarmup(chart, metric.key === "queries_per_s"), (chart) => markStalls(chart, legend.shown())],
+      drawClear: [(chart) => shadeWarmup(chart, metric.key === "queries_per_s"), (chart) => shadeEvents(chart, legend.shown(), metric.key === "queries_per_s"), (chart) => markStalls(chart, legend.shown())],
       setCursor: [
         (chart) => {
           const index = chart.cursor.idx;
@@ -214,6 +215,12 @@ function shadeWarmup(chart: uPlot, named: boolean): void {
     ctx.fillText("warm-up", from + 5 * scale, top + 4 * scale);
   }
   ctx.restore();
+}
+
+/** Shades the events of the first of `runs`, which all have the same at the same second; their names if `named`. */
+function shadeEvents(chart: uPlot, runs: readonly RunView[], named: boolean): void {
+  const events = runs[0]?.events ?? [];
+  shadeSpans(chart, named ? events : events.map((event) => ({ ...event, name: "" })));
 }
 
 /** Shades the stalls of `runs`, with a bar in the colour of its repetition over each. */

@@ -22,15 +22,7 @@ interval_text: string, pairs: number, verdict: Verdict, verdict_name: string, se
 /**
  * Latencies beside it, and a second opinion that disagrees.
  */
-notes: Array<string>, 
-/**
- * What to bear in mind; errors, and why it is inconclusive, are part of the sentence.
- */
-warnings: Array<Finding>, 
-/**
- * Rules that warn in the same words as of an answer before.
- */
-warns_again: Array<RuleId>, };
+notes: Array<string>, };
 
 export type Arm = { 
 /**
@@ -106,7 +98,7 @@ context: string,
  */
 measured: string | null, agreement: Agreement, agreement_name: string, why: string, };
 
-export type Compared = { basis: string, differences: Array<string>, answers: Array<Answer>, findings: Array<FindingLine>, };
+export type Compared = { basis: string, differences: Array<string>, answers: Array<Answer>, ranked: Ranked, };
 
 export type CostView = { level: string, 
 /**
@@ -138,37 +130,13 @@ by_cell: Array<string>, };
 
 export type Equivalent = { cell: number, from: number, to: Rounded, sentence: string, };
 
+export type EventRow = { combination: string, event: string, outcome: string, duration_s: string, lock_wait_s: string, throughput_ratio: string, p99_ratio: string, transactions_lost: string, settle_s: string, };
+
+export type EventSpan = { name: string, from_s: Rounded | null, to_s: Rounded | null, };
+
 export type Fact = { label: string, text: string, };
 
 export type Figure = { label: string, text: string, source: string | null, };
-
-export type Finding = { 
-/**
- * The rule that says so.
- */
-rule: RuleId, 
-/**
- * What it does to the verdict.
- */
-severity: Severity, 
-/**
- * What was found and what to do, in one line.
- */
-message: string, };
-
-export type FindingLine = { severity_name: string, 
-/**
- * The rule that says so.
- */
-rule: RuleId, 
-/**
- * What it does to the verdict.
- */
-severity: Severity, 
-/**
- * What was found and what to do, in one line.
- */
-message: string, };
 
 export type FindingView = { rule: RuleId, severity: Severity, severity_name: string, message: string, 
 /**
@@ -194,7 +162,11 @@ export type Page = { title: string, question: string,
 /**
  * `MySQL 9.7.0`, or all that there are.
  */
-server: string, started_at: string, seed: number, answers: Array<Answer>, findings: Array<FindingView>, cells: Array<CellSummary>, 
+server: string, started_at: string, seed: number, 
+/**
+ * The answer in a sentence without its period.
+ */
+advice: string | null, answers: Array<Answer>, ranked: Ranked, findings: Array<FindingView>, cells: Array<CellSummary>, 
 /**
  * The share from which a resource stands out in the table of cells.
  */
@@ -203,6 +175,14 @@ saturated_share: number,
  * Length of the steps of all series, seconds.
  */
 step_s: number, runs: Array<RunView>, traffic: Array<CellTraffic>, counters: Array<CounterRow>, sweeps: Array<Sweep>, predicted: Array<Predicted>, percentiles: Array<Percentiles>, costs: Array<CostView>, timelines: Timelines, 
+/**
+ * What became of the study's events.
+ */
+events: Array<EventRow>, 
+/**
+ * What the numbers of `events` are.
+ */
+event_note: string, 
 /**
  * What could not be sampled, a sentence each.
  */
@@ -280,15 +260,27 @@ miss_ratio: number,
  */
 limit: string, };
 
+export type Ranked = { 
+/**
+ * Beside those that the sentence of an invalid comparison tells.
+ */
+refused: Array<RuleLine>, could_change: Array<RuleLine>, 
+/**
+ * `2 more notes (R7, R17): ...`; empty without notes.
+ */
+notes: string, };
+
 export type Rounded = number;
 
 export type RuleId = "R1" | "R2" | "R3" | "R4" | "R5" | "R6" | "R7" | "R8" | "R9" | "R10" | "R11" | "R12" | "R13" | "R14" | "R15" | "R16" | "R17" | "R18" | "R19" | "R23" | "R24" | "drive";
+
+export type RuleLine = { rule: RuleId, text: string, };
 
 export type RunLine = { cell: number, label: string, repetition: number, started_at: string, queries_per_s: Rounded | null, latency_ms_p99: Rounded | null, bottleneck: string, };
 
 export type RunPage = { title: string, measured_s: Rounded | null, bottleneck_explanation: string, bottleneck_evidence: string, panels: Array<PanelHead>, timeline: Timeline, gaps: Array<GapView>, server_log: string, variables: { [key in string]: string }, variables_changed: { [key in string]: string }, commands: Array<string>, cell: number, label: string, repetition: number, started_at: string, queries_per_s: Rounded | null, latency_ms_p99: Rounded | null, bottleneck: string, };
 
-export type RunView = { cell: number, repetition: number, started_at: string, measured_s: Rounded | null, queries_per_s: Rounded | null, transactions_per_s: Rounded | null, latency_ms_p99: Rounded | null, errors: number, bottleneck: string, bottleneck_explanation: string, bottleneck_evidence: string, gaps: Array<GapView>, 
+export type RunView = { cell: number, repetition: number, started_at: string, measured_s: Rounded | null, queries_per_s: Rounded | null, transactions_per_s: Rounded | null, latency_ms_p99: Rounded | null, errors: number, bottleneck: string, bottleneck_explanation: string, bottleneck_evidence: string, gaps: Array<GapView>, events: Array<EventSpan>, 
 /**
  * The end of the server's error log.
  */
@@ -316,7 +308,7 @@ export type Setup = { facts: Array<Fact>,
  */
 variables: { [key in string]: string }, drives: Array<DataSheet>, host: { [key in string]: string }, };
 
-export type Severity = "warning" | "inconclusive" | "error";
+export type Severity = "note" | "warning" | "inconclusive" | "error";
 
 export type Spread = [Rounded, Rounded, Rounded];
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 use weir_model::{FaultError, ProfileError};
-use weir_process::ProcessError;
+use weir_process::{MAKE_ROOM, ProcessError};
 
 /// What can go wrong with an emulated drive.
 #[derive(Debug, Error)]
@@ -114,8 +114,11 @@ impl DriveError {
         move |source| Self::Path {
             action,
             path,
+            advice: match source.kind() {
+                io::ErrorKind::StorageFull => MAKE_ROOM,
+                _ => "",
+            },
             source,
-            advice: "",
         }
     }
 }

@@ -88,3 +88,24 @@ impl Branches {
         changing.count()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_about_branches_are_told_from_others() {
+        let name = "X'61',X'',1";
+        assert_eq!(Word::read("XA START X'61',X'',1"), Some(Word::Start(name)));
+        assert_eq!(
+            Word::read("XA COMMIT X'61',X'',1"),
+            Some(Word::Commit(name))
+        );
+        assert_eq!(
+            Word::read("XA ROLLBACK X'61',X'',1"),
+            Some(Word::Rollback(name))
+        );
+        assert_eq!(Word::read("XA END X'61',X'',1"), None);
+        assert_eq!(Word::read("COMMIT"), None);
+    }
+}

@@ -170,11 +170,16 @@ pub(crate) fn free_server_id(connection: &mut Connection) -> Result<u32, Flashba
     }
     let drawn: Option<u32> =
         connection.first("SELECT CAST(FLOOR(RAND() * 2000000000) AS UNSIGNED)")?;
-    let mut id = SERVER_IDS_FROM + drawn.unwrap_or(0);
+    Ok(free(drawn.unwrap_or(0), &taken))
+}
+
+/// The first id from the drawn one on that is not taken.
+fn free(drawn: u32, taken: &[u32]) -> u32 {
+    let mut id = SERVER_IDS_FROM + drawn;
     while taken.contains(&id) {
         id += 1;
     }
-    Ok(id)
+    id
 }
 
 /// What the server says of a file that is gone, in words.
@@ -210,5 +215,17 @@ fn privilege(error: weir_mysql::ClientError, needed: &str) -> FlashbackError {
             "nothing of the past is kept without it",
         ),
         _ => error.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_id_of_a_replica_is_taken() {
+        let replicas = [1, SERVER_IDS_FROM + 5, SERVER_IDS_FROM + 6];
+        assert_eq!(free(4, &replicas), SERVER_IDS_FROM + 4);
+        assert_eq!(free(5, &replicas), SERVER_IDS_FROM + 7);
     }
 }

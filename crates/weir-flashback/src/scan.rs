@@ -166,6 +166,8 @@ pub(crate) struct Scan<'a> {
     /// Tables whose rows are followed, by number and layout.
     maps: HashMap<u64, (usize, Arc<TableMap>)>,
     transaction: Option<Arc<Transaction>>,
+    /// The last one before the moment.
+    last_before: Option<Transaction>,
     is_after: bool,
     branches: Branches,
     told: Told,
@@ -186,6 +188,7 @@ impl<'a> Scan<'a> {
             is_lenient: false,
             maps: HashMap::new(),
             transaction: None,
+            last_before: None,
             is_after: false,
             branches: Branches::default(),
         }
@@ -220,6 +223,8 @@ impl<'a> Scan<'a> {
         }
         self.told.log_bytes = reader.bytes();
         self.told.pending = self.branches.pending();
+        let last_before = self.last_before.as_ref();
+        self.told.last_before = last_before.map(|last| (last.name(), last.time()));
         Ok(self.told)
     }
 
@@ -293,7 +298,7 @@ impl<'a> Scan<'a> {
             statement: None,
         };
         if !self.is_after {
-            self.told.last_before = Some((transaction.name(), transaction.time()));
+            self.last_before = Some(transaction);
             return;
         }
         self.told.transactions += 1;
@@ -326,6 +331,10 @@ impl<'a> Scan<'a> {
         }
         let connection = query.connection;
         self.note(|transaction| transaction.connection = Some(connection));
+        // What most transactions begin with is not taken apart.
+        if query.statement == "BEGIN" {
+            return Ok(());
+        }
         for (number, table) in self.tables.iter().enumerate() {
             match concern(query, &table.name) {
                 Concern::None => {}

@@ -59,10 +59,39 @@ impl Stop {
                     thread::park_timeout(LOOK);
                 }
             });
+            let done = Done(&is_done);
             let result = work();
-            is_done.store(true, Ordering::Release);
+            drop(done);
             watch.thread().unpark();
             result
         })
+    }
+}
+
+/// Tells the watching thread that the work has ended, also by a panic.
+struct Done<'a>(&'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn work_that_waits_is_ended_and_work_that_does_not_is_left_alone() {
+        static STOP: AtomicBool = AtomicBool::new(false);
+        let stop = Stop::when(&STOP);
+        let done = stop.during(|| panic!("nobody asked to stop"), || 7);
+        assert_eq!(done, 7);
+        let (sender, ends) = channel();
+        STOP.store(true, Ordering::Relaxed);
+        stop.during(move || sender.send(()).unwrap(), || ends.recv().unwrap());
+        assert!(matches!(stop.check(), Err(FlashbackError::Stopped)));
     }
 }

@@ -2,7 +2,9 @@
 
 use weir_model::variables::BUFFER_POOL_SIZE as POOL;
 use weir_model::{Bytes, DataSource, Plan, RunSpec, WorkloadSpec};
-use weir_predict::{PAGE_BYTES, PoolUse, Popularity, TableSet, popularity_of};
+use weir_predict::{
+    PAGE_BYTES, PoolUse, Popularity, TableSet, order_entry_popularity, popularity_of,
+};
 
 use crate::ForecastError;
 use crate::pools::{default_pools, pools};
@@ -89,6 +91,12 @@ pub(crate) fn first_cell(plan: &Plan) -> Result<&RunSpec, ForecastError> {
 
 /// The pages that a run's transactions ask for.
 fn popularity(spec: &RunSpec) -> Result<Popularity, ForecastError> {
+    if let WorkloadSpec::OrderEntry(workload) = &spec.workload {
+        return Ok(order_entry_popularity(
+            workload,
+            spec.primary().server.flavor,
+        ));
+    }
     let (WorkloadSpec::Sysbench(sysbench), DataSource::Sysbench { tables, rows }) =
         (&spec.workload, &spec.data.source)
     else {

@@ -15,7 +15,7 @@ pub enum ForecastError {
     NoCell,
     /// A workload file.
     #[error(
-        "predict: workload `{workload}` (not sysbench's, and its pages are not modelled); predict a study of one of \
+        "predict: workload `{workload}` (a file of its own, whose pages are not modelled); predict a study of one of \
          sysbench's workloads"
     )]
     OwnWorkload {

@@ -6,6 +6,7 @@
 //!
 //! Downwards: `verify` and `forecast` -> `drive_forecast`, `iso_throughput` and `slo_capacity` -> `latency`, `growth` and
 //! `prices` -> `calibrated` -> `agreement` -> `measured` and `data_model` -> `pools`.
+#![warn(clippy::missing_errors_doc)]
 
 mod agreement;
 mod calibrated;

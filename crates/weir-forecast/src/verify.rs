@@ -138,6 +138,9 @@ impl<'a> Verifying<'a> {
     }
 
     /// How far off they were in `ran`, the result of the plan.
+    ///
+    /// # Errors
+    /// If a run of `ran` lies outside of the model.
     pub fn verified_by(self, ran: &StudyResult) -> Result<Verification, ForecastError> {
         let controls = Controls::of(self.result, &self.predictions);
         let slower_by = controls.slower_by(ran, self.predictions.len());

@@ -19,11 +19,17 @@ static NO_PREVIEW: SettingsPreview = SettingsPreview::NOTHING;
 pub const RESULT_FILE: &str = "result.sqlite";
 
 /// Reads the result at `path` (its folder or its file) and judges it.
+///
+/// # Errors
+/// If the result cannot be read, or statistics of its runs cannot be computed.
 pub fn read_result(path: &Path) -> Result<JudgedResult, JudgeError> {
     evaluate(read_evidence(path)?)
 }
 
 /// Reads what the result at `path` (its folder or its file) measured, and judges nothing.
+///
+/// # Errors
+/// If the result cannot be read.
 pub fn read_evidence(path: &Path) -> Result<StudyResult, JudgeError> {
     Ok(Store::open(&result_file(path))?.read()?)
 }
@@ -38,6 +44,9 @@ pub(crate) fn result_file(path: &Path) -> PathBuf {
 }
 
 /// Judges `evidence`: comparisons, findings, analysis and the answers of searches.
+///
+/// # Errors
+/// If statistics of its runs cannot be computed.
 pub fn evaluate(evidence: StudyResult) -> Result<JudgedResult, JudgeError> {
     let mut result = judge(evidence, Pairing::Repetition);
     let evidence = &result.evidence;
@@ -104,7 +113,7 @@ fn judged(evidence: &Evidence<'_>, mut comparison: Comparison) -> Comparison {
     match findings.iter().map(|finding| finding.severity).max() {
         Some(Severity::Error) => comparison.verdict = Verdict::Invalid,
         Some(Severity::Inconclusive) => comparison.verdict = Verdict::Inconclusive,
-        Some(Severity::Warning) | None => {}
+        Some(Severity::Warning | Severity::Note) | None => {}
     }
     comparison.findings = findings;
     comparison

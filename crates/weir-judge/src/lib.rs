@@ -4,6 +4,7 @@
 //!
 //! Downwards: `evaluate` and `two_results` -> `analysis` -> `claims` -> `rules` -> `claim_contrasts`, `schedule` ->
 //! `compare` -> `estimate_ratio` -> `measured`.
+#![warn(clippy::missing_errors_doc)]
 
 mod analysis;
 mod cell_settings;

@@ -101,6 +101,19 @@ pub(crate) fn measured_series(run: &RunResult) -> Vec<f64> {
         .collect()
 }
 
+/// The same up to the run's first event; of a run without events all of it.
+pub(crate) fn series_before_events(run: &RunResult) -> Vec<f64> {
+    let began = run.events.iter().map(|event| event.began_s);
+    let first_s = began.fold(f64::INFINITY, f64::min);
+    let measured = run
+        .intervals
+        .iter()
+        .filter(|interval| interval.time_s > 0.0 && interval.time_s <= first_s);
+    measured
+        .map(|interval| interval.queries as f64 / interval.length_s)
+        .collect()
+}
+
 /// How far a counter went from the first to the last sample of a run, its warm-up included.
 pub(crate) fn counted(run: &RunResult, counter: &Metric) -> Option<f64> {
     let values = &Series::find(&run.series, *counter)?.values;

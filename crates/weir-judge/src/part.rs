@@ -8,6 +8,9 @@ use crate::JudgeError;
 use crate::compare::holds_at;
 
 /// Positions of the cells of `plan` with all the levels of `at`, ascending; an error if there is none.
+///
+/// # Errors
+/// If there is no such cell; the error names the levels that there are.
 pub fn cells_at(plan: &Plan, at: &BTreeMap<String, String>) -> Result<Vec<usize>, JudgeError> {
     let cells = plan.cells.iter().enumerate();
     let cells = cells.filter(|(_, cell)| holds_at(&cell.levels, at));

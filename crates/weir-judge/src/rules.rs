@@ -2,10 +2,11 @@
 //!
 //! One table, [`RULES`]: `weir explain`, `docs/rules.md` and the checks all read it. A rule looks at
 //! the design before anything runs, at each comparison, and at the result as a whole; an error
-//! makes a comparison invalid, *inconclusive* an effect, a warning is printed beside it. No finding has
-//! another source than this table.
+//! makes a comparison invalid, *inconclusive* an effect, a warning could change the answer, a note could not. No
+//! finding has another source than this table, and the severities in it are what findings are ranked by.
 
 mod as_asked;
+mod bound;
 mod client;
 mod combined;
 mod conditions;
@@ -91,7 +92,10 @@ pub const RULES: [&Rule; 22] = [
     &drive_accuracy::RULE,
 ];
 
+const ONLY_NOTES: &[Severity] = &[Severity::Note];
 const ONLY_WARNS: &[Severity] = &[Severity::Warning];
+const NOTES_OR_WARNS: &[Severity] = &[Severity::Note, Severity::Warning];
+const NOTES_WARNS_OR_FORBIDS: &[Severity] = &[Severity::Note, Severity::Warning, Severity::Error];
 const MAKES_INCONCLUSIVE: &[Severity] = &[Severity::Inconclusive];
 const FORBIDS: &[Severity] = &[Severity::Error];
 const WARNS_OR_FORBIDS: &[Severity] = &[Severity::Warning, Severity::Error];
@@ -117,14 +121,23 @@ impl Rule {
         found.expect("invariant: each rule stands in the table")
     }
 
-    /// Its severities in words: `warning`, `inconclusive`, `error`, `warning or error`.
+    /// Its severities in words: `note`, `inconclusive`, `warning or error`, `note, warning or error`.
     pub fn severity_words(&self) -> String {
         let words = self.severities.iter().map(|severity| match severity {
+            Severity::Note => "note",
             Severity::Warning => "warning",
             Severity::Inconclusive => "inconclusive",
             Severity::Error => "error",
         });
-        words.collect::<Vec<_>>().join(" or ")
+        let words: Vec<_> = words.collect();
+        match words.as_slice() {
+            [first @ .., last] if first.len() > 1 => format!("{} or {last}", first.join(", ")),
+            words => words.join(" or "),
+        }
+    }
+
+    fn note(&self, message: String) -> Finding {
+        self.finding(Severity::Note, message)
     }
 
     fn warning(&self, message: String) -> Finding {
@@ -195,7 +208,8 @@ pub fn rules_as_markdown() -> String {
         "# Rules\n\nA study can be wrong in ways that its numbers do not show. Weir checks these rules before a \
          run\n(`weir plan`), on every comparison, and on the result as a whole. Print one of them:\n\n```\nweir \
          explain R4\n```\n\n| severity | consequence |\n|---|---|\n| error | the comparison is *invalid*, exit \
-         code 3 |\n| inconclusive | no effect is shown |\n| warning | stands beside the verdict |\n\nThis page is \
+         code 3 |\n| inconclusive | no effect is shown |\n| warning | could change the answer: \
+         printed below it |\n| note | good to know: in the report, or by `weir explain` |\n\nThis page is \
          generated from the rules (`crates/weir-judge/src/rules/`).\n\n| rule | checks that | severity \
          |\n|---|---|---|\n",
     );

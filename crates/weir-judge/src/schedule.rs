@@ -27,6 +27,9 @@ pub enum Next {
 }
 
 /// The next run after `records`.
+///
+/// # Errors
+/// If statistics of the runs cannot be computed.
 pub fn next(plan: &Plan, records: &[RunRecord]) -> Result<Next, JudgeError> {
     match &plan.search {
         Some(search) => search::next(plan, search, records),

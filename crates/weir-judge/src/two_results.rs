@@ -27,12 +27,18 @@ const FIRST: &str = "A";
 const SECOND: &str = "B";
 
 /// Reads the result at `path` (its folder or its file) with what [`compare_results`] looks at; not judged.
+///
+/// # Errors
+/// If the result cannot be read.
 pub fn read_for_comparison(path: &Path) -> Result<StudyResult, JudgeError> {
     Ok(Store::open(&result_file(path))?.read_without_samples()?)
 }
 
 /// Reads the result at `path` with the runs of the cells that levels of `factor` are compared in
 /// where other factors are `at` given levels, and judges it.
+///
+/// # Errors
+/// If the result cannot be read, or has no such factor or levels.
 pub fn read_factor(
     path: &Path,
     factor: &str,

@@ -35,6 +35,8 @@ const RECONNECTING_MAX: usize = 8;
 pub enum Progress<'a> {
     /// Something about the servers' data that the run can do with, before it begins.
     Warning(&'a str),
+    /// The connections are there and the load begins; its measurement begins at this moment.
+    Began(Instant),
     /// An interval has ended, of the warm-up or of the measurement.
     Interval(&'a Interval),
     /// One of the plan's checkpoints has passed; the totals are those since the one before.
@@ -137,6 +139,8 @@ fn drive(
     let abort = AtomicBool::new(false);
     let timeline = setup::timeline(plan);
     let origin = Instant::now();
+    let measured_from = origin + Duration::from_nanos(timeline.measure_ns);
+    on_progress(Progress::Began(measured_from));
     let parts = deal(drivers, plan.reactors as usize);
     let mut merger = Merger::new(timeline, KindNames::of(work.kinds()), parts.len());
     let (full, frames) = channel();
@@ -174,7 +178,7 @@ fn drive(
         threads.into_iter().try_for_each(join)
     })?;
     let mut outcome = merger.finish();
-    outcome.measured_from = Some(origin + Duration::from_nanos(timeline.measure_ns));
+    outcome.measured_from = Some(measured_from);
     outcome.stopped_early = stop.load(Ordering::Relaxed);
     Ok(outcome)
 }

@@ -152,6 +152,9 @@ pub struct Provisioning {
 
 impl DriveProfile {
     /// Reads the TOML text of the profile called `name` and checks its figures.
+    ///
+    /// # Errors
+    /// If the text is no TOML, or a figure is out of its range.
     pub fn parse(name: &str, text: &str) -> Result<Self, ProfileError> {
         let mut profile: Self = parse_toml(text).map_err(|message| ProfileError::Syntax {
             name: name.to_owned(),

@@ -53,7 +53,8 @@ impl FileKind {
         self as usize
     }
 
-    /// The kind of the file at `path`, relative to the data directory.
+    /// The kind of the file at `path`, relative to the data directory or to the folder of the data directory, in
+    /// which `tmp` lies beside it.
     ///
     /// Names from the manuals: MySQL 8.0.30+ keeps redo in `#innodb_redo/`, older versions and
     /// MariaDB in `ib_logfile0`; doublewrite files are `#ib_16384_0.dblwr`; undo tablespaces are
@@ -65,7 +66,11 @@ impl FileKind {
             Self::Redo
         } else if has_extension(name, "dblwr") || has_extension(name, "bdblwr") {
             Self::Doublewrite
-        } else if inside("#innodb_temp") || name.starts_with("ibtmp") || name.starts_with("#sql") {
+        } else if path.starts_with("tmp/")
+            || inside("#innodb_temp")
+            || name.starts_with("ibtmp")
+            || name.starts_with("#sql")
+        {
             Self::Temporary
         } else if is_undo(name) {
             Self::Undo
@@ -123,6 +128,8 @@ mod tests {
             ("ibtmp1", Temporary),
             ("#innodb_temp/temp_1.ibt", Temporary),
             ("#sql1a2_3.ibd", Temporary),
+            ("tmp/MLfd=1", Temporary),
+            ("data/tmp/t.ibd", Data),
             ("binlog.000001", Binlog),
             ("mysqld-bin.index", Binlog),
             ("undo_notes", Other),

@@ -24,12 +24,38 @@ pub enum Verdict {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Nothing: it is printed.
+    /// Nothing: it is good to know.
+    Note,
+    /// Nothing by itself: it could change the answer.
     Warning,
     /// An effect is not larger than chance: the verdict is inconclusive.
     Inconclusive,
     /// The verdict is invalid.
     Error,
+}
+
+/// What findings are ranked by: what they could change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Rank {
+    /// Nothing.
+    GoodToKnow,
+    /// The answer, if what they say is more than it seems.
+    CouldChange,
+    /// They took an answer away.
+    Refused,
+}
+
+impl Severity {
+    /// The rank of findings of this severity. Which severities a rule has stands in the table of rules.
+    pub fn rank(self) -> Rank {
+        match self {
+            Self::Note => Rank::GoodToKnow,
+            Self::Warning | Self::Inconclusive => Rank::CouldChange,
+            Self::Error => Rank::Refused,
+        }
+    }
 }
 
 /// A rule's finding.

@@ -12,6 +12,7 @@ mod device;
 mod drive;
 mod endpoint;
 mod estimate;
+mod event_record;
 mod file_kind;
 mod judged_result;
 mod judgement;
@@ -54,10 +55,11 @@ pub use endpoint::{Address, Endpoint, Secret};
 pub use estimate::{
     data_size, known_row_bytes, planned_s, run_space, run_time, spent_s, with_headroom,
 };
+pub use event_record::{EventEnding, EventRecord};
 pub use file_kind::FileKind;
 pub use judged_result::{Confirmation, FoundPlace, JudgedResult, SearchAnswer};
 pub use judgement::{
-    Comparison, Finding, Method, MetricRatio, Ratio, SecondOpinion, Severity, Verdict,
+    Comparison, Finding, Method, MetricRatio, Rank, Ratio, SecondOpinion, Severity, Verdict,
 };
 pub use latency::LatencySummary;
 pub use metric::{Gap, Metric, MetricKind, Series, metrics};
@@ -76,11 +78,12 @@ pub use server_variables::{
 };
 pub use spec::{
     ArrivalKind, ClosedLoop, DataSource, DataSpec, Distribution, DistributionName,
-    DistributionOptions, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadOption, LoadOptionKind,
-    LoadSpec, LuaModule, LuaWorkload, Mix, Node, NodeRole, OrderEntryWorkload, Pace, PoolStart,
-    ProtocolCompression, Rate, RateRamp, Replication, RunSpec, ServerChoice, Settings,
-    SysbenchOptions, SysbenchWorkload, TableSize, ThinkKind, ThinkTime, Topology, Warmup,
-    WorkloadName, WorkloadShare, WorkloadShares, WorkloadSpec, differing,
+    DistributionOptions, DriveSpec, EventKind, EventStatement, FileWorkload, LOAD_OPTIONS,
+    LoadOption, LoadOptionKind, LoadSpec, LuaModule, LuaWorkload, Mix, Node, NodeRole,
+    OrderEntryWorkload, Pace, PoolStart, ProtocolCompression, Rate, RateRamp, Replication, RunSpec,
+    ServerChoice, Settings, SysbenchOptions, SysbenchWorkload, TableSize, ThinkKind, ThinkTime,
+    TimelineEvent, Topology, Warmup, WorkloadName, WorkloadShare, WorkloadShares, WorkloadSpec,
+    differing,
 };
 pub use suggest::nearest;
 pub use tls::{Tls, TlsMode};

@@ -8,6 +8,7 @@ mod load;
 mod load_options;
 mod pace;
 mod settings;
+mod timeline;
 mod topology;
 mod workload;
 
@@ -20,6 +21,7 @@ pub use load::{
 };
 pub use load_options::{LOAD_OPTIONS, LoadOption, LoadOptionKind};
 pub use settings::{Settings, differing};
+pub use timeline::{EventKind, EventStatement, TimelineEvent};
 pub use topology::{DriveSpec, Node, NodeRole, PoolStart, Replication, ServerChoice, Topology};
 pub use workload::{
     Distribution, DistributionName, DistributionOptions, FileWorkload, LuaModule, LuaWorkload, Mix,
@@ -39,6 +41,9 @@ pub struct RunSpec {
     pub workload: WorkloadSpec,
     /// How many connections do it, how fast and for how long.
     pub load: LoadSpec,
+    /// What happens to the server meanwhile, in the study's order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timeline: Vec<TimelineEvent>,
     /// Seed of the keys and values that the load draws; repetition n of a study draws with
     /// `seed + n`, see [`RunSpec::seed_of`].
     ///

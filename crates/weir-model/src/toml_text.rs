@@ -5,6 +5,9 @@ use serde::de::DeserializeOwned;
 use crate::nearest;
 
 /// Reads `text`; an error says line, reason and, for a wrong name, the nearest right one.
+///
+/// # Errors
+/// If the text is no TOML or does not fit the type.
 pub fn parse_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     toml::from_str(text).map_err(|error: toml::de::Error| one_line(&error, text))
 }

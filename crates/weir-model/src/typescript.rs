@@ -23,6 +23,9 @@ impl TypeScript {
     }
 
     /// Whether the file at `path` says the same; with `WEIR_UPDATE_FIXTURES` in the environment, it is written first.
+    ///
+    /// # Errors
+    /// If the file cannot be read or written.
     pub fn is_kept_in(&self, path: &str) -> std::io::Result<bool> {
         let mut text = "// Made of Weir's types by `make types`.\n".to_owned();
         for declaration in self.0.values() {

@@ -8,5 +8,8 @@ pub trait Probe: Send {
     fn name(&self) -> &'static str;
 
     /// Reads all metrics of the source once. A metric that the source does not have is left out.
+    ///
+    /// # Errors
+    /// If the source cannot be read: the sample is a gap.
     fn sample(&mut self, readings: &mut Readings) -> Result<(), ProbeError>;
 }

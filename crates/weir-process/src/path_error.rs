@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// What to do about a file system without room.
-pub const MAKE_ROOM: &str = "free some or choose another directory";
+/// What to do about a file system without room, behind a reason.
+pub const MAKE_ROOM: &str = "; free some or choose another directory";
 
 /// A file or directory could not be used.
 #[derive(Debug, Error)]
@@ -21,10 +21,10 @@ pub struct PathError {
 }
 
 /// What to do about what the system says, where that is not plain.
-fn remedy(error: &io::Error) -> String {
+fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
-        io::ErrorKind::StorageFull => format!("; {MAKE_ROOM}"),
-        _ => String::new(),
+        io::ErrorKind::StorageFull => MAKE_ROOM,
+        _ => "",
     }
 }
 

@@ -22,6 +22,9 @@ pub struct ProgressFile {
 
 impl ProgressFile {
     /// Takes the folder of a result for the study that `progress` is about.
+    ///
+    /// # Errors
+    /// If the folder cannot be made, or another study runs in it.
     pub fn create(folder: &Path, progress: &Progress) -> Result<Self, ProgressError> {
         if let Some(other) = Self::read(folder) {
             return Err(ProgressError::FolderInUse {
@@ -39,6 +42,9 @@ impl ProgressFile {
     }
 
     /// Replaces what the file says.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
     pub fn write(&self, progress: &Progress) -> io::Result<()> {
         let aside = self.folder.join("progress.json.new");
         fs::write(&aside, serde_json::to_vec(progress)?)?;

@@ -3,6 +3,7 @@
 //! The runner sends [`Event`]s; [`Progress`] is what they add up to: the terminal draws it, and a
 //! [`ProgressFile`] beside the result tells it to whoever else watches (`weir serve`) while the study runs;
 //! docs/serve.md describes it. Nothing here touches a server.
+#![warn(clippy::missing_errors_doc)]
 
 mod error;
 mod event;

@@ -341,7 +341,7 @@ impl ReplaySession {
             Ok(_) => self.go_on(turn),
             Err(error) => {
                 let mut tally = self.stage.tally();
-                tally.sent(ask.fingerprint, None);
+                tally.sent_without_time(ask.fingerprint);
                 tally.refused();
                 drop(tally);
                 let came = came(ask.fingerprint, None, None, error.code);

@@ -55,6 +55,12 @@ impl Tally {
         }
     }
 
+    /// A statement's preparation was sent for it and refused, so that it had no time of its own.
+    pub(crate) fn sent_without_time(&mut self, fingerprint: usize) {
+        self.fidelity.sent += 1;
+        self.fingerprints[fingerprint].sent += 1;
+    }
+
     /// A statement was not sent.
     pub(crate) fn not_sent(&mut self, reason: Reason) {
         let NotSent {

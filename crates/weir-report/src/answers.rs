@@ -1,9 +1,7 @@
 //! Answers: one English sentence per comparison, with its interval.
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
-use weir_model::{Comparison, Finding, RuleId, Severity, Verdict};
+use weir_model::{Comparison, Finding, Severity, Verdict};
 
 use crate::insights::ratio_words;
 use crate::number::{Rounded, interval_decimals, interval_end};
@@ -29,33 +27,16 @@ pub(crate) struct Answer<'a> {
     /// `1.24 to 1.39`; empty without an interval.
     pub(crate) interval_text: String,
     pub(crate) pairs: usize,
-    verdict: Verdict,
+    pub(crate) verdict: Verdict,
     pub(crate) verdict_name: &'static str,
     pub(crate) sentence: String,
     /// Latencies beside it, and a second opinion that disagrees.
     pub(crate) notes: Vec<String>,
-    /// What to bear in mind; errors, and why it is inconclusive, are part of the sentence.
-    pub(crate) warnings: Vec<&'a Finding>,
-    /// Rules that warn in the same words as of an answer before.
-    pub(crate) warns_again: Vec<RuleId>,
 }
 
 impl<'a> Answer<'a> {
-    /// The answers of a list that is read from its beginning: each warning is told in full once.
     pub(crate) fn all(comparisons: &'a [Comparison]) -> Vec<Self> {
-        let mut told = BTreeSet::new();
-        let mut answers: Vec<_> = comparisons.iter().map(Self::new).collect();
-        for answer in &mut answers {
-            let warnings = std::mem::take(&mut answer.warnings);
-            for finding in warnings {
-                if told.insert((&finding.rule, &finding.message)) {
-                    answer.warnings.push(finding);
-                } else {
-                    answer.warns_again.push(finding.rule);
-                }
-            }
-        }
-        answers
+        comparisons.iter().map(Self::new).collect()
     }
 
     pub(crate) fn new(comparison: &'a Comparison) -> Self {
@@ -80,18 +61,8 @@ impl<'a> Answer<'a> {
             verdict_name: verdict_name(comparison.verdict),
             sentence: sentence(comparison),
             notes: notes(comparison),
-            warnings: comparison
-                .findings
-                .iter()
-                .filter(|finding| is_warning(finding))
-                .collect(),
-            warns_again: Vec::new(),
         }
     }
-}
-
-fn is_warning(finding: &Finding) -> bool {
-    finding.severity == Severity::Warning
 }
 
 /// The ratio and its interval as text, with the digits that the interval allows.
@@ -195,7 +166,7 @@ fn notes(comparison: &Comparison) -> Vec<String> {
 }
 
 /// Where the comparison holds: ` on intel-p4610, 32 connections`, or nothing.
-fn place(comparison: &Comparison) -> String {
+pub(crate) fn place(comparison: &Comparison) -> String {
     let phrase = levels_phrase(&comparison.context);
     let preposition = if comparison.context.contains_key("drive") {
         "on"
@@ -233,7 +204,7 @@ fn broken(findings: &[Finding]) -> (String, &str) {
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
-    use weir_model::Method;
+    use weir_model::{Method, RuleId};
 
     fn comparison(verdict: Verdict, ratio: f64, ends: Option<(f64, f64)>) -> Comparison {
         Comparison {

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use weir_model::{Comparison, ResultComparison, Verdict};
 
 use crate::answers::Answer;
-use crate::terminal::{finding_line, push_answers};
+use crate::ranked::Ranked;
+use crate::terminal::{Palette, push_answers, push_ranked};
 
 /// Whether `comparison` establishes a throughput below `gate` (0.97: a loss beyond 3 %): the whole
 /// interval lies there, and no rule forbids to say so.
@@ -21,10 +22,13 @@ pub fn result_comparison(compared: &ResultComparison, gate: Option<f64>) -> Stri
         let _ = writeln!(out, "differs:  {difference}");
     }
     out.push('\n');
-    push_answers(&mut out, &Answer::all(&compared.comparisons));
-    for finding in &compared.findings {
-        let _ = writeln!(out, "{}", finding_line(finding));
-    }
+    let palette = Palette::new(false);
+    push_answers(&mut out, &Answer::all(&compared.comparisons), palette);
+    push_ranked(
+        &mut out,
+        &Ranked::new(&compared.comparisons, &compared.findings),
+        palette,
+    );
     if let Some(gate) = gate {
         let lost = |comparison: &&Comparison| loss_is_established(comparison, gate);
         let count = compared.comparisons.iter().filter(lost).count();

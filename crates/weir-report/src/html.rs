@@ -15,11 +15,17 @@ const TEMPLATE: &str = include_str!(concat!(
 const SLOT: &str = r#"<script type="application/json" id="weir-result">"#;
 
 /// The report of `result` as one HTML file that needs nothing else: no network, no other file.
+///
+/// # Errors
+/// If the result cannot be written as JSON.
 pub fn html(result: &JudgedResult) -> Result<String, ReportError> {
     html_with_predictions(result, &[])
 }
 
 /// The same, with predictions of what nobody ran.
+///
+/// # Errors
+/// If the result cannot be written as JSON.
 pub fn html_with_predictions(
     result: &JudgedResult,
     predicted: &[Predicted],
@@ -34,6 +40,9 @@ pub fn html_with_predictions(
 ///
 /// Sentences and names are the ones of this crate; series are rounded and, for many or long runs,
 /// drawn in coarser steps. [`crate::json`] has everything.
+///
+/// # Errors
+/// If the result cannot be written as JSON.
 pub fn page_json(result: &JudgedResult, predicted: &[Predicted]) -> Result<String, ReportError> {
     let page = Page::new(result).with_predictions(predicted);
     let json = serde_json::to_string(&page).map_err(ReportError::Serialize)?;

@@ -18,6 +18,9 @@ struct Document<'a> {
 }
 
 /// The whole result as indented JSON: everything that was measured, nothing rounded.
+///
+/// # Errors
+/// If the result cannot be written as JSON.
 pub fn json(result: &JudgedResult) -> Result<String, ReportError> {
     let document = Document {
         json_schema_version: JSON_SCHEMA_VERSION,

@@ -3,7 +3,9 @@
 //! In: a [`weir_model::JudgedResult`]. Out: text. Nothing here measures, compares or does I/O. What
 //! is said in words is said here once: the page in `web/` shows the sentences that this crate
 //! wrote, so that terminal, ticket and page never disagree.
+#![warn(clippy::missing_errors_doc)]
 
+mod advice;
 mod answers;
 mod cells;
 mod claims;
@@ -11,6 +13,7 @@ mod counters;
 mod csv;
 mod data_sheet;
 mod error;
+mod events;
 mod gaps;
 mod gate;
 mod html;
@@ -24,6 +27,7 @@ mod page;
 mod parquet;
 mod percentiles;
 mod predicted;
+mod ranked;
 mod run_table;
 mod runs;
 mod searches;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use weir_model::JudgedResult;
 
 use crate::cells::CELL_HEADER;
+use crate::events::{EVENT_HEADER, EVENT_NOTE};
 use crate::page::Page;
 
 /// The result as Markdown.
@@ -15,6 +16,9 @@ pub fn markdown(result: &JudgedResult) -> String {
         text(&result.evidence.plan.title),
         text(&result.evidence.plan.question)
     );
+    if let Some(advice) = &page.advice {
+        push_line(&mut out, &format!("**{}.**\n", text(advice)));
+    }
     for answer in &page.answers {
         push_line(&mut out, &format!("- {}", text(&answer.sentence)));
         for note in &answer.notes {
@@ -31,6 +35,7 @@ pub fn markdown(result: &JudgedResult) -> String {
         push_line(&mut out, &format!("- {}", text(insight)));
     }
     push_cells(&mut out, &page);
+    push_events(&mut out, &page);
     if !page.findings.is_empty() || !page.not_measured.is_empty() {
         push_line(
             &mut out,
@@ -70,6 +75,20 @@ fn push_cells(out: &mut String, page: &Page<'_>) {
     out.push_str(
         "\nQueries per second: mean of the repetitions; all else: median of the repetitions.\n",
     );
+}
+
+fn push_events(out: &mut String, page: &Page<'_>) {
+    if page.events.is_empty() {
+        return;
+    }
+    push_line(out, "\n## Events\n");
+    push_line(out, &format!("| {} |", EVENT_HEADER.join(" | ")));
+    push_line(out, "|---|---|---|--:|--:|--:|--:|--:|--:|");
+    for event in &page.events {
+        let row = event.row().map(|part| text(&part)).join(" | ");
+        push_line(out, &format!("| {row} |"));
+    }
+    push_line(out, &format!("\n{EVENT_NOTE}"));
 }
 
 fn push_claims(out: &mut String, page: &Page<'_>) {

@@ -8,13 +8,16 @@ use weir_model::{
     Agreement, Cell, CostRow, JudgedResult, RuleId, Severity, StudyResult, Utilization,
 };
 
+use crate::advice::advice;
 use crate::answers::Answer;
 use crate::cells::{self, CellSummary};
 use crate::counters::{self, CounterRow};
+use crate::events::{self, EVENT_NOTE, EventRow};
 use crate::gaps;
 use crate::insights::{self, ratio_words};
 use crate::percentiles::{self, Percentiles};
 use crate::predicted::Predicted;
+use crate::ranked::Ranked;
 use crate::runs::{self, RunView};
 use crate::searches;
 use crate::setup::{self, Setup};
@@ -35,7 +38,10 @@ pub(crate) struct Page<'a> {
     server: String,
     started_at: &'a str,
     seed: u64,
+    /// The answer in a sentence without its period.
+    pub(crate) advice: Option<String>,
     pub(crate) answers: Vec<Answer<'a>>,
+    pub(crate) ranked: Ranked,
     pub(crate) findings: Vec<FindingView<'a>>,
     pub(crate) cells: Vec<CellSummary<'a>>,
     #[serde(skip)]
@@ -52,6 +58,10 @@ pub(crate) struct Page<'a> {
     percentiles: Vec<Percentiles>,
     costs: Vec<CostView<'a>>,
     timelines: Timelines,
+    /// What became of the study's events.
+    pub(crate) events: Vec<EventRow>,
+    /// What the numbers of `events` are.
+    event_note: &'static str,
     /// What could not be sampled, a sentence each.
     pub(crate) not_measured: Vec<String>,
     /// Sentences about several comparisons together.
@@ -128,7 +138,9 @@ impl<'a> Page<'a> {
             server: server_names(result),
             started_at: &result.started_at,
             seed: result.plan.seed,
+            advice: advice(judged),
             answers: Answer::all(&judged.comparisons),
+            ranked: Ranked::new(&judged.comparisons, &judged.findings),
             findings: findings(judged),
             saturated_share: Utilization::SATURATED,
             cells: cells::summaries(result),
@@ -141,6 +153,8 @@ impl<'a> Page<'a> {
             percentiles: percentiles::of(result),
             costs: costs(judged),
             timelines: Timelines::of(&result.runs, drawn),
+            events: events::rows(result),
+            event_note: EVENT_NOTE,
             is_search: result.plan.search.is_some(),
             not_measured: gaps::sentences(result),
             insights: [

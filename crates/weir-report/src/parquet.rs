@@ -16,6 +16,9 @@ use crate::ReportError;
 use crate::run_table::{Column, columns};
 
 /// The bytes of the file; the columns are those of [`crate::csv`].
+///
+/// # Errors
+/// If the rows cannot be encoded.
 pub fn parquet(result: &StudyResult) -> Result<Vec<u8>, ReportError> {
     write(&columns(result)).map_err(|error| ReportError::Parquet(error.to_string()))
 }

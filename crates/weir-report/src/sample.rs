@@ -277,6 +277,7 @@ fn run(plan: &Plan, planned: PlannedRun, measure_s: u32, noise: &mut Noise) -> R
         commands: commands(&plan.cells[planned.cell]),
         server_log: SERVER_LOG.to_owned(),
         kinds: Vec::new(),
+        events: Vec::new(),
         histogram: Vec::new(),
     }
 }

@@ -1,16 +1,15 @@
 //! What `weir serve` shows beyond a report: the runs of a result, one run closely, two results.
 
 use serde::Serialize;
-use weir_model::{Finding, ResultComparison, RunRecord, RunResult, StudyResult};
+use weir_model::{ResultComparison, RunRecord, RunResult, StudyResult};
 
 use crate::ReportError;
 use crate::answers::Answer;
 use crate::gaps::GapView;
 use crate::number::Rounded;
+use crate::ranked::Ranked;
 use crate::timeline::{self, PanelHead, Timeline, Window};
-use crate::words::{
-    bottleneck_evidence, bottleneck_explanation, bottleneck_name, cell_label, severity_name,
-};
+use crate::words::{bottleneck_evidence, bottleneck_explanation, bottleneck_name, cell_label};
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -75,18 +74,13 @@ pub(crate) struct Compared<'a> {
     basis: &'a str,
     differences: &'a [String],
     answers: Vec<Answer<'a>>,
-    findings: Vec<FindingLine<'a>>,
-}
-
-#[derive(Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-struct FindingLine<'a> {
-    #[serde(flatten)]
-    finding: &'a Finding,
-    severity_name: &'static str,
+    ranked: Ranked,
 }
 
 /// The runs `records` of a result as JSON, in their order.
+///
+/// # Errors
+/// If the result cannot be written as JSON.
 pub fn runs_json(result: &StudyResult, records: &[RunRecord]) -> Result<String, ReportError> {
     let runs = records.iter().map(|record| RunLine::new(result, record));
     to_json(&Runs {
@@ -96,6 +90,9 @@ pub fn runs_json(result: &StudyResult, records: &[RunRecord]) -> Result<String, 
 }
 
 /// One run as JSON, with its curves in `window`.
+///
+/// # Errors
+/// If the result cannot be written as JSON.
 pub fn run_json(
     result: &StudyResult,
     run: &RunResult,
@@ -119,18 +116,15 @@ pub fn run_json(
 }
 
 /// Two results set against each other, as JSON: the sentences of `weir compare`.
+///
+/// # Errors
+/// If the result cannot be written as JSON.
 pub fn comparison_json(compared: &ResultComparison) -> Result<String, ReportError> {
-    let findings = compared.findings.iter();
     to_json(&Compared {
         basis: &compared.basis,
         differences: &compared.differences,
         answers: Answer::all(&compared.comparisons),
-        findings: findings
-            .map(|finding| FindingLine {
-                finding,
-                severity_name: severity_name(finding.severity),
-            })
-            .collect(),
+        ranked: Ranked::new(&compared.comparisons, &compared.findings),
     })
 }
 

@@ -1,36 +1,43 @@
-//! What `weir run` prints: answers with what to bear in mind, and what limited each cell.
+//! What `weir run` prints: advice, answers, what could change them, and what limited each cell.
 
 use std::fmt::Write as _;
 
-use weir_model::{Finding, JudgedResult};
+use anstyle::{AnsiColor, Style};
+use weir_model::{Finding, JudgedResult, Verdict};
 
 use crate::answers::Answer;
 use crate::cells::CELL_HEADER;
+use crate::events::{EVENT_HEADER, EVENT_NOTE, EventRow};
 use crate::page::{ClaimView, Page};
+use crate::ranked::Ranked;
 use crate::table::table;
 use crate::words::severity_name;
 
-/// The result as text for a terminal.
-pub fn terminal(result: &JudgedResult) -> String {
+/// The result as text for a terminal; with colours (ECMA-48) if `colored`.
+pub fn terminal(result: &JudgedResult, colored: bool) -> String {
     let page = Page::new(result);
+    let palette = Palette::new(colored);
     let mut out = format!("{}\n\n", result.evidence.plan.question);
-    push_answers(&mut out, &page.answers);
+    if let Some(advice) = &page.advice {
+        let bold = palette.advice;
+        push_line(&mut out, &format!("{bold}{advice}.{bold:#}\n"));
+    }
+    push_answers(&mut out, &page.answers, palette);
     if page.answers.is_empty() && result.searches.is_empty() {
         push_line(&mut out, "no comparison could be made");
     }
+    push_ranked(&mut out, &page.ranked, palette);
     let rows: Vec<_> = page
         .measured_cells()
         .map(|cell| cell.row().to_vec())
         .collect();
     push_line(&mut out, &format!("\n{}", table(&CELL_HEADER, &rows)));
+    push_events(&mut out, &page.events);
     for insight in &page.insights {
         push_line(&mut out, insight);
     }
     for claim in &page.claims {
         push_line(&mut out, &claim_line(claim));
-    }
-    for finding in &result.findings {
-        push_line(&mut out, &finding_line(finding));
     }
     for sentence in &page.not_measured {
         push_line(&mut out, sentence);
@@ -38,21 +45,76 @@ pub fn terminal(result: &JudgedResult) -> String {
     out
 }
 
-/// Each answer with what to bear in mind below it.
-pub(crate) fn push_answers(out: &mut String, answers: &[Answer<'_>]) {
+/// The styles of parts; all plain without colours.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Palette {
+    advice: Style,
+    refused: Style,
+    could_change: Style,
+}
+
+impl Palette {
+    pub(crate) fn new(colored: bool) -> Self {
+        let plain = Style::new();
+        if !colored {
+            return Self {
+                advice: plain,
+                refused: plain,
+                could_change: plain,
+            };
+        }
+        Self {
+            advice: plain.bold(),
+            refused: AnsiColor::Red.on_default(),
+            could_change: AnsiColor::Yellow.on_default(),
+        }
+    }
+}
+
+/// What became of events, where there were any.
+fn push_events(out: &mut String, events: &[EventRow]) {
+    if events.is_empty() {
+        return;
+    }
+    let rows: Vec<_> = events.iter().map(|event| event.row().to_vec()).collect();
+    push_line(out, &table(&EVENT_HEADER, &rows));
+    push_line(out, EVENT_NOTE);
+}
+
+/// Each answer with its notes below it.
+pub(crate) fn push_answers(out: &mut String, answers: &[Answer<'_>], palette: Palette) {
     for answer in answers {
-        push_line(out, &answer.sentence);
+        let style = if answer.verdict == Verdict::Invalid {
+            palette.refused
+        } else {
+            Style::new()
+        };
+        push_line(out, &format!("{style}{}{style:#}", answer.sentence));
         for note in &answer.notes {
             push_line(out, &format!("    {note}"));
         }
-        for warning in &answer.warnings {
-            push_line(out, &format!("    {}", finding_line(warning)));
+    }
+}
+
+/// What refused an answer and what could change one, a line for each rule; of notes how many there are.
+pub(crate) fn push_ranked(out: &mut String, ranked: &Ranked, palette: Palette) {
+    let groups = [
+        ("refused", palette.refused, &ranked.refused),
+        (
+            "could change the answer",
+            palette.could_change,
+            &ranked.could_change,
+        ),
+    ];
+    let groups = groups.into_iter().filter(|(.., lines)| !lines.is_empty());
+    for (title, style, lines) in groups {
+        push_line(out, &format!("\n{style}{title}{style:#}"));
+        for line in lines {
+            push_line(out, &format!("  {}: {}", line.rule, line.text));
         }
-        if !answer.warns_again.is_empty() {
-            let rules: Vec<_> = answer.warns_again.iter().map(ToString::to_string).collect();
-            let rules = rules.join(", ");
-            push_line(out, &format!("    warning {rules}: as above"));
-        }
+    }
+    if !ranked.notes.is_empty() {
+        push_line(out, &format!("\n{}", ranked.notes));
     }
 }
 
@@ -92,7 +154,7 @@ mod tests {
     use crate::sample;
 
     #[test]
-    fn warnings_stand_below_their_answer_and_the_study_s_own_at_the_end() {
+    fn advice_comes_first_then_answers_then_what_could_change_them() {
         let mut result = sample::study(4, 3);
         let finding = |rule, severity| Finding {
             rule,
@@ -101,13 +163,38 @@ mod tests {
         };
         result.comparisons[0].findings = vec![finding(RuleId::R3, Severity::Warning)];
         result.comparisons[1].findings = vec![finding(RuleId::R3, Severity::Warning)];
-        result.findings = vec![finding(RuleId::R6, Severity::Warning)];
-        let text = terminal(&result);
+        result.findings = vec![
+            finding(RuleId::R6, Severity::Warning),
+            finding(RuleId::R17, Severity::Note),
+        ];
+        let text = terminal(&result, false);
         let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));
-        let answer = crate::sentence(&result.comparisons[0]);
-        let below = format!("{answer}\n    warning R3: about R3\n");
-        assert!(place(&below) < place("limited by"));
-        assert!(place(&below) < place("\n    warning R3: as above\n"));
-        assert!(place("limited by") < place("\nwarning R6: about R6\n"));
+        let parts = [
+            "Keep innodb_doublewrite ON: OFF gives",
+            &crate::sentence(&result.comparisons[0]),
+            "\ncould change the answer\n  R6: about R6\n  R3: about R3 (2 comparisons)\n",
+            "\n1 more note (R17): `weir explain R17`, or in the report\n",
+            "limited by",
+        ];
+        assert!(parts.map(place).is_sorted(), "{text}");
+        assert!(!text.contains("about R17"), "{text}");
+    }
+
+    #[test]
+    fn colors_change_no_word() {
+        let result = sample::study(4, 3);
+        let colored = terminal(&result, true);
+        assert!(
+            colored.contains("\x1b[1mChoose") || colored.contains("\x1b[1mKeep"),
+            "{colored}"
+        );
+        let plain = terminal(&result, false);
+        assert!(!plain.contains('\x1b'));
+        let parts = colored.split('\x1b');
+        let words = parts.map(|part| part.split_once('m').map_or(part, |(_, rest)| rest));
+        // The first part has no escape before it.
+        let first = colored.split('\x1b').next().unwrap_or_default();
+        let rest: String = words.skip(1).collect();
+        assert_eq!(first.to_owned() + &rest, plain);
     }
 }

@@ -259,6 +259,7 @@ fn flavor_name(flavor: Flavor) -> &'static str {
 
 pub(crate) fn severity_name(severity: Severity) -> &'static str {
     match severity {
+        Severity::Note => "note",
         Severity::Warning => "warning",
         Severity::Inconclusive => "inconclusive",
         Severity::Error => "error",

@@ -23,6 +23,14 @@ pub enum RunError {
     /// A workload's own file that cannot be used.
     #[error("{0}")]
     Workload(String),
+    /// An event that cannot be prepared before the measurement.
+    #[error("event `{name}`: {why}")]
+    Event {
+        /// Its name.
+        name: String,
+        /// What the server said, or what was not possible.
+        why: String,
+    },
     /// `--resume` on a result of another study.
     #[error(
         "`{path}` holds another study or other settings; give a new --out folder, or the study \

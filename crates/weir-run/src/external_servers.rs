@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use weir_model::{Cell, Plan, ServerUrl};
-use weir_server::ExternalServer;
+use weir_model::{Cell, EventKind, Plan, ServerUrl};
+use weir_server::{ExternalServer, ServerError};
 use weir_workload::Workload;
 
 use crate::RunError;
@@ -24,6 +24,9 @@ pub(crate) fn open(
         let native = weir_server::native_config(server, &node.variables, options.allowed.config)?;
         permit_tables(cell, server, options)?;
         weir_server::permit_config(server, &native)?;
+        let set = variables_set(cell);
+        check_allowed(server, &set, options.allowed.config)?;
+        weir_server::permit_config(server, &set)?;
     }
     Ok(servers)
 }
@@ -70,12 +73,45 @@ pub(crate) fn log_in(
     Ok(servers)
 }
 
+/// Variables that events of `cell` set, by the server's own names.
+pub(crate) fn variables_set(cell: &Cell) -> BTreeMap<String, String> {
+    let kinds = cell.spec.timeline.iter().map(|event| &event.kind);
+    let set = kinds.filter_map(|kind| match kind {
+        EventKind::Set { variable, value } => Some((variable.clone(), value.clone())),
+        _ => None,
+    });
+    set.collect()
+}
+
+/// Variables may be set where the user allowed it.
+pub(crate) fn check_allowed(
+    server: &ExternalServer,
+    set: &BTreeMap<String, String>,
+    allowed: bool,
+) -> Result<(), RunError> {
+    if set.is_empty() || allowed {
+        return Ok(());
+    }
+    let names: Vec<_> = set.keys().map(String::as_str).collect();
+    Err(RunError::Server(ServerError::ConfigNotAllowed {
+        url: server.url.to_string(),
+        variables: names.join(", "),
+    }))
+}
+
 /// What only a server of Weir's own can have.
 fn check_design(cell: &Cell, url: &ServerUrl) -> Result<(), RunError> {
     let why = if cell.spec.primary().drive.is_some() {
         "its data stay where they are, so no drive is emulated below them; leave `drive` out"
     } else if !cell.spec.topology.is_plain() {
         "limits, replicas and the pool's state are its owner's; leave cpus, memory, replicas and pool out"
+    } else if cell
+        .spec
+        .timeline
+        .iter()
+        .any(|event| event.kind.changes_tables())
+    {
+        "an event of the kind `ddl` or `statement` may change its tables for good; let Weir start a server for these"
     } else {
         return Ok(());
     };

@@ -12,6 +12,7 @@ mod context;
 mod data;
 mod drives;
 mod error;
+mod events;
 mod external_servers;
 mod host;
 mod live;

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
-use weir_load::{LoadError, LoadOutcome, LoadPlan};
+use weir_load::{LoadError, LoadOutcome, LoadPlan, Progress};
 use weir_model::{RunSpec, WorkloadSpec};
 use weir_mysql::Gate;
 use weir_script::{OnInterval, ScriptProcess};
@@ -31,18 +32,26 @@ impl<'a> Loader<'a> {
         script.map_or_else(std::process::id, ScriptProcess::pid)
     }
 
-    /// Loads the server as planned, until `stop` at most.
+    /// Loads the server as planned, until `stop` at most. `on_began` is told when the measurement begins, except of a
+    /// script.
     pub(crate) fn run(
         &mut self,
         plan: &LoadPlan,
         stop: &AtomicBool,
+        on_began: &dyn Fn(Instant),
         on_interval: OnInterval<'_>,
     ) -> Result<LoadOutcome, LoadError> {
         match &mut self.script {
             Some(script) => script.run(self.spec, plan, self.gate.is_own(), stop, on_interval),
-            None => weir_load::run(plan, &self.gate, stop, &mut |interval| {
-                on_interval(&interval.record, interval.concurrency);
-            }),
+            None => {
+                weir_load::run_observed(plan, &self.gate, stop, &mut |progress| match progress {
+                    Progress::Began(measured_from) => on_began(measured_from),
+                    Progress::Interval(interval) => {
+                        on_interval(&interval.record, interval.concurrency);
+                    }
+                    Progress::Warning(_) | Progress::Checkpoint(_) => {}
+                })
+            }
         }
     }
 }

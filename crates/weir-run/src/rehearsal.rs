@@ -43,6 +43,9 @@ pub fn rehearse(plan: &Plan, options: &RunOptions) -> Result<Vec<String>, RunErr
             }
             lines.push(format!("-- each run of `{}`", cell.label()));
             lines.extend(set_statements(&native));
+            let set = external_servers::variables_set(cell);
+            external_servers::check_allowed(&server, &set, options.allowed.config)?;
+            lines.extend(set_statements(&set));
             if let WorkloadSpec::Lua(lua) = &cell.spec.workload {
                 let script = lua.path.display();
                 lines.push(format!(
@@ -58,7 +61,7 @@ pub fn rehearse(plan: &Plan, options: &RunOptions) -> Result<Vec<String>, RunErr
                 server: String::new(),
             })?;
             lines.extend(sent);
-            if !native.is_empty() {
+            if !native.is_empty() || !set.is_empty() {
                 lines.push("-- and each setting back to its present value".to_owned());
             }
         }

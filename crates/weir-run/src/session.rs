@@ -11,6 +11,7 @@ use weir_probe::Sampler;
 use weir_progress::Event;
 
 use crate::cancel::Control;
+use crate::events::Events;
 use crate::live::LiveBottleneck;
 use crate::loader::Loader;
 use crate::target::Target;
@@ -68,7 +69,8 @@ impl RunSession {
         let load = load.map_err(RunError::Workload)?;
         let commands = self.commands(commands::load(&load, spec.load.warmup));
         let cancel = control.cancel;
-        let measured = self.load(load, cell, control);
+        let events = Events::open(self.target.as_ref(), spec)?;
+        let measured = self.load(load, cell, events, control);
         // Also where the stop came while connections were made, which is an error for the load.
         cancel.check()?;
         let measured = measured.map_err(|error| self.explained(error, cell, planned))?;
@@ -100,6 +102,7 @@ impl RunSession {
         &mut self,
         mut plan: LoadPlan,
         cell: &Cell,
+        events: Events,
         control: &mut Control<'_>,
     ) -> Result<Measured, LoadError> {
         let settings = &cell.spec.load;
@@ -128,10 +131,13 @@ impl RunSession {
             steady = Some(warmed.steady);
         }
         let stop = control.cancel.flag();
-        let outcome = loader.run(&plan, stop, &mut |record, concurrency| {
-            watch.observe(record, || self.target.drive_statistics());
-            control.tell(&Event::Interval(record));
-            live.tell(record, concurrency, control);
+        let (outcome, events) = events.during(|clock| {
+            let began = |at| clock.begin(at);
+            loader.run(&plan, stop, &began, &mut |record, concurrency| {
+                watch.observe(record, || self.target.drive_statistics());
+                control.tell(&Event::Interval(record));
+                live.tell(record, concurrency, control);
+            })
         });
         let drive_after = self.target.drive_statistics();
         let sampled = sampler.finish();
@@ -142,6 +148,7 @@ impl RunSession {
             offered: Offered::of(&outcome, settings, connections),
             device,
             outcome,
+            events,
             series,
             gaps,
             drive: watch

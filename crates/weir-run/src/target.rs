@@ -9,6 +9,7 @@ use std::path::Path;
 use weir_model::{Bytes, Cell, DriveProfile, DriveStatistics, Endpoint, Flavor, ServerVersion};
 use weir_mysql::Gate;
 use weir_probe::Probe;
+use weir_server::ConfigChanges;
 
 use crate::RunError;
 use crate::cancel::{Cancel, Control};
@@ -26,6 +27,9 @@ pub(crate) trait Target {
 
     /// The server's variables, free of a run's own paths, and what makes it less durable than they say.
     fn variables(&self) -> Result<BTreeMap<String, String>, RunError>;
+
+    /// For changing variables of a server that the user gives, which puts them back; `None`: it is Weir's own.
+    fn changes(&self) -> Option<ConfigChanges>;
 
     /// Everything that can be looked at from here; `client`: the id of the process that loads it.
     fn probes(&self, client: u32) -> Vec<Box<dyn Probe>>;

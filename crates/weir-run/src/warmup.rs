@@ -62,14 +62,12 @@ pub(crate) fn until_steady(
         ..plan.clone()
     };
     let end = AtomicBool::new(false);
-    let mut series = Vec::new();
-    let mut steady = false;
-    loader.run(&plan, &end, &mut |record, concurrency| {
+    let mut seconds = Seconds::new(least);
+    loader.run(&plan, &end, &|_| {}, &mut |record, concurrency| {
         let record = *record;
         watch.observe_earlier(&record);
-        series.push(record.queries as f64 / record.length_s);
-        steady = steady_tail(&series, least).is_some_and(|found| found.is_steady());
-        if steady || control.cancel.is_set() {
+        seconds.add(&record);
+        if seconds.are_steady || control.cancel.is_set() {
             end.store(true, Ordering::Relaxed);
         }
         control.tell(&Event::Interval(&IntervalRecord {
@@ -81,7 +79,60 @@ pub(crate) fn until_steady(
     let gap_s = RESUME.as_secs_f64();
     watch.end_earlier(gap_s);
     Ok(Warmed {
-        length_s: series.len() as f64 + gap_s,
-        steady,
+        length_s: seconds.per_s.len() as f64 + gap_s,
+        steady: seconds.are_steady,
     })
+}
+
+/// The seconds of a warm-up, until they are steady.
+struct Seconds {
+    per_s: Vec<f64>,
+    at_least: usize,
+    are_steady: bool,
+}
+
+impl Seconds {
+    fn new(at_least: usize) -> Self {
+        Self {
+            per_s: Vec::new(),
+            at_least,
+            are_steady: false,
+        }
+    }
+
+    /// The load ends within a second: the part of it that comes after the end is no second to judge.
+    fn add(&mut self, record: &IntervalRecord) {
+        if self.are_steady {
+            return;
+        }
+        self.per_s.push(record.queries as f64 / record.length_s);
+        let found = steady_tail(&self.per_s, self.at_least);
+        self.are_steady = found.is_some_and(|found| found.is_steady());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_part_of_a_second_after_the_end_does_not_make_a_warm_up_unsteady() {
+        let second = |queries: u64, length_s: f64| IntervalRecord {
+            queries,
+            length_s,
+            ..IntervalRecord::default()
+        };
+        let mut seconds = Seconds::new(5);
+        for queries in [100, 200, 400, 800, 1000] {
+            seconds.add(&second(queries, 1.0));
+        }
+        assert!(!seconds.are_steady);
+        for _ in 0..10 {
+            seconds.add(&second(1000, 1.0));
+        }
+        assert!(seconds.are_steady, "{:?}", seconds.per_s);
+        let length = seconds.per_s.len();
+        seconds.add(&second(3, 0.04));
+        assert!(seconds.are_steady && seconds.per_s.len() == length);
+    }
 }

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use weir_load::LoadOutcome;
 use weir_model::{
-    Approach, DriveStatistics, Gap, IntervalRecord, PlannedRun, RunRecord, RunResult, Series,
+    Approach, DriveStatistics, EventRecord, Gap, IntervalRecord, PlannedRun, RunRecord, RunResult,
+    Series,
 };
 
 use crate::bottleneck::bottleneck;
@@ -78,6 +79,7 @@ pub(crate) struct Measured {
     /// The block device below the data, where no drive is emulated.
     pub(crate) device: Option<String>,
     pub(crate) offered: Offered,
+    pub(crate) events: Vec<EventRecord>,
 }
 
 impl Measured {
@@ -118,6 +120,7 @@ impl Measured {
             commands,
             server_log,
             kinds: outcome.kinds,
+            events: self.events,
             histogram: outcome.histogram,
         }
     }

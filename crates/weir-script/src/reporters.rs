@@ -38,6 +38,7 @@ impl Reporters {
                 world.log.remark(&format!("WARNING: {warning}"));
                 return;
             }
+            Progress::Began(_) => return,
             Progress::Interval(interval) => {
                 report.measured(interval);
                 let interval_s = f64::from(world.plan.report_interval_s);

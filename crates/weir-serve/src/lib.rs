@@ -3,6 +3,7 @@
 //! In: a folder of results, of which those that are being made tell their progress in a file
 //! ([`weir_progress::ProgressFile`]), and a folder of studies. Out: HTTP on one thread, with every read
 //! of a result on another. It talks to no database server. Who may do what is in `guard`.
+#![warn(clippy::missing_errors_doc)]
 
 mod api;
 mod api_error;

@@ -50,6 +50,9 @@ pub struct Server {
 
 impl Server {
     /// Takes the address.
+    ///
+    /// # Errors
+    /// If the folder of results is missing, or the address cannot be listened on.
     pub fn bind(options: ServeOptions) -> Result<Self, ServeError> {
         if !options.results.is_dir() {
             return Err(ServeError::NoFolder {
@@ -91,6 +94,9 @@ impl Server {
     }
 
     /// Answers until `stop` is true; then a study that was started here is stopped in order.
+    ///
+    /// # Errors
+    /// If connections can no longer be accepted.
     pub fn run(self, stop: &'static AtomicBool) -> Result<(), ServeError> {
         let app = Router::new()
             .merge(api::routes())

@@ -26,6 +26,9 @@ impl Token {
     }
 
     /// The first line of the file at `path`.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or its first line is too short for a token.
     pub fn from_file(path: &Path) -> Result<Self, ServeError> {
         let refused = |why: String| ServeError::TokenFile {
             path: path.to_owned(),

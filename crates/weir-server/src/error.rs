@@ -298,7 +298,7 @@ pub enum ServerError {
         why: String,
     },
     /// The file system is too small.
-    #[error("not enough space in `{path}`: {needed} needed, {available} free; {MAKE_ROOM}")]
+    #[error("not enough space in `{path}`: {needed} needed, {available} free{MAKE_ROOM}")]
     Space {
         /// Where.
         path: PathBuf,

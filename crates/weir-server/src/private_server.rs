@@ -91,7 +91,11 @@ impl PrivateServer {
         let error_log = run_dir.join("error.log");
         let option_path = run_dir.join("my.cnf");
         let variables = translate(binary.flavor, binary.version, &options.variables)?;
-        let text = option_text(binary, &data_dir, &run_dir, &socket, &variables)?;
+        let temporary = options.temporary_dir.clone();
+        let temporary = temporary.unwrap_or_else(|| run_dir.join("tmp"));
+        create_private_directory(&temporary)?;
+        let temporary = canonical(&temporary)?;
+        let text = option_text(binary, &data_dir, &run_dir, &temporary, &socket, &variables)?;
         write_private(&option_path, &text)?;
 
         // A new log for each start, so that its words are this start's. What the server prints

@@ -35,6 +35,7 @@ mod student;
 mod summary;
 mod usl;
 mod welch;
+mod windows;
 
 pub use bootstrap::{BOOTSTRAP_PAIRS_MIN, bootstrap_log_ratio};
 pub use changes::{Change, change_points};
@@ -57,3 +58,4 @@ pub use steady::{SteadyState, steady_state, steady_tail};
 pub use summary::{geometric_mean, median};
 pub use usl::{ScalabilityLaw, scalability_law};
 pub use welch::{WELCH_RUNS_MIN, WelchRatio, welch_log_ratio, welch_mean_ratio};
+pub use windows::{SeriesInterval, Window, Windows};

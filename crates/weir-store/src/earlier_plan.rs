@@ -158,6 +158,7 @@ impl Stored {
             },
             workload: load.workload(data.workload)?,
             load: load.spec(cell.threads),
+            timeline: Vec::new(),
             seed: self.seed,
         };
         Ok(Cell {

@@ -2,6 +2,7 @@
 //!
 //! A run is written in one transaction when it is complete, so that a kill at any moment leaves
 //! whole runs only. Comparisons and verdicts are not stored: they follow from the runs.
+#![warn(clippy::missing_errors_doc)]
 
 mod earlier_plan;
 mod error;
@@ -17,14 +18,18 @@ use rusqlite::{Connection, OpenFlags};
 pub use error::StoreError;
 
 /// Version of the schema that this crate writes. It reads earlier ones as well.
-pub const SCHEMA_VERSION: i64 = 5;
+pub const SCHEMA_VERSION: i64 = 6;
 
 /// Earlier schemas that can be read, each with what lets a result of it be read as one of the next.
-const EARLIER: [(i64, &str); 3] = [
+const EARLIER: [(i64, &str); 4] = [
     (2, include_str!("schema-2-as-3.sql")),
     (3, include_str!("schema-3-as-4.sql")),
     (4, include_str!("schema-4-as-5.sql")),
+    (5, include_str!("schema-5-as-6.sql")),
 ];
+
+/// The first schema whose plans are of today's form; `earlier_plan.rs` reads those before.
+const PLANS_SINCE: i64 = 5;
 
 /// How long to wait for another program that uses the file.
 const BUSY_TIMEOUT: Duration = Duration::from_mins(1);
@@ -36,10 +41,15 @@ pub struct Store {
     path: PathBuf,
     /// Whether it has this version's schema, and may be written to.
     is_current: bool,
+    /// Whether its plan is of another form than today's.
+    has_earlier_plan: bool,
 }
 
 impl Store {
     /// Opens the result at `path` for reading and appending; one of an earlier schema for reading.
+    ///
+    /// # Errors
+    /// If there is no such file, it is no result, or its schema is not one of those that can be read.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         if !path.is_file() {
             return Err(StoreError::Missing {
@@ -52,6 +62,7 @@ impl Store {
             connection: connection.map_err(StoreError::sqlite("open", path))?,
             path: path.to_owned(),
             is_current: true,
+            has_earlier_plan: false,
         };
         // Whoever reads a large result must not make the study fail that is adding to it.
         let patience = store.connection.busy_timeout(BUSY_TIMEOUT);
@@ -69,6 +80,7 @@ impl Store {
         }
         Ok(Self {
             is_current: version == SCHEMA_VERSION,
+            has_earlier_plan: version < PLANS_SINCE,
             ..store
         })
     }

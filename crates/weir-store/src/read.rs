@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use rusqlite::{Params, Row};
 use weir_model::{
-    Approach, Bottleneck, Gap, IntervalRecord, KindLatency, LatencySummary, Plan, Provenance,
-    RunRecord, RunResult, Series, StudyResult, Utilization,
+    Approach, Bottleneck, EventRecord, Gap, IntervalRecord, KindLatency, LatencySummary, Plan,
+    Provenance, RunRecord, RunResult, Series, StudyResult, Utilization,
 };
 
 use crate::earlier_plan::EarlierPlan;
@@ -22,6 +22,9 @@ const REST: &str = "id, variable_set, commands, drive";
 
 impl Store {
     /// The whole result. Comparisons and findings are empty: they are computed, not stored.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is damaged.
     pub fn read(&self) -> Result<StudyResult, StoreError> {
         let mut result = self.header()?;
         let cells: Vec<_> = (0..result.plan.cells.len()).collect();
@@ -31,6 +34,9 @@ impl Store {
 
     /// The result without samples, gaps, latencies by statement, histograms and logs: what two results are compared by, a
     /// small part of the file.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is damaged.
     pub fn read_without_samples(&self) -> Result<StudyResult, StoreError> {
         let mut result = self.header()?;
         let cells: Vec<_> = (0..result.plan.cells.len()).collect();
@@ -39,6 +45,9 @@ impl Store {
     }
 
     /// The result with the runs of `cells` only: what a comparison of two of thousands needs.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is damaged.
     pub fn read_cells(&self, cells: &[usize]) -> Result<StudyResult, StoreError> {
         let mut result = self.header()?;
         result.runs = self.runs_of(cells, Parts::All)?;
@@ -46,6 +55,9 @@ impl Store {
     }
 
     /// The result without its runs.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is damaged.
     pub fn header(&self) -> Result<StudyResult, StoreError> {
         let sql = "SELECT started_at, weir_version, data_bytes, study_file, weir_commit, \
                    flavor, server_version, plan, host, drives, command FROM study";
@@ -78,7 +90,7 @@ impl Store {
 
     /// The plan that a column holds.
     fn plan(&self, text: &str) -> Result<Plan, StoreError> {
-        if self.is_current {
+        if !self.has_earlier_plan {
             return decode(&self.path, "study.plan", text);
         }
         let EarlierPlan(plan) = decode(&self.path, "study.plan", text)?;
@@ -86,6 +98,9 @@ impl Store {
     }
 
     /// `(cell, repetition)` of the runs that are complete.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is damaged.
     pub fn completed(&self) -> Result<Vec<(usize, u32)>, StoreError> {
         self.collect("SELECT cell, repetition FROM run ORDER BY id", [], |row| {
             Ok((row.get(0)?, row.get(1)?))
@@ -93,6 +108,9 @@ impl Store {
     }
 
     /// Identity and summary of every run, in the order in which they were made.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is damaged.
     pub fn records(&self) -> Result<Vec<RunRecord>, StoreError> {
         let sql = format!("SELECT {RECORD} FROM run ORDER BY id");
         let rows = self.collect(&sql, [], RecordRow::of)?;
@@ -100,6 +118,9 @@ impl Store {
     }
 
     /// One run with all that was measured; `None` if it was not made.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is damaged.
     pub fn run(&self, cell: usize, repetition: u32) -> Result<Option<RunResult>, StoreError> {
         let sql = format!("SELECT {RECORD}, {REST} FROM run WHERE cell = ? AND repetition = ?");
         let rows = self.collect(&sql, (cell, repetition), RunRow::of)?;
@@ -163,6 +184,7 @@ impl Store {
             commands: decode(&self.path, "run.commands", &row.commands)?,
             server_log: String::new(),
             kinds: Vec::new(),
+            events: self.read_events(id)?,
             histogram: Vec::new(),
         };
         if let Parts::All = parts {
@@ -267,6 +289,31 @@ impl Store {
             })
         };
         rows.into_iter().map(kind).collect()
+    }
+
+    fn read_events(&self, run: i64) -> Result<Vec<EventRecord>, StoreError> {
+        let sql = "SELECT name, kind, began_s, ended_s, tries, lock_wait_s, ending, session \
+                   FROM event WHERE run = ? ORDER BY position";
+        let rows = self.collect(sql, [run], |row| {
+            let texts: [String; 4] = [row.get(0)?, row.get(1)?, row.get(6)?, row.get(7)?];
+            let times: [f64; 3] = [row.get(2)?, row.get(3)?, row.get(5)?];
+            Ok((texts, times, row.get::<_, u32>(4)?))
+        })?;
+        let event =
+            |([name, kind, ending, session], times, tries): ([String; 4], [f64; 3], u32)| {
+                let [began_s, ended_s, lock_wait_s] = times;
+                Ok(EventRecord {
+                    name,
+                    kind,
+                    began_s,
+                    ended_s,
+                    tries,
+                    lock_wait_s,
+                    ending: decode(&self.path, "event.ending", &ending)?,
+                    session: decode(&self.path, "event.session", &session)?,
+                })
+            };
+        rows.into_iter().map(event).collect()
     }
 
     fn read_histogram(&self, run: i64) -> Result<Vec<u8>, StoreError> {

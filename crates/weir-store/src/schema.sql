@@ -1,4 +1,4 @@
--- Schema 5 of a result; docs/result.md describes it. All times in seconds since the measurement began unless named otherwise.
+-- Schema 6 of a result; docs/result.md describes it. All times in seconds since the measurement began unless named otherwise.
 
 CREATE TABLE study (
     only_row       INTEGER PRIMARY KEY CHECK (only_row = 1),
@@ -74,6 +74,21 @@ CREATE TABLE interval (
     latency_us_max REAL NOT NULL
 );
 CREATE INDEX interval_of_run ON interval (run);
+
+-- What became of the events of the run's timeline, in the study's order.
+CREATE TABLE event (
+    run         INTEGER NOT NULL REFERENCES run (id),
+    position    INTEGER NOT NULL,               -- from 0
+    name        TEXT NOT NULL,                  -- as the study calls it
+    kind        TEXT NOT NULL,
+    began_s     REAL NOT NULL,
+    ended_s     REAL NOT NULL,
+    tries       INTEGER NOT NULL,               -- how often its statement was sent
+    lock_wait_s REAL NOT NULL,
+    ending      TEXT NOT NULL,                  -- done, cut_off, or JSON: what the server said
+    session     TEXT NOT NULL,                  -- JSON: variables as the server says them
+    PRIMARY KEY (run, position)
+) WITHOUT ROWID;
 
 CREATE TABLE metric (
     id   INTEGER PRIMARY KEY,

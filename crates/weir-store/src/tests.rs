@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use weir_model::{
-    Approach, Bottleneck, Cell, DataSource, Distribution, DriveStatistics, Flavor, Gap,
-    IntervalRecord, KindLatency, LatencySummary, Pace, Plan, PlannedRun, PoolStart, Provenance,
-    Repetition, RunRecord, RunResult, RunSpec, Series, StudyResult, SysbenchWorkload, Utilization,
-    Warmup, WorkloadName, WorkloadSpec,
+    Approach, Bottleneck, Cell, DataSource, Distribution, DriveStatistics, EventEnding,
+    EventRecord, Flavor, Gap, IntervalRecord, KindLatency, LatencySummary, Pace, Plan, PlannedRun,
+    PoolStart, Provenance, Repetition, RunRecord, RunResult, RunSpec, Series, StudyResult,
+    SysbenchWorkload, Utilization, Warmup, WorkloadName, WorkloadSpec,
 };
 
 use crate::{Store, StoreError};
@@ -114,7 +114,30 @@ fn run(repetition: u32) -> RunResult {
             count: 7,
             latency: LatencySummary::default(),
         }],
+        events: vec![
+            event("add index", EventEnding::Done),
+            event(
+                "again",
+                EventEnding::Refused {
+                    code: Some(1061),
+                    message: "Duplicate key name".into(),
+                },
+            ),
+        ],
         histogram: vec![1, 2, 3],
+    }
+}
+
+fn event(name: &str, ending: EventEnding) -> EventRecord {
+    EventRecord {
+        name: name.into(),
+        kind: "ddl".into(),
+        began_s: 0.5,
+        ended_s: 1.25,
+        tries: 2,
+        lock_wait_s: 0.25,
+        ending,
+        session: BTreeMap::from([("lock_wait_timeout".into(), "1".into())]),
     }
 }
 
@@ -319,6 +342,29 @@ fn cells_of_schemas_3_and_4_become_whole_runs() {
         assert!(result.runs.iter().all(|run| run.kinds.is_empty()));
         assert_eq!(result.runs[0].server_log.is_empty(), schema == 3);
     }
+}
+
+#[test]
+fn a_result_of_schema_5_is_read_without_events_and_not_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r");
+    let before_events = RunResult {
+        events: vec![],
+        ..run(1)
+    };
+    let mut store = Store::create(&path, &study()).unwrap();
+    store.append(&before_events).unwrap();
+    let as_5 = "DROP TABLE event; UPDATE study SET schema_version = 5";
+    store.connection.execute_batch(as_5).unwrap();
+    drop(store);
+    let mut store = Store::open(&path).unwrap();
+    let result = store.read().unwrap();
+    assert_eq!(
+        (result.plan, &result.runs[0]),
+        (study().plan, &before_events)
+    );
+    let refused = store.append(&run(2));
+    assert!(matches!(refused, Err(StoreError::ReadOnly { .. })));
 }
 
 #[test]

@@ -15,6 +15,9 @@ impl Store {
     ///
     /// It is written aside and renamed into place: a kill at any moment leaves a result that can be
     /// opened, or none.
+    ///
+    /// # Errors
+    /// If the file exists or cannot be written.
     pub fn create(path: &Path, study: &StudyResult) -> Result<Self, StoreError> {
         if path.exists() {
             return Err(StoreError::Exists {
@@ -34,6 +37,9 @@ impl Store {
     }
 
     /// Replaces the plan: a search adds a cell for each place where it measures.
+    ///
+    /// # Errors
+    /// If the file cannot be written, or is of an earlier schema.
     pub fn set_plan(&mut self, plan: &Plan) -> Result<(), StoreError> {
         self.check_current()?;
         self.connection
@@ -43,6 +49,9 @@ impl Store {
     }
 
     /// Adds a completed run. Either all of it is stored or nothing.
+    ///
+    /// # Errors
+    /// If the file cannot be written, or is of an earlier schema.
     pub fn append(&mut self, run: &RunResult) -> Result<(), StoreError> {
         self.check_current()?;
         let mut write = || {
@@ -54,6 +63,9 @@ impl Store {
     }
 
     /// Every writer asks this first: a result of an earlier schema is never changed.
+    ///
+    /// # Errors
+    /// If the result is of an earlier schema.
     pub fn check_current(&self) -> Result<(), StoreError> {
         if self.is_current {
             return Ok(());
@@ -130,6 +142,7 @@ fn insert_run(transaction: &Transaction<'_>, run: &RunResult) -> rusqlite::Resul
     let sql = "INSERT INTO server_log VALUES (?, ?)";
     transaction.execute(sql, params![id, run.server_log])?;
     insert_kinds(transaction, id, run)?;
+    insert_events(transaction, id, run)?;
     insert_intervals(transaction, id, run)?;
     insert_series(transaction, id, run)?;
     insert_changed(transaction, id, run)
@@ -146,6 +159,26 @@ fn insert_kinds(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rusq
             kind.is_statement,
             kind.count,
             encode(&kind.latency)
+        ])?;
+    }
+    Ok(())
+}
+
+fn insert_events(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    let mut statement = transaction.prepare_cached(sql)?;
+    for (position, event) in run.events.iter().enumerate() {
+        statement.execute(params![
+            id,
+            position,
+            event.name,
+            event.kind,
+            event.began_s,
+            event.ended_s,
+            event.tries,
+            event.lock_wait_s,
+            encode(&event.ending),
+            encode(&event.session),
         ])?;
     }
     Ok(())

@@ -9,7 +9,7 @@ use thiserror::Error;
 use weir_model::{
     Cell, DataSource, DistributionName, DistributionOptions, DriveSpec, FileWorkload, LOAD_OPTIONS,
     LuaModule, LuaWorkload, OrderEntryWorkload, Pace, RunSpec, Scale, SysbenchOptions,
-    SysbenchWorkload, TableSize, WorkloadName, WorkloadShares, WorkloadSpec,
+    SysbenchWorkload, TableSize, TimelineEvent, WorkloadName, WorkloadShares, WorkloadSpec,
 };
 use weir_workload::Workload;
 
@@ -42,6 +42,10 @@ pub(crate) struct Draft {
     pub(crate) data_options: BTreeMap<String, String>,
     /// Options of its run alone.
     pub(crate) load_options: BTreeMap<String, String>,
+    /// Names of the events that happen; `None`: all that the spec has.
+    pub(crate) events: Option<Vec<String>>,
+    /// Keys of them with other values.
+    pub(crate) event_settings: BTreeMap<String, String>,
     /// Options of order entry, its warehouses scaled.
     pub(crate) order_entry: OrderEntryWorkload,
 }
@@ -68,6 +72,14 @@ pub(crate) enum Transactions {
 pub(crate) enum DraftError {
     #[error("factor `drive.{key}` needs a drive; add factor `drive` with one level or more")]
     DriveSetting { key: String },
+    #[error("factor `event.{key}` needs an event that has such a setting; add one in [[events]]")]
+    NoEvent { key: String },
+    #[error("`event.{key}` = `{value}` ({why})")]
+    EventSetting {
+        key: String,
+        value: String,
+        why: String,
+    },
     #[error("`{key}` is missing; write it in [{section}], or as a factor in [factors]")]
     Missing {
         section: &'static str,
@@ -148,6 +160,8 @@ impl Draft {
             rows,
             data_options,
             load_options,
+            events: None,
+            event_settings: BTreeMap::new(),
             order_entry,
             spec,
         }
@@ -165,6 +179,7 @@ impl Draft {
                 None => None,
             },
         };
+        set_events(&mut self.spec.timeline, self.events, &self.event_settings)?;
         let distribution = self.options.distribution.of(self.distribution);
         let missing = |section, key| DraftError::Missing { section, key };
         if let Some(key) = self.missing.first() {
@@ -245,12 +260,44 @@ fn check_script(spec: &RunSpec) -> Result<(), DraftError> {
         .iter()
         .filter(|option| !OF_SCRIPTS.contains(&option.name))
         .find(|option| option.written(&spec.load).is_some());
+    if !spec.timeline.is_empty() {
+        return Err(DraftError::NotOfScripts { option: "events" });
+    }
     match ignored {
         Some(option) => Err(DraftError::NotOfScripts {
             option: option.name,
         }),
         None => Ok(()),
     }
+}
+
+/// Keeps the events that are `wanted`, and gives them `settings`. A cell without events needs none of these.
+fn set_events(
+    timeline: &mut Vec<TimelineEvent>,
+    wanted: Option<Vec<String>>,
+    settings: &BTreeMap<String, String>,
+) -> Result<(), DraftError> {
+    if let Some(wanted) = wanted {
+        timeline.retain(|event| wanted.contains(&event.name));
+    } else if timeline.is_empty() && !settings.is_empty() {
+        let key = settings.keys().next().cloned().unwrap_or_default();
+        return Err(DraftError::NoEvent { key });
+    }
+    for (key, value) in settings {
+        let mut is_known = timeline.is_empty();
+        for event in timeline.iter_mut() {
+            let set = event.set(key, value);
+            is_known |= set.map_err(|why| DraftError::EventSetting {
+                key: key.clone(),
+                value: value.clone(),
+                why,
+            })?;
+        }
+        if !is_known {
+            return Err(DraftError::NoEvent { key: key.clone() });
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -7,6 +7,9 @@ use weir_model::{Cell, DriveProfile, Plan};
 use crate::StudyError;
 
 /// Whether each drive of `plan` has a profile and the settings that the plan gives it.
+///
+/// # Errors
+/// If a drive has no profile, or its profile no such setting or value.
 pub fn check_drives(plan: &Plan) -> Result<(), StudyError> {
     cells_by_drive(plan).try_for_each(|cell| drive_profile(cell).map(drop))
 }

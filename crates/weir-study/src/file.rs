@@ -1,5 +1,6 @@
 //! The study file as the user wrote it: every key that exists, nothing filled in.
 
+mod event_section;
 mod load_section;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use crate::StudyError;
 use crate::declared::{ClaimSection, NegativeControlSection};
 use crate::setting::Setting;
 
+pub(crate) use event_section::EventSection;
 pub(crate) use load_section::LoadSection;
 
 /// A study file. Unknown keys are errors: a misspelt setting must not be silently a default.
@@ -30,6 +32,9 @@ pub struct StudyFile {
     /// The load. What a factor or the search gives need not stand here, nor above.
     #[serde(default)]
     pub(crate) load: LoadSection,
+    /// What happens to the server during the measurement.
+    #[serde(default)]
+    pub(crate) events: Vec<EventSection>,
     /// Factor -> levels; `crate::target` knows what names mean.
     #[serde(default)]
     pub(crate) factors: BTreeMap<String, LevelList>,
@@ -61,6 +66,9 @@ pub struct StudyFile {
 
 impl StudyFile {
     /// Reads the text of the study file called `name`.
+    ///
+    /// # Errors
+    /// If the text is no TOML, or has unknown keys or values of another type.
     pub fn parse(name: &str, text: &str) -> Result<Self, StudyError> {
         parse_toml(text).map_err(|message| StudyError::Syntax {
             file: name.to_owned(),

@@ -10,6 +10,9 @@ use crate::{StudyError, StudyFile};
 
 /// The text of the study file called `name` with its `[reduced]` table put over the rest: tables are
 /// merged key by key, everything else is replaced. The text is a study file of its own.
+///
+/// # Errors
+/// If the text is no study, or has no `[reduced]` table.
 pub fn reduced(name: &str, text: &str) -> Result<String, StudyError> {
     let syntax = |message: String| StudyError::Syntax {
         file: name.to_owned(),

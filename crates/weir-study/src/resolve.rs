@@ -1,6 +1,7 @@
 //! From the study file to the plan: defaults filled in, factors multiplied out, sizes scaled.
 
 mod cells;
+mod events;
 mod repeat;
 mod search;
 mod spellings;
@@ -13,7 +14,7 @@ use std::path::Path;
 
 use weir_model::{
     Cell, DataSource, DataSpec, LOAD_OPTIONS, LoadSpec, Node, OrderEntryWorkload, Plan, Repetition,
-    RunSpec, SysbenchOptions, Topology, WorkloadSpec, option_spelling,
+    RunSpec, SysbenchOptions, TimelineEvent, Topology, WorkloadSpec, option_spelling,
 };
 
 use crate::declared::{ClaimSection, NegativeControlSection, texts};
@@ -35,6 +36,9 @@ pub struct Overrides {
 }
 
 /// Resolves `file`, read from `name`. `flavor_of` tells the flavour of a server program.
+///
+/// # Errors
+/// If a value is missing or makes no sense, or a file that the study names cannot be read.
 pub fn resolve(
     name: &str,
     file: &StudyFile,
@@ -48,12 +52,14 @@ pub fn resolve(
     };
     resolver.check()?;
     resolver.check_spellings()?;
+    let events = resolver.events()?;
     let mut plan = resolver.plan(overrides);
     plan.factors = resolver.factors(&file.repeat.within_server)?;
-    let shared = resolver.shared(overrides, plan.seed)?;
+    let shared = resolver.shared(overrides, plan.seed, &events)?;
     plan.cells = resolver.cells(&shared, &plan.factors)?;
     resolver.check_data(&plan)?;
     resolver.check_options(&plan)?;
+    resolver.check_events(&plan, &events)?;
     plan.repeat = resolver.repetition()?;
     plan.search = resolver.search(&plan)?;
     server_defaults::add(&mut plan);
@@ -168,7 +174,12 @@ impl Resolver<'_> {
     }
 
     /// What all cells have before factors change it.
-    fn shared(&self, overrides: &Overrides, seed: u64) -> Result<Draft, StudyError> {
+    fn shared(
+        &self,
+        overrides: &Overrides,
+        seed: u64,
+        events: &[TimelineEvent],
+    ) -> Result<Draft, StudyError> {
         let data = &self.file.data;
         let scale = data.scale.each();
         let spec = RunSpec {
@@ -179,6 +190,7 @@ impl Resolver<'_> {
                 ..DataSpec::default()
             },
             load: self.load()?,
+            timeline: events.to_vec(),
             seed,
             ..RunSpec::default()
         };
@@ -196,6 +208,8 @@ impl Resolver<'_> {
             rows: data.rows.map(|rows| scale.data.apply(rows)),
             data_options: texts(&data.options),
             load_options: texts(&self.file.load.options),
+            events: None,
+            event_settings: BTreeMap::new(),
             order_entry: OrderEntryWorkload::default(),
         };
         for (section, name, value) in self.written() {

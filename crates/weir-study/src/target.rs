@@ -7,8 +7,8 @@ use weir_lua::ScriptFiles;
 use weir_model::variables::{BUFFER_POOL_SIZE, LOG_FILE_SIZE, REDO_LOG_CAPACITY};
 use weir_model::{
     Bytes, Duration, FileWorkload, Flavor, LOAD_OPTIONS, LRU_SCAN_DEPTH, LoadOption, LuaModule,
-    OrderEntryWorkload, PoolStart, Scale, ServerChoice, ServerUrl, SysbenchOptions, UnitError,
-    WorkloadName, WorkloadShares, WorkloadSpec, option_spelling, set_options,
+    OrderEntryWorkload, PoolStart, Scale, ServerChoice, ServerUrl, SysbenchOptions, TimelineEvent,
+    UnitError, WorkloadName, WorkloadShares, WorkloadSpec, nearest, option_spelling, set_options,
 };
 use weir_workload::{Workload, read_spec};
 
@@ -17,7 +17,8 @@ use crate::draft::{Draft, Transactions};
 use crate::file::{AutoWord, Warmup};
 
 /// Names that are not server variables, and not options of a load or a workload.
-const OWN_NAMES: [&str; 12] = [
+const OWN_NAMES: [&str; 13] = [
+    "event",
     "text_file",
     "pool",
     "replicas",
@@ -38,6 +39,11 @@ pub(crate) const SCALED_VARIABLES: [&str; 3] = [BUFFER_POOL_SIZE, REDO_LOG_CAPAC
 /// The least that servers take for `innodb_lru_scan_depth`, pages.
 pub(crate) const LRU_SCAN_DEPTH_MIN: u64 = 100;
 
+/// The level of factor `event` at which nothing happens.
+pub(crate) const NO_EVENT: &str = "none";
+/// What stands between the names of events that happen in the same run.
+pub(crate) const EVENT_SEPARATOR: &str = " + ";
+
 const MEBIBYTE: u64 = 1 << 20;
 
 /// Tells the flavour of a server program.
@@ -56,6 +62,10 @@ pub(crate) struct Context<'a> {
 /// The place of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
+    /// Which events happen.
+    Event,
+    /// A setting of the events that happen.
+    EventKey(String),
     Drive,
     /// A key of the drive's profile.
     DriveKey(String),
@@ -85,6 +95,7 @@ impl Target {
     /// What `name` means.
     pub(crate) fn of(name: &str) -> Self {
         match name {
+            "event" => Self::Event,
             "drive" => Self::Drive,
             "server" => Self::Server,
             "pool" => Self::Pool,
@@ -108,6 +119,7 @@ impl Target {
             _ if let Some(option) = name.strip_prefix("load.options.") => {
                 Self::LoadOption(option.to_owned())
             }
+            _ if let Some(key) = name.strip_prefix("event.") => Self::EventKey(key.to_owned()),
             _ => match name.strip_prefix("drive.") {
                 // The fill level is what people vary; its place in a profile is below the flash.
                 Some("fill") => Self::DriveKey("flash.fill".to_owned()),
@@ -132,7 +144,9 @@ impl Target {
         }
         !matches!(
             self,
-            Self::Drive
+            Self::Event
+                | Self::EventKey(_)
+                | Self::Drive
                 | Self::DriveKey(_)
                 | Self::Server
                 | Self::Pool
@@ -157,6 +171,10 @@ impl Target {
         let topology = &mut cell.spec.topology;
         let load = &mut cell.spec.load;
         match self {
+            Self::Event => cell.events = Some(events(value, &cell.spec.timeline)?),
+            Self::EventKey(key) => {
+                cell.event_settings.insert(key.clone(), value.to_owned());
+            }
             Self::Drive => cell.drive = Some(value.to_owned()),
             Self::DriveKey(key) => {
                 cell.drive_settings.insert(key.clone(), value.to_owned());
@@ -226,6 +244,23 @@ pub(crate) fn own_names() -> impl Iterator<Item = &'static str> {
         .chain(of_load)
         .chain(SysbenchOptions::NAMES)
         .chain(OrderEntryWorkload::NAMES)
+}
+
+/// The names of events that a level of factor `event` has; none for `none`.
+fn events(value: &str, known: &[TimelineEvent]) -> Result<Vec<String>, String> {
+    if value == NO_EVENT {
+        return Ok(Vec::new());
+    }
+    let names: Vec<_> = value.split(EVENT_SEPARATOR).map(str::to_owned).collect();
+    let is_known = |name: &&String| known.iter().any(|event| event.name == **name);
+    let Some(unknown) = names.iter().find(|name| !is_known(name)) else {
+        return Ok(names);
+    };
+    let known = known.iter().map(|event| event.name.as_str());
+    Err(match nearest(unknown, known) {
+        Some(near) => format!("no event `{unknown}`; did you mean `{near}`?"),
+        None => format!("no event `{unknown}` in [[events]]; or write `{NO_EVENT}`"),
+    })
 }
 
 fn pool(value: &str) -> Result<PoolStart, String> {

@@ -23,6 +23,9 @@ const BUILT_IN: [&str; 5] = ["cpu", "fileio", "memory", "mutex", "threads"];
 const SCRIPTS: &str = "share/sysbench";
 
 /// Understands the words after the program's name.
+///
+/// # Errors
+/// If an option, a value or the command is wrong; all wrong options are named.
 pub fn parse<S: AsRef<str>>(
     arguments: &[S],
     config: &ClientConfig,

@@ -4,13 +4,15 @@ mod capture;
 mod crash_test;
 mod drive;
 mod flashback;
+mod init;
 mod predict;
 mod server;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 pub(crate) use capture::{
     CaptureCommand, CaptureImportArguments, CaptureProxyArguments, CaptureShowArguments,
@@ -20,6 +22,7 @@ pub(crate) use drive::{DriveCommand, MountArguments, TraceArguments};
 pub(crate) use flashback::{
     FlashbackArguments, FlashbackCommand, FlashbackCommon, FlashbackLogArguments,
 };
+pub(crate) use init::{CompletionsArguments, InitArguments, ManualArguments, Question};
 pub(crate) use predict::{
     LevelsArgument, ObserveArguments, PredictCommand, PredictResultArguments,
     PredictStudyArguments, PredictTraceArguments, VerifyArguments,
@@ -31,11 +34,28 @@ pub(crate) use server::{
 
 /// Measure which storage, memory and InnoDB settings make your MySQL faster, safer or cheaper.
 #[derive(Debug, Parser)]
-#[command(name = "weir", version, after_help = EXIT_CODES)]
+#[command(name = "weir", version = VERSION, after_help = EXIT_CODES)]
 pub(crate) struct Cli {
+    /// Colours in text for a terminal; `NO_COLOR` in the environment switches them off, too
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
+    pub(crate) color: clap::ColorChoice,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
+
+impl Cli {
+    /// Ends the program as clap does where an argument is missing: exit code 2.
+    pub(crate) fn no_study() -> ! {
+        let message =
+            "no study was named; `weir init` makes one, and studies/first-look.toml is an example";
+        Self::command()
+            .error(ErrorKind::MissingRequiredArgument, message)
+            .exit()
+    }
+}
+
+/// The release, and the commit that it was built from.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("WEIR_COMMIT"), ")");
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 failed, or a gate found a loss; 2 wrong usage (of `weir load` also: \
                           not started or ended in time); 3 done, but a rule makes a verdict invalid; 130 stopped \
@@ -43,6 +63,8 @@ const EXIT_CODES: &str = "Exit codes: 0 done; 1 failed, or a gate found a loss; 
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Write a commented study file: asks for server, question and storage, or takes them as options
+    Init(InitArguments),
     /// Run a study: print the verdicts, write the result and its report
     Run(RunArguments),
     /// Show the combinations, order, time and space of a study; runs nothing
@@ -91,6 +113,10 @@ pub(crate) enum Command {
     Doctor(JsonArguments),
     /// End servers and mounts of a killed weir; never touches others
     Clean(CleanArguments),
+    /// Print the completion script of a shell
+    Completions(CompletionsArguments),
+    /// Write the manual pages (roff) to a folder
+    Manual(ManualArguments),
 }
 
 #[derive(Debug, Args)]
@@ -120,8 +146,8 @@ pub(crate) struct CleanArguments {
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools)] // each is a switch of the command line
 pub(crate) struct RunArguments {
-    /// The study file
-    pub(crate) study: PathBuf,
+    /// The study file [default: on a terminal, Weir offers to make one]
+    pub(crate) study: Option<PathBuf>,
     /// Folder of the result and its report [default: results/STUDY-DATE-TIME]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -279,6 +305,8 @@ pub(crate) enum ReportFormat {
     Html,
     /// All measurements, verdicts and findings
     Json,
+    /// The answer as `weir run` prints it
+    Text,
     /// Text for a ticket or a pull request
     Md,
     /// One row for each run, for spreadsheets and data frames

@@ -77,7 +77,9 @@ fn command() -> Command {
             is_drop_in: true,
         });
     }
-    Cli::parse_from(words).command
+    let cli = Cli::parse_from(words);
+    output::choose_color(cli.color);
+    cli.command
 }
 
 /// The error with its causes; a cause that the error has already told is not told again.
@@ -98,6 +100,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         }
     }
     match command {
+        Command::Init(arguments) => commands::init::execute(&arguments),
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Plan(arguments) => commands::plan::execute(&arguments),
         Command::Report(arguments) => commands::report::execute(&arguments),
@@ -114,6 +117,8 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::CrashTest { command } => commands::crash_test::execute(&command),
         Command::Doctor(arguments) => commands::doctor::execute(&arguments),
         Command::Clean(arguments) => commands::clean::execute(&arguments),
+        Command::Completions(arguments) => commands::shell::completions(&arguments),
+        Command::Manual(arguments) => commands::shell::manual(&arguments),
     }
 }
 
@@ -121,6 +126,8 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
 fn is_of_a_user(command: &Command) -> bool {
     match command {
         Command::Clean(_)
+        | Command::Completions(_)
+        | Command::Manual(_)
         | Command::Load(LoadArguments {
             is_drop_in: true, ..
         }) => false,

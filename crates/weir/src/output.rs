@@ -4,7 +4,23 @@
 use std::fmt::{Arguments, Display};
 use std::io::{self, ErrorKind, Write};
 
+use anstream::{AutoStream, ColorChoice};
 use anyhow::Context;
+
+/// Whether text on standard output has colours: by `--color`, else by `NO_COLOR`, `CLICOLOR_FORCE` and the terminal.
+pub(crate) fn is_colored() -> bool {
+    AutoStream::choice(&io::stdout()) != ColorChoice::Never
+}
+
+/// Takes the choice of `--color`.
+pub(crate) fn choose_color(choice: clap::ColorChoice) {
+    let choice = match choice {
+        clap::ColorChoice::Auto => ColorChoice::Auto,
+        clap::ColorChoice::Always => ColorChoice::Always,
+        clap::ColorChoice::Never => ColorChoice::Never,
+    };
+    choice.write_global();
+}
 
 /// Writes `text` as it is.
 pub(crate) fn text(text: impl Display) -> anyhow::Result<()> {

@@ -3,8 +3,8 @@
 import { fold, h, prose, s } from "../dom";
 import { figure } from "../figure";
 import { forest } from "../forest";
-import { count } from "../format";
-import type { Answer, Page } from "../page";
+import { count, sentence } from "../format";
+import type { Answer, Page, Ranked } from "../page";
 import { runsOf } from "../series";
 import { show, type Column } from "../table";
 import { throughput } from "../throughput";
@@ -17,7 +17,9 @@ export function answers(page: Page): HTMLElement {
   return section(
     "answer",
     "What is the answer?",
+    page.advice === null ? null : h("div", { class: "advice" }, prose(sentence(page.advice))),
     ...(page.answers.length === 0 ? [h("p", {}, "No two combinations could be compared: too few runs were completed.")] : answerList(page.answers)),
+    ...rankedList(page.ranked),
     page.answers.length === 0 ? null : comparisonFigure(page),
     throughputFigure(page),
   );
@@ -28,6 +30,26 @@ export function answerList(answers: readonly Answer[]): HTMLElement[] {
   const list = (some: readonly Answer[]): HTMLElement => h("ul", { class: "answers" }, ...some.map(answerItem));
   const rest = answers.slice(SHOWN);
   return [list(answers.slice(0, SHOWN)), ...(rest.length === 0 ? [] : [fold({}, count(rest.length, "more comparison"), () => [list(rest)])])];
+}
+
+/** What refused an answer and what could change one, a line for each rule. */
+export function rankedList(ranked: Ranked): HTMLElement[] {
+  const group = (title: string, kind: string, lines: Ranked["refused"]): HTMLElement[] =>
+    lines.length === 0
+      ? []
+      : [
+          h("h3", { class: "sub" }, title),
+          h(
+            "ul",
+            { class: "findings ranked" },
+            ...lines.map((line) => h("li", { class: kind }, h("span", { class: "rule" }, line.rule), prose(line.text))),
+          ),
+        ];
+  return [
+    ...group("Refused", "error", ranked.refused),
+    ...group("Could change the answer", "warning", ranked.could_change),
+    ...(ranked.notes === "" ? [] : [h("div", { class: "note" }, prose(ranked.notes))]),
+  ];
 }
 
 function answerItem(answer: Answer): HTMLElement {
@@ -41,9 +63,6 @@ function answerItem(answer: Answer): HTMLElement {
       {},
       prose(answer.sentence),
       ...answer.notes.map((note) => h("p", { class: "beware" }, note)),
-      // Errors, and the noise that an inconclusive effect is within, are part of the sentence.
-      ...answer.warnings.map((finding) => h("p", { class: "beware" }, h("span", { class: "rule" }, finding.rule), ` ${finding.message}`)),
-      answer.warns_again.length === 0 ? null : h("p", { class: "beware" }, h("span", { class: "rule" }, answer.warns_again.join(", ")), " as above"),
     ),
   );
 }

@@ -1,10 +1,11 @@
 // Throughput and latency over time.
 
 import { figure } from "../figure";
+import { h } from "../dom";
 import { number } from "../format";
 import type { Page, RunView } from "../page";
 import { runsOf } from "../series";
-import { show, type Column } from "../table";
+import { show, table, type Column } from "../table";
 import { timelines } from "../timeline";
 import { section } from "./section";
 
@@ -21,12 +22,39 @@ export function time(page: Page): HTMLElement | null {
     "Was it steady?",
     figure(page.title, {
       title: "Throughput and latency over time",
-      note: `${step} All panels have the same scales. Drag to zoom, double-click to go back; click a repetition to hide it. Marked: stalls, below half of a run's median throughput.`,
+      note: `${step} All panels have the same scales. Drag to zoom, double-click to go back; click a repetition to hide it. Marked: stalls, below half of a run's median throughput${page.events.length === 0 ? "" : ", and the events of a first run"}.`,
       body: timelines(page),
       columns: summary(page),
       download: () => everySecond(page),
     }),
+    ...events(page),
   );
+}
+
+/** What became of the events, where there were any. */
+function events(page: Page): HTMLElement[] {
+  const rows = page.events;
+  if (rows.length === 0) {
+    return [];
+  }
+  return [
+    h("h3", {}, "Events"),
+    table(
+      [
+        { title: "Combination", values: rows.map((row) => row.combination) },
+        { title: "Event", values: rows.map((row) => row.event) },
+        { title: "Outcome", values: rows.map((row) => row.outcome) },
+        { title: "Took", unit: "s", values: rows.map((row) => row.duration_s) },
+        { title: "Waited for locks", unit: "s", values: rows.map((row) => row.lock_wait_s) },
+        { title: "Throughput", unit: "during/before", values: rows.map((row) => row.throughput_ratio) },
+        { title: "p99", unit: "during/before", values: rows.map((row) => row.p99_ratio) },
+        { title: "Transactions lost", values: rows.map((row) => row.transactions_lost) },
+        { title: "Settled after", unit: "s", values: rows.map((row) => row.settle_s) },
+      ],
+      "Events",
+    ),
+    h("p", { class: "note" }, page.event_note),
+  ];
 }
 
 /** Values of the measurement, without the warm-up. */

@@ -2,7 +2,7 @@
 
 import { h, prose } from "../dom";
 import { forest } from "../forest";
-import { answerList } from "../sections/answers";
+import { answerList, rankedList } from "../sections/answers";
 import { api, type Compared } from "./api";
 
 export async function compareView(parameters: URLSearchParams): Promise<HTMLElement> {
@@ -12,9 +12,6 @@ export async function compareView(parameters: URLSearchParams): Promise<HTMLElem
 }
 
 function draw(a: string, b: string, compared: Compared): HTMLElement {
-  const findings = compared.findings.map((finding) =>
-    h("li", { class: finding.severity }, h("span", { class: "rule" }, finding.rule), prose(finding.message, h("span", { class: "severity" }, `${finding.severity_name}: `))),
-  );
   return h(
     "section",
     { id: "compare", "aria-labelledby": "compare-title" },
@@ -23,7 +20,7 @@ function draw(a: string, b: string, compared: Compared): HTMLElement {
     compared.differences.length === 0 ? null : h("h3", { class: "sub" }, "What differs besides the numbers"),
     compared.differences.length === 0 ? null : h("ul", { class: "insights" }, ...compared.differences.map((text) => h("li", {}, prose(text)))),
     ...(compared.answers.length === 0 ? [h("p", { class: "caution" }, "Nothing in them can be compared.")] : answerList(compared.answers)),
+    ...rankedList(compared.ranked),
     compared.answers.length === 0 ? null : forest(compared.answers),
-    findings.length === 0 ? null : h("ul", { class: "findings" }, ...findings),
   );
 }

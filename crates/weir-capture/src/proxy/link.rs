@@ -11,6 +11,9 @@ use super::watch::{Seen, Watch};
 /// Reads of one end before others have their turn.
 const READS_MAX: usize = 16;
 
+/// Longest first packet of a client.
+const LOGIN_BYTES_MAX: usize = 64 << 10;
+
 /// Which end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
@@ -59,6 +62,9 @@ impl Link {
             return Ok(());
         };
         let end = 4 + (usize::from(a) | usize::from(b) << 8 | usize::from(c) << 16);
+        if end > LOGIN_BYTES_MAX {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
         if held.len() < end {
             return Ok(());
         }

@@ -329,3 +329,116 @@ fn handle(body: &[u8]) -> u32 {
     body.first_chunk()
         .map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
+        let length = payload.len() as u32;
+        let header = [
+            length as u8,
+            (length >> 8) as u8,
+            (length >> 16) as u8,
+            sequence,
+        ];
+        [&header[..], payload].concat()
+    }
+
+    fn greeting() -> Vec<u8> {
+        let mut payload = b"\x0a9.0.0\0".to_vec();
+        payload.extend([0; 13]);
+        payload.extend([0xFF; 8]);
+        payload.extend([0; 10]);
+        payload.extend(b"another nonce\0plugin\0");
+        packet(0, &payload)
+    }
+
+    fn login() -> Vec<u8> {
+        let flags = CapabilityFlags::CLIENT_PROTOCOL_41 | CapabilityFlags::CLIENT_DEPRECATE_EOF;
+        let mut payload = flags.bits().to_le_bytes().to_vec();
+        payload.resize(32, 0);
+        payload.extend(b"app\0\0");
+        packet(1, &payload)
+    }
+
+    /// A login, a query with a row, and a prepared statement, in pieces of so many bytes.
+    fn dialogue(size: usize) -> Vec<Seen> {
+        let mut watch = Watch::new(true);
+        for piece in greeting().chunks(size) {
+            assert!(watch.greeting(piece).is_some());
+        }
+        let ok = packet(2, &[0, 0, 0, 2, 0, 0, 0]);
+        let rows = [
+            packet(1, &[1]),
+            packet(2, b"\x03def"),
+            packet(3, b"\x01a"),
+            packet(4, &[0xFE, 0, 0, 2, 0, 0, 0]),
+        ]
+        .concat();
+        let prepared = [
+            packet(1, &[0, 7, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0]),
+            packet(2, b"\x03def"),
+        ]
+        .concat();
+        for (asked, answered) in [
+            (login(), ok),
+            (packet(0, b"\x03SELECT 1"), rows),
+            (packet(0, b"\x16SELECT ?"), prepared),
+            (packet(0, b"\x19\x07\0\0\0"), Vec::new()),
+        ] {
+            asked
+                .chunks(size)
+                .for_each(|piece| watch.client_sent(piece));
+            answered
+                .chunks(size)
+                .for_each(|piece| watch.server_sent(piece));
+        }
+        assert!(!watch.is_blind());
+        watch.take()
+    }
+
+    #[test]
+    fn a_dialogue_is_understood_wherever_reads_end() {
+        let whole = dialogue(usize::MAX);
+        assert_eq!(whole.len(), 6, "{whole:?}");
+        assert!(matches!(
+            &whole[2],
+            Seen::Ended(Ended { rows: Some(1), .. })
+        ));
+        assert!(matches!(
+            &whole[4],
+            Seen::Ended(Ended {
+                handle: Some(7),
+                ..
+            })
+        ));
+        for size in 1..40 {
+            assert_eq!(dialogue(size), whole, "{size}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(
+            pieces in proptest::collection::vec((any::<bool>(), proptest::collection::vec(any::<u8>(), 0..60)), 0..40)
+        ) {
+            let mut watch = Watch::new(false);
+            watch.greeting(&greeting());
+            watch.client_sent(&login());
+            watch.server_sent(&packet(2, &[0, 0, 0, 2, 0, 0, 0]));
+            for (is_client, bytes) in pieces {
+                // Whole packets reach deeper than noise.
+                let framed = packet(u8::from(!is_client), &bytes);
+                if is_client {
+                    watch.client_sent(&framed);
+                } else {
+                    watch.server_sent(&framed);
+                }
+                watch.take();
+            }
+        }
+    }
+}

@@ -339,3 +339,60 @@ impl Read for ReadFrom {
         Ok(read)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::format::encode;
+    use super::super::{Data, Opened};
+    use super::*;
+
+    fn opened(operation: Operation) -> Result<Recording, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let mut events = MAGIC.to_vec();
+        events.extend(VERSION.to_le_bytes());
+        let start = Record::Start {
+            profile: "null".to_owned(),
+            unix_ns: 1,
+        };
+        for record in [start, Record::Operation(operation)] {
+            encode(&mut events, 1, &record);
+        }
+        std::fs::write(folder.path().join(EVENTS_FILE), events).unwrap();
+        std::fs::write(folder.path().join(DATA_FILE), "").unwrap();
+        Recording::open(folder.path()).map_err(|error| error.to_string())
+    }
+
+    fn write(offset: u64, bytes: u64) -> Operation {
+        let file = tempfile::tempfile().unwrap();
+        let path = PathBuf::from("data");
+        Operation::Write {
+            file: 5,
+            offset,
+            data: Data {
+                source: Arc::new(DataFile { file, path }),
+                at: 0,
+                stored_bytes: 0,
+                bytes,
+            },
+            opened: Opened {
+                durable: false,
+                direct: true,
+            },
+        }
+    }
+
+    #[test]
+    fn what_no_drive_can_be_asked_is_refused() {
+        assert_eq!(opened(write(0, 1 << 20)).unwrap().event_count(), 1);
+        let allocate = Operation::Allocate {
+            file: 5,
+            mode: 0,
+            offset: 1,
+            bytes: u64::MAX,
+        };
+        for operation in [write(0, 1 << 60), write(u64::MAX, 512), allocate] {
+            let error = opened(operation).unwrap_err();
+            assert!(error.contains("event 0"), "{error}");
+        }
+    }
+}

@@ -7,8 +7,9 @@ use weir_model::{
     option_variable, variables,
 };
 
+use super::consequences::PROGRAM;
 use super::evidence::some_of;
-use super::{Design, Evidence, Rule, WARNS_OR_FORBIDS};
+use super::{Design, Evidence, NOTES_WARNS_OR_FORBIDS, Rule};
 use crate::cell_settings::CellSettings;
 
 pub(super) const RULE: Rule = Rule {
@@ -16,9 +17,10 @@ pub(super) const RULE: Rule = Rule {
     title: "the server does what the study sets",
     checked: "Settings of a study against the servers' own variables (SHOW GLOBAL VARIABLES) and, on Linux, the \
               flags of their open data files. Error: the levels of a factor are one value on the server, so no \
-              setting differs. Warning: the server changed a setting by more than 1 %, or switched off a value \
-              that it did not understand. Also a warning: it writes pages through the page cache although O_DIRECT \
-              is set. Before a run Weir asks an installed server of that version. No server reports options that \
+              setting differs. Note: the server changed a setting that all levels share by more than 1 %, or \
+              switched off a value that it did not understand. Warning: it writes pages through the page cache \
+              although O_DIRECT is set, or one of several settings of a level stays the same. A setting that the \
+              study gives to one of two server programs only is not compared. Before a run Weir asks an installed server of that version. No server reports options that \
               are no variable, such as `skip_grant_tables`.",
     reason: "Servers round, cap and switch off without an error. MySQL makes 256M of pools of 200M and of 250M; a \
              ratio of the two would be called the effect of memory. `general_log = maybe` is OFF; a capacity below \
@@ -27,7 +29,7 @@ pub(super) const RULE: Rule = Rule {
              values of an installed server.",
     reference: "MySQL 8.4 manual, \"Configuring InnoDB Buffer Pool Size\" and \"Server System Variables\"; MariaDB \
                 Knowledge Base, \"InnoDB System Variables\"",
-    severities: WARNS_OR_FORBIDS,
+    severities: NOTES_WARNS_OR_FORBIDS,
     design: check_design,
     comparison: check,
     study: check_study,
@@ -68,10 +70,16 @@ impl Levels {
 
     /// The finding about levels of a factor that asked the servers of `cells` for two values each.
     fn finding(&self, factor: &str, cells: [usize; 2], settings: &CellSettings) -> Option<Finding> {
-        if self.same.is_empty() {
+        let values = cells.map(|cell| settings.of(cell));
+        let same_program = values[0].get(PROGRAM) == values[1].get(PROGRAM);
+        let is_compared =
+            |name: &String| same_program || values.iter().all(|of| of.contains_key(name));
+        let same = self.same.iter().filter(|(name, _)| is_compared(name));
+        let same: Vec<_> = same.collect();
+        if same.is_empty() {
             return None;
         }
-        let words = self.same.iter().map(|(name, value)| {
+        let words = same.into_iter().map(|(name, value)| {
             let [baseline, level] = cells.map(|cell| asked(settings.of(cell).get(name)));
             let value = in_units(value, &[&baseline, &level]);
             format!("{name} is {value} on the server, set to {baseline} and {level}")
@@ -127,17 +135,27 @@ fn in_units(value: &str, like: &[&str]) -> String {
     }
 }
 
-/// Settings of which servers made something else, once.
+/// Settings of which servers made something else, once, and pages that `O_DIRECT` did not keep from the page cache.
 fn check_study(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let cells = 0..evidence.result.plan.cells.len();
-    let found: BTreeSet<_> = cells.flat_map(|cell| substituted(evidence, cell)).collect();
-    if found.is_empty() {
-        return Vec::new();
-    }
-    vec![RULE.warning(format!(
-        "the server uses other values than the study sets: {}; the result is that of the server's values",
-        some_of(found, 6)
-    ))]
+    let cells = || 0..evidence.result.plan.cells.len();
+    let found: BTreeSet<_> = cells()
+        .flat_map(|cell| substituted(evidence, cell))
+        .collect();
+    let substituted = (!found.is_empty()).then(|| {
+        RULE.note(format!(
+            "the server uses other values than the study sets: {}; the result is that of the server's values",
+            some_of(found, 6)
+        ))
+    });
+    let cached = cells().find_map(|cell| {
+        let said = evidence.variables(cell)?;
+        let why = said.get(variables::PAGES_CACHED_BECAUSE)?;
+        Some(RULE.warning(format!(
+            "data files go through the page cache ({why}), although O_DIRECT is set; the host's memory takes part in \
+             the result"
+        )))
+    });
+    substituted.into_iter().chain(cached).collect()
 }
 
 /// Settings of a cell of which its server made something else, as `innodb_io_capacity 100 of 1`.
@@ -151,11 +169,10 @@ fn substituted(evidence: &Evidence<'_>, cell: usize) -> Vec<String> {
     let Ok(told) = told else {
         return Vec::new();
     };
-    let buffered = said.get(variables::PAGES_CACHED_BECAUSE);
-    let buffered = buffered.map(|why| format!("data files go through the page cache ({why})"));
     let names = told.values().keys();
-    let changed = names.filter_map(|name| substitution(&told, &said, name));
-    changed.chain(buffered).collect()
+    names
+        .filter_map(|name| substitution(&told, &said, name))
+        .collect()
 }
 
 fn substitution(

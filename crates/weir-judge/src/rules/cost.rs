@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use weir_model::{Finding, RuleId};
 
 use super::evidence::some_of;
-use super::{Design, ONLY_WARNS, Rule};
+use super::{Design, ONLY_NOTES, Rule};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R17,
@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Declare `[prices]`, each with the day on which you saw it.",
     reference: "Percona, \"Should I buy a Fast SSD or more memory?\", 2010 (docs/studies/memory-or-ssd.md); TPC \
                 Pricing Specification",
-    severities: ONLY_WARNS,
+    severities: ONLY_NOTES,
     design: |design| check(design).into_iter().collect(),
     study: |evidence| check(&evidence.design).into_iter().collect(),
     ..Rule::NONE
@@ -37,7 +37,7 @@ fn check(design: &Design<'_>) -> Option<Finding> {
         }
     }
     (!without.is_empty()).then(|| {
-        RULE.warning(format!(
+        RULE.note(format!(
             "no price for {}: the result says which is faster, not which is worth its money; declare [prices]",
             some_of(without, 4)
         ))

@@ -6,7 +6,7 @@ use weir_model::{Comparison, Finding, RuleId};
 
 use super::consequences::{PROGRAM, Undeclared};
 use super::evidence::some_of;
-use super::{Design, Evidence, Rule, WARNS_OR_FORBIDS};
+use super::{Design, Evidence, NOTES_WARNS_OR_FORBIDS, Rule};
 use crate::compare::Contrast;
 
 pub(super) const RULE: Rule = Rule {
@@ -15,16 +15,16 @@ pub(super) const RULE: Rule = Rule {
     checked: "Error: the servers' own variables (SHOW GLOBAL VARIABLES) differ in more than the two cells declare. \
               Option files do not count, since a server rounds, caps and overrides. Between two different programs \
               only the variables that the study sets are compared. A setting that the study holds fixed and the \
-              server does not is an error, too. Warning: the levels of a factor change several settings together, \
-              or the server derives other variables from the factor. Weir knows the second where it wrote the \
-              options of both servers, these differ in the factor only, and all runs of a cell agree.",
+              server does not is an error, too. Warning: the levels of a factor change several settings together. \
+              Note: the server derives other variables from the factor. Weir knows that where it wrote the options \
+              of both servers, these differ in the factor only, and all runs of a cell agree.",
     reason: "Four of five published studies changed several things at once: drive and doublewrite, hardware and \
              kernel and network, device and capacity. Their effect belongs to no single one of them.",
     remedy: "Set the variables that differ to the same value in `[server.config]`. Where settings have to move \
              together, add levels that change each of them alone.",
     reference: "five published studies (docs/studies/README.md); Raasveldt et al., \"Fair Benchmarking Considered \
                 Difficult\", DBTest 2018, doi 10.1145/3209950.3209955",
-    severities: WARNS_OR_FORBIDS,
+    severities: NOTES_WARNS_OR_FORBIDS,
     design: check_design,
     comparison: check,
     study: check_study,
@@ -59,7 +59,7 @@ fn check_study(evidence: &Evidence<'_>) -> Vec<Finding> {
     }
     let told = by_factor.into_iter();
     told.map(|(factor, derived)| {
-        RULE.warning(format!(
+        RULE.note(format!(
             "with {factor} the server changes {} more ({}): it derives them, so they are part of the effect; set them \
              in server.config to hold them fixed",
             derived.len(),

@@ -1,8 +1,9 @@
 //! R24: the cores were the run's.
 
-use weir_model::{Comparison, Finding, RuleId, RunRecord};
+use weir_model::{Comparison, Finding, RuleId, RunRecord, RunResult};
 
-use super::{Evidence, Rule, WARNS_OR_FORBIDS};
+use super::bound::Bound;
+use super::{Evidence, NOTES_WARNS_OR_FORBIDS, Rule};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R24,
@@ -10,13 +11,15 @@ pub(super) const RULE: Rule = Rule {
     checked: "Cores that processes used during each run which are neither server, load generator, drive nor \
               kernel, by name where they can be read. Error, if the host's cores were all busy or waited for: \
               at least 20 % of them in a cell's runs, or 10 % more than in the other's. \
-              Warning: the same with idle cores. Both limits are chosen, not measured. Of other virtual machines \
-              Weir sees stolen time only.",
+              Warning: the same with idle cores. Both limits are chosen, not measured. Of other virtual machines Weir sees stolen time only. It bounds the \
+              ratio: a run would have been faster at most by the time that was stolen, had all of it fallen on the \
+              core that sets the pace. Error, warning or note: this bound is the whole effect, reaches across the \
+              end of the interval, or does neither.",
     reason: "A backup or a compiler that runs beside one of two levels makes a difference that is none of the \
              setting's. Beside both it leaves both less than they would have.",
     remedy: "Run the study again while nothing else works on the host; see with `top` who does.",
     reference: "Brendan Gregg, \"Systems Performance\", 2nd edition, 12.1; published studies, section 9",
-    severities: WARNS_OR_FORBIDS,
+    severities: NOTES_WARNS_OR_FORBIDS,
     comparison: check,
     ..Rule::NONE
 };
@@ -72,10 +75,41 @@ impl<'a> Arm<'a> {
     }
 }
 
+/// Of a core of which all time is stolen nothing can be said.
+const STOLEN_MAX: f64 = 0.99;
 /// Names in a message.
 const NAMES_MAX: usize = 3;
 
 fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
+    let found = [
+        of_this_host(evidence, comparison),
+        stolen(evidence, comparison),
+    ];
+    let found = found.into_iter().flatten();
+    found.max_by_key(|finding| finding.severity)
+}
+
+/// Time that the hypervisor gave to others.
+fn stolen(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
+    let of_a_core = |run: &RunResult| {
+        let used = &run.record.utilization;
+        (used.steal * used.host_cores.max(1.0)).clamp(0.0, STOLEN_MAX)
+    };
+    let slowed = |run: &RunResult| of_a_core(run) / (1.0 - of_a_core(run));
+    let bound = Bound::of(evidence, comparison, slowed);
+    let worst = evidence.runs_of(comparison).map(of_a_core);
+    let worst = worst.fold(0.0, f64::max);
+    (!bound.is_small()).then(|| {
+        let message = format!(
+            "the hypervisor took up to {:.1} % of a core's time from a run: {}; use a host with cores of its own",
+            worst * 100.0,
+            bound.words()
+        );
+        RULE.finding(bound.severity(comparison), message)
+    })
+}
+
+fn of_this_host(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
     let mut cells: Vec<_> = evidence
         .runs_of(comparison)
         .map(|run| run.record.cell)

@@ -9,7 +9,7 @@ use weir_model::{Comparison, Finding, RuleId};
 
 use super::evidence::some_of;
 use super::pages::{self, Protection};
-use super::{Design, Evidence, ONLY_WARNS, Rule};
+use super::{Design, Evidence, NOTES_OR_WARNS, Rule};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R3,
@@ -17,8 +17,8 @@ pub(super) const RULE: Rule = Rule {
     checked: "Cells with doublewrite off, or with DETECT_ONLY, which cannot repair. Unsafe: the drive's profile \
               does not promise atomic writes of a page. Untested: the study names no crash test in \
               `[[crash_tests]]` of that drive without a lost page, for the same server, page size and flush \
-              method. A crash test cuts an emulated drive. That a real drive keeps its profile stays a vendor \
-              claim, and the finding says so. Of storage without a profile the rule knows nothing; `weir \
+              method. Both are warnings. A note says that a crash test cuts an emulated drive: that a real one \
+              keeps its profile stays a vendor claim. Of storage without a profile the rule knows nothing; `weir \
               crash-test inspect` prints its promises (NVMe's AWUPF).",
     reason: "InnoDB cannot recover a page of which a power cut left half. All published gains of doublewrite off \
              (up to +48 %) rest on a vendor claim; none showed a power cut.",
@@ -27,7 +27,7 @@ pub(super) const RULE: Rule = Rule {
     reference: "Percona on ScaleFlux, 2020 (docs/studies/scaleflux-csd2000.md); Alibaba Cloud \
                 (docs/studies/alibaba-write-optimisation.md); NVM Express base specification, AWUPF and NABSPF; \
                 MySQL 8.4 manual, innodb_doublewrite",
-    severities: ONLY_WARNS,
+    severities: NOTES_OR_WARNS,
     design: check_design,
     comparison: check,
     study: |evidence| {
@@ -91,7 +91,7 @@ fn promises<'a>(found: impl IntoIterator<Item = Protection<'a>>) -> Vec<Finding>
         ))
     });
     let tested = (!tested.is_empty()).then(|| {
-        RULE.warning(format!(
+        RULE.note(format!(
             "the crash test cut an emulated drive: this server loses nothing while {} keeps its profile; that a real \
              one does is a vendor claim, so cut its power before you rely on it",
             some_of(tested, 4)

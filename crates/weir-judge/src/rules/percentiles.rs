@@ -8,7 +8,7 @@ use weir_model::{Finding, RuleId};
 use weir_stats::stalls;
 
 use super::evidence::some_of;
-use super::{Design, Evidence, ONLY_WARNS, Rule};
+use super::{Design, Evidence, ONLY_NOTES, Rule};
 use crate::measured::measured_series;
 
 pub(super) const RULE: Rule = Rule {
@@ -24,7 +24,7 @@ pub(super) const RULE: Rule = Rule {
     reference: "Percona's memory sweep of 2018 (Percona-Lab-results, 201803-sysbench-tpcc-myrocks); P4800X \
                 reviews, 2017 (docs/studies/optane-p4800x.md); Tencent Cloud, 2022 \
                 (docs/studies/txsql-new-architecture.md)",
-    severities: ONLY_WARNS,
+    severities: ONLY_NOTES,
     design: |design| claims(design).into_iter().collect(),
     study: |evidence| {
         let found = [stalled(evidence), steps::check(evidence)];
@@ -44,13 +44,13 @@ fn claims(design: &Design<'_>) -> Option<Finding> {
         .collect();
     if latencies.len() > 1 {
         let names = some_of(latencies, 4);
-        return Some(RULE.warning(format!(
+        return Some(RULE.note(format!(
             "the claims mix statistics of latency ({names}); compare one"
         )));
     }
     latencies.contains("latency_us_mean").then(|| {
         let message = "a claim is about mean latency, which hides stalls; look at p99 beside it";
-        RULE.warning(message.to_owned())
+        RULE.note(message.to_owned())
     })
 }
 
@@ -66,7 +66,7 @@ fn stalled(evidence: &Evidence<'_>) -> Option<Finding> {
     if stalled.is_empty() {
         return None;
     }
-    Some(RULE.warning(format!(
+    Some(RULE.note(format!(
         "throughput fell below half of its median in many seconds: {}; a mean hides that, so look \
          at throughput over time and at p99",
         some_of(stalled, 8)

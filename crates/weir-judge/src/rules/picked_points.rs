@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use weir_model::{Finding, RuleId};
 
 use super::evidence::some_of;
-use super::{Design, ONLY_WARNS, Rule};
+use super::{Design, ONLY_NOTES, Rule};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R12,
@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
              first run.",
     reference: "Tencent Cloud, 2022 (docs/studies/txsql-new-architecture.md); Fleming and Wallace, \"How Not to \
                 Lie with Statistics\", Communications of the ACM 29, 1986",
-    severities: ONLY_WARNS,
+    severities: ONLY_NOTES,
     design: |design| check(design).into_iter().collect(),
     study: |evidence| check(&evidence.design).into_iter().collect(),
     ..Rule::NONE
@@ -39,7 +39,7 @@ fn check(design: &Design<'_>) -> Option<Finding> {
         .map(|(factor, level)| format!("{factor} {level}"))
         .collect();
     (!picked.is_empty()).then(|| {
-        RULE.warning(format!(
+        RULE.note(format!(
             "claims are about single points ({}) of the study's curve; read them beside the geometric \
              mean, the smallest and the largest of all points",
             some_of(picked, 6)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use weir_model::{Finding, Gap, RuleId, RunResult};
 
-use super::{Evidence, ONLY_WARNS, Rule};
+use super::{Evidence, ONLY_NOTES, Rule};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R18,
@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
              (`docs/your-server.md`).",
     reference: "five published studies (docs/studies/README.md); Alibaba Cloud \
                 (docs/studies/alibaba-write-optimisation.md)",
-    severities: ONLY_WARNS,
+    severities: ONLY_NOTES,
     study: |evidence| {
         let found = [check(evidence), lost_sources(evidence)];
         found.into_iter().flatten().collect()
@@ -39,7 +39,7 @@ fn check(evidence: &Evidence<'_>) -> Option<Finding> {
     let lacks = lacks.iter().filter(|(_, lacks)| *lacks);
     let lacks: Vec<_> = lacks.map(|(what, _)| *what).collect();
     (!lacks.is_empty()).then(|| {
-        RULE.warning(format!(
+        RULE.note(format!(
             "the result lacks {}: it cannot be checked in full; run the study again with this weir",
             lacks.join(", ")
         ))
@@ -68,5 +68,5 @@ fn lost_sources(evidence: &Evidence<'_>) -> Option<Finding> {
         "could not be read for the whole of a run, so what depends on it is not known: {}",
         named.join("; ")
     );
-    Some(RULE.warning(message))
+    Some(RULE.note(message))
 }

@@ -1,19 +1,22 @@
 //! R6: what was measured was a steady state, and for long enough.
 
-use weir_model::{Finding, Flavor, Plan, RuleId, RunResult, ServerVariables, metrics};
+use weir_model::{
+    Cell, Finding, Flavor, Plan, RuleId, RunResult, ServerVariables, Warmup, metrics,
+};
 use weir_stats::steady_state;
 
 use super::evidence::Named;
-use super::{Design, Evidence, ONLY_WARNS, Rule};
-use crate::measured::{counted, measured_series};
+use super::{Design, Evidence, NOTES_OR_WARNS, Rule};
+use crate::measured::{counted, series_before_events};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R6,
     title: "a steady state is measured, and for long enough",
-    checked: "Design: a measurement shorter than 300 s is a first look; one shorter than 1,800 s is shorter than \
-              the slowest published warm-up. Each run: five windows within 20 %, and a slope of at most 10 %. From \
-              300 s on, the server's counters must show three turnovers of a buffer pool that pages are read into. \
-              They must show one turn of a redo log that is written. An automatic warm-up: throughput was steady \
+    checked: "Each run, up to its first event: five windows within 20 %, and a slope of at most 10 %. Pool and log: the server's \
+              counters must show three turnovers of a buffer pool that pages are read into, and one turn of a redo \
+              log that is written. A measurement shorter than 300 s is a first look: a warning, unless all warm-ups \
+              were automatic and all runs pass all of these checks; then a note. So is one shorter than 1,800 s, the \
+              slowest published warm-up, in a design. An automatic warm-up: throughput was steady \
               before `load.warmup.at_most`. Runs of MySQL that write pages: a warm-up of at least \
               innodb_flushing_avg_loops seconds. Before that the page cleaner has only one of the three terms of \
               its flushing target; the other two are running averages.",
@@ -23,7 +26,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Raise `load.warmup` (or set it to `auto`) and `load.measure`.",
     reference: "Percona's memory sweep of 2018 (Percona-Lab-results, 201803-sysbench-tpcc-myrocks); SNIA Solid \
                 State Storage Performance Test Specification, steady state",
-    severities: ONLY_WARNS,
+    severities: NOTES_OR_WARNS,
     design: check_design,
     study: check,
     ..Rule::NONE
@@ -44,13 +47,18 @@ const MEASURE_S_SAFE: f64 = 1_800.0;
 
 fn check_design(design: &Design<'_>) -> Vec<Finding> {
     let measure_s = shortest_s(design.plan);
-    if !(MEASURE_S_MIN..MEASURE_S_SAFE).contains(&measure_s) {
-        return short(measure_s).into_iter().collect();
+    if measure_s < MEASURE_S_MIN {
+        let by_rule = |cell: &Cell| matches!(cell.spec.load.warmup, Warmup::UntilSteady { .. });
+        return vec![first_look(measure_s, design.plan.cells.iter().all(by_rule))];
     }
-    vec![RULE.warning(format!(
-        "each run measures {measure_s:.0} s, less than the longest published warm-up ({MEASURE_S_SAFE:.0} s); check \
-         that the runs were steady"
-    ))]
+    let is_short = measure_s < MEASURE_S_SAFE;
+    let note = is_short.then(|| {
+        RULE.note(format!(
+            "each run measures {measure_s:.0} s, less than the longest published warm-up ({MEASURE_S_SAFE:.0} s); \
+             check that the runs were steady"
+        ))
+    });
+    note.into_iter().collect()
 }
 
 /// The shortest measurement of a plan, seconds.
@@ -59,30 +67,46 @@ fn shortest_s(plan: &Plan) -> f64 {
     measured.min().unwrap_or_default().as_secs_f64()
 }
 
-fn short(measure_s: f64) -> Option<Finding> {
-    (measure_s < MEASURE_S_MIN).then(|| {
-        let message = format!(
-            "each run measures {measure_s:.0} s, less than {MEASURE_S_MIN:.0} s: a first look, no \
-             proof of a steady state; raise load.measure before you decide"
-        );
-        RULE.warning(message)
-    })
+/// About a short measurement of runs that were steady by all checks, or that may not have been.
+fn first_look(measure_s: f64, is_steady: bool) -> Finding {
+    let short = format!("each run measures {measure_s:.0} s, less than {MEASURE_S_MIN:.0} s");
+    if is_steady {
+        RULE.note(format!(
+            "{short}, from when throughput is steady; a longer one shows what comes rarely, such as stalls"
+        ))
+    } else {
+        RULE.warning(format!(
+            "{short}: a first look, no proof of a steady state; set load.warmup to auto, or raise load.measure before \
+             you decide"
+        ))
+    }
 }
 
 fn check(evidence: &Evidence<'_>) -> Vec<Finding> {
     let result = evidence.result;
-    let short = short(shortest_s(&result.plan));
-    let unsteady: Vec<_> = result.runs.iter().filter(|run| is_unsteady(run)).collect();
-    let unsteady = evidence.named(&unsteady).map(|Named { count, first }| {
-        RULE.warning(format!(
-            "{count} were not steady (five windows within 20 %, slope at most 10 %), such as {first}; raise \
-             load.warmup"
-        ))
-    });
-    let unturned = short.is_none().then(|| few_turns(evidence)).flatten();
+    let measure_s = shortest_s(&result.plan);
+    let is_short = measure_s < MEASURE_S_MIN;
+    let unsteady = unsteady(evidence);
+    let unturned = few_turns(evidence);
+    let others = [ended_early(evidence), before_averages(evidence)];
+    let mut records = result.runs.iter().map(|run| &run.record);
+    let until_steady = records.all(|record| record.approach.steady == Some(true));
+    let others: Vec<_> = others.into_iter().flatten().collect();
+    let passes = until_steady && unsteady.is_none() && unturned.is_none() && others.is_empty();
+    let short = is_short.then(|| first_look(measure_s, passes));
+    // A first look that is no more than that need not say what it lacks.
+    let unturned = unturned.filter(|_| !is_short || until_steady);
     let found = short.into_iter().chain(unsteady).chain(unturned);
-    let found = found.chain(ended_early(evidence));
-    found.chain(before_averages(evidence)).collect()
+    found.chain(others).collect()
+}
+
+fn unsteady(evidence: &Evidence<'_>) -> Option<Finding> {
+    let runs = evidence.result.runs.iter();
+    let unsteady: Vec<_> = runs.filter(|run| is_unsteady(run)).collect();
+    let Named { count, first } = evidence.named(&unsteady)?;
+    Some(RULE.warning(format!(
+        "{count} were not steady (five windows within 20 %, slope at most 10 %), such as {first}; raise load.warmup"
+    )))
 }
 
 /// Warm-ups that lasted as long as they may, without becoming steady.
@@ -166,5 +190,5 @@ fn missing_turns(plan: &Plan, run: &RunResult) -> Option<String> {
 }
 
 fn is_unsteady(run: &RunResult) -> bool {
-    steady_state(&measured_series(run)).is_some_and(|found| !found.is_steady())
+    steady_state(&series_before_events(run)).is_some_and(|found| !found.is_steady())
 }

@@ -126,6 +126,7 @@ fn run(cell: usize, repetition: u32, queries_per_s: f64) -> RunResult {
         commands: vec![],
         server_log: String::new(),
         kinds: vec![],
+        events: vec![],
         histogram: vec![1],
     }
 }
@@ -215,6 +216,10 @@ fn spoiled(spoil: impl FnOnce(&mut StudyResult)) -> (Vec<(String, Severity)>, Ve
 
 fn warned(rule: &str) -> (Vec<(String, Severity)>, Verdict) {
     (vec![(rule.to_owned(), Severity::Warning)], Verdict::Effect)
+}
+
+fn noted(rule: &str) -> (Vec<(String, Severity)>, Verdict) {
+    (vec![(rule.to_owned(), Severity::Note)], Verdict::Effect)
 }
 
 fn invalid(rule: &str) -> (Vec<(String, Severity)>, Verdict) {
@@ -337,6 +342,8 @@ fn every_finding_has_a_severity_that_its_rule_names() {
     assert_eq!(Rule::of(RuleId::R5).severity_words(), "inconclusive");
     assert_eq!(Rule::of(RuleId::R19).severity_words(), "error");
     assert_eq!(Rule::of(RuleId::R4).severity_words(), "warning or error");
+    let words = Rule::of(RuleId::Drive).severity_words();
+    assert_eq!(words, "note, warning or error");
 }
 
 #[test]

@@ -141,6 +141,7 @@ fn result(plan: Plan, records: &[RunRecord]) -> weir_model::StudyResult {
         commands: Vec::new(),
         server_log: String::new(),
         kinds: Vec::new(),
+        events: Vec::new(),
         histogram: Vec::new(),
     };
     weir_model::StudyResult {

@@ -74,6 +74,7 @@ fn checkpoints_add_up_to_the_whole_and_leave_the_intervals_alone() {
             &mut |progress| match progress {
                 Progress::Interval(interval) => intervals.push(interval.record.length_s),
                 Progress::Checkpoint(totals) => stretches.push(totals.clone()),
+                Progress::Began(_) => {}
                 Progress::Warning(warning) => panic!("{warning}"),
             },
         )

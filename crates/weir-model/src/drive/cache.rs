@@ -95,6 +95,9 @@ impl DriveProfile {
     }
 
     /// This profile with the fast drive in front found.
+    ///
+    /// # Errors
+    /// If the two do not fit together.
     pub fn with_front(mut self, front: Self) -> Result<Self, ProfileError> {
         if let Some(cache) = &mut self.cache {
             cache.drive = FrontDrive::Found(Box::new(front));

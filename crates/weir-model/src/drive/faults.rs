@@ -122,6 +122,9 @@ impl Faults {
     }
 
     /// These with `key` set to `value`, written as in TOML; text may do without quotes.
+    ///
+    /// # Errors
+    /// If the key is unknown, or the value of another type.
     pub fn with(&self, key: &str, value: &str) -> Result<Self, FaultError> {
         let syntax = |message: String| FaultError::Syntax {
             key: key.to_owned(),

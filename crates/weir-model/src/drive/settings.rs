@@ -7,6 +7,9 @@ use super::{DriveProfile, ProfileError};
 impl DriveProfile {
     /// This profile with `key`, dotted as in its file (`flash.fill`), set to `value`, written as
     /// in its file; text may do without quotes.
+    ///
+    /// # Errors
+    /// If the key is unknown, or the value is out of its range.
     pub fn with(&self, key: &str, value: &str) -> Result<Self, ProfileError> {
         let syntax = |message: String| ProfileError::Syntax {
             name: self.name.clone(),

@@ -86,10 +86,6 @@ impl DriveStatistics {
         self.late_share + self.early_share <= Self::MISSED_SHARE_MAX
     }
 
-    /// Largest share by which a drive may be slower than that of its profile for what was measured
-    /// on it to say anything about that.
-    pub const SLOWER_SHARE_MAX: f64 = 0.1;
-
     /// Share of the time that operations may take of a drive that nobody asks.
     const UNUSED_SHARE_MAX: f64 = 0.01;
 

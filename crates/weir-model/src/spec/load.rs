@@ -185,6 +185,9 @@ pub struct RateRamp {
 
 impl RateRamp {
     /// Reads `FROM..TO:TIME`: the ramp, and the rate that it ends at.
+    ///
+    /// # Errors
+    /// If the text has another form.
     pub fn parse(text: &str) -> Result<(Self, f64), String> {
         let read = || {
             let (rates, length) = text.split_once(':')?;

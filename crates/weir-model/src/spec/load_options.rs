@@ -231,11 +231,17 @@ impl LoadOption {
     }
 
     /// Checks `value` by itself; an error says what it must be.
+    ///
+    /// # Errors
+    /// If the value is none of the option.
     pub fn check(&self, value: &str) -> Result<(), String> {
         self.meant(value).map(|_| ())
     }
 
     /// Gives `load` this value; an error says what it must be, or which other option forbids it.
+    ///
+    /// # Errors
+    /// If the value is none of the option, or another option forbids it.
     pub fn set(&self, load: &mut LoadSpec, value: &str) -> Result<(), String> {
         (self.set)(load, &self.meant(value)?)
     }

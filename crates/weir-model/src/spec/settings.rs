@@ -13,8 +13,13 @@ use crate::ServerVariables;
 
 use super::{
     DataSource, DataSpec, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadSpec, LuaWorkload, Mix, Node,
-    RateRamp, RunSpec, SysbenchWorkload, Topology, Warmup, WorkloadSpec,
+    RateRamp, RunSpec, SysbenchWorkload, TimelineEvent, Topology, Warmup, WorkloadSpec,
 };
+
+/// Names of a run's events.
+const EVENT: &str = "event";
+/// What stands before the key of an event.
+const EVENT_KEY: &str = "event.";
 
 /// Name -> value.
 pub type Settings = BTreeMap<String, String>;
@@ -27,6 +32,7 @@ impl RunSpec {
             data,
             workload,
             load,
+            timeline,
             seed: _,
         } = self;
         let mut settings = Writer::default();
@@ -34,6 +40,7 @@ impl RunSpec {
         settings.data(data);
         settings.workload(workload);
         settings.load(load);
+        settings.timeline(timeline);
         settings.0
     }
 
@@ -43,13 +50,18 @@ impl RunSpec {
     }
 }
 
-/// Names that only one of both has, or that have another value in each.
+/// Names that only one of both has, or that have another value in each. Another event is one difference: its settings
+/// are its own.
 pub fn differing(first: &Settings, second: &Settings) -> BTreeSet<String> {
     let names = first.keys().chain(second.keys());
-    names
+    let mut names: BTreeSet<String> = names
         .filter(|name| first.get(*name) != second.get(*name))
         .cloned()
-        .collect()
+        .collect();
+    if names.contains(EVENT) {
+        names.retain(|name| !name.starts_with(EVENT_KEY));
+    }
+    names
 }
 
 #[derive(Default)]
@@ -152,10 +164,8 @@ impl Writer {
                 self.put("rows", rows);
             }
             DataSource::File { sizes } => self.put_text("tables", sizes),
-            // They follow from the script and its options.
-            DataSource::Lua => {}
-            // They follow from the workload's options, which are settings of their own.
-            DataSource::OrderEntry { sizes: _ } => {}
+            // They follow from the script or the workload's options, which are settings of their own.
+            DataSource::Lua | DataSource::OrderEntry { sizes: _ } => {}
         }
         self.put("data_scale", data_scale);
         self.put("drive_scale", drive_scale);
@@ -215,6 +225,24 @@ impl Writer {
         }
     }
 
+    /// Several events have their values of a key one after the other.
+    fn timeline(&mut self, timeline: &[TimelineEvent]) {
+        if timeline.is_empty() {
+            return;
+        }
+        let names: Vec<_> = timeline.iter().map(|event| event.name.as_str()).collect();
+        self.put(EVENT, &names.join(" + "));
+        let mut keys: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for event in timeline {
+            for (key, value) in event.keys() {
+                keys.entry(key).or_default().push(value);
+            }
+        }
+        for (key, values) in keys {
+            self.put(&format!("{EVENT_KEY}{key}"), &values.join(" + "));
+        }
+    }
+
     /// An option that is as usual has no name.
     fn load(&mut self, load: &LoadSpec) {
         self.put("threads", &load.connections);
@@ -248,7 +276,7 @@ fn text(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Duration, Flavor, Pace, ServerChoice, WorkloadName};
+    use crate::{Duration, EventKind, EventStatement, Flavor, Pace, ServerChoice, WorkloadName};
 
     fn names(change: impl FnOnce(&mut RunSpec)) -> Vec<String> {
         let mut other = RunSpec::default();
@@ -298,6 +326,31 @@ mod tests {
         last.variables.clear();
         let differing: Vec<_> = two.differences(&other).into_iter().collect();
         assert_eq!(differing, ["replica-2: sync_binlog", "sync_binlog"]);
+    }
+
+    #[test]
+    fn another_event_is_one_difference_and_so_is_one_of_its_settings() {
+        let event = |threads: &str| {
+            let mut event = TimelineEvent {
+                name: "add index".to_owned(),
+                at: Duration::from_secs(1),
+                kind: EventKind::Ddl(EventStatement::default()),
+            };
+            event.set("innodb_ddl_threads", threads).unwrap();
+            event
+        };
+        assert_eq!(names(|spec| spec.timeline = vec![event("4")]), ["event"]);
+        let [mut four, mut eight] = [RunSpec::default(), RunSpec::default()];
+        four.timeline = vec![event("4")];
+        eight.timeline = vec![event("8")];
+        let differing: Vec<_> = four.differences(&eight).into_iter().collect();
+        assert_eq!(differing, ["event.innodb_ddl_threads"]);
+    }
+
+    #[test]
+    fn a_run_without_events_is_written_as_before_there_were_any() {
+        let text = serde_json::to_string(&RunSpec::default()).unwrap();
+        assert!(!text.contains("timeline"), "{text}");
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub(crate) fn leaf_groups(distribution: Distribution, leaves: u64, rows: f64) ->
 }
 
 /// Pieces whose leaves are used alike, as one; their keys are kept.
-fn merged(mut pieces: Vec<LeafGroup>) -> Vec<LeafGroup> {
+pub(super) fn merged(mut pieces: Vec<LeafGroup>) -> Vec<LeafGroup> {
     pieces.retain(|piece| piece.share > 0.0);
     pieces.sort_by(|a, b| b.share.total_cmp(&a.share));
     let class = |piece: &LeafGroup| (piece.share.ln() * GROUPS_PER_E).round();

@@ -62,7 +62,15 @@ impl UndoLogs {
         pages: 2.0,
     };
 
-    fn group(&self) -> PageGroup {
+    /// Those of a server.
+    pub(super) fn of(flavor: Flavor) -> Self {
+        match flavor {
+            Flavor::Mysql => Self::MYSQL,
+            Flavor::Mariadb => Self::MARIADB,
+        }
+    }
+
+    pub(super) fn group(&self) -> PageGroup {
         PageGroup {
             pages: self.segments * self.pages,
             rate: 1.0 / self.segments,
@@ -89,10 +97,7 @@ impl TableSet {
             rows,
             leaf,
             lines: 20_000,
-            undo: match flavor {
-                Flavor::Mysql => UndoLogs::MYSQL,
-                Flavor::Mariadb => UndoLogs::MARIADB,
-            },
+            undo: UndoLogs::of(flavor),
         }
     }
 }
@@ -100,7 +105,7 @@ impl TableSet {
 /// Other leaves that are asked for when a row is looked for by its key, times the rows of a leaf: a row that is the first of
 /// its leaf is looked for on the one before as well. Counted, not read: both servers count 3.028 page requests a
 /// query for trees of three levels with 73 rows to a leaf, and misses in proportion.
-const BESIDE_LEAF: f64 = 2.0;
+pub(super) const BESIDE_LEAF: f64 = 2.0;
 
 impl LeafCapacity {
     /// sysbench's table as loaded, from `innodb_index_stats` of `MySQL` 9.7: 900,000 rows in 12,330

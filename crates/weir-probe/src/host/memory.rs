@@ -18,6 +18,9 @@ pub struct Memory {
 }
 
 /// Reads the host's memory.
+///
+/// # Errors
+/// If `/proc/meminfo` cannot be read.
 pub fn memory() -> Result<Memory, ProbeError> {
     parse(ProcFile::new(MEMINFO).read()?)
         .ok_or_else(ProcFile::lacks(MEMINFO, "MemTotal or MemAvailable"))

@@ -55,6 +55,10 @@ impl Target for ExternalTarget {
         Ok(variables)
     }
 
+    fn changes(&self) -> Option<ConfigChanges> {
+        Some(ConfigChanges::new(&self.server))
+    }
+
     fn probes(&self, client: u32) -> Vec<Box<dyn Probe>> {
         let mut probes: Vec<Box<dyn Probe>> = vec![
             Box::new(ProcessProbe::client(client)),

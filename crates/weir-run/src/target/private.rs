@@ -13,7 +13,7 @@ use weir_model::{Cell, DriveProfile, DriveStatistics, Endpoint, Flavor, PoolStar
 use weir_mysql::Gate;
 use weir_probe::{DriveProbe, HostProbe, Probe, ProcessProbe, ReplicaProbe, ServerProbe};
 use weir_process::{PathError, WorkDirectory};
-use weir_server::{PrivateServer, StartOptions};
+use weir_server::{ConfigChanges, PrivateServer, StartOptions};
 use weir_workload::Workload;
 
 use super::Target;
@@ -60,6 +60,8 @@ impl PrivateTarget {
             None
         };
         let mut options = StartOptions::new(data_root.join("data"), home.path().join("server"));
+        // What a sort or the build of an index writes there belongs to the drive, too.
+        options.temporary_dir = Some(data_root.join("tmp"));
         let primary = cell.spec.primary();
         options.variables.clone_from(&primary.variables);
         options.limits = primary.limits.clone();
@@ -110,6 +112,10 @@ impl Target for PrivateTarget {
         let unsaid = weir_server::unsaid(&mut session, &variables, pid, None)?;
         variables.extend(unsaid);
         Ok(variables)
+    }
+
+    fn changes(&self) -> Option<ConfigChanges> {
+        None
     }
 
     fn probes(&self, client: u32) -> Vec<Box<dyn Probe>> {

@@ -9,7 +9,6 @@ use std::time::Duration;
 use weir_model::{Flavor, Limits};
 use weir_process::{WorkDirectory, runtime_directory};
 
-use crate::data_directory::create_private_directory;
 use crate::option_file::OptionFile;
 use crate::{ServerBinary, ServerError};
 use weir_process::PathError;
@@ -37,6 +36,9 @@ pub struct StartOptions {
     pub run_dir: PathBuf,
     /// Its socket; `None`: in `run_dir`, or in a short directory of its own.
     pub socket: Option<PathBuf>,
+    /// Where it keeps temporary files: sorts, builds of indexes, caches of the binary log; made if need be. It must
+    /// not be in the data directory. `None`: in `run_dir`.
+    pub temporary_dir: Option<PathBuf>,
     /// How long it lives.
     pub life: Life,
     /// What it may use of the machine.
@@ -57,6 +59,7 @@ impl StartOptions {
             data_dir: data_dir.into(),
             run_dir: run_dir.into(),
             socket: None,
+            temporary_dir: None,
             life: Life::Tied,
             limits: Limits::default(),
             flushes_beside_writes: false,
@@ -99,6 +102,7 @@ pub(super) fn option_text(
     binary: &ServerBinary,
     data_dir: &Path,
     run_dir: &Path,
+    temporary: &Path,
     socket: &Path,
     variables: &BTreeMap<String, String>,
 ) -> Result<String, ServerError> {
@@ -108,9 +112,7 @@ pub(super) fn option_text(
     file.set_path("pid_file", &run_dir.join("mysqld.pid"))?;
     file.set_path("log_error", &run_dir.join("error.log"))?;
     // Of its own: a server that starts removes the temporary tables of others from a shared one.
-    let temporary = run_dir.join("tmp");
-    create_private_directory(&temporary)?;
-    file.set_path("tmpdir", &temporary)?;
+    file.set_path("tmpdir", temporary)?;
     file.flag("skip-networking");
     file.flag("skip-name-resolve");
     if binary.flavor == Flavor::Mysql {

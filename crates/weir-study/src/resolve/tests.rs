@@ -4,6 +4,7 @@ use weir_model::{Cell, Flavor, SearchGoal};
 
 use super::*;
 
+mod events;
 mod loads;
 
 const STUDY: &str = r#"
@@ -549,6 +550,7 @@ fn whole_studies_of_other_pages_are_studies() {
         include_str!("../../../../README.md"),
         include_str!("../../../../docs/cookbook.md"),
         include_str!("../../../../docs/study-reference.md"),
+        include_str!("../../../../docs/events.md"),
     ];
     for page in pages {
         let block = page.split("```toml\n[study]\n").nth(1).unwrap();

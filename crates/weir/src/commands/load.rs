@@ -180,13 +180,13 @@ fn measure(
         report(weir_sysbench::THREADS_STARTED.to_owned())
     };
     let outcome = weir_load::run_observed(&invocation.plan, gate, stop, &mut |progress| {
-        if !matches!(progress, Progress::Warning(_)) {
+        if !matches!(progress, Progress::Warning(_) | Progress::Began(_)) {
             // A full disk shows again, as an error, when the report is written.
             let _ = start();
         }
         match progress {
             Progress::Warning(warning) if words.tells_all => eprintln!("WARNING: {warning}"),
-            Progress::Warning(_) => {}
+            Progress::Began(_) | Progress::Warning(_) => {}
             Progress::Interval(interval) => {
                 if is_json {
                     intervals.push(interval.record);

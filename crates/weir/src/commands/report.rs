@@ -7,12 +7,12 @@ use std::path::Path;
 use anyhow::Context;
 use weir_model::JudgedResult;
 
-use crate::Outcome;
 use crate::cli::{ReportArguments, ReportFormat};
+use crate::{Outcome, output};
 
 pub(crate) fn execute(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
     let result = weir_judge::read_result(&arguments.result)?;
-    let report = render(&result, arguments.format)?;
+    let report = render(&result, arguments)?;
     match &arguments.out {
         Some(file) => write(file, &report)?,
         None => std::io::stdout()
@@ -22,11 +22,15 @@ pub(crate) fn execute(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn render(result: &JudgedResult, format: ReportFormat) -> anyhow::Result<Vec<u8>> {
-    let text = match format {
+fn render(result: &JudgedResult, arguments: &ReportArguments) -> anyhow::Result<Vec<u8>> {
+    let text = match arguments.format {
         ReportFormat::Html => weir_report::html(result)?,
         ReportFormat::Json => weir_report::json(result)?,
         ReportFormat::Csv => weir_report::csv(&result.evidence),
+        ReportFormat::Text => {
+            let colored = arguments.out.is_none() && output::is_colored();
+            weir_report::terminal(result, colored)
+        }
         ReportFormat::Md => weir_report::markdown(result),
         ReportFormat::Parquet => return parquet(result),
     };

@@ -10,8 +10,8 @@ use weir_progress::{Event, Progress, ProgressFile};
 use weir_run::{Allowed, RunError, RunOptions, RunOutcome};
 use weir_study::Overrides;
 
-use crate::cli::RunArguments;
-use crate::commands::{external_server, report, study_file};
+use crate::cli::{Cli, RunArguments};
+use crate::commands::{external_server, init, report, study_file};
 use crate::progress::StudyView;
 use crate::{Outcome, interrupt, output};
 
@@ -19,10 +19,17 @@ use crate::{Outcome, interrupt, output};
 const TELL_INTERVAL: Duration = Duration::from_millis(500);
 
 pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
+    let study = match &arguments.study {
+        Some(study) => study.clone(),
+        None => match init::offer()? {
+            Some(study) => study,
+            None => Cli::no_study(),
+        },
+    };
     let stop = interrupt::stop_flag()?;
     let out = match &arguments.out {
         Some(out) => out.clone(),
-        None => default_folder(&arguments.study),
+        None => default_folder(&study),
     };
     // A resumed study keeps its seed, so that the runs that are left are those that were planned.
     let stored = if arguments.resume {
@@ -35,8 +42,8 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
         server: arguments.server.clone(),
         seed,
     };
-    let text = study_file::read(&arguments.study, arguments.reduced)?;
-    let plan = study_file::resolve(&arguments.study, &text, &overrides)?;
+    let text = study_file::read(&study, arguments.reduced)?;
+    let plan = study_file::resolve(&study, &text, &overrides)?;
     let options = RunOptions {
         out: out.clone(),
         resume: arguments.resume,
@@ -131,7 +138,7 @@ fn write_and_print(outcome: &RunOutcome, out: &Path, json: bool) -> anyhow::Resu
     if json {
         return output::line(weir_report::json(&outcome.result)?);
     }
-    output::text(weir_report::terminal(&outcome.result))?;
+    output::text(weir_report::terminal(&outcome.result, output::is_colored()))?;
     output::line(format_args!("\nreport: {}", page.display()))?;
     output::line(format_args!("result: {}", outcome.file.display()))
 }

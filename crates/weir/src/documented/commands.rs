@@ -42,7 +42,8 @@ fn describe(text: &mut String, parent: &str, command: &mut clap::Command) {
         );
         return;
     }
-    if !command.has_subcommands() {
+    // A command may have subcommands and be one itself.
+    if !command.has_subcommands() || command.get_positionals().next().is_some() {
         let help = if explains_values(command) {
             command.render_long_help()
         } else {

@@ -7,6 +7,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
 
+mod captures;
 mod drives;
 mod files;
 mod mutate;

@@ -90,7 +90,11 @@ impl Wire {
                     break;
                 };
                 let (up, down) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-                std::thread::spawn(move || copy(&up, &server, |_| {}));
+                std::thread::spawn(move || {
+                    copy(&up, &server, |_| {});
+                    // The server ends its side, and both threads end.
+                    server.shutdown(Shutdown::Both).unwrap_or_default();
+                });
                 let rng = Arc::clone(&rng);
                 std::thread::spawn(move || {
                     copy(&down, &client, |bytes| {

@@ -122,7 +122,7 @@ fn what_a_server_derives_from_a_factor_is_its_consequence() {
     ] {
         let result = measured(flavor, factor);
         assert_eq!(found(&result, "R1", "error"), "", "{flavor} {factor}");
-        let told = found(&result, "R1", "warning");
+        let told = found(&result, "R1", "note");
         assert!(told.contains(derived), "{flavor} {factor}: {told}");
     }
 }

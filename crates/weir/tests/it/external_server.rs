@@ -174,6 +174,49 @@ fn over_tls(users: &Users) {
     assert!(error.contains("Access denied"), "{error}");
 }
 
+/// A factor, and an event at the first second.
+fn with_event(keys: &str) -> String {
+    format!("rate = [50]\n[[events]]\nname = \"it\"\nat = \"1s\"\n{keys}")
+}
+
+fn events_change_no_table_and_only_what_is_allowed(flavor: Flavor) {
+    let users = Users::new(flavor);
+    let url = users.url("app.cnf");
+    let before = users.value("innodb_io_capacity");
+    let ddl = with_event("kind = \"ddl\"\nstatement = \"ALTER TABLE sbtest1 ADD INDEX x (c)\"");
+    let error = users.run(&url, &ddl, "ddl", &["--allow-config"]).fails();
+    assert!(error.contains("may change its tables for good"), "{error}");
+    let set = with_event("kind = \"set\"\nvariable = \"innodb_io_capacity\"\nvalue = 444");
+    let error = users.run(&url, &set, "set", &[]).fails();
+    assert!(error.contains("--allow-config"), "{error}");
+    assert_eq!(users.changes_with("innodb_io_capacity"), 0);
+
+    let allowed = users.run(&url, &set, "allowed", &["--allow-config"]);
+    let run = result(&allowed.output())["runs"][0].clone();
+    assert_eq!(run["events"][0]["ending"], "done", "{}", run["events"]);
+    assert_eq!(users.value("innodb_io_capacity"), before);
+    let changes = users.changes().into_iter();
+    let statements: Vec<_> = changes.map(|line| line["statement"].to_string()).collect();
+    assert!(
+        statements.iter().any(|sql| sql.contains("444")),
+        "{statements:?}"
+    );
+
+    let hold = with_event("kind = \"hold\"\ntable = \"sbtest1\"\nfor = \"500ms\"");
+    let held = result(&users.run(&url, &hold, "hold", &[]).output())["runs"][0].clone();
+    assert_eq!(held["events"][0]["ending"], "done", "{}", held["events"]);
+}
+
+#[test]
+fn events_on_a_mysql_server_of_the_users_change_what_is_allowed() {
+    events_change_no_table_and_only_what_is_allowed(Flavor::Mysql);
+}
+
+#[test]
+fn events_on_a_mariadb_server_of_the_users_change_what_is_allowed() {
+    events_change_no_table_and_only_what_is_allowed(Flavor::Mariadb);
+}
+
 #[test]
 fn a_mysql_server_of_the_users_is_loaded_and_left_as_it_was() {
     is_loaded_and_left_as_it_was(Flavor::Mysql);

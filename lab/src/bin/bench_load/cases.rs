@@ -111,6 +111,18 @@ impl Sample {
     }
 }
 
+/// Samples all arms in turn, `turns` times. Every second turn goes backwards, so that no arm is always the last.
+pub(crate) fn in_turns(
+    arms: &[Arm],
+    turns: usize,
+    mut sample: impl FnMut(&Arm) -> anyhow::Result<Sample>,
+) -> anyhow::Result<Vec<Sample>> {
+    let forwards: Vec<_> = arms.iter().collect();
+    let backwards: Vec<_> = arms.iter().rev().collect();
+    let order = |turn| if turn % 2 == 0 { &forwards } else { &backwards };
+    (0..turns).flat_map(order).map(|arm| sample(arm)).collect()
+}
+
 /// Something that both tools do.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Case {
@@ -151,8 +163,7 @@ impl Case {
         }
     }
 
-    /// Runs all arms in turn, `turns` times, after one short round that warms the server up. Every
-    /// second turn goes backwards, so that no arm is always the last.
+    /// Runs all arms in turn, `turns` times, after one short round that warms the server up.
     pub(crate) fn measure(
         self,
         arms: &[Arm],
@@ -165,19 +176,10 @@ impl Case {
             prepare(&arms[0], server, &options)?;
             self.sample(&arms[0], server, 2)?;
         }
-        let mut samples = Vec::new();
-        let forwards: Vec<_> = arms.iter().collect();
-        let backwards: Vec<_> = arms.iter().rev().collect();
-        for turn in 0..turns {
-            let order = if turn % 2 == 0 { &forwards } else { &backwards };
-            for arm in order {
-                let sample = self
-                    .sample(arm, server, time_s)
-                    .with_context(|| format!("while {} ran {self}", arm.name))?;
-                samples.push(sample);
-            }
-        }
-        Ok(samples)
+        in_turns(arms, turns, |arm| {
+            self.sample(arm, server, time_s)
+                .with_context(|| format!("while {} ran {self}", arm.name))
+        })
     }
 
     fn sample(self, arm: &Arm, server: &Server, time_s: u32) -> anyhow::Result<Sample> {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-use crate::cases::{Arm, Sample, number_after};
+use crate::cases::{Arm, Sample, in_turns, number_after};
 use crate::child;
 use crate::server::Server;
 
@@ -60,15 +60,10 @@ impl OrderEntryCase {
             prepare(weir, server, script, WAREHOUSES)?;
             self.sample(&arms[0], server, script, 2)?;
         }
-        let mut samples = Vec::new();
-        for _ in 0..turns {
-            for arm in arms {
-                let sample = self
-                    .sample(arm, server, script, time_s)
-                    .with_context(|| format!("while {} ran {self}", arm.name))?;
-                samples.push(sample);
-            }
-        }
+        let samples = in_turns(arms, turns, |arm| {
+            self.sample(arm, server, script, time_s)
+                .with_context(|| format!("while {} ran {self}", arm.name))
+        })?;
         if let Self::Run(_) = self {
             child::run(&mut weir.command(server, NATIVE, "check", &[]))
                 .context("while checking what both tools have left")?;

@@ -31,7 +31,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Option<Finding> {
         "throughput stepped {} times inside runs: {named}; a mean over a step describes neither side",
         all.len()
     );
-    Some(RULE.warning(message))
+    Some(RULE.note(message))
 }
 
 /// The steps of one run in words; none in a run too short to tell.

@@ -116,6 +116,34 @@ fn r23_tells_a_setting_that_moves_together_with_others_and_stays() {
     assert_eq!(verdict, Verdict::Effect);
 }
 
+#[test]
+fn r23_does_not_compare_what_only_one_of_two_servers_is_told() {
+    let found = |other: Flavor| {
+        let mut result = fair();
+        let served = Served {
+            asked: &[("innodb_io_capacity", ["1000", "2000"])],
+            told: ["", ""],
+            said: &[
+                ("innodb_io_capacity", ["1000", "2000"]),
+                ("log_bin", ["OFF", "OFF"]),
+            ],
+        };
+        served.make(&mut result);
+        let one = result.plan.cells[0].spec_mut().primary_mut();
+        one.variables.insert("log_bin".into(), "OFF".into());
+        let server = &mut result.plan.cells[1].spec_mut().primary_mut().server;
+        server.flavor = other;
+        let result = evaluate(result).unwrap();
+        of(&result.comparisons[0].findings, RuleId::R23)
+    };
+    assert_eq!(found(Flavor::Mariadb), "");
+    let same_server = found(Flavor::Mysql);
+    assert!(
+        same_server.contains("set to OFF and the default"),
+        "{same_server}"
+    );
+}
+
 /// Names are translated before they are compared.
 #[test]
 fn r1_knows_a_factor_by_whichever_name_the_server_says_it() {

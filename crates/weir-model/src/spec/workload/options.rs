@@ -40,6 +40,9 @@ impl SysbenchOptions {
     ];
 
     /// Sets the option `name`; an error says what the value must be, or which name was meant.
+    ///
+    /// # Errors
+    /// If the name is unknown, or the value none of it.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         let (mix, keys) = (&mut self.mix, &mut self.distribution);
         match name {

@@ -51,7 +51,11 @@ impl OrderEntryWorkload {
         matches!(name, "keying_and_think_time" | "fixed_warehouses")
     }
 
-    /// Sets the option `name`; an error says what the value must be, or which name was meant.
+    /// Sets the option `name`.
+    ///
+    /// # Errors
+    ///
+    /// What the value must be, or which name was meant.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         match name {
             "warehouses" => self.warehouses = whole(value, 1, WAREHOUSES_MAX)?,

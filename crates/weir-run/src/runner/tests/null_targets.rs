@@ -10,6 +10,7 @@ use weir_load::{Fault, NullServer, NullServerBehavior};
 use weir_model::{Bytes, Cell, DriveProfile, DriveStatistics, Endpoint, Flavor, ServerVersion};
 use weir_mysql::Gate;
 use weir_probe::Probe;
+use weir_server::ConfigChanges;
 
 use crate::RunError;
 use crate::cancel::{Cancel, Control};
@@ -132,6 +133,10 @@ impl Target for NullTarget {
         Ok([buffer_pool]
             .map(|(name, value)| (name.into(), value.into()))
             .into())
+    }
+
+    fn changes(&self) -> Option<ConfigChanges> {
+        None
     }
 
     fn probes(&self, _: u32) -> Vec<Box<dyn Probe>> {

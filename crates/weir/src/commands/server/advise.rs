@@ -66,7 +66,7 @@ pub(super) fn execute(
     if arguments.json {
         output::line(weir_report::json(&outcome.result)?)?;
     } else {
-        output::text(weir_report::terminal(&outcome.result))?;
+        output::text(weir_report::terminal(&outcome.result, output::is_colored()))?;
         output::line(format_args!(
             "\nfor a surer answer: more --runs (repeat.runs above) and --seconds (load.measure)\n\
              to switch: weir server doublewrite off {}; it asks for a proof that pages are not torn",

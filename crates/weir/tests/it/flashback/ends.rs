@@ -78,9 +78,9 @@ pub(super) fn a_stopped_flashback_leaves_nothing(flavor: Flavor) {
                 limit,
             ],
         );
-        wait_until("the log is read", || {
-            connections(&mut connection(&users)) != "0"
-        });
+        // At this pace it reads for minutes, of what the server has sent at once.
+        thread::sleep(Duration::from_secs(2));
+        assert!(is_alive(child.id()));
         child
     };
     let child = reading("100");
@@ -111,7 +111,7 @@ pub(super) fn a_stopped_flashback_leaves_nothing(flavor: Flavor) {
         let output = stops(&users, &mut control, child);
         assert_eq!(output.code, Some(130), "{query}: {}", output.stderr);
     }
-    for _ in 0..11 {
+    for _ in 0..13 {
         control.run("INSERT INTO shop.orders SELECT id + (SELECT MAX(id) FROM shop.orders), status, total, note FROM shop.orders").unwrap();
     }
     let soon = now(&mut control);
@@ -282,9 +282,10 @@ pub(super) fn a_log_that_is_purged_while_it_is_read_is_told_whole(flavor: Flavor
     let mut control = connection(&users);
     shop(&mut control, 20);
     let before = now(&mut control);
-    for id in 1..=20 {
+    // More than sockets hold, so that the server still sends while the log is purged.
+    for id in (1..=20).chain(1..=20) {
         let change = format!(
-            "UPDATE shop.orders SET note = REPEAT('x', 1000), status = 'new {id}' WHERE id = {id}"
+            "UPDATE shop.orders SET note = REPEAT('x', 60000 - {id}), total = total + 1 WHERE id = {id}"
         );
         control.run(change).unwrap();
         if id % 5 == 0 {

@@ -66,7 +66,7 @@ impl ReplayLine {
             let (name, value) = word.split_once('=').unwrap_or((word, ""));
             match name {
                 "--pace" => {
-                    options.pace = value.parse().map_err(|why: String| wrong(word, &why))?
+                    options.pace = value.parse().map_err(|why: String| wrong(word, &why))?;
                 }
                 "--speed" => options.speed = speed(word, value)?,
                 "--from" => options.from_us = time_us(word, value)?,

@@ -1,0 +1,255 @@
+//! What happens to the server while a run is measured: events at given times.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Duration;
+
+/// Something that happens once in a run, on a connection of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TimelineEvent {
+    /// What the study calls it.
+    pub name: String,
+    /// When it begins, from the beginning of the measurement.
+    pub at: Duration,
+    /// What happens.
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+/// What happens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum EventKind {
+    /// Nothing: a place on the axis of time.
+    Mark,
+    /// A statement that returns when it is done.
+    Statement(EventStatement),
+    /// An `ALTER TABLE`, with the algorithm and the lock that are asked for.
+    Ddl(EventStatement),
+    /// A transaction that read a row of a table and is idle.
+    Hold {
+        /// The table.
+        table: String,
+        /// How long the transaction stays open.
+        #[serde(rename = "for")]
+        length: Duration,
+    },
+    /// A global variable has another value until the run is over.
+    Set {
+        /// The variable.
+        variable: String,
+        /// Its value.
+        value: String,
+    },
+}
+
+/// A statement of an event.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct EventStatement {
+    /// Its text.
+    pub statement: String,
+    /// `ALGORITHM=` of an `ALTER TABLE`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub algorithm: Option<String>,
+    /// `LOCK=` of an `ALTER TABLE`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lock: Option<String>,
+    /// Variables of its session.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub session: BTreeMap<String, String>,
+    /// How often it is tried again when it waited too long for a lock.
+    #[serde(default)]
+    pub retries: u32,
+}
+
+impl EventStatement {
+    /// The statement as it is sent.
+    pub fn text(&self) -> String {
+        let mut text = self.statement.trim().trim_end_matches(';').to_owned();
+        for (word, value) in [("ALGORITHM", &self.algorithm), ("LOCK", &self.lock)] {
+            if let Some(value) = value {
+                text.extend([", ", word, "=", value]);
+            }
+        }
+        text
+    }
+
+    /// The table of an `ALTER TABLE`, without a schema; `None` for other statements.
+    pub fn altered_table(&self) -> Option<&str> {
+        let mut words = self.statement.split_whitespace();
+        let is = |word: Option<&str>, wanted: &str| {
+            word.is_some_and(|word| word.eq_ignore_ascii_case(wanted))
+        };
+        if !is(words.next(), "ALTER") || !is(words.next(), "TABLE") {
+            return None;
+        }
+        let name = words.next()?;
+        let name = name.rsplit_once('.').map_or(name, |(_, table)| table);
+        Some(name.trim_matches('`'))
+    }
+}
+
+impl EventKind {
+    /// Its word in a study file.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Mark => "mark",
+            Self::Statement(_) => "statement",
+            Self::Ddl(_) => "ddl",
+            Self::Hold { .. } => "hold",
+            Self::Set { .. } => "set",
+        }
+    }
+
+    /// Whether it may leave tables other than they were.
+    pub const fn changes_tables(&self) -> bool {
+        matches!(self, Self::Statement(_) | Self::Ddl(_))
+    }
+
+    /// The table that it is about, where that can be known.
+    pub fn table(&self) -> Option<&str> {
+        match self {
+            Self::Ddl(ddl) => ddl.altered_table(),
+            Self::Hold { table, .. } => Some(table),
+            Self::Mark | Self::Statement(_) | Self::Set { .. } => None,
+        }
+    }
+}
+
+impl TimelineEvent {
+    /// Gives the event's `key` another value; a key that is none of its own is a variable of its session. `false`: it
+    /// has no such key.
+    ///
+    /// # Errors
+    ///
+    /// A value that the key cannot have.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<bool, String> {
+        if key == "at" {
+            self.at = duration(value)?;
+            return Ok(true);
+        }
+        match &mut self.kind {
+            EventKind::Statement(statement) | EventKind::Ddl(statement) => match key {
+                "statement" => value.clone_into(&mut statement.statement),
+                "algorithm" => statement.algorithm = Some(value.to_owned()),
+                "lock" => statement.lock = Some(value.to_owned()),
+                "retries" => {
+                    let number = value.parse();
+                    statement.retries = number.map_err(|_| "must be a number of tries")?;
+                }
+                "for" | "table" | "variable" | "value" => return Ok(false),
+                variable => {
+                    let value = value.to_owned();
+                    statement.session.insert(variable.to_owned(), value);
+                }
+            },
+            EventKind::Hold { table, length } => match key {
+                "table" => value.clone_into(table),
+                "for" => *length = duration(value)?,
+                _ => return Ok(false),
+            },
+            EventKind::Set {
+                variable,
+                value: held,
+            } => match key {
+                "variable" => value.clone_into(variable),
+                "value" => value.clone_into(held),
+                _ => return Ok(false),
+            },
+            EventKind::Mark => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Its keys and their values, by the names that [`TimelineEvent::set`] knows.
+    pub(super) fn keys(&self) -> Vec<(String, String)> {
+        let mut keys = vec![
+            ("at".to_owned(), self.at.to_string()),
+            ("kind".to_owned(), self.kind.name().to_owned()),
+        ];
+        let mut put = |key: &str, value: &str| keys.push((key.to_owned(), value.to_owned()));
+        match &self.kind {
+            EventKind::Mark => {}
+            EventKind::Statement(statement) | EventKind::Ddl(statement) => {
+                put("statement", &statement.statement);
+                for (key, value) in [
+                    ("algorithm", &statement.algorithm),
+                    ("lock", &statement.lock),
+                ] {
+                    if let Some(value) = value {
+                        put(key, value);
+                    }
+                }
+                put("retries", &statement.retries.to_string());
+                for (variable, value) in &statement.session {
+                    put(variable, value);
+                }
+            }
+            EventKind::Hold { table, length } => {
+                put("table", table);
+                put("for", &length.to_string());
+            }
+            EventKind::Set { variable, value } => {
+                put("variable", variable);
+                put("value", value);
+            }
+        }
+        keys
+    }
+}
+
+fn duration(value: &str) -> Result<Duration, String> {
+    Duration::from_str(value).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ddl() -> TimelineEvent {
+        TimelineEvent {
+            name: "add index".to_owned(),
+            at: Duration::from_secs(20),
+            kind: EventKind::Ddl(EventStatement {
+                statement: "alter table `shop`.`t` ADD INDEX k_c (c);".to_owned(),
+                algorithm: Some("INPLACE".to_owned()),
+                lock: Some("NONE".to_owned()),
+                ..EventStatement::default()
+            }),
+        }
+    }
+
+    #[test]
+    fn a_ddl_says_its_algorithm_its_lock_and_its_table() {
+        let EventKind::Ddl(statement) = ddl().kind else {
+            panic!("no ddl");
+        };
+        let text = "alter table `shop`.`t` ADD INDEX k_c (c), ALGORITHM=INPLACE, LOCK=NONE";
+        assert_eq!(statement.text(), text);
+        assert_eq!(statement.altered_table(), Some("t"));
+    }
+
+    #[test]
+    fn each_key_can_be_set_and_what_is_none_is_a_variable_of_the_session() {
+        let mut event = ddl();
+        for (key, value) in [("at", "5s"), ("innodb_ddl_threads", "8"), ("retries", "2")] {
+            assert_eq!(event.set(key, value), Ok(true), "{key}");
+            assert!(event.keys().contains(&(key.to_owned(), value.to_owned())));
+        }
+        assert_eq!(event.set("for", "1s"), Ok(false));
+        assert!(event.set("retries", "some").is_err());
+    }
+
+    #[test]
+    fn an_event_is_read_as_it_was_written() {
+        let text = serde_json::to_string(&ddl()).unwrap();
+        assert!(text.contains(r#""kind":"ddl""#), "{text}");
+        assert_eq!(serde_json::from_str::<TimelineEvent>(&text).unwrap(), ddl());
+    }
+}

@@ -1,0 +1,128 @@
+//! `[[events]]` as the user wrote it: the keys of all kinds, of which each kind takes its own.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use weir_model::{Duration, EventKind, EventStatement, TimelineEvent, nearest};
+
+use crate::setting::Setting;
+
+/// The kinds of events.
+const KINDS: [&str; 5] = ["mark", "statement", "ddl", "hold", "set"];
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EventSection {
+    pub(crate) name: String,
+    at: Duration,
+    kind: String,
+    statement: Option<String>,
+    algorithm: Option<String>,
+    lock: Option<String>,
+    session: Option<BTreeMap<String, Setting>>,
+    retries: Option<u32>,
+    table: Option<String>,
+    #[serde(rename = "for")]
+    length: Option<Duration>,
+    variable: Option<String>,
+    value: Option<Setting>,
+}
+
+/// A key, its value, and why that cannot be.
+pub(crate) type Wrong = (&'static str, String, String);
+
+impl EventSection {
+    /// The event.
+    ///
+    /// # Errors
+    ///
+    /// A kind that there is not, a key that the kind does not take, one that is missing.
+    pub(crate) fn resolve(&self) -> Result<TimelineEvent, Wrong> {
+        let keys: &[&str] = match self.kind.as_str() {
+            "mark" => &[],
+            "statement" => &["statement", "session", "retries"],
+            "ddl" => &["statement", "algorithm", "lock", "session", "retries"],
+            "hold" => &["table", "for"],
+            "set" => &["variable", "value"],
+            other => return Err(("kind", format!("`{other}`"), no_such_kind(other))),
+        };
+        if let Some(key) = self.given().into_iter().find(|key| !keys.contains(key)) {
+            let why = format!("is no key of an event of the kind `{}`", self.kind);
+            return Err((key, "given".to_owned(), why));
+        }
+        Ok(TimelineEvent {
+            name: self.name.clone(),
+            at: self.at,
+            kind: self.kind()?,
+        })
+    }
+
+    /// The keys that stand there, without those that all kinds have.
+    fn given(&self) -> Vec<&'static str> {
+        let keys = [
+            ("statement", self.statement.is_some()),
+            ("algorithm", self.algorithm.is_some()),
+            ("lock", self.lock.is_some()),
+            ("session", self.session.is_some()),
+            ("retries", self.retries.is_some()),
+            ("table", self.table.is_some()),
+            ("for", self.length.is_some()),
+            ("variable", self.variable.is_some()),
+            ("value", self.value.is_some()),
+        ];
+        let given = keys.into_iter().filter(|(_, is_given)| *is_given);
+        given.map(|(key, _)| key).collect()
+    }
+
+    fn kind(&self) -> Result<EventKind, Wrong> {
+        let needed = |key| {
+            let why = format!("an event of the kind `{}` needs it", self.kind);
+            (key, "nothing".to_owned(), why)
+        };
+        Ok(match self.kind.as_str() {
+            "statement" => EventKind::Statement(self.event_statement()?),
+            "ddl" => {
+                let ddl = self.event_statement()?;
+                if ddl.altered_table().is_none() {
+                    let why = "must be an ALTER TABLE; use the kind `statement` for others";
+                    return Err(("statement", format!("`{}`", ddl.statement), why.to_owned()));
+                }
+                EventKind::Ddl(ddl)
+            }
+            "hold" => EventKind::Hold {
+                table: self.table.clone().ok_or_else(|| needed("table"))?,
+                length: self.length.ok_or_else(|| needed("for"))?,
+            },
+            "set" => EventKind::Set {
+                variable: self.variable.clone().ok_or_else(|| needed("variable"))?,
+                value: self.value.as_ref().ok_or_else(|| needed("value"))?.text(),
+            },
+            _ => EventKind::Mark,
+        })
+    }
+
+    fn event_statement(&self) -> Result<EventStatement, Wrong> {
+        let statement = self.statement.clone().ok_or_else(|| {
+            let why = format!("an event of the kind `{}` needs it", self.kind);
+            ("statement", "nothing".to_owned(), why)
+        })?;
+        let session = self.session.iter().flatten();
+        Ok(EventStatement {
+            statement,
+            algorithm: self.algorithm.clone(),
+            lock: self.lock.clone(),
+            session: session
+                .map(|(name, value)| (name.clone(), value.text()))
+                .collect(),
+            retries: self.retries.unwrap_or(0),
+        })
+    }
+}
+
+fn no_such_kind(kind: &str) -> String {
+    let kinds = KINDS.join(", ");
+    match nearest(kind, KINDS) {
+        Some(near) => format!("no such kind; did you mean `{near}`?"),
+        None => format!("no such kind; there are {kinds}"),
+    }
+}

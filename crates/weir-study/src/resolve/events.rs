@@ -1,0 +1,104 @@
+//! Events of a study's timeline: read, and checked against the cells in which they happen.
+
+use weir_model::{Cell, DataSource, Plan, TimelineEvent, nearest};
+
+use super::Resolver;
+use crate::StudyError;
+use crate::target::{EVENT_SEPARATOR, NO_EVENT};
+
+impl Resolver<'_> {
+    /// All events of the study file.
+    pub(super) fn events(&self) -> Result<Vec<TimelineEvent>, StudyError> {
+        let mut events: Vec<TimelineEvent> = Vec::new();
+        for section in &self.file.events {
+            let name = &section.name;
+            let error = |why| Err(self.error("events.name", format!("`{name}`"), why));
+            if name.is_empty() || name == NO_EVENT || name.contains(EVENT_SEPARATOR) {
+                return error("must be a name of its own, without ` + `");
+            }
+            if events.iter().any(|event| event.name == *name) {
+                return error("stands there twice; give each event its own name");
+            }
+            let event = section.resolve();
+            let event = event.map_err(|(key, value, why)| {
+                self.error(&format!("events.{name}.{key}"), value, why)
+            })?;
+            if event.kind.changes_tables() && !self.file.repeat.within_server.is_empty() {
+                return error(
+                    "runs that share a server would find what it left; leave within_server out",
+                );
+            }
+            events.push(event);
+        }
+        Ok(events)
+    }
+
+    /// Each event must be within its run, about a table that there is, and happen in at least one cell; a setting
+    /// `event.KEY` must be one of an event.
+    pub(super) fn check_events(
+        &self,
+        plan: &Plan,
+        events: &[TimelineEvent],
+    ) -> Result<(), StudyError> {
+        for event in plan.cells.iter().flat_map(|cell| {
+            let timeline = cell.spec.timeline.iter();
+            timeline.map(move |event| (cell, event))
+        }) {
+            self.check_event(event.0, event.1)?;
+        }
+        let happens = |event: &&TimelineEvent| {
+            let mut all = plan.cells.iter().flat_map(|cell| &cell.spec.timeline);
+            all.any(|other| other.name == event.name)
+        };
+        match events.iter().find(|event| !happens(event)) {
+            Some(event) => {
+                let why = "no level of factor `event` names it; leave it out, or add a level";
+                Err(self.error("events.name", format!("`{}`", event.name), why))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn check_event(&self, cell: &Cell, event: &TimelineEvent) -> Result<(), StudyError> {
+        let key = |key| format!("events.{}.{key}", event.name);
+        let measure = cell.spec.load.measure;
+        if event.at >= measure {
+            let why = format!("must be before the end of the measurement, {measure}");
+            return Err(self.error(&key("at"), event.at, why));
+        }
+        let Some(table) = event.kind.table() else {
+            return Ok(());
+        };
+        let tables = tables(&cell.spec.data.source);
+        if tables.iter().any(|known| known == table) {
+            return Ok(());
+        }
+        let why = match nearest(table, tables.iter().map(String::as_str)) {
+            Some(near) => format!("no such table; did you mean `{near}`?"),
+            None => format!("no such table; the workload has {}", some_of(&tables)),
+        };
+        Err(self.error(&key("table"), format!("`{table}`"), why))
+    }
+}
+
+/// Names of the tables.
+fn tables(source: &DataSource) -> Vec<String> {
+    match source {
+        DataSource::Sysbench { tables, .. } => (1..=*tables)
+            .map(|number| format!("sbtest{number}"))
+            .collect(),
+        DataSource::File { sizes } | DataSource::OrderEntry { sizes } => {
+            sizes.iter().map(|size| size.name.clone()).collect()
+        }
+        // Known only when it runs; and events do not work with scripts.
+        DataSource::Lua => Vec::new(),
+    }
+}
+
+/// The first and the last of many.
+fn some_of(tables: &[String]) -> String {
+    match tables {
+        [first, .., last] if tables.len() > 3 => format!("{first} to {last}"),
+        all => all.join(", "),
+    }
+}

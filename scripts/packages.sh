@@ -1,0 +1,240 @@
+#!/bin/sh
+# Makes the packages of Weir in target/packages: .deb, .rpm, .tar.xz, an OCI image, a list of what is inside (SBOM), and
+# checksums. `make packages` installs the tools first. Some minutes, most of them for the build of the program.
+set -eu
+
+scripts=$(dirname "$(readlink -f "$0")")
+root=$(dirname "$scripts")
+out=$root/target/packages
+# The oldest glibc that the packages support: Debian 12's.
+GLIBC_MAXIMUM=2.36
+MAINTAINER=${WEIR_MAINTAINER:-Weir maintainers <weir@packages.invalid>}
+SUMMARY='measures which storage, memory and InnoDB settings make MySQL faster'
+
+say() { printf '%s\n' "$*" >&2; }
+die() {
+    say "packages: $*"
+    exit 1
+}
+
+main() {
+    version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)
+    architecture=$(uname -m)
+    # Two builds of one commit give the same files.
+    SOURCE_DATE_EPOCH=$(git -C "$root" log -1 --format=%ct)
+    export SOURCE_DATE_EPOCH
+
+    build
+    check_program
+    rm -rf "$out"
+    mkdir -p "$out"
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+    stage "$work/weir"
+    make_tar
+    make_deb
+    make_rpm
+    make_image
+    make_sbom
+    (cd "$out" && sha256sum -- * >"$work/SHA256SUMS" && mv "$work/SHA256SUMS" .)
+    say "packages: $out"
+}
+
+# Builds the program apart from other builds, without paths of this machine: its own and those of the crates, whose
+# folder is named after their registry.
+build() {
+    crates=${CARGO_HOME:-$HOME/.cargo}
+    RUSTFLAGS="--remap-path-prefix=$crates=/usr/src/cargo --remap-path-prefix=$root=/usr/src/weir"
+    CFLAGS="-ffile-prefix-map=$crates=/usr/src/cargo -ffile-prefix-map=$root=/usr/src/weir"
+    for registry in "$crates"/registry/src/*/; do
+        registry=${registry%/}
+        RUSTFLAGS="$RUSTFLAGS --remap-path-prefix=$registry=/usr/src/crates"
+        CFLAGS="$CFLAGS -ffile-prefix-map=$registry=/usr/src/crates"
+    done
+    export RUSTFLAGS CFLAGS
+    (cd "$root" && cargo build --profile packages --target-dir target/package --package weir)
+    unset RUSTFLAGS CFLAGS
+    program=$root/target/package/packages/weir
+}
+
+# The program is stripped, names no path of this machine, and runs where glibc is old.
+check_program() {
+    for path in "$root" "$HOME/.cargo" "${CARGO_HOME:-$HOME/.cargo}"; do
+        ! grep -q --binary-files=text -F "$path/" "$program" ||
+            die "$program contains the path $path of this machine; build it with \`make packages\`"
+    done
+    ! objdump -h "$program" | grep -q '\.debug_info' || die "$program is not stripped"
+    newest=$(objdump -T "$program" | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' | sort -V | tail -n 1)
+    [ "$(printf '%s\n%s\n' "$newest" "$GLIBC_MAXIMUM" | sort -V | tail -n 1)" = "$GLIBC_MAXIMUM" ] ||
+        die "$program needs glibc $newest, newer than $GLIBC_MAXIMUM; build it on an older system"
+}
+
+# stage FOLDER: all files of the package as they are installed.
+stage() {
+    folder=$1
+    share=$folder/usr/share
+    install -D -m 755 "$program" "$folder/usr/bin/weir"
+    for data in drives studies workloads; do
+        install -d "$share/weir/$data"
+        install -m 644 "$root/$data"/*.toml "$share/weir/$data"
+    done
+    install -d "$share/man/man1" "$share/doc/weir/docs"
+    "$program" manual "$share/man/man1"
+    gzip -9 -n "$share/man/man1"/*.1
+    completion bash "$share/bash-completion/completions/weir"
+    completion zsh "$share/zsh/vendor-completions/_weir"
+    completion fish "$share/fish/vendor_completions.d/weir.fish"
+    install -m 644 "$root/README.md" "$root/CHANGELOG.md" "$share/doc/weir"
+    install -m 644 "$root"/docs/*.md "$share/doc/weir/docs"
+    copyright >"$share/doc/weir/copyright"
+    find "$folder" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
+}
+
+# completion SHELL FILE
+completion() {
+    install -d "$(dirname "$2")"
+    "$program" completions "$1" >"$2"
+}
+
+copyright() {
+    printf '%s\n' 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/' \
+        'Upstream-Name: weir' '' 'Files: *' 'Copyright: 2026 the authors of Weir' 'License: Apache-2.0' '' \
+        'License: Apache-2.0' \
+        ' On Debian systems the full text is in /usr/share/common-licenses/Apache-2.0.'
+}
+
+make_tar() {
+    name=weir-$version-linux-$architecture
+    mkdir "$work/$name"
+    cp -a "$work/weir/usr/bin" "$work/weir/usr/share" "$work/$name"
+    cp "$root/LICENSE" "$work/$name"
+    tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
+        -cJf "$out/$name.tar.xz" "$name"
+}
+
+make_deb() {
+    architecture_deb=$(dpkg --print-architecture)
+    changelog | gzip -9 -n >"$work/weir/usr/share/doc/weir/changelog.gz"
+    rm "$work/weir/usr/share/doc/weir/CHANGELOG.md"
+    control weir "libc6 (>= $GLIBC_MAXIMUM), libgcc-s1, fuse3" '' "$work/weir"
+    build_deb weir "$work/weir"
+
+    # Under the name of sysbench: a package of its own, so that Debian's sysbench stays where it is wanted.
+    link=$work/weir-sysbench
+    install -d "$link/usr/bin" "$link/usr/share/doc/weir-sysbench"
+    ln -s weir "$link/usr/bin/sysbench"
+    cp "$work/weir/usr/share/doc/weir/copyright" "$work/weir/usr/share/doc/weir/changelog.gz" \
+        "$link/usr/share/doc/weir-sysbench"
+    control weir-sysbench "weir (= $version)" 'Conflicts: sysbench
+Provides: sysbench' "$link"
+    build_deb weir-sysbench "$link"
+}
+
+# control PACKAGE DEPENDS MORE FOLDER
+control() {
+    install -d "$4/DEBIAN"
+    size_kib=$(du -sk --exclude=DEBIAN "$4" | cut -f1)
+    {
+        printf '%s\n' "Package: $1" "Version: $version" "Architecture: $architecture_deb" \
+            "Maintainer: $MAINTAINER" "Installed-Size: $size_kib" "Depends: $2" 'Section: database' \
+            'Priority: optional'
+        [ -z "$3" ] || printf '%s\n' "$3"
+        if [ "$1" = weir ]; then
+            printf '%s\n' 'Recommends: mariadb-server-core | mysql-server-core' "Description: $SUMMARY" \
+                ' A study is a text file with a question. Weir runs real servers on emulated or real' \
+                ' drives, repeats the runs, prints ratios with intervals, and refuses unfair comparisons.'
+        else
+            printf '%s\n' 'Description: weir under the name of sysbench' \
+                ' Scripts that call sysbench load servers with Weir: the same options and report.'
+        fi
+    } >"$4/DEBIAN/control"
+    (cd "$4" && find usr -type f -exec md5sum {} + | sort -k 2) >"$4/DEBIAN/md5sums"
+}
+
+changelog() {
+    printf '%s\n\n' "weir ($version) unstable; urgency=medium"
+    printf '%s\n\n' '  * See /usr/share/doc/weir/README.md for what this release does.'
+    printf ' -- %s  %s\n' "$MAINTAINER" "$(date -R -u --date="@$SOURCE_DATE_EPOCH")"
+}
+
+# build_deb PACKAGE FOLDER
+build_deb() {
+    dpkg-deb --root-owner-group -Zxz --build "$2" "$out/$1_${version}_$architecture_deb.deb" >&2
+    rm -r "$2/DEBIAN"
+}
+
+# The same files with rpmbuild; where zsh looks for completions differs.
+make_rpm() {
+    share=$work/weir/usr/share
+    install -d "$share/zsh/site-functions"
+    mv "$share/zsh/vendor-completions/_weir" "$share/zsh/site-functions"
+    rmdir "$share/zsh/vendor-completions"
+    rm "$share/doc/weir/changelog.gz"
+    spec >"$work/weir.spec"
+    rpmbuild --quiet -bb --define "_topdir $work/rpm" --define "_rpmdir $out" \
+        --define '_build_name_fmt %%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm' "$work/weir.spec" >&2
+}
+
+spec() {
+    cat <<SPEC
+%global __os_install_post %{nil}
+%global debug_package %{nil}
+%global source_date_epoch_from_changelog 0
+Name: weir
+Version: $version
+Release: 1
+Summary: $SUMMARY
+License: Apache-2.0
+Requires: fuse3
+%description
+A study is a text file with a question. Weir runs real servers on emulated or real drives, repeats the runs, prints
+ratios with intervals, and refuses unfair comparisons.
+%package sysbench
+Summary: weir under the name of sysbench
+Requires: weir = $version
+Conflicts: sysbench
+%description sysbench
+Scripts that call sysbench load servers with Weir: the same options and report.
+%install
+cp -a $work/weir/. %{buildroot}
+ln -s weir %{buildroot}/usr/bin/sysbench
+%files
+/usr/bin/weir
+/usr/share/weir
+/usr/share/man/man1/*
+/usr/share/bash-completion/completions/weir
+/usr/share/zsh/site-functions/_weir
+/usr/share/fish/vendor_completions.d/weir.fish
+%doc /usr/share/doc/weir
+%files sysbench
+/usr/bin/sysbench
+SPEC
+}
+
+# A small Debian with the package in it, as an OCI image in an archive.
+make_image() {
+    # shellcheck disable=SC1091 # the system's own
+    suite=$(. /etc/os-release && printf '%s' "$VERSION_CODENAME")
+    mmdebstrap --quiet --variant=minbase --include=ca-certificates,fuse3 "$suite" "$work/rootfs" >&2
+    dpkg-deb -x "$out/weir_${version}_$architecture_deb.deb" "$work/rootfs"
+    rm -rf "$work/rootfs/var/cache/apt" "$work/rootfs/var/lib/apt/lists"
+    umoci init --layout "$work/image"
+    umoci new --image "$work/image:$version"
+    umoci insert --image "$work/image:$version" "$work/rootfs" /
+    umoci config --image "$work/image:$version" --config.entrypoint /usr/bin/weir \
+        --config.workingdir /work --config.label "org.opencontainers.image.version=$version"
+    umoci gc --layout "$work/image"
+    tar -C "$work/image" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
+        -cf "$out/weir-$version-oci-$architecture.tar" .
+}
+
+# The crates in the program, as CycloneDX.
+make_sbom() {
+    (cd "$root" && cargo cyclonedx --quiet --manifest-path crates/weir/Cargo.toml --format json \
+        --override-filename weir-sbom)
+    mv "$root/crates/weir/weir-sbom.json" "$out/weir-$version.cdx.json"
+    # The others of the workspace are written beside it.
+    find "$root/crates" "$root/lab" -maxdepth 2 -name weir-sbom.json -delete
+}
+
+main "$@"
