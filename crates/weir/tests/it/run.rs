@@ -229,10 +229,10 @@ fn a_study_without_drives_runs_on_the_storage_below_the_work_folder() {
         let runs = runs(&world);
         assert_eq!(runs.len(), 2);
         assert!(runs.iter().all(|run| run["drive"].is_null()));
+        let comparisons = result(&world)["comparisons"].to_string();
         assert!(
-            output.stdout.contains("storage of unknown atomicity"),
-            "{}",
-            output.stdout
+            comparisons.contains("storage of unknown atomicity"),
+            "{comparisons}"
         );
         world.assert_nothing_left();
     }
