@@ -78,7 +78,7 @@ fn its_tables_are_made_loaded_checked_and_dropped() {
 #[test]
 fn a_killed_loading_is_gone_on_with() {
     const SIZES: [&str; 4] = [
-        "--warehouses=1",
+        "--warehouses=4",
         "--items=100000",
         "--customers=40",
         "--threads=3",
@@ -96,11 +96,11 @@ fn a_killed_loading_is_gone_on_with() {
         wait_until("stocks loaded", || stocks() > 0);
         signal(loading.id(), "KILL");
         loading.wait().unwrap();
-        assert!(stocks() < 100_000, "{flavor}: it was done already");
+        assert!(stocks() < 400_000, "{flavor}: it was done already");
         let refused = load(&["--time=1", "run"]).fails();
         assert!(refused.contains("is half loaded"), "{flavor}: {refused}");
         load(&["prepare"]).succeeds();
-        assert_eq!(stocks(), 100_000);
+        assert_eq!(stocks(), 400_000);
         load(&["check"]).succeeds();
         load(&["--events=50", "run"]).succeeds();
         load(&["check"]).succeeds();
