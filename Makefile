@@ -17,8 +17,8 @@ demo: setup $(WEB)
 SKIPS := $(CURDIR)/target/skipped-tests
 test: setup-tests check
 	@rm -f $(SKIPS)
-	WEIR_SKIPS=$(SKIPS) cargo nextest run --workspace
 	cargo nextest run --package weir-report --features parquet parquet
+	WEIR_SKIPS=$(SKIPS) cargo nextest run --workspace
 	cd web && npm test && npm run test:browser
 	@touch $(SKIPS); sort -u $(SKIPS); echo "left out on this machine: $$(sort -u $(SKIPS) | wc -l)"
 
