@@ -10,7 +10,7 @@ mod ended;
 mod engine;
 mod execute;
 mod find;
-mod given;
+mod given_options;
 mod hooks;
 mod host;
 mod job;

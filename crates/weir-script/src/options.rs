@@ -2,7 +2,7 @@
 
 use weir_lua::{OptionKind, OptionValue, ScriptError, ScriptOption, State};
 
-use crate::given::is_same;
+use crate::given_options::is_same;
 use crate::world::World;
 
 /// sysbench's own options, as it declares them: name, default, kind.

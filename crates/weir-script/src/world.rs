@@ -10,7 +10,7 @@ use weir_model::{Address, DistributionName, DistributionOptions, Endpoint};
 use weir_mysql::{Compression, Connector, Gate};
 
 use crate::find::Script;
-use crate::given::Given;
+use crate::given_options::Given;
 use crate::log::{Log, Output};
 
 /// A script and what is asked of it.

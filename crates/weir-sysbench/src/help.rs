@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use weir_model::{LoadOption, LoadOptionKind, OrderEntryWorkload, WorkloadName};
 
 use super::compat::Compat;
-use super::more::load_options;
 use super::options::{SUPPORTED, Supported};
+use super::own_options::load_options;
 
 /// Width of an option with its default.
 const OPTION_CHARACTERS: usize = 36;

@@ -11,7 +11,7 @@ use weir_model::{
 use weir_workload::{TableOptions, Workload};
 
 use super::compat::Compat;
-use super::more::More;
+use super::own_options::OwnOptions;
 use super::server::ServerSettings;
 use super::value::UsageError;
 
@@ -118,7 +118,7 @@ pub(super) struct Settings {
     pub(super) prepared_statements: bool,
     pub(super) reconnect: bool,
     pub(super) reconnect_every: u64,
-    pub(super) more: More,
+    pub(super) own: OwnOptions,
     pub(super) percentiles: Vec<f64>,
     pub(super) hdr_log: Option<PathBuf>,
     pub(super) statement_latency: bool,
@@ -165,7 +165,7 @@ impl Settings {
             prepared_statements: true,
             reconnect: false,
             reconnect_every: 0,
-            more: More::default(),
+            own: OwnOptions::default(),
             percentiles: Vec::new(),
             hdr_log: None,
             statement_latency: false,
@@ -197,7 +197,7 @@ impl Settings {
     ) -> Result<Invocation, UsageError> {
         let distribution = self.keys.of(self.rand_type);
         if !matches!(command, Command::Help | Command::Version) {
-            self.more.fits(&workload)?;
+            self.own.fits(&workload)?;
         }
         let workload = match workload {
             WorkloadSpec::Sysbench(SysbenchWorkload { shares, .. }) => {
@@ -205,7 +205,7 @@ impl Settings {
                     shares,
                     mix: self.mix,
                     distribution,
-                    text_file: self.more.text_file.clone(),
+                    text_file: self.own.text_file.clone(),
                 })
             }
             WorkloadSpec::File(file) => WorkloadSpec::File(FileWorkload {
@@ -216,7 +216,7 @@ impl Settings {
                 distribution,
                 ..lua
             }),
-            WorkloadSpec::OrderEntry(_) => WorkloadSpec::OrderEntry(self.more.order_entry),
+            WorkloadSpec::OrderEntry(_) => WorkloadSpec::OrderEntry(self.own.order_entry),
         };
         let workload = Workload::try_from(&workload).map_err(UsageError::Workload)?;
         let (endpoint, more_addresses) = self.server.endpoint();
@@ -248,7 +248,7 @@ impl Settings {
         if self.rate_per_s > 0.0 {
             plan.load.pace = Pace::open(self.rate_per_s);
         }
-        self.more.set_load(&mut plan.load)?;
+        self.own.set_load(&mut plan.load)?;
         plan.more_addresses = more_addresses;
         plan.init_timeout = Duration::from_secs(u64::from(self.init_timeout_s));
         plan.prepared_statements = self.prepared_statements;
@@ -274,8 +274,8 @@ impl Settings {
         // A loading that was interrupted must find its rows again, also without being told a seed.
         prepare.seed = self.rand_seed.max(1);
         prepare.compression = compression;
-        let (allow_replica, dry_run) = (self.more.allow_replica, self.more.dry_run);
-        self.more.complete(&mut prepare);
+        let (allow_replica, dry_run) = (self.own.allow_replica, self.own.dry_run);
+        self.own.complete(&mut prepare);
         Ok(Invocation {
             command,
             compat: self.compat,

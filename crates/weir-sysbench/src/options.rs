@@ -7,7 +7,7 @@ use weir_mysql::Compression;
 
 use super::compat::Compat;
 use super::invocation::Settings;
-use super::more;
+use super::own_options;
 use super::value::{UsageError, Value};
 
 type Setter = fn(&mut Settings, Value<'_>) -> Result<(), UsageError>;
@@ -125,18 +125,18 @@ options! {
     "reconnect", Development, "0", "reconnect after this many transactions of a connection, 0: never", |s, v| s.reconnect_every = v.number(0, u64::MAX)?;
     "reconnect-on-loss", Weir, "off", "reconnect after a restart of the server", |s, v| s.reconnect = v.switch()?;
     "reactors", Weir, "auto", "threads that drive the connections: a number, or auto", |s, v| s.reactors = reactors(v)?;
-    "text-file", Weir, "", "book for the oltp_text workloads [default: generated text]", |s, v| s.more.text_file = Some(v.text()?.into());
+    "text-file", Weir, "", "book for the oltp_text workloads [default: generated text]", |s, v| s.own.text_file = Some(v.text()?.into());
     "text_selects", Weir, "1", "selects by a line of text per oltp_text transaction", |s, v| s.mix.text_selects = v.small(0)?;
     "text_updates", Weir, "1", "updates by a line of text per oltp_text transaction", |s, v| s.mix.text_updates = v.small(0)?;
-    "prepare-binlog", Weir, "on", "write tables and rows to the binary log; off breaks each replica that replays it later", |s, v| s.more.binary_log = more::binary_log(v)?;
-    "allow-replica", Weir, "off", "write also to a replica or a read-only server; it then differs from its source", |s, v| s.more.allow_replica = v.switch()?;
-    "dry-run", Weir, "off", "print the statements that would change the server; send none", |s, v| s.more.dry_run = v.switch()?;
-    "warehouses", Weir, "1", "of order_entry: warehouses, of some 130 MB each", |s, v| more::order_entry(&mut s.more.order_entry, v)?;
-    "items", Weir, "100000", "of order_entry: items, and stocks of a warehouse; fewer for a small test", |s, v| more::order_entry(&mut s.more.order_entry, v)?;
-    "customers", Weir, "3000", "of order_entry: customers of a district; fewer for a small test", |s, v| more::order_entry(&mut s.more.order_entry, v)?;
-    "foreign_keys", Weir, "off", "of order_entry: make its foreign keys", |s, v| more::order_entry(&mut s.more.order_entry, v)?;
-    "keying_and_think_time", Weir, "off", "of order_entry: users take the time of the specification", |s, v| more::order_entry(&mut s.more.order_entry, v)?;
-    "fixed_warehouses", Weir, "off", "of order_entry: each connection stays at one warehouse", |s, v| more::order_entry(&mut s.more.order_entry, v)?;
+    "prepare-binlog", Weir, "on", "write tables and rows to the binary log; off breaks each replica that replays it later", |s, v| s.own.binary_log = own_options::binary_log(v)?;
+    "allow-replica", Weir, "off", "write also to a replica or a read-only server; it then differs from its source", |s, v| s.own.allow_replica = v.switch()?;
+    "dry-run", Weir, "off", "print the statements that would change the server; send none", |s, v| s.own.dry_run = v.switch()?;
+    "warehouses", Weir, "1", "of order_entry: warehouses, of some 130 MB each", |s, v| own_options::order_entry(&mut s.own.order_entry, v)?;
+    "items", Weir, "100000", "of order_entry: items, and stocks of a warehouse; fewer for a small test", |s, v| own_options::order_entry(&mut s.own.order_entry, v)?;
+    "customers", Weir, "3000", "of order_entry: customers of a district; fewer for a small test", |s, v| own_options::order_entry(&mut s.own.order_entry, v)?;
+    "foreign_keys", Weir, "off", "of order_entry: make its foreign keys", |s, v| own_options::order_entry(&mut s.own.order_entry, v)?;
+    "keying_and_think_time", Weir, "off", "of order_entry: users take the time of the specification", |s, v| own_options::order_entry(&mut s.own.order_entry, v)?;
+    "fixed_warehouses", Weir, "off", "of order_entry: each connection stays at one warehouse", |s, v| own_options::order_entry(&mut s.own.order_entry, v)?;
     "reactor", Weir, "auto", "I/O backend: auto, epoll or io_uring", |s, v| s.reactor = reactor(v)?;
 }
 
@@ -219,8 +219,8 @@ pub(super) fn apply(settings: &mut Settings, value: Value<'_>) -> Result<(), Usa
     if let Some(option) = SUPPORTED.iter().find(|option| is_wanted(option.name)) {
         return (option.set)(settings, value);
     }
-    if let Some(option) = more::load_options().find(|option| is_wanted(option.name)) {
-        return settings.more.take(option, value);
+    if let Some(option) = own_options::load_options().find(|option| is_wanted(option.name)) {
+        return settings.own.take(option, value);
     }
     if let Some((_, harmless, why)) = WITHOUT_EFFECT.iter().find(|(name, ..)| is_wanted(name)) {
         return match harmless {
@@ -239,7 +239,7 @@ pub(super) fn apply(settings: &mut Settings, value: Value<'_>) -> Result<(), Usa
             .push(format!("--{old} is deprecated, use --{name} instead"));
         return apply(settings, Value { name, ..value });
     }
-    let of_load: Vec<_> = more::load_options().map(LoadOption::flag).collect();
+    let of_load: Vec<_> = own_options::load_options().map(LoadOption::flag).collect();
     let known = SUPPORTED.iter().map(|option| option.name);
     let known = known.chain(of_load.iter().map(String::as_str));
     Err(UsageError::UnknownOption {

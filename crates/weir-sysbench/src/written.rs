@@ -9,7 +9,7 @@ use weir_model::{
 };
 use weir_mysql::Compression;
 
-use crate::more::load_options;
+use crate::own_options::load_options;
 
 /// The command line of `plan`, as one would type it into a shell; without the server's address and
 /// account, which are not the load's.

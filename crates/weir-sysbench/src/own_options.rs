@@ -12,7 +12,7 @@ use super::value::{UsageError, Value};
 
 /// These options as given.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct More {
+pub(super) struct OwnOptions {
     /// Options of the load by their names.
     load: BTreeMap<&'static str, String>,
     pub(super) text_file: Option<PathBuf>,
@@ -27,7 +27,7 @@ pub(super) fn load_options() -> impl Iterator<Item = &'static LoadOption> {
     LOAD_OPTIONS.iter().filter(|option| option.has_flag)
 }
 
-impl More {
+impl OwnOptions {
     /// Takes a value of an option of the load.
     pub(super) fn take(
         &mut self,
