@@ -8,8 +8,7 @@ use std::ptr::{null, null_mut};
 use std::rc::Rc;
 
 use crate::core::{Core, current};
-use crate::host::Refusal;
-use crate::wait;
+use crate::wait::{self, in_place};
 
 /// A driver; there is one.
 #[repr(C)]
@@ -73,8 +72,8 @@ struct OwnResult {
     connection: u32,
     number: u32,
     values: Vec<SqlValue>,
-    /// What the values point into.
-    texts: Vec<Option<CString>>,
+    /// What the values point into: each with a NUL after its end.
+    texts: Vec<Option<Vec<u8>>>,
 }
 
 #[used]
@@ -158,13 +157,13 @@ extern "C" fn db_connection_create(driver: *const SqlDriver) -> *mut SqlConnecti
 #[unsafe(no_mangle)]
 unsafe extern "C" fn db_connection_close(connection: *mut SqlConnection) -> c_int {
     // SAFETY: as the file asks of its callers.
-    unsafe { on(connection, wait::close) }
+    unsafe { on(connection, in_place::close) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn db_connection_reconnect(connection: *mut SqlConnection) -> c_int {
     // SAFETY: as the file asks of its callers.
-    unsafe { on(connection, wait::open_again) }
+    unsafe { on(connection, in_place::open_again) }
 }
 
 #[unsafe(no_mangle)]
@@ -190,7 +189,7 @@ unsafe extern "C" fn db_query(
     };
     // SAFETY: as the file asks of its callers.
     let (number, text) = unsafe { ((*(*connection).own).number, bytes(text, length)) };
-    let answer = wait::query(&core, number, text);
+    let answer = in_place::query(&core, number, text);
     // SAFETY: as above.
     unsafe { note(connection, answer.as_ref().err()) };
     let Ok(Some((set, rows, fields))) = answer else {
@@ -225,9 +224,9 @@ unsafe extern "C" fn db_fetch_row(result: *mut SqlResult) -> *const SqlRow {
         return null();
     };
     own.texts = texts;
-    let value = |text: &Option<CString>| SqlValue {
-        length: text.as_ref().map_or(0, |text| text.as_bytes().len() as u32),
-        text: text.as_ref().map_or(null(), |text| text.as_ptr()),
+    let value = |text: &Option<Vec<u8>>| SqlValue {
+        length: text.as_ref().map_or(0, |text| text.len() as u32 - 1),
+        text: text.as_ref().map_or(null(), |text| text.as_ptr().cast()),
     };
     own.values = own.texts.iter().map(value).collect();
     result.row.values = own.values.as_ptr();
@@ -235,14 +234,13 @@ unsafe extern "C" fn db_fetch_row(result: *mut SqlResult) -> *const SqlRow {
 }
 
 /// The fields of the next row; bytes from a NUL on are lost to whoever reads by its end only.
-fn next_row(core: &Core, own: &OwnResult) -> Option<Vec<Option<CString>>> {
+fn next_row(core: &Core, own: &OwnResult) -> Option<Vec<Option<Vec<u8>>>> {
     let mut connections = core.connections.borrow_mut();
     let open = connections.get_mut(&own.connection)?.result.as_mut()?;
     if open.number != own.number || open.next >= open.rows.len() {
         return None;
     }
-    // SAFETY: the end of the text is its length; a NUL within does no harm.
-    let text = |field: &[u8]| unsafe { CString::from_vec_unchecked(field.to_vec()) };
+    let text = |field: &[u8]| [field, b"\0"].concat();
     let row = open.rows.row(open.next).map(|field| field.map(text));
     let row = row.collect();
     open.next += 1;
@@ -290,7 +288,7 @@ unsafe extern "C" fn db_bulk_insert_next(
     unsafe {
         let text = bytes(text, length);
         on(connection, |core, number| {
-            wait::insert(core, number, Some(text))
+            in_place::insert(core, number, Some(text))
         })
     }
 }
@@ -298,10 +296,12 @@ unsafe extern "C" fn db_bulk_insert_next(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn db_bulk_insert_done(connection: *mut SqlConnection) -> c_int {
     // SAFETY: as the file asks of its callers.
-    unsafe { on(connection, |core, number| wait::insert(core, number, None)) }
+    unsafe {
+        on(connection, |core, number| {
+            in_place::insert(core, number, None)
+        })
+    }
 }
-
-type Refused = Option<(bool, Refusal)>;
 
 /// # Safety
 ///
@@ -321,7 +321,7 @@ unsafe fn bytes(text: *const c_char, length: usize) -> Vec<u8> {
 /// As the file asks of its callers.
 unsafe fn on(
     connection: *mut SqlConnection,
-    act: impl FnOnce(&Rc<Core>, u32) -> Result<(), Refused>,
+    act: impl FnOnce(&Rc<Core>, u32) -> Result<(), in_place::Refused>,
 ) -> c_int {
     let (Some(core), false) = (current(), connection.is_null()) else {
         return 1;
@@ -337,7 +337,7 @@ unsafe fn on(
 /// # Safety
 ///
 /// As the file asks of its callers.
-unsafe fn note(connection: *mut SqlConnection, error: Option<&Refused>) {
+unsafe fn note(connection: *mut SqlConnection, error: Option<&in_place::Refused>) {
     // SAFETY: the connection is one of `db_connection_create`.
     let (connection, own) = unsafe { (&mut *connection, &mut *(*connection).own) };
     let (error, refusal) = match error {

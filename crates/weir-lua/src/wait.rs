@@ -5,6 +5,7 @@
 //! away between them.
 
 mod arguments;
+pub(crate) mod in_place;
 
 use std::rc::Rc;
 
@@ -175,18 +176,13 @@ pub(crate) fn begin(lua: &Lua, core: &Rc<Core>, arguments: MultiValue) -> mlua::
         _ => {}
     }
     let number = arguments.number().unwrap_or(0);
-    let mut connections = core.connections.borrow_mut();
-    let connection = connections.entry(number).or_default();
-    let mut call = Call {
-        core,
-        number,
-        connection,
-    };
-    let first = call.begin(*operation, &mut arguments);
-    if let Ok(First::Ask(_)) = &first {
-        call.drain(*operation);
-    }
-    drop(connections);
+    let first = Call::on(core, number, |call| {
+        let first = call.begin(*operation, &mut arguments);
+        if let Ok(First::Ask(_)) = &first {
+            call.drain(*operation);
+        }
+        first
+    });
     let outcome = match first {
         Ok(First::Ask(ask)) => {
             return Ok(Begun::Asks(Pending {
@@ -228,105 +224,24 @@ fn conclude(
     pending: Pending,
     reply: Result<Reply, Failure>,
 ) -> Result<Answered, Failed> {
+    Call::on(core, pending.connection, |call| {
+        if let Ok(reply) = &reply {
+            call.connection.has_more = reply.has_more();
+        }
+        call.finish(pending.ask, reply)
+    })
+}
+
+/// Begins a bulk insert; nothing is sent.
+pub(crate) fn begin_bulk(core: &Core, connection: u32, head: &[u8]) -> bool {
     let mut connections = core.connections.borrow_mut();
-    let connection = connections.entry(pending.connection).or_default();
-    let mut call = Call {
-        core,
-        number: pending.connection,
-        connection,
-    };
-    if let Ok(reply) = &reply {
-        call.connection.has_more = reply.has_more();
+    let connection = connections.entry(connection).or_default();
+    if connection.is_open {
+        connection.bulk = Some(Bulk::new(head));
+    } else {
+        core.host.borrow_mut().log(Level::Alert, CLOSED);
     }
-    call.finish(pending.ask, reply)
-}
-
-/// Why a call from C failed: with an error that is ignored, another, or none of the server's.
-type Refused = Option<(bool, Refusal)>;
-
-fn refused(failed: Failed) -> Refused {
-    let is_ignored = failed.severity == Severity::Ignorable;
-    failed.refusal.map(|refusal| (is_ignored, refusal))
-}
-
-/// Does one call on a connection, and waits for its answer.
-fn in_place(
-    core: &Rc<Core>,
-    number: u32,
-    operation: Operation,
-    first: impl FnOnce(&mut Call<'_>) -> Result<First, Failed>,
-) -> Result<Answered, Failed> {
-    let mut connections = core.connections.borrow_mut();
-    let connection = connections.entry(number).or_default();
-    let mut call = Call {
-        core,
-        number,
-        connection,
-    };
-    if !call.connection.is_open {
-        call.log(Level::Alert, CLOSED);
-        return Err(Failed::misuse());
-    }
-    let ask = match first(&mut call)? {
-        First::Now(answered) => return Ok(answered),
-        First::Ask(ask) => ask,
-    };
-    call.drain(operation);
-    drop(connections);
-    let pending = Pending {
-        connection: number,
-        ask,
-    };
-    let reply = answer(core, &pending);
-    conclude(core, pending, reply)
-}
-
-/// Runs a text; number, rows and fields of its result set, if it has one.
-pub(crate) fn query(
-    core: &Rc<Core>,
-    number: u32,
-    text: Vec<u8>,
-) -> Result<Option<(u32, usize, usize)>, Refused> {
-    let ask = |_: &mut Call<'_>| Ok(First::Ask(Ask::Query(text)));
-    match in_place(core, number, Operation::Query, ask) {
-        Ok(Answered::Set(number, rows, fields)) => Ok(Some((number, rows, fields))),
-        Ok(_) => Ok(None),
-        Err(failed) => Err(refused(failed)),
-    }
-}
-
-/// Adds a row to a bulk insert, or sends the rest.
-pub(crate) fn insert(core: &Rc<Core>, number: u32, row: Option<Vec<u8>>) -> Result<(), Refused> {
-    let operation = match row {
-        Some(_) => Operation::BulkNext,
-        None => Operation::BulkDone,
-    };
-    let first = |call: &mut Call<'_>| match row {
-        Some(row) => call.bulk_next(row).map(First::from),
-        None => Ok(call.bulk_done().into()),
-    };
-    let done = in_place(core, number, operation, first);
-    done.map(drop).map_err(refused)
-}
-
-/// Closes a connection.
-pub(crate) fn close(core: &Rc<Core>, number: u32) -> Result<(), Refused> {
-    let close = |call: &mut Call<'_>| {
-        call.disconnect();
-        Ok(First::Now(Answered::Nothing))
-    };
-    let done = in_place(core, number, Operation::Disconnect, close);
-    done.map(drop).map_err(refused)
-}
-
-/// Opens a connection again.
-pub(crate) fn open_again(core: &Rc<Core>, number: u32) -> Result<(), Refused> {
-    let again = |call: &mut Call<'_>| {
-        call.reconnect()?;
-        Ok(First::Now(Answered::Nothing))
-    };
-    let done = in_place(core, number, Operation::Reconnect, again);
-    done.map(drop).map_err(refused)
+    connection.is_open
 }
 
 /// What a call gives, as values.
@@ -416,6 +331,17 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// Does `work` of one call on the connection `number`.
+    fn on<T>(core: &Core, number: u32, work: impl FnOnce(&mut Call<'_>) -> T) -> T {
+        let mut connections = core.connections.borrow_mut();
+        let connection = connections.entry(number).or_default();
+        work(&mut Call {
+            core,
+            number,
+            connection,
+        })
+    }
+
     fn log(&self, level: Level, line: &str) {
         self.core.host.borrow_mut().log(level, line);
     }
@@ -677,16 +603,4 @@ impl Call<'_> {
             row: None,
         })
     }
-}
-
-/// Begins a bulk insert; nothing is sent.
-pub(crate) fn begin_bulk(core: &Core, connection: u32, head: &[u8]) -> bool {
-    let mut connections = core.connections.borrow_mut();
-    let connection = connections.entry(connection).or_default();
-    if connection.is_open {
-        connection.bulk = Some(Bulk::new(head));
-    } else {
-        core.host.borrow_mut().log(Level::Alert, CLOSED);
-    }
-    connection.is_open
 }

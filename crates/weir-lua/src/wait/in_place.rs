@@ -1,0 +1,95 @@
+//! Calls from C: each is asked and waited for in place.
+
+use std::rc::Rc;
+
+use super::{
+    Answered, Ask, CLOSED, Call, Failed, First, Operation, Pending, Severity, answer, conclude,
+};
+use crate::core::Core;
+use crate::host::{Level, Refusal};
+
+/// Why a call from C failed: with an error that is ignored, another, or none of the server's.
+pub(crate) type Refused = Option<(bool, Refusal)>;
+
+fn refused(failed: Failed) -> Refused {
+    let is_ignored = failed.severity == Severity::Ignorable;
+    failed.refusal.map(|refusal| (is_ignored, refusal))
+}
+
+/// Does one call on a connection, and waits for its answer.
+fn in_place(
+    core: &Rc<Core>,
+    number: u32,
+    operation: Operation,
+    first: impl FnOnce(&mut Call<'_>) -> Result<First, Failed>,
+) -> Result<Answered, Failed> {
+    let first = Call::on(core, number, |call| {
+        if !call.connection.is_open {
+            call.log(Level::Alert, CLOSED);
+            return Err(Failed::misuse());
+        }
+        let first = first(call)?;
+        if let First::Ask(_) = &first {
+            call.drain(operation);
+        }
+        Ok(first)
+    });
+    let ask = match first? {
+        First::Now(answered) => return Ok(answered),
+        First::Ask(ask) => ask,
+    };
+    let pending = Pending {
+        connection: number,
+        ask,
+    };
+    let reply = answer(core, &pending);
+    conclude(core, pending, reply)
+}
+
+/// Runs a text; number, rows and fields of its result set, if it has one.
+pub(crate) fn query(
+    core: &Rc<Core>,
+    number: u32,
+    text: Vec<u8>,
+) -> Result<Option<(u32, usize, usize)>, Refused> {
+    let ask = |_: &mut Call<'_>| Ok(First::Ask(Ask::Query(text)));
+    match in_place(core, number, Operation::Query, ask) {
+        Ok(Answered::Set(number, rows, fields)) => Ok(Some((number, rows, fields))),
+        Ok(_) => Ok(None),
+        Err(failed) => Err(refused(failed)),
+    }
+}
+
+/// Adds a row to a bulk insert, or sends the rest.
+pub(crate) fn insert(core: &Rc<Core>, number: u32, row: Option<Vec<u8>>) -> Result<(), Refused> {
+    let operation = match row {
+        Some(_) => Operation::BulkNext,
+        None => Operation::BulkDone,
+    };
+    let first = |call: &mut Call<'_>| match row {
+        Some(row) => call.bulk_next(row).map(First::from),
+        None => Ok(call.bulk_done().into()),
+    };
+    let done = in_place(core, number, operation, first);
+    done.map(drop).map_err(refused)
+}
+
+/// Closes a connection.
+pub(crate) fn close(core: &Rc<Core>, number: u32) -> Result<(), Refused> {
+    let close = |call: &mut Call<'_>| {
+        call.disconnect();
+        Ok(First::Now(Answered::Nothing))
+    };
+    let done = in_place(core, number, Operation::Disconnect, close);
+    done.map(drop).map_err(refused)
+}
+
+/// Opens a connection again.
+pub(crate) fn open_again(core: &Rc<Core>, number: u32) -> Result<(), Refused> {
+    let again = |call: &mut Call<'_>| {
+        call.reconnect()?;
+        Ok(First::Now(Answered::Nothing))
+    };
+    let done = in_place(core, number, Operation::Reconnect, again);
+    done.map(drop).map_err(refused)
+}
