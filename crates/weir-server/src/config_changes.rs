@@ -266,8 +266,8 @@ fn set(session: &mut Session, url: &ServerUrl, name: &str, value: &str) -> Resul
     }
 }
 
-/// A value as an option file has it, as `SET` wants it: sizes in bytes, numbers bare, words quoted.
-fn literal(value: &str) -> String {
+/// A value as an option file or a study has it, as `SET` wants it: sizes in bytes, numbers bare, words quoted.
+pub fn literal(value: &str) -> String {
     if value.parse::<f64>().is_ok() {
         return value.to_owned();
     }

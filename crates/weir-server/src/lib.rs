@@ -33,8 +33,8 @@ mod state;
 mod variables;
 
 pub use config_changes::{
-    ConfigChanges, LeftChanged, change_log, forget_left_changed, left_changed, native_config,
-    permit_config, put_back_left, set_statements,
+    ConfigChanges, LeftChanged, change_log, forget_left_changed, left_changed, literal,
+    native_config, permit_config, put_back_left, set_statements,
 };
 pub use data_directory::{DATABASE, forget_identity};
 pub use data_files::data_elsewhere;

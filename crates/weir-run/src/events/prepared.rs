@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::channel;
 use std::thread;
 
-use weir_model::{Bytes, EventEnding, EventKind, EventStatement, TimelineEvent};
+use weir_model::{EventEnding, EventKind, EventStatement, TimelineEvent};
 use weir_mysql::{ClientError, Connection, Value, identifier};
-use weir_server::ConfigChanges;
+use weir_server::{ConfigChanges, literal};
 
 use super::clock::Clock;
 use super::lock_wait::{Seen, watch};
@@ -192,17 +192,6 @@ pub(super) fn set_session(
     Ok(said)
 }
 
-/// A value as a study has it, as `SET` wants it: sizes in bytes, numbers bare, words quoted.
-fn literal(value: &str) -> String {
-    if value.parse::<f64>().is_ok() {
-        return value.to_owned();
-    }
-    match value.parse::<Bytes>() {
-        Ok(size) => size.0.to_string(),
-        Err(_) => Value::from(value).as_sql(false),
-    }
-}
-
 fn refused(error: &ClientError) -> EventEnding {
     let message = match error {
         ClientError::Statement { message, .. } => message.clone(),
@@ -211,17 +200,5 @@ fn refused(error: &ClientError) -> EventEnding {
     EventEnding::Refused {
         code: error.code(),
         message,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::literal;
-
-    #[test]
-    fn values_are_written_as_set_wants_them() {
-        assert_eq!(literal("64M"), "67108864");
-        assert_eq!(literal("8"), "8");
-        assert_eq!(literal("READ-COMMITTED"), "'READ-COMMITTED'");
     }
 }

@@ -114,6 +114,9 @@ on_both_flavors!(
 fn values_become_what_a_statement_takes() {
     for (value, expected) in [
         ("8G", "8589934592"),
+        ("64M", "67108864"),
+        ("8", "8"),
+        ("READ-COMMITTED", "'READ-COMMITTED'"),
         ("400", "400"),
         ("0.5", "0.5"),
         ("ON", "'ON'"),
