@@ -16,6 +16,7 @@ mod own_options;
 mod report;
 mod script;
 mod server;
+mod shell_word;
 mod value;
 mod written;
 

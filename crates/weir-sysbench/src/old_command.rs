@@ -8,6 +8,7 @@ use std::fmt;
 use weir_model::WorkloadName;
 
 use super::options;
+use super::shell_word::shell_word;
 use super::value::Value;
 
 /// Options that no later sysbench has.
@@ -254,15 +255,6 @@ fn test_of(word: &str) -> Option<&str> {
     let file = word.rsplit('/').next().unwrap_or(word);
     let stem = file.strip_suffix(".lua").unwrap_or(file);
     TESTS.iter().any(|(old, _)| *old == stem).then_some(stem)
-}
-
-/// A word as a shell takes it.
-fn shell_word(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use weir_model::{
 use weir_mysql::Compression;
 
 use crate::own_options::load_options;
+use crate::shell_word::shell_word;
 
 /// The command line of `plan`, as one would type it into a shell; without the server's address and
 /// account, which are not the load's.
@@ -18,7 +19,7 @@ use crate::own_options::load_options;
 /// second and a seed of 0 have no option.
 pub fn command_line(plan: &LoadPlan) -> String {
     let words = words(plan);
-    let words = words.iter().map(|word| quoted(word));
+    let words = words.iter().map(|word| shell_word(word));
     format!("weir load {}", words.collect::<Vec<_>>().join(" "))
 }
 
@@ -218,15 +219,6 @@ impl Options {
             self.put("reconnect", every);
         }
     }
-}
-
-/// A word as a shell takes it for one.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+%".contains(c);
-    if word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]
@@ -453,11 +445,5 @@ mod tests {
         let line = command_line(&plan);
         assert!(line.contains(" --time=0.2 "), "{line}");
         assert_reads_back(&plan);
-    }
-
-    #[test]
-    fn a_word_that_a_shell_would_take_apart_is_quoted() {
-        assert_eq!(quoted("--time=0.2"), "--time=0.2");
-        assert_eq!(quoted("--text-file=a b'c"), "'--text-file=a b'\\''c'");
     }
 }
