@@ -1,5 +1,6 @@
 //! A private server with all that stands around it: data restored, drive mounted, replicas attached.
 
+mod handle;
 mod replicas;
 
 use std::collections::BTreeMap;
@@ -16,21 +17,24 @@ use weir_process::{PathError, WorkDirectory};
 use weir_server::{ConfigChanges, PrivateServer, StartOptions};
 use weir_workload::Workload;
 
-use super::Target;
+use super::{OwnServer, Target};
 use crate::cancel::Cancel;
 use crate::context::StudyContext;
 use crate::data::PreparedData;
 use crate::{RunError, commands, working_directory};
+pub(crate) use handle::{Ending, ServerHandle};
 
 /// In the order in which it must be taken down: the server, the drive that it writes to, the directory
 /// below both.
 pub(crate) struct PrivateTarget {
     /// They follow the server.
     replicas: Vec<PrivateServer>,
-    server: PrivateServer,
+    server: ServerHandle,
     drive: Option<DriveProcess>,
     home: WorkDirectory,
     commands: Vec<String>,
+    /// Its socket's, where the server is to be found at the same one after an event has started it again.
+    _socket_dir: Option<WorkDirectory>,
 }
 
 impl PrivateTarget {
@@ -66,6 +70,12 @@ impl PrivateTarget {
         options.variables.clone_from(&primary.variables);
         options.limits = primary.limits.clone();
         options.flushes_beside_writes = drive.as_ref().is_some_and(DriveProcess::flushes_slowly);
+        let mut events = cell.spec.timeline.iter();
+        let socket_dir = events
+            .any(|event| event.kind.ends_server())
+            .then(|| WorkDirectory::create(&weir_process::runtime_directory()?, "socket"))
+            .transpose()?;
+        options.socket = socket_dir.as_ref().map(|dir| dir.path().join("mysql.sock"));
         let port = replicas::prepare_primary(context, cell, &mut options)?;
         let binary = context.server_of(cell);
         commands.push(commands::server(binary, &options)?);
@@ -76,10 +86,11 @@ impl PrivateTarget {
         }
         let mut target = Self {
             replicas: Vec::new(),
-            server,
+            server: ServerHandle::new(server, options),
             drive,
             home,
             commands,
+            _socket_dir: socket_dir,
         };
         if let Some(port) = port {
             target.start_replicas(context, cell, data, port, cancel)?;
@@ -118,12 +129,21 @@ impl Target for PrivateTarget {
         None
     }
 
+    fn own(&self) -> Option<OwnServer> {
+        let drive = self.drive.as_ref();
+        Some(OwnServer {
+            server: self.server.clone(),
+            drive: drive.map(|drive| drive.mountpoint().to_owned()),
+            home: self.own_directory().ok()?,
+        })
+    }
+
     fn probes(&self, client: u32) -> Vec<Box<dyn Probe>> {
         let mut probes: Vec<Box<dyn Probe>> = vec![
             Box::new(ProcessProbe::client(client)),
             Box::new(ServerProbe::new(self.endpoint())),
             Box::new(HostProbe::new(Some(self.home.path().to_owned()))),
-            Box::new(ProcessProbe::server(self.server.pid())),
+            Box::new(ProcessProbe::server_that_changes(self.server.pids())),
         ];
         for (number, replica) in (1..).zip(&self.replicas) {
             let name = format!("replica {number}");
@@ -156,7 +176,7 @@ impl Target for PrivateTarget {
     }
 
     fn log(&self) -> Result<String, RunError> {
-        let log = self.server.log_tail();
+        let log = self.server.log();
         Ok(commands::anonymous(&log, &self.own_directory()?))
     }
 
