@@ -9,8 +9,8 @@ pub(super) const RULE: Rule = Rule {
     id: RuleId::R22,
     title: "a server that was gone is judged by the time to its old speed",
     checked: "Runs with an event that ends the server. Warning: fewer than five seconds of measurement before that \
-              event, or a run that was not back at its old speed at its end: five seconds in sequence with 95 % of \
-              the throughput before, and with a p99 of at most 1.25 times that before. The table of events has the \
+              event. Warning: a run that was not back at its old speed when it ended. That speed is five seconds in \
+              sequence with 95 % of the throughput before, and a p99 of at most 1.25 times that before. The table of events has the \
               outage (no answers) and the cold time (slow answers) apart.",
     reason: "A mean over a measurement mixes a time without answers with a time of slow ones, and depends on how \
              long was measured after. A server that answers again is not yet as fast: its buffer pool is empty.",
