@@ -133,11 +133,14 @@ fn data_words(result: &StudyResult) -> String {
 
 fn table_words(data: &DataSpec) -> String {
     match &data.source {
-        DataSource::Sysbench { tables, rows } => format!(
-            "{} of {} rows each",
-            count(*tables as usize, "table"),
-            grouped(*rows as f64)
-        ),
+        DataSource::Sysbench { tables, rows } => {
+            let options = match data.table_options.as_str() {
+                "" => String::new(),
+                options => format!(" with {options}"),
+            };
+            let tables = count(*tables as usize, "table");
+            format!("{tables} of {} rows each{options}", grouped(*rows as f64))
+        }
         DataSource::File { sizes } | DataSource::OrderEntry { sizes } => format!(
             "{} of {} rows together",
             count(sizes.len(), "table"),

@@ -190,7 +190,7 @@ fn key(context: &StudyContext<'_>, cell: &Cell) -> Result<SnapshotKey, RunError>
         flavor: server.flavor,
         version: server.version,
         // Workloads with the same tables share their data.
-        workload: tables_of(&cell.spec.workload)?,
+        workload: tables_of(&cell.spec)?,
         tables,
         rows,
         seed: DATA_SEED,
@@ -199,8 +199,16 @@ fn key(context: &StudyContext<'_>, cell: &Cell) -> Result<SnapshotKey, RunError>
     })
 }
 
-/// The name of a workload's tables, with what tells the text of a book or a file.
-fn tables_of(workload: &WorkloadSpec) -> Result<String, RunError> {
+/// The name of a run's tables, with what tells their options and the text of a book or a file.
+fn tables_of(spec: &RunSpec) -> Result<String, RunError> {
+    let tables = tables_of_workload(&spec.workload)?;
+    Ok(match spec.data.table_options.as_str() {
+        "" => tables,
+        options => format!("{tables}-{}", short_name(options)),
+    })
+}
+
+fn tables_of_workload(workload: &WorkloadSpec) -> Result<String, RunError> {
     match workload {
         WorkloadSpec::Sysbench(_) if !workload.has_text() => Ok("oltp".to_owned()),
         WorkloadSpec::Sysbench(sysbench) => match &sysbench.text_file {
@@ -272,6 +280,7 @@ fn have_same_data(first: &RunSpec, second: &RunSpec) -> bool {
     };
     first.primary().server == second.primary().server
         && first.data.source == second.data.source
+        && first.data.table_options == second.data.table_options
         && tables(first) == tables(second)
         && page_size(first) == page_size(second)
 }

@@ -101,6 +101,10 @@ pub(crate) enum DraftError {
          data.options, and `scale = {{ drive = ... }}` for the drive"
     )]
     ScaledScript { scale: Scale },
+    #[error(
+        "table_options is appended to sysbench's tables, and {workload} makes its own; write them into its CREATE TABLE"
+    )]
+    TableOptions { workload: String },
     #[error("`{option}` has no effect on a Lua script; leave it out")]
     NotOfScripts { option: &'static str },
 }
@@ -237,6 +241,11 @@ impl Draft {
                 (workload, DataSource::OrderEntry { sizes })
             }
         };
+        let is_sysbench = matches!(source, DataSource::Sysbench { .. });
+        if !is_sysbench && !self.spec.data.table_options.is_empty() {
+            let workload = workload.to_string();
+            return Err(DraftError::TableOptions { workload });
+        }
         self.spec.workload = workload;
         self.spec.data.source = source;
         Ok(Cell {

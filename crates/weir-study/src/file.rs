@@ -148,6 +148,9 @@ pub(crate) struct DataSection {
     /// A book for the text workloads.
     #[serde(default)]
     pub(crate) text_file: Option<String>,
+    /// Appended to the `CREATE TABLE` of sysbench's tables.
+    #[serde(default)]
+    pub(crate) table_options: Option<String>,
     /// Of order entry, as the three that follow.
     #[serde(default)]
     pub(crate) warehouses: Option<Setting>,

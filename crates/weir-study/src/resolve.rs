@@ -238,7 +238,11 @@ impl Resolver<'_> {
     /// Settings of all cells that are written as levels of factors are.
     fn written(&self) -> impl Iterator<Item = (&'static str, &'static str, String)> {
         let (data, load) = (&self.file.data, &self.file.load);
-        let of_data = [("workload", &data.workload), ("text_file", &data.text_file)];
+        let of_data = [
+            ("workload", &data.workload),
+            ("text_file", &data.text_file),
+            ("table_options", &data.table_options),
+        ];
         let of_data = of_data.into_iter().filter_map(|(name, value)| {
             let value = value.clone()?;
             Some(("data", name, value))

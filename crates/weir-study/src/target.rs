@@ -17,9 +17,10 @@ use crate::draft::{Draft, Transactions};
 use crate::file::{AutoWord, Warmup};
 
 /// Names that are not server variables, and not options of a load or a workload.
-const OWN_NAMES: [&str; 13] = [
+const OWN_NAMES: [&str; 14] = [
     "event",
     "text_file",
+    "table_options",
     "pool",
     "replicas",
     "drive",
@@ -75,6 +76,7 @@ pub(crate) enum Target {
     Threads,
     Load(&'static LoadOption),
     TextFile,
+    TableOptions,
     Workload,
     Distribution,
     Tables,
@@ -102,6 +104,7 @@ impl Target {
             "replicas" => Self::Replicas,
             "threads" => Self::Threads,
             "text_file" => Self::TextFile,
+            "table_options" => Self::TableOptions,
             "workload" => Self::Workload,
             "distribution" => Self::Distribution,
             "tables" => Self::Tables,
@@ -152,6 +155,7 @@ impl Target {
                 | Self::Pool
                 | Self::Replicas
                 | Self::TextFile
+                | Self::TableOptions
                 | Self::Workload
                 | Self::Tables
                 | Self::Rows
@@ -196,6 +200,7 @@ impl Target {
             Self::Tables => cell.tables = positive(value, "number of tables")?,
             Self::Rows => cell.rows = Some(scale.apply(positive(value, "number of rows")?)),
             Self::TextFile => cell.text_file = Some(text_file(value, context.folder)?),
+            Self::TableOptions => value.trim().clone_into(&mut cell.spec.data.table_options),
             Self::Workload => cell.transactions = Some(workload(value, context)?),
             Self::Load(option) => option.set(load, value)?,
             Self::Distribution => cell.distribution = value.parse()?,

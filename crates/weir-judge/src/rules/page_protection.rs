@@ -17,10 +17,10 @@ pub(super) const RULE: Rule = Rule {
     checked: "Cells with doublewrite off, or with DETECT_ONLY, which cannot repair. Unsafe: the drive's profile \
               does not promise atomic writes of a page. Untested: the study names no crash test in \
               `[[crash_tests]]` of that drive without a lost page, for the same server, page size and flush \
-              method. Both are warnings; a comparison of which only \
-              one side hangs on an untested promise has a note. A note also says that a crash test cuts an emulated drive: that a real one \
-              keeps its profile stays a vendor claim. Of storage without a profile the rule knows nothing; `weir \
-              crash-test inspect` prints its promises (NVMe's AWUPF).",
+              method. Both are warnings. A comparison of which only one side hangs on an untested promise has a \
+              note. A note also says that a crash test cuts an emulated drive: that a real one keeps its profile \
+              stays a vendor claim. Of storage without a profile the rule knows nothing; `weir crash-test inspect` \
+              prints its promises (NVMe's AWUPF).",
     reason: "InnoDB cannot recover a page of which a power cut left half. All published gains of doublewrite off \
              (up to +48 %) rest on a vendor claim; none showed a power cut.",
     remedy: "Keep doublewrite on. Or choose a drive with atomic writes of innodb_page_size, and test the server \

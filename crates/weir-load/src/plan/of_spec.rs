@@ -31,6 +31,9 @@ impl PreparePlan {
         // Rows are the same whichever of them are asked for.
         if let DataSource::Sysbench { tables, rows } = spec.data.source {
             (plan.tables.tables, plan.tables.rows) = (tables, rows);
+            plan.tables
+                .table_options
+                .clone_from(&spec.data.table_options);
         }
         Ok(plan)
     }

@@ -15,6 +15,9 @@ pub struct DataSpec {
     pub data_scale: Scale,
     /// By how much drive throughput was shrunk; latency is never scaled.
     pub drive_scale: Scale,
+    /// What is appended to the `CREATE TABLE` of sysbench's tables, such as `ROW_FORMAT=COMPRESSED`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub table_options: String,
 }
 
 /// Where tables come from.
@@ -85,6 +88,7 @@ impl Default for DataSpec {
             },
             data_scale: Scale::FULL,
             drive_scale: Scale::FULL,
+            table_options: String::new(),
         }
     }
 }

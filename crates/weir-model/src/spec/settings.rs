@@ -157,6 +157,7 @@ impl Writer {
             source,
             data_scale,
             drive_scale,
+            table_options,
         } = data;
         match source {
             DataSource::Sysbench { tables, rows } => {
@@ -169,6 +170,10 @@ impl Writer {
         }
         self.put("data_scale", data_scale);
         self.put("drive_scale", drive_scale);
+        // Tables as usual have none, as those of earlier results.
+        if !table_options.is_empty() {
+            self.put("table_options", table_options);
+        }
     }
 
     fn workload(&mut self, workload: &WorkloadSpec) {

@@ -137,7 +137,10 @@ fn r3_a_comparison_of_two_levels_without_doublewrite_has_no_note() {
         }
     };
     let (found, _) = spoiled(both_off);
-    assert!(!found.contains(&("R3".to_owned(), Severity::Note)), "{found:?}");
+    assert!(
+        !found.contains(&("R3".to_owned(), Severity::Note)),
+        "{found:?}"
+    );
 }
 
 /// A test of another server says nothing of this one, and none says anything of a real drive.
