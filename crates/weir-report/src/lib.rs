@@ -47,7 +47,7 @@ mod sample;
 #[cfg(test)]
 mod typescript;
 
-pub use answers::sentence;
+pub use answers::{comparison_name, sentence};
 pub use claims::claims_markdown;
 pub use csv::csv;
 pub use data_sheet::data_sheet;
