@@ -46,12 +46,14 @@ check: $(WEB)
 	cd web && npm run check
 	scripts/check-words.sh
 
-# The load engine beside sysbench on a private server, about 8 minutes; nothing else should run.
+# The load engine beside sysbench, a client in Go and mysqlslap on a private server, about 10 minutes; nothing else
+# should run.
 bench-load: $(WEB)
 	scripts/setup.sh --bench
 	cargo build --release --package weir
 	cargo build --release --package weir-lab --bin bench_load
-	target/release/bench_load --weir $(WEIR) $(BENCH_LOAD)
+	cd lab/go-client && go build -o $(CURDIR)/target/go/go-client .
+	target/release/bench_load --weir $(WEIR) --go-client target/go/go-client --slap mariadb-slap $(BENCH_LOAD)
 
 # sysbench's own scripts under the Lua engine, with a thread for each connection and as coroutines, beside sysbench and the
 # native workloads, about 8 minutes; nothing else should run.
@@ -62,14 +64,16 @@ bench-lua: $(WEB)
 	target/release/bench_load --weir $(WEIR) --only oltp_ --json target/bench-lua.json \
 		--arm os=--lua-threads=os --arm reactor=--lua-threads=reactor $(BENCH_LUA)
 
-# Order entry beside a script of the same transactions under sysbench: transactions with 16 and 64 connections, and the
-# loading of two warehouses; about 10 minutes; nothing else should run.
+# Order entry beside a script of the same transactions under sysbench, and beside go-tpc: transactions with 16 and 64
+# connections, and the loading of two warehouses; about 15 minutes; nothing else should run.
+GO_TPC := github.com/pingcap/go-tpc/cmd/go-tpc@v1.0.7
 bench-order: $(WEB)
 	scripts/setup.sh --bench
 	cargo build --release --package weir
 	cargo build --release --package weir-lab --bin bench_load
+	GOBIN=$(CURDIR)/target/go go install $(GO_TPC)
 	target/release/bench_load --weir $(WEIR) --order-entry lab/order-entry.lua --json target/bench-order.json \
-		--arm text=--db-ps-mode=disable $(BENCH_ORDER)
+		--arm text=--db-ps-mode=disable --go-tpc target/go/go-tpc $(BENCH_ORDER)
 
 # The five published studies in their reduced versions, then one page on what became of their claims.
 STUDIES := scaleflux-csd2000 memory-or-ssd txsql-new-architecture optane-p4800x alibaba-write-optimisation

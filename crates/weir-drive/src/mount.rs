@@ -41,6 +41,10 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// because of `stop`, of a control request, or of an unmount from outside.
 ///
 /// Call it in a process of its own: it raises the limit of open files and clears the umask.
+///
+/// # Errors
+///
+/// A folder that cannot be mounted on, or files of the drive that cannot be used.
 pub fn serve(
     options: &MountOptions,
     stop: &Stop,

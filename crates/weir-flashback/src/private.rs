@@ -102,11 +102,19 @@ impl Private {
     }
 
     /// A connection in `schema`.
+    ///
+    /// # Errors
+    ///
+    /// A private server that is gone.
     pub fn connect(&self, schema: Option<&str>) -> Result<Connection, FlashbackError> {
         self.connect_by(schema, Gate::own())
     }
 
     /// A connection for statements of the user's, which only read.
+    ///
+    /// # Errors
+    ///
+    /// A private server that is gone.
     pub fn connect_reading(&self, schema: &str) -> Result<Connection, FlashbackError> {
         self.connect_by(Some(schema), Gate::reading())
     }

@@ -216,6 +216,10 @@ impl Job<'_> {
         }
         if let Some(opened) = self.work.open(number) {
             let (exchange, session) = opened?;
+            let Some(exchange) = exchange else {
+                self.ready.fetch_add(1, Ordering::Relaxed);
+                return Ok(MysqlDriver::away(number, session, begins_ns, rng));
+            };
             let fresh = taken(exchange)?;
             self.ready.fetch_add(1, Ordering::Relaxed);
             return Ok(MysqlDriver::of_session(

@@ -45,6 +45,7 @@ mod threads;
 
 pub use check::{Broken, CONDITIONS, Checked, check_conditions, check_order_entry};
 pub use cleanup::{cleanup, existing_tables};
+pub use driver::OwnSocket;
 pub use engine::{Progress, run, run_observed, run_sessions};
 pub use error::LoadError;
 pub use hdr_log::HdrLog;

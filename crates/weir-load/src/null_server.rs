@@ -79,12 +79,20 @@ pub struct NullServer {
 
 impl NullServer {
     /// Listens on `socket`, which must not exist yet, from a thread of its own.
+    ///
+    /// # Errors
+    ///
+    /// A socket that cannot be bound, or a thread that cannot be started.
     pub fn start(socket: &Path, behavior: NullServerBehavior) -> io::Result<Self> {
         Self::serve(Listener::unix(socket)?, behavior)
     }
 
     /// Listens on TCP, on loopback only; 0 for a port of the kernel's choice. The kernel tells when
     /// a statement came, so that its service does not begin late because this thread did.
+    ///
+    /// # Errors
+    ///
+    /// A port that cannot be bound, or a thread that cannot be started.
     pub fn start_tcp(port: u16, behavior: NullServerBehavior) -> io::Result<Self> {
         Self::serve(Listener::tcp(port)?, behavior)
     }

@@ -48,7 +48,7 @@ pub enum Reply {
     Refused(ServerError),
 }
 
-/// What a request is answered with, as whoever sends it knows.
+/// What a request is answered with, as its sender knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Expected {
     /// An outcome, or rows that are skipped.
@@ -210,6 +210,10 @@ impl ReplyParser {
     /// that has several results.
     ///
     /// One request is outstanding, so bytes after the reply are an error.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are not the protocol.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Option<Reply>, Malformed> {
         let mut bytes = bytes;
         if !self.partial.is_empty() {

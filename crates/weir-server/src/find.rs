@@ -42,6 +42,10 @@ pub struct ServerBinary {
 
 impl ServerBinary {
     /// Asks the program at `path` what it is.
+    ///
+    /// # Errors
+    ///
+    /// A program that is no server, or that does not say its version.
     pub fn at(path: &Path) -> Result<Self, ServerError> {
         let not_a_server = |why: String| ServerError::NotAServer {
             path: path.to_owned(),
@@ -83,6 +87,10 @@ fn parse_version(printed: &str) -> Option<(Flavor, ServerVersion)> {
 /// All servers of this machine, newest first within a flavour, each once.
 ///
 /// `extra` is a path that the user gave: it must be a server. All other places are optional.
+///
+/// # Errors
+///
+/// An `extra` that is no server.
 pub fn find(extra: Option<&Path>) -> Result<Vec<ServerBinary>, ServerError> {
     let mut found = Vec::new();
     if let Some(path) = extra {
@@ -132,6 +140,10 @@ fn servers_directory() -> Option<PathBuf> {
 }
 
 /// The newest server of `flavor`.
+///
+/// # Errors
+///
+/// No server of this flavour.
 pub fn choose(servers: &[ServerBinary], flavor: Flavor) -> Result<&ServerBinary, ServerError> {
     servers
         .iter()

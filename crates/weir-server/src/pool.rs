@@ -42,6 +42,10 @@ pub struct PoolState {
 
 impl Session {
     /// What the buffer pool holds now.
+    ///
+    /// # Errors
+    ///
+    /// A server that refuses or is gone.
     pub fn pool(&mut self) -> Result<PoolState, ServerError> {
         let status = self.status()?;
         let number = |name: &str| status.get(name).and_then(|value| value.parse().ok());
@@ -56,6 +60,10 @@ impl Session {
     }
 
     /// Writes down which pages are in the pool, all of them, to the file that the server loads.
+    ///
+    /// # Errors
+    ///
+    /// A server that refuses, is gone, or does not write the file in time.
     pub fn dump_pool(&mut self) -> Result<(), ServerError> {
         self.run(DUMP, "SET GLOBAL innodb_buffer_pool_dump_pct = 100")?;
         self.run(DUMP, DUMP_NOW)?;
@@ -65,6 +73,10 @@ impl Session {
     /// The pages that are in the pool now, tablespace and number, as the server writes them down
     /// (`innodb_buffer_pool_filename`; only here can the file be read). Its list of pages is locked for as long as
     /// copying their numbers takes. How many of them: `innodb_buffer_pool_dump_pct`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::dump_pool`], and a file that cannot be read.
     pub fn resident_pages(&mut self) -> Result<Vec<(u32, u32)>, ServerError> {
         let file = self.dump_file()?;
         let written = |path: &Path| {
@@ -102,6 +114,10 @@ impl Session {
 
     /// Reads the pages that were written down into the pool, as many as it holds, and waits until
     /// that is done.
+    ///
+    /// # Errors
+    ///
+    /// A server that refuses, is gone, or does not read the pages in time.
     pub fn load_pool(&mut self) -> Result<(), ServerError> {
         let action = "load the buffer pool";
         self.run(action, "SET GLOBAL innodb_buffer_pool_load_now = ON")?;
@@ -112,6 +128,10 @@ impl Session {
     ///
     /// Servers round up to whole chunks. `MariaDB` caps at `innodb_buffer_pool_size_max` with a
     /// warning at most, which is an error here.
+    ///
+    /// # Errors
+    ///
+    /// A server that refuses or is gone, and a size that is not what was wanted.
     pub fn resize_pool(&mut self, wanted: Bytes) -> Result<Bytes, ServerError> {
         let statement = format!("SET GLOBAL innodb_buffer_pool_size = {}", wanted.0);
         let before = self.pool_size()?;

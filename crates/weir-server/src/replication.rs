@@ -97,6 +97,10 @@ fn semi_sync(binary: &ServerBinary, role: Role) -> Vec<(&'static str, String)> {
 
 /// Lets `replica`, which began as a copy of the primary's data, follow `primary` on its port of the
 /// loopback, and waits until it does.
+///
+/// # Errors
+///
+/// A server that refuses or is gone, or a replica that does not follow.
 pub fn attach(
     binary: &ServerBinary,
     primary: &Endpoint,
@@ -111,6 +115,10 @@ pub fn attach(
 }
 
 /// Where a replica by global transaction identifiers begins, as a part of the statement.
+///
+/// # Errors
+///
+/// A server that refuses or is gone.
 pub fn gtid_place(
     binary: &ServerBinary,
     session: &mut Session,
@@ -130,6 +138,10 @@ pub fn gtid_place(
 }
 
 /// Lets the server of `session` follow from `place` on, and waits until it does.
+///
+/// # Errors
+///
+/// As [`attach`].
 pub fn attach_at(
     binary: &ServerBinary,
     primary: &Endpoint,
@@ -179,6 +191,10 @@ fn wait_until_it_runs(session: &mut Session, words: Words) -> Result<(), ServerE
 }
 
 /// Waits until `replica` has applied all that `primary` has committed so far, at most `limit`.
+///
+/// # Errors
+///
+/// A replica that has stopped, or that needs longer than `limit`.
 pub fn wait_until_caught_up(
     flavor: Flavor,
     primary: &Endpoint,

@@ -38,6 +38,10 @@ struct Shared {
 
 impl Sampler {
     /// Starts the thread that compresses.
+    ///
+    /// # Errors
+    ///
+    /// A thread that cannot be started.
     pub fn start() -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
             fractions: Default::default(),

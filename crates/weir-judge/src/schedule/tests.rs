@@ -57,7 +57,7 @@ fn run(plan: &mut Plan, mut serve: impl FnMut(&Cell) -> (f64, f64)) -> Vec<RunRe
     let mut records = Vec::new();
     loop {
         assert!(records.len() < 1_000, "endless");
-        let (cell, repetition) = match next(plan, &records).unwrap() {
+        let (cell, repetition) = match next(plan, &records, &[]).unwrap() {
             Next::Done => return records,
             Next::Run(planned) => (planned.cell, planned.repetition),
             Next::Probe(probe) => {
@@ -246,8 +246,8 @@ fn a_search_resumes_anywhere() {
         resumed
             .cells
             .truncate(1 + kept.iter().map(|record| record.cell).max().unwrap());
-        let expected = next(&whole, kept).unwrap();
-        match next(&resumed, kept).unwrap() {
+        let expected = next(&whole, kept, &[]).unwrap();
+        match next(&resumed, kept, &[]).unwrap() {
             Next::Probe(probe) => {
                 let Next::Run(planned) = expected else {
                     panic!("{expected:?}");

@@ -1,7 +1,7 @@
 //! Where the numbers of new rows go on, so that those of different runs do not meet.
 //!
 //! A sequence goes on after the greatest number that is there. Numbers in no order come in one order for all
-//! runs, and a run begins at one of some places in it ([`Unique`]): at one whose first numbers nobody has, or,
+//! runs, and a run begins at one of some places in it ([`Unique`]): at one whose first numbers are free, or,
 //! if all are taken, after the last numbers that somebody has.
 
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use weir_workload::{NewNumber, NumberSource, Script, Unique};
 
 use crate::LoadError;
 
-/// Numbers in a row of which none is there where nobody has been: a few of a run's may be missing, as rows
+/// Numbers in a row of which none is there where no run has been: a few of a run's may be missing, as rows
 /// whose transaction failed.
 const LOOKED_FOR: u64 = 4;
 /// Numbers that are left out after the last that was found: those that others had under way.
@@ -106,7 +106,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// An index from which on nobody has numbers, for as long as possible.
+    /// An index from which on numbers are free, for as long as possible.
     fn free_index(mut self) -> Result<u64, LoadError> {
         let unique = self.unique;
         // Runs that begin at the same time have different numbers.
