@@ -73,12 +73,13 @@ impl ChangeKeys {
             {
                 let rows = RowsEvent::read(event.header.kind, event.body).map_err(malformed)?;
                 let keys = &mut self.keys;
-                rows.each(map, &mut |change| {
+                let read = rows.each(map, |change| {
                     for image in [change.before, change.after].into_iter().flatten() {
-                        keys.extend(key(map, &image, layout).map_err(malformed)?);
+                        keys.extend(key(map, &image, layout)?);
                     }
-                    Ok::<(), DdlError>(())
-                })?;
+                    Ok::<(), weir_binlog::Malformed>(())
+                });
+                read.map_err(malformed)?;
             }
         }
         let end = reader.end();

@@ -1,5 +1,7 @@
 //! The table as a page of the documents.
 
+use std::fmt::Write as _;
+
 use weir_model::{Flavor, ServerVersion};
 
 use super::{Facts, Operation};
@@ -28,16 +30,12 @@ the table that each statement alters.
 pub(super) fn as_markdown(facts: &Facts) -> String {
     let mut page = HEAD.to_owned();
     let names = SERVERS.map(|(_, _, name)| name);
-    page.push_str(&format!("| operation | `ALTER TABLE t` | {} |\n", names.join(" | ")));
+    let _ = writeln!(page, "| operation | `ALTER TABLE t` | {} |", names.join(" | "));
     page.push_str("|---|---|---|---|\n");
     for operation in &facts.operations {
         let cells = SERVERS.map(|(flavor, version, _)| cell(operation, flavor, version));
-        page.push_str(&format!(
-            "| {} | `{}` | {} |\n",
-            operation.name,
-            operation.alter,
-            cells.join(" | ")
-        ));
+        let (name, alter) = (&operation.name, &operation.alter);
+        let _ = writeln!(page, "| {name} | `{alter}` | {} |", cells.join(" | "));
     }
     page
 }
