@@ -21,7 +21,9 @@ use weir_server::{ServerBinary, find_like};
 
 use self::table::TableCopy;
 use self::user_server::UserServer;
-use crate::{Algorithm, AlterStatement, DdlError, EmptyTables, Lock, Stop, Trial, TrialServer, Work};
+use crate::{
+    Algorithm, AlterStatement, DdlError, EmptyTables, Lock, Stop, Trial, TrialServer, Work,
+};
 
 pub use obstacle::{Obstacle, Severity};
 pub use space::Space;

@@ -104,8 +104,14 @@ impl AlterStatement {
     }
 
     fn is_about_partitioning(&self) -> bool {
-        let first = self.items.first().map(|item| sql_words(item)).unwrap_or_default();
-        first.first().is_some_and(|word| word.is_any(&["PARTITION", "REMOVE"]))
+        let first = self
+            .items
+            .first()
+            .map(|item| sql_words(item))
+            .unwrap_or_default();
+        first
+            .first()
+            .is_some_and(|word| word.is_any(&["PARTITION", "REMOVE"]))
     }
 }
 
@@ -143,7 +149,9 @@ fn items(sql: &str, words: &[SqlWord<'_>]) -> Vec<String> {
 /// `ALGORITHM = x` or `LOCK = x`.
 fn is_modifier(item: &str) -> bool {
     let words = sql_words(item);
-    let is_named = words.first().is_some_and(|word| word.is_any(&["ALGORITHM", "LOCK"]));
+    let is_named = words
+        .first()
+        .is_some_and(|word| word.is_any(&["ALGORITHM", "LOCK"]));
     is_named && words.len() <= 3
 }
 
@@ -159,7 +167,9 @@ mod tests {
     fn a_statement_loses_the_algorithm_and_the_lock_that_it_asked_for() {
         let alter = read("ALTER TABLE orders ADD INDEX k (a, b), ALGORITHM=INPLACE, LOCK = NONE;");
         assert_eq!(alter.changes(), "ADD INDEX k (a, b)");
-        let alter = read("alter online table `my``shop`.`or.ders` wait 5 lock none, add lock int, algorithm copy");
+        let alter = read(
+            "alter online table `my``shop`.`or.ders` wait 5 lock none, add lock int, algorithm copy",
+        );
         assert_eq!((&*alter.schema, &*alter.table), ("my`shop", "or.ders"));
         assert_eq!(
             alter.sql(Some(Algorithm::Copy), Some(Lock::Shared)),

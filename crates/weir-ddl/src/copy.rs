@@ -125,7 +125,10 @@ impl TableCopier {
                 copied.changes += swap::cut_over(self, &mut changes, names, &layout)?;
             }
         }
-        names.remove(&mut connection)?;
+        // The tables are swapped: what is left is only to be cleared up.
+        if names.remove(&mut connection).is_err() {
+            names.remove(&mut self.connect()?)?;
+        }
         Ok(copied)
     }
 
@@ -196,7 +199,9 @@ fn persist<T>(mut run: impl FnMut() -> Result<T, ClientError>) -> Result<T, DdlE
     let mut tries = 1;
     loop {
         match run() {
-            Err(error) if tries < TRIES && error.code().is_some_and(|code| PASSING.contains(&code)) => {
+            Err(error)
+                if tries < TRIES && error.code().is_some_and(|code| PASSING.contains(&code)) =>
+            {
                 tries += 1;
             }
             done => return Ok(done?),

@@ -9,8 +9,10 @@ use weir_server::ServerError;
 #[derive(Debug, Error)]
 pub enum DdlError {
     /// A statement that cannot be tried.
-    #[error("the statement `{statement}` cannot be tried ({why}); give one ALTER TABLE, as in \
-             \"ALTER TABLE shop.orders ADD INDEX k (status)\"")]
+    #[error(
+        "the statement `{statement}` cannot be tried ({why}); give one ALTER TABLE, as in \
+             \"ALTER TABLE shop.orders ADD INDEX k (status)\""
+    )]
     Statement {
         /// Its beginning.
         statement: String,

@@ -234,9 +234,14 @@ mod tests {
     #[test]
     fn the_last_row_that_fits_a_version_counts() {
         let facts = Facts::of_weir().unwrap();
-        let found = facts.operations.iter().find(|one| one.name == "drop a column");
+        let found = facts
+            .operations
+            .iter()
+            .find(|one| one.name == "drop a column");
         let algorithm = |version: &str| {
-            let expected = found.unwrap().expected(Flavor::Mysql, version.parse().unwrap());
+            let expected = found
+                .unwrap()
+                .expected(Flavor::Mysql, version.parse().unwrap());
             expected.unwrap().algorithm.unwrap()
         };
         assert_eq!(algorithm("8.0.28"), Algorithm::InPlace);

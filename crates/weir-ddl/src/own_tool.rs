@@ -52,10 +52,16 @@ impl OwnTool {
         };
         let words = shlex::split(line).unwrap_or_default();
         let Some(program) = words.first() else {
-            return Err(refused("it is no command line", "write the path of a program"));
+            return Err(refused(
+                "it is no command line",
+                "write the path of a program",
+            ));
         };
         if !Path::new(program).is_file() {
-            return Err(refused("there is no such file", "write the path of a program"));
+            return Err(refused(
+                "there is no such file",
+                "write the path of a program",
+            ));
         }
         let mut tool = Self { words };
         if tool.is_named("pt-online-schema-change") {
@@ -74,7 +80,9 @@ impl OwnTool {
     }
 
     fn is_named(&self, name: &str) -> bool {
-        self.program().file_name().is_some_and(|found| found == name)
+        self.program()
+            .file_name()
+            .is_some_and(|found| found == name)
     }
 
     /// The first line that it prints for `--version`.
@@ -83,7 +91,10 @@ impl OwnTool {
     ///
     /// A program that does not start.
     pub fn version(&self) -> Result<String, DdlError> {
-        let output = Command::new(self.program()).arg("--version").stdin(Stdio::null()).output();
+        let output = Command::new(self.program())
+            .arg("--version")
+            .stdin(Stdio::null())
+            .output();
         let output = output.map_err(PathError::on("start", self.program()))?;
         let text = String::from_utf8_lossy(&output.stdout);
         Ok(text.lines().next().unwrap_or_default().trim().to_owned())
@@ -105,7 +116,9 @@ impl OwnTool {
         write_option_file(&option_file, endpoint).map_err(PathError::on("write", &option_file))?;
         let printed = directory.path().join("printed");
         let output = File::create(&printed).map_err(PathError::on("create", &printed))?;
-        let errors = output.try_clone().map_err(PathError::on("open", &printed))?;
+        let errors = output
+            .try_clone()
+            .map_err(PathError::on("open", &printed))?;
         let mut command = Command::new(self.program());
         let words = self.words[1..].iter();
         command
@@ -116,7 +129,9 @@ impl OwnTool {
         let mut child = spawn_tied(&mut command, Signal::TERM)
             .map_err(PathError::on("start", self.program()))?;
         let status = loop {
-            let status = child.try_wait().map_err(PathError::on("wait for", self.program()))?;
+            let status = child
+                .try_wait()
+                .map_err(PathError::on("wait for", self.program()))?;
             if let Some(status) = status {
                 break status;
             }
@@ -177,7 +192,9 @@ fn filled(word: &str, endpoint: &Endpoint, alter: &AlterStatement, option_file: 
         ("{alter}", &*alter.changes()),
     ]
     .into_iter()
-    .fold(word.to_owned(), |word, (mark, value)| word.replace(mark, value))
+    .fold(word.to_owned(), |word, (mark, value)| {
+        word.replace(mark, value)
+    })
 }
 
 /// The password stands in a file of this user's alone, and in no command line.
@@ -191,7 +208,11 @@ fn write_option_file(path: &Path, endpoint: &Endpoint) -> std::io::Result<()> {
         endpoint.user,
         endpoint.password.reveal()
     );
-    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path);
     file?.write_all(text.as_bytes())
 }
 

@@ -108,7 +108,9 @@ impl TrialServer {
                 0 => "ADD COLUMN a INT",
                 _ => "DROP COLUMN a",
             };
-            match connection.run(format!("ALTER TABLE versions.t ALGORITHM=INSTANT, {change}")) {
+            match connection.run(format!(
+                "ALTER TABLE versions.t ALGORITHM=INSTANT, {change}"
+            )) {
                 Ok(_) => versions += 1,
                 Err(error) if error.code() == Some(ROW_VERSIONS) => break,
                 Err(error) => return Err(error.into()),
@@ -222,8 +224,12 @@ fn refusal(alter: &AlterStatement, error: ClientError) -> DdlError {
 
 /// Makes the tables. Paths in their options are not followed (`NO_DIR_IN_CREATE`), and parents may be missing.
 fn make(connection: &mut Connection, tables: &EmptyTables) -> Result<(), DdlError> {
-    connection.run("SET @usual_sql_mode = @@SESSION.sql_mode, @usual_checks = @@SESSION.foreign_key_checks")?;
-    connection.run("SET SESSION sql_mode = 'NO_DIR_IN_CREATE,ALLOW_INVALID_DATES', foreign_key_checks = 0")?;
+    connection.run(
+        "SET @usual_sql_mode = @@SESSION.sql_mode, @usual_checks = @@SESSION.foreign_key_checks",
+    )?;
+    connection.run(
+        "SET SESSION sql_mode = 'NO_DIR_IN_CREATE,ALLOW_INVALID_DATES', foreign_key_checks = 0",
+    )?;
     for EmptyTable { schema, create } in &tables.0 {
         let schema = identifier(schema);
         connection.run(format!("CREATE DATABASE IF NOT EXISTS {schema}"))?;
@@ -238,7 +244,7 @@ fn make(connection: &mut Connection, tables: &EmptyTables) -> Result<(), DdlErro
         })?;
     }
     connection.run(
-        "SET SESSION sql_mode = CONCAT(@usual_sql_mode, ',NO_DIR_IN_CREATE'), foreign_key_checks = @usual_checks",
+        "SET SESSION sql_mode = CONCAT_WS(',', NULLIF(@usual_sql_mode, ''), 'NO_DIR_IN_CREATE'), foreign_key_checks = @usual_checks",
     )?;
     Ok(())
 }

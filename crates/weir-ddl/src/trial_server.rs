@@ -77,7 +77,11 @@ impl TrialServer {
         };
         let mut control = trial.connect()?;
         for (name, value) in settings {
-            control.run(format!("SET GLOBAL {} = {}", identifier(name), literal(value)))?;
+            control.run(format!(
+                "SET GLOBAL {} = {}",
+                identifier(name),
+                literal(value)
+            ))?;
         }
         Ok(trial)
     }

@@ -17,7 +17,9 @@ pub fn make_empty_data(
     shaping: &BTreeMap<String, String>,
 ) -> Result<(), ServerError> {
     let cache = Snapshots::open(&cache_directory())?;
-    let shape = shaping.iter().map(|(name, value)| format!("-{name}-{value}"));
+    let shape = shaping
+        .iter()
+        .map(|(name, value)| format!("-{name}-{value}"));
     let key = SnapshotKey {
         flavor: binary.flavor,
         version: binary.version,

@@ -161,16 +161,14 @@ pub fn find_like(
     Ok(like(&found, flavor, version).cloned())
 }
 
-fn like(
-    servers: &[ServerBinary],
-    flavor: Flavor,
-    version: ServerVersion,
-) -> Option<&ServerBinary> {
+fn like(servers: &[ServerBinary], flavor: Flavor, version: ServerVersion) -> Option<&ServerBinary> {
     let same = |server: &&ServerBinary| {
         let ours = server.version;
         server.flavor == flavor && (version.major, version.minor) == (ours.major, ours.minor)
     };
-    let exact = servers.iter().find(|server| same(server) && server.version == version);
+    let exact = servers
+        .iter()
+        .find(|server| same(server) && server.version == version);
     exact.or_else(|| servers.iter().find(same))
 }
 

@@ -7,7 +7,9 @@ use crate::{Algorithm, Way};
 /// What they mean for the statement.
 pub(super) fn look(copy: &TableCopy, way: &Way) -> Vec<Obstacle> {
     let names = |tables: &[(String, String)]| {
-        let names = tables.iter().map(|(schema, table)| format!("{schema}.{table}"));
+        let names = tables
+            .iter()
+            .map(|(schema, table)| format!("{schema}.{table}"));
         names.collect::<Vec<_>>().join(", ")
     };
     let mut found = Vec::new();

@@ -35,7 +35,9 @@ pub(super) fn look(
         (flavor, _) => {
             let remedy = match flavor {
                 Flavor::Mysql => "plan for that lag, or begin on the replicas",
-                Flavor::Mariadb => "plan for that lag, or set binlog_alter_two_phase (10.8.1 or later) in the session",
+                Flavor::Mariadb => {
+                    "plan for that lag, or set binlog_alter_two_phase (10.8.1 or later) in the session"
+                }
             };
             format!(
                 "{replicas} replicas begin the ALTER when it is done here, and lag by about the time that it takes; {remedy}"

@@ -55,7 +55,8 @@ impl Space {
             new_bytes,
             sort_bytes,
             row_log_bytes: log_bytes(way, user),
-            temporary_dir: temporary_dir.map_or_else(String::new, |path| path.display().to_string()),
+            temporary_dir: temporary_dir
+                .map_or_else(String::new, |path| path.display().to_string()),
             free_bytes: user.data_dir.as_deref().and_then(free),
             free_temporary_bytes: temporary_dir.filter(|_| is_here).and_then(free),
         }
@@ -69,7 +70,11 @@ impl Space {
         let temporary_bytes = self.sort_bytes + self.row_log_bytes;
         let asked = [
             (self.new_bytes, self.free_bytes, "the data directory"),
-            (temporary_bytes, self.free_temporary_bytes, "the directory of temporary files"),
+            (
+                temporary_bytes,
+                self.free_temporary_bytes,
+                "the directory of temporary files",
+            ),
         ];
         let mut found = Vec::new();
         for (needed, free, place) in asked {
@@ -84,7 +89,8 @@ impl Space {
             found.push(Obstacle::blocks("free space", text));
         }
         if self.free_bytes.is_none() {
-            let text = "free space is not known: the data are on another host, or may not be looked at";
+            let text =
+                "free space is not known: the data are on another host, or may not be looked at";
             found.push(Obstacle::note("free space", text.to_owned()));
         }
         found

@@ -35,23 +35,38 @@ impl TableCopy {
             remedy,
         };
         if SYSTEM_SCHEMAS.contains(&&*schema.to_ascii_lowercase()) {
-            return Err(refused("it is the server's own", "name a table of a schema of yours"));
+            return Err(refused(
+                "it is the server's own",
+                "name a table of a schema of yours",
+            ));
         }
         let of_table = format!(
             "TABLE_SCHEMA = {} AND TABLE_NAME = {}",
             text_literal(schema),
             text_literal(table)
         );
-        type Sizes = (String, Option<String>, Option<u64>, Option<u64>, Option<u64>, Option<u64>);
+        type Sizes = (
+            String,
+            Option<String>,
+            Option<u64>,
+            Option<u64>,
+            Option<u64>,
+            Option<u64>,
+        );
         let found: Option<Sizes> = connection.first(format!(
             "SELECT TABLE_TYPE, ENGINE, TABLE_ROWS, AVG_ROW_LENGTH, DATA_LENGTH, INDEX_LENGTH \
              FROM information_schema.TABLES WHERE {of_table}"
         ))?;
         let missing = "it is not there, or the account has no privilege on it";
-        let (kind, engine, rows, row_bytes, data, indexes) =
-            found.ok_or_else(|| refused(missing, "write SCHEMA.TABLE, or put the schema into the URL"))?;
+        let (kind, engine, rows, row_bytes, data, indexes) = found.ok_or_else(|| {
+            refused(
+                missing,
+                "write SCHEMA.TABLE, or put the schema into the URL",
+            )
+        })?;
         if kind == "VIEW" || engine.as_deref() != Some("InnoDB") {
-            let what = engine.map_or_else(|| kind.to_lowercase(), |engine| format!("engine {engine}"));
+            let what =
+                engine.map_or_else(|| kind.to_lowercase(), |engine| format!("engine {engine}"));
             return Err(refused(&what, "only InnoDB's tables are tried"));
         }
         Ok(Self {
@@ -102,7 +117,11 @@ impl TableCopy {
 }
 
 fn create(connection: &mut Connection, schema: &str, table: &str) -> Result<String, DdlError> {
-    let query = format!("SHOW CREATE TABLE {}.{}", identifier(schema), identifier(table));
+    let query = format!(
+        "SHOW CREATE TABLE {}.{}",
+        identifier(schema),
+        identifier(table)
+    );
     let row: Option<Row> = connection.first(&query)?;
     let text = row.and_then(|row| row.get::<String, _>(1));
     text.ok_or_else(|| DdlError::Table {
@@ -115,7 +134,10 @@ fn create(connection: &mut Connection, schema: &str, table: &str) -> Result<Stri
 /// Tables after REFERENCES.
 fn referred(changes: &str, usual: &str) -> Vec<(String, String)> {
     let words = sql_words(changes);
-    let after = words.iter().enumerate().filter(|(_, word)| word.is("REFERENCES"));
+    let after = words
+        .iter()
+        .enumerate()
+        .filter(|(_, word)| word.is("REFERENCES"));
     let name = |at: usize| words.get(at).and_then(SqlWord::name);
     after
         .filter_map(|(at, _)| {

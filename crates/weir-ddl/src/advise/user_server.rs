@@ -13,7 +13,10 @@ use crate::DdlError;
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Variables that a new data directory takes, with the servers' defaults.
-const SHAPING: [(&str, &str); 2] = [("lower_case_table_names", "0"), ("innodb_page_size", "16384")];
+const SHAPING: [(&str, &str); 2] = [
+    ("lower_case_table_names", "0"),
+    ("innodb_page_size", "16384"),
+];
 
 /// Global variables that decide what a table is and which algorithm an ALTER may take.
 const DECISIVE: [&str; 14] = [
@@ -72,7 +75,10 @@ impl UserServer {
         let mut connection = Connection::open(&self.endpoint, &self.gate, PATIENCE)?;
         // As a copy is written, and sizes as they are now.
         connection.run("SET SESSION sql_mode = ''")?;
-        if self.variables.contains_key("information_schema_stats_expiry") {
+        if self
+            .variables
+            .contains_key("information_schema_stats_expiry")
+        {
             connection.run("SET SESSION information_schema_stats_expiry = 0")?;
         }
         Ok(connection)
@@ -97,7 +103,9 @@ impl UserServer {
 
     /// Where sort files of an index build go, and whether that can be looked at from here.
     pub(super) fn temporary_dir(&self) -> Option<&Path> {
-        let own = self.variable("innodb_tmpdir").filter(|path| !path.is_empty());
+        let own = self
+            .variable("innodb_tmpdir")
+            .filter(|path| !path.is_empty());
         let path = own.or_else(|| self.variable("tmpdir"))?;
         // Several directories are taken in turn; the first one stands for them.
         path.split(':').next().map(Path::new)

@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use weir_binlog::{BinlogError, LogReader, LogValue, RowImage, RowsEvent, RowsKind, TableMap, decode, kind};
+use weir_binlog::{
+    BinlogError, LogReader, LogValue, RowImage, RowsEvent, RowsKind, TableMap, decode, kind,
+};
 use weir_mysql::{Connection, LogStart, Row};
 
 use super::layout::Layout;
@@ -38,7 +40,8 @@ impl ChangeKeys {
     /// Reads the log to its end.
     pub(super) fn read(&mut self, copier: &TableCopier, layout: &Layout) -> Result<(), DdlError> {
         let mut connection = copier.connect()?;
-        connection.run("SET @master_binlog_checksum = 'CRC32', @source_binlog_checksum = 'CRC32'")?;
+        connection
+            .run("SET @master_binlog_checksum = 'CRC32', @source_binlog_checksum = 'CRC32'")?;
         let is_mariadb = connection.version().contains("MariaDB");
         connection.run(if is_mariadb {
             "SET @mariadb_slave_capability = 4"
@@ -100,7 +103,11 @@ impl ChangeKeys {
         let keys: Vec<_> = std::mem::take(&mut self.keys).into_iter().collect();
         let (key, columns) = (&layout.key, layout.columns.join(", "));
         for some in keys.chunks(KEYS_MAX) {
-            let list = some.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            let list = some
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(", ");
             // What the rows are now, or that they are gone.
             let gone = format!("DELETE FROM {} WHERE {key} IN ({list})", names.new);
             let back = format!(
@@ -132,7 +139,11 @@ impl ChangeKeys {
         let keys: Vec<_> = std::mem::take(&mut self.keys).into_iter().collect();
         let (key, columns) = (&layout.key, layout.columns.join(", "));
         for some in keys.chunks(KEYS_MAX) {
-            let list = some.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            let list = some
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(", ");
             connection.run(format!("DELETE FROM {} WHERE {key} IN ({list})", names.new))?;
             connection.run(format!(
                 "REPLACE INTO {} ({columns}) SELECT {columns} FROM {} WHERE {key} IN ({list})",
@@ -155,7 +166,8 @@ fn key(
 ) -> Result<Option<i128>, weir_binlog::Malformed> {
     let fields = image.fields(map)?;
     let column = map.columns.get(layout.key_at).copied();
-    let (Some(column), Some(weir_binlog::Field::Value(bytes))) = (column, fields.get(layout.key_at))
+    let (Some(column), Some(weir_binlog::Field::Value(bytes))) =
+        (column, fields.get(layout.key_at))
     else {
         return Ok(None);
     };

@@ -38,12 +38,20 @@ pub(super) fn check_table(
     way: CopyWay,
 ) -> Result<(), DdlError> {
     let (schema, table) = (text_literal(&alter.schema), text_literal(&alter.table));
-    let mut count = |query: String| connection.first::<u64>(query).map(Option::unwrap_or_default);
+    let mut count = |query: String| {
+        connection
+            .first::<u64>(query)
+            .map(Option::unwrap_or_default)
+    };
     let triggers = count(format!(
         "SELECT COUNT(*) FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = {schema} AND EVENT_OBJECT_TABLE = {table}"
     ))?;
     if triggers > 0 {
-        return Err(refused(alter, "it has triggers, which a copy would lose", "take another table"));
+        return Err(refused(
+            alter,
+            "it has triggers, which a copy would lose",
+            "take another table",
+        ));
     }
     let foreign_keys = count(format!(
         "SELECT COUNT(*) FROM information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT NULL AND \
@@ -51,11 +59,21 @@ pub(super) fn check_table(
          OR (REFERENCED_TABLE_SCHEMA = {schema} AND REFERENCED_TABLE_NAME = {table}))"
     ))?;
     if foreign_keys > 0 {
-        return Err(refused(alter, "it has foreign keys, which a copy would lose", "take another table"));
+        return Err(refused(
+            alter,
+            "it has foreign keys, which a copy would lose",
+            "take another table",
+        ));
     }
-    let words = sql_words(&alter.changes()).into_iter().any(|word| word.is_any(&["RENAME", "CHANGE"]));
+    let words = sql_words(&alter.changes())
+        .into_iter()
+        .any(|word| word.is_any(&["RENAME", "CHANGE"]));
     if words {
-        return Err(refused(alter, "a copy would lose what is renamed", "leave RENAME and CHANGE out"));
+        return Err(refused(
+            alter,
+            "a copy would lose what is renamed",
+            "leave RENAME and CHANGE out",
+        ));
     }
     if way == CopyWay::Log {
         check_log(connection, alter)?;
@@ -92,20 +110,42 @@ impl Layout {
         let new = names.new_plain();
         let old = columns(connection, &alter.schema, &alter.table)?;
         let new = columns(connection, &alter.schema, &new)?;
-        let keys: Vec<_> = old.iter().enumerate().filter(|(_, column)| column.3 == "PRI").collect();
+        let keys: Vec<_> = old
+            .iter()
+            .enumerate()
+            .filter(|(_, column)| column.3 == "PRI")
+            .collect();
         let whole = |kind: &String| WHOLE_NUMBERS.contains(&&*kind.to_ascii_lowercase());
         let [(key_at, (key, kind, whole_type, _, _))] = keys.as_slice() else {
-            return Err(refused(alter, "it has no primary key of one column", "take another table"));
+            return Err(refused(
+                alter,
+                "it has no primary key of one column",
+                "take another table",
+            ));
         };
         if !whole(kind) {
-            return Err(refused(alter, "its primary key is no whole number", "take another table"));
+            return Err(refused(
+                alter,
+                "its primary key is no whole number",
+                "take another table",
+            ));
         }
         let is_stored = |column: &&ColumnRow| !column.4.contains("GENERATED");
-        let is_shared =
-            |column: &&ColumnRow| new.iter().filter(is_stored).any(|other| other.0 == column.0);
+        let is_shared = |column: &&ColumnRow| {
+            new.iter()
+                .filter(is_stored)
+                .any(|other| other.0 == column.0)
+        };
         let shared = old.iter().filter(is_stored).filter(is_shared);
-        if !new.iter().any(|column| column.0 == *key && column.3 == "PRI") {
-            return Err(refused(alter, "the new table has another primary key", "take another change"));
+        if !new
+            .iter()
+            .any(|column| column.0 == *key && column.3 == "PRI")
+        {
+            return Err(refused(
+                alter,
+                "the new table has another primary key",
+                "take another change",
+            ));
         }
         Ok(Self {
             schema: alter.schema.clone(),

@@ -66,10 +66,15 @@ pub(super) fn cut_over(
         let renamed = renaming
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let_go?;
-        unlocked?;
-        renamed?;
-        Ok(applied)
+        match renamed {
+            // It was seen waiting for the lock, so nothing was written after the last changes.
+            Ok(()) => Ok(applied),
+            Err(error) => {
+                let_go?;
+                unlocked?;
+                Err(error.into())
+            }
+        }
     })
 }
 

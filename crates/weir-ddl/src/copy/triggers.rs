@@ -14,7 +14,10 @@ pub(super) fn create(
     layout: &Layout,
 ) -> Result<(), DdlError> {
     let Layout { key, columns, .. } = layout;
-    let values: Vec<_> = columns.iter().map(|column| format!("NEW.{column}")).collect();
+    let values: Vec<_> = columns
+        .iter()
+        .map(|column| format!("NEW.{column}"))
+        .collect();
     let (columns, values) = (columns.join(", "), values.join(", "));
     let new = &names.new;
     let replace = format!("REPLACE INTO {new} ({columns}) VALUES ({values})");
@@ -22,7 +25,10 @@ pub(super) fn create(
     let bodies = [
         ("INSERT", replace.clone()),
         // A row with another key leaves its old one.
-        ("UPDATE", format!("BEGIN {delete} AND OLD.{key} <> NEW.{key}; {replace}; END")),
+        (
+            "UPDATE",
+            format!("BEGIN {delete} AND OLD.{key} <> NEW.{key}; {replace}; END"),
+        ),
         ("DELETE", delete),
     ];
     for (number, (event, body)) in bodies.iter().enumerate() {

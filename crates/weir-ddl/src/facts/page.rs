@@ -30,7 +30,11 @@ the table that each statement alters.
 pub(super) fn as_markdown(facts: &Facts) -> String {
     let mut page = HEAD.to_owned();
     let names = SERVERS.map(|(_, _, name)| name);
-    let _ = writeln!(page, "| operation | `ALTER TABLE t` | {} |", names.join(" | "));
+    let _ = writeln!(
+        page,
+        "| operation | `ALTER TABLE t` | {} |",
+        names.join(" | ")
+    );
     page.push_str("|---|---|---|---|\n");
     for operation in &facts.operations {
         let cells = SERVERS.map(|(flavor, version, _)| cell(operation, flavor, version));

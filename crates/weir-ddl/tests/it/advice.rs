@@ -33,7 +33,10 @@ fn the_table_of_facts_holds_and_a_false_row_is_found(flavor: Flavor) {
     assert_eq!(differ.len(), 1, "{differ:#?}");
     assert_eq!(differ[0].operation, "drop an index");
     let differs = differ[0].differs.as_deref().unwrap();
-    assert!(differs.contains("SHARED") && differs.contains("the server"), "{differs}");
+    assert!(
+        differs.contains("SHARED") && differs.contains("the server"),
+        "{differs}"
+    );
 }
 
 fn advisor(server: &PrivateServer) -> Advisor {
@@ -74,7 +77,12 @@ fn advice_agrees_with_the_table_of_facts(flavor: Flavor) {
         let statement = format!("ALTER TABLE facts.t {}", operation.alter);
         let advice = advisor.advise(&statement).unwrap();
         let way = &advice.trial.way;
-        assert_eq!(expected.differs_from(way), None, "{}: {advice:#?}", operation.name);
+        assert_eq!(
+            expected.differs_from(way),
+            None,
+            "{}: {advice:#?}",
+            operation.name
+        );
         users.run("DROP DATABASE facts").unwrap();
         agreed += 1;
     }
@@ -85,7 +93,10 @@ fn advice_agrees_with_the_table_of_facts(flavor: Flavor) {
 }
 
 fn about<'a>(advice: &'a Advice, about: &str) -> Option<&'a weir_ddl::Obstacle> {
-    advice.obstacles.iter().find(|obstacle| obstacle.about == about)
+    advice
+        .obstacles
+        .iter()
+        .find(|obstacle| obstacle.about == about)
 }
 
 fn obstacles_of_a_table_are_told(flavor: Flavor) {
@@ -112,31 +123,48 @@ fn obstacles_of_a_table_are_told(flavor: Flavor) {
     let way = &advice.trial.way;
     assert_eq!((way.lock, way.work), (Some(Lock::None), Work::Index));
     assert_ne!(way.algorithm, Some(Algorithm::Copy));
-    let text = |name: &str| about(&advice, name).unwrap_or_else(|| panic!("{advice:#?}")).text.clone();
+    let text = |name: &str| {
+        about(&advice, name)
+            .unwrap_or_else(|| panic!("{advice:#?}"))
+            .text
+            .clone()
+    };
     assert!(text("foreign keys").contains("shop.customers"));
     assert!(text("triggers").contains("stamps"));
     assert!(text("free space").contains("not known"));
     assert!(about(&advice, "open transactions").is_none(), "{advice:#?}");
-    let children = advice.obstacles.iter().any(|one| one.text.contains("shop.items"));
+    let children = advice
+        .obstacles
+        .iter()
+        .any(|one| one.text.contains("shop.items"));
     assert!(children, "{advice:#?}");
     // The index as it becomes is within the estimate.
     let space = advice.space.new_bytes;
     assert_eq!(advice.space.row_log_bytes, 128 << 20);
-    users.run("ALTER TABLE `order-s` ADD INDEX k (note)").unwrap();
+    users
+        .run("ALTER TABLE `order-s` ADD INDEX k (note)")
+        .unwrap();
     users.run("ANALYZE TABLE `order-s`").unwrap();
     let pages: u64 = one(
         &mut users,
         "SELECT stat_value FROM mysql.innodb_index_stats WHERE table_name = 'order-s' AND index_name = 'k' AND stat_name = 'size'",
     );
-    assert!(space > 150_000 && space * 2 > pages * 16384 / 2, "{space}, {pages} pages");
+    assert!(
+        space > 150_000 && pages * 16384 < space * 2,
+        "{space}, {pages} pages"
+    );
 
     // An open transaction that has read the table.
     let mut other = connect(&server.endpoint());
     other.run("START TRANSACTION").unwrap();
     other.run("SELECT COUNT(*) FROM shop.`order-s`").unwrap();
+    let statement = "ALTER TABLE shop.`order-s` ADD INDEX k2 (note)";
     let advice = advisor.advise(statement).unwrap();
     let found = about(&advice, "open transactions").unwrap();
-    assert!(found.text.contains(&format!("connection {}", other.id())), "{found:?}");
+    assert!(
+        found.text.contains(&format!("connection {}", other.id())),
+        "{found:?}"
+    );
     let severity = match flavor {
         Flavor::Mysql => Severity::Blocks,
         Flavor::Mariadb => Severity::Risk,
@@ -148,13 +176,19 @@ fn obstacles_of_a_table_are_told(flavor: Flavor) {
         ("ALTER TABLE shop.nothing ADD a INT", "it is not there"),
         ("ALTER TABLE shop.v ADD a INT", "only InnoDB's"),
         ("ALTER TABLE mysql.user ADD a INT", "the server's own"),
-        ("ALTER TABLE shop.items DROP nothing", "correct the statement"),
+        (
+            "ALTER TABLE shop.items DROP nothing",
+            "correct the statement",
+        ),
         ("DROP TABLE shop.items", "it is no ALTER TABLE"),
     ] {
         let error = error(sql).to_string();
         assert!(error.contains(words) && !error.contains('\n'), "{error}");
     }
-    assert!(matches!(error("ALTER TABLE shop.items ADD id INT"), DdlError::Refused { .. }));
+    assert!(matches!(
+        error("ALTER TABLE shop.items ADD id INT"),
+        DdlError::Refused { .. }
+    ));
 }
 
 /// A table without room for another version of its rows is rebuilt, and advice says so before the server does.
@@ -163,19 +197,29 @@ fn row_versions_of_mysql_are_counted() {
     let (server, _directory) = start(Flavor::Mysql);
     let mut users = connect(&server.endpoint());
     users.run("CREATE DATABASE shop").unwrap();
-    users.run("CREATE TABLE shop.t (id INT NOT NULL PRIMARY KEY) ENGINE = InnoDB").unwrap();
+    users
+        .run("CREATE TABLE shop.t (id INT NOT NULL PRIMARY KEY) ENGINE = InnoDB")
+        .unwrap();
     let advisor = advisor(&server);
     let statement = "ALTER TABLE shop.t ADD COLUMN a INT";
     let advice = advisor.advise(statement).unwrap();
     assert_eq!(advice.trial.way.algorithm, Some(Algorithm::Instant));
-    assert!(about(&advice, "row versions").unwrap().text.contains("has 0 versions"));
+    assert!(
+        about(&advice, "row versions")
+            .unwrap()
+            .text
+            .contains("has 0 versions")
+    );
     let mut versions = 0;
     let change = |number: u32| match number % 2 {
         0 => "ADD COLUMN a INT",
         _ => "DROP COLUMN a",
     };
     while users
-        .run(format!("ALTER TABLE shop.t ALGORITHM=INSTANT, {}", change(versions)))
+        .run(format!(
+            "ALTER TABLE shop.t ALGORITHM=INSTANT, {}",
+            change(versions)
+        ))
         .is_ok()
     {
         versions += 1;
@@ -184,9 +228,17 @@ fn row_versions_of_mysql_are_counted() {
     let advice = advisor.advise(&statement).unwrap();
     let found = about(&advice, "row versions").unwrap();
     assert_eq!(found.severity, Severity::Blocks);
-    assert!(found.text.contains(&format!("has {versions} of {versions} ")), "{found:?}");
+    assert!(
+        found
+            .text
+            .contains(&format!("has {versions} of {versions} ")),
+        "{found:?}"
+    );
     let way = &advice.trial.way;
-    assert_eq!((way.algorithm, way.work), (Some(Algorithm::InPlace), Work::Rebuild));
+    assert_eq!(
+        (way.algorithm, way.work),
+        (Some(Algorithm::InPlace), Work::Rebuild)
+    );
 }
 
 weir_testing::on_both_flavors! {

@@ -18,7 +18,17 @@ const THREADS: i64 = 3;
 const NEVER: &dyn Fn() -> bool = &|| false;
 
 fn server(flavor: Flavor) -> (PrivateServer, tempfile::TempDir) {
-    start_with(flavor, &[("log_bin", "binlog"), ("server_id", "7"), ("binlog_format", "ROW")])
+    let logs = [
+        ("log_bin", "binlog"),
+        ("server_id", "7"),
+        ("binlog_format", "ROW"),
+    ];
+    // Nothing has to outlive the test.
+    let fast = [
+        ("innodb_flush_log_at_trx_commit", "0"),
+        ("sync_binlog", "0"),
+    ];
+    start_with(flavor, &[&logs[..], &fast[..]].concat())
 }
 
 fn copier(endpoint: &Endpoint, way: CopyWay, change: &str) -> TableCopier {
@@ -43,7 +53,10 @@ fn go_on(load: &Ledger) {
     let until = load.changes() + 50;
     let began = Instant::now();
     while load.changes() < until {
-        assert!(began.elapsed() < Duration::from_mins(1), "the load stands still");
+        assert!(
+            began.elapsed() < Duration::from_mins(1),
+            "the load stands still"
+        );
         thread::sleep(Duration::from_millis(5));
     }
 }
@@ -51,22 +64,35 @@ fn go_on(load: &Ledger) {
 fn copies_lose_no_change_of_the_load(flavor: Flavor) {
     let (server, _directory) = server(flavor);
     let mut control = connect(&server.endpoint());
-    let copies = std::env::var("WEIR_COPIES").ok().and_then(|copies| copies.parse().ok());
+    let copies = std::env::var("WEIR_COPIES")
+        .ok()
+        .and_then(|copies| copies.parse().ok());
     for number in 0..copies.unwrap_or(COPIES) {
         for way in [CopyWay::Triggers, CopyWay::Log] {
             ledger::make(&mut control, THREADS);
             let load = Ledger::start(&server.endpoint(), THREADS, number + 1);
             go_on(&load);
             let before = load.changes();
-            let copier = copier(&server.endpoint(), way, "ADD COLUMN h INT NOT NULL DEFAULT 3");
+            let copier = copier(
+                &server.endpoint(),
+                way,
+                "ADD COLUMN h INT NOT NULL DEFAULT 3",
+            );
             let copied = copier.run(NEVER).unwrap();
             let during = load.changes() - before;
             go_on(&load);
             let expected = load.stop();
             assert!(has_column(&mut control));
-            assert_eq!(ledger::rows(&mut control), expected, "{way:?}, copy {number}");
+            assert_eq!(
+                ledger::rows(&mut control),
+                expected,
+                "{way:?}, copy {number}"
+            );
             assert_eq!(leftovers(&mut control, "shop").unwrap(), []);
-            assert!(copied.rows > 0 && copied.chunks > 0 && during > 0, "{copied:?}, {during}");
+            assert!(
+                copied.rows > 0 && copied.chunks > 0 && during > 0,
+                "{copied:?}, {during}"
+            );
         }
     }
 }
@@ -81,7 +107,11 @@ fn a_copy_that_is_killed_leaves_the_table_as_it_was(flavor: Flavor) {
             ledger::make(&mut control, THREADS);
             let load = Ledger::start(&server.endpoint(), THREADS, pause_ms);
             go_on(&load);
-            let copier = copier(&server.endpoint(), way, "ADD COLUMN h INT NOT NULL DEFAULT 3");
+            let copier = copier(
+                &server.endpoint(),
+                way,
+                "ADD COLUMN h INT NOT NULL DEFAULT 3",
+            );
             let own: Vec<u64> = ids(&mut control);
             let is_done = AtomicBool::new(false);
             let copied = thread::scope(|scope| {
@@ -103,7 +133,11 @@ fn a_copy_that_is_killed_leaves_the_table_as_it_was(flavor: Flavor) {
             let expected = load.stop();
             killed += u32::from(copied.is_err());
             assert_eq!(has_column(&mut control), copied.is_ok(), "{copied:?}");
-            assert_eq!(ledger::rows(&mut control), expected, "{way:?}, {pause_ms} ms, {copied:?}");
+            assert_eq!(
+                ledger::rows(&mut control),
+                expected,
+                "{way:?}, {pause_ms} ms, {copied:?}"
+            );
             assert_eq!(leftovers(&mut control, "shop").unwrap(), []);
         }
     }
@@ -111,7 +145,8 @@ fn a_copy_that_is_killed_leaves_the_table_as_it_was(flavor: Flavor) {
 }
 
 fn ids(connection: &mut Connection) -> Vec<u64> {
-    let query = "SELECT ID FROM information_schema.PROCESSLIST WHERE COMMAND <> 'Daemon' AND USER = 'weir'";
+    let query =
+        "SELECT ID FROM information_schema.PROCESSLIST WHERE COMMAND <> 'Daemon' AND USER = 'weir'";
     connection.rows(query).unwrap()
 }
 
@@ -144,7 +179,9 @@ fn leftovers_are_named_and_removed_and_tables_that_a_copy_would_harm_are_refused
     let over: &dyn Fn() -> bool = &|| true;
     let stopped = copier(&endpoint, CopyWay::Log, "ADD COLUMN h INT").run(over);
     assert!(matches!(stopped, Err(DdlError::Stopped)));
-    control.run("CREATE TRIGGER own BEFORE INSERT ON ledger FOR EACH ROW SET NEW.v = 1").unwrap();
+    control
+        .run("CREATE TRIGGER own BEFORE INSERT ON ledger FOR EACH ROW SET NEW.v = 1")
+        .unwrap();
     assert!(refused("ADD COLUMN h INT").contains("it has triggers"));
     assert_eq!(leftovers(&mut control, "shop").unwrap(), []);
     assert!(!has_column(&mut control));

@@ -35,7 +35,9 @@ pub(crate) fn make(connection: &mut Connection, threads: i64) {
     for thread in 0..threads {
         let rows = (0..ROWS).map(|row| format!("({}, 0, 'new')", thread * APART + row));
         let rows = rows.collect::<Vec<_>>().join(", ");
-        connection.run(format!("INSERT INTO shop.ledger VALUES {rows}")).unwrap();
+        connection
+            .run(format!("INSERT INTO shop.ledger VALUES {rows}"))
+            .unwrap();
     }
 }
 
@@ -75,7 +77,10 @@ impl Ledger {
     /// What each row has to be.
     pub(crate) fn stop(self) -> Rows {
         self.stop.store(true, Ordering::Relaxed);
-        let rows = self.threads.into_iter().map(|thread| thread.join().unwrap());
+        let rows = self
+            .threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap());
         rows.flatten().collect()
     }
 }
@@ -94,7 +99,10 @@ fn work(
         let key = keys[next(keys.len() as i64) as usize];
         let other = key + APART / 2;
         let (statement, after) = match next(10) {
-            0 => (format!("INSERT INTO shop.ledger VALUES ({new}, 7, NULL)"), Some((new, 7))),
+            0 => (
+                format!("INSERT INTO shop.ledger (id, v) VALUES ({new}, 7)"),
+                Some((new, 7)),
+            ),
             1 if keys.len() > 50 => (format!("DELETE FROM shop.ledger WHERE id = {key}"), None),
             2 if !rows.contains_key(&other) && key < first + APART / 2 => (
                 format!("UPDATE shop.ledger SET id = {other} WHERE id = {key}"),

@@ -6,7 +6,7 @@ use std::fs;
 
 use anyhow::{Context as _, bail};
 use serde_json::json;
-use weir_ddl::{Checked, DdlError, Facts, Stop, TrialServer};
+use weir_ddl::{Algorithm, Checked, DdlError, Facts, Lock, Stop, TrialServer};
 use weir_report::table;
 use weir_server::{ServerBinary, ServerError, find};
 
@@ -39,7 +39,12 @@ fn check_all(arguments: &FactsDdlArguments, stop: Stop) -> anyhow::Result<Outcom
     };
     let mut checked = Vec::new();
     for binary in servers(arguments)? {
-        eprintln!("{} {} at {}", binary.flavor, binary.version, binary.path.display());
+        eprintln!(
+            "{} {} at {}",
+            binary.flavor,
+            binary.version,
+            binary.path.display()
+        );
         let none = BTreeMap::new();
         let server = TrialServer::start(&binary, &temp_dir(), &none, &none, stop)?;
         let rows = facts.check(&server, binary.version)?;
@@ -73,8 +78,12 @@ fn print(checked: &[(ServerBinary, Vec<Checked>)]) -> anyhow::Result<()> {
         vec![
             row.operation.clone(),
             format!("{} {}", binary.flavor, binary.version),
-            way.and_then(|way| way.algorithm).map_or("-", |algorithm| algorithm.name()).to_owned(),
-            way.and_then(|way| way.lock).map_or("-", |lock| lock.name()).to_owned(),
+            way.and_then(|way| way.algorithm)
+                .map_or("-", Algorithm::name)
+                .to_owned(),
+            way.and_then(|way| way.lock)
+                .map_or("-", Lock::name)
+                .to_owned(),
             way.map_or("-", |way| way.work.name()).to_owned(),
             row.differs.clone().unwrap_or_else(|| "holds".to_owned()),
         ]
@@ -83,7 +92,14 @@ fn print(checked: &[(ServerBinary, Vec<Checked>)]) -> anyhow::Result<()> {
         .iter()
         .flat_map(|(binary, rows)| rows.iter().map(|row| cells(binary, row)))
         .collect();
-    let heads = ["operation", "server", "algorithm", "lock", "work", "Weir's table"];
+    let heads = [
+        "operation",
+        "server",
+        "algorithm",
+        "lock",
+        "work",
+        "Weir's table",
+    ];
     output::text(table(&heads, &rows))
 }
 

@@ -34,7 +34,12 @@ fn advice_and_facts_come_in_text_and_json_and_leave_nothing(flavor: Flavor) {
     }
     let url = users.url("app.cnf");
     let call = |arguments: &[&str]| on_this_machine(&users, arguments);
-    let advise = ["ddl", "advise", "ALTER TABLE orders ADD INDEX k (status)", &url];
+    let advise = [
+        "ddl",
+        "advise",
+        "ALTER TABLE orders ADD INDEX k (status)",
+        &url,
+    ];
     let advice = call(&advise).succeeds();
     for words in [
         "algorithm   ",
@@ -47,11 +52,17 @@ fn advice_and_facts_come_in_text_and_json_and_leave_nothing(flavor: Flavor) {
     let json = call(&[&advise[..], &["--json", "--observe", "0s"]].concat()).succeeds();
     assert!(!json.stdout.contains(PASSWORD) && !json.stderr.contains(PASSWORD));
     let json: Value = serde_json::from_str(&json.stdout).unwrap();
-    assert_eq!((&json["table"], &json["way"]["work"]), (&"sbtest.orders".into(), &"index".into()));
+    assert_eq!(
+        (&json["table"], &json["way"]["work"]),
+        (&"sbtest.orders".into(), &"index".into())
+    );
     assert!(json["space"]["free_bytes"].as_u64().unwrap() > 0);
 
     let error = call(&["ddl", "advise", "ALTER TABLE nothing DROP a", &url]).fails();
-    assert!(error.contains("sbtest.nothing") && error.contains("; "), "{error}");
+    assert!(
+        error.contains("sbtest.nothing") && error.contains("; "),
+        "{error}"
+    );
     assert_eq!(users.changes().len(), 0);
     users.world.assert_nothing_left();
 
@@ -61,9 +72,19 @@ fn advice_and_facts_come_in_text_and_json_and_leave_nothing(flavor: Flavor) {
     let facts = facts.to_str().unwrap();
     let checked = call(&["facts", "ddl", "--server", &program, "--table", facts]).output();
     assert_eq!(checked.code, Some(1), "{}", checked.stderr);
-    let row = |name: &str| checked.stdout.lines().find(|line| line.starts_with(name)).unwrap();
+    let row = |name: &str| {
+        checked
+            .stdout
+            .lines()
+            .find(|line| line.starts_with(name))
+            .unwrap()
+    };
     assert!(row("add an index").ends_with("holds"), "{}", checked.stdout);
-    assert!(row("falsified").contains("says COPY SHARED rebuild"), "{}", checked.stdout);
+    assert!(
+        row("falsified").contains("says COPY SHARED rebuild"),
+        "{}",
+        checked.stdout
+    );
     users.world.assert_nothing_left();
 }
 

@@ -14,12 +14,18 @@ pub(super) fn of(advice: &Advice) -> String {
     };
     line("table", &table(advice));
     line("tried on", &format!("{}, an empty copy", advice.tried_on));
-    line("algorithm", way.algorithm.map_or("chosen by the server", Algorithm::name));
+    line(
+        "algorithm",
+        way.algorithm
+            .map_or("chosen by the server", Algorithm::name),
+    );
     line("lock", lock(way.lock));
     line("work", &work(way));
     line("space", &space(advice));
     for refused in &advice.trial.refused {
-        let lock = refused.lock.map_or_else(String::new, |lock| format!(" LOCK={}", lock.name()));
+        let lock = refused
+            .lock
+            .map_or_else(String::new, |lock| format!(" LOCK={}", lock.name()));
         let name = refused.algorithm.name();
         line("not", &format!("{name}{lock}: {}", refused.why));
     }
@@ -67,7 +73,10 @@ fn space(advice: &Advice) -> String {
     }
     if space.sort_bytes > 0 {
         let directory = &space.temporary_dir;
-        parts.push(format!("up to {} of sort files in {directory}", Bytes(space.sort_bytes)));
+        parts.push(format!(
+            "up to {} of sort files in {directory}",
+            Bytes(space.sort_bytes)
+        ));
     }
     if space.row_log_bytes > 0 {
         parts.push(format!("up to {} of row log", Bytes(space.row_log_bytes)));
