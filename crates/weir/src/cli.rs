@@ -2,6 +2,7 @@
 
 mod capture;
 mod crash_test;
+mod ddl;
 mod drive;
 mod flashback;
 mod init;
@@ -18,6 +19,7 @@ pub(crate) use capture::{
     CaptureCommand, CaptureImportArguments, CaptureProxyArguments, CaptureShowArguments,
 };
 pub(crate) use crash_test::{CrashReplayArguments, CrashTestArguments, CrashTestCommand};
+pub(crate) use ddl::{DdlAdviseArguments, DdlCommand, FactsCommand, FactsDdlArguments};
 pub(crate) use drive::{DriveCommand, MountArguments, TraceArguments};
 pub(crate) use flashback::{
     FlashbackArguments, FlashbackCommand, FlashbackCommon, FlashbackLogArguments,
@@ -101,6 +103,16 @@ pub(crate) enum Command {
     Server {
         #[command(subcommand)]
         command: ServerCommand,
+    },
+    /// Learn what an ALTER TABLE would do to a table of yours, before it runs
+    Ddl {
+        #[command(subcommand)]
+        command: DdlCommand,
+    },
+    /// Check what Weir knows of servers on those of this machine
+    Facts {
+        #[command(subcommand)]
+        command: FactsCommand,
     },
     /// Query tables of a server of yours as they were, see what changed since, and take it back
     Flashback(Box<FlashbackArguments>),

@@ -113,6 +113,8 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Capture { command } => commands::capture::execute(&command),
         Command::Drive { command } => commands::drive::execute(&command),
         Command::Server { command } => commands::server::execute(&command),
+        Command::Ddl { command } => commands::ddl::execute(&command),
+        Command::Facts { command } => commands::facts::execute(&command),
         Command::Flashback(arguments) => commands::flashback::execute(&arguments),
         Command::CrashTest { command } => commands::crash_test::execute(&command),
         Command::Doctor(arguments) => commands::doctor::execute(&arguments),

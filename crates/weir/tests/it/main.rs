@@ -8,6 +8,7 @@ mod bottleneck;
 mod capture;
 mod clean;
 mod crash_test;
+mod ddl;
 mod disturbed;
 mod doctor;
 mod doublewrite;
