@@ -26,6 +26,7 @@ mod load;
 mod order_entry;
 mod own_load;
 mod plan;
+mod pool;
 mod predict;
 mod reach;
 mod replicas;
