@@ -56,7 +56,8 @@ pub use instance::{
 pub use pool::PoolState;
 pub use private_server::{Life, PrivateServer, StartOptions};
 pub use replication::{
-    Role, attach, attach_at, gtid_place, replication_variables, wait_until_caught_up,
+    Promotion, Role, attach, attach_at, gtid_place, promote, replication_variables,
+    wait_until_caught_up,
 };
 pub use session::Session;
 pub use snapshot::{

@@ -90,7 +90,7 @@ impl Session {
         // The status may still be that of the dump before; the file is renamed into place.
         while written(&file) == before && Instant::now() < deadline {
             // A server that is gone writes nothing.
-            self.status_of("Innodb_buffer_pool_dump_status")?;
+            self.variable_of_status("Innodb_buffer_pool_dump_status")?;
             thread::sleep(PAUSE);
         }
         self.wait_for("Innodb_buffer_pool_dump_status", "dump")?;
@@ -148,7 +148,7 @@ impl Session {
         let began = Instant::now();
         loop {
             let size = self.pool_size()?;
-            let told = self.status_of("Innodb_buffer_pool_resize_status")?;
+            let told = self.variable_of_status("Innodb_buffer_pool_resize_status")?;
             let told = told.to_ascii_lowercase();
             let words = ["complet", "already", "did not change"];
             let is_done = told.is_empty() || words.iter().any(|word| told.contains(word));
@@ -200,18 +200,11 @@ impl Session {
         Ok(size.unwrap_or(0))
     }
 
-    fn status_of(&mut self, name: &str) -> Result<String, ServerError> {
-        let query = format!("SHOW GLOBAL STATUS LIKE '{name}'");
-        let row = self.row("read the buffer pool's status", &query)?;
-        let value = row.and_then(|row| row.into_iter().find(|(name, _)| name == "Value"));
-        Ok(value.map(|(_, value)| value).unwrap_or_default())
-    }
-
     /// Waits until the status `name` says that it is completed.
     fn wait_for(&mut self, name: &str, what: &'static str) -> Result<(), ServerError> {
         let deadline = Instant::now() + LIMIT;
         loop {
-            let told = self.status_of(name)?;
+            let told = self.variable_of_status(name)?;
             if told.contains("completed") {
                 return Ok(());
             }

@@ -5,6 +5,8 @@
 //! Replication"; MariaDB Knowledge Base, "Global Transaction ID" and "Semisynchronous Replication".
 //! Replicas begin as a copy of the primary's data, so no transaction has to be found and sent twice.
 
+mod promote;
+
 use std::collections::BTreeMap;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,6 +14,8 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use weir_model::{Endpoint, Flavor, Replication};
 use weir_mysql::Gate;
+
+pub use promote::{Promotion, promote};
 
 use crate::instance::let_in_from_loopback;
 use crate::{ServerBinary, ServerError, Session};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use weir_model::Endpoint;
-use weir_mysql::{ClientError, Connection, FromValue, Gate, Row, Value};
+use weir_mysql::{ClientError, Connection, FromRow, FromValue, Gate, Row, Value};
 
 use crate::ServerError;
 
@@ -135,6 +135,16 @@ impl Session {
         }))
     }
 
+    /// All rows.
+    pub fn rows<T: FromRow>(
+        &mut self,
+        action: &'static str,
+        query: &str,
+    ) -> Result<Vec<T>, ServerError> {
+        let rows = self.connection.rows(query);
+        rows.map_err(ServerError::query(action))
+    }
+
     /// `SHOW GLOBAL VARIABLES`.
     ///
     /// # Errors
@@ -165,6 +175,16 @@ impl Session {
             .first(&query)
             .map_err(ServerError::query("read a variable of the server"))?;
         Ok(row.map(|(_, value)| value))
+    }
+
+    /// One variable of the status; empty if the server has none of that name.
+    pub fn variable_of_status(&mut self, name: &str) -> Result<String, ServerError> {
+        let query = format!("SHOW GLOBAL STATUS LIKE '{name}'");
+        let row: Option<(String, String)> = self
+            .connection
+            .first(&query)
+            .map_err(ServerError::query("read the server's status"))?;
+        Ok(row.map(|(_, value)| value).unwrap_or_default())
     }
 
     /// One global variable with its type, as a statement can set it again.

@@ -13,6 +13,9 @@ use weir_model::{
 };
 use weir_workload::Workload;
 
+/// The level of `replica_drive` at which replicas are on the host's own storage.
+const HOST_STORAGE: &str = "none";
+
 /// A run of which single settings can still be set, in any order.
 #[derive(Debug, Clone)]
 pub(crate) struct Draft {
@@ -24,6 +27,8 @@ pub(crate) struct Draft {
     pub(crate) drive: Option<String>,
     /// Keys of it with other values.
     pub(crate) drive_settings: BTreeMap<String, String>,
+    /// The profile of the drive of each replica.
+    pub(crate) replica_drive: Option<String>,
     /// Keys of the load that nothing has given yet.
     pub(crate) missing: BTreeSet<&'static str>,
     /// What a transaction does.
@@ -72,6 +77,8 @@ pub(crate) enum Transactions {
 pub(crate) enum DraftError {
     #[error("factor `drive.{key}` needs a drive; add factor `drive` with one level or more")]
     DriveSetting { key: String },
+    #[error("`replica_drive` needs a replica; add `replicas = 1` to [server]")]
+    NoReplica,
     #[error("factor `event.{key}` needs an event that has such a setting; add one in [[events]]")]
     NoEvent { key: String },
     #[error("`event.{key}` = `{value}` ({why})")]
@@ -114,6 +121,8 @@ impl Draft {
     pub(crate) fn of(cell: &Cell) -> Self {
         let spec = RunSpec::clone(&cell.spec);
         let drive = spec.primary().drive.clone();
+        let mut replicas = spec.topology.replicas().iter();
+        let replica_drive = replicas.find_map(|node| node.drive.as_ref().map(DriveSpec::name));
         let (tables, rows, sizes) = match spec.data.source.clone() {
             DataSource::Sysbench { tables, rows } => (tables, Some(rows), Vec::new()),
             DataSource::File { sizes } | DataSource::OrderEntry { sizes } => (1, None, sizes),
@@ -155,6 +164,7 @@ impl Draft {
             levels: cell.levels.clone(),
             drive: drive.as_ref().map(|drive| drive.profile.clone()),
             drive_settings: drive.map(|drive| drive.settings).unwrap_or_default(),
+            replica_drive,
             missing: BTreeSet::new(),
             transactions: Some(transactions),
             options,
@@ -183,6 +193,16 @@ impl Draft {
                 None => None,
             },
         };
+        let topology = &mut self.spec.topology;
+        let replica_drive = self.replica_drive.filter(|drive| drive != HOST_STORAGE);
+        if replica_drive.is_some() && topology.replicas().is_empty() {
+            return Err(DraftError::NoReplica);
+        }
+        let replica_drive = replica_drive.map(|profile| DriveSpec {
+            profile,
+            settings: BTreeMap::new(),
+        });
+        topology.set_replica_drive(replica_drive.as_ref());
         set_events(&mut self.spec.timeline, self.events, &self.event_settings)?;
         let distribution = self.options.distribution.of(self.distribution);
         let missing = |section, key| DraftError::Missing { section, key };

@@ -104,6 +104,10 @@ pub(crate) struct ServerSection {
     pub(crate) replicas: u32,
     #[serde(default)]
     pub(crate) replication: Replication,
+    /// The profile of the emulated drive that each replica has for itself.
+    pub(crate) replica_drive: Option<String>,
+    #[serde(default)]
+    pub(crate) heartbeat: bool,
 }
 
 impl Default for ServerSection {
@@ -116,6 +120,8 @@ impl Default for ServerSection {
             pool: PoolStart::default(),
             replicas: 0,
             replication: Replication::default(),
+            replica_drive: None,
+            heartbeat: false,
         }
     }
 }

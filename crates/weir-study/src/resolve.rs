@@ -199,6 +199,7 @@ impl Resolver<'_> {
             spec,
             drive: None,
             drive_settings: BTreeMap::new(),
+            replica_drive: self.file.server.replica_drive.clone(),
             missing: self.missing(),
             transactions: None,
             options: self.options(),
@@ -285,6 +286,7 @@ impl Resolver<'_> {
         });
         topology.set_replicas(server.replicas);
         topology.replication = server.replication;
+        topology.heartbeat = server.heartbeat;
         Ok(topology)
     }
 

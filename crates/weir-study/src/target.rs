@@ -19,6 +19,7 @@ use crate::file::{AutoWord, Warmup};
 /// Names that are not server variables, and not options of a load or a workload.
 const OWN_NAMES: [&str; 14] = [
     "event",
+    "replica_drive",
     "text_file",
     "table_options",
     "pool",
@@ -73,6 +74,7 @@ pub(crate) enum Target {
     Server,
     Pool,
     Replicas,
+    ReplicaDrive,
     Threads,
     Load(&'static LoadOption),
     TextFile,
@@ -102,6 +104,7 @@ impl Target {
             "server" => Self::Server,
             "pool" => Self::Pool,
             "replicas" => Self::Replicas,
+            "replica_drive" => Self::ReplicaDrive,
             "threads" => Self::Threads,
             "text_file" => Self::TextFile,
             "table_options" => Self::TableOptions,
@@ -154,6 +157,7 @@ impl Target {
                 | Self::Server
                 | Self::Pool
                 | Self::Replicas
+                | Self::ReplicaDrive
                 | Self::TextFile
                 | Self::TableOptions
                 | Self::Workload
@@ -194,6 +198,7 @@ impl Target {
                 let number = value.parse().map_err(|_| "must be a number of replicas");
                 topology.set_replicas(number?);
             }
+            Self::ReplicaDrive => cell.replica_drive = Some(value.to_owned()),
             Self::Threads => load.connections = positive(value, "number of connections")?,
             Self::Warmup => load.warmup = warmup(value)?,
             Self::Measure => load.measure = measure(value)?,

@@ -30,8 +30,8 @@ pub(crate) use predict::{
     PredictStudyArguments, PredictTraceArguments, VerifyArguments,
 };
 pub(crate) use server::{
-    AdviseArguments, DoublewriteCommand, DownArguments, PoolArgument, PoolArguments, ServerCommand,
-    SnapshotCommand, SwitchArguments, UpArguments,
+    AdviseArguments, DoublewriteCommand, DownArguments, PoolArgument, PoolArguments, PoolCommand,
+    ServerCommand, ShipArguments, ShipMode, SnapshotCommand, SwitchArguments, UpArguments,
 };
 
 /// Measure which storage, memory and InnoDB settings make your MySQL faster, safer or cheaper.

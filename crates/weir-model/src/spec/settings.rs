@@ -98,6 +98,16 @@ impl Writer {
         self.node(primary);
         self.put("replicas", &topology.replicas().len());
         self.put_text("replication", &topology.replication);
+        if topology.heartbeat {
+            self.put("heartbeat", &true);
+        }
+        if let Some(drive) = topology
+            .replicas()
+            .iter()
+            .find_map(|node| node.drive.as_ref())
+        {
+            self.put("replica_drive", &drive.name());
+        }
         for replica in topology.replicas() {
             self.replica(primary, replica);
         }
@@ -145,6 +155,7 @@ impl Writer {
             own.node(node);
             own.0
         };
+        usual.set_replica_drive(replica.drive.as_ref());
         let (usual, own) = (of(&usual.replicas()[0]), of(replica));
         for name in differing(&usual, &own) {
             let value = own.get(&name).cloned().unwrap_or_default();

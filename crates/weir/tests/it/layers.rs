@@ -30,6 +30,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("weir-ddl", 3),
     ("weir-flashback", 3),
     ("weir-load", 3),
+    ("weir-pool", 3),
     ("weir-predict", 3),
     ("weir-report", 3),
     ("weir-crash", 4),

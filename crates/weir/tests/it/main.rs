@@ -27,6 +27,7 @@ mod load;
 mod order_entry;
 mod own_load;
 mod plan;
+mod pool;
 mod predict;
 mod reach;
 mod replicas;
