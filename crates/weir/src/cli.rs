@@ -18,7 +18,7 @@ pub(crate) use capture::{
     CaptureCommand, CaptureImportArguments, CaptureProxyArguments, CaptureShowArguments,
 };
 pub(crate) use crash_test::{CrashReplayArguments, CrashTestArguments, CrashTestCommand};
-pub(crate) use drive::{DriveCommand, MountArguments, TraceArguments};
+pub(crate) use drive::{DriveCommand, MeasureArguments, MountArguments, TraceArguments};
 pub(crate) use flashback::{
     FlashbackArguments, FlashbackCommand, FlashbackCommon, FlashbackLogArguments,
 };
