@@ -17,8 +17,7 @@ pub(crate) struct Cliff {
     pub(crate) after: f64,
 }
 
-/// The drop that splits the curve into two parts best, if there is one in its middle: the write buffer
-/// is over within the first of the parts.
+/// The drop that splits the curve into two parts best, if there is one in its middle.
 pub(crate) fn cliff(curve: &Curve) -> Option<Cliff> {
     let step = curve.ends_ns.len() / PARTS;
     if step == 0 {

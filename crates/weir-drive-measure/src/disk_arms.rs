@@ -4,7 +4,7 @@ use weir_model::Disks;
 
 use crate::latencies::percentile;
 use crate::samples::{Samples, mean};
-use crate::sustained::small_writes_per_s;
+use crate::sustained::large_writes_per_s;
 use crate::throttled::most_reads_per_s;
 
 /// A random access of a disk takes longer than this, microseconds.
@@ -24,7 +24,8 @@ pub(crate) fn disks(samples: &Samples) -> Option<Disks> {
     let rotation_us = (at(95.0)? - at(5.0)?) / 0.9;
     let per_s = mean(&most_reads_per_s(samples)?)?;
     let arms = (per_s * access_us / 1e6).ceil().max(1.0) as u32;
-    let writes_per_s = mean(&small_writes_per_s(samples))?;
+    // Large ones: a buffer full of those before takes small ones faster than arms move.
+    let writes_per_s = mean(&large_writes_per_s(samples))?;
     let mirrored = arms >= 2 && writes_per_s < 0.7 * per_s;
     Some(Disks {
         count: if mirrored {

@@ -11,9 +11,13 @@ const SAME: f64 = 0.1;
 /// A rest that gave back more than this share of the cache may have given back all of it.
 const ALL: f64 = 0.95;
 
-/// The drop in the first write of the file.
+/// A drop after fewer bytes than so many write buffers is the buffer's own.
+const BUFFERS: f64 = 4.0;
+
+/// The drop in the first write of the file, if it is not where the write buffer is full.
 pub(crate) fn first_drop(samples: &Samples) -> Option<Cliff> {
-    cliff(&samples.first_write)
+    let buffer_bytes = samples.mean("buffer_bytes").unwrap_or(0.0);
+    cliff(&samples.first_write).filter(|drop| drop.after_bytes > BUFFERS * buffer_bytes)
 }
 
 /// The cache of single-bit blocks that the drop and the rest after it show. Capacity and speed of
@@ -23,8 +27,10 @@ pub(crate) fn slc_cache(samples: &Samples, drop: &Cliff) -> Option<(SlcCache, St
     let regained = cliff(curve).map(|again| again.after_bytes);
     let capacity = Bytes(drop.after_bytes as u64);
     let rest_s = *rest_ns as f64 / 1e9;
-    let regained_bytes = regained.unwrap_or(drop.after_bytes).min(drop.after_bytes);
-    let is_all = regained_bytes > ALL * drop.after_bytes;
+    // Without a drop all that was written was fast.
+    let written = (curve.bytes * curve.ends_ns.len() as u64) as f64;
+    let regained_bytes = regained.unwrap_or(written).min(drop.after_bytes);
+    let is_all = regained.is_none() || regained_bytes > ALL * drop.after_bytes;
     let at_least = if is_all { "at least " } else { "" };
     let fold_mb_per_s = regained_bytes / rest_s / 1e6;
     let how = format!(

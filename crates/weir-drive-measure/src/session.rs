@@ -129,22 +129,22 @@ impl<S: Storage> Session<'_, S> {
             self.storage.shrink(written.max(LARGE) / LARGE * LARGE)?;
         }
         self.samples.file_bytes = self.storage.file_bytes();
-        if cliff(&self.samples.first_write).is_some() {
-            self.rest_and_write()?;
+        if let Some(drop) = cliff(&self.samples.first_write) {
+            self.rest_and_write(drop.after_bytes)?;
         }
         self.storage.flush()?;
         Ok(())
     }
 
-    /// The rate dropped: what a rest gives back tells how fast a cache is emptied.
-    fn rest_and_write(&mut self) -> Result<(), MeasureError> {
+    /// The rate dropped after `fast_bytes`: what a rest gives back tells how fast a cache is emptied.
+    fn rest_and_write(&mut self, fast_bytes: f64) -> Result<(), MeasureError> {
         let rest_ns = self.plan.fill_ns / 6;
         self.storage.pause(rest_ns);
         let mut job = self.job(Work::Write, Order::Sequential, LARGE, 16, 0.0);
-        job.limit.ns = self.plan.fill_ns / 2;
-        // Out of what the first round may write.
-        self.left_bytes = self.plan.round_write_bytes / 2;
-        self.plan.round_write_bytes -= self.left_bytes / u64::from(self.plan.rounds);
+        job.limit.ns = self.plan.fill_ns;
+        // Out of what the random writes may write.
+        self.left_bytes = ((fast_bytes * 1.5) as u64).min(self.plan.random_write_bytes / 2);
+        self.plan.random_write_bytes -= self.left_bytes;
         let done = self.run(job)?;
         let ends_ns = ends_ns(&done);
         let bytes = LARGE;
@@ -255,7 +255,12 @@ impl<S: Storage> Session<'_, S> {
         let job = self.job(Work::Write, Order::Sequential, LARGE, 32, 0.16);
         let done = self.run(job)?;
         self.keep(Work::Write, LARGE, 32, &done);
-        let Some(found) = fill(&ends_ns(&done), LARGE) else {
+        // The fastest found room at once.
+        let latencies = done
+            .iter()
+            .map(|operation| operation.end_ns - operation.start_ns);
+        let latency_ns = latencies.min().unwrap_or(0);
+        let Some(found) = fill(&ends_ns(&done), LARGE, latency_ns) else {
             return Ok(());
         };
         self.samples
@@ -266,29 +271,30 @@ impl<S: Storage> Session<'_, S> {
         Ok(())
     }
 
-    /// Random writes of two sizes, and reads beside them, in turn until the time is over.
+    /// Random writes of 16 KiB, of 4 KiB, and reads beside those; each in several turns. Sizes do not
+    /// alternate: a write buffer full of small writes slows large ones down, and the other way round.
     fn random_writes(&mut self) -> Result<(), MeasureError> {
-        let turns = self.plan.rounds.max(6);
-        let ns = self.plan.random_ns / u64::from(turns);
-        for turn in 0..turns {
-            let left = self.left_bytes / u64::from(turns - turn);
-            for (work, bytes, share) in [
-                (Work::Write, BLOCK, 0.45),
-                (Work::Write, PAGE, 0.45),
-                (Work::Mixed, PAGE, 0.1),
-            ] {
+        const TURNS: u32 = 6;
+        for (work, bytes, share) in [
+            (Work::Write, BLOCK, 0.5),
+            (Work::Write, PAGE, 0.4),
+            (Work::Mixed, PAGE, 0.1),
+        ] {
+            let turn = share / f64::from(TURNS);
+            for _ in 0..TURNS {
+                let most = (self.plan.random_write_bytes as f64 * turn) as u64 / bytes;
                 let mut job = self.job(work, Order::Random, bytes, 64, 1.0);
                 job.limit = Limit {
-                    operations: OPERATIONS_MAX.min((left as f64 * share) as u64 / bytes),
-                    ns: (ns as f64 * share) as Nanoseconds,
+                    operations: OPERATIONS_MAX.min(most),
+                    ns: (self.plan.random_ns as f64 * turn) as Nanoseconds,
                 };
                 let done = self.run(job)?;
                 self.keep(work, bytes, 64, &done);
-                if work == Work::Write && !done.is_empty() {
+                if work == Work::Mixed {
+                    self.samples.add("mixed_per_s", per_second(&done));
+                } else if !done.is_empty() {
                     let ends_ns = ends_ns(&done);
                     self.samples.random_writes.push(Curve { bytes, ends_ns });
-                } else {
-                    self.samples.add("mixed_per_s", per_second(&done));
                 }
             }
         }

@@ -25,6 +25,11 @@ pub(crate) fn small_writes_per_s(samples: &Samples) -> Vec<f64> {
     rates(samples, PAGE)
 }
 
+/// The same of 16 KiB.
+pub(crate) fn large_writes_per_s(samples: &Samples) -> Vec<f64> {
+    rates(samples, BLOCK)
+}
+
 /// What limits random writes on a drive that writes `bytes_per_s` in sequence. `None` where the
 /// write buffer had not filled, or nothing was written.
 pub(crate) fn sustained(samples: &Samples, bytes_per_s: f64) -> Option<Sustained> {
@@ -35,7 +40,7 @@ pub(crate) fn sustained(samples: &Samples, bytes_per_s: f64) -> Option<Sustained
     let mean = |rates: &[f64]| crate::samples::mean(rates);
     let (small_mean, large_mean) = (mean(&small)?, mean(&large)?);
     let how = format!(
-        "random writes of 4 and 16 KiB in turn, 64 under way, the later half of {}: {}",
+        "random writes of 16 and 4 KiB, 64 under way, the later half of {}: {}",
         written(samples),
         drift(samples)
     );

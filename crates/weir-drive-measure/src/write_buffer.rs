@@ -17,16 +17,17 @@ const FASTER: f64 = 1.3;
 /// Operations that the buffer must hold to be seen.
 const OPERATIONS_MIN: f64 = 6.0;
 
-/// From the times at which writes of `bytes` were acknowledged.
-pub(crate) fn fill(ends_ns: &[u64], bytes: u64) -> Option<Fill> {
+/// From the times at which writes of `bytes` were acknowledged, `latency_ns` after the buffer took them.
+pub(crate) fn fill(ends_ns: &[u64], bytes: u64, latency_ns: u64) -> Option<Fill> {
     let bytes = bytes as f64;
+    let latency_s = latency_ns as f64 / 1e9;
     let whole = tail_rate(ends_ns, bytes)?;
     let mut part = ends_ns;
     let mut buffer = None;
     // A small buffer is best seen near the start: the error of the line grows with the distance.
     for _ in 0..4 {
         let rate = tail_rate(part, bytes)?;
-        let last_s = *part.last()? as f64 / 1e9;
+        let last_s = *part.last()? as f64 / 1e9 - latency_s;
         let intercept = part.len() as f64 * bytes - rate * last_s;
         if intercept < OPERATIONS_MIN * bytes || !is_faster(part, intercept / bytes, rate / bytes) {
             return Some(Fill {
@@ -87,7 +88,7 @@ mod tests {
     #[test]
     fn the_buffer_is_what_was_accepted_beyond_the_medias_rate() {
         for mib in [2.0, 16.0, 200.0] {
-            let found = fill(&ends(mib * MIB, 8000), 131_072).unwrap();
+            let found = fill(&ends(mib * MIB, 8000), 131_072, 0).unwrap();
             let buffer = found.buffer_bytes.unwrap();
             assert!((buffer / (mib * MIB) - 1.0).abs() < 0.05, "{mib}: {buffer}");
             assert!((found.bytes_per_s / 1e9 - 1.0).abs() < 0.02);
@@ -97,6 +98,6 @@ mod tests {
     #[test]
     fn a_buffer_that_never_fills_is_unknown() {
         let ends: Vec<u64> = (1..1000).map(|number| number * 1_000_000).collect();
-        assert_eq!(fill(&ends, 131_072).unwrap().buffer_bytes, None);
+        assert_eq!(fill(&ends, 131_072, 0).unwrap().buffer_bytes, None);
     }
 }
